@@ -1,0 +1,88 @@
+/**
+ * What happens to servers and calls, as data, and the bus that carries it.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as PubSub from "effect/PubSub"
+import * as Stream from "effect/Stream"
+import type * as McpError from "./McpError.ts"
+import type * as Teardown from "./resilience/Teardown.ts"
+import type * as Transport from "./transport/Transport.ts"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type McpEvent = Data.TaggedEnum<{
+  Connecting: { readonly server: string; readonly transport: Transport.Transport["kind"] }
+  Connected: {
+    readonly server: string
+    readonly transport: Transport.Transport["kind"]
+    readonly era: Transport.Era
+    readonly protocolVersion: string
+    readonly took: Duration.Duration
+  }
+  ConnectFailed: { readonly server: string; readonly error: McpError.ConnectError }
+  Disconnected: { readonly server: string; readonly error: McpError.ConnectError }
+  /** `suppressed` counts the events of the same kind that were left out since the last one. */
+  Diagnostic: { readonly server: string; readonly diagnostic: Transport.Diagnostic; readonly suppressed: number }
+  ToolsChanged: { readonly server: string }
+  ResourcesChanged: { readonly server: string }
+  PromptsChanged: { readonly server: string }
+  Closed: { readonly server: string; readonly end: Teardown.ServerEnd }
+}>
+
+/**
+ * Constructors, guards and a matcher.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const McpEvent = Data.taggedEnum<McpEvent>()
+
+/**
+ * The bus. A slow reader loses the oldest events and delays nobody.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
+export class McpEvents extends Context.Tag("effect-mcp-runtime/McpEvent/McpEvents")<McpEvents, {
+  /** Never waits. */
+  readonly publish: (event: McpEvent) => void
+  /** The events from now on. */
+  readonly stream: Stream.Stream<McpEvent>
+}>() {}
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (capacity = 256): Effect.Effect<McpEvents["Type"]> =>
+  Effect.map(PubSub.sliding<McpEvent>(capacity), (bus) => ({
+    publish: (event) => {
+      bus.unsafeOffer(event)
+    },
+    stream: Stream.fromPubSub(bus)
+  }))
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<McpEvents> = Layer.effect(McpEvents, make())
+
+/**
+ * Nobody listens.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerNone: Layer.Layer<McpEvents> = Layer.succeed(McpEvents, {
+  publish: () => undefined,
+  stream: Stream.empty
+})

@@ -1,0 +1,127 @@
+/**
+ * Every limit and duration in one place. Each can be set per server; a duration is a hard cap, not a hope.
+ *
+ * @since 0.1.0
+ */
+import * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Limits {
+  /** Connecting, over all its phases. */
+  readonly startupTimeout: Duration.Duration
+  /** A call without an answer or progress. */
+  readonly requestTimeout: Duration.Duration
+  /** A call, whatever progress it reports. */
+  readonly toolTimeout: Duration.Duration
+  /** A list (all its pages together), a read, a prompt, a completion. */
+  readonly listTimeout: Duration.Duration
+  /** A health probe. */
+  readonly pingTimeout: Duration.Duration
+  /** How long a peer may leave written bytes unread before it counts as lost. */
+  readonly stallTimeout: Duration.Duration
+  /** How long a silent stdio server is asked only `server/discover` before it is asked `initialize` as well. */
+  readonly discoverPatience: Duration.Duration
+  /** Keep-alive of an idle socket. */
+  readonly keepAlive: Duration.Duration
+  /** One message, decoded: a stdio line, an SSE event, an HTTP body, a WebSocket message. */
+  readonly maxMessageBytes: number
+  /** What is kept of stderr. */
+  readonly stderrBytes: number
+  /** What may wait to be written. */
+  readonly writeQueueBytes: number
+  /** What is read of the body of an HTTP error. */
+  readonly errorBodyBytes: number
+  /** Pages of a list. */
+  readonly maxPages: number
+  /** Items of a list. */
+  readonly maxItems: number
+  /** Bytes of a cursor. */
+  readonly maxCursorBytes: number
+  /** Rounds of input that one request may ask for. */
+  readonly maxInputRounds: number
+  /** Requests of the server that are handled at once, and that may wait. */
+  readonly maxServerRequests: number
+  /** Bytes of one tool's schemas. */
+  readonly maxSchemaBytes: number
+}
+
+/**
+ * @since 0.1.0
+ * @category defaults
+ */
+export const defaults: Limits = {
+  startupTimeout: Duration.seconds(60),
+  requestTimeout: Duration.minutes(5),
+  toolTimeout: Duration.hours(27),
+  listTimeout: Duration.seconds(30),
+  pingTimeout: Duration.seconds(5),
+  stallTimeout: Duration.seconds(30),
+  discoverPatience: Duration.seconds(2),
+  keepAlive: Duration.seconds(50),
+  maxMessageBytes: 16 * 1024 * 1024,
+  stderrBytes: 64 * 1024,
+  writeQueueBytes: 8 * 1024 * 1024,
+  errorBodyBytes: 8 * 1024,
+  maxPages: 100,
+  maxItems: 10_000,
+  maxCursorBytes: 64 * 1024,
+  maxInputRounds: 10,
+  maxServerRequests: 64,
+  maxSchemaBytes: 1024 * 1024
+}
+
+/**
+ * The limits in force where a server sets none of its own.
+ *
+ * @since 0.1.0
+ * @category references
+ */
+export class CurrentLimits extends Context.Reference<CurrentLimits>()("effect-mcp-runtime/config/Limits/CurrentLimits", {
+  defaultValue: () => defaults
+}) {}
+
+/**
+ * Other limits, set in code.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (limits: Partial<Limits>): Layer.Layer<never> =>
+  Layer.succeed(CurrentLimits, { ...defaults, ...limits })
+
+const milliseconds = (name: string) =>
+  Config.integer(name).pipe(
+    Config.validate({ message: "expected a positive number of milliseconds", validation: (ms) => ms > 0 }),
+    Config.map(Duration.millis),
+    Config.option
+  )
+
+/**
+ * Other limits, set by an operator: `MCP_TIMEOUT` and `MCP_TOOL_TIMEOUT` in milliseconds, `MCP_MAX_MESSAGE_BYTES`.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerConfig: Layer.Layer<never, ConfigError.ConfigError> = Layer.effect(
+  CurrentLimits,
+  Effect.gen(function*() {
+    const startupTimeout = yield* milliseconds("MCP_TIMEOUT")
+    const toolTimeout = yield* milliseconds("MCP_TOOL_TIMEOUT")
+    const maxMessageBytes = yield* Config.option(Config.integer("MCP_MAX_MESSAGE_BYTES"))
+    return {
+      ...defaults,
+      startupTimeout: Option.getOrElse(startupTimeout, () => defaults.startupTimeout),
+      toolTimeout: Option.getOrElse(toolTimeout, () => defaults.toolTimeout),
+      maxMessageBytes: Option.getOrElse(maxMessageBytes, () => defaults.maxMessageBytes)
+    }
+  })
+)

@@ -1,0 +1,350 @@
+/**
+ * The configuration of one server, tagged by its transport.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as McpError from "../McpError.ts"
+import * as Limits from "./Limits.ts"
+
+/**
+ * The name of a server: its identity in an application. Any text without control characters, up to 128 characters.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const ServerName = Schema.String.pipe(
+  Schema.minLength(1),
+  Schema.maxLength(128),
+  // eslint-disable-next-line no-control-regex
+  Schema.pattern(/^[^\u0000-\u001f\u007f-\u009f]+$/),
+  Schema.filter((name) => !["__proto__", "constructor", "prototype"].includes(name))
+)
+
+/**
+ * Secret texts by name. A map, because the names come from files: `__proto__` is a name like any other.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Secrets = Schema.transformOrFail(
+  Schema.Unknown,
+  Schema.ReadonlyMapFromSelf({ key: Schema.String, value: Schema.RedactedFromSelf(Schema.String) }),
+  {
+    strict: true,
+    decode: (input, _, ast) => {
+      if (typeof input !== "object" || input === null || Array.isArray(input)) {
+        return ParseResult.fail(new ParseResult.Type(ast, input, "expected an object of texts"))
+      }
+      const secrets = new Map<string, Redacted.Redacted>()
+      const entries: Iterable<readonly [unknown, unknown]> = input instanceof Map ? input : Object.entries(input)
+      for (const [name, value] of entries) {
+        const secret = Redacted.isRedacted(value) ? Redacted.value(value) : value
+        if (typeof name !== "string" || typeof secret !== "string") {
+          return ParseResult.fail(new ParseResult.Type(ast, input, `expected a text at ${JSON.stringify(name)}`))
+        }
+        secrets.set(name, Redacted.make(secret))
+      }
+      return ParseResult.succeed(secrets)
+    },
+    encode: (secrets) =>
+      ParseResult.succeed(Object.fromEntries(Array.from(secrets, ([name, value]) => [name, Redacted.value(value)])))
+  }
+)
+
+/**
+ * Texts by header or variable name, or secrets already wrapped.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type SecretsInput = Readonly<Record<string, string | Redacted.Redacted>> | ReadonlyMap<string, Redacted.Redacted>
+
+const Names = Schema.Array(Schema.NonEmptyString)
+const Positive = Schema.Int.pipe(Schema.positive())
+const Time = Schema.DurationFromSelf.pipe(Schema.greaterThanDuration(Duration.zero))
+
+const common = {
+  name: ServerName,
+  title: Schema.optional(Schema.String),
+  description: Schema.optional(Schema.String),
+  enabled: Schema.optional(Schema.Boolean),
+  required: Schema.optional(Schema.Boolean),
+  lazy: Schema.optional(Schema.Boolean),
+  /** Whether the annotations of this server's tools are believed. */
+  trusted: Schema.optional(Schema.Boolean),
+  protocol: Schema.optional(Schema.Literal("auto", "session", "stateless")),
+  startupTimeout: Schema.optional(Time),
+  requestTimeout: Schema.optional(Time),
+  toolTimeout: Schema.optional(Time),
+  listTimeout: Schema.optional(Time),
+  stallTimeout: Schema.optional(Time),
+  discoverPatience: Schema.optional(Time),
+  keepAlive: Schema.optional(Time),
+  idleTimeout: Schema.optional(Time),
+  concurrency: Schema.optional(Positive),
+  maxMessageBytes: Schema.optional(Positive),
+  enabledTools: Schema.optional(Names),
+  disabledTools: Schema.optional(Names),
+  autoApprove: Schema.optional(Names)
+}
+
+/**
+ * A server that is a child process and speaks over its stdin and stdout.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const StdioServer = Schema.Struct({
+  transport: Schema.Literal("stdio"),
+  ...common,
+  /** One executable, never a shell line. */
+  command: Schema.NonEmptyString,
+  args: Schema.optional(Schema.Array(Schema.String)),
+  env: Schema.optional(Secrets),
+  /** What the process gets of this process's environment: `false`, the safe list; `true`, all; or the list and these. */
+  inheritEnv: Schema.optional(Schema.Union(Schema.Boolean, Names)),
+  cwd: Schema.optional(Schema.NonEmptyString)
+})
+
+const Url = (...protocols: ReadonlyArray<string>) =>
+  Schema.NonEmptyString.pipe(
+    Schema.filter((text) => {
+      if (!URL.canParse(text)) return `not a URL: ${JSON.stringify(text.slice(0, 256))}`
+      const url = new URL(text)
+      if (!protocols.includes(url.protocol)) return `the scheme must be one of ${protocols.join(" ")}`
+      return url.username === "" && url.password === "" ? undefined : "credentials belong in headers, not in the URL"
+    })
+  )
+
+const remote = {
+  ...common,
+  headers: Schema.optional(Secrets),
+  /** The name of an environment variable that holds a bearer token. */
+  bearerTokenEnvVar: Schema.optional(Schema.NonEmptyString),
+  /** A program (argv, no shell) that prints a JSON object of headers. */
+  headersCommand: Schema.optional(Schema.NonEmptyArray(Schema.String))
+}
+
+/**
+ * A server behind one HTTP endpoint (Streamable HTTP).
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const HttpServer = Schema.Struct({
+  transport: Schema.Literal("streamable-http"),
+  ...remote,
+  url: Url("http:", "https:"),
+  /** Whether 400, 404 or 405 to the first request means that the old HTTP+SSE transport is tried (default: yes). */
+  sseFallback: Schema.optional(Schema.Boolean)
+})
+
+/**
+ * A server behind the HTTP+SSE transport of 2024-11-05.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const SseServer = Schema.Struct({
+  transport: Schema.Literal("sse"),
+  ...remote,
+  url: Url("http:", "https:")
+})
+
+/**
+ * A server behind a WebSocket.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const WebSocketServer = Schema.Struct({
+  transport: Schema.Literal("ws"),
+  ...remote,
+  url: Url("ws:", "wss:")
+})
+
+/**
+ * The configuration of one server.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const ServerConfig = Schema.Union(StdioServer, HttpServer, SseServer, WebSocketServer)
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type ServerConfig = typeof ServerConfig.Type
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type StdioServer = typeof StdioServer.Type
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type HttpServer = typeof HttpServer.Type
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type SseServer = typeof SseServer.Type
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type WebSocketServer = typeof WebSocketServer.Type
+
+type Times = "startupTimeout" | "requestTimeout" | "toolTimeout" | "listTimeout" | "stallTimeout" | "discoverPatience"
+  | "keepAlive" | "idleTimeout"
+
+type Loose<Config> = Omit<Config, Times | "transport" | "env" | "headers"> & {
+  readonly [K in Times]?: Duration.DurationInput | undefined
+}
+
+/**
+ * What `stdio` takes: durations and secrets may be written plainly.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface StdioInput extends Loose<StdioServer> {
+  readonly env?: SecretsInput | undefined
+}
+
+/**
+ * What `http` takes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface HttpInput extends Loose<HttpServer> {
+  readonly headers?: SecretsInput | undefined
+}
+
+/**
+ * What `sse` and `ws` take.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface RemoteInput extends Loose<SseServer> {
+  readonly headers?: SecretsInput | undefined
+}
+
+const times: ReadonlyArray<Times> = [
+  "startupTimeout",
+  "requestTimeout",
+  "toolTimeout",
+  "listTimeout",
+  "stallTimeout",
+  "discoverPatience",
+  "keepAlive",
+  "idleTimeout"
+]
+
+/**
+ * Checks a configuration from outside: plain texts become secrets, durations may be `Duration`s, milliseconds or texts
+ * such as `"5 seconds"`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const decode = (input: unknown): Effect.Effect<ServerConfig, McpError.ConfigurationError> =>
+  Effect.suspend(() => decodeEither(input))
+
+const nameOf = (input: object): string => "name" in input && typeof input.name === "string" ? input.name : "(unnamed)"
+
+const decodeEither = (input: unknown): Either.Either<ServerConfig, McpError.ConfigurationError> => {
+  if (typeof input !== "object" || input === null) {
+    return Either.left(new McpError.ConfigurationError({ server: "(unnamed)", path: "", detail: "expected an object" }))
+  }
+  const server = nameOf(input)
+  const plain: Record<string, unknown> = { ...input }
+  for (const key of times) {
+    if (plain[key] === undefined) continue
+    const duration = Duration.decodeUnknown(plain[key])
+    if (duration._tag === "None" || !Duration.isFinite(duration.value)) {
+      return Either.left(new McpError.ConfigurationError({ server, path: key, detail: "expected a finite duration" }))
+    }
+    plain[key] = duration.value
+  }
+  return Either.mapLeft(decodeStruct(plain), (error) => {
+    const issue = ParseResult.ArrayFormatter.formatErrorSync(error)[0]
+    return new McpError.ConfigurationError({
+      server,
+      path: issue?.path.map(String).join(".") ?? "",
+      detail: issue?.message ?? "invalid"
+    })
+  })
+}
+
+const decodeStruct = Schema.decodeUnknownEither(ServerConfig)
+
+const orThrow = <Config extends ServerConfig>(transport: Config["transport"], input: object): Config => {
+  const decoded = decodeEither({ ...input, transport })
+  if (Either.isLeft(decoded)) throw decoded.left
+  return decoded.right as Config
+}
+
+/**
+ * A stdio server, written in code; throws `ConfigurationError` where `decode` would fail with it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const stdio = (input: StdioInput): StdioServer => orThrow<StdioServer>("stdio", input)
+
+/**
+ * A Streamable HTTP server, written in code; throws `ConfigurationError` where `decode` would fail with it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const http = (input: HttpInput): HttpServer => orThrow<HttpServer>("streamable-http", input)
+
+/**
+ * A server of the old HTTP+SSE transport, written in code; throws `ConfigurationError` where `decode` would fail.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const sse = (input: RemoteInput): SseServer => orThrow<SseServer>("sse", input)
+
+/**
+ * A WebSocket server, written in code; throws `ConfigurationError` where `decode` would fail with it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const ws = (input: RemoteInput): WebSocketServer => orThrow<WebSocketServer>("ws", input)
+
+/**
+ * The limits in force for a server: its own where it sets one, the defaults elsewhere.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const limits = (config: ServerConfig, base: Limits.Limits = Limits.defaults): Limits.Limits => ({
+  ...base,
+  startupTimeout: config.startupTimeout ?? base.startupTimeout,
+  requestTimeout: config.requestTimeout ?? base.requestTimeout,
+  toolTimeout: config.toolTimeout ?? base.toolTimeout,
+  listTimeout: config.listTimeout ?? base.listTimeout,
+  stallTimeout: config.stallTimeout ?? base.stallTimeout,
+  discoverPatience: config.discoverPatience ?? base.discoverPatience,
+  keepAlive: config.keepAlive ?? base.keepAlive,
+  maxMessageBytes: config.maxMessageBytes ?? base.maxMessageBytes
+})

@@ -1,0 +1,194 @@
+/**
+ * The whole protocol with one server, typed and lazy: nothing is listed before somebody asks.
+ *
+ * @since 0.1.0
+ */
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
+import type * as McpError from "../McpError.ts"
+import type * as Tool from "../tools/Tool.ts"
+import type * as ToolResult from "../tools/ToolResult.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
+import type * as Connector from "./Connector.ts"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface CallOptions {
+  readonly idleTimeout?: Duration.DurationInput | undefined
+  readonly totalTimeout?: Duration.DurationInput | undefined
+  readonly onProgress?: ((progress: Connector.Progress) => void) | undefined
+  /** What to do with structured content that violates the tool's output schema (default: fail). */
+  readonly outputMismatch?: "fail" | "keep" | undefined
+  /** Extra `_meta` of the request. */
+  readonly meta?: JsonRpc.JsonObject | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type CallEvent =
+  | { readonly _tag: "Progress"; readonly progress: Connector.Progress }
+  | { readonly _tag: "Task"; readonly update: Connector.TaskUpdate }
+  | { readonly _tag: "Result"; readonly result: ToolResult.ToolResult }
+
+/**
+ * A page-free list with the server's caching hints. Items are as the server sent them; those without their key field
+ * are counted in `malformed`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Listing<Item> {
+  readonly items: ReadonlyArray<Item>
+  readonly malformed: number
+  readonly ttlMs: number | undefined
+  readonly cacheScope: "public" | "private" | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Resource {
+  readonly uri: string
+  readonly name: string | undefined
+  readonly title: string | undefined
+  readonly description: string | undefined
+  readonly mimeType: string | undefined
+  readonly raw: JsonRpc.JsonObject
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface ResourceTemplate {
+  readonly uriTemplate: string
+  readonly name: string | undefined
+  readonly title: string | undefined
+  readonly description: string | undefined
+  readonly mimeType: string | undefined
+  readonly raw: JsonRpc.JsonObject
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type ResourceContents =
+  | { readonly _tag: "Text"; readonly uri: string; readonly mimeType: string | undefined; readonly text: string }
+  | { readonly _tag: "Blob"; readonly uri: string; readonly mimeType: string | undefined; readonly blob: string }
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Prompt {
+  readonly name: string
+  readonly title: string | undefined
+  readonly description: string | undefined
+  readonly arguments: ReadonlyArray<{
+    readonly name: string
+    readonly description: string | undefined
+    readonly required: boolean
+  }>
+  readonly raw: JsonRpc.JsonObject
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface PromptMessages {
+  readonly description: string | undefined
+  readonly messages: ReadonlyArray<{ readonly role: string; readonly content: ToolResult.Content }>
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"
+
+/**
+ * What a completion is for.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type CompletionRef =
+  | { readonly prompt: string; readonly argument: string; readonly value: string }
+  | { readonly template: string; readonly argument: string; readonly value: string }
+
+/**
+ * One server, ready to be used.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Session {
+  readonly connection: Connector.Connection
+  /** All pages; a tool that is malformed is told apart and costs no other. */
+  readonly tools: Effect.Effect<Tool.ToolList, McpError.CallError>
+  readonly callTool: (
+    name: string,
+    args?: JsonRpc.JsonObject,
+    options?: CallOptions
+  ) => Effect.Effect<ToolResult.ToolResult, McpError.CallError>
+  /** Progress as it comes, then the result. A slow reader gets the latest progress, and always the result. */
+  readonly callToolStream: (
+    name: string,
+    args?: JsonRpc.JsonObject,
+    options?: CallOptions
+  ) => Stream.Stream<CallEvent, McpError.CallError>
+  readonly resources: Effect.Effect<Listing<Resource>, McpError.CallError>
+  readonly resourceTemplates: Effect.Effect<Listing<ResourceTemplate>, McpError.CallError>
+  readonly readResource: (uri: string) => Effect.Effect<ReadonlyArray<ResourceContents>, McpError.CallError>
+  /** A signal for each change of the resource, until the stream is left. */
+  readonly subscribeResource: (uri: string) => Stream.Stream<void, McpError.CallError>
+  readonly prompts: Effect.Effect<Listing<Prompt>, McpError.CallError>
+  readonly getPrompt: (
+    name: string,
+    args?: Readonly<Record<string, string>>
+  ) => Effect.Effect<PromptMessages, McpError.CallError>
+  readonly complete: (
+    ref: CompletionRef,
+    context?: Readonly<Record<string, string>>
+  ) => Effect.Effect<{ readonly values: ReadonlyArray<string>; readonly hasMore: boolean }, McpError.CallError>
+  readonly setLogLevel: (level: LogLevel) => Effect.Effect<void, McpError.CallError>
+  readonly health: Effect.Effect<void, McpError.CallError>
+  readonly notifications: Stream.Stream<Connector.Notification>
+  /** A signal for each change, at most one per second with one trailing; needs no list first. */
+  readonly listChanged: (list: "tools" | "resources" | "prompts") => Stream.Stream<void, McpError.CallError>
+  /** Tells the server that the application's roots have changed. */
+  readonly rootsChanged: Effect.Effect<void, McpError.CallError>
+  /** An experimental capability that the server declares, or `undefined`. */
+  readonly experimental: (name: string) => JsonRpc.Json | undefined
+  /** A notification of our own, such as `codex/sandbox-state/update`. */
+  readonly notify: (method: string, params?: JsonRpc.JsonObject) => Effect.Effect<void, McpError.CallError>
+  /** Any request, for what this interface does not name. */
+  readonly request: Connector.Connection["request"]
+}
+
+/**
+ * Opens a session; closing the scope closes it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export declare const open: (
+  config: import("../config/ServerConfig.ts").ServerConfig
+) => Effect.Effect<Session, McpError.ConnectError, Connector.Connector | Scope.Scope>
+
+/**
+ * The session over a connection that is open already.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export declare const make: (connection: Connector.Connection) => Effect.Effect<Session>

@@ -1,0 +1,187 @@
+/**
+ * What can go wrong on the way to a connected server, and with the way itself.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+import { excerpt, named, quote, tail } from "./internal/wording.ts"
+import { Outcome, Phase } from "./Facet.ts"
+
+/**
+ * The process of a stdio server could not be started.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class SpawnFailed extends Schema.TaggedError<SpawnFailed>("effect-mcp-runtime/SpawnFailed")("SpawnFailed", {
+  server: Schema.String,
+  errno: Schema.String,
+  command: Schema.String,
+  cwd: Schema.optional(Schema.String),
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return named(this.server, `could not start ${quote(this.command)} (${this.errno}): ${this.detail}`)
+  }
+  get outcome(): Outcome {
+    return "not-sent"
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+  get countsForBreaker(): boolean {
+    return true
+  }
+}
+
+/**
+ * A connection was not ready in time; `phase` says what it was waiting for.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ConnectTimeout extends Schema.TaggedError<ConnectTimeout>("effect-mcp-runtime/ConnectTimeout")("ConnectTimeout", {
+  server: Schema.String,
+  phase: Phase,
+  limit: Schema.DurationFromSelf,
+  stderrTail: Schema.optional(Schema.String)
+}) {
+  override get message(): string {
+    return named(this.server, `not connected within ${Duration.format(this.limit)}; still in the ${this.phase} phase${tail(this.stderrTail)}`)
+  }
+  get outcome(): Outcome {
+    return "not-sent"
+  }
+  get isRetryable(): boolean {
+    return true
+  }
+  get countsForBreaker(): boolean {
+    return true
+  }
+}
+
+/**
+ * The server answered the handshake with an error.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InitializeRejected extends Schema.TaggedError<InitializeRejected>("effect-mcp-runtime/InitializeRejected")("InitializeRejected", {
+  server: Schema.String,
+  code: Schema.Number,
+  detail: Schema.String,
+  stderrTail: Schema.optional(Schema.String)
+}) {
+  override get message(): string {
+    return named(this.server, `the handshake was refused with ${this.code}: ${excerpt(this.detail)}${tail(this.stderrTail)}`)
+  }
+  get outcome(): Outcome {
+    return "not-sent"
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+  get countsForBreaker(): boolean {
+    return true
+  }
+}
+
+/**
+ * The server and this client share no protocol version.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class UnsupportedProtocolVersion extends Schema.TaggedError<UnsupportedProtocolVersion>("effect-mcp-runtime/UnsupportedProtocolVersion")("UnsupportedProtocolVersion", {
+  server: Schema.String,
+  got: Schema.String,
+  supported: Schema.Array(Schema.String)
+}) {
+  override get message(): string {
+    return named(this.server, `the server speaks protocol ${quote(this.got)}; this client speaks ${this.supported.join(", ")}`)
+  }
+  get outcome(): Outcome {
+    return "not-sent"
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+  get countsForBreaker(): boolean {
+    return true
+  }
+}
+
+/**
+ * The server did not declare the capability that an operation needs.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class CapabilityMissing extends Schema.TaggedError<CapabilityMissing>("effect-mcp-runtime/CapabilityMissing")("CapabilityMissing", {
+  server: Schema.String,
+  capability: Schema.String,
+  operation: Schema.String
+}) {
+  override get message(): string {
+    return named(this.server, `${this.operation} needs the capability ${quote(this.capability)}, which the server did not declare`)
+  }
+  get outcome(): Outcome {
+    return "not-sent"
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}
+
+/**
+ * The process of a stdio server has ended.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ProcessExited extends Schema.TaggedError<ProcessExited>("effect-mcp-runtime/ProcessExited")("ProcessExited", {
+  server: Schema.String,
+  code: Schema.NullOr(Schema.Number),
+  signal: Schema.NullOr(Schema.String),
+  outcome: Outcome,
+  phase: Phase,
+  stderrTail: Schema.optional(Schema.String)
+}) {
+  override get message(): string {
+    return named(this.server, `the process ended (${this.signal ?? `exit code ${this.code}`}) in the ${this.phase} phase${tail(this.stderrTail)}`)
+  }
+  get isRetryable(): boolean {
+    return this.outcome === "not-sent"
+  }
+  get countsForBreaker(): boolean {
+    return true
+  }
+}
+
+/**
+ * The way to the server broke: its stdout ended, its stdin was closed, a socket dropped, or it stopped reading.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ConnectionLost extends Schema.TaggedError<ConnectionLost>("effect-mcp-runtime/ConnectionLost")("ConnectionLost", {
+  server: Schema.String,
+  reason: Schema.Literal("stdout-ended", "stdin-closed", "socket-closed", "stalled", "reset"),
+  detail: Schema.String,
+  outcome: Outcome,
+  stderrTail: Schema.optional(Schema.String)
+}) {
+  override get message(): string {
+    return named(this.server, `the connection was lost (${this.reason}): ${excerpt(this.detail)}${tail(this.stderrTail)}`)
+  }
+  get isRetryable(): boolean {
+    return this.outcome === "not-sent"
+  }
+  get countsForBreaker(): boolean {
+    return true
+  }
+}

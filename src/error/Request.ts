@@ -1,0 +1,282 @@
+/**
+ * How a request can end without a result.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+import { excerpt, named, quote } from "./internal/wording.ts"
+import { Outcome } from "./Facet.ts"
+
+/**
+ * A tool reported failure in its result; the server is healthy.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ToolError extends Schema.TaggedError<ToolError>("effect-mcp-runtime/ToolError")("ToolError", {
+  server: Schema.String,
+  tool: Schema.String,
+  detail: Schema.String,
+  result: Schema.Unknown
+}) {
+  override get message(): string {
+    return named(this.server, `the tool ${quote(this.tool)} failed: ${excerpt(this.detail)}`)
+  }
+  get outcome(): Outcome {
+    return "executed"
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}
+
+/**
+ * The result of a tool does not fit what the tool declares or what the protocol allows.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InvalidToolResult extends Schema.TaggedError<InvalidToolResult>("effect-mcp-runtime/InvalidToolResult")("InvalidToolResult", {
+  server: Schema.String,
+  tool: Schema.String,
+  path: Schema.String,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return named(this.server, `the result of ${quote(this.tool)} is invalid at ${quote(this.path)}: ${excerpt(this.detail)}`)
+  }
+  get outcome(): Outcome {
+    return "executed"
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}
+
+/**
+ * No answer in time: none and no progress for the idle limit, or none within the total limit.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class RequestTimeout extends Schema.TaggedError<RequestTimeout>("effect-mcp-runtime/RequestTimeout")("RequestTimeout", {
+  server: Schema.String,
+  kind: Schema.Literal("idle", "total"),
+  operation: Schema.String,
+  limit: Schema.DurationFromSelf,
+  outcome: Outcome
+}) {
+  override get message(): string {
+    return named(this.server, `${this.operation} had no answer within the ${this.kind} limit of ${Duration.format(this.limit)}`)
+  }
+  get isRetryable(): boolean {
+    return this.outcome === "not-sent"
+  }
+  get countsForBreaker(): boolean {
+    return true
+  }
+}
+
+/**
+ * A list does not end.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class PaginationLimit extends Schema.TaggedError<PaginationLimit>("effect-mcp-runtime/PaginationLimit")("PaginationLimit", {
+  server: Schema.String,
+  operation: Schema.String,
+  reason: Schema.Literal("pages", "items", "cursor-size", "cursor-repeated"),
+  pages: Schema.Number,
+  limit: Schema.Number
+}) {
+  override get message(): string {
+    return named(this.server, `${this.operation} was given up after ${this.pages} pages (${this.reason}, limit ${this.limit})`)
+  }
+  get outcome(): Outcome {
+    return "executed"
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}
+
+/**
+ * The server kept asking for input instead of finishing the request.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InputRoundsExceeded extends Schema.TaggedError<InputRoundsExceeded>("effect-mcp-runtime/InputRoundsExceeded")("InputRoundsExceeded", {
+  server: Schema.String,
+  operation: Schema.String,
+  rounds: Schema.Number
+}) {
+  override get message(): string {
+    return named(this.server, `${this.operation} asked for input ${this.rounds} times without finishing`)
+  }
+  get outcome(): Outcome {
+    return "unknown"
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}
+
+/**
+ * The operation was cancelled, by the peer or on our side, before it ended.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class Cancelled extends Schema.TaggedError<Cancelled>("effect-mcp-runtime/Cancelled")("Cancelled", {
+  server: Schema.String,
+  operation: Schema.String,
+  reason: Schema.String,
+  outcome: Outcome
+}) {
+  override get message(): string {
+    return named(this.server, `${this.operation} was cancelled: ${excerpt(this.reason)}`)
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}
+
+/**
+ * The connection is closed, and closed is final.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class Closed extends Schema.TaggedError<Closed>("effect-mcp-runtime/Closed")("Closed", {
+  server: Schema.String,
+  operation: Schema.String,
+  outcome: Outcome
+}) {
+  override get message(): string {
+    return named(this.server, `${this.operation} was not possible: the connection is closed`)
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}
+
+/**
+ * Too much is waiting already; the request was not sent.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class Overloaded extends Schema.TaggedError<Overloaded>("effect-mcp-runtime/Overloaded")("Overloaded", {
+  server: Schema.String,
+  queue: Schema.Literal("write", "calls"),
+  queued: Schema.Number,
+  limit: Schema.Number
+}) {
+  override get message(): string {
+    return named(this.server, `overloaded: ${this.queued} in the ${this.queue} queue (limit ${this.limit})`)
+  }
+  get outcome(): Outcome {
+    return "not-sent"
+  }
+  get isRetryable(): boolean {
+    return true
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}
+
+/**
+ * The circuit breaker of the server is open.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class CircuitOpen extends Schema.TaggedError<CircuitOpen>("effect-mcp-runtime/CircuitOpen")("CircuitOpen", {
+  server: Schema.String,
+  retryAfter: Schema.DurationFromSelf
+}) {
+  override get message(): string {
+    return named(this.server, `the circuit is open; try again in ${Duration.format(this.retryAfter)}`)
+  }
+  get outcome(): Outcome {
+    return "not-sent"
+  }
+  get isRetryable(): boolean {
+    return true
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}
+
+/**
+ * The configuration of a server cannot be used.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ConfigurationError extends Schema.TaggedError<ConfigurationError>("effect-mcp-runtime/ConfigurationError")("ConfigurationError", {
+  server: Schema.String,
+  path: Schema.String,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return named(this.server, `invalid configuration at ${quote(this.path)}: ${this.detail}`)
+  }
+  get outcome(): Outcome {
+    return "not-sent"
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}
+
+/**
+ * There is no such tool, resource or prompt.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class NotFound extends Schema.TaggedError<NotFound>("effect-mcp-runtime/NotFound")("NotFound", {
+  server: Schema.String,
+  kind: Schema.Literal("tool", "resource", "prompt"),
+  name: Schema.String
+}) {
+  override get message(): string {
+    return named(this.server, `there is no ${this.kind} ${quote(this.name)}`)
+  }
+  get outcome(): Outcome {
+    return "not-sent"
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * How servers are ended, and the record of how each one went.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type * as Transport from "../transport/Transport.ts"
+
+/**
+ * The bounds of each step, and of all of them together.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** How long requests in flight may still finish. */
+  readonly drainTimeout: Duration.DurationInput
+  /** From the end of stdin to SIGTERM. */
+  readonly stdinGrace: Duration.DurationInput
+  /** From SIGTERM to SIGKILL. */
+  readonly termGrace: Duration.DurationInput
+  /** A farewell over the network: the DELETE of a session, the close frame of a WebSocket. */
+  readonly farewellTimeout: Duration.DurationInput
+  /** Everything, whatever the steps say. */
+  readonly deadline: Duration.DurationInput
+}
+
+/**
+ * @since 0.1.0
+ * @category defaults
+ */
+export const defaults: Options = {
+  drainTimeout: Duration.zero,
+  stdinGrace: Duration.seconds(2),
+  termGrace: Duration.seconds(2),
+  farewellTimeout: Duration.seconds(1),
+  deadline: Duration.seconds(10)
+}
+
+/**
+ * How one server ended. `how` is the strongest step that was needed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ServerEnd {
+  readonly server: string
+  readonly transport: Transport.Transport["kind"]
+  readonly how: "exited-before" | "closed" | "terminated" | "killed" | "abandoned"
+  readonly took: Duration.Duration
+  /** The processes that were still there at SIGKILL. */
+  readonly killed: ReadonlyArray<number>
+  readonly exit?: { readonly code: number | null; readonly signal: string | null } | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Report {
+  readonly servers: ReadonlyArray<ServerEnd>
+}
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class Teardown extends Context.Tag("effect-mcp-runtime/resilience/Teardown")<Teardown, {
+  readonly options: { readonly [K in keyof Options]: Duration.Duration }
+  /** Called by a transport whose end is complete. */
+  readonly record: (end: ServerEnd) => void
+  /** What has ended so far. */
+  readonly report: Effect.Effect<Report>
+  /** Runs `kill`, synchronously, if the host process ends before the scope does. */
+  readonly lastResort: (kill: () => void) => Effect.Effect<void, never, Scope.Scope>
+}>() {}
