@@ -73,18 +73,20 @@ export interface Handlers {
 }
 
 /**
+ * The handlers of an application; without a Layer: none, so everything is declined.
+ *
  * @since 0.1.0
- * @category tags
+ * @category references
  */
-export class InputHandlers
-  extends Context.Tag("effect-mcp-runtime/connection/InputHandlers")<InputHandlers, Handlers>()
-{}
+export class InputHandlers extends Context.Reference<InputHandlers>()("effect-mcp-runtime/connection/InputHandlers", {
+  defaultValue: (): Handlers => ({})
+}) {}
 
 /**
  * @since 0.1.0
  * @category layers
  */
-export const layer = (handlers: Handlers): Layer.Layer<InputHandlers> => Layer.succeed(InputHandlers, handlers)
+export const layer = (handlers: Handlers): Layer.Layer<never> => Layer.succeed(InputHandlers, handlers)
 
 /**
  * Declares nothing and declines everything.
@@ -92,4 +94,4 @@ export const layer = (handlers: Handlers): Layer.Layer<InputHandlers> => Layer.s
  * @since 0.1.0
  * @category layers
  */
-export const layerNone: Layer.Layer<InputHandlers> = layer({})
+export const layerNone: Layer.Layer<never> = layer({})
