@@ -1,0 +1,3 @@
+import * as Effect from "effect/Effect"
+
+Effect.log("nobody runs this")

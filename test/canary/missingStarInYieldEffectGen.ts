@@ -1,0 +1,5 @@
+import * as Effect from "effect/Effect"
+
+export const program = Effect.gen(function*() {
+  yield Effect.succeed(1)
+})

@@ -1,0 +1,3 @@
+import * as fs from "node:fs"
+
+export const exists = fs.existsSync
