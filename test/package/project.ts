@@ -38,7 +38,7 @@ export interface Source {
 export const sources: ReadonlyArray<Source> = readdirSync(fileURLToPath(new URL("src", root)), { recursive: true })
   .map((path) => String(path).replaceAll("\\", "/"))
   .filter((path) => path.endsWith(".ts"))
-  .sort()
+  .toSorted()
   .map((path) => ({ path, text: readFileSync(join(fileURLToPath(new URL("src", root)), path), "utf8") }))
 
 /** Whether a module is out of reach for users. */

@@ -1,0 +1,97 @@
+/**
+ * The MCP client runtime for Effect applications, one namespace per module. `effect-mcp-runtime/node/NodeConnector`,
+ * which needs `@effect/platform-node`, and `effect-mcp-runtime/demo/DemoServer` are imported by their paths only.
+ *
+ * @since 0.1.0
+ */
+
+/**
+ * The port to a connected server, free of any SDK: requests, notifications, health, the end.
+ *
+ * @since 0.1.0
+ */
+export * as Connector from "./connection/Connector.ts"
+
+/**
+ * What a server may ask of the application: its roots, its user, its model. Nothing unless a Layer says so.
+ *
+ * @since 0.1.0
+ */
+export * as InputHandlers from "./connection/InputHandlers.ts"
+
+/**
+ * The JSON-RPC 2.0 envelope, as plain data.
+ *
+ * @since 0.1.0
+ */
+export * as JsonRpc from "./transport/JsonRpc.ts"
+
+/**
+ * Every limit and duration in one place. Each can be set per server; a duration is a hard cap, not a hope.
+ *
+ * @since 0.1.0
+ */
+export * as Limits from "./config/Limits.ts"
+
+/**
+ * The error taxonomy: one tag per thing a caller may decide on, with the facets that decide.
+ *
+ * @since 0.1.0
+ */
+export * as McpError from "./McpError.ts"
+
+/**
+ * What happens to servers and calls, as data, and the bus that carries it.
+ *
+ * @since 0.1.0
+ */
+export * as McpEvent from "./McpEvent.ts"
+
+/**
+ * The configuration of one server, tagged by its transport.
+ *
+ * @since 0.1.0
+ */
+export * as ServerConfig from "./config/ServerConfig.ts"
+
+/**
+ * The whole protocol with one server, typed and lazy: nothing is listed before somebody asks.
+ *
+ * @since 0.1.0
+ */
+export * as Session from "./connection/Session.ts"
+
+/**
+ * How servers are ended, and the record of how each one went.
+ *
+ * @since 0.1.0
+ */
+export * as Teardown from "./resilience/Teardown.ts"
+
+/**
+ * A tool as its server declares it, decoded leniently and one by one.
+ *
+ * @since 0.1.0
+ */
+export * as Tool from "./tools/Tool.ts"
+
+/**
+ * The result of a tool call: decoded once, leniently, part by part. Unknown kinds of content are kept.
+ *
+ * @since 0.1.0
+ */
+export * as ToolResult from "./tools/ToolResult.ts"
+
+/**
+ * The port between the connection and the ways to reach a server.
+ *
+ * @since 0.1.0
+ */
+export * as Transport from "./transport/Transport.ts"
+
+/**
+ * Text that a server chose, made safe to stand in an error, a log line or a terminal.
+ *
+ * @since 0.1.0
+ */
+export * as UntrustedText from "./UntrustedText.ts"
