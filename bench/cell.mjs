@@ -1,0 +1,45 @@
+/**
+ * One cell of the table in a process of its own: `node --expose-gc bench/cell.mjs <scenario> <contestant>`. Prints its
+ * figures as one line of JSON. Run by hand, with `--cpu-prof` before the file, it profiles a contestant.
+ */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import { parseArgs } from "node:util"
+import { contestants } from "./contestants/index.mjs"
+import { scenarios } from "./scenarios.mjs"
+import { work } from "./work.mjs"
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: "boolean", default: false },
+    dist: { type: "string", default: fileURLToPath(new URL("../dist", import.meta.url)) }
+  }
+})
+const scenario = scenarios.find((one) => one.name === positionals[0])
+const contestant = contestants[positionals[1]]
+if (scenario === undefined || contestant === undefined) throw new Error(`no such cell: ${positionals.join(" ")}`)
+
+const fixture = fileURLToPath(new URL(`fixtures/${scenario.server.fixture}.mjs`, import.meta.url))
+const command = { command: process.execPath, args: [fixture, ...scenario.server.args] }
+// Large enough for the largest result: the defaults of neither side are what is measured.
+const maxMessageBytes = 256 * 1024 * 1024
+
+const start = async () => {
+  const child = spawn(command.command, command.args, { stdio: ["pipe", "pipe", "inherit"] })
+  const [port] = await once(child.stdout.setEncoding("utf8"), "data")
+  return { server: { kind: "http", url: `http://127.0.0.1:${port.trim()}/mcp`, maxMessageBytes }, stop: () => child.kill() }
+}
+
+const { server, stop } = scenario.server.kind === "http"
+  ? await start()
+  : { server: { kind: "stdio", ...command, maxMessageBytes }, stop: () => {} }
+
+const loading = performance.now()
+const loaded = await contestant.load(pathToFileURL(`${values.dist}/`))
+const load = performance.now() - loading
+const params = values.quick ? { ...scenario.params, ...scenario.quick } : scenario.params
+const figures = await work[scenario.work](loaded, server, params)
+stop()
+process.stdout.write(`${JSON.stringify({ ...figures, load })}\n`, () => process.exit(0))

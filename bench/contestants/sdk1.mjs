@@ -1,0 +1,28 @@
+/**
+ * The raw client of `@modelcontextprotocol/sdk` 1.x, used as its documentation says.
+ */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import { make } from "./promises.mjs"
+
+export const contestant = make(async (server) => {
+  const client = new Client({ name: "bench", version: "1.0.0" })
+  const transport = server.kind === "stdio"
+    ? new StdioClientTransport({
+      command: server.command,
+      args: server.args,
+      stderr: "ignore",
+      maxBufferSize: server.maxMessageBytes
+    })
+    : new StreamableHTTPClientTransport(new URL(server.url))
+  await client.connect(transport)
+  return {
+    call: (name, args) => client.callTool({ name, arguments: args }),
+    tools: async () => (await client.listTools()).tools,
+    close: async () => {
+      if (server.kind === "http") await transport.terminateSession()
+      await client.close()
+    }
+  }
+})

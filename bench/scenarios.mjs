@@ -1,0 +1,176 @@
+/**
+ * What is measured, on which server, by whom, how often, and what we aim at.
+ *
+ * `first` and `goal` are the targets for our Session: a ratio to the raw SDK 1.x client of the same round, or, with
+ * `absolute`, a figure in the metric's unit. They are those of the performance page for a bare Session.
+ */
+const stdio = (fixture, ...args) => ({ kind: "stdio", fixture, args })
+const http = (fixture, ...args) => ({ kind: "http", fixture, args })
+
+const all = ["sdk1", "sdk2", "session", "session-promise", "session-sdk1"]
+const clients = ["sdk1", "sdk2", "session", "session-sdk1"]
+const three = ["sdk1", "sdk2", "session"]
+
+const less = (key, unit, targets = {}) => ({ key, unit, better: "less", ...targets })
+const more = (key, unit, targets = {}) => ({ key, unit, better: "more", ...targets })
+
+const echo = (name, title, server, contestants, counts, metrics) => ({
+  name,
+  title,
+  work: "sequence",
+  server,
+  contestants,
+  rounds: 5,
+  params: { count: counts[0], warmup: counts[1] },
+  quick: { count: Math.ceil(counts[0] / 5), warmup: Math.ceil(counts[1] / 2) },
+  metrics
+})
+
+const flight = (name, title, server, contestants, counts, metrics) => ({
+  ...echo(name, title, server, contestants, counts, metrics),
+  work: "flight"
+})
+
+const big = (name, title, server, megabytes, rounds, params, metrics) => ({
+  name,
+  title,
+  work: "big",
+  server,
+  contestants: three,
+  rounds,
+  slow: megabytes > 10,
+  params: { bytes: megabytes * 1_000_000, ...params },
+  metrics
+})
+
+const close = (name, title, server, rounds, targets) => ({
+  name,
+  title,
+  work: "close",
+  server,
+  contestants: clients,
+  rounds,
+  // These cells sleep most of the time, so those of one round run side by side.
+  parallel: rounds === 1,
+  slow: rounds === 1,
+  params: { servers: 8 },
+  metrics: [less("took", "ms", { absolute: true, ...targets }), less("alive", "", { absolute: true, goal: 0, first: 0 })]
+})
+
+export const scenarios = [
+  echo("stdio-echo", "stdio echo", stdio("stdioThin"), all, [6000, 1000], [
+    less("p50", "µs", { first: 1.1, goal: 0.9 }),
+    less("cpu", "µs")
+  ]),
+  echo("stdio-echo-sdk", "stdio echo, SDK server", stdio("stdioSdk"), three, [4000, 1000], [
+    less("p50", "µs", { first: 1.1, goal: 0.9 }),
+    less("cpu", "µs")
+  ]),
+  echo("http-echo", "HTTP echo", http("httpThin"), all, [1500, 300], [
+    less("p50", "µs", { first: 0.6, goal: 0.5 }),
+    less("cpu", "µs")
+  ]),
+  echo("http-echo-sdk", "HTTP echo, SDK server", http("httpSdk"), three, [1000, 300], [
+    less("p50", "µs", { first: 0.6, goal: 0.5 }),
+    less("cpu", "µs")
+  ]),
+  flight("stdio-64", "stdio, 64 in flight", stdio("stdioThin"), all, [40_000, 5000], [
+    more("rate", "/s", { first: 0.7, goal: 1.1 }),
+    less("cpu", "µs", { first: 1.3 })
+  ]),
+  flight("stdio-64-sdk", "stdio, 64 in flight, SDK server", stdio("stdioSdk"), three, [20_000, 3000], [
+    more("rate", "/s", { first: 0.7, goal: 1.1 }),
+    less("cpu", "µs", { first: 1.3 })
+  ]),
+  flight("http-64", "HTTP, 64 in flight", http("httpThin"), all, [4000, 500], [
+    more("rate", "/s", { first: 2, goal: 2.5 }),
+    less("cpu", "µs", { first: 0.6 })
+  ]),
+  flight("http-64-sdk", "HTTP, 64 in flight, SDK server", http("httpSdk"), three, [3000, 500], [
+    more("rate", "/s", { first: 2, goal: 2.5 }),
+    less("cpu", "µs", { first: 0.6 })
+  ]),
+  big("stdio-1mb", "1 MB over stdio", stdio("stdioThin"), 1, 3, { count: 20, warmup: 3 }, [less("took", "ms")]),
+  big("stdio-10mb", "10 MB over stdio", stdio("stdioThin"), 10, 3, { count: 3, warmup: 1 }, [
+    less("took", "ms", { first: 0.2, goal: 0.13 })
+  ]),
+  big("stdio-50mb", "50 MB over stdio", stdio("stdioThin"), 50, 1, { count: 1, warmup: 0 }, [
+    less("took", "ms", { first: 0.05, goal: 0.03 })
+  ]),
+  big("http-10mb", "10 MB over HTTP", http("httpThin"), 10, 3, { count: 5, warmup: 1 }, [less("took", "ms")]),
+  {
+    name: "stdio-connect",
+    title: "connect and close, stdio",
+    work: "connect",
+    server: stdio("stdioThin"),
+    contestants: clients,
+    rounds: 3,
+    params: { count: 8 },
+    quick: { count: 4 },
+    metrics: [less("p50", "ms"), less("first", "ms")]
+  },
+  {
+    name: "http-connect",
+    title: "connect and close, HTTP",
+    work: "connect",
+    server: http("httpThin"),
+    contestants: clients,
+    rounds: 3,
+    params: { count: 40 },
+    quick: { count: 20 },
+    metrics: [less("p50", "ms"), less("first", "ms")]
+  },
+  {
+    name: "connect-8",
+    title: "connect 8 SDK servers at once, stdio",
+    work: "connectAll",
+    server: stdio("stdioSdk"),
+    contestants: three,
+    rounds: 3,
+    params: { servers: 8 },
+    metrics: [less("took", "ms", { first: 1.05, goal: 1 })]
+  },
+  close("close-good", "close 8 servers, good", stdio("stdioThin"), 3, { first: 30, goal: 15 }),
+  close("close-stubborn", "close 8, ignoring stdin's end", stdio("stdioThin", "--ignore-stdin-end"), 1, {
+    first: 2300,
+    goal: 2100
+  }),
+  close("close-term", "close 8, ignoring SIGTERM too", stdio("stdioThin", "--ignore-stdin-end", "--ignore-term"), 1, {
+    first: 4300,
+    goal: 4100
+  }),
+  {
+    name: "memory-stdio",
+    title: "memory per connection, stdio",
+    work: "memory",
+    server: stdio("stdioThin"),
+    contestants: clients,
+    rounds: 1,
+    params: { servers: 32 },
+    metrics: [less("heap", "KB", { first: 2, goal: 1 }), less("rss", "KB")]
+  },
+  {
+    name: "memory-http",
+    title: "memory per connection, HTTP",
+    work: "memory",
+    server: http("httpSdk"),
+    contestants: clients,
+    rounds: 1,
+    params: { servers: 32 },
+    metrics: [less("heap", "KB", { first: 1, goal: 0.5 }), less("rss", "KB")]
+  },
+  {
+    name: "tools-list",
+    title: "tools/list of 10 000 with outputSchema",
+    work: "list",
+    server: stdio("stdioThin", "--tools", "10000"),
+    contestants: clients,
+    rounds: 1,
+    slow: true,
+    params: { count: 10_000 },
+    metrics: [
+      less("took", "ms", { first: 0.06, goal: 0.03 }),
+      less("kept", "MB", { absolute: true, first: 30, goal: 30 })
+    ]
+  }
+]

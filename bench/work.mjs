@@ -1,0 +1,152 @@
+/**
+ * The work of a cell, by name: each takes the contestant, a way to a server and the parameters, and returns figures.
+ */
+import { setTimeout as sleep } from "node:timers/promises"
+import { median, quantile } from "./statistics.mjs"
+
+const expect = (condition, what) => {
+  if (!condition) throw new Error(`unexpected: ${what}`)
+}
+
+const cpuMicros = (since) => {
+  const { system, user } = process.cpuUsage(since)
+  return system + user
+}
+
+const textOf = (result) => result.content[0].text
+
+/** The heap and the resident set once everything collectable is gone, in bytes. */
+const settled = async () => {
+  for (let round = 0; round < 4; round++) {
+    globalThis.gc()
+    await sleep(30)
+  }
+  const { heapUsed, rss } = process.memoryUsage()
+  return { heapUsed, rss }
+}
+
+const isAlive = (pid) => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const sequence = async (contestant, server, { count, warmup }) => {
+  const client = await contestant.open(server)
+  expect(textOf(await client.call("echo", { text: "marker" })) === "marker", "the echo")
+  await contestant.sequence(client, new Float64Array(warmup))
+  const took = new Float64Array(count)
+  const cpu = process.cpuUsage()
+  await contestant.sequence(client, took)
+  const spent = cpuMicros(cpu)
+  await client.close()
+  return {
+    p50: quantile(took, 0.5) * 1000,
+    p90: quantile(took, 0.9) * 1000,
+    p99: quantile(took, 0.99) * 1000,
+    cpu: spent / count
+  }
+}
+
+const flight = async (contestant, server, { count, warmup }) => {
+  const client = await contestant.open(server)
+  expect(textOf(await client.call("echo", { text: "marker" })) === "marker", "the echo")
+  await contestant.flight(client, warmup, 64)
+  const cpu = process.cpuUsage()
+  const started = performance.now()
+  await contestant.flight(client, count, 64)
+  const seconds = (performance.now() - started) / 1000
+  const spent = cpuMicros(cpu)
+  await client.close()
+  return { rate: count / seconds, cpu: spent / count }
+}
+
+const big = async (contestant, server, { bytes, count, warmup }) => {
+  const client = await contestant.open(server)
+  const took = []
+  const cpu = []
+  for (let index = 0; index < warmup + count; index++) {
+    const before = process.cpuUsage()
+    const started = performance.now()
+    const result = await client.call("big", { bytes })
+    const ended = performance.now()
+    // The escapes on the wire are one character each here.
+    expect(textOf(result).length > bytes * 0.9, "the length of the result")
+    if (index < warmup) continue
+    took.push(ended - started)
+    cpu.push(cpuMicros(before) / 1000)
+  }
+  await client.close()
+  return { took: median(took), cpu: median(cpu) }
+}
+
+const connect = async (contestant, server, { count }) => {
+  const took = []
+  for (let index = 0; index <= count; index++) {
+    const started = performance.now()
+    const client = await contestant.open(server)
+    took.push(performance.now() - started)
+    await client.close()
+  }
+  return { first: took[0], p50: median(took.slice(1)) }
+}
+
+const connectAll = async (contestant, server, { servers }) => {
+  const started = performance.now()
+  const clients = await contestant.openAll(Array.from({ length: servers }, () => server))
+  const lists = await Promise.all(clients.map((client) => client.tools()))
+  const took = performance.now() - started
+  expect(lists.every((tools) => tools.length > 0), "the tools")
+  await contestant.closeAll(clients)
+  return { took }
+}
+
+const close = async (contestant, server, { servers }) => {
+  const clients = await contestant.openAll(Array.from({ length: servers }, () => server))
+  const pids = []
+  for (const client of clients) pids.push(Number(textOf(await client.call("pid", {}))))
+  expect(pids.every(isAlive), "the servers are alive")
+  const started = performance.now()
+  await contestant.closeAll(clients)
+  const took = performance.now() - started
+  const alive = pids.filter(isAlive)
+  for (const pid of alive) process.kill(pid, "SIGKILL")
+  return { took, alive: alive.length }
+}
+
+const memory = async (contestant, server, { servers }) => {
+  const opened = [await contestant.open(server)]
+  await opened[0].call("echo", { text: "marker" })
+  const one = await settled()
+  for (let index = 0; index < servers; index++) {
+    const client = await contestant.open(server)
+    await client.call("echo", { text: "marker" })
+    opened.push(client)
+  }
+  const many = await settled()
+  await contestant.closeAll(opened)
+  return {
+    heap: (many.heapUsed - one.heapUsed) / servers / 1024,
+    rss: (many.rss - one.rss) / servers / 1024,
+    base: one.heapUsed / 1024
+  }
+}
+
+const list = async (contestant, server, { count }) => {
+  const client = await contestant.open(server)
+  const before = await settled()
+  const cpu = process.cpuUsage()
+  const started = performance.now()
+  const tools = await client.tools()
+  const took = performance.now() - started
+  const spent = cpuMicros(cpu)
+  expect(tools.length === count, `${tools.length} tools`)
+  const after = await settled()
+  await client.close()
+  return { took, cpu: spent / 1000, kept: (after.heapUsed - before.heapUsed) / 1024 / 1024, tools: tools.length }
+}
+
+export const work = { sequence, flight, big, connect, connectAll, close, memory, list }
