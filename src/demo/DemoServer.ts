@@ -1,0 +1,116 @@
+// @effect-diagnostics nodeBuiltinImport:off -- this program is a server of its own, without Effect
+/**
+ * A small MCP server over stdio: three tools, a resource and a prompt. `node dist/demo/DemoServer.js` serves it.
+ *
+ * It is written against the server side of `@modelcontextprotocol/sdk`, so the demo meets a server that is not ours.
+ *
+ * @since 0.1.0
+ */
+import { Server } from "@modelcontextprotocol/sdk/server/index.js"
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
+  ListResourcesRequestSchema,
+  ListToolsRequestSchema,
+  McpError,
+  ReadResourceRequestSchema,
+  type Tool
+} from "@modelcontextprotocol/sdk/types.js"
+import { setTimeout as sleep } from "node:timers/promises"
+
+const number = { type: "number" } as const
+
+const tools: Array<Tool> = [
+  {
+    name: "add",
+    description: "Adds two numbers.",
+    inputSchema: { type: "object", properties: { a: number, b: number }, required: ["a", "b"] },
+    outputSchema: { type: "object", properties: { sum: number }, required: ["sum"] },
+    annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
+  },
+  {
+    name: "echo",
+    description: "Gives a text back.",
+    inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+    annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
+  },
+  {
+    name: "countdown",
+    description: "Counts down to zero, ten steps a second, and reports its progress.",
+    inputSchema: {
+      type: "object",
+      properties: { from: { type: "integer", minimum: 1, maximum: 100 } },
+      required: ["from"]
+    },
+    annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
+  }
+]
+
+const poem = { uri: "demo://poem", name: "poem", description: "Three lines.", mimeType: "text/plain" }
+
+const greeting = {
+  name: "greeting",
+  description: "Asks the model to greet somebody.",
+  arguments: [{ name: "name", description: "Who is greeted.", required: true }]
+}
+
+const server = new Server({ name: "demo", version: "0.1.0" }, {
+  capabilities: { tools: {}, resources: {}, prompts: {} },
+  instructions: "A server to try the client on. Nothing it does has any effect."
+})
+
+const text = (content: string): CallToolResult => ({ content: [{ type: "text", text: content }] })
+
+const invalid = (message: string): McpError => new McpError(ErrorCode.InvalidParams, message)
+
+server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }))
+
+server.setRequestHandler(CallToolRequestSchema, async ({ params }, { _meta, sendNotification, signal }) => {
+  const { a, b, from, text: words } = params.arguments ?? {}
+  switch (params.name) {
+    case "add": {
+      if (typeof a !== "number" || typeof b !== "number") throw invalid("add takes two numbers, a and b")
+      return { ...text(String(a + b)), structuredContent: { sum: a + b } }
+    }
+    case "echo": {
+      if (typeof words !== "string") throw invalid("echo takes a text")
+      return text(words)
+    }
+    case "countdown": {
+      if (typeof from !== "number" || !(from >= 1 && from <= 100)) throw invalid("countdown takes from, 1 to 100")
+      for (let done = 1; done <= from; done++) {
+        await sleep(100, undefined, { signal })
+        if (_meta?.progressToken === undefined) continue
+        await sendNotification({
+          method: "notifications/progress",
+          params: { progressToken: _meta.progressToken, progress: done, total: from, message: `${from - done} to go` }
+        })
+      }
+      return text("Lift-off.")
+    }
+    default:
+      throw invalid(`there is no tool ${JSON.stringify(params.name)}`)
+  }
+})
+
+server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [poem] }))
+
+server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => {
+  if (params.uri !== poem.uri) throw invalid("there is no such resource")
+  const lines = ["The server came up,", "answered what it was asked,", "and left nothing behind."]
+  return { contents: [{ uri: poem.uri, mimeType: poem.mimeType, text: lines.join("\n") }] }
+})
+
+server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts: [greeting] }))
+
+server.setRequestHandler(GetPromptRequestSchema, ({ params }) => {
+  if (params.name !== greeting.name) throw invalid("there is no such prompt")
+  const content = { type: "text" as const, text: `Greet ${params.arguments?.["name"] ?? "everybody"} in one sentence.` }
+  return { description: greeting.description, messages: [{ role: "user" as const, content }] }
+})
+
+await server.connect(new StdioServerTransport())
