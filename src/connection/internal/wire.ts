@@ -56,6 +56,8 @@ export interface RequestOptions {
   readonly cancellable: boolean
   readonly onProgress?: ((progress: Connector.Progress) => void) | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Told the id before anything is sent. */
+  readonly onId?: ((id: JsonRpc.Id) => void) | undefined
 }
 
 interface Pending {
@@ -169,6 +171,7 @@ class Engine implements Wire {
   request(method: string, params: JsonRpc.JsonObject | undefined, options: RequestOptions) {
     return Effect.async<JsonRpc.JsonObject, McpError.CallError>((resume) => {
       const id = this.#nextId()
+      options.onId?.(id)
       this.#open(id, method, params, options, (settled) => {
         resume(Either.isRight(settled) ? Exit.succeed(settled.right) : Exit.fail(settled.left))
       })

@@ -1,0 +1,130 @@
+/**
+ * One attempt to connect, in the scope that will be the connection's.
+ *
+ * @internal
+ */
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import type * as Scope from "effect/Scope"
+import type * as Limits from "../../config/Limits.ts"
+import type * as ServerConfig from "../../config/ServerConfig.ts"
+import type * as McpError from "../../McpError.ts"
+import * as McpEvent from "../../McpEvent.ts"
+import type * as Teardown from "../../resilience/Teardown.ts"
+import type * as JsonRpc from "../../transport/JsonRpc.ts"
+import type * as Transport from "../../transport/Transport.ts"
+import type * as Connector from "../Connector.ts"
+import type * as InputHandlers from "../InputHandlers.ts"
+import * as Protocol from "../Protocol.ts"
+import type * as Adapter from "./adapter.ts"
+import * as Bridge from "./bridge.ts"
+import * as Connected from "./connected.ts"
+import * as Diagnostics from "./diagnostics.ts"
+import * as Handshake from "./handshake.ts"
+import * as Inputs from "./inputs.ts"
+import * as Wire from "./wire.ts"
+
+/**
+ * How the era is found: asked for, known from last time, or given by the configuration.
+ *
+ * @internal
+ */
+export type Era = "auto" | "remembered" | "session" | "stateless"
+
+/**
+ * How far the attempt has come, for the error that says so.
+ *
+ * @internal
+ */
+export interface Stage {
+  phase: McpError.Phase
+  stderrTail: () => string | undefined
+}
+
+/** @internal */
+export interface Options {
+  readonly transports: Transport.Transports["Type"]
+  readonly events: McpEvent.McpEvents["Type"]
+  readonly teardown: Teardown.Teardown["Type"]
+  readonly handlers: InputHandlers.Handlers
+  readonly load: Effect.Effect<Adapter.Loaded>
+  readonly limits: Limits.Limits
+  readonly stage: Stage
+}
+
+/** @internal */
+export interface Timestamped extends Connector.Connection {
+  readonly connectedAt: number
+}
+
+/** @internal */
+export const make = (
+  options: Options,
+  config: ServerConfig.ServerConfig,
+  era: Era
+): Effect.Effect<Timestamped, McpError.ConnectError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const server = config.name
+    const { events, handlers, limits, stage } = options
+    stage.phase = config.transport === "stdio" ? "spawn" : config.transport === "sse" ? "endpoint" : "open"
+    // the child starts while the SDK loads: neither waits for the other
+    if (era !== "stateless") yield* Effect.forkScoped(options.load)
+    const transport = yield* options.transports.open(config)
+    stage.stderrTail = transport.stderrTail
+    const publish = Diagnostics.make(server, events.publish)
+    const wire = yield* Wire.make({ server, limits, transport, diagnostic: publish })
+    yield* Effect.addFinalizer(() => wire.close(options.teardown.options.drainTimeout))
+    const track = Effect.sync(() => {
+      stage.phase = wire.phase
+    })
+
+    const capabilities = Inputs.capabilities(handlers)
+    const envelope: JsonRpc.JsonObject = {
+      [Protocol.metaKey.protocolVersion]: Protocol.firstStatelessVersion,
+      [Protocol.metaKey.clientInfo]: Protocol.clientInfo,
+      [Protocol.metaKey.clientCapabilities]: capabilities
+    }
+    const ask = (method: string, params: JsonRpc.JsonObject) => Inputs.answer(server, handlers, method, params)
+    const run = yield* FiberSet.makeRuntime<never, JsonRpc.JsonObject, Inputs.Refused>()
+
+    const handshake: Handshake.Options = {
+      server,
+      limits,
+      wire,
+      transport,
+      envelope,
+      bridge: () =>
+        Bridge.make(wire, {
+          server,
+          negotiated: transport.negotiated,
+          lenient: (detail) => publish({ kind: "lenient", detail })
+        }),
+      initialize: (bridge) =>
+        Effect.flatMap(Effect.zipLeft(options.load, track), (sdk) =>
+          sdk.handshake({
+            server,
+            transport: bridge.transport,
+            clientInfo: Protocol.clientInfo,
+            capabilities,
+            methods: Inputs.methods(handlers),
+            asked: (method, params, signal) => Connected.asPromise(run(ask(method, params)), signal)
+          }))
+    }
+    const negotiation = era === "auto"
+      ? Handshake.negotiate(handshake)
+      : era === "stateless"
+      ? Handshake.onlyStateless(handshake)
+      : Handshake.inSession(handshake)
+    const settled = yield* Effect.onExit(negotiation, () => track)
+    wire.phase = stage.phase = "ready"
+
+    const connection = yield* Connected.make({ server, limits, wire, transport, settled, envelope, ask })
+    yield* Effect.forkScoped(
+      Effect.map(Deferred.await(wire.ended), (error) => {
+        if (error._tag !== "Closed") events.publish(McpEvent.McpEvent.Disconnected({ server, error }))
+      })
+    )
+    return { ...connection, connectedAt: yield* Clock.currentTimeMillis }
+  })

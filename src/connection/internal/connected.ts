@@ -1,0 +1,191 @@
+/**
+ * A connection, once its protocol is settled: the port over the wire, in the manner of the era.
+ *
+ * @internal
+ */
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
+import type * as Limits from "../../config/Limits.ts"
+import * as McpError from "../../McpError.ts"
+import * as JsonRpc from "../../transport/JsonRpc.ts"
+import type * as Transport from "../../transport/Transport.ts"
+import type * as Connector from "../Connector.ts"
+import * as Protocol from "../Protocol.ts"
+import * as Bridge from "./bridge.ts"
+import * as Calls from "./calls.ts"
+import type * as Handshake from "./handshake.ts"
+import * as InputRounds from "./inputRounds.ts"
+import type * as Inputs from "./inputs.ts"
+import * as Watching from "./watching.ts"
+import type * as Wire from "./wire.ts"
+
+/** @internal */
+export interface Options {
+  readonly server: string
+  readonly limits: Limits.Limits
+  readonly wire: Wire.Wire
+  readonly transport: Transport.Transport
+  readonly settled: Handshake.Settled
+  readonly envelope: JsonRpc.JsonObject
+  readonly ask: (method: string, params: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, Inputs.Refused>
+}
+
+/** @internal */
+export const make = (options: Options): Effect.Effect<Connector.Connection> => {
+  const { limits, server, settled, transport, wire } = options
+  return Effect.map(settled._tag === "Session" ? inSession(options, settled) : stateless(options, settled), (era) => ({
+    server,
+    transport: transport.kind,
+    limits,
+    ...era,
+    notify: (method, params) =>
+      Effect.suspend(() => {
+        const error = wire.notify(method, params)
+        return error === undefined ? Effect.void : Effect.fail(error)
+      }),
+    notifications: Stream.fromPubSub(wire.notifications),
+    onNotification: (listener) => wire.onNotification(listener),
+    health: alive(era.request(era.probe, undefined, {
+      idleTimeout: limits.pingTimeout,
+      totalTimeout: limits.pingTimeout
+    })),
+    ended: Deferred.await(wire.ended),
+    stderrTail: Effect.sync(transport.stderrTail)
+  }))
+}
+
+/** A server that answers anything is alive. */
+const alive = (probe: Effect.Effect<JsonRpc.JsonObject, McpError.CallError>) =>
+  Effect.asVoid(Effect.catchTag(probe, "RemoteError", () => Effect.void))
+
+type OfEra =
+  & Pick<
+    Connector.Connection,
+    "era" | "protocolVersion" | "serverInfo" | "capabilities" | "instructions" | "request" | "watch" | "tasks"
+  >
+  & { readonly probe: string }
+
+const inSession = (
+  options: Options,
+  settled: Extract<Handshake.Settled, { _tag: "Session" }>
+): Effect.Effect<OfEra> =>
+  Effect.gen(function*() {
+    const { limits, server, transport, wire } = options
+    const { params, protocolVersion, result } = settled.initialized
+    const lock = yield* Effect.makeSemaphore(1)
+    let generation = 0
+
+    // one handshake for all whose session has expired, whoever of them comes first
+    const renew = (seen: number): Effect.Effect<void, McpError.CallError> =>
+      lock.withPermits(1)(Effect.suspend(() => {
+        if (seen !== generation) return Effect.void
+        return wire.request("initialize", params, {
+          idle: Infinity,
+          total: Infinity,
+          progress: false,
+          cancellable: false
+        }).pipe(
+          Effect.timeoutFail({
+            duration: limits.startupTimeout,
+            onTimeout: () => new McpError.ConnectTimeout({ server, phase: "initialize", limit: limits.startupTimeout })
+          }),
+          Effect.flatMap((answer) => {
+            const checked = Bridge.checked(server, params, answer)
+            if (Either.isLeft(checked)) return Effect.fail(checked.left)
+            transport.negotiated({ era: "session", protocolVersion: checked.right.protocolVersion })
+            wire.notify("notifications/initialized", undefined)
+            generation++
+            wire.announce(Watching.resync)
+            return watching.restore
+          })
+        )
+      }))
+
+    const request = Calls.make(wire, limits, { params: (params) => params, renew, generation: () => generation })
+    const watching = Watching.session(request, limits)
+    return {
+      era: "session",
+      protocolVersion,
+      serverInfo: identity(result["serverInfo"]),
+      capabilities: object(result["capabilities"]),
+      instructions: text(result["instructions"]),
+      request,
+      watch: watching.watch,
+      tasks: settled.session.tasks,
+      probe: "ping"
+    }
+  })
+
+const stateless = (
+  options: Options,
+  settled: Extract<Handshake.Settled, { _tag: "Stateless" }>
+): Effect.Effect<OfEra> =>
+  Effect.sync(() => {
+    const { ask, envelope, limits, server, transport, wire } = options
+    const { discovered, protocolVersion } = settled
+    wire.serverRequests = false
+    wire.cancelByNotification = !transport.streamPerRequest
+    const plain = { _meta: envelope }
+    const enveloped = (params: JsonRpc.JsonObject | undefined): JsonRpc.JsonObject =>
+      params === undefined ? plain : { ...params, _meta: { ...object(params["_meta"]), ...envelope } }
+    const once = Calls.make(wire, limits, { params: enveloped, renew: undefined, generation: () => 0 })
+    return {
+      era: "stateless",
+      protocolVersion,
+      serverInfo: identity(object(discovered["_meta"])[Protocol.metaKey.serverInfo] ?? discovered["serverInfo"]),
+      capabilities: object(discovered["capabilities"]),
+      instructions: text(discovered["instructions"]),
+      request: InputRounds.make(once, {
+        server,
+        maxRounds: limits.maxInputRounds,
+        total: limits.toolTimeout,
+        answer: ask
+      }),
+      watch: Watching.stateless(server, wire, limits, enveloped).watch,
+      tasks: undefined,
+      probe: "server/discover"
+    }
+  })
+
+// the casts: what JSON.parse gave and is an object is a JSON object
+const object = (value: unknown): JsonRpc.JsonObject => JsonRpc.isObject(value) ? value as JsonRpc.JsonObject : {}
+
+const text = (value: unknown): string | undefined => typeof value === "string" ? value : undefined
+
+const identity = (value: unknown): Connector.Connection["serverInfo"] => {
+  const { name, title, version } = object(value)
+  if (typeof name !== "string") return undefined
+  return {
+    name,
+    version: typeof version === "string" ? version : "",
+    ...(typeof title === "string" ? { title } : {})
+  }
+}
+
+/**
+ * What an SDK's request handler has to return: the answer, or an error with the code that the server is to see.
+ *
+ * @internal
+ */
+export const asPromise = (
+  fiber: Fiber.RuntimeFiber<JsonRpc.JsonObject, Inputs.Refused>,
+  signal: AbortSignal
+): Promise<JsonRpc.JsonObject> =>
+  new Promise((resolve, reject) => {
+    const abort = () => fiber.unsafeInterruptAsFork(fiber.id())
+    signal.addEventListener("abort", abort, { once: true })
+    fiber.addObserver((exit) => {
+      signal.removeEventListener("abort", abort)
+      if (exit._tag === "Success") return resolve(exit.value)
+      const refused = Cause.failureOption(exit.cause)
+      reject(
+        refused._tag === "Some"
+          ? Object.assign(new Error(refused.value.reason), { code: refused.value.code })
+          : Object.assign(new Error("The application could not answer"), { code: -32603 })
+      )
+    })
+  })

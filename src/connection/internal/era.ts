@@ -1,0 +1,71 @@
+/**
+ * Which era a server belongs to, told from its answer to `server/discover`. A pure table: silence decides nothing.
+ *
+ * @internal
+ */
+import * as Either from "effect/Either"
+import * as McpError from "../../McpError.ts"
+import * as JsonRpc from "../../transport/JsonRpc.ts"
+import * as Protocol from "../Protocol.ts"
+
+/** @internal */
+export type Decision =
+  | { readonly _tag: "Stateless"; readonly protocolVersion: string; readonly discovered: JsonRpc.JsonObject }
+  | { readonly _tag: "Session" }
+  | { readonly _tag: "Impossible"; readonly error: McpError.ConnectError }
+
+const session: Decision = { _tag: "Session" }
+
+/** @internal */
+export const decide = (
+  server: string,
+  answer: Either.Either<JsonRpc.JsonObject, McpError.CallError>
+): Decision => {
+  if (Either.isRight(answer)) return fromVersions(server, answer.right["supportedVersions"], answer.right)
+  const error = answer.left
+  switch (error._tag) {
+    case "RemoteError":
+      return error.code === -32022 && JsonRpc.isObject(error.data)
+        ? fromVersions(server, error.data["supported"], undefined)
+        : session
+    // answers of a server, or of something before it, that does not know the question: the older one may still work
+    case "HttpStatus":
+    case "ProtocolViolation":
+    case "UnexpectedContentType":
+    case "MessageTooLarge":
+    case "SessionExpired":
+    case "StreamInterrupted":
+      return session
+    // what only a request in a session can come to
+    case "Cancelled":
+    case "InputRoundsExceeded":
+    case "InvalidArguments":
+    case "InvalidToolResult":
+    case "NotFound":
+    case "PaginationLimit":
+    case "RequestTimeout":
+      return session
+    default:
+      return { _tag: "Impossible", error }
+  }
+}
+
+const fromVersions = (server: string, versions: unknown, discovered: JsonRpc.JsonObject | undefined): Decision => {
+  if (!Array.isArray(versions)) return session
+  const supported = versions.filter((version) => typeof version === "string")
+  const shared = Protocol.statelessVersions.find((version) => supported.includes(version))
+  if (shared !== undefined && discovered !== undefined) {
+    return { _tag: "Stateless", protocolVersion: shared, discovered }
+  }
+  const foreign = supported.filter((version) => version >= Protocol.firstStatelessVersion)
+  // a server that also speaks an older version can be asked for that one
+  if (foreign.length === 0 || supported.length > foreign.length) return session
+  return {
+    _tag: "Impossible",
+    error: new McpError.UnsupportedProtocolVersion({
+      server,
+      got: foreign.join(", ").slice(0, 256),
+      supported: [...Protocol.statelessVersions, ...Protocol.sessionVersions]
+    })
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * Connecting: transport, handshake, and what is tried next when the server's first answer says so. All within one
+ * limit, and whatever was opened on the way is closed before an error is given.
+ *
+ * @internal
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import * as Limits from "../../config/Limits.ts"
+import * as ServerConfig from "../../config/ServerConfig.ts"
+import * as McpError from "../../McpError.ts"
+import * as McpEvent from "../../McpEvent.ts"
+import * as Teardown from "../../resilience/Teardown.ts"
+import * as Transport from "../../transport/Transport.ts"
+import type * as Connector from "../Connector.ts"
+import * as EraMemory from "../EraMemory.ts"
+import * as InputHandlers from "../InputHandlers.ts"
+import type * as Adapter from "./adapter.ts"
+import * as Attempt from "./attempt.ts"
+
+/** @internal */
+export type Services = Transport.Transports | McpEvent.McpEvents | Teardown.Teardown | EraMemory.EraMemory
+
+/** How often one connect follows a server that says "later". */
+const maxWaits = 3
+
+/** @internal */
+export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connector["Type"], never, Services> =>
+  Effect.gen(function*() {
+    const transports = yield* Transport.Transports
+    const events = yield* McpEvent.McpEvents
+    const teardown = yield* Teardown.Teardown
+    const memory = yield* EraMemory.EraMemory
+    const handlers = yield* InputHandlers.InputHandlers
+    const base = yield* Limits.CurrentLimits
+    const load = yield* Effect.cached(adapter.load)
+
+    const connect = (config: ServerConfig.ServerConfig) =>
+      Effect.suspend(() => {
+        const limits = ServerConfig.limits(config, base)
+        const stage: Attempt.Stage = { phase: "open", stderrTail: () => undefined }
+        const options: Attempt.Options = { transports, events, teardown, handlers, load, limits, stage }
+        const first: Plan = { config, era: firstEra(config, adapter, memory), waits: 0 }
+        events.publish(McpEvent.McpEvent.Connecting({ server: config.name, transport: config.transport }))
+        return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          const run = (plan: Plan): Effect.Effect<Attempt.Timestamped, McpError.ConnectError, Scope.Scope> =>
+            owned(Attempt.make(options, plan.config, plan.era)).pipe(
+              Effect.catchAll((error) =>
+                Effect.flatMap(Clock.currentTimeMillis, (failedAt) => {
+                  const left = Duration.toMillis(limits.startupTimeout) - (failedAt - now)
+                  const next = follow(plan, error, left, memory, stage.phase)
+                  return next === undefined
+                    ? Effect.fail(error)
+                    : Effect.zipRight(Effect.sleep(next.after), run(next.plan))
+                })
+              )
+            )
+          return owned(
+            Effect.timeoutFail(run(first), {
+              duration: limits.startupTimeout,
+              onTimeout: () =>
+                new McpError.ConnectTimeout({
+                  server: config.name,
+                  phase: stage.phase,
+                  limit: limits.startupTimeout,
+                  stderrTail: stage.stderrTail()
+                })
+            })
+          )
+        }).pipe(
+          Effect.timed,
+          Effect.map(([took, connection]) => {
+            memory.set(EraMemory.identity(config), { era: connection.era, at: connection.connectedAt })
+            const { era, protocolVersion, transport } = connection
+            events.publish(McpEvent.McpEvent.Connected({ server: config.name, transport, era, protocolVersion, took }))
+            return connection
+          }),
+          Effect.tapError((error) =>
+            Effect.sync(() => events.publish(McpEvent.McpEvent.ConnectFailed({ server: config.name, error })))
+          )
+        )
+      })
+
+    return { connect }
+  })
+
+interface Plan {
+  readonly config: ServerConfig.ServerConfig
+  readonly era: Attempt.Era
+  readonly waits: number
+}
+
+const firstEra = (
+  config: ServerConfig.ServerConfig,
+  adapter: Adapter.Adapter,
+  memory: EraMemory.EraMemory["Type"]
+): Attempt.Era => {
+  if (!adapter.stateless) return "session"
+  if (config.protocol === "session" || config.protocol === "stateless") return config.protocol
+  return memory.get(EraMemory.identity(config))?.era === "session" ? "remembered" : "auto"
+}
+
+/** What to try after a failure that says what to try. */
+const follow = (
+  plan: Plan,
+  error: McpError.ConnectError,
+  left: number,
+  memory: EraMemory.EraMemory["Type"],
+  phase: McpError.Phase
+): { readonly plan: Plan; readonly after: Duration.Duration } | undefined => {
+  const now = Duration.zero
+  switch (error._tag) {
+    case "ProcessExited":
+      // some servers end at a question that they do not know: start it once more without asking
+      return plan.era === "auto" && phase === "discover" ? { plan: { ...plan, era: "session" }, after: now } : undefined
+    case "HttpStatus":
+      return plan.config.transport === "streamable-http" && plan.config.sseFallback !== false &&
+          (error.status === 400 || error.status === 404 || error.status === 405)
+        ? { plan: { ...plan, config: { ...plan.config, transport: "sse" } }, after: now }
+        : undefined
+    case "InitializeRejected":
+    case "UnsupportedProtocolVersion":
+      if (plan.era !== "remembered") return undefined
+      memory.forget(EraMemory.identity(plan.config))
+      return { plan: { ...plan, era: "auto" }, after: now }
+    case "RateLimited":
+    case "Unavailable":
+      return error.retryAfter !== undefined && plan.waits < maxWaits && Duration.toMillis(error.retryAfter) < left
+        ? { plan: { ...plan, waits: plan.waits + 1 }, after: error.retryAfter }
+        : undefined
+    default:
+      return undefined
+  }
+}
+
+/** Gives an effect a scope of its own inside the present one, closed at once if it does not succeed. */
+const owned = <A, E, R>(self: Effect.Effect<A, E, R | Scope.Scope>): Effect.Effect<A, E, R | Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(
+      Effect.scope,
+      (outer) =>
+        Effect.flatMap(Scope.fork(outer, ExecutionStrategy.sequential), (scope) =>
+          Effect.onExit(
+            restore(Effect.provideService(self, Scope.Scope, scope)),
+            (exit) => Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)
+          ))
+    )
+  )

@@ -1,0 +1,130 @@
+/**
+ * The stateless era's way to ask the application: a result that is a list of questions, and the request once more with
+ * the answers, under a new id, until the result is one.
+ *
+ * @internal
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as McpError from "../../McpError.ts"
+import * as JsonRpc from "../../transport/JsonRpc.ts"
+import type * as Connector from "../Connector.ts"
+import type * as Calls from "./calls.ts"
+import type * as Inputs from "./inputs.ts"
+
+/** @internal */
+export interface Options {
+  readonly server: string
+  readonly maxRounds: number
+  readonly total: Duration.Duration
+  readonly answer: (method: string, params: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, Inputs.Refused>
+}
+
+const mayAsk: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"])
+
+/** A server that answers with state alone asks for patience: this much of it. */
+const pace = Duration.millis(250)
+
+/** @internal */
+export const make = (request: Calls.Request, options: Options): Calls.Request => (method, params, own) =>
+  Effect.flatMap(
+    request(method, params, own),
+    (result): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> => {
+      const resultType = result["resultType"]
+      if (resultType === undefined || resultType === "complete") return Effect.succeed(result)
+      if (resultType !== "input_required" || !mayAsk.has(method)) {
+        return Effect.fail(violation(options.server, `the result type ${JSON.stringify(resultType).slice(0, 64)}`))
+      }
+      return Effect.flatMap(
+        Clock.currentTimeMillis,
+        (now) =>
+          rounds(request, options, { method, params, own }, result, 1, {
+            until: now + Duration.toMillis(own?.totalTimeout ?? options.total)
+          })
+      )
+    }
+  )
+
+interface Asked {
+  readonly method: string
+  readonly params: JsonRpc.JsonObject | undefined
+  readonly own: Connector.RequestOptions | undefined
+}
+
+const rounds = (
+  request: Calls.Request,
+  options: Options,
+  asked: Asked,
+  required: JsonRpc.JsonObject,
+  round: number,
+  limit: { readonly until: number }
+): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> =>
+  Effect.gen(function*() {
+    if (round > options.maxRounds) {
+      return yield* new McpError.InputRoundsExceeded({
+        server: options.server,
+        operation: asked.method,
+        rounds: options.maxRounds
+      })
+    }
+    const questions = required["inputRequests"]
+    const state = required["requestState"]
+    const entries = JsonRpc.isObject(questions) ? Object.entries(questions) : []
+    if (entries.length === 0 && typeof state !== "string") {
+      return yield* violation(options.server, "input_required without input requests or state")
+    }
+    if (entries.length === 0) yield* Effect.sleep(pace)
+    const answers = yield* Effect.forEach(
+      entries,
+      ([key, question]) => Effect.map(ask(options, asked.method, question), (given) => [key, given] as const),
+      { concurrency: "unbounded" }
+    )
+    const now = yield* Clock.currentTimeMillis
+    const left = limit.until - now
+    if (left <= 0) {
+      return yield* new McpError.RequestTimeout({
+        server: options.server,
+        kind: "total",
+        operation: asked.method,
+        limit: asked.own?.totalTimeout ?? options.total,
+        outcome: "unknown"
+      })
+    }
+    const result = yield* request(
+      asked.method,
+      {
+        ...asked.params,
+        ...(answers.length === 0 ? {} : { inputResponses: Object.fromEntries(answers) }),
+        ...(typeof state === "string" ? { requestState: state } : {})
+      },
+      { ...asked.own, totalTimeout: Duration.millis(left) }
+    )
+    return result["resultType"] === "input_required"
+      ? yield* rounds(request, options, asked, result, round + 1, limit)
+      : result
+  })
+
+const ask = (
+  options: Options,
+  operation: string,
+  question: unknown
+): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> => {
+  if (!JsonRpc.isObject(question) || typeof question["method"] !== "string") {
+    return Effect.fail(violation(options.server, "an input request without a method"))
+  }
+  const params = JsonRpc.isObject(question["params"]) ? question["params"] as JsonRpc.JsonObject : {}
+  return Effect.mapError(
+    options.answer(question["method"], params),
+    (refused) =>
+      new McpError.Cancelled({
+        server: options.server,
+        operation,
+        reason: `the application declined what the server asked: ${refused.reason}`,
+        outcome: "unknown"
+      })
+  )
+}
+
+const violation = (server: string, what: string) =>
+  new McpError.ProtocolViolation({ server, what, excerpt: "", outcome: "executed", phase: "ready" })

@@ -1,0 +1,52 @@
+/**
+ * The transports of an application, chosen by the `transport` field of a server's configuration.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as HttpTransport from "./HttpTransport.ts"
+import * as SseTransport from "./SseTransport.ts"
+import * as StdioTransport from "./StdioTransport.ts"
+import * as Transport from "./Transport.ts"
+import * as WebSocketTransport from "./WebSocketTransport.ts"
+
+/**
+ * The transports to choose from.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Each =
+  | HttpTransport.HttpTransport
+  | SseTransport.SseTransport
+  | StdioTransport.StdioTransport
+  | WebSocketTransport.WebSocketTransport
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<Transport.Transports, never, Each> = Layer.effect(
+  Transport.Transports,
+  Effect.gen(function*() {
+    const http = yield* HttpTransport.HttpTransport
+    const sse = yield* SseTransport.SseTransport
+    const stdio = yield* StdioTransport.StdioTransport
+    const ws = yield* WebSocketTransport.WebSocketTransport
+    return {
+      open: (config) => {
+        switch (config.transport) {
+          case "stdio":
+            return stdio.open(config)
+          case "streamable-http":
+            return http.open(config)
+          case "sse":
+            return sse.open(config)
+          case "ws":
+            return ws.open(config)
+        }
+      }
+    }
+  })
+)
