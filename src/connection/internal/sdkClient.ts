@@ -18,13 +18,17 @@ import * as Bridge from "./bridge.ts"
  */
 export const never = 2 ** 31 - 1
 
+type Judged<T> =
+  | { valid: true; data: T; errorMessage: undefined }
+  | { valid: false; data: undefined; errorMessage: string }
+
 /**
  * Results are judged elsewhere, per tool and with a budget; an SDK's own validator would compile every schema.
  *
  * @internal
  */
 export const noValidator = {
-  getValidator: <T>() => (input: unknown): { valid: true; data: T; errorMessage: undefined } => ({
+  getValidator: <T>() => (input: unknown): Judged<T> => ({
     valid: true,
     // the cast: nothing is judged here, so the SDK gets back what it gave
     data: input as T,

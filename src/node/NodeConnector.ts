@@ -1,0 +1,86 @@
+/**
+ * Everything that it takes to connect to servers from Node, wired with its defaults.
+ *
+ * @since 0.1.0
+ */
+import * as Layer from "effect/Layer"
+import * as ClientConnector from "../connection/ClientConnector.ts"
+import type * as Connector from "../connection/Connector.ts"
+import * as EraMemory from "../connection/EraMemory.ts"
+import * as SdkConnector from "../connection/SdkConnector.ts"
+import * as McpEvent from "../McpEvent.ts"
+import * as Teardown from "../resilience/Teardown.ts"
+import * as AnyTransport from "../transport/AnyTransport.ts"
+import * as HttpTransport from "../transport/HttpTransport.ts"
+import * as SseTransport from "../transport/SseTransport.ts"
+import * as StdioTransport from "../transport/StdioTransport.ts"
+import type * as Transport from "../transport/Transport.ts"
+import * as WebSocketTransport from "../transport/WebSocketTransport.ts"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  readonly teardown?: Partial<Teardown.Options> | undefined
+}
+
+/**
+ * Every transport, over the `Teardown` and `McpEvents` of the application.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerTransports: Layer.Layer<Transport.Transports, never, Teardown.Teardown | McpEvent.McpEvents> =
+  AnyTransport.layer.pipe(
+    Layer.provide(
+      Layer.mergeAll(HttpTransport.layer, SseTransport.layer, StdioTransport.layer, WebSocketTransport.layer)
+    )
+  )
+
+const closed = <E>(
+  connector: Layer.Layer<
+    Connector.Connector,
+    E,
+    Transport.Transports | McpEvent.McpEvents | Teardown.Teardown | EraMemory.EraMemory
+  >,
+  options: Options
+): Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown, E> =>
+  connector.pipe(
+    Layer.provide(Layer.merge(layerTransports, EraMemory.layerMemory)),
+    Layer.provideMerge(Layer.merge(Teardown.layer(options.teardown), McpEvent.layer))
+  )
+
+/**
+ * The default connector, which reaches servers of both eras.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerWith = (
+  options: Options
+): Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> => closed(ClientConnector.layer, options)
+
+/**
+ * The default connector with the default bounds.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> = layerWith({})
+
+/**
+ * The connector over `@modelcontextprotocol/sdk` 1.x: the session era and its tasks.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerSdkWith = (
+  options: Options
+): Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> => closed(SdkConnector.layer, options)
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerSdk: Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> = layerSdkWith({})
