@@ -64,7 +64,8 @@ describe("every module of src", () => {
 
   it("begins, where it is public, with what it is about", () => {
     const faults = each((source) =>
-      isPublic(source) && !/^(\/\/.*\n)*\/\*\*\n \* \S[^@]*@since \d+\.\d+\.\d+\n \*\/\n/.test(source.text)
+      isPublic(source) &&
+        !/^(\/\/.*\n)*\/\*\*\n \* [^@\s].*\n( \*.*\n)* \* @since \d+\.\d+\.\d+\n \*\/\n/.test(source.text)
         ? ["needs a module comment with a sentence and @since"]
         : []
     )

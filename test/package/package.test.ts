@@ -1,0 +1,155 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { isInternal, root, run, sources } from "./project.ts"
+
+const folder = fileURLToPath(root)
+const readme = readFileSync(new URL("README.md", root), "utf8")
+const programs = Array.from(readme.matchAll(/^```ts\n([\s\S]*?)^```/gm), ([, code]) => code!)
+
+let work: string
+let consumer: string
+let tarball: string
+let files: ReadonlyArray<string>
+
+const succeed = (command: string, args: ReadonlyArray<string>, cwd: string): string => {
+  const { output, status, stdout } = run(command, args, { cwd })
+  assert.strictEqual(status, 0, `${command} ${args.join(" ")}\n${output}`)
+  return stdout
+}
+
+/** Runs a module in the consumer and gives its standard output. */
+const node = (code: string, ...flags: ReadonlyArray<string>): string =>
+  succeed("node", [...flags, "--input-type=module", "--eval", code], consumer)
+
+// Packs what a fresh build of this folder would publish, and unpacks it where a user's npm would: nothing is fetched,
+// and the `dist` of this folder is left alone.
+beforeAll(() => {
+  work = mkdtempSync(join(tmpdir(), "effect-mcp-runtime-"))
+  const source = join(work, "source")
+  consumer = join(work, "consumer")
+  for (
+    const name of ["package.json", "tsconfig.json", "README.md", "LICENSE", "CHANGELOG.md", "src"]
+  ) {
+    cpSync(join(folder, name), join(source, name), { recursive: true })
+  }
+  symlinkSync(join(folder, "node_modules"), join(source, "node_modules"))
+  succeed("tsc", [], source)
+  succeed("npm", ["pack", "--ignore-scripts", "--pack-destination", work], source)
+  tarball = join(work, readdirSync(work).find((name) => name.endsWith(".tgz"))!)
+  files = succeed("tar", ["-tzf", tarball], work).trim().split("\n").map((file) => file.replace(/^package\//, ""))
+
+  const modules = join(consumer, "node_modules")
+  mkdirSync(modules, { recursive: true })
+  for (const name of readdirSync(join(folder, "node_modules"))) {
+    if (!name.startsWith(".")) symlinkSync(join(folder, "node_modules", name), join(modules, name))
+  }
+  succeed("tar", ["-xzf", tarball, "-C", modules], work)
+  cpSync(join(modules, "package"), join(modules, "effect-mcp-runtime"), { recursive: true })
+  rmSync(join(modules, "package"), { recursive: true })
+  writeFileSync(join(consumer, "package.json"), JSON.stringify({ name: "consumer", type: "module" }))
+  programs.forEach((program, at) => writeFileSync(join(consumer, `readme-${at + 1}.ts`), program))
+  cpSync(join(folder, "examples"), join(consumer, "examples"), { recursive: true })
+}, 60_000)
+
+afterAll(() => rmSync(work, { recursive: true, force: true }))
+
+const publicModules = sources.map(({ path }) => path.replace(/\.ts$/, "")).filter((path) =>
+  !isInternal(path) && path !== "index" && !path.startsWith("demo/")
+)
+
+describe("the package", () => {
+  it("holds the build, the source and the documents, and nothing else", () => {
+    const allowed =
+      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/.*\.(js|d\.ts)(\.map)?|src\/.*\.ts|src\/demo\/\.mcp\.json)$/
+    assert.deepStrictEqual(files.filter((file) => !allowed.test(file)), [])
+    for (const required of ["README.md", "LICENSE", "CHANGELOG.md", "src/demo/.mcp.json", "dist/demo/DemoServer.js"]) {
+      assert.include(files, required)
+    }
+    for (const { path } of sources) assert.include(files, `dist/${path.replace(/\.ts$/, ".js")}`)
+  })
+
+  it("is clean for publint", () => {
+    assert.match(succeed("publint", ["--strict", tarball], work), /All good/)
+  })
+
+  it("has types that every module resolution finds", () => {
+    succeed("attw", [tarball, "--profile", "esm-only", "--no-color", "--no-emoji"], work)
+  })
+
+  it("declares every package that its source imports", () => {
+    const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Record<
+      string,
+      Record<string, string>
+    >
+    const declared = new Set(Object.keys({ ...dependencies, ...peerDependencies }))
+    const undeclared = sources.flatMap(({ path, text }) =>
+      Array.from(text.matchAll(/^(?:import|export)\b[^"'`]*?\bfrom "([^".][^"]*)"/gm), ([, specifier]) => specifier!)
+        .concat(Array.from(text.matchAll(/\bimport\("([^".][^"]*)"\)/g), ([, specifier]) => specifier!))
+        .filter((specifier) => !specifier.startsWith("node:"))
+        .map((specifier) => specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/"))
+        .filter((name) => !declared.has(name))
+        .map((name) => `${path}: ${name}`)
+    )
+    assert.deepStrictEqual(undeclared, [])
+  })
+
+  it("lets every public module be imported by its path", () => {
+    const imports = publicModules.map((path) => `await import("effect-mcp-runtime/${path}")`)
+    assert.strictEqual(node(`${imports.join("\n")}\nconsole.log("imported")`), "imported\n")
+  })
+
+  it("keeps the internal modules, and the demo's program, to itself", () => {
+    const paths = sources.map(({ path }) => path.replace(/\.ts$/, "")).filter(isInternal).concat("demo/main")
+    const out = node(`
+      for (const path of ${JSON.stringify(paths)}) {
+        const code = await import("effect-mcp-runtime/" + path).then(() => "imported", (error) => error.code)
+        if (code !== "ERR_PACKAGE_PATH_NOT_EXPORTED") console.log(path, code)
+      }`)
+    assert.strictEqual(out, "")
+  })
+
+  it("loads no SDK, no schema compiler, no socket library and no Node layer with its index", () => {
+    const hook = `export const load = async (url, context, next) => {
+      process._rawDebug(url)
+      return next(url, context)
+    }`
+    const register = `import { register } from "node:module"
+      register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hook)}`)})`
+    const { output, status } = run("node", [
+      "--import",
+      `data:text/javascript,${encodeURIComponent(register)}`,
+      "--input-type=module",
+      "--eval",
+      `await import("effect-mcp-runtime")`
+    ], { cwd: consumer })
+    assert.strictEqual(status, 0, output)
+    const packages = new Set(
+      Array.from(output.matchAll(/^file:.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//gm), ([, name]) => name!)
+    )
+    assert.include([...packages], "effect")
+    assert.includeMembers(["effect", "effect-mcp-runtime", "@effect/platform", "fast-check", "pure-rand"], [
+      ...packages
+    ])
+  })
+
+  for (const [module, moduleResolution] of [["NodeNext", "NodeNext"], ["ESNext", "Bundler"]] as const) {
+    it(`type-checks the README's program and the examples with moduleResolution ${moduleResolution}`, () => {
+      assert.isAbove(programs.length, 0)
+      const compilerOptions = {
+        module,
+        moduleResolution,
+        target: "ES2022",
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noEmit: true,
+        types: ["node"]
+      }
+      const config = join(consumer, `tsconfig.${moduleResolution}.json`)
+      writeFileSync(config, JSON.stringify({ compilerOptions, include: ["*.ts", "examples/*.ts"] }))
+      succeed("tsc", ["-p", config, "--pretty", "false"], consumer)
+    })
+  }
+})
