@@ -59,6 +59,7 @@ export type CallError =
   | Remote.RemoteError
   | RequestError.Cancelled
   | RequestError.InputRoundsExceeded
+  | RequestError.InvalidArguments
   | RequestError.InvalidToolResult
   | RequestError.NotFound
   | RequestError.PaginationLimit
@@ -84,6 +85,7 @@ const tags: ReadonlySet<string> = new Set<McpError["_tag"]>([
   "HttpStatus",
   "InitializeRejected",
   "InputRoundsExceeded",
+  "InvalidArguments",
   "InvalidToolResult",
   "MessageTooLarge",
   "NetworkError",

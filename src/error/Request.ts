@@ -257,6 +257,32 @@ export class ConfigurationError extends Schema.TaggedError<ConfigurationError>("
 }
 
 /**
+ * What the caller gave cannot be sent: it is no JSON, or too large, or a duration that is none.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InvalidArguments extends Schema.TaggedError<InvalidArguments>("effect-mcp-runtime/InvalidArguments")("InvalidArguments", {
+  server: Schema.String,
+  operation: Schema.String,
+  path: Schema.String,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return named(this.server, `${this.operation} was not sent: ${excerpt(this.detail)} at ${quote(this.path)}`)
+  }
+  get outcome(): Outcome {
+    return "not-sent"
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}
+
+/**
  * There is no such tool, resource or prompt.
  *
  * @since 0.1.0

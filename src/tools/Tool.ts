@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type * as JsonRpc from "../transport/JsonRpc.ts"
+import * as internal from "./internal/decodeTool.ts"
 
 /**
  * What a tool says of itself. Hints of an untrusted server are only hints.
@@ -71,4 +72,44 @@ export interface ToolList {
   /** How long the server says the list may be kept, in milliseconds. */
   readonly ttlMs: number | undefined
   readonly cacheScope: "public" | "private" | undefined
+}
+
+/**
+ * What `decodeAll` needs to know.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface DecodeOptions {
+  /** Bytes of one tool's schemas. */
+  readonly maxSchemaBytes: number
+  /** Whether a tool whose `x-mcp-header` annotations are wrong must be dropped (stateless era over HTTP). */
+  readonly paramHeaders: boolean
+}
+
+/**
+ * Decodes the items of a `tools/list`, each alone: one that cannot be offered is told apart and costs no other, and of
+ * tools with one name the first wins. No schema is compiled.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const decodeAll = (
+  items: ReadonlyArray<unknown>,
+  options: DecodeOptions
+): Pick<ToolList, "tools" | "rejected"> => {
+  const tools: Array<Tool> = []
+  const rejected: Array<RejectedTool> = []
+  const names = new Set<string>()
+  for (const item of items) {
+    const decoded = internal.decodeTool(item, options)
+    if (decoded._tag === "Rejected") rejected.push(decoded.rejected)
+    else if (names.has(decoded.tool.name)) {
+      rejected.push(internal.reject(decoded.tool.name, "duplicate", "another tool has this name").rejected)
+    } else {
+      names.add(decoded.tool.name)
+      tools.push(decoded.tool)
+    }
+  }
+  return { tools, rejected }
 }

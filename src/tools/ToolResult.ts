@@ -3,7 +3,10 @@
  *
  * @since 0.1.0
  */
+import type * as Either from "effect/Either"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
+import type * as Transport from "../transport/Transport.ts"
+import * as internal from "./internal/decodeResult.ts"
 
 /**
  * @since 0.1.0
@@ -29,3 +32,44 @@ export interface ToolResult {
   /** The result as it came. */
   readonly raw: JsonRpc.JsonObject
 }
+
+/**
+ * What `decode` needs to know.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface DecodeOptions {
+  readonly era: Transport.Era
+}
+
+/**
+ * Where a result breaks the protocol.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Fault {
+  readonly path: string
+  readonly detail: string
+}
+
+/**
+ * Decodes the result of `tools/call`. Only content that is no list, or in the stateless era a kind of result that was
+ * not asked for, is a fault; a part that is not understood is `Unknown`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const decode: (
+  raw: JsonRpc.JsonObject,
+  options: DecodeOptions
+) => Either.Either<ToolResult, Fault> = internal.decodeResult
+
+/**
+ * Decodes one part of a result or of a prompt's message.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const decodeContent: (part: unknown) => Content = internal.decodeContent

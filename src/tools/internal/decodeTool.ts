@@ -1,0 +1,101 @@
+import * as JsonRpc from "../../transport/JsonRpc.ts"
+import * as UntrustedText from "../../UntrustedText.ts"
+import type * as Tool from "../Tool.ts"
+import { inspection, inspectSchema } from "./inspectSchema.ts"
+import { nameFault } from "./nameFault.ts"
+import { declarations } from "./paramHeaders.ts"
+
+/** @internal */
+export interface Options {
+  readonly maxSchemaBytes: number
+  /** Whether a tool whose `x-mcp-header` annotations are wrong must be dropped. */
+  readonly paramHeaders: boolean
+}
+
+/** @internal */
+export interface Rejected {
+  readonly _tag: "Rejected"
+  readonly rejected: Tool.RejectedTool
+}
+
+/** @internal */
+export type Decoded = Rejected | { readonly _tag: "Tool"; readonly tool: Tool.Tool }
+
+/** @internal */
+export const reject = (name: string, reason: Tool.RejectedTool["reason"], detail: string): Rejected => ({
+  _tag: "Rejected",
+  rejected: { name: UntrustedText.excerpt(name, 64), reason, detail: UntrustedText.excerpt(detail, 256) }
+})
+
+/** @internal */
+export const decodeTool = (raw: unknown, options: Options): Decoded => {
+  if (!JsonRpc.isObject(raw)) return reject("", "malformed", "a tool that is no object")
+  const name = raw["name"]
+  if (typeof name !== "string") return reject("", "malformed", "a tool without a name")
+  const fault = nameFault(name)
+  if (fault !== undefined) return reject(name, fault, "a name that cannot be offered")
+
+  const inputSchema = objectSchema(raw["inputSchema"])
+  if (inputSchema === undefined) return reject(name, "schema-malformed", "inputSchema does not describe an object")
+  const output = raw["outputSchema"]
+  const outputSchema = JsonRpc.isObject(output) ? output as JsonRpc.JsonObject : undefined // parsed from JSON
+
+  const seen = inspection()
+  inspectSchema(seen, inputSchema, options.maxSchemaBytes)
+  const annotated = seen.annotated
+  if (seen.fault === undefined && outputSchema !== undefined) inspectSchema(seen, outputSchema, options.maxSchemaBytes)
+  if (seen.fault !== undefined) return reject(name, seen.fault, seen.detail)
+  if (options.paramHeaders && annotated) {
+    const declared = declarations(inputSchema)
+    if (declared._tag === "Left") return reject(name, "header-annotation", declared.left)
+  }
+  return {
+    _tag: "Tool",
+    tool: {
+      name,
+      title: text(raw["title"]),
+      description: text(raw["description"]),
+      inputSchema,
+      outputSchema,
+      annotations: annotations(raw["annotations"]),
+      taskSupport: taskSupport(raw["execution"]),
+      raw: raw as JsonRpc.JsonObject // parsed from JSON
+    }
+  }
+}
+
+const text = (value: unknown): string | undefined => typeof value === "string" ? value : undefined
+
+/**
+ * Servers leave out `type`, the whole schema, or allow `null` beside the object; none of that changes what may be sent.
+ */
+const objectSchema = (schema: unknown): JsonRpc.JsonObject | undefined => {
+  if (schema === undefined || schema === null || schema === true) return { type: "object" }
+  if (!JsonRpc.isObject(schema)) return undefined
+  const known = schema as JsonRpc.JsonObject // parsed from JSON
+  const type = known["type"]
+  if (type === "object") return known
+  return type === undefined || type === null || (Array.isArray(type) && type.includes("object"))
+    ? { ...known, type: "object" }
+    : undefined
+}
+
+const none: Tool.Annotations = {}
+
+const annotations = (raw: unknown): Tool.Annotations => {
+  if (!JsonRpc.isObject(raw)) return none
+  return {
+    title: text(raw["title"]),
+    readOnlyHint: hint(raw["readOnlyHint"]),
+    destructiveHint: hint(raw["destructiveHint"]),
+    idempotentHint: hint(raw["idempotentHint"]),
+    openWorldHint: hint(raw["openWorldHint"])
+  }
+}
+
+const hint = (value: unknown): boolean | undefined => typeof value === "boolean" ? value : undefined
+
+const taskSupport = (execution: unknown): Tool.Tool["taskSupport"] => {
+  const support = JsonRpc.isObject(execution) ? execution["taskSupport"] : undefined
+  return support === "optional" || support === "required" ? support : "forbidden"
+}
