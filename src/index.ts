@@ -6,11 +6,34 @@
  */
 
 /**
+ * The transports of an application, chosen by the `transport` field of a server's configuration.
+ *
+ * @since 0.1.0
+ */
+export * as AnyTransport from "./transport/AnyTransport.ts"
+
+/**
+ * The default connector: reaches servers of both eras. Handshakes of the session era, and what a server asks in it,
+ * go through the client of `@modelcontextprotocol/client` (2.x), loaded when the first server connects; the stateless
+ * era has neither, so there it stays unloaded work.
+ *
+ * @since 0.1.0
+ */
+export * as ClientConnector from "./connection/ClientConnector.ts"
+
+/**
  * The port to a connected server, free of any SDK: requests, notifications, health, the end.
  *
  * @since 0.1.0
  */
 export * as Connector from "./connection/Connector.ts"
+
+/**
+ * What is remembered of how servers speak, so that the next connection need not ask again.
+ *
+ * @since 0.1.0
+ */
+export * as EraMemory from "./connection/EraMemory.ts"
 
 /**
  * What a server may ask of the application: its roots, its user, its model. Nothing unless a Layer says so.
@@ -46,6 +69,29 @@ export * as McpError from "./McpError.ts"
  * @since 0.1.0
  */
 export * as McpEvent from "./McpEvent.ts"
+
+/**
+ * Judges structured results by the output schema that a tool declares, without ever fetching anything, running code
+ * made from the schema, or holding the event loop.
+ *
+ * @since 0.1.0
+ */
+export * as OutputSchema from "./tools/OutputSchema.ts"
+
+/**
+ * The constants of the protocol: versions by era, and the names of the stateless era's `_meta` keys.
+ *
+ * @since 0.1.0
+ */
+export * as Protocol from "./connection/Protocol.ts"
+
+/**
+ * The connector over `@modelcontextprotocol/sdk` (1.x): the session era only, and the only one with its experimental
+ * tasks. Loaded when the first server connects.
+ *
+ * @since 0.1.0
+ */
+export * as SdkConnector from "./connection/SdkConnector.ts"
 
 /**
  * The configuration of one server, tagged by its transport.

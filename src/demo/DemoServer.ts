@@ -1,6 +1,6 @@
 // @effect-diagnostics nodeBuiltinImport:off -- this program is a server of its own, without Effect
 /**
- * A small MCP server over stdio: three tools, a resource and a prompt. `node dist/demo/DemoServer.js` serves it.
+ * A small MCP server over stdio: four tools, a resource and a prompt. `node dist/demo/DemoServer.js` serves it.
  *
  * It is written against the server side of `@modelcontextprotocol/sdk`, so the demo meets a server that is not ours.
  *
@@ -47,6 +47,12 @@ const tools: Array<Tool> = [
       required: ["from"]
     },
     annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
+  },
+  {
+    name: "greet",
+    description: "Asks the user for a name, and greets it.",
+    inputSchema: { type: "object" },
+    annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
   }
 ]
 
@@ -91,6 +97,14 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { _meta, send
         })
       }
       return text("Lift-off.")
+    }
+    case "greet": {
+      if (server.getClientCapabilities()?.elicitation === undefined) return text("Hello, whoever you are.")
+      const { action, content } = await server.elicitInput({
+        message: "Who is to be greeted?",
+        requestedSchema: { type: "object", properties: { name: { type: "string", title: "Name" } }, required: ["name"] }
+      })
+      return text(action === "accept" ? `Hello, ${String(content?.["name"])}.` : "Hello, whoever you are.")
     }
     default:
       throw invalid(`there is no tool ${JSON.stringify(params.name)}`)

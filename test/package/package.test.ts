@@ -144,12 +144,80 @@ describe("the package", () => {
         target: "ES2022",
         strict: true,
         exactOptionalPropertyTypes: true,
-        noEmit: true,
-        types: ["node"]
+        types: ["node"],
+        outDir: moduleResolution
       }
       const config = join(consumer, `tsconfig.${moduleResolution}.json`)
       writeFileSync(config, JSON.stringify({ compilerOptions, include: ["*.ts", "examples/*.ts"] }))
       succeed("tsc", ["-p", config, "--pretty", "false"], consumer)
+    })
+  }
+})
+
+describe("the demo", () => {
+  const demo = (...args: ReadonlyArray<string>) =>
+    run("node", [join(consumer, "node_modules/effect-mcp-runtime/dist/demo/main.js"), ...args], { cwd: work })
+
+  /** A file of servers of which the first cannot be used. */
+  const broken = (server: object): string => {
+    const file = join(work, "broken.json")
+    writeFileSync(file, JSON.stringify({ mcpServers: { broken: server } }))
+    return file
+  }
+
+  it("shows the status, the tools, a call and the teardown, in plain text where there is no terminal", () => {
+    const { output, status, stdout } = demo()
+    assert.strictEqual(status, 0, output)
+    assert.strictEqual(stdout, output, "nothing is written to stderr")
+    assert.match(stdout, /^1 server in .*\.mcp\.json$/m)
+    assert.match(stdout, /^ {2}status +connected over stdio in \d+ ms, protocol \d{4}-\d\d-\d\d \(session era\)$/m)
+    assert.match(stdout, /^ {2}server +demo 0\.1\.0$/m)
+    assert.match(stdout, /^ {2}tools +4$/m)
+    assert.match(stdout, /^ +countdown +Counts down/m)
+    assert.match(stdout, /^ {2}call +add {"a":2,"b":40}$/m)
+    assert.match(stdout, /^ {2}result +42 +structured {"sum":42}/m)
+    assert.match(stdout, /^teardown\n {2}demo +closed in \d+ ms, exit code 0\n$/m)
+    assert.notInclude(stdout, "\u001b")
+  })
+
+  it("fails with the error's tag when a server cannot be started", () => {
+    const { output, status, stdout } = demo(broken({ command: "there-is-no-such-program" }))
+    assert.strictEqual(status, 1)
+    assert.match(output.slice(stdout.length), /^SpawnFailed: broken: .*ENOENT/)
+    assert.match(stdout, /^teardown$/m)
+  })
+
+  it("fails with the error's tag when a server ends at once, and reports its end", () => {
+    const { output, status, stdout } = demo(broken({ command: "node", args: ["--eval", "process.exit(3)"] }))
+    assert.strictEqual(status, 1)
+    assert.match(output.slice(stdout.length), /^ProcessExited: broken: .*exit code 3/)
+    assert.match(stdout, /^ {2}broken +exited-before in .*exit code 3$/m)
+  })
+
+  it("fails with the file's name when there is no such file", () => {
+    const { output, status } = demo(join(work, "nowhere.json"))
+    assert.strictEqual(status, 1)
+    assert.match(output, /^ConfigurationError: .*nowhere\.json/)
+  })
+})
+
+describe("the examples", () => {
+  const expected: Readonly<Record<string, RegExp>> = {
+    "one-server":
+      /^tools: add, echo, countdown, greet\nadd: { sum: 42 }\nThe server came up,[^]*refused with -32602\n$/,
+    "progress": /^2 to go\n1 to go\n0 to go\n[^]*Lift-off\.[^]*gave up: true\nstill connected\n$/,
+    "elicitation": /^demo asks: Who is to be greeted\?\nHello, Ada\.\n$/,
+    "testing-with-memory-transport": /^Oslo: sunny\nthe server went away \(unknown\)\nconnections left: 0\n$/
+  }
+
+  it("are all known here", () => {
+    const names = readdirSync(join(folder, "examples")).map((file) => file.replace(/\.ts$/, ""))
+    assert.sameMembers(names, Object.keys(expected))
+  })
+
+  for (const [name, output] of Object.entries(expected)) {
+    it(`${name} does what it says`, () => {
+      assert.match(succeed("node", [join(consumer, "NodeNext/examples", `${name}.js`)], consumer), output)
     })
   }
 })
