@@ -9,6 +9,8 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as PubSub from "effect/PubSub"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as McpError from "./McpError.ts"
 import type * as Teardown from "./resilience/Teardown.ts"
@@ -54,8 +56,10 @@ export const McpEvent = Data.taggedEnum<McpEvent>()
 export class McpEvents extends Context.Tag("effect-mcp-runtime/McpEvent/McpEvents")<McpEvents, {
   /** Never waits. */
   readonly publish: (event: McpEvent) => void
-  /** The events from now on. */
+  /** The events from when the stream is first read. */
   readonly stream: Stream.Stream<McpEvent>
+  /** The events from when this has succeeded, for those who must not miss the first. */
+  readonly subscribe: Effect.Effect<Queue.Dequeue<McpEvent>, never, Scope.Scope>
 }>() {}
 
 /**
@@ -67,7 +71,8 @@ export const make = (capacity = 256): Effect.Effect<McpEvents["Type"]> =>
     publish: (event) => {
       bus.unsafeOffer(event)
     },
-    stream: Stream.fromPubSub(bus)
+    stream: Stream.fromPubSub(bus),
+    subscribe: PubSub.subscribe(bus)
   }))
 
 /**
@@ -84,5 +89,6 @@ export const layer: Layer.Layer<McpEvents> = Layer.effect(McpEvents, make())
  */
 export const layerNone: Layer.Layer<McpEvents> = Layer.succeed(McpEvents, {
   publish: () => undefined,
-  stream: Stream.empty
+  stream: Stream.empty,
+  subscribe: Queue.unbounded<McpEvent>()
 })

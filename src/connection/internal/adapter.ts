@@ -31,7 +31,10 @@ export interface Host {
 export interface Adapter {
   /** Whether servers of the stateless era can be reached. */
   readonly stateless: boolean
-  /** Loads the SDK; called while the server starts, so that the two do not wait for each other. */
+  /**
+   * Loads the SDK; run while the server starts, so that the two do not wait for each other. The module loader keeps
+   * what is loaded; `Effect.cached` would keep the interruption of the first attempt instead.
+   */
   readonly load: Effect.Effect<Loaded>
 }
 

@@ -72,7 +72,7 @@ export const make = (
     // the child starts while the SDK loads: neither waits for the other
     if (era !== "stateless") yield* Effect.forkScoped(options.load)
     const transport = yield* options.transports.open(config)
-    stage.stderrTail = transport.stderrTail
+    stage.stderrTail = () => transport.stderrTail()
     const publish = Diagnostics.make(server, events.publish)
     const wire = yield* Wire.make({ server, limits, transport, diagnostic: publish })
     yield* Effect.addFinalizer(() => wire.close(options.teardown.options.drainTimeout))
@@ -98,7 +98,7 @@ export const make = (
       bridge: () =>
         Bridge.make(wire, {
           server,
-          negotiated: transport.negotiated,
+          negotiated: (negotiated) => transport.negotiated(negotiated),
           lenient: (detail) => publish({ kind: "lenient", detail })
         }),
       initialize: (bridge) =>

@@ -54,7 +54,7 @@ export const make = (options: Options): Effect.Effect<Connector.Connection> => {
       totalTimeout: limits.pingTimeout
     })),
     ended: Deferred.await(wire.ended),
-    stderrTail: Effect.sync(transport.stderrTail)
+    stderrTail: Effect.sync(() => transport.stderrTail())
   }))
 }
 

@@ -37,13 +37,12 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
     const memory = yield* EraMemory.EraMemory
     const handlers = yield* InputHandlers.InputHandlers
     const base = yield* Limits.CurrentLimits
-    const load = yield* Effect.cached(adapter.load)
 
     const connect = (config: ServerConfig.ServerConfig) =>
       Effect.suspend(() => {
         const limits = ServerConfig.limits(config, base)
         const stage: Attempt.Stage = { phase: "open", stderrTail: () => undefined }
-        const options: Attempt.Options = { transports, events, teardown, handlers, load, limits, stage }
+        const options: Attempt.Options = { transports, events, teardown, handlers, load: adapter.load, limits, stage }
         const first: Plan = { config, era: firstEra(config, adapter, memory), waits: 0 }
         events.publish(McpEvent.McpEvent.Connecting({ server: config.name, transport: config.transport }))
         return Effect.flatMap(Clock.currentTimeMillis, (now) => {
