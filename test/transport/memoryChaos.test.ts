@@ -1,0 +1,66 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/TestClock"
+import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
+import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
+import * as Sink from "../support/sink.ts"
+
+const echo = (message: JsonRpc.Incoming, io: MemoryTransport.Io) =>
+  io.send({ jsonrpc: "2.0", id: message["id"], result: message["params"] })
+
+const request = (id: JsonRpc.Id): JsonRpc.Request => ({ jsonrpc: "2.0", id, method: "echo", params: {} })
+
+const config = MemoryTransport.config("peer")
+
+describe("MemoryTransport: chance", () => {
+  const rates: MemoryTransport.Rates = {
+    refuse: 0.2,
+    drop: 0.02,
+    discard: 0.5,
+    lose: 0.1,
+    duplicate: 0.1,
+    stray: 0.1,
+    garbage: 0.1,
+    delay: 0.3,
+    maxDelay: "100 millis"
+  }
+
+  const run = (seed: number) =>
+    Effect.gen(function*() {
+      const peer = yield* MemoryTransport.peer(echo)
+      yield* peer.chaos(seed, rates)
+      for (let connect = 0; connect < 8; connect++) {
+        yield* Effect.scoped(Effect.gen(function*() {
+          const transport = yield* peer.open(config)
+          transport.start(Sink.make().sink)
+          for (let id = 0; id < 30; id++) transport.send(request(id))
+          yield* TestClock.adjust("1 second")
+        })).pipe(Effect.ignore)
+      }
+      const start = peer.transcript()[0]?.at ?? 0
+      return peer.transcript().map(({ at, connection, detail, kind }) => ({ at: at - start, connection, detail, kind }))
+    })
+
+  it.scoped("the same seed gives the same transcript", () =>
+    Effect.gen(function*() {
+      const first = yield* run(1)
+      assert.deepStrictEqual(yield* run(1), first)
+      assert.isAbove(first.length, 100)
+    }))
+
+  it.scoped("another seed gives another transcript", () =>
+    Effect.gen(function*() {
+      assert.notDeepEqual(yield* run(1), yield* run(2))
+    }))
+
+  it.scoped("every fault that has a rate happens", () =>
+    Effect.gen(function*() {
+      const entries = (yield* Effect.forEach([1, 2, 3], run)).flat()
+      const kinds = new Set(entries.map(({ kind }) => kind))
+      const all = ["opened", "refused", "received", "delivered", "lost", "ended", "closed"] as const
+      assert.deepStrictEqual(kinds, new Set(all))
+      assert.isTrue(entries.some(({ detail }) => detail.includes("stray")))
+      assert.isTrue(entries.some(({ detail }) => detail === "a line of noise"))
+      assert.isTrue(entries.some(({ at, kind }) => kind === "delivered" && at % 1000 > 0))
+    }))
+})
