@@ -3,10 +3,14 @@
  *
  * @since 0.1.0
  */
+import type * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import * as LastResort from "../node/LastResort.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /**
@@ -77,3 +81,66 @@ export class Teardown extends Context.Tag("effect-mcp-runtime/resilience/Teardow
   /** Runs `kill`, synchronously, if the host process ends before the scope does. */
   readonly lastResort: (kill: () => void) => Effect.Effect<void, never, Scope.Scope>
 }>() {}
+
+/** An application that reconnects for months needs the last ends, not all of them. */
+const keptEnds = 1024
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options?: Partial<Options>): Effect.Effect<Teardown["Type"]> =>
+  Effect.sync(() => {
+    const { deadline, drainTimeout, farewellTimeout, stdinGrace, termGrace } = { ...defaults, ...options }
+    const ends: Array<ServerEnd> = []
+    return {
+      options: {
+        drainTimeout: Duration.decode(drainTimeout),
+        stdinGrace: Duration.decode(stdinGrace),
+        termGrace: Duration.decode(termGrace),
+        farewellTimeout: Duration.decode(farewellTimeout),
+        deadline: Duration.decode(deadline)
+      },
+      record: (end) => {
+        ends.push(end)
+        if (ends.length > keptEnds) ends.shift()
+      },
+      report: Effect.sync(() => ({ servers: ends.slice() })),
+      lastResort: (kill) =>
+        Effect.acquireRelease(
+          Effect.sync(() => LastResort.add(kill)),
+          (remove) => Effect.sync(remove)
+        ).pipe(Effect.asVoid)
+    }
+  })
+
+/**
+ * Servers are ended politely first, within the bounds of `defaults` or those given.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options?: Partial<Options>): Layer.Layer<Teardown> => Layer.effect(Teardown, make(options))
+
+/**
+ * The bounds are an operator's.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerConfig = (
+  options: Config.Config<Partial<Options>>
+): Layer.Layer<Teardown, ConfigError.ConfigError> => Layer.effect(Teardown, Effect.flatMap(options, make))
+
+/**
+ * Nobody is waited for: whoever is still there when a scope closes is killed.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerImmediate: Layer.Layer<Teardown> = layer({
+  drainTimeout: Duration.zero,
+  stdinGrace: Duration.zero,
+  termGrace: Duration.zero,
+  farewellTimeout: Duration.zero
+})

@@ -1,0 +1,132 @@
+/**
+ * A server as a child process: messages are lines on its stdin and stdout.
+ *
+ * The process gets its own group and an environment of its own. It counts as lost as soon as it exits, closes its
+ * stdout or its stdin, leaves what is written to it unread for `stallTimeout`, or writes a line without an end; then,
+ * or when the scope closes, all of its processes are ended: its group, and the descendants that left it, as far as they
+ * could be found while their parents lived.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Limits from "../config/Limits.ts"
+import * as ServerConfig from "../config/ServerConfig.ts"
+import * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
+import * as Teardown from "../resilience/Teardown.ts"
+import * as HostEnvironment from "./HostEnvironment.ts"
+import * as ProcessLadder from "./internal/processLadder.ts"
+import * as Spawn from "./internal/spawn.ts"
+import * as StdioPeer from "./internal/stdioPeer.ts"
+import type * as Transport from "./Transport.ts"
+
+/**
+ * Opens servers that are child processes: a transport is open once its process has been started.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
+export class StdioTransport extends Context.Tag("effect-mcp-runtime/transport/StdioTransport")<StdioTransport, {
+  readonly open: Transport.Open<ServerConfig.StdioServer>
+}>() {}
+
+/** From the end of a process to the last of its output, and from the end of its output to its own. */
+const settleTime = Duration.millis(200)
+
+/** One turn of the event loop, in which what lies ready in a pipe is read. */
+const turn = Effect.async<void>((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
+
+/** Tells the end of the peer once it shows, and ends what is left of it without waiting for anybody to close. */
+const watch = (peer: StdioPeer.StdioPeer, ladder: ProcessLadder.Ladder): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const symptom = yield* Deferred.await(peer.symptom)
+    if (symptom === "stdout-ended" || symptom === "stdin-closed") {
+      yield* Effect.timeoutOption(Deferred.await(peer.process.exited), settleTime)
+    }
+    if (peer.process.exit() !== undefined) {
+      const drained = yield* Effect.timeoutOption(Deferred.await(peer.drained), settleTime)
+      // The time may be over because this process was held up, and not the pipe.
+      if (Option.isNone(drained)) yield* Effect.repeatN(turn, 2)
+    }
+    peer.finish(peer.lost(symptom))
+    yield* ladder.run
+  })
+
+/** The same write under way in three looks, half the limit apart: the peer has stopped reading. */
+const watchStall = (peer: StdioPeer.StdioPeer, limit: Duration.Duration): Effect.Effect<void> => {
+  let seen: number | undefined
+  let looks = 0
+  const look = (): boolean => {
+    const now = peer.outstanding()
+    looks = now !== undefined && now === seen ? looks + 1 : 0
+    seen = now
+    return looks === 2
+  }
+  return Effect.sleep(Duration.times(limit, 0.5)).pipe(
+    Effect.map(look),
+    Effect.repeat({ until: (isStalled) => isStalled }),
+    Effect.zipRight(Effect.sync(() => peer.report("stalled")))
+  )
+}
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<StdioTransport["Type"], never, Teardown.Teardown> = Effect.gen(function*() {
+  const teardown = yield* Teardown.Teardown
+  const base = yield* Limits.CurrentLimits
+  const host = yield* HostEnvironment.HostEnvironment
+  const events = yield* Effect.serviceOption(McpEvent.McpEvents)
+
+  const close = Effect.fnUntraced(function*(
+    config: ServerConfig.StdioServer,
+    peer: StdioPeer.StdioPeer,
+    ladder: ProcessLadder.Ladder
+  ) {
+    const server = config.name
+    const [took] = yield* Effect.timed(ladder.run)
+    peer.finish((outcome) => new McpError.Closed({ server, operation: "the request", outcome }))
+    peer.release()
+    const end = { server, transport: "stdio" as const, took, exit: peer.process.exit(), ...ladder.outcome() }
+    teardown.record(end)
+    if (Option.isSome(events)) events.value.publish(McpEvent.McpEvent.Closed({ server, end }))
+  })
+
+  const acquire = (config: ServerConfig.StdioServer, limits: Limits.Limits) =>
+    Effect.map(Spawn.spawn(config, host), (child) => {
+      const peer = StdioPeer.make(config.name, child, limits, host.platform)
+      return { peer, ladder: ProcessLadder.make(peer.process, teardown.options) }
+    })
+
+  return {
+    open: Effect.fn("StdioTransport.open")(function*(config) {
+      const limits = ServerConfig.limits(config, base)
+      let kill = (): void => undefined
+      // Before there is a process, so that there is no moment in which it is nobody's.
+      yield* teardown.lastResort(() => kill())
+      const { ladder, peer } = yield* Effect.acquireRelease(
+        acquire(config, limits),
+        ({ ladder, peer }) => close(config, peer, ladder)
+      )
+      kill = peer.kill
+      // Interruptible even if whoever opens is not: closing waits for them.
+      yield* Effect.forkScoped(Effect.interruptible(watch(peer, ladder)))
+      yield* Effect.forkScoped(Effect.interruptible(watchStall(peer, limits.stallTimeout)))
+      return peer.transport
+    })
+  }
+})
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<StdioTransport, never, Teardown.Teardown> = Layer.effect(StdioTransport, make)

@@ -1,0 +1,40 @@
+/** @internal */
+
+/** @internal */
+export interface ByteRing {
+  readonly push: (bytes: Buffer) => void
+  /** The last bytes as text, not more than `limit`, beginning at a whole character. */
+  readonly tail: (limit?: number) => string
+}
+
+/**
+ * Keeps the last bytes of an endless stream. It holds nothing until something comes, and at most twice its capacity.
+ *
+ * @internal
+ */
+export const make = (capacity: number): ByteRing => {
+  let buffer = Buffer.alloc(0)
+  let length = 0
+  return {
+    push: (bytes) => {
+      const fresh = bytes.length > capacity ? bytes.subarray(bytes.length - capacity) : bytes
+      if (length + fresh.length > buffer.length) {
+        const kept = Math.min(length, capacity - fresh.length)
+        const wanted = Math.min(2 * capacity, Math.max(1024, 2 * (kept + fresh.length)))
+        const next = wanted > buffer.length ? Buffer.allocUnsafeSlow(wanted) : buffer
+        buffer.copy(next, 0, length - kept, length)
+        buffer = next
+        length = kept
+      }
+      length += fresh.copy(buffer, length)
+    },
+    tail: (limit = capacity) => {
+      const kept = Math.min(limit, capacity)
+      let from = Math.max(0, length - kept)
+      // A cut can fall into a character: its remaining bytes, three at most, are dropped.
+      const cut = from + (length > kept ? 3 : 0)
+      while (from < Math.min(cut, length) && (buffer[from]! & 0xc0) === 0x80) from++
+      return buffer.toString("utf8", from, length)
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/** @internal */
+import * as Redacted from "effect/Redacted"
+import type * as ServerConfig from "../../config/ServerConfig.ts"
+import type * as HostEnvironment from "../HostEnvironment.ts"
+
+const posix: ReadonlySet<string> = new Set([
+  "HOME",
+  "LANG",
+  "LOGNAME",
+  "PATH",
+  "SHELL",
+  "TERM",
+  "TMPDIR",
+  "TZ",
+  "USER"
+])
+
+const windows: ReadonlySet<string> = new Set([
+  "APPDATA",
+  "COMSPEC",
+  "HOMEDRIVE",
+  "HOMEPATH",
+  "LOCALAPPDATA",
+  "NUMBER_OF_PROCESSORS",
+  "PATH",
+  "PATHEXT",
+  "PROCESSOR_ARCHITECTURE",
+  "PROGRAMDATA",
+  "PROGRAMFILES",
+  "PROGRAMFILES(X86)",
+  "PROGRAMW6432",
+  "PUBLIC",
+  "SYSTEMDRIVE",
+  "SYSTEMROOT",
+  "TEMP",
+  "TMP",
+  "USERNAME",
+  "USERPROFILE",
+  "WINDIR"
+])
+
+/** A function that bash exported is code, and no server asked for it. */
+const isFunction = (value: string): boolean => value.startsWith("() {")
+
+/**
+ * The environment of a server's process: what is safe of the host's, what the configuration asks for by name, and what
+ * it declares.
+ *
+ * @internal
+ */
+export const make = (
+  config: Pick<ServerConfig.StdioServer, "env" | "inheritEnv">,
+  host: HostEnvironment.HostEnvironment["Type"]
+): Map<string, string> => {
+  // Names on Windows are the same whatever their case, and the host's spelling is kept.
+  const isWindows = host.platform === "win32"
+  const key = (name: string): string => (isWindows ? name.toUpperCase() : name)
+  const inherit = config.inheritEnv ?? false
+  const asked = new Set(typeof inherit === "boolean" ? [] : inherit.map(key))
+  const allowed = (name: string): boolean =>
+    inherit === true || asked.has(name) || (isWindows ? windows.has(name) : posix.has(name) || name.startsWith("LC_"))
+  const environment = new Map<string, readonly [name: string, value: string]>()
+  for (const [name, value] of Object.entries(host.variables())) {
+    if (value !== undefined && allowed(key(name)) && !isFunction(value)) environment.set(key(name), [name, value])
+  }
+  for (const [name, value] of config.env ?? []) {
+    environment.set(key(name), [name, Redacted.value(value)])
+  }
+  return new Map(environment.values())
+}
+
+/**
+ * The declared variable that no process can be given, if there is one.
+ *
+ * @internal
+ */
+export const invalid = (config: Pick<ServerConfig.StdioServer, "env">): string | undefined => {
+  for (const [name, value] of config.env ?? []) {
+    if (name === "" || name.includes("=") || name.includes("\0") || Redacted.value(value).includes("\0")) return name
+  }
+  return undefined
+}

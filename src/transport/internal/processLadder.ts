@@ -1,0 +1,124 @@
+/** @internal */
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Teardown from "../../resilience/Teardown.ts"
+import type * as ProcessTree from "./processTree.ts"
+
+/** @internal */
+export interface Exit {
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+/** @internal */
+export interface Process {
+  readonly tree: ProcessTree.ProcessTree
+  readonly exited: Deferred.Deferred<Exit>
+  readonly exit: () => Exit | undefined
+  /** The polite request to end: there is nothing more to read. */
+  readonly endInput: () => void
+}
+
+/** @internal */
+export interface Outcome {
+  readonly how: Teardown.ServerEnd["how"]
+  readonly killed: ReadonlyArray<number>
+}
+
+/** @internal */
+export interface Ladder {
+  /** Ends the process and all that came of it. Can be interrupted and run again; it then does what is left to do. */
+  readonly run: Effect.Effect<void>
+  /** How far it had to go, over all its runs. */
+  readonly outcome: () => Outcome
+}
+
+const strength: ReadonlyArray<Teardown.ServerEnd["how"]> = [
+  "exited-before",
+  "closed",
+  "terminated",
+  "killed",
+  "abandoned"
+]
+
+/** Processes that saw their parent end are on their way: what they get before SIGTERM, out of `stdinGrace`. */
+const settleTime = Duration.millis(100)
+/** SIGKILL works at once or, on a process that hangs in the kernel, never. */
+const killTime = Duration.seconds(1)
+/** Nothing tells of the end of a process that is not one's child, so it is looked for, less and less often. */
+const firstLook = 2
+const longestLook = 25
+
+/** A bounded wait that also works in a finalizer; whether it came to its end. */
+const within = (limit: Duration.Duration) => <A>(wait: Effect.Effect<A>): Effect.Effect<boolean> =>
+  wait.pipe(Effect.interruptible, Effect.timeoutOption(limit), Effect.map(Option.isSome))
+
+/**
+ * End of stdin, SIGTERM, SIGKILL: each step only if the one before was not enough, each with its bound, and the deadline
+ * over them all.
+ *
+ * @internal
+ */
+export const make = (process: Process, options: Teardown.Teardown["Type"]["options"]): Ladder => {
+  const { tree } = process
+  let how: Teardown.ServerEnd["how"] = "exited-before"
+  let killed: ReadonlyArray<number> = []
+
+  const needed = (step: Teardown.ServerEnd["how"]): void => {
+    if (strength.indexOf(step) > strength.indexOf(how)) how = step
+  }
+
+  const isGone = (): boolean => process.exit() !== undefined && tree.remaining().length === 0
+
+  const othersGone = Effect.gen(function*() {
+    for (let pause = firstLook; tree.remaining().length > 0; pause = Math.min(2 * pause, longestLook)) {
+      yield* Effect.sleep(pause)
+    }
+  })
+  const allGone = Effect.zipRight(Deferred.await(process.exited), othersGone)
+
+  const kill = Effect.gen(function*() {
+    for (let pause = firstLook; !isGone(); pause = Math.min(2 * pause, longestLook)) {
+      // Again and again: a process may have started another one between the look and the signal.
+      tree.refresh()
+      tree.signal("SIGKILL")
+      yield* Effect.sleep(pause)
+    }
+  })
+
+  const steps = Effect.gen(function*() {
+    if (isGone()) return
+    // Before anything ends: descendants are found through their parents.
+    tree.refresh()
+    if (process.exit() === undefined) {
+      needed("closed")
+      process.endInput()
+      yield* within(options.stdinGrace)(Deferred.await(process.exited))
+    }
+    if (process.exit() !== undefined) yield* within(Duration.min(settleTime, options.stdinGrace))(othersGone)
+    if (isGone()) return
+    needed("terminated")
+    tree.refresh()
+    tree.signal("SIGTERM")
+    if (yield* within(options.termGrace)(allGone)) return
+    killed = tree.remaining()
+    needed("killed")
+    yield* within(killTime)(kill)
+  })
+
+  const run = Effect.gen(function*() {
+    const inTime = yield* within(options.deadline)(steps)
+    if (!inTime && !isGone()) {
+      killed = tree.remaining()
+      needed("killed")
+      tree.refresh()
+      tree.signal("SIGKILL")
+      yield* within(killTime)(kill)
+    }
+    if (!isGone()) needed("abandoned")
+  })
+
+  return { run, outcome: () => ({ how, killed }) }
+}

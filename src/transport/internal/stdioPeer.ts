@@ -1,0 +1,214 @@
+/** @internal */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
+import type * as Limits from "../../config/Limits.ts"
+import * as McpError from "../../McpError.ts"
+import type * as JsonRpc from "../JsonRpc.ts"
+import { isRequest } from "../JsonRpc.ts"
+import type * as Transport from "../Transport.ts"
+import * as ByteRing from "./byteRing.ts"
+import * as MessageReader from "./messageReader.ts"
+import type * as ProcessLadder from "./processLadder.ts"
+import * as ProcessTable from "./processTable.ts"
+import * as ProcessTree from "./processTree.ts"
+import * as Spawn from "./spawn.ts"
+import * as WriteQueue from "./writeQueue.ts"
+
+/**
+ * What shows first that a peer is lost.
+ *
+ * @internal
+ */
+export type Symptom = "exited" | "stdout-ended" | "stdin-closed" | "stalled" | "endless"
+
+/** @internal */
+export interface StdioPeer {
+  readonly transport: Transport.Transport
+  readonly process: ProcessLadder.Process
+  readonly symptom: Deferred.Deferred<Symptom>
+  /** Done when there is nothing left to read. */
+  readonly drained: Deferred.Deferred<void>
+  readonly outstanding: () => number | undefined
+  readonly report: (symptom: Symptom) => void
+  /** Delivers what has arrived, and then tells the sink that this was all. */
+  readonly finish: (error: (outcome: McpError.Outcome) => McpError.ConnectError) => void
+  readonly lost: (symptom: Symptom) => (outcome: McpError.Outcome) => McpError.ConnectError
+  /** Kills at once, and synchronously, whatever is left. */
+  readonly kill: () => void
+  /** Lets go of the pipes and of the process; only errors are still listened to. */
+  readonly release: () => void
+}
+
+const tailInErrors = 2 * 1024
+
+const details: { readonly [K in Exclude<Symptom, "exited">]: readonly [McpError.ConnectionLost["reason"], string] } = {
+  "stdout-ended": ["stdout-ended", "the server closed its stdout and goes on running"],
+  "stdin-closed": ["stdin-closed", "the server does not read any more"],
+  stalled: ["stalled", "the server has left what was written to it unread"],
+  endless: ["stalled", "the server writes a line without an end"]
+}
+
+/**
+ * The plain, synchronous part of a stdio transport: the wiring of a child's pipes and events. What needs time, waiting
+ * or an owner is decided around it.
+ *
+ * @internal
+ */
+export const make = (
+  server: string,
+  child: Spawn.Child,
+  limits: Limits.Limits,
+  platform: string
+): StdioPeer => {
+  const exited = Deferred.unsafeMake<ProcessLadder.Exit>(FiberId.none)
+  const symptom = Deferred.unsafeMake<Symptom>(FiberId.none)
+  const drained = Deferred.unsafeMake<void>(FiberId.none)
+  const errors = ByteRing.make(limits.stderrBytes)
+  const signals = ProcessTree.signals(platform, (pid) => {
+    Spawn.run("taskkill", ["/pid", String(pid), "/T", "/F"])
+  })
+  const tree = ProcessTree.make(child.pid, () => ProcessTable.now(platform), signals)
+  let exit: ProcessLadder.Exit | undefined
+  let phase: McpError.Phase = "initialize"
+  let sink: Transport.Sink | undefined
+  let final: Transport.Ended | undefined
+  let heard = platform !== "linux"
+
+  const report = (what: Symptom): void => {
+    Deferred.unsafeDone(symptom, Effect.succeed(what))
+  }
+
+  const reader = MessageReader.make({
+    server,
+    maxMessageBytes: limits.maxMessageBytes,
+    endless: () => {
+      child.stdout.pause()
+      report("endless")
+    },
+    pause: () => child.stdout.pause(),
+    resume: () => child.stdout.resume()
+  })
+
+  const queue = WriteQueue.make(limits.writeQueueBytes, {
+    isOpen: () => child.stdin.writable,
+    write: (data, done) => {
+      child.stdin.write(data, done)
+    },
+    end: () => {
+      child.stdin.end()
+    }
+  })
+
+  let open = 2
+  const pipeEnded = (): void => {
+    open--
+    if (open === 0) Deferred.unsafeDone(drained, Effect.void)
+  }
+  child.stdout.on("data", (chunk: Buffer) => {
+    reader.push(chunk)
+    if (heard) return
+    heard = true
+    // A helper that leaves the group is found through its parent only while that lives: look once the server is at
+    // work. Elsewhere than on Linux a look costs a process, and is left to the end.
+    tree.refresh()
+  })
+  child.stdout.once("close", () => {
+    reader.finish(pipeEnded)
+    report("stdout-ended")
+  })
+  child.stderr.on("data", errors.push)
+  child.stderr.once("close", pipeEnded)
+  child.stdin.once("error", () => report("stdin-closed"))
+  child.once("exit", (code, signal) => {
+    exit = { code, signal }
+    tree.leaderEnded()
+    Deferred.unsafeDone(exited, Effect.succeed(exit))
+    report("exited")
+  })
+
+  const closed = (method: string): McpError.ConnectError =>
+    final?.error("not-sent") ?? new McpError.Closed({ server, operation: method, outcome: "not-sent" })
+
+  const send = (message: JsonRpc.Message): McpError.CallError | undefined => {
+    const operation = "method" in message ? message.method : "a response"
+    if (final !== undefined) return closed(operation)
+    let line: string
+    try {
+      line = `${JSON.stringify(message)}\n`
+    } catch {
+      // A cycle, a BigInt, or nested too deeply: the types forbid the first two, but arguments come from anywhere.
+      return new McpError.ProtocolViolation({
+        server,
+        what: "a message that cannot be written as JSON",
+        excerpt: operation,
+        outcome: "not-sent",
+        phase
+      })
+    }
+    const bytes = Buffer.byteLength(line)
+    if (bytes > limits.maxMessageBytes) {
+      return new McpError.MessageTooLarge({ server, limit: limits.maxMessageBytes, direction: "sent" })
+    }
+    const queued = queue.offer(isRequest(message) ? message.id : undefined, line, bytes)
+    return queued === undefined
+      ? undefined
+      : new McpError.Overloaded({ server, queue: "write", queued, limit: limits.writeQueueBytes })
+  }
+
+  const conclude = (): void => {
+    if (sink === undefined || final === undefined) return
+    reader.flush()
+    reader.stop()
+    sink.ended(final)
+  }
+
+  const stderrTail = (limit?: number): string | undefined => {
+    const text = errors.tail(limit)
+    return text === "" ? undefined : text
+  }
+
+  return {
+    transport: {
+      kind: "stdio",
+      streamPerRequest: false,
+      start: (to) => {
+        sink = to
+        reader.start(to)
+        if (final !== undefined) setImmediate(conclude)
+      },
+      send,
+      abandon: queue.abandon,
+      negotiated: () => {
+        phase = "ready"
+      },
+      stderrTail
+    },
+    process: { tree, exited, exit: () => exit, endInput: queue.end },
+    symptom,
+    drained,
+    outstanding: queue.outstanding,
+    report,
+    finish: (error) => {
+      if (final !== undefined) return
+      queue.stop()
+      final = { error, unsent: queue.unsent }
+      conclude()
+    },
+    lost: (what) => (outcome) => {
+      const tail = stderrTail(tailInErrors)
+      const stderr = tail === undefined ? {} : { stderrTail: tail }
+      if (exit !== undefined) return new McpError.ProcessExited({ server, ...exit, outcome, phase, ...stderr })
+      const [reason, detail] = details[what === "exited" ? "stdout-ended" : what]
+      return new McpError.ConnectionLost({ server, reason, detail, outcome, ...stderr })
+    },
+    kill: () => {
+      tree.refresh()
+      tree.signal("SIGKILL")
+    },
+    release: () => {
+      for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy()
+      child.unref()
+    }
+  }
+}
