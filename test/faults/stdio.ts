@@ -1,0 +1,61 @@
+/** Cases over child processes. */
+import { Effect } from "effect"
+import { fileURLToPath } from "node:url"
+import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as harness from "./harness.ts"
+import * as Journal from "./journal.ts"
+
+export const program = fileURLToPath(new URL("../fixtures/faults/server.mjs", import.meta.url))
+
+export interface Options extends harness.Options {
+  readonly config?: Partial<ServerConfig.StdioInput> | undefined
+  /** Runs the server under a shell, as launchers do. */
+  readonly wrapped?: boolean | undefined
+  /** What the server does, where it is not what the case is called. */
+  readonly mode?: string | undefined
+}
+
+export const defaults = {
+  name: "fleet",
+  startupTimeout: "4 seconds",
+  requestTimeout: "4 seconds",
+  toolTimeout: "6 seconds",
+  listTimeout: "4 seconds",
+  stallTimeout: "1 second"
+} as const
+
+const command = (mode: string, journal: Journal.Journal, wrapped: boolean) =>
+  wrapped
+    ? { command: "sh", args: ["-c", `"${process.execPath}" "${program}" ${mode} "${journal.file}"; true`] }
+    : { command: process.execPath, args: [program, mode, journal.file] }
+
+/** A case that fails because something is left must not leave it. */
+const journalOfMine = Effect.tap(Journal.make, (journal) =>
+  Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      for (const pid of journal.pids().filter(Journal.isAlive)) process.kill(pid, "SIGKILL")
+    })
+  ))
+
+/** The processes of the case that are alive now. */
+export const alive = (journal: Journal.Journal): ReadonlyArray<number> => journal.pids().filter(Journal.isAlive)
+
+/** A process in this mode, as what a case begins with. */
+export const processFor = (mode: string, options: Options = {}) =>
+  Effect.map(journalOfMine, (journal) => ({
+    config: ServerConfig.stdio({
+      ...defaults,
+      ...command(mode, journal, options.wrapped ?? false),
+      ...options.config
+    }),
+    server: journal,
+    remains: { left: () => alive(journal).map((pid) => `process ${pid}`) }
+  }))
+
+/** Declares a test with a process in this mode. */
+export const stdio = <E>(
+  mode: string,
+  says: string,
+  use: (peer: harness.Peer, journal: Journal.Journal) => Effect.Effect<unknown, E>,
+  options: Options = {}
+): void => harness.test(mode, says, harness.run(processFor(options.mode ?? mode, options), use, options))
