@@ -82,7 +82,7 @@ const call = (state: memoryProtocol.State, context: MemoryServer.Context): Handl
   if (tool === undefined) return invalid(`Unknown tool: ${String(params["name"])}`)
   if (memoryRounds.isFirst(params)) state.executions.set(tool.name, (state.executions.get(tool.name) ?? 0) + 1)
   return Effect.map(
-    tool.call(objectOf(params["arguments"]), context),
+    Effect.zipRight(context.io.stir, tool.call(objectOf(params["arguments"]), context)),
     (given) => typeof given === "string" ? { content: [{ type: "text", text: given }] } : given
   )
 }
