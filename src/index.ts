@@ -36,6 +36,13 @@ export * as Connector from "./connection/Connector.ts"
 export * as EraMemory from "./connection/EraMemory.ts"
 
 /**
+ * What of the host process matters to the servers it starts: its platform and its environment variables.
+ *
+ * @since 0.1.0
+ */
+export * as HostEnvironment from "./transport/HostEnvironment.ts"
+
+/**
  * What a server may ask of the application: its roots, its user, its model. Nothing unless a Layer says so.
  *
  * @since 0.1.0
@@ -69,6 +76,20 @@ export * as McpError from "./McpError.ts"
  * @since 0.1.0
  */
 export * as McpEvent from "./McpEvent.ts"
+
+/**
+ * A small but honest MCP server in memory, written as data: tools, resources, prompts, in either era of the protocol.
+ *
+ * @since 0.1.0
+ */
+export * as MemoryServer from "./transport/MemoryServer.ts"
+
+/**
+ * A transport to a peer in the same process, with faults: for tests of this package and of what is built on it.
+ *
+ * @since 0.1.0
+ */
+export * as MemoryTransport from "./transport/MemoryTransport.ts"
 
 /**
  * Judges structured results by the output schema that a tool declares, without ever fetching anything, running code
@@ -106,6 +127,13 @@ export * as ServerConfig from "./config/ServerConfig.ts"
  * @since 0.1.0
  */
 export * as Session from "./connection/Session.ts"
+
+/**
+ * A server as a child process: messages are lines on its stdin and stdout.
+ *
+ * @since 0.1.0
+ */
+export * as StdioTransport from "./transport/StdioTransport.ts"
 
 /**
  * How servers are ended, and the record of how each one went.
