@@ -3,9 +3,10 @@
  *
  * @internal
  */
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
 import type * as Limits from "../../config/Limits.ts"
 import type * as McpError from "../../McpError.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
@@ -16,22 +17,38 @@ import type * as Wire from "./wire.ts"
 export type Request = Connector.Connection["request"]
 
 /**
- * What an era adds to a request, and what it does with an answer. `undefined` leaves things as they are.
+ * What an era adds to a request, and what it does with what comes back.
  *
  * @internal
  */
 export interface Manner {
   readonly params: (params: JsonRpc.JsonObject | undefined) => JsonRpc.JsonObject | undefined
+  /** What is left to do before a result is one; `undefined` if nothing is. */
+  readonly unfinished: (result: JsonRpc.JsonObject, asked: Asked) => ReturnType<Request> | undefined
   /** Opens an expired session anew, unless somebody has done so since `generation` was read. */
   readonly renew: ((generation: number) => Effect.Effect<void, McpError.CallError>) | undefined
   readonly generation: () => number
+}
+
+/** @internal */
+export interface Asked {
+  readonly method: string
+  readonly params: JsonRpc.JsonObject | undefined
+  readonly own: Connector.RequestOptions | undefined
+}
+
+/** @internal */
+export interface Calls {
+  readonly request: Request
+  /** Takes whatever result the request has, finished or not. */
+  readonly once: Request
 }
 
 /** How often a server may say "later" to one request. */
 const maxWaits = 3
 
 /** @internal */
-export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Request => {
+export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Calls => {
   const options = (idle: Duration.Duration, total: Duration.Duration, progress: boolean): Wire.RequestOptions => ({
     idle: Duration.toMillis(idle),
     total: Duration.toMillis(total),
@@ -55,21 +72,33 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Re
     }
   }
 
+  // One Effect for a request that goes well: what goes wrong, and only that, is given to more of them.
+  const send = (asked: Asked, setting: Wire.RequestOptions, repeat: Repeat) =>
+    Effect.async<JsonRpc.JsonObject, McpError.CallError>((resume) => {
+      const since = repeat.since ?? wire.now()
+      const generation = manner.generation()
+      const id = wire.begin(asked.method, manner.params(asked.params), setting, (settled) => {
+        if (Either.isLeft(settled)) {
+          return resume(again(asked, setting, settled.left, repeat, since, generation))
+        }
+        const rest = repeat.finishing ? manner.unfinished(settled.right, asked) : undefined
+        resume(rest ?? Exit.succeed(settled.right))
+      })
+      return Effect.sync(() => wire.cancel(id))
+    })
+
   const again = (
-    method: string,
-    params: JsonRpc.JsonObject | undefined,
+    asked: Asked,
     setting: Wire.RequestOptions,
-    repeat: Repeat
-  ) =>
-  (error: McpError.CallError): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> => {
+    error: McpError.CallError,
+    repeat: Repeat,
+    since: number,
+    generation: number
+  ): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> => {
     const sendAgain = (next: Repeat) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        const total = setting.total - (now - repeat.since)
-        if (total <= 0) return Effect.fail(error)
-        return Effect.catchAll(
-          Effect.suspend(() => wire.request(method, manner.params(params), { ...setting, total })),
-          again(method, params, setting, next)
-        )
+      Effect.suspend(() => {
+        const total = setting.total - (wire.now() - since)
+        return total <= 0 ? Effect.fail(error) : send(asked, { ...setting, total }, { ...next, since })
       })
     switch (error._tag) {
       case "SessionExpired":
@@ -77,7 +106,7 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Re
         return manner.renew === undefined || repeat.renewed
           ? Effect.fail(error)
           : Effect.zipRight(
-            Effect.mapError(manner.renew(repeat.generation), () => error),
+            Effect.mapError(manner.renew(generation), () => error),
             sendAgain({ ...repeat, renewed: true })
           )
       case "RateLimited":
@@ -91,21 +120,19 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Re
     }
   }
 
-  return (method, params, own) => {
-    const setting = settings(method, own)
-    return Effect.flatMap(Clock.currentTimeMillis, (since) => {
-      const generation = manner.generation()
-      return Effect.catchAll(
-        wire.request(method, manner.params(params), setting),
-        again(method, params, setting, { since, generation, waits: 0, renewed: false })
-      )
-    })
+  return {
+    request: (method, params, own) => send({ method, params, own }, settings(method, own), first),
+    once: (method, params, own) => send({ method, params, own }, settings(method, own), firstOnly)
   }
 }
 
+/** What has been done for a request before. */
 interface Repeat {
-  readonly since: number
-  readonly generation: number
+  readonly since: number | undefined
   readonly waits: number
   readonly renewed: boolean
+  readonly finishing: boolean
 }
+
+const first: Repeat = { since: undefined, waits: 0, renewed: false, finishing: true }
+const firstOnly: Repeat = { ...first, finishing: false }

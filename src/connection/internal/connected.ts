@@ -105,7 +105,12 @@ const inSession = (
         )
       }))
 
-    const request = Calls.make(wire, limits, { params: (params) => params, renew, generation: () => generation })
+    const { request } = Calls.make(wire, limits, {
+      params: (params) => params,
+      unfinished: () => undefined,
+      renew,
+      generation: () => generation
+    })
     const watching = Watching.session(request, limits)
     return {
       era: "session",
@@ -132,19 +137,24 @@ const stateless = (
     const plain = { _meta: envelope }
     const enveloped = (params: JsonRpc.JsonObject | undefined): JsonRpc.JsonObject =>
       params === undefined ? plain : { ...params, _meta: { ...object(params["_meta"]), ...envelope } }
-    const once = Calls.make(wire, limits, { params: enveloped, renew: undefined, generation: () => 0 })
+    const calls: Calls.Calls = Calls.make(wire, limits, {
+      params: enveloped,
+      unfinished: (result, asked) =>
+        InputRounds.unfinished(
+          { server, maxRounds: limits.maxInputRounds, total: limits.toolTimeout, once: calls.once, answer: ask },
+          result,
+          asked
+        ),
+      renew: undefined,
+      generation: () => 0
+    })
     return {
       era: "stateless",
       protocolVersion,
       serverInfo: identity(object(discovered["_meta"])[Protocol.metaKey.serverInfo] ?? discovered["serverInfo"]),
       capabilities: object(discovered["capabilities"]),
       instructions: text(discovered["instructions"]),
-      request: InputRounds.make(once, {
-        server,
-        maxRounds: limits.maxInputRounds,
-        total: limits.toolTimeout,
-        answer: ask
-      }),
+      request: calls.request,
       watch: Watching.stateless(server, wire, limits, enveloped).watch,
       tasks: undefined,
       probe: "server/discover"

@@ -9,7 +9,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as McpError from "../../McpError.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
-import type * as Connector from "../Connector.ts"
 import type * as Calls from "./calls.ts"
 import type * as Inputs from "./inputs.ts"
 
@@ -18,6 +17,8 @@ export interface Options {
   readonly server: string
   readonly maxRounds: number
   readonly total: Duration.Duration
+  /** Sends a request and takes whatever result it has. */
+  readonly once: Calls.Request
   readonly answer: (method: string, params: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, Inputs.Refused>
 }
 
@@ -26,36 +27,31 @@ const mayAsk: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resou
 /** A server that answers with state alone asks for patience: this much of it. */
 const pace = Duration.millis(250)
 
-/** @internal */
-export const make = (request: Calls.Request, options: Options): Calls.Request => (method, params, own) =>
-  Effect.flatMap(
-    request(method, params, own),
-    (result): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> => {
-      const resultType = result["resultType"]
-      if (resultType === undefined || resultType === "complete") return Effect.succeed(result)
-      if (resultType !== "input_required" || !mayAsk.has(method)) {
-        return Effect.fail(violation(options.server, `the result type ${JSON.stringify(resultType).slice(0, 64)}`))
-      }
-      return Effect.flatMap(
-        Clock.currentTimeMillis,
-        (now) =>
-          rounds(request, options, { method, params, own }, result, 1, {
-            until: now + Duration.toMillis(own?.totalTimeout ?? options.total)
-          })
-      )
-    }
+/**
+ * What is left to do before the result of a request is one; `undefined` if nothing is.
+ *
+ * @internal
+ */
+export const unfinished = (
+  options: Options,
+  result: JsonRpc.JsonObject,
+  asked: Calls.Asked
+): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> | undefined => {
+  const resultType = result["resultType"]
+  if (resultType === undefined || resultType === "complete") return undefined
+  if (resultType !== "input_required" || !mayAsk.has(asked.method)) {
+    return Effect.fail(violation(options.server, `the result type ${JSON.stringify(resultType).slice(0, 64)}`))
+  }
+  return Effect.flatMap(
+    Clock.currentTimeMillis,
+    (now) =>
+      rounds(options, asked, result, 1, { until: now + Duration.toMillis(asked.own?.totalTimeout ?? options.total) })
   )
-
-interface Asked {
-  readonly method: string
-  readonly params: JsonRpc.JsonObject | undefined
-  readonly own: Connector.RequestOptions | undefined
 }
 
 const rounds = (
-  request: Calls.Request,
   options: Options,
-  asked: Asked,
+  asked: Calls.Asked,
   required: JsonRpc.JsonObject,
   round: number,
   limit: { readonly until: number }
@@ -91,18 +87,13 @@ const rounds = (
         outcome: "unknown"
       })
     }
-    const result = yield* request(
-      asked.method,
-      {
-        ...asked.params,
-        ...(answers.length === 0 ? {} : { inputResponses: Object.fromEntries(answers) }),
-        ...(typeof state === "string" ? { requestState: state } : {})
-      },
-      { ...asked.own, totalTimeout: Duration.millis(left) }
-    )
-    return result["resultType"] === "input_required"
-      ? yield* rounds(request, options, asked, result, round + 1, limit)
-      : result
+    const params: JsonRpc.JsonObject = {
+      ...asked.params,
+      ...(answers.length === 0 ? {} : { inputResponses: Object.fromEntries(answers) }),
+      ...(typeof state === "string" ? { requestState: state } : {})
+    }
+    const result = yield* options.once(asked.method, params, { ...asked.own, totalTimeout: Duration.millis(left) })
+    return result["resultType"] === "input_required" ? yield* rounds(options, asked, result, round + 1, limit) : result
   })
 
 const ask = (

@@ -75,6 +75,15 @@ export interface Wire {
     params: JsonRpc.JsonObject | undefined,
     options: RequestOptions
   ) => Effect.Effect<JsonRpc.JsonObject, McpError.CallError>
+  /** The same without an Effect around it, for those who make their own: `settle` is called once, perhaps at once. */
+  readonly begin: (
+    method: string,
+    params: JsonRpc.JsonObject | undefined,
+    options: RequestOptions,
+    settle: (settled: Settled) => void
+  ) => JsonRpc.Id
+  readonly cancel: (id: JsonRpc.Id) => void
+  readonly now: () => number
   readonly notify: (method: string, params: JsonRpc.JsonObject | undefined) => McpError.CallError | undefined
   readonly notifications: PubSub.PubSub<Connector.Notification>
   readonly onNotification: (listener: (notification: Connector.Notification) => void) => () => void
@@ -170,13 +179,35 @@ class Engine implements Wire {
 
   request(method: string, params: JsonRpc.JsonObject | undefined, options: RequestOptions) {
     return Effect.async<JsonRpc.JsonObject, McpError.CallError>((resume) => {
-      const id = this.#nextId()
-      options.onId?.(id)
-      this.#open(id, method, params, options, (settled) => {
+      const id = this.begin(method, params, options, (settled) => {
         resume(Either.isRight(settled) ? Exit.succeed(settled.right) : Exit.fail(settled.left))
       })
-      return Effect.sync(() => this.#cancel(id, "the caller no longer waits"))
+      return Effect.sync(() => this.cancel(id))
     })
+  }
+
+  begin(
+    method: string,
+    params: JsonRpc.JsonObject | undefined,
+    options: RequestOptions,
+    settle: (settled: Settled) => void
+  ): JsonRpc.Id {
+    const id = this.#nextId()
+    options.onId?.(id)
+    this.#open(id, method, params, options, settle)
+    return id
+  }
+
+  cancel(id: JsonRpc.Id): void {
+    if (!this.#pending.has(id)) return
+    this.#tellCancelled(id, "the caller no longer waits")
+    this.#pending.delete(id)
+    this.#emptied()
+    this.#transport.abandon(id)
+  }
+
+  now(): number {
+    return this.#clock.unsafeCurrentTimeMillis()
   }
 
   notify(method: string, params: JsonRpc.JsonObject | undefined): McpError.CallError | undefined {
@@ -277,17 +308,12 @@ class Engine implements Wire {
     const pending = this.#pending.get(id)
     if (pending === undefined) return
     this.#pending.delete(id)
-    if (this.#pending.size === 0 && this.#drained !== undefined) Deferred.unsafeDone(this.#drained, Effect.void)
+    this.#emptied()
     pending.settle(settled)
   }
 
-  #cancel(id: JsonRpc.Id, reason: string): void {
-    const pending = this.#pending.get(id)
-    if (pending === undefined) return
-    this.#tellCancelled(id, reason)
-    this.#pending.delete(id)
+  #emptied(): void {
     if (this.#pending.size === 0 && this.#drained !== undefined) Deferred.unsafeDone(this.#drained, Effect.void)
-    this.#transport.abandon(id)
   }
 
   #tellCancelled(id: JsonRpc.Id, reason: string): void {
