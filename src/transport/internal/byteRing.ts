@@ -15,11 +15,14 @@ export interface ByteRing {
 export const make = (capacity: number): ByteRing => {
   let buffer = Buffer.alloc(0)
   let length = 0
+  let isWhole = true
   return {
     push: (bytes) => {
       const fresh = bytes.length > capacity ? bytes.subarray(bytes.length - capacity) : bytes
+      if (fresh.length < bytes.length) isWhole = false
       if (length + fresh.length > buffer.length) {
         const kept = Math.min(length, capacity - fresh.length)
+        if (kept < length) isWhole = false
         const wanted = Math.min(2 * capacity, Math.max(1024, 2 * (kept + fresh.length)))
         const next = wanted > buffer.length ? Buffer.allocUnsafeSlow(wanted) : buffer
         buffer.copy(next, 0, length - kept, length)
@@ -32,7 +35,7 @@ export const make = (capacity: number): ByteRing => {
       const kept = Math.min(limit, capacity)
       let from = Math.max(0, length - kept)
       // A cut can fall into a character: its remaining bytes, three at most, are dropped.
-      const cut = from + (length > kept ? 3 : 0)
+      const cut = isWhole && from === 0 ? 0 : from + 3
       while (from < Math.min(cut, length) && (buffer[from]! & 0xc0) === 0x80) from++
       return buffer.toString("utf8", from, length)
     }

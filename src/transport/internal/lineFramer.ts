@@ -54,6 +54,7 @@ export const make = (maxLineBytes: number): LineFramer => {
   let size = 0
   let head: string | undefined
   let tail = Buffer.alloc(0)
+  let tailLength = 0
 
   const sealSlab = (): void => {
     if (slab === undefined) return
@@ -81,9 +82,10 @@ export const make = (maxLineBytes: number): LineFramer => {
   }
 
   const keepTail = (bytes: Buffer): void => {
-    tail = bytes.length >= edge
-      ? Buffer.from(bytes.subarray(bytes.length - edge))
-      : Buffer.concat([tail, bytes]).subarray(-edge)
+    const last = bytes.length > edge ? bytes.subarray(bytes.length - edge) : bytes
+    const kept = Math.min(tailLength, edge - last.length)
+    tail.copyWithin(0, tailLength - kept, tailLength)
+    tailLength = kept + last.copy(tail, kept)
   }
 
   /** Whether the line has become too long with these bytes. */
@@ -97,6 +99,8 @@ export const make = (maxLineBytes: number): LineFramer => {
     if (size <= limit) return false
     const held = takeHeld()
     head = held.toString("utf8", 0, edge)
+    tail = Buffer.alloc(edge)
+    tailLength = 0
     keepTail(held)
     return true
   }
@@ -112,7 +116,7 @@ export const make = (maxLineBytes: number): LineFramer => {
     const bytes = size
     size = 0
     if (head === undefined) return takeHeld().toString("utf8")
-    const frame = { head, tail: tail.toString("utf8"), bytes }
+    const frame = { head, tail: tail.toString("utf8", 0, tailLength), bytes }
     head = undefined
     tail = Buffer.alloc(0)
     return frame
