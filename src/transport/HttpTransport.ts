@@ -1,0 +1,84 @@
+/**
+ * Streamable HTTP, on node's own HTTP client: one POST per message, answers as JSON or as a stream of events, the
+ * session and its stream of notifications in the session era, headers that mirror the message in the stateless one.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as ServerConfig from "../config/ServerConfig.ts"
+import * as Teardown from "../resilience/Teardown.ts"
+import * as Farewell from "./internal/farewell.ts"
+import * as Remote from "./internal/remote.ts"
+import * as Streamable from "./internal/streamable.ts"
+import * as StreamRetry from "./internal/streamRetry.ts"
+import type * as Transport from "./Transport.ts"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** Requests in flight at once, each on a socket of its own; more wait their turn. */
+  readonly maxInFlight: number
+  /** The least delay before a stream is opened again, whatever the server's `retry:` says. */
+  readonly retryFloor: Duration.DurationInput
+  /** A `retry:` above it gives the stream up. */
+  readonly retryCeiling: Duration.DurationInput
+  /** Failures in a row that give a stream up. */
+  readonly retryFailures: number
+}
+
+/**
+ * @since 0.1.0
+ * @category defaults
+ */
+export const defaults: Options = {
+  maxInFlight: 64,
+  retryFloor: StreamRetry.defaults.floor,
+  retryCeiling: StreamRetry.defaults.ceiling,
+  retryFailures: StreamRetry.defaults.failures
+}
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class HttpTransport extends Context.Tag("effect-mcp-runtime/transport/HttpTransport")<HttpTransport, {
+  readonly open: Transport.Open<ServerConfig.HttpServer>
+}>() {}
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  options?: Partial<Options>
+): Effect.Effect<HttpTransport["Type"], never, Teardown.Teardown> =>
+  Effect.map(Teardown.Teardown, (teardown) => {
+    const { maxInFlight, retryCeiling, retryFailures, retryFloor } = { ...defaults, ...options }
+    const retry = { ...StreamRetry.defaults, floor: retryFloor, ceiling: retryCeiling, failures: retryFailures }
+    const open = Effect.fn("HttpTransport.open")(function*(config: ServerConfig.HttpServer) {
+      const remote = yield* Remote.make(config)
+      const { close, transport } = Streamable.make(remote, { maxInFlight, retry })
+      yield* Farewell.atEnd(teardown, config.name, transport.kind, close, remote.client.destroy)
+      return transport
+    })
+    return { open }
+  })
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerWith = (
+  options: Partial<Options>
+): Layer.Layer<HttpTransport, never, Teardown.Teardown> => Layer.effect(HttpTransport, make(options))
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<HttpTransport, never, Teardown.Teardown> = layerWith({})

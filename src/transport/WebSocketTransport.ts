@@ -1,0 +1,52 @@
+/**
+ * MCP over a WebSocket: one JSON message per text frame, subprotocol `mcp`.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Limits from "../config/Limits.ts"
+import * as ServerConfig from "../config/ServerConfig.ts"
+import * as Teardown from "../resilience/Teardown.ts"
+import * as Farewell from "./internal/farewell.ts"
+import * as WebSocketLink from "./internal/webSocketLink.ts"
+import * as WebSocketOpen from "./internal/webSocketOpen.ts"
+import * as RemoteHeaders from "./RemoteHeaders.ts"
+import type * as Transport from "./Transport.ts"
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class WebSocketTransport
+  extends Context.Tag("effect-mcp-runtime/transport/WebSocketTransport")<WebSocketTransport, {
+    readonly open: Transport.Open<ServerConfig.WebSocketServer>
+  }>()
+{}
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<WebSocketTransport["Type"], never, Teardown.Teardown> = Effect.map(
+  Teardown.Teardown,
+  (teardown) => ({
+    open: Effect.fn("WebSocketTransport.open")(function*(config: ServerConfig.WebSocketServer) {
+      const limits = ServerConfig.limits(config, yield* Limits.CurrentLimits)
+      const headers = yield* RemoteHeaders.RemoteHeaders
+      const source = yield* headers.resolve(config)
+      const socket = yield* WebSocketOpen.open(config, limits, source)
+      const link = WebSocketLink.make(config.name, socket, limits)
+      yield* Farewell.atEnd(teardown, config.name, link.transport.kind, link.close, link.destroy)
+      yield* Effect.forkScoped(link.keepAlive)
+      return link.transport
+    })
+  })
+)
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<WebSocketTransport, never, Teardown.Teardown> = Layer.effect(WebSocketTransport, make)

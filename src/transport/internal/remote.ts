@@ -1,0 +1,58 @@
+/** @internal */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as FiberSet from "effect/FiberSet"
+import type * as Scope from "effect/Scope"
+import * as Limits from "../../config/Limits.ts"
+import * as ServerConfig from "../../config/ServerConfig.ts"
+import type * as McpError from "../../McpError.ts"
+import * as RemoteHeaders from "../RemoteHeaders.ts"
+import * as HttpClient from "./httpClient.ts"
+
+/**
+ * What every part of a connection over HTTP needs.
+ *
+ * @internal
+ */
+export interface Remote {
+  readonly server: string
+  readonly url: URL
+  readonly limits: Limits.Limits
+  readonly client: HttpClient.HttpClient
+  readonly source: RemoteHeaders.Source
+  readonly now: () => number
+  /** The bridge from callbacks to fibers; they end with the scope of the connection. */
+  readonly run: <A, E>(effect: Effect.Effect<A, E>) => Fiber.RuntimeFiber<A, E>
+}
+
+/** @internal */
+export const make = (
+  config: ServerConfig.HttpServer | ServerConfig.SseServer
+): Effect.Effect<Remote, McpError.ConnectError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const limits = ServerConfig.limits(config, yield* Limits.CurrentLimits)
+    const headers = yield* RemoteHeaders.RemoteHeaders
+    const source = yield* headers.resolve(config)
+    const url = new URL(config.url)
+    const client = HttpClient.make(config.name, url, Duration.toMillis(limits.keepAlive))
+    yield* Effect.addFinalizer(() => Effect.sync(client.destroy))
+    const fork = yield* FiberSet.makeRuntime<never>()
+    const clock = yield* Effect.clock
+    return {
+      server: config.name,
+      url,
+      limits,
+      client,
+      source,
+      now: () => clock.unsafeCurrentTimeMillis(),
+      run: (effect) => fork(effect)
+    }
+  })
+
+/**
+ * The path and query that are asked for a URL.
+ *
+ * @internal
+ */
+export const pathOf = (url: URL): string => url.pathname + url.search
