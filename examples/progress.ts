@@ -1,0 +1,39 @@
+/**
+ * A long call: its progress as a stream, and its cancellation by interruption.
+ */
+import { NodeRuntime } from "@effect/platform-node"
+import { Console, Effect, Stream } from "effect"
+import { ServerConfig, Session } from "effect-mcp-runtime"
+import * as NodeConnector from "effect-mcp-runtime/node/NodeConnector"
+import { fileURLToPath } from "node:url"
+
+const server = ServerConfig.stdio({
+  name: "demo",
+  command: "node",
+  args: [fileURLToPath(import.meta.resolve("effect-mcp-runtime/demo/DemoServer"))]
+})
+
+const program = Effect.gen(function*() {
+  const session = yield* Session.open(server)
+
+  yield* session.callToolStream("countdown", { from: 3 }).pipe(
+    Stream.runForEach((event) => {
+      switch (event._tag) {
+        case "Progress":
+          return Console.log(event.progress.message ?? event.progress.progress)
+        case "Result":
+          return Console.log(event.result.content)
+        case "Task":
+          return Effect.void
+      }
+    })
+  )
+
+  // Whoever waits no longer interrupts the call; the server is told, and the connection stays.
+  const patience = yield* session.callTool("countdown", { from: 100 }).pipe(Effect.timeoutOption("250 millis"))
+  yield* Console.log(`gave up: ${patience._tag === "None"}`)
+  yield* session.health
+  yield* Console.log("still connected")
+})
+
+program.pipe(Effect.scoped, Effect.provide(NodeConnector.layer), NodeRuntime.runMain)

@@ -1,0 +1,55 @@
+/**
+ * Testing code that uses a server, without a server: one in memory, and what happens when it goes away.
+ */
+import { NodeRuntime } from "@effect/platform-node"
+import { Console, Effect, Fiber, Layer } from "effect"
+import {
+  ClientConnector,
+  EraMemory,
+  McpEvent,
+  MemoryServer,
+  MemoryTransport,
+  Session,
+  Teardown
+} from "effect-mcp-runtime"
+
+/** The code under test. */
+const forecast = (session: Session.Session, city: string) =>
+  session.callTool("forecast", { city }).pipe(
+    Effect.map(({ content }) => content[0]?._tag === "Text" ? content[0].text : "nothing to say"),
+    Effect.catchTag("ProcessExited", ({ outcome }) => Effect.succeed(`the server went away (${outcome})`))
+  )
+
+const program = Effect.gen(function*() {
+  const weather = yield* MemoryServer.make({
+    tools: [{
+      name: "forecast",
+      inputSchema: { type: "object", properties: { city: { type: "string" } } },
+      call: ({ city }, { cancelled }) =>
+        city === "Atlantis" ? Effect.as(cancelled, "never") : Effect.succeed(`${String(city)}: sunny`)
+    }]
+  })
+
+  const connector = ClientConnector.layer.pipe(
+    Layer.provide(Layer.mergeAll(
+      MemoryTransport.layer({ weather }),
+      EraMemory.layerMemory,
+      McpEvent.layerNone,
+      Teardown.layerImmediate
+    ))
+  )
+
+  yield* Effect.gen(function*() {
+    const session = yield* Session.open(MemoryTransport.config("weather"))
+    yield* Console.log(yield* forecast(session, "Oslo"))
+
+    const waiting = yield* Effect.fork(forecast(session, "Atlantis"))
+    yield* weather.until(() => weather.executions("forecast") === 2)
+    yield* weather.drop(MemoryTransport.killed())
+    yield* Console.log(yield* Fiber.join(waiting))
+  }).pipe(Effect.scoped, Effect.provide(connector))
+
+  yield* Console.log(`connections left: ${weather.connections().open}`)
+})
+
+program.pipe(NodeRuntime.runMain)
