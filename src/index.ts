@@ -43,6 +43,14 @@ export * as EraMemory from "./connection/EraMemory.ts"
 export * as HostEnvironment from "./transport/HostEnvironment.ts"
 
 /**
+ * Streamable HTTP, on node's own HTTP client: one POST per message, answers as JSON or as a stream of events, the
+ * session and its stream of notifications in the session era, headers that mirror the message in the stateless one.
+ *
+ * @since 0.1.0
+ */
+export * as HttpTransport from "./transport/HttpTransport.ts"
+
+/**
  * What a server may ask of the application: its roots, its user, its model. Nothing unless a Layer says so.
  *
  * @since 0.1.0
@@ -107,6 +115,14 @@ export * as OutputSchema from "./tools/OutputSchema.ts"
 export * as Protocol from "./connection/Protocol.ts"
 
 /**
+ * The headers that a remote server wants beside those of the protocol: from its configuration, an environment variable
+ * or a program, and, where a Layer says so, from a login.
+ *
+ * @since 0.1.0
+ */
+export * as RemoteHeaders from "./transport/RemoteHeaders.ts"
+
+/**
  * The connector over `@modelcontextprotocol/sdk` (1.x): the session era only, and the only one with its experimental
  * tasks. Loaded when the first server connects.
  *
@@ -127,6 +143,14 @@ export * as ServerConfig from "./config/ServerConfig.ts"
  * @since 0.1.0
  */
 export * as Session from "./connection/Session.ts"
+
+/**
+ * The HTTP+SSE transport of 2024-11-05: one stream of events on which everything comes, and an endpoint, named in its
+ * first event, to which everything is POSTed.
+ *
+ * @since 0.1.0
+ */
+export * as SseTransport from "./transport/SseTransport.ts"
 
 /**
  * A server as a child process: messages are lines on its stdin and stdout.
@@ -169,3 +193,10 @@ export * as Transport from "./transport/Transport.ts"
  * @since 0.1.0
  */
 export * as UntrustedText from "./UntrustedText.ts"
+
+/**
+ * MCP over a WebSocket: one JSON message per text frame, subprotocol `mcp`.
+ *
+ * @since 0.1.0
+ */
+export * as WebSocketTransport from "./transport/WebSocketTransport.ts"
