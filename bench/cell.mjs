@@ -1,6 +1,7 @@
 /**
  * One cell of the table in a process of its own: `node --expose-gc bench/cell.mjs <scenario> <contestant>`. Prints its
- * figures as one line of JSON. Run by hand, with `--cpu-prof` before the file, it profiles a contestant.
+ * figures as one line of JSON. Run by hand, with `--profile`, it prints where the measured part of the work spends its
+ * time instead, per call, and keeps the profile in `bench/results`.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -14,6 +15,8 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: "boolean", default: false },
+    profile: { type: "boolean", default: false },
+    count: { type: "string" },
     dist: { type: "string", default: fileURLToPath(new URL("../dist", import.meta.url)) }
   }
 })
@@ -39,7 +42,15 @@ const { server, stop } = scenario.server.kind === "http"
 const loading = performance.now()
 const loaded = await contestant.load(pathToFileURL(`${values.dist}/`))
 const load = performance.now() - loading
-const params = values.quick ? { ...scenario.params, ...scenario.quick } : scenario.params
-const figures = await work[scenario.work](loaded, server, params)
+const params = {
+  ...scenario.params,
+  ...(values.quick ? scenario.quick : {}),
+  ...(values.count === undefined ? {} : { count: Number(values.count) })
+}
+const profiler = values.profile ? await (await import("./profile.mjs")).start() : undefined
+const figures = await work[scenario.work](loaded, server, params, profiler?.during ?? ((run) => run()))
 stop()
+if (profiler !== undefined) {
+  console.error(await profiler.report(`${scenario.name}-${positionals[1]}`, params.count ?? 1))
+}
 process.stdout.write(`${JSON.stringify({ ...figures, load })}\n`, () => process.exit(0))

@@ -58,35 +58,35 @@ const close = (name, title, server, rounds, targets) => ({
 })
 
 export const scenarios = [
-  echo("stdio-echo", "stdio echo", stdio("stdioThin"), all, [6000, 1000], [
+  echo("stdio-echo", "stdio echo", stdio("stdioThin"), all, [12_000, 3000], [
     less("p50", "µs", { first: 1.1, goal: 0.9 }),
     less("cpu", "µs")
   ]),
-  echo("stdio-echo-sdk", "stdio echo, SDK server", stdio("stdioSdk"), three, [4000, 1000], [
+  echo("stdio-echo-sdk", "stdio echo, SDK server", stdio("stdioSdk"), three, [8000, 3000], [
     less("p50", "µs", { first: 1.1, goal: 0.9 }),
     less("cpu", "µs")
   ]),
-  echo("http-echo", "HTTP echo", http("httpThin"), all, [1500, 300], [
+  echo("http-echo", "HTTP echo", http("httpThin"), all, [2000, 500], [
     less("p50", "µs", { first: 0.6, goal: 0.5 }),
     less("cpu", "µs")
   ]),
-  echo("http-echo-sdk", "HTTP echo, SDK server", http("httpSdk"), three, [1000, 300], [
+  echo("http-echo-sdk", "HTTP echo, SDK server", http("httpSdk"), three, [1500, 500], [
     less("p50", "µs", { first: 0.6, goal: 0.5 }),
     less("cpu", "µs")
   ]),
-  flight("stdio-64", "stdio, 64 in flight", stdio("stdioThin"), all, [40_000, 5000], [
+  flight("stdio-64", "stdio, 64 in flight", stdio("stdioThin"), all, [40_000, 10_000], [
     more("rate", "/s", { first: 0.7, goal: 1.1 }),
     less("cpu", "µs", { first: 1.3 })
   ]),
-  flight("stdio-64-sdk", "stdio, 64 in flight, SDK server", stdio("stdioSdk"), three, [20_000, 3000], [
+  flight("stdio-64-sdk", "stdio, 64 in flight, SDK server", stdio("stdioSdk"), three, [20_000, 10_000], [
     more("rate", "/s", { first: 0.7, goal: 1.1 }),
     less("cpu", "µs", { first: 1.3 })
   ]),
-  flight("http-64", "HTTP, 64 in flight", http("httpThin"), all, [4000, 500], [
+  flight("http-64", "HTTP, 64 in flight", http("httpThin"), all, [4000, 1000], [
     more("rate", "/s", { first: 2, goal: 2.5 }),
     less("cpu", "µs", { first: 0.6 })
   ]),
-  flight("http-64-sdk", "HTTP, 64 in flight, SDK server", http("httpSdk"), three, [3000, 500], [
+  flight("http-64-sdk", "HTTP, 64 in flight, SDK server", http("httpSdk"), three, [3000, 1000], [
     more("rate", "/s", { first: 2, goal: 2.5 }),
     less("cpu", "µs", { first: 0.6 })
   ]),

@@ -1,5 +1,6 @@
 /**
- * The work of a cell, by name: each takes the contestant, a way to a server and the parameters, and returns figures.
+ * The work of a cell, by name: each takes the contestant, a way to a server, the parameters and what to run the
+ * measured part with (a profiler, or nothing), and returns figures.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import { median, quantile } from "./statistics.mjs"
@@ -34,13 +35,13 @@ const isAlive = (pid) => {
   }
 }
 
-const sequence = async (contestant, server, { count, warmup }) => {
+const sequence = async (contestant, server, { count, warmup }, measured) => {
   const client = await contestant.open(server)
   expect(textOf(await client.call("echo", { text: "marker" })) === "marker", "the echo")
   await contestant.sequence(client, new Float64Array(warmup))
   const took = new Float64Array(count)
   const cpu = process.cpuUsage()
-  await contestant.sequence(client, took)
+  await measured(() => contestant.sequence(client, took))
   const spent = cpuMicros(cpu)
   await client.close()
   return {
@@ -51,27 +52,27 @@ const sequence = async (contestant, server, { count, warmup }) => {
   }
 }
 
-const flight = async (contestant, server, { count, warmup }) => {
+const flight = async (contestant, server, { count, warmup }, measured) => {
   const client = await contestant.open(server)
   expect(textOf(await client.call("echo", { text: "marker" })) === "marker", "the echo")
   await contestant.flight(client, warmup, 64)
   const cpu = process.cpuUsage()
   const started = performance.now()
-  await contestant.flight(client, count, 64)
+  await measured(() => contestant.flight(client, count, 64))
   const seconds = (performance.now() - started) / 1000
   const spent = cpuMicros(cpu)
   await client.close()
   return { rate: count / seconds, cpu: spent / count }
 }
 
-const big = async (contestant, server, { bytes, count, warmup }) => {
+const big = async (contestant, server, { bytes, count, warmup }, measured) => {
   const client = await contestant.open(server)
   const took = []
   const cpu = []
   for (let index = 0; index < warmup + count; index++) {
     const before = process.cpuUsage()
     const started = performance.now()
-    const result = await client.call("big", { bytes })
+    const result = await measured(() => client.call("big", { bytes }))
     const ended = performance.now()
     // The escapes on the wire are one character each here.
     expect(textOf(result).length > bytes * 0.9, "the length of the result")
@@ -83,11 +84,11 @@ const big = async (contestant, server, { bytes, count, warmup }) => {
   return { took: median(took), cpu: median(cpu) }
 }
 
-const connect = async (contestant, server, { count }) => {
+const connect = async (contestant, server, { count }, measured) => {
   const took = []
   for (let index = 0; index <= count; index++) {
     const started = performance.now()
-    const client = await contestant.open(server)
+    const client = await measured(() => contestant.open(server))
     took.push(performance.now() - started)
     await client.close()
   }
@@ -104,13 +105,13 @@ const connectAll = async (contestant, server, { servers }) => {
   return { took }
 }
 
-const close = async (contestant, server, { servers }) => {
+const close = async (contestant, server, { servers }, measured) => {
   const clients = await contestant.openAll(Array.from({ length: servers }, () => server))
   const pids = []
   for (const client of clients) pids.push(Number(textOf(await client.call("pid", {}))))
   expect(pids.every(isAlive), "the servers are alive")
   const started = performance.now()
-  await contestant.closeAll(clients)
+  await measured(() => contestant.closeAll(clients))
   const took = performance.now() - started
   const alive = pids.filter(isAlive)
   for (const pid of alive) process.kill(pid, "SIGKILL")
@@ -135,12 +136,12 @@ const memory = async (contestant, server, { servers }) => {
   }
 }
 
-const list = async (contestant, server, { count }) => {
+const list = async (contestant, server, { count }, measured) => {
   const client = await contestant.open(server)
   const before = await settled()
   const cpu = process.cpuUsage()
   const started = performance.now()
-  const tools = await client.tools()
+  const tools = await measured(() => client.tools())
   const took = performance.now() - started
   const spent = cpuMicros(cpu)
   expect(tools.length === count, `${tools.length} tools`)
