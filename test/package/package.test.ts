@@ -9,6 +9,10 @@ const folder = fileURLToPath(root)
 const readme = readFileSync(new URL("README.md", root), "utf8")
 const programs = Array.from(readme.matchAll(/^```ts\n([\s\S]*?)^```/gm), ([, code]) => code!)
 
+const publicModules = sources.map(({ path }) => path.replace(/\.ts$/, "")).filter((path) =>
+  !isInternal(path) && path !== "index" && !path.startsWith("demo/")
+)
+
 let work: string
 let consumer: string
 let tarball: string
@@ -52,13 +56,11 @@ beforeAll(() => {
   writeFileSync(join(consumer, "package.json"), JSON.stringify({ name: "consumer", type: "module" }))
   programs.forEach((program, at) => writeFileSync(join(consumer, `readme-${at + 1}.ts`), program))
   cpSync(join(folder, "examples"), join(consumer, "examples"), { recursive: true })
+  const every = publicModules.map((path, at) => `export * as Module${at} from "effect-mcp-runtime/${path}"\n`)
+  writeFileSync(join(consumer, "every.ts"), every.join(""))
 }, 60_000)
 
 afterAll(() => rmSync(work, { recursive: true, force: true }))
-
-const publicModules = sources.map(({ path }) => path.replace(/\.ts$/, "")).filter((path) =>
-  !isInternal(path) && path !== "index" && !path.startsWith("demo/")
-)
 
 describe("the package", () => {
   it("holds the build, the source and the documents, and nothing else", () => {
@@ -136,7 +138,7 @@ describe("the package", () => {
   })
 
   for (const [module, moduleResolution] of [["NodeNext", "NodeNext"], ["ESNext", "Bundler"]] as const) {
-    it(`type-checks the README's program and the examples with moduleResolution ${moduleResolution}`, () => {
+    it(`type-checks every module, the README's program and the examples with moduleResolution ${moduleResolution}`, () => {
       assert.isAbove(programs.length, 0)
       const compilerOptions = {
         module,
@@ -145,6 +147,7 @@ describe("the package", () => {
         strict: true,
         exactOptionalPropertyTypes: true,
         types: ["node"],
+        skipLibCheck: false,
         outDir: moduleResolution
       }
       const config = join(consumer, `tsconfig.${moduleResolution}.json`)
