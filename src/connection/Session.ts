@@ -4,14 +4,16 @@
  * @since 0.1.0
  */
 import type * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
+import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import type * as Tool from "../tools/Tool.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
-import type * as Connector from "./Connector.ts"
+import * as Connector from "./Connector.ts"
+import * as internal from "./internal/session.ts"
 
 /**
  * @since 0.1.0
@@ -176,19 +178,20 @@ export interface Session {
 }
 
 /**
+ * The session over a connection that is open already. Oddities of the server go to `McpEvents`, where that is provided.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: (connection: Connector.Connection) => Effect.Effect<Session> = internal.make
+
+/**
  * Opens a session; closing the scope closes it.
  *
  * @since 0.1.0
  * @category constructors
  */
-export declare const open: (
-  config: import("../config/ServerConfig.ts").ServerConfig
-) => Effect.Effect<Session, McpError.ConnectError, Connector.Connector | Scope.Scope>
-
-/**
- * The session over a connection that is open already.
- *
- * @since 0.1.0
- * @category constructors
- */
-export declare const make: (connection: Connector.Connection) => Effect.Effect<Session>
+export const open = (
+  config: ServerConfig.ServerConfig
+): Effect.Effect<Session, McpError.ConnectError, Connector.Connector | Scope.Scope> =>
+  Effect.flatMap(Connector.Connector, (connector) => Effect.flatMap(connector.connect(config), make))

@@ -1,0 +1,69 @@
+/**
+ * The level of the log messages that a server is asked for: a request of its own in the session era, a word in the
+ * `_meta` of each request in the stateless era.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import * as JsonRpc from "../../transport/JsonRpc.ts"
+import type * as Connector from "../Connector.ts"
+import * as Protocol from "../Protocol.ts"
+import type * as Session from "../Session.ts"
+
+/** @internal */
+export interface LogLevels {
+  readonly set: Session.Session["setLogLevel"]
+  /** The connection's, with the level where it belongs. */
+  readonly request: Connector.Connection["request"]
+}
+
+/** @internal */
+export const make = (connection: Connector.Connection): LogLevels =>
+  connection.era === "stateless" ? stateless(connection) : session(connection)
+
+const stateless = (connection: Connector.Connection): LogLevels => {
+  let level: Session.LogLevel | undefined = undefined
+  return {
+    set: (wanted) =>
+      Effect.sync(() => {
+        level = wanted
+      }),
+    request: (method, params, options) => {
+      if (level === undefined) return connection.request(method, params, options)
+      const meta = params?.["_meta"]
+      // the cast: an object that was checked to be JSON
+      const known = JsonRpc.isObject(meta) ? meta as JsonRpc.JsonObject : {}
+      return connection.request(
+        method,
+        { ...params, _meta: { [Protocol.metaKey.logLevel]: level, ...known } },
+        options
+      )
+    }
+  }
+}
+
+const session = (connection: Connector.Connection): LogLevels => {
+  let level: Session.LogLevel | undefined = undefined
+  let forgotten = false
+  const tell = (wanted: Session.LogLevel) => Effect.asVoid(connection.request("logging/setLevel", { level: wanted }))
+  // A session that was opened anew does not know the level of the one before.
+  connection.onNotification(({ method }) => {
+    if (method === "$/resync") forgotten = level !== undefined
+  })
+  return {
+    set: (wanted) =>
+      Effect.tap(tell(wanted), () => {
+        level = wanted
+        forgotten = false
+      }),
+    request: (method, params, options) =>
+      Effect.suspend(() => {
+        if (!forgotten || level === undefined) return connection.request(method, params, options)
+        forgotten = false
+        return Effect.zipRight(
+          Effect.catchAll(tell(level), (error) => Effect.logDebug("could not set the log level again", error)),
+          connection.request(method, params, options)
+        )
+      })
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * What a callback hands to a stream: bounded, in order, the newest kept.
+ *
+ * @internal
+ */
+import * as Cause from "effect/Cause"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+
+/** @internal */
+export interface Mailbox<A, E> {
+  /** Never waits: when the mailbox is full, the newest element gives way. */
+  readonly offer: (element: A) => void
+  /** Nothing comes after this; a success may bring last elements, which are never lost. */
+  readonly end: (exit: Exit.Exit<ReadonlyArray<A>, E>) => void
+  /** Waits until there is something to take. */
+  readonly ready: Effect.Effect<void>
+  /** Takes everything there is, without waiting. */
+  readonly take: Effect.Effect<Chunk.Chunk<A>, Option.Option<E>>
+}
+
+/** @internal */
+export const make = <A, E>(capacity: number): Mailbox<A, E> => {
+  let elements: Array<A> = []
+  let ended: Exit.Exit<unknown, E> | undefined = undefined
+  let wake: (() => void) | undefined = undefined
+
+  const signal = (): void => {
+    const waiting = wake
+    wake = undefined
+    waiting?.()
+  }
+
+  return {
+    offer: (element) => {
+      if (ended !== undefined) return
+      if (elements.length < capacity) elements.push(element)
+      else elements[capacity - 1] = element
+      signal()
+    },
+    end: (exit) => {
+      if (ended !== undefined) return
+      ended = exit
+      if (exit._tag === "Success") elements.push(...exit.value)
+      signal()
+    },
+    ready: Effect.async<void>((resume) => {
+      if (elements.length > 0 || ended !== undefined) return resume(Effect.void)
+      wake = () => resume(Effect.void)
+      return Effect.sync(() => {
+        wake = undefined
+      })
+    }),
+    take: Effect.suspend(() => {
+      if (elements.length > 0 || ended === undefined) {
+        const taken = elements
+        elements = []
+        return Effect.succeed(Chunk.unsafeFromArray(taken))
+      }
+      return ended._tag === "Failure"
+        ? Effect.failCause(Cause.map(ended.cause, Option.some))
+        : Effect.fail(Option.none())
+    })
+  }
+}
+
+/**
+ * The elements as they come; `pace` runs between hearing of something and taking it.
+ *
+ * @internal
+ */
+export const stream = <A, E>(mailbox: Mailbox<A, E>, pace: Effect.Effect<void> = Effect.void): Stream.Stream<A, E> =>
+  Stream.repeatEffectChunkOption(Effect.zipRight(Effect.zipRight(mailbox.ready, pace), mailbox.take))

@@ -1,0 +1,183 @@
+/**
+ * The way of a tool call: the request with what its tool needs, the result decoded once, and checked.
+ *
+ * @internal
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as McpError from "../../McpError.ts"
+import { headersOf } from "../../tools/internal/paramHeaders.ts"
+import type * as Tool from "../../tools/Tool.ts"
+import * as ToolResult from "../../tools/ToolResult.ts"
+import * as JsonRpc from "../../transport/JsonRpc.ts"
+import type * as Connector from "../Connector.ts"
+import type * as Session from "../Session.ts"
+import { notJson } from "./jsonInput.ts"
+import type * as KnownTools from "./knownTools.ts"
+import * as Mailbox from "./mailbox.ts"
+import * as StructuredOutput from "./structuredOutput.ts"
+
+/** @internal */
+export interface Options {
+  readonly connection: Connector.Connection
+  readonly request: Connector.Connection["request"]
+  readonly known: KnownTools.KnownTools
+  readonly list: Effect.Effect<Tool.ToolList, McpError.CallError>
+  readonly report: (detail: string) => void
+}
+
+const headerMismatch = -32020
+
+/** How many events a slow reader of a call may leave unread. */
+const backlog = 64
+
+type Call = Effect.Effect<ToolResult.ToolResult, McpError.CallError>
+
+/** @internal */
+export const make = (options: Options): Pick<Session.Session, "callTool" | "callToolStream"> => {
+  const { connection, known, list, request } = options
+  const { era, limits, server } = connection
+  const check = StructuredOutput.make({ ...options, server })
+  const invalid = (path: string, detail: string) =>
+    new McpError.InvalidArguments({ server, operation: "tools/call", path, detail })
+
+  const settings = (
+    own: Session.CallOptions | undefined
+  ): Either.Either<Connector.RequestOptions | undefined, McpError.InvalidArguments> => {
+    if (own?.idleTimeout === undefined && own?.totalTimeout === undefined && own?.onProgress === undefined) {
+      return Either.right(undefined)
+    }
+    const idleTimeout = duration(own.idleTimeout)
+    const totalTimeout = duration(own.totalTimeout)
+    if (Option.isNone(idleTimeout)) return Either.left(invalid("idleTimeout", "a duration that is none"))
+    if (Option.isNone(totalTimeout)) return Either.left(invalid("totalTimeout", "a duration that is none"))
+    return Either.right({
+      idleTimeout: idleTimeout.value,
+      totalTimeout: totalTimeout.value,
+      onProgress: own.onProgress
+    })
+  }
+
+  const plainly = (
+    name: string,
+    args: JsonRpc.JsonObject,
+    params: JsonRpc.JsonObject,
+    own: Connector.RequestOptions | undefined
+  ) => {
+    const send = () => {
+      const tool = known.get(name)
+      const headers = tool === undefined ? undefined : headersOf(tool.headers, args)
+      return request("tools/call", params, headers === undefined ? own : { ...own, headers })
+    }
+    if (era !== "stateless") return send()
+    // Refused before it was executed, because we knew an older definition of the tool, or none.
+    return Effect.catchIf(
+      send(),
+      (error) => error._tag === "RemoteError" && error.code === headerMismatch,
+      (error) => Effect.zipRight(Effect.mapError(known.learning(list), () => error), Effect.suspend(send))
+    )
+  }
+
+  const asTask = (
+    params: JsonRpc.JsonObject,
+    own: Connector.RequestOptions | undefined,
+    onTask: (update: Connector.TaskUpdate) => void
+  ): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> => {
+    if (connection.tasks === undefined) {
+      return Effect.fail(new McpError.CapabilityMissing({ server, capability: "tasks", operation: "tools/call" }))
+    }
+    const results = Stream.filterMap(
+      Stream.tap(connection.tasks.callTool(params, own), (update) => Effect.sync(() => onTask(update))),
+      (update) => update._tag === "Result" ? Option.some(update.result) : Option.none()
+    )
+    return Effect.flatMap(
+      Stream.runLast(results),
+      Option.match({
+        onSome: Effect.succeed,
+        onNone: () =>
+          Effect.fail(
+            new McpError.ProtocolViolation({
+              server,
+              what: "a task that ended without a result",
+              excerpt: "",
+              outcome: "unknown",
+              phase: "ready"
+            })
+          )
+      })
+    )
+  }
+
+  const finish = (name: string, raw: JsonRpc.JsonObject, mismatch: StructuredOutput.Mismatch): Call => {
+    const decoded = ToolResult.decode(raw, { era })
+    return Either.isLeft(decoded)
+      ? Effect.fail(new McpError.InvalidToolResult({ server, tool: name, ...decoded.left }))
+      : check(name, decoded.right, mismatch)
+  }
+
+  // Only a server that has tasks can have tools that must be called as tasks, and only its list tells which.
+  const mayNeedTask = offersTasks(connection.capabilities)
+
+  const call = (
+    name: string,
+    args: JsonRpc.JsonObject,
+    own: Session.CallOptions | undefined,
+    onTask: (update: Connector.TaskUpdate) => void
+  ): Call =>
+    Effect.suspend(() => {
+      const meta = own?.meta
+      const fault = notJson(args, limits.maxMessageBytes, "arguments") ??
+        (meta === undefined ? undefined : notJson(meta, limits.maxMessageBytes, "_meta"))
+      if (fault !== undefined) return Effect.fail(invalid(fault.path, fault.detail))
+      const set = settings(own)
+      if (Either.isLeft(set)) return Effect.fail(set.left)
+      const params: JsonRpc.JsonObject = meta === undefined
+        ? { name, arguments: args }
+        : { name, arguments: args, _meta: meta }
+      const mismatch = own?.outputMismatch ?? "fail"
+      const send = () =>
+        Effect.flatMap(
+          known.get(name)?.taskSupport === "required"
+            ? asTask(params, set.right, onTask)
+            : plainly(name, args, params, set.right),
+          (raw) => finish(name, raw, mismatch)
+        )
+      return mayNeedTask && !known.listed() ? Effect.zipRight(known.ensure(list), Effect.suspend(send)) : send()
+    })
+
+  return {
+    callTool: (name, args = {}, own) => call(name, args, own, ignore),
+    callToolStream: (name, args = {}, own) =>
+      Stream.unwrapScoped(Effect.gen(function*() {
+        const mailbox = Mailbox.make<Session.CallEvent, McpError.CallError>(backlog)
+        const onProgress = (progress: Connector.Progress): void => {
+          mailbox.offer({ _tag: "Progress", progress })
+          own?.onProgress?.(progress)
+        }
+        const onTask = (update: Connector.TaskUpdate): void => {
+          if (update._tag !== "Result") mailbox.offer({ _tag: "Task", update })
+        }
+        yield* Effect.forkScoped(
+          Effect.onExit(call(name, args, { ...own, onProgress }, onTask), (exit) =>
+            Effect.sync(() => mailbox.end(Exit.map(exit, (result) => [{ _tag: "Result", result }]))))
+        )
+        return Mailbox.stream(mailbox)
+      }))
+  }
+}
+
+const ignore = (): void => undefined
+
+const duration = (input: Duration.DurationInput | undefined): Option.Option<Duration.Duration | undefined> =>
+  input === undefined ? Option.some(undefined) : Duration.decodeUnknown(input)
+
+const offersTasks = (capabilities: JsonRpc.JsonObject): boolean => {
+  const tasks = capabilities["tasks"]
+  const requests = JsonRpc.isObject(tasks) ? tasks["requests"] : undefined
+  const tools = JsonRpc.isObject(requests) ? requests["tools"] : undefined
+  return JsonRpc.isObject(tools) && JsonRpc.isObject(tools["call"])
+}
