@@ -36,7 +36,12 @@ const maxDetail = 16 * 1024
 
 const bounded = (text: string): string => text.length <= maxDetail ? text : `${text.slice(0, maxDetail)}…`
 
-const shown = (message: JsonRpc.Incoming): string => {
+/**
+ * The beginning of a message, whatever is in it.
+ *
+ * @internal
+ */
+export const shown = (message: JsonRpc.Incoming): string => {
   try {
     return JSON.stringify(message).slice(0, 512)
   } catch {

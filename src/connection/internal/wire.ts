@@ -23,6 +23,8 @@ import * as UntrustedText from "../../UntrustedText.ts"
 import type * as Connector from "../Connector.ts"
 import * as answer from "./answer.ts"
 import * as Deadlines from "./deadlines.ts"
+import { Handling } from "./handling.ts"
+import { Listeners } from "./listeners.ts"
 
 /** @internal */
 export type Settled = Either.Either<JsonRpc.JsonObject, McpError.CallError>
@@ -124,16 +126,12 @@ const guestNotifications: ReadonlySet<string> = new Set([
   "notifications/elicitation/complete"
 ])
 
-/** While the application is asked something, the server owes nothing. */
-const asksApplication: ReadonlySet<string> = new Set(["elicitation/create", "sampling/createMessage"])
-
 class Engine implements Wire {
   phase: McpError.Phase = "open"
   serverRequests = true
   cancelByNotification = true
 
   readonly #server: string
-  readonly #limits: Limits.Limits
   readonly #transport: Transport.Transport
   readonly #diagnostic: (diagnostic: Transport.Diagnostic) => void
   readonly notifications: PubSub.PubSub<Connector.Notification>
@@ -141,9 +139,8 @@ class Engine implements Wire {
   readonly #clock: Clock.Clock
   readonly #random: Utils.PCGRandom
   readonly #pending = new Map<JsonRpc.Id, Pending>()
-  readonly #listeners = new Set<(notification: Connector.Notification) => void>()
-  readonly #handling = new Map<JsonRpc.Id, string>()
-  #asking = 0
+  readonly #listeners = new Listeners((cause) => this.#thrown("a listener", cause))
+  readonly #handling: Handling
   #guest: Guest | undefined = undefined
   #end: Transport.Ended | undefined = undefined
   #deadlines: Deadlines.Deadlines = { by: () => undefined }
@@ -160,7 +157,7 @@ class Engine implements Wire {
     this.notifications = notifications
     this.ended = ended
     this.#server = options.server
-    this.#limits = options.limits
+    this.#handling = new Handling(options.limits.maxServerRequests)
     this.#transport = options.transport
     this.#diagnostic = options.diagnostic
     this.#clock = clock
@@ -216,16 +213,11 @@ class Engine implements Wire {
   }
 
   onNotification(listener: (notification: Connector.Notification) => void) {
-    // a fresh function, so that one listener added twice is two
-    const own = (notification: Connector.Notification) => listener(notification)
-    this.#listeners.add(own)
-    return () => {
-      this.#listeners.delete(own)
-    }
+    return this.#listeners.add(listener)
   }
 
   announce(notification: Connector.Notification): void {
-    for (const listener of this.#listeners) listener(notification)
+    this.#listeners.tell(notification)
     this.notifications.unsafeOffer(notification)
   }
 
@@ -325,7 +317,7 @@ class Engine implements Wire {
   due(now: number): number {
     let next = Infinity
     for (const [id, pending] of this.#pending) {
-      if (this.#asking > 0 && pending.totalAt > now) pending.idleAt = now + pending.options.idle
+      if (this.#handling.asking && pending.totalAt > now) pending.idleAt = now + pending.options.idle
       const at = Math.min(pending.idleAt, pending.totalAt)
       if (at > now) {
         if (at < next) next = at
@@ -361,7 +353,6 @@ class Engine implements Wire {
       )
     }
     this.#handling.clear()
-    this.#asking = 0
     this.#guest?.ended()
     Deferred.unsafeDone(this.ended, Effect.succeed(staged.error("unknown")))
   }
@@ -383,7 +374,7 @@ class Engine implements Wire {
     }
     const id = message["id"]
     if (typeof id !== "number" && typeof id !== "string") {
-      return this.#drop("dropped", `neither a request nor an answer: ${JSON.stringify(message).slice(0, 256)}`)
+      return this.#drop("dropped", `neither a request nor an answer: ${answer.shown(message)}`)
     }
     const pending = this.#pending.get(id)
     if (pending === undefined) return this.#drop("dropped", `an answer to ${JSON.stringify(id)}, which nobody awaits`)
@@ -394,12 +385,19 @@ class Engine implements Wire {
     this.#diagnostic({ kind, detail: UntrustedText.excerpt(detail, 256) })
   }
 
+  /** A bug of the application, which must not stop the reading. */
+  #thrown(who: string, cause: unknown): void {
+    this.#drop("dropped", `${who} has thrown: ${cause instanceof Error ? cause.message : typeof cause}`)
+  }
+
   #notified(method: string, message: JsonRpc.Incoming): void {
     const params = JsonRpc.isObject(message["params"]) ? message["params"] as JsonRpc.JsonObject : {}
     if (method === "notifications/progress") {
       if (this.#progressed(params)) return
     }
     if (guestNotifications.has(method)) this.#guest?.notification(message)
+    // an SDK gives no answer to what was cancelled
+    if (method === "notifications/cancelled") this.#answered(params["requestId"])
     this.announce({ method, params })
   }
 
@@ -419,7 +417,7 @@ class Engine implements Wire {
           message: typeof message === "string" ? message : undefined
         })
       } catch (cause) {
-        this.#drop("dropped", `a progress callback has thrown: ${String(cause)}`)
+        this.#thrown("a progress callback", cause)
       }
     }
     this.announce({ method: "notifications/progress", params })
@@ -432,21 +430,15 @@ class Engine implements Wire {
     if (!this.serverRequests) return this.#drop("dropped", `the request ${method}, which this protocol does not have`)
     if (method === "ping") return this.#answer({ jsonrpc: "2.0", id, result: {} })
     if (this.#guest === undefined) return this.#refuseRequest(id, -32601, "Method not found")
-    if (this.#handling.has(id)) return this.#drop("dropped", `a second request with the id ${JSON.stringify(id)}`)
-    if (this.#handling.size >= this.#limits.maxServerRequests) {
-      this.#drop("shed", `the request ${method}: ${this.#handling.size} are being handled`)
-      return this.#refuseRequest(id, -32000, "Too many requests at once")
-    }
-    this.#handling.set(id, method)
-    if (asksApplication.has(method)) this.#asking++
-    this.#guest.request(message)
+    const begun = this.#handling.begin(id, method)
+    if (begun === "duplicate") return this.#drop("dropped", `a second request with the id ${JSON.stringify(id)}`)
+    if (begun === "begun") return this.#guest.request(message)
+    this.#drop("shed", `the request ${method}: ${this.#handling.size} are being handled`)
+    this.#refuseRequest(id, -32000, "Too many requests at once")
   }
 
-  #answered(id: JsonRpc.Id): void {
-    const method = this.#handling.get(id)
-    if (method === undefined) return
-    this.#handling.delete(id)
-    if (!asksApplication.has(method) || --this.#asking > 0) return
+  #answered(id: unknown): void {
+    if (!this.#handling.end(id)) return
     const now = this.#clock.unsafeCurrentTimeMillis()
     for (const pending of this.#pending.values()) pending.idleAt = now + pending.options.idle
   }
