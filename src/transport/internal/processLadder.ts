@@ -1,8 +1,9 @@
 /** @internal */
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import { within } from "../../resilience/internal/within.ts"
 import type * as Teardown from "../../resilience/Teardown.ts"
 import type * as ProcessTree from "./processTree.ts"
 
@@ -51,10 +52,6 @@ const killTime = Duration.seconds(1)
 const firstLook = 2
 const longestLook = 25
 
-/** A bounded wait that also works in a finalizer; whether it came to its end. */
-const within = (limit: Duration.Duration) => <A>(wait: Effect.Effect<A>): Effect.Effect<boolean> =>
-  wait.pipe(Effect.interruptible, Effect.timeoutOption(limit), Effect.map(Option.isSome))
-
 /**
  * End of stdin, SIGTERM, SIGKILL: each step only if the one before was not enough, each with its bound, and the deadline
  * over them all.
@@ -88,35 +85,29 @@ export const make = (process: Process, options: Teardown.Teardown["Type"]["optio
     }
   })
 
-  const steps = Effect.gen(function*() {
+  // Each wait is cut short by itself: what goes on between them must not be, and is over at once.
+  const run = Effect.gen(function*() {
     if (isGone()) return
+    const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(options.deadline)
+    const waitFor = (limit: Duration.Duration) => (wait: Effect.Effect<unknown>) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => within(Duration.min(limit, Duration.millis(until - now)))(wait))
     // Before anything ends: descendants are found through their parents.
     tree.refresh()
     if (process.exit() === undefined) {
       needed("closed")
       process.endInput()
-      yield* within(options.stdinGrace)(Deferred.await(process.exited))
+      yield* waitFor(options.stdinGrace)(Deferred.await(process.exited))
     }
-    if (process.exit() !== undefined) yield* within(Duration.min(settleTime, options.stdinGrace))(othersGone)
+    if (process.exit() !== undefined) yield* waitFor(Duration.min(settleTime, options.stdinGrace))(othersGone)
     if (isGone()) return
     needed("terminated")
     tree.refresh()
     tree.signal("SIGTERM")
-    if (yield* within(options.termGrace)(allGone)) return
-    killed = tree.remaining()
+    yield* waitFor(options.termGrace)(allGone)
+    if (isGone()) return
     needed("killed")
+    killed = tree.remaining()
     yield* within(killTime)(kill)
-  })
-
-  const run = Effect.gen(function*() {
-    const inTime = yield* within(options.deadline)(steps)
-    if (!inTime && !isGone()) {
-      killed = tree.remaining()
-      needed("killed")
-      tree.refresh()
-      tree.signal("SIGKILL")
-      yield* within(killTime)(kill)
-    }
     if (!isGone()) needed("abandoned")
   })
 

@@ -1,0 +1,146 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { spawn } from "node:child_process"
+import { mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import * as Teardown from "../../src/resilience/Teardown.ts"
+import * as Compiled from "../support/compiled.ts"
+import { contentOf, eventually, pidsWithArgument } from "../support/leaks.ts"
+
+const end: Teardown.ServerEnd = {
+  server: "s",
+  transport: "stdio",
+  how: "closed",
+  took: Duration.millis(3),
+  killed: []
+}
+
+describe("Teardown", () => {
+  it.effect("has bounds for every step, which can be set one by one", () =>
+    Effect.gen(function*() {
+      const { options } = yield* Teardown.Teardown
+      assert.strictEqual(Duration.toMillis(options.stdinGrace), 50)
+      assert.strictEqual(Duration.toMillis(options.termGrace), 2000)
+      assert.strictEqual(Duration.toMillis(options.deadline), 10_000)
+    }).pipe(Effect.provide(Teardown.layer({ stdinGrace: "50 millis" }))))
+
+  it.effect("takes its bounds from an operator", () =>
+    Effect.gen(function*() {
+      const { options } = yield* Teardown.Teardown
+      assert.strictEqual(Duration.toMillis(options.deadline), 7000)
+    }).pipe(
+      Effect.provide(Teardown.layerConfig(Config.all({ deadline: Config.duration("DEADLINE") }))),
+      Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["DEADLINE", "7 seconds"]])))
+    ))
+
+  it.effect("waits for nobody if it is immediate", () =>
+    Effect.gen(function*() {
+      const { options } = yield* Teardown.Teardown
+      assert.strictEqual(Duration.toMillis(options.stdinGrace) + Duration.toMillis(options.termGrace), 0)
+    }).pipe(Effect.provide(Teardown.layerImmediate)))
+
+  it.effect("reports the ends in their order, and only the last thousand of them", () =>
+    Effect.gen(function*() {
+      const teardown = yield* Teardown.Teardown
+      for (let i = 0; i < 1030; i++) teardown.record({ ...end, server: `${i}` })
+      const { servers } = yield* teardown.report
+      assert.strictEqual(servers.length, 1024)
+      assert.strictEqual(servers[0]!.server, "6")
+      assert.strictEqual(servers[1023]!.server, "1029")
+    }).pipe(Effect.provide(Teardown.layer())))
+
+  it.effect("listens to the process only while there is something to end", () =>
+    Effect.gen(function*() {
+      const teardown = yield* Teardown.Teardown
+      const events = ["exit", "SIGINT", "SIGTERM", "SIGHUP"]
+      const counts = () => events.map((event) => process.listenerCount(event))
+      const before = counts()
+      yield* Effect.scoped(Effect.gen(function*() {
+        for (let i = 0; i < 20; i++) yield* teardown.lastResort(() => undefined)
+        assert.deepStrictEqual(counts(), before.map((count) => count + 1))
+      }))
+      assert.deepStrictEqual(counts(), before)
+    }).pipe(Effect.provide(Teardown.layer())))
+
+  it.effect("runs every last resort when the process ends, even if one throws", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const teardown = yield* Teardown.Teardown
+      const before = new Set(process.listeners("exit"))
+      const ran: Array<number> = []
+      yield* teardown.lastResort(() => {
+        ran.push(1)
+        throw new Error("no")
+      })
+      yield* teardown.lastResort(() => ran.push(2))
+      const [ours] = process.listeners("exit").filter((listener) => !before.has(listener))
+      ours!(0)
+      assert.deepStrictEqual(ran, [1, 2])
+    })).pipe(Effect.provide(Teardown.layer())))
+})
+
+describe("a host that ends without closing", () => {
+  const host = fileURLToPath(new URL("../fixtures/process/host.mjs", import.meta.url))
+  const script = fileURLToPath(new URL("../fixtures/process/server.mjs", import.meta.url))
+  let compiled: Compiled.Compiled | undefined
+
+  beforeAll(async () => {
+    compiled = await Compiled.compile()
+  }, 60_000)
+  afterAll(() => compiled?.remove())
+
+  /** Runs the host with a server that ends only by force, and waits for the end of both. */
+  const run = (ending: string, signal?: NodeJS.Signals) =>
+    Effect.gen(function*() {
+      const journal = join(mkdtempSync(join(tmpdir(), "teardown-test-")), "journal")
+      const marker = `--journal=${journal}`
+      const args = [host, compiled!.folder, script, ending, "--ignore-term", "--ignore-end", marker]
+      const ended = yield* Effect.async<readonly [code: number | null, signal: string | null]>((resume) => {
+        const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] })
+        child.stdout.on("data", () => {
+          // Its ending is prepared by then: the host said so one turn before.
+          if (signal !== undefined) setTimeout(() => child.kill(signal), 50)
+        })
+        child.on("exit", (code, signal) => resume(Effect.succeed([code, signal])))
+        return Effect.sync(() => child.kill("SIGKILL"))
+      })
+      assert.match(contentOf(journal), /^start \d+/)
+      yield* eventually(
+        () => pidsWithArgument(marker).length === 0,
+        () => `still there: ${pidsWithArgument(marker).join(", ")}`
+      )
+      return ended
+    })
+
+  it.live("ends its servers at process.exit, with its own exit code", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* run("exit"), [5, null])
+    }))
+
+  it.live("ends its servers when it crashes", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* run("crash"), [1, null])
+      assert.deepStrictEqual(yield* run("reject"), [1, null])
+    }))
+
+  it.live("ends its servers on a signal, and dies of that signal", () =>
+    Effect.gen(function*() {
+      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+        assert.deepStrictEqual(yield* run("wait", signal), [null, signal])
+      }
+    }))
+
+  it.live("leaves a signal to an application that listens for it", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* run("listener", "SIGTERM"), [42, null])
+    }))
+
+  it.live("does not take signal-exit for an application that listens", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* run("signal-exit", "SIGINT"), [null, "SIGINT"])
+    }))
+})
