@@ -77,7 +77,7 @@ describe("Teardown", () => {
         throw new Error("no")
       })
       yield* teardown.lastResort(() => ran.push(2))
-      const [ours] = process.listeners("exit").filter((listener) => !before.has(listener))
+      const ours = process.listeners("exit").find((listener) => !before.has(listener))
       ours!(0)
       assert.deepStrictEqual(ran, [1, 2])
     })).pipe(Effect.provide(Teardown.layer())))

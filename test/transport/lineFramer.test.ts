@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Arr from "effect/Array"
 import * as FastCheck from "effect/FastCheck"
+import * as Order from "effect/Order"
 import * as AnswerId from "../../src/transport/internal/answerId.ts"
 import * as ByteRing from "../../src/transport/internal/byteRing.ts"
 import * as LineFramer from "../../src/transport/internal/lineFramer.ts"
@@ -8,7 +10,7 @@ import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 
 /** Cuts bytes at the given places. */
 const cut = (bytes: Buffer, places: ReadonlyArray<number>): ReadonlyArray<Buffer> => {
-  const sorted = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b)
+  const sorted = Arr.sort(new Set(places.map((place) => place % (bytes.length + 1))), Order.number)
   return [0, ...sorted].map((from, i) => Buffer.from(bytes.subarray(from, sorted[i] ?? bytes.length)))
 }
 

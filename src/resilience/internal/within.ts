@@ -3,7 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 
 /**
  * Waits for something, but not longer than this, in a finalizer too: `None` if the time was over first.
