@@ -85,9 +85,11 @@ export const defaults: Limits = {
  * @since 0.1.0
  * @category references
  */
-export class CurrentLimits extends Context.Reference<CurrentLimits>()("effect-mcp-runtime/config/Limits/CurrentLimits", {
-  defaultValue: () => defaults
-}) {}
+export class CurrentLimits
+  extends Context.Reference<CurrentLimits>()("effect-mcp-runtime/config/Limits/CurrentLimits", {
+    defaultValue: () => defaults
+  })
+{}
 
 /**
  * Other limits, set in code.

@@ -207,12 +207,21 @@ export type SseServer = typeof SseServer.Type
  */
 export type WebSocketServer = typeof WebSocketServer.Type
 
-type Times = "startupTimeout" | "requestTimeout" | "toolTimeout" | "listTimeout" | "stallTimeout" | "discoverPatience"
-  | "keepAlive" | "idleTimeout"
+type Times =
+  | "startupTimeout"
+  | "requestTimeout"
+  | "toolTimeout"
+  | "listTimeout"
+  | "stallTimeout"
+  | "discoverPatience"
+  | "keepAlive"
+  | "idleTimeout"
 
-type Loose<Config> = Omit<Config, Times | "transport" | "env" | "headers"> & {
-  readonly [K in Times]?: Duration.DurationInput | undefined
-}
+type Loose<Config> =
+  & Omit<Config, Times | "transport" | "env" | "headers">
+  & {
+    readonly [K in Times]?: Duration.DurationInput | undefined
+  }
 
 /**
  * What `stdio` takes: durations and secrets may be written plainly.

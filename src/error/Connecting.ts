@@ -5,8 +5,8 @@
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import { excerpt, named, quote, tail } from "./internal/wording.ts"
 import { Outcome, Phase } from "./Facet.ts"
+import { excerpt, named, quote, tail } from "./internal/wording.ts"
 
 /**
  * The process of a stdio server could not be started.
@@ -41,14 +41,19 @@ export class SpawnFailed extends Schema.TaggedError<SpawnFailed>("effect-mcp-run
  * @since 0.1.0
  * @category errors
  */
-export class ConnectTimeout extends Schema.TaggedError<ConnectTimeout>("effect-mcp-runtime/ConnectTimeout")("ConnectTimeout", {
-  server: Schema.String,
-  phase: Phase,
-  limit: Schema.DurationFromSelf,
-  stderrTail: Schema.optional(Schema.String)
-}) {
+export class ConnectTimeout
+  extends Schema.TaggedError<ConnectTimeout>("effect-mcp-runtime/ConnectTimeout")("ConnectTimeout", {
+    server: Schema.String,
+    phase: Phase,
+    limit: Schema.DurationFromSelf,
+    stderrTail: Schema.optional(Schema.String)
+  })
+{
   override get message(): string {
-    return named(this.server, `not connected within ${Duration.format(this.limit)}; still in the ${this.phase} phase${tail(this.stderrTail)}`)
+    return named(
+      this.server,
+      `not connected within ${Duration.format(this.limit)}; still in the ${this.phase} phase${tail(this.stderrTail)}`
+    )
   }
   get outcome(): Outcome {
     return "not-sent"
@@ -67,14 +72,19 @@ export class ConnectTimeout extends Schema.TaggedError<ConnectTimeout>("effect-m
  * @since 0.1.0
  * @category errors
  */
-export class InitializeRejected extends Schema.TaggedError<InitializeRejected>("effect-mcp-runtime/InitializeRejected")("InitializeRejected", {
-  server: Schema.String,
-  code: Schema.Number,
-  detail: Schema.String,
-  stderrTail: Schema.optional(Schema.String)
-}) {
+export class InitializeRejected
+  extends Schema.TaggedError<InitializeRejected>("effect-mcp-runtime/InitializeRejected")("InitializeRejected", {
+    server: Schema.String,
+    code: Schema.Number,
+    detail: Schema.String,
+    stderrTail: Schema.optional(Schema.String)
+  })
+{
   override get message(): string {
-    return named(this.server, `the handshake was refused with ${this.code}: ${excerpt(this.detail)}${tail(this.stderrTail)}`)
+    return named(
+      this.server,
+      `the handshake was refused with ${this.code}: ${excerpt(this.detail)}${tail(this.stderrTail)}`
+    )
   }
   get outcome(): Outcome {
     return "not-sent"
@@ -93,13 +103,21 @@ export class InitializeRejected extends Schema.TaggedError<InitializeRejected>("
  * @since 0.1.0
  * @category errors
  */
-export class UnsupportedProtocolVersion extends Schema.TaggedError<UnsupportedProtocolVersion>("effect-mcp-runtime/UnsupportedProtocolVersion")("UnsupportedProtocolVersion", {
-  server: Schema.String,
-  got: Schema.String,
-  supported: Schema.Array(Schema.String)
-}) {
+export class UnsupportedProtocolVersion
+  extends Schema.TaggedError<UnsupportedProtocolVersion>("effect-mcp-runtime/UnsupportedProtocolVersion")(
+    "UnsupportedProtocolVersion",
+    {
+      server: Schema.String,
+      got: Schema.String,
+      supported: Schema.Array(Schema.String)
+    }
+  )
+{
   override get message(): string {
-    return named(this.server, `the server speaks protocol ${quote(this.got)}; this client speaks ${this.supported.join(", ")}`)
+    return named(
+      this.server,
+      `the server speaks protocol ${quote(this.got)}; this client speaks ${this.supported.join(", ")}`
+    )
   }
   get outcome(): Outcome {
     return "not-sent"
@@ -118,13 +136,18 @@ export class UnsupportedProtocolVersion extends Schema.TaggedError<UnsupportedPr
  * @since 0.1.0
  * @category errors
  */
-export class CapabilityMissing extends Schema.TaggedError<CapabilityMissing>("effect-mcp-runtime/CapabilityMissing")("CapabilityMissing", {
-  server: Schema.String,
-  capability: Schema.String,
-  operation: Schema.String
-}) {
+export class CapabilityMissing
+  extends Schema.TaggedError<CapabilityMissing>("effect-mcp-runtime/CapabilityMissing")("CapabilityMissing", {
+    server: Schema.String,
+    capability: Schema.String,
+    operation: Schema.String
+  })
+{
   override get message(): string {
-    return named(this.server, `${this.operation} needs the capability ${quote(this.capability)}, which the server did not declare`)
+    return named(
+      this.server,
+      `${this.operation} needs the capability ${quote(this.capability)}, which the server did not declare`
+    )
   }
   get outcome(): Outcome {
     return "not-sent"
@@ -143,16 +166,23 @@ export class CapabilityMissing extends Schema.TaggedError<CapabilityMissing>("ef
  * @since 0.1.0
  * @category errors
  */
-export class ProcessExited extends Schema.TaggedError<ProcessExited>("effect-mcp-runtime/ProcessExited")("ProcessExited", {
-  server: Schema.String,
-  code: Schema.NullOr(Schema.Number),
-  signal: Schema.NullOr(Schema.String),
-  outcome: Outcome,
-  phase: Phase,
-  stderrTail: Schema.optional(Schema.String)
-}) {
+export class ProcessExited
+  extends Schema.TaggedError<ProcessExited>("effect-mcp-runtime/ProcessExited")("ProcessExited", {
+    server: Schema.String,
+    code: Schema.NullOr(Schema.Number),
+    signal: Schema.NullOr(Schema.String),
+    outcome: Outcome,
+    phase: Phase,
+    stderrTail: Schema.optional(Schema.String)
+  })
+{
   override get message(): string {
-    return named(this.server, `the process ended (${this.signal ?? `exit code ${this.code}`}) in the ${this.phase} phase${tail(this.stderrTail)}`)
+    return named(
+      this.server,
+      `the process ended (${this.signal ?? `exit code ${this.code}`}) in the ${this.phase} phase${
+        tail(this.stderrTail)
+      }`
+    )
   }
   get isRetryable(): boolean {
     return this.outcome === "not-sent"
@@ -168,15 +198,20 @@ export class ProcessExited extends Schema.TaggedError<ProcessExited>("effect-mcp
  * @since 0.1.0
  * @category errors
  */
-export class ConnectionLost extends Schema.TaggedError<ConnectionLost>("effect-mcp-runtime/ConnectionLost")("ConnectionLost", {
-  server: Schema.String,
-  reason: Schema.Literal("stdout-ended", "stdin-closed", "socket-closed", "stalled", "reset"),
-  detail: Schema.String,
-  outcome: Outcome,
-  stderrTail: Schema.optional(Schema.String)
-}) {
+export class ConnectionLost
+  extends Schema.TaggedError<ConnectionLost>("effect-mcp-runtime/ConnectionLost")("ConnectionLost", {
+    server: Schema.String,
+    reason: Schema.Literal("stdout-ended", "stdin-closed", "socket-closed", "stalled", "reset"),
+    detail: Schema.String,
+    outcome: Outcome,
+    stderrTail: Schema.optional(Schema.String)
+  })
+{
   override get message(): string {
-    return named(this.server, `the connection was lost (${this.reason}): ${excerpt(this.detail)}${tail(this.stderrTail)}`)
+    return named(
+      this.server,
+      `the connection was lost (${this.reason}): ${excerpt(this.detail)}${tail(this.stderrTail)}`
+    )
   }
   get isRetryable(): boolean {
     return this.outcome === "not-sent"

@@ -4,8 +4,8 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { after, excerpt, named, quote } from "./internal/wording.ts"
 import { Outcome, Phase } from "./Facet.ts"
+import { after, excerpt, named, quote } from "./internal/wording.ts"
 
 /**
  * The stream that owed the answer ended without it.
@@ -13,11 +13,13 @@ import { Outcome, Phase } from "./Facet.ts"
  * @since 0.1.0
  * @category errors
  */
-export class StreamInterrupted extends Schema.TaggedError<StreamInterrupted>("effect-mcp-runtime/StreamInterrupted")("StreamInterrupted", {
-  server: Schema.String,
-  detail: Schema.String,
-  outcome: Outcome
-}) {
+export class StreamInterrupted
+  extends Schema.TaggedError<StreamInterrupted>("effect-mcp-runtime/StreamInterrupted")("StreamInterrupted", {
+    server: Schema.String,
+    detail: Schema.String,
+    outcome: Outcome
+  })
+{
   override get message(): string {
     return named(this.server, `the stream ended before the answer: ${excerpt(this.detail)}`)
   }
@@ -83,10 +85,12 @@ export class TlsError extends Schema.TaggedError<TlsError>("effect-mcp-runtime/T
  * @since 0.1.0
  * @category errors
  */
-export class SessionExpired extends Schema.TaggedError<SessionExpired>("effect-mcp-runtime/SessionExpired")("SessionExpired", {
-  server: Schema.String,
-  detail: Schema.String
-}) {
+export class SessionExpired
+  extends Schema.TaggedError<SessionExpired>("effect-mcp-runtime/SessionExpired")("SessionExpired", {
+    server: Schema.String,
+    detail: Schema.String
+  })
+{
   override get message(): string {
     return named(this.server, `the session has expired: ${excerpt(this.detail)}`)
   }
@@ -114,7 +118,10 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>("effect-mcp-r
   scope: Schema.optional(Schema.String)
 }) {
   override get message(): string {
-    return named(this.server, `the server asks for credentials (401)${this.challenge === undefined ? "" : `: ${excerpt(this.challenge, 256)}`}`)
+    return named(
+      this.server,
+      `the server asks for credentials (401)${this.challenge === undefined ? "" : `: ${excerpt(this.challenge, 256)}`}`
+    )
   }
   get outcome(): Outcome {
     return "not-sent"
@@ -139,7 +146,10 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("effect-mcp-runtime
   challenge: Schema.optional(Schema.String)
 }) {
   override get message(): string {
-    return named(this.server, `the server refused access (403)${this.scope === undefined ? "" : `; it asks for the scope ${quote(this.scope)}`}`)
+    return named(
+      this.server,
+      `the server refused access (403)${this.scope === undefined ? "" : `; it asks for the scope ${quote(this.scope)}`}`
+    )
   }
   get outcome(): Outcome {
     return "not-sent"
@@ -218,7 +228,8 @@ export class HttpStatus extends Schema.TaggedError<HttpStatus>("effect-mcp-runti
     return named(this.server, `HTTP status ${this.status}: ${excerpt(this.excerpt)}`)
   }
   get isRetryable(): boolean {
-    return this.outcome === "not-sent"
+    // any other status says the same to whoever asks again
+    return this.outcome === "not-sent" && this.countsForBreaker
   }
   get countsForBreaker(): boolean {
     return this.status >= 500 || this.status === 408
@@ -231,13 +242,18 @@ export class HttpStatus extends Schema.TaggedError<HttpStatus>("effect-mcp-runti
  * @since 0.1.0
  * @category errors
  */
-export class RedirectBlocked extends Schema.TaggedError<RedirectBlocked>("effect-mcp-runtime/RedirectBlocked")("RedirectBlocked", {
-  server: Schema.String,
-  to: Schema.String,
-  reason: Schema.Literal("other-origin", "loop", "method", "malformed")
-}) {
+export class RedirectBlocked
+  extends Schema.TaggedError<RedirectBlocked>("effect-mcp-runtime/RedirectBlocked")("RedirectBlocked", {
+    server: Schema.String,
+    to: Schema.String,
+    reason: Schema.Literal("other-origin", "loop", "method", "malformed")
+  })
+{
   override get message(): string {
-    return named(this.server, `a redirect to ${quote(this.to)} was not followed (${this.reason}); use that URL if it is the server you mean`)
+    return named(
+      this.server,
+      `a redirect to ${quote(this.to)} was not followed (${this.reason}); use that URL if it is the server you mean`
+    )
   }
   get outcome(): Outcome {
     return "not-sent"
@@ -256,10 +272,12 @@ export class RedirectBlocked extends Schema.TaggedError<RedirectBlocked>("effect
  * @since 0.1.0
  * @category errors
  */
-export class OriginMismatch extends Schema.TaggedError<OriginMismatch>("effect-mcp-runtime/OriginMismatch")("OriginMismatch", {
-  server: Schema.String,
-  to: Schema.String
-}) {
+export class OriginMismatch
+  extends Schema.TaggedError<OriginMismatch>("effect-mcp-runtime/OriginMismatch")("OriginMismatch", {
+    server: Schema.String,
+    to: Schema.String
+  })
+{
   override get message(): string {
     return named(this.server, `the server names an endpoint on another origin, ${quote(this.to)}`)
   }
@@ -280,15 +298,22 @@ export class OriginMismatch extends Schema.TaggedError<OriginMismatch>("effect-m
  * @since 0.1.0
  * @category errors
  */
-export class ProtocolViolation extends Schema.TaggedError<ProtocolViolation>("effect-mcp-runtime/ProtocolViolation")("ProtocolViolation", {
-  server: Schema.String,
-  what: Schema.String,
-  excerpt: Schema.String,
-  outcome: Outcome,
-  phase: Phase
-}) {
+export class ProtocolViolation
+  extends Schema.TaggedError<ProtocolViolation>("effect-mcp-runtime/ProtocolViolation")("ProtocolViolation", {
+    server: Schema.String,
+    what: Schema.String,
+    excerpt: Schema.String,
+    outcome: Outcome,
+    phase: Phase
+  })
+{
   override get message(): string {
-    return named(this.server, `protocol violation in the ${this.phase} phase: ${this.what}${this.excerpt === "" ? "" : `: ${excerpt(this.excerpt)}`}`)
+    return named(
+      this.server,
+      `protocol violation in the ${this.phase} phase: ${this.what}${
+        this.excerpt === "" ? "" : `: ${excerpt(this.excerpt)}`
+      }`
+    )
   }
   get isRetryable(): boolean {
     return false
@@ -304,11 +329,16 @@ export class ProtocolViolation extends Schema.TaggedError<ProtocolViolation>("ef
  * @since 0.1.0
  * @category errors
  */
-export class UnexpectedContentType extends Schema.TaggedError<UnexpectedContentType>("effect-mcp-runtime/UnexpectedContentType")("UnexpectedContentType", {
-  server: Schema.String,
-  got: Schema.String,
-  excerpt: Schema.String
-}) {
+export class UnexpectedContentType
+  extends Schema.TaggedError<UnexpectedContentType>("effect-mcp-runtime/UnexpectedContentType")(
+    "UnexpectedContentType",
+    {
+      server: Schema.String,
+      got: Schema.String,
+      excerpt: Schema.String
+    }
+  )
+{
   override get message(): string {
     return named(this.server, `unexpected content type ${quote(this.got)}: ${excerpt(this.excerpt, 256)}`)
   }
@@ -329,11 +359,13 @@ export class UnexpectedContentType extends Schema.TaggedError<UnexpectedContentT
  * @since 0.1.0
  * @category errors
  */
-export class MessageTooLarge extends Schema.TaggedError<MessageTooLarge>("effect-mcp-runtime/MessageTooLarge")("MessageTooLarge", {
-  server: Schema.String,
-  limit: Schema.Number,
-  direction: Schema.Literal("received", "sent")
-}) {
+export class MessageTooLarge
+  extends Schema.TaggedError<MessageTooLarge>("effect-mcp-runtime/MessageTooLarge")("MessageTooLarge", {
+    server: Schema.String,
+    limit: Schema.Number,
+    direction: Schema.Literal("received", "sent")
+  })
+{
   override get message(): string {
     return named(this.server, `a message ${this.direction} is larger than ${this.limit} bytes (maxMessageBytes)`)
   }

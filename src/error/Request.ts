@@ -5,8 +5,8 @@
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import { excerpt, named, quote } from "./internal/wording.ts"
 import { Outcome } from "./Facet.ts"
+import { excerpt, named, quote } from "./internal/wording.ts"
 
 /**
  * A tool reported failure in its result; the server is healthy.
@@ -40,14 +40,19 @@ export class ToolError extends Schema.TaggedError<ToolError>("effect-mcp-runtime
  * @since 0.1.0
  * @category errors
  */
-export class InvalidToolResult extends Schema.TaggedError<InvalidToolResult>("effect-mcp-runtime/InvalidToolResult")("InvalidToolResult", {
-  server: Schema.String,
-  tool: Schema.String,
-  path: Schema.String,
-  detail: Schema.String
-}) {
+export class InvalidToolResult
+  extends Schema.TaggedError<InvalidToolResult>("effect-mcp-runtime/InvalidToolResult")("InvalidToolResult", {
+    server: Schema.String,
+    tool: Schema.String,
+    path: Schema.String,
+    detail: Schema.String
+  })
+{
   override get message(): string {
-    return named(this.server, `the result of ${quote(this.tool)} is invalid at ${quote(this.path)}: ${excerpt(this.detail)}`)
+    return named(
+      this.server,
+      `the result of ${quote(this.tool)} is invalid at ${quote(this.path)}: ${excerpt(this.detail)}`
+    )
   }
   get outcome(): Outcome {
     return "executed"
@@ -66,15 +71,20 @@ export class InvalidToolResult extends Schema.TaggedError<InvalidToolResult>("ef
  * @since 0.1.0
  * @category errors
  */
-export class RequestTimeout extends Schema.TaggedError<RequestTimeout>("effect-mcp-runtime/RequestTimeout")("RequestTimeout", {
-  server: Schema.String,
-  kind: Schema.Literal("idle", "total"),
-  operation: Schema.String,
-  limit: Schema.DurationFromSelf,
-  outcome: Outcome
-}) {
+export class RequestTimeout
+  extends Schema.TaggedError<RequestTimeout>("effect-mcp-runtime/RequestTimeout")("RequestTimeout", {
+    server: Schema.String,
+    kind: Schema.Literal("idle", "total"),
+    operation: Schema.String,
+    limit: Schema.DurationFromSelf,
+    outcome: Outcome
+  })
+{
   override get message(): string {
-    return named(this.server, `${this.operation} had no answer within the ${this.kind} limit of ${Duration.format(this.limit)}`)
+    return named(
+      this.server,
+      `${this.operation} had no answer within the ${this.kind} limit of ${Duration.format(this.limit)}`
+    )
   }
   get isRetryable(): boolean {
     return this.outcome === "not-sent"
@@ -90,15 +100,20 @@ export class RequestTimeout extends Schema.TaggedError<RequestTimeout>("effect-m
  * @since 0.1.0
  * @category errors
  */
-export class PaginationLimit extends Schema.TaggedError<PaginationLimit>("effect-mcp-runtime/PaginationLimit")("PaginationLimit", {
-  server: Schema.String,
-  operation: Schema.String,
-  reason: Schema.Literal("pages", "items", "cursor-size", "cursor-repeated"),
-  pages: Schema.Number,
-  limit: Schema.Number
-}) {
+export class PaginationLimit
+  extends Schema.TaggedError<PaginationLimit>("effect-mcp-runtime/PaginationLimit")("PaginationLimit", {
+    server: Schema.String,
+    operation: Schema.String,
+    reason: Schema.Literal("pages", "items", "cursor-size", "cursor-repeated"),
+    pages: Schema.Number,
+    limit: Schema.Number
+  })
+{
   override get message(): string {
-    return named(this.server, `${this.operation} was given up after ${this.pages} pages (${this.reason}, limit ${this.limit})`)
+    return named(
+      this.server,
+      `${this.operation} was given up after ${this.pages} pages (${this.reason}, limit ${this.limit})`
+    )
   }
   get outcome(): Outcome {
     return "executed"
@@ -117,11 +132,13 @@ export class PaginationLimit extends Schema.TaggedError<PaginationLimit>("effect
  * @since 0.1.0
  * @category errors
  */
-export class InputRoundsExceeded extends Schema.TaggedError<InputRoundsExceeded>("effect-mcp-runtime/InputRoundsExceeded")("InputRoundsExceeded", {
-  server: Schema.String,
-  operation: Schema.String,
-  rounds: Schema.Number
-}) {
+export class InputRoundsExceeded
+  extends Schema.TaggedError<InputRoundsExceeded>("effect-mcp-runtime/InputRoundsExceeded")("InputRoundsExceeded", {
+    server: Schema.String,
+    operation: Schema.String,
+    rounds: Schema.Number
+  })
+{
   override get message(): string {
     return named(this.server, `${this.operation} asked for input ${this.rounds} times without finishing`)
   }
@@ -237,11 +254,13 @@ export class CircuitOpen extends Schema.TaggedError<CircuitOpen>("effect-mcp-run
  * @since 0.1.0
  * @category errors
  */
-export class ConfigurationError extends Schema.TaggedError<ConfigurationError>("effect-mcp-runtime/ConfigurationError")("ConfigurationError", {
-  server: Schema.String,
-  path: Schema.String,
-  detail: Schema.String
-}) {
+export class ConfigurationError
+  extends Schema.TaggedError<ConfigurationError>("effect-mcp-runtime/ConfigurationError")("ConfigurationError", {
+    server: Schema.String,
+    path: Schema.String,
+    detail: Schema.String
+  })
+{
   override get message(): string {
     return named(this.server, `invalid configuration at ${quote(this.path)}: ${this.detail}`)
   }
@@ -262,12 +281,14 @@ export class ConfigurationError extends Schema.TaggedError<ConfigurationError>("
  * @since 0.1.0
  * @category errors
  */
-export class InvalidArguments extends Schema.TaggedError<InvalidArguments>("effect-mcp-runtime/InvalidArguments")("InvalidArguments", {
-  server: Schema.String,
-  operation: Schema.String,
-  path: Schema.String,
-  detail: Schema.String
-}) {
+export class InvalidArguments
+  extends Schema.TaggedError<InvalidArguments>("effect-mcp-runtime/InvalidArguments")("InvalidArguments", {
+    server: Schema.String,
+    operation: Schema.String,
+    path: Schema.String,
+    detail: Schema.String
+  })
+{
   override get message(): string {
     return named(this.server, `${this.operation} was not sent: ${excerpt(this.detail)} at ${quote(this.path)}`)
   }
