@@ -21,6 +21,7 @@ import * as EraMemory from "../EraMemory.ts"
 import * as InputHandlers from "../InputHandlers.ts"
 import type * as Adapter from "./adapter.ts"
 import * as Attempt from "./attempt.ts"
+import { unsent } from "./unsent.ts"
 
 /** @internal */
 export type Services = Transport.Transports | McpEvent.McpEvents | Teardown.Teardown | EraMemory.EraMemory
@@ -78,6 +79,7 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
             events.publish(McpEvent.McpEvent.Connected({ server: config.name, transport, era, protocolVersion, took }))
             return connection
           }),
+          Effect.mapError(unsent),
           Effect.tapError((error) =>
             Effect.sync(() => events.publish(McpEvent.McpEvent.ConnectFailed({ server: config.name, error })))
           )
