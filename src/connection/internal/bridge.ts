@@ -96,9 +96,17 @@ export const make = (wire: Wire.Wire, options: Options): Bridge => {
     send: (message) => {
       // the cast: an SDK client writes JSON-RPC messages
       const outgoing = message as JsonRpc.Message
-      if (JsonRpc.isRequest(outgoing)) access.request(outgoing, settle(outgoing))
-      else access.send(outgoing)
-      return Promise.resolve()
+      if (JsonRpc.isRequest(outgoing)) {
+        access.request(outgoing, settle(outgoing))
+        return Promise.resolve()
+      }
+      const error = access.send(outgoing)
+      if (error === undefined || !("method" in outgoing) || outgoing.method !== "notifications/initialized") {
+        return Promise.resolve()
+      }
+      // the server is gone again before it could be told that it is connected
+      initialized = Either.left(refused(options.server, error))
+      return Promise.reject(new Error(error._tag))
     },
     close: () => {
       transport.onclose?.()
