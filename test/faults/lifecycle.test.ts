@@ -267,10 +267,10 @@ describe("the life of a process", () => {
       })
   )
 
-  stdio("stubborn", "interrupting a connect leaves no process", (peer, journal) =>
+  stdio("init-never-stubborn", "interrupting a connect leaves no process", (peer, journal) =>
     Effect.gen(function*() {
       const opening = yield* Effect.fork(peer.open)
-      yield* journal.until((entry) => entry.pid !== undefined)
+      yield* journal.until((entry) => entry.got === "initialize")
       const exit = yield* settles("interrupt", Fiber.interrupt(opening))
       assert.isTrue(Exit.isSuccess(exit))
       assert.deepStrictEqual(alive(journal), [])

@@ -29,8 +29,8 @@ const command = (mode: string, journal: Journal.Journal, wrapped: boolean) =>
     ? { command: "sh", args: ["-c", `"${process.execPath}" "${program}" ${mode} "${journal.file}"; true`] }
     : { command: process.execPath, args: [program, mode, journal.file] }
 
-/** A case that fails because something is left must not leave it. */
-const journalOfMine = Effect.tap(Journal.make, (journal) =>
+/** A journal whose processes end with the case: one that fails because something is left must not leave it. */
+export const journalOfMine = Effect.tap(Journal.make, (journal) =>
   Effect.addFinalizer(() =>
     Effect.sync(() => {
       for (const pid of journal.pids().filter(Journal.isAlive)) process.kill(pid, "SIGKILL")

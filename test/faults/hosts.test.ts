@@ -1,0 +1,89 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { execFile, spawn } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { eventually } from "../support/leaks.ts"
+import * as Journal from "./journal.ts"
+import { alive, journalOfMine, program } from "./stdio.ts"
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
+const host = fileURLToPath(new URL("../fixtures/faults/host.mjs", import.meta.url))
+
+interface Ended {
+  readonly code: number | null
+  readonly signal: string | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+describe("a host that ends without a close", () => {
+  let build = ""
+
+  // A host is a process of its own, and Node 20 runs no TypeScript: it needs the package as JavaScript, inside the
+  // repository so that it finds its dependencies.
+  beforeAll(() =>
+    new Promise<void>((resolve) => {
+      mkdirSync(join(root, "node_modules", ".cache"), { recursive: true })
+      build = mkdtempSync(join(root, "node_modules", ".cache", "faults-"))
+      const compiler = join(root, "node_modules", "typescript", "bin", "tsc")
+      // Types are checked elsewhere; a host that cannot run says so itself.
+      execFile(process.execPath, [compiler, "--outDir", build, "--declaration", "false", "--declarationMap", "false"], {
+        cwd: root
+      }, () => resolve())
+    }), 60_000)
+
+  afterAll(() => rmSync(build, { recursive: true, force: true }))
+
+  const run = (mode: string, ending: "exit" | "crash" | "wait", journal: Journal.Journal) =>
+    Effect.async<Ended>((resume) => {
+      const child = spawn(process.execPath, [host, build, program, mode, journal.file, ending], {
+        stdio: ["ignore", "pipe", "pipe"]
+      })
+      let stdout = ""
+      let stderr = ""
+      child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
+      child.stdout.on("data", (chunk: Buffer) => {
+        stdout += chunk.toString()
+        if (ending === "wait" && stdout.includes("ready\n")) child.kill("SIGTERM")
+      })
+      child.on("exit", (code, signal) => resume(Effect.succeed({ code, signal, stdout, stderr })))
+      return Effect.sync(() => child.kill("SIGKILL"))
+    }).pipe(Effect.timeout("10 seconds"), Effect.orDie)
+
+  const noOrphan = (journal: Journal.Journal) =>
+    eventually(() => alive(journal).length === 0, () => `orphans: ${alive(journal).join(", ")}`, 2000)
+
+  for (
+    const [name, says, mode, ending] of [
+      ["no-close-host-exits", "a polite server ends with its host", "ok", "exit"],
+      ["no-close-host-exits-stubborn", "a server that ignores the end of stdin ends with its host", "stubborn", "exit"],
+      ["no-close-host-exits-stubborn", "so does a grandchild", "grandchild-quiet", "exit"],
+      ["no-close-host-exits-stubborn", "so does a server that ignores SIGTERM", "ignore-term", "exit"],
+      ["no-close-host-crashes", "a stubborn server ends with a host that dies of an exception", "stubborn", "crash"],
+      ["no-close-host-is-terminated", "a stubborn server ends with a host that is terminated", "stubborn", "wait"]
+    ] as const
+  ) {
+    it.scopedLive(`${name}: ${says}`, () =>
+      Effect.gen(function*() {
+        const journal = yield* journalOfMine
+        const ended = yield* run(mode, ending, journal)
+        assert.strictEqual(ended.stdout, "ready\n", ended.stderr)
+        if (ending === "exit") assert.strictEqual(ended.code, 0)
+        if (ending === "crash") assert.strictEqual(ended.code, 1)
+        if (ending === "wait") assert.strictEqual(ended.signal, "SIGTERM")
+        assert.isNotEmpty(journal.pids())
+        yield* noOrphan(journal)
+      }))
+  }
+
+  it.scopedLive("stderr-flood: what a server writes to stderr reaches neither stdout nor stderr of its host", () =>
+    Effect.gen(function*() {
+      const journal = yield* journalOfMine
+      const ended = yield* run("stderr-flood", "exit", journal)
+      assert.strictEqual(ended.stdout, "ready\n")
+      assert.strictEqual(ended.stderr, "")
+      yield* noOrphan(journal)
+    }))
+})
