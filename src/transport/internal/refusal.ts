@@ -57,7 +57,9 @@ const classify = (
         (sessionUnknown.has(failure.code) || (anonymous && failure.code === invalidRequest))
     if (expired) return new McpError.SessionExpired({ server, detail: failure?.message ?? `status ${status}` })
   }
-  return mine || anonymous
+  // an anonymous answer where nothing takes the request is about the address: it may be one of the old SSE transport
+  const misplaced = anonymous && !about.session && (status === 404 || status === 405)
+  return mine || (anonymous && !misplaced)
     ? new McpError.RemoteError({ server, code: failure.code, detail: failure.message, data: failure.data })
     : HttpErrors.status(server, status, body)
 }
