@@ -95,13 +95,3 @@ export const start = (
   settings: Settings = {}
 ): Effect.Effect<Peer, never, Scope.Scope> =>
   transport === "stdio" ? startStdio(kind, settings) : startHttp(kind, transport, settings)
-
-/** Whether a process is there. */
-export const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
