@@ -130,9 +130,19 @@ export const make = (
   const closed = (method: string): McpError.ConnectError =>
     final?.error("not-sent") ?? new McpError.Closed({ server, operation: method, outcome: "not-sent" })
 
+  const lost: StdioPeer["lost"] = (what) => (outcome) => {
+    const tail = stderrTail(tailInErrors)
+    const stderr = tail === undefined ? {} : { stderrTail: tail }
+    if (exit !== undefined) return new McpError.ProcessExited({ server, ...exit, outcome, phase, ...stderr })
+    const [reason, detail] = details[what === "exited" ? "stdout-ended" : what]
+    return new McpError.ConnectionLost({ server, reason, detail, outcome, ...stderr })
+  }
+
   const send = (message: JsonRpc.Message): McpError.CallError | undefined => {
     const operation = "method" in message ? message.method : "a response"
     if (final !== undefined) return closed(operation)
+    // its last words may still be on their way, but nobody reads ours any more
+    if (exit !== undefined) return lost("exited")("not-sent")
     let line: string
     try {
       line = `${JSON.stringify(message)}\n`
@@ -195,13 +205,7 @@ export const make = (
       final = { error, unsent: queue.unsent }
       conclude()
     },
-    lost: (what) => (outcome) => {
-      const tail = stderrTail(tailInErrors)
-      const stderr = tail === undefined ? {} : { stderrTail: tail }
-      if (exit !== undefined) return new McpError.ProcessExited({ server, ...exit, outcome, phase, ...stderr })
-      const [reason, detail] = details[what === "exited" ? "stdout-ended" : what]
-      return new McpError.ConnectionLost({ server, reason, detail, outcome, ...stderr })
-    },
+    lost,
     kill: () => {
       tree.refresh()
       tree.signal("SIGKILL")
