@@ -27,6 +27,8 @@ export interface Options {
   readonly memory?: number | undefined
   /** How long the event loop may stand still, in milliseconds, where the case is about that. */
   readonly lag?: number | undefined
+  /** How long the case may take where it does the same thing many times. */
+  readonly bound?: Duration.DurationInput | undefined
   readonly limits?: Partial<Limits.Limits> | undefined
   readonly teardown?: Partial<Teardown.Options> | undefined
 }
@@ -162,7 +164,7 @@ export const run = <Server, E>(
       )
       yield* watched(options, body).pipe(
         Effect.disconnect,
-        Effect.timeoutFail({ duration: caseBound, onTimeout: () => new Error("the case did not end") })
+        Effect.timeoutFail({ duration: options.bound ?? caseBound, onTimeout: () => new Error("the case did not end") })
       )
       // The connections are closed here; what the server still sees of us is on its way out.
       yield* nothing("left after the close", remains.left)
@@ -254,4 +256,4 @@ export const echoes = (session: Session.Session, text = "grüß dich 👋"): Eff
 
 /** A case as a test; its name is the mode and what must hold. */
 export const test = (mode: string, says: string, body: Effect.Effect<void>): void =>
-  it.live(`${mode}: ${says}`, () => body)
+  it.live(`${mode}: ${says}`, () => body, 30_000)

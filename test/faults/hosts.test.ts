@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { eventually } from "../support/leaks.ts"
-import * as Journal from "./journal.ts"
+import type * as Journal from "./journal.ts"
 import { alive, journalOfMine, program } from "./stdio.ts"
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))

@@ -45,7 +45,7 @@ describe("sessions and sockets", () => {
         assert.isAtMost(Journal.descriptors(), before + 2)
         assert.strictEqual(server.sessions.size, 0)
       }),
-    { mode: "http-ok" }
+    { mode: "http-ok", bound: "20 seconds" }
   )
 
   http(

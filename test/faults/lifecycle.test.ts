@@ -292,6 +292,6 @@ describe("the life of a process", () => {
         assert.strictEqual(journal.pids().length, 21)
         assert.deepStrictEqual(alive(journal), [])
       }),
-    { mode: "ok" }
+    { mode: "ok", bound: "20 seconds" }
   )
 })
