@@ -183,6 +183,7 @@ export const make = (
   }
 
   const slots = Slots.make<Pending>(maxInFlight, limits.writeQueueBytes, (next) => {
+    if (end !== undefined) return
     const error = launch(next)
     if (error !== undefined) fail(next, error)
   })

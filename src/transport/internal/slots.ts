@@ -25,9 +25,18 @@ export const make = <Item>(max: number, maxBytes: number, start: (item: Item) =>
     bytes -= size
   }
 
+  const startNext = () => {
+    for (const [next, size] of waiting) {
+      if (running.size >= max) return
+      drop(next, size)
+      running.add(next)
+      start(next)
+    }
+  }
+
   return {
     enter: (item, size) => {
-      if (running.size < max) {
+      if (running.size < max && waiting.size === 0) {
         running.add(item)
         return "now"
       }
@@ -39,13 +48,8 @@ export const make = <Item>(max: number, maxBytes: number, start: (item: Item) =>
     leave: (item) => {
       const size = waiting.get(item)
       if (size !== undefined) return drop(item, size)
-      if (!running.delete(item)) return
-      for (const [next, size] of waiting) {
-        if (running.size >= max) return
-        drop(next, size)
-        running.add(next)
-        start(next)
-      }
+      // Only after this turn is the socket of what has just ended free to be used again.
+      if (running.delete(item) && waiting.size > 0) queueMicrotask(startNext)
     },
     isWaiting: (item) => waiting.has(item),
     waitingBytes: () => bytes

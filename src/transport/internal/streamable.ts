@@ -73,6 +73,7 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
   }
 
   const slots = Slots.make<Pending>(options.maxInFlight, limits.writeQueueBytes, (next) => {
+    if (closed) return
     const error = launch(next)
     if (error !== undefined) fail(next, error)
   })
