@@ -5,7 +5,9 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
+import type * as Either from "effect/Either"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
@@ -195,3 +197,39 @@ export const open = (
   config: ServerConfig.ServerConfig
 ): Effect.Effect<Session, McpError.ConnectError, Connector.Connector | Scope.Scope> =>
   Effect.flatMap(Connector.Connector, (connector) => Effect.flatMap(connector.connect(config), make))
+
+/**
+ * How several servers are opened at once.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface OpenAllOptions {
+  /** How many connect at a time (default 3). */
+  readonly batchSize?: number | undefined
+}
+
+/**
+ * Opens several sessions, each of which may fail alone. Closing the scope closes them in parallel, so that many stubborn
+ * servers take no longer than one.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const openAll = (
+  configs: Iterable<ServerConfig.ServerConfig>,
+  options?: OpenAllOptions
+): Effect.Effect<
+  ReadonlyArray<Either.Either<Session, McpError.ConnectError>>,
+  never,
+  Connector.Connector | Scope.Scope
+> =>
+  Effect.flatMap(
+    Effect.scope,
+    (outer) =>
+      Effect.flatMap(Scope.fork(outer, ExecutionStrategy.parallel), (scope) =>
+        Effect.forEach(configs, (config) =>
+          Effect.either(open(config)), { concurrency: options?.batchSize ?? 3 }).pipe(
+            Effect.provideService(Scope.Scope, scope)
+          ))
+  )
