@@ -52,6 +52,8 @@ const startStdio = (kind: Kind, settings: Settings): Effect.Effect<Peer, never, 
           command: process.execPath,
           args: [script, kind],
           env: { PEER_JOURNAL: journal },
+          // A process that starts slowly on a busy machine would be asked the older question too.
+          discoverPatience: "20 seconds",
           ...settings
         }),
         processEvents: Effect.promise(async () => {

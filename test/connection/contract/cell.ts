@@ -37,9 +37,9 @@ export const remembers = ({ adapter, kind, transport }: Cell): boolean =>
   !(adapter === "sdk" && kind === "2.x" && transport === "streamable-http")
 
 /** The services of a cell's adapter. */
-export const connector = ({ adapter }: Cell): Layer.Layer<
+export const connector = ({ adapter }: Cell, options: NodeConnector.Options = {}): Layer.Layer<
   Connector.Connector | Teardown.Teardown | McpEvent.McpEvents
-> => (adapter === "client" ? NodeConnector.layer : NodeConnector.layerSdk)
+> => (adapter === "client" ? NodeConnector.layerWith(options) : NodeConnector.layerSdkWith(options))
 
 /** Handlers whose answer depends on the question, so that one session can show every answer. */
 export const handlers: InputHandlers.Handlers = {

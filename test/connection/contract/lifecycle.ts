@@ -24,11 +24,14 @@ const openApart = (cell: Cell, settings?: Peers.Settings) =>
     return { peer, session, close: Scope.close(scope, Exit.void) }
   })
 
+/** What is asked of a server at the end is no race here, however busy the machine is. */
+const patient = { stdinGrace: "10 seconds", farewellTimeout: "10 seconds", deadline: "14 seconds" } as const
+
 /** What the test opens is closed before the services of the adapter are. */
 const alongside =
   (cell: Cell) =>
   <A, E>(test: Effect.Effect<A, E, Connector.Connector | Teardown.Teardown | Scope.Scope>): Effect.Effect<A, E> =>
-    test.pipe(Effect.scoped, Effect.provide(connector(cell)))
+    test.pipe(Effect.scoped, Effect.provide(connector(cell, { teardown: patient })))
 
 /** How a connection begins and ends; each test has one of its own. */
 export const lifecycle = (cell: Cell) =>
@@ -129,6 +132,23 @@ export const lifecycle = (cell: Cell) =>
           })
           yield* session.callTool("touch", { uri })
           assert.strictEqual(yield* Deferred.await(updated), uri)
+        }).pipe(alone))
+    }
+
+    if (cell.kind === "1.x" && cell.transport === "streamable-http") {
+      it.live("asks in a new session for the log level of the expired one", () =>
+        Effect.gen(function*() {
+          const { peer, session } = yield* openApart(cell)
+          yield* session.setLogLevel("error")
+          peer.http?.forgetSessions()
+          const levels: Array<unknown> = []
+          session.connection.onNotification(({ method, params }) => {
+            if (method === "notifications/message") levels.push(params["level"])
+          })
+          // The call that finds the session expired is sent again before the level is; the next one is not.
+          yield* session.callTool("echo", { value: "after" })
+          yield* session.callTool("chatter", { token: "after" })
+          assert.deepStrictEqual(levels, ["error"])
         }).pipe(alone))
     }
 

@@ -16,6 +16,7 @@ const named = [
   "elicit",
   "fail",
   "kinds",
+  "mirrored",
   "no_type",
   "progress",
   "roots",
@@ -137,6 +138,15 @@ export const tools = (it: It, cell: Cell): void => {
       const error = yield* Effect.flip(session.callTool("nobody"))
       assert.deepInclude(error, { _tag: "RemoteError", code: -32_602, outcome: "executed" })
     }))
+
+  if (era(cell) === "stateless" && cell.transport === "streamable-http") {
+    it.effect("mirrors an argument into the header that the tool's schema asks for", () =>
+      Effect.gen(function*() {
+        const { session } = yield* Opened
+        yield* session.tools
+        assert.strictEqual(textOf(yield* session.callTool("mirrored", { region: "eu west" })), "eu west")
+      }))
+  }
 
   if (era(cell) === "stateless") {
     it.effect("keeps the server's caching hints", () =>
