@@ -20,6 +20,9 @@ export interface WebSocketLink {
   readonly destroy: () => void
 }
 
+/** After an event loop that was blocked, timers come before what has arrived meanwhile: that is read first. */
+const grace = "100 millis"
+
 const textOf = (data: RawData): string =>
   Array.isArray(data)
     ? Buffer.concat(data).toString("utf8")
@@ -103,16 +106,18 @@ export const make = (server: string, socket: WebSocket, limits: Limits.Limits): 
     return undefined
   }
 
-  const beat = Effect.suspend(() => {
-    if (!alive) {
-      finish(lost("stalled", "nothing came back for a ping"))
-      socket.terminate()
-      return Effect.void
-    }
+  const judge = Effect.sync(() => {
+    if (alive) return
+    finish(lost("stalled", "nothing came back for a ping"))
+    socket.terminate()
+  })
+
+  const ping = Effect.sync(() => {
     alive = false
     if (socket.readyState === socket.OPEN) socket.ping()
-    return Effect.void
   })
+
+  const beat = Effect.suspend(() => alive ? ping : Effect.zipRight(Effect.delay(judge, grace), ping))
 
   const closing = Effect.async<void>((resume) => {
     if (socket.readyState === socket.CLOSED) return resume(Effect.void)
