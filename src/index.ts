@@ -13,6 +13,13 @@
 export * as AnyTransport from "./transport/AnyTransport.ts"
 
 /**
+ * Waiting with a limit that also holds where nothing may be interrupted: in finalizers.
+ *
+ * @since 0.1.0
+ */
+export * as BoundedWait from "./resilience/BoundedWait.ts"
+
+/**
  * The default connector: reaches servers of both eras. Handshakes of the session era, and what a server asks in it,
  * go through the client of `@modelcontextprotocol/client` (2.x), loaded when the first server connects; the stateless
  * era has neither, so there it stays unloaded work.

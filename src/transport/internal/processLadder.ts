@@ -3,7 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { within } from "../../resilience/internal/within.ts"
+import { within } from "../../resilience/BoundedWait.ts"
 import type * as Teardown from "../../resilience/Teardown.ts"
 import type * as ProcessTree from "./processTree.ts"
 

@@ -141,7 +141,7 @@ export const make = (
   const send = (message: JsonRpc.Message): McpError.CallError | undefined => {
     const operation = "method" in message ? message.method : "a response"
     if (final !== undefined) return closed(operation)
-    // its last words may still be on their way, but nobody reads ours any more
+    // Its last words may still be on their way, but nobody reads ours any more.
     if (exit !== undefined) return lost("exited")("not-sent")
     let line: string
     try {

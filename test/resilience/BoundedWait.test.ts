@@ -6,11 +6,11 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
-import { within } from "../../src/resilience/internal/within.ts"
+import { within } from "../../src/resilience/BoundedWait.ts"
 
 const second = within(Duration.seconds(1))
 
-describe("within", () => {
+describe("BoundedWait.within", () => {
   it.effect("gives what came in time, and None if nothing did", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* second(Effect.succeed(1)), Option.some(1))

@@ -1,4 +1,8 @@
-/** @internal */
+/**
+ * Waiting with a limit that also holds where nothing may be interrupted: in finalizers.
+ *
+ * @since 0.1.0
+ */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -12,7 +16,8 @@ import type * as Option from "effect/Option"
  * interrupted in the meantime, it gets the interruption although the parent is to be left alone. The wait is then begun
  * again for the time that is left. Where interruption is allowed, it ends the wait as always.
  *
- * @internal
+ * @since 0.1.0
+ * @category combinators
  */
 export const within =
   (limit: Duration.Duration) => <A, E, R>(wait: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
