@@ -242,7 +242,7 @@ describe("wire: requests of the server", () => {
       yield* hear({ id: 2, method: "elicitation/create" })
       yield* time.advance(60_000)
       guest.access.send({ jsonrpc: "2.0", id: 1, result: { action: "decline" } })
-      yield* time.advance(60_000)
+      yield* time.advance(60_500)
       assert.strictEqual(wire.inFlight(), 1)
       yield* hear({ method: "notifications/cancelled", params: { requestId: 2 } })
       yield* time.advance(999)

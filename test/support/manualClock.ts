@@ -21,7 +21,7 @@ export interface ManualClock {
 }
 
 /** Lets all fibers run as far as they can. */
-export const settle = Effect.repeatN(Effect.yieldNow(), 24)
+export const settle = Effect.repeatN(Effect.yieldNow(), 12)
 
 export const make = (): ManualClock => {
   let now = 0
