@@ -146,7 +146,7 @@ export const scenarios = [
     server: stdio("stdioThin"),
     contestants: clients,
     rounds: 1,
-    params: { servers: 32 },
+    params: { servers: 32, warmup: 16 },
     metrics: [less("heap", "KB", { first: 2, goal: 1 }), less("rss", "KB")]
   },
   {
@@ -156,7 +156,7 @@ export const scenarios = [
     server: http("httpSdk"),
     contestants: clients,
     rounds: 1,
-    params: { servers: 32 },
+    params: { servers: 32, warmup: 16 },
     metrics: [less("heap", "KB", { first: 1, goal: 0.5 }), less("rss", "KB")]
   },
   {
