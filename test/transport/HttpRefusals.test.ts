@@ -138,6 +138,7 @@ describe("an expired session", () => {
       yield* client.heard.until(() => client.heard.failures.length === 2)
       const outcome = yield* client.outcome(Client.call(3))
       assert.deepInclude(outcome, { id: 3 })
+      assert.strictEqual(peer.hits.at(-1)?.headers["mcp-session-id"], "s-2")
     }))
 })
 

@@ -276,6 +276,14 @@ describe("a WebSocket", () => {
       assert.deepInclude(client.heard.endings[0]?.error("unknown"), { _tag: "Closed" })
     }))
 
+  it.scopedLive("closes with a handshake although nobody has listened yet", () =>
+    Effect.gen(function*() {
+      const ends: Array<Teardown.ServerEnd> = []
+      const peer = yield* serve(echo)
+      yield* Effect.scoped(transport(peer.url, {}, ends))
+      assert.deepInclude(ends[0], { how: "closed" })
+    }))
+
   it.scopedLive("is terminated when the handshake of the close is not answered", () =>
     Effect.gen(function*() {
       const peer = yield* serve(echo, { onOpen: (socket) => socket.pause() })
