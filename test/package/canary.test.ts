@@ -19,8 +19,8 @@ const canaries = readdirSync(fileURLToPath(new URL("test/canary/", root)))
   .map((file) => file.slice(0, -".ts".length))
 
 describe("the compiler's Effect rules", () => {
-  it("run inside tsc", () => {
-    assert.match(run("tsc", ["--version"]).output, /\+effect-tsgo\./)
+  it("run inside tsc", async () => {
+    assert.match((await run("tsc", ["--version"])).stdout, /\+effect-tsgo\./)
   })
 
   it("are all errors, and each has a canary", () => {
@@ -29,10 +29,10 @@ describe("the compiler's Effect rules", () => {
     assert.sameMembers(rules.map(([rule]) => rule), canaries)
   })
 
-  it("fire on code that is known to be bad", () => {
-    const { output, status } = run("tsc", ["-p", "test/canary", "--pretty", "false"])
+  it("fire on code that is known to be bad", async () => {
+    const { status, stdout } = await run("tsc", ["-p", "test/canary", "--pretty", "false"])
     const fired = new Set<string>()
-    for (const diagnostic of output.split(/\n(?=test\/canary\/)/)) {
+    for (const diagnostic of stdout.split(/\n(?=test\/canary\/)/)) {
       const file = /^test\/canary\/(\w+)\.ts\(\d+,\d+\): error TS377\d+:/.exec(diagnostic)?.[1]
       const rule = / effect\((\w+)\)\s*$/.exec(diagnostic)?.[1]
       if (file !== undefined && file === rule) fired.add(rule)

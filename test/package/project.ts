@@ -1,7 +1,7 @@
 /**
  * The project as a reader of its files sees it, for tests about the project itself.
  */
-import { spawnSync } from "node:child_process"
+import { spawn } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -11,22 +11,39 @@ export const root = new URL("../../", import.meta.url)
 
 const bin = fileURLToPath(new URL("node_modules/.bin", root))
 
-/** Runs a program of the project's dependencies, or one of the PATH, to its end. */
+/** What a program did. */
+export interface Ran {
+  readonly status: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/**
+ * Runs a program of the project's dependencies, or one of the PATH, to its end. It does not block: the test runner
+ * must be able to talk to its worker meanwhile.
+ */
 export const run = (
   command: string,
   args: ReadonlyArray<string>,
-  options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {}
-): { readonly status: number | null; readonly stdout: string; readonly output: string } => {
-  const { error, status, stderr, stdout } = spawnSync(command, args, {
-    cwd: options.cwd ?? fileURLToPath(root),
-    env: { ...process.env, ...options.env, PATH: `${bin}${delimiter}${process.env["PATH"]}` },
-    encoding: "utf8",
-    maxBuffer: 64 * 1024 * 1024,
-    timeout: 60_000
+  options: { readonly cwd?: string } = {}
+): Promise<Ran> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: options.cwd ?? fileURLToPath(root),
+      env: { ...process.env, PATH: `${bin}${delimiter}${process.env["PATH"]}` },
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: 60_000
+    })
+    let stdout = ""
+    let stderr = ""
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text
+    })
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text
+    })
+    child.on("error", reject).on("close", (status) => resolve({ status, stdout, stderr }))
   })
-  if (error !== undefined) throw error
-  return { status, stdout, output: stdout + stderr }
-}
 
 /** A file of the project: its path from `src/`, and its text. */
 export interface Source {
