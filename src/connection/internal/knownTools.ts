@@ -6,8 +6,8 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { type Declaration, declarations } from "../../internal/paramHeaders.ts"
 import type * as McpError from "../../McpError.ts"
-import { type Declaration, declarations } from "../../tools/internal/paramHeaders.ts"
 import type * as Tool from "../../tools/Tool.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 

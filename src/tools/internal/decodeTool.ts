@@ -1,9 +1,9 @@
+import { declarations } from "../../internal/paramHeaders.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
 import type * as Tool from "../Tool.ts"
 import { inspection, inspectSchema } from "./inspectSchema.ts"
 import { nameFault } from "./nameFault.ts"
-import { declarations } from "./paramHeaders.ts"
 
 /** @internal */
 export interface Options {

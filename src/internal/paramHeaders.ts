@@ -1,6 +1,6 @@
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
-import * as JsonRpc from "../../transport/JsonRpc.ts"
+import * as JsonRpc from "../transport/JsonRpc.ts"
 
 /**
  * One argument of a tool that is repeated in a header (`x-mcp-header`, stateless era).
