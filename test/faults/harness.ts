@@ -6,6 +6,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Cause, Context, Duration, Effect, Exit, Layer, Option, Scope, Stream, Supervisor } from "effect"
+import { createHook } from "node:async_hooks"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import * as Limits from "../../src/config/Limits.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
@@ -56,8 +57,11 @@ const teardown: Partial<Teardown.Options> = {
   farewellTimeout: "300 millis"
 }
 
+/** `FLEET_ADAPTER=sdk` runs the cases of the session era over the other adapter. */
+const layerWith = process.env["FLEET_ADAPTER"] === "sdk" ? NodeConnector.layerSdkWith : NodeConnector.layerWith
+
 const environment = (options: Options) =>
-  NodeConnector.layerWith({ teardown: { ...teardown, ...options.teardown } }).pipe(
+  layerWith({ teardown: { ...teardown, ...options.teardown } }).pipe(
     Layer.provide(Limits.layer(options.limits ?? {}))
   )
 
@@ -101,7 +105,7 @@ const handles = (): ReadonlyMap<string, number> => {
   return counts
 }
 
-const kinds = ["ProcessWrap", "PipeWrap", "TCPSocketWrap", "TCPServerWrap", "TLSWrap", "GetAddrInfoReqWrap", "Timeout"]
+const kinds = ["ProcessWrap", "PipeWrap", "TCPSocketWrap", "TCPServerWrap", "TLSWrap", "GetAddrInfoReqWrap"]
 
 const surplus = (before: ReadonlyMap<string, number>): ReadonlyArray<string> => {
   const now = handles()
@@ -110,6 +114,25 @@ const surplus = (before: ReadonlyMap<string, number>): ReadonlyArray<string> => 
     return more > 0 ? [`${more} × ${kind}`] : []
   })
 }
+
+/**
+ * The timers that were set while the effect ran and are set still. The test runner has timers of its own that come and
+ * go, so counting them all would tell nothing.
+ */
+const timersOf = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<() => ReadonlyArray<string>, E, R> =>
+  Effect.suspend(() => {
+    const timers = new Set<object>()
+    const hook = createHook({
+      init: (_id, type, _trigger, timer) => {
+        if (type === "Timeout") timers.add(timer)
+      }
+    }).enable()
+    const set = () => Array.from(timers).filter((timer) => "_destroyed" in timer && timer._destroyed === false)
+    return self.pipe(
+      Effect.ensuring(Effect.sync(() => hook.disable())),
+      Effect.as(() => set().map((timer) => `a timer of ${Reflect.get(timer, "_idleTimeout")} ms`))
+    )
+  })
 
 /** Waits, for a bounded time, until nothing is left. */
 const nothing = (what: string, left: () => ReadonlyArray<string>, patience = 100): Effect.Effect<void> =>
@@ -156,7 +179,7 @@ export const run = <Server, E>(
   Effect.gen(function*() {
     const before = handles()
     const supervisor = yield* Supervisor.track
-    yield* Effect.scoped(Effect.gen(function*() {
+    const timers = yield* timersOf(Effect.scoped(Effect.gen(function*() {
       const { config, remains, server } = yield* arrange
       const body = Effect.scoped(Effect.flatMap(makePeer(config), (peer) => use(peer, server))).pipe(
         Effect.provide(environment(options)),
@@ -168,8 +191,9 @@ export const run = <Server, E>(
       )
       // The connections are closed here; what the server still sees of us is on its way out.
       yield* nothing("left after the close", remains.left)
-    }))
+    })))
     yield* nothing("left fibers", () => Array.from(fibersOf(supervisor), () => "a fiber"))
+    yield* nothing("left timers", timers)
     yield* nothing("left handles", () => surplus(before))
   }).pipe(Effect.orDie)
 

@@ -11,6 +11,8 @@ export interface Options extends harness.Options {
   readonly config?: Partial<ServerConfig.StdioInput> | undefined
   /** Runs the server under a shell, as launchers do. */
   readonly wrapped?: boolean | undefined
+  /** Speaks the protocol without a handshake. */
+  readonly stateless?: boolean | undefined
   /** What the server does, where it is not what the case is called. */
   readonly mode?: string | undefined
 }
@@ -24,10 +26,12 @@ export const defaults = {
   stallTimeout: "1 second"
 } as const
 
-const command = (mode: string, journal: Journal.Journal, wrapped: boolean) =>
-  wrapped
-    ? { command: "sh", args: ["-c", `"${process.execPath}" "${program}" ${mode} "${journal.file}"; true`] }
-    : { command: process.execPath, args: [program, mode, journal.file] }
+const command = (mode: string, journal: Journal.Journal, { stateless, wrapped }: Options) => {
+  const args = [program, mode, journal.file, ...(stateless === true ? ["stateless"] : [])]
+  return wrapped === true
+    ? { command: "sh", args: ["-c", `${[process.execPath, ...args].map((arg) => `"${arg}"`).join(" ")}; true`] }
+    : { command: process.execPath, args }
+}
 
 /** A journal whose processes end with the case: one that fails because something is left must not leave it. */
 export const journalOfMine = Effect.tap(Journal.make, (journal) =>
@@ -45,7 +49,7 @@ export const processFor = (mode: string, options: Options = {}) =>
   Effect.map(journalOfMine, (journal) => ({
     config: ServerConfig.stdio({
       ...defaults,
-      ...command(mode, journal, options.wrapped ?? false),
+      ...command(mode, journal, options),
       ...options.config
     }),
     server: journal,
