@@ -92,6 +92,24 @@ describe("MemoryServer: the session era", () => {
       assert.isUndefined((yield* client.ask("tools/list")).error)
     }))
 
+  it.scoped("tells nothing to a client that is not ready", () =>
+    Effect.gen(function*() {
+      const server = yield* MemoryServer.make({ tools })
+      const client = yield* connected(server)
+      yield* client.ask("initialize", { protocolVersion: "2025-11-25", capabilities: {} })
+      yield* server.update({ tools: [] })
+      client.notify("notifications/initialized")
+      yield* client.ask("ping")
+      yield* server.update({ tools })
+      yield* client.ask("ping")
+      assert.deepStrictEqual(client.heard.order, [
+        "message 1",
+        "message 2",
+        "message notifications/tools/list_changed",
+        "message 3"
+      ])
+    }))
+
   it.scoped("lists in pages and refuses a cursor that it did not give", () =>
     Effect.gen(function*() {
       const client = yield* connected(yield* MemoryServer.make({ tools: tools.slice(0, 5), pageSize: 2 }))

@@ -128,6 +128,19 @@ describe("MemoryTransport: a peer that hangs", () => {
       assert.lengthOf(heard.endings, 0)
     }))
 
+  it.scoped("does not read what was under way when it began to hang", () =>
+    Effect.gen(function*() {
+      const { peer, transport } = yield* opened()
+      yield* peer.delay("2 seconds")
+      transport.send(request(1))
+      yield* TestClock.adjust("1 second")
+      yield* peer.hang
+      yield* TestClock.adjust("10 seconds")
+      assert.lengthOf(peer.received(), 0)
+      yield* peer.unhang
+      yield* peer.until(() => peer.received().length === 1)
+    }))
+
   it.scoped("is lost after the stall timeout, and what it has not read was not sent", () =>
     Effect.gen(function*() {
       const { heard, peer, transport } = yield* opened({}, { stallTimeout: "3 seconds" })
@@ -345,9 +358,21 @@ describe("MemoryTransport: closing", () => {
   it.scoped("what was sent just before still reaches the peer", () =>
     Effect.gen(function*() {
       const { close, peer, transport } = yield* opened()
+      yield* peer.delay("1 second")
       transport.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } })
       yield* close
       assert.lengthOf(peer.received("notifications/cancelled"), 1)
+    }))
+
+  it.scoped("makes every send fail with Closed, even if the peer had ended before", () =>
+    Effect.gen(function*() {
+      const { close, heard, peer, transport } = yield* opened()
+      yield* peer.drop()
+      yield* heard.ended
+      assert.strictEqual(transport.send(request(1))?._tag, "ConnectionLost")
+      yield* close
+      assert.strictEqual(transport.send(request(2))?._tag, "Closed")
+      assert.lengthOf(heard.endings, 1)
     }))
 
   it.scoped("tells the sink once, with Closed", () =>

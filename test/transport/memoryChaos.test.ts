@@ -41,6 +41,59 @@ describe("MemoryTransport: chance", () => {
       return peer.transcript().map(({ at, connection, detail, kind }) => ({ at: at - start, connection, detail, kind }))
     })
 
+  /** What arrives for one request when chance is no chance at all. */
+  const certain = (rates: MemoryTransport.Rates) =>
+    Effect.gen(function*() {
+      const peer = yield* MemoryTransport.peer(echo)
+      yield* peer.chaos(1, rates)
+      const transport = yield* peer.open(config)
+      const heard = Sink.make()
+      transport.start(heard.sink)
+      transport.send(request(1))
+      yield* TestClock.adjust("1 minute")
+      return heard.order
+    })
+
+  it.scoped("each rate is the rate of its own fault", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* certain({}), ["message 1"])
+      assert.deepStrictEqual(yield* certain({ delay: 1 }), ["message 1"])
+      assert.deepStrictEqual(yield* certain({ lose: 1 }), [])
+      assert.deepStrictEqual(yield* certain({ duplicate: 1 }), ["message 1", "message 1"])
+      assert.deepStrictEqual(yield* certain({ stray: 1 }), ["message 1", "message stray"])
+      assert.deepStrictEqual(yield* certain({ garbage: 1 }), ["noise", "message 1"])
+      assert.deepStrictEqual(yield* certain({ drop: 1 }), ["ended"])
+      assert.strictEqual((yield* Effect.flip(certain({ refuse: 1 })))._tag, "ConnectionLost")
+    }))
+
+  it.scoped("a break can come before a request arrives, after it, and before or after its answer", () =>
+    Effect.gen(function*() {
+      const seen = new Set<string>()
+      for (let seed = 0; seed < 60; seed++) {
+        let executed = 0
+        const peer = yield* MemoryTransport.peer((message, io) =>
+          Effect.zipRight(Effect.sync(() => executed++), echo(message, io))
+        )
+        yield* peer.chaos(seed, { drop: 0.5 })
+        const transport = yield* peer.open(config)
+        const heard = Sink.make()
+        transport.start(heard.sink)
+        transport.send(request(1))
+        yield* TestClock.adjust("1 millis")
+        seen.add(`received ${peer.received().length}, executed ${executed}: ${heard.order.join()}`)
+      }
+      assert.deepStrictEqual(
+        seen,
+        new Set([
+          "received 0, executed 0: ended",
+          "received 1, executed 0: ended",
+          "received 1, executed 1: ended",
+          "received 1, executed 1: message 1,ended",
+          "received 1, executed 1: message 1"
+        ])
+      )
+    }))
+
   it.scoped("the same seed gives the same transcript", () =>
     Effect.gen(function*() {
       const first = yield* run(1)

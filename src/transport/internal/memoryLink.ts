@@ -62,7 +62,6 @@ export class Link implements Transport.Transport {
   /** The requests that have not left yet. */
   readonly #unsent = new Set<JsonRpc.Id>()
   readonly #handlers = new Set<Fiber.RuntimeFiber<void>>()
-  #lastArrival = 0
   #stderr = ""
   #sink: Transport.Sink | undefined = undefined
   /** The peer's side is gone. */
@@ -192,7 +191,6 @@ export class Link implements Transport.Transport {
     for (const handler of this.#handlers) handler.unsafeInterruptAsFork(FiberId.none)
     if (discard) {
       for (const { what } of this.#down.drain()) this.#note("lost", what)
-      this.#lastArrival = 0
     }
     const tail = this.stderrTail()
     this.#push(0, "the end", (sink) => {
@@ -265,8 +263,7 @@ export class Link implements Transport.Transport {
   }
 
   #push(late: number, what: string, deliver: (sink: Transport.Sink) => void): void {
-    this.#lastArrival = Math.max(this.#lastArrival, this.#now() + late)
-    this.#down.push({ at: this.#lastArrival, what, deliver })
+    this.#down.push({ at: this.#now() + late, what, deliver })
   }
 
   /** A peer that does not read for too long counts as lost, like a process behind a full pipe. */
