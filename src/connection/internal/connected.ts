@@ -8,6 +8,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Fiber from "effect/Fiber"
+import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type * as Limits from "../../config/Limits.ts"
 import * as McpError from "../../McpError.ts"
@@ -47,7 +48,7 @@ export const make = (options: Options): Effect.Effect<Connector.Connection> => {
         const error = wire.notify(method, params)
         return error === undefined ? Effect.void : Effect.fail(error)
       }),
-    notifications: Stream.fromPubSub(wire.notifications),
+    notifications: heard(wire),
     onNotification: (listener) => wire.onNotification(listener),
     health: alive(era.request(era.probe, undefined, {
       idleTimeout: limits.pingTimeout,
@@ -57,6 +58,20 @@ export const make = (options: Options): Effect.Effect<Connector.Connection> => {
     stderrTail: Effect.sync(() => transport.stderrTail())
   }))
 }
+
+/** How many notifications a slow reader may leave unread. */
+const backlog = 1024
+
+/** From now on. Each reader has a queue of its own, so that a connection without readers holds none. */
+const heard = (wire: Wire.Wire): Stream.Stream<Connector.Notification> =>
+  Stream.unwrapScoped(Effect.gen(function*() {
+    const queue = yield* Effect.acquireRelease(Queue.sliding<Connector.Notification>(backlog), Queue.shutdown)
+    yield* Effect.acquireRelease(
+      Effect.sync(() => wire.onNotification((notification) => queue.unsafeOffer(notification))),
+      (stop) => Effect.sync(stop)
+    )
+    return Stream.fromQueue(queue)
+  }))
 
 /** A server that answers anything is alive. */
 const alive = (probe: Effect.Effect<JsonRpc.JsonObject, McpError.CallError>) =>

@@ -11,7 +11,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
-import * as PubSub from "effect/PubSub"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as Utils from "effect/Utils"
@@ -87,7 +86,6 @@ export interface Wire {
   readonly cancel: (id: JsonRpc.Id) => void
   readonly now: () => number
   readonly notify: (method: string, params: JsonRpc.JsonObject | undefined) => McpError.CallError | undefined
-  readonly notifications: PubSub.PubSub<Connector.Notification>
   readonly onNotification: (listener: (notification: Connector.Notification) => void) => () => void
   /** Tells our own readers of something that the server did not say. */
   readonly announce: (notification: Connector.Notification) => void
@@ -134,7 +132,6 @@ class Engine implements Wire {
   readonly #server: string
   readonly #transport: Transport.Transport
   readonly #diagnostic: (diagnostic: Transport.Diagnostic) => void
-  readonly notifications: PubSub.PubSub<Connector.Notification>
   readonly ended: Deferred.Deferred<McpError.ConnectError>
   readonly #clock: Clock.Clock
   readonly #random: Utils.PCGRandom
@@ -151,10 +148,8 @@ class Engine implements Wire {
     options: Options,
     clock: Clock.Clock,
     seed: number,
-    notifications: PubSub.PubSub<Connector.Notification>,
     ended: Deferred.Deferred<McpError.ConnectError>
   ) {
-    this.notifications = notifications
     this.ended = ended
     this.#server = options.server
     this.#handling = new Handling(options.limits.maxServerRequests)
@@ -218,7 +213,6 @@ class Engine implements Wire {
 
   announce(notification: Connector.Notification): void {
     this.#listeners.tell(notification)
-    this.notifications.unsafeOffer(notification)
   }
 
   inhabit(guest: Guest): GuestAccess {
@@ -468,9 +462,8 @@ export const make = (options: Options): Effect.Effect<Wire, never, Scope.Scope> 
   Effect.gen(function*() {
     const clock = yield* Effect.clock
     const seed = yield* Random.nextIntBetween(0, 2 ** 31 - 1)
-    const notifications = yield* PubSub.sliding<Connector.Notification>(1024)
     const ended = yield* Deferred.make<McpError.ConnectError>()
-    const engine = new Engine(options, clock, seed, notifications, ended)
+    const engine = new Engine(options, clock, seed, ended)
     const deadlines = yield* Deadlines.make((now) => engine.due(now))
     engine.start(deadlines)
     return engine
