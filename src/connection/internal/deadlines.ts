@@ -1,11 +1,10 @@
 /**
- * One sleeping fiber for all the deadlines of a connection: a request costs no timer of its own.
+ * One sleeping fiber at most for all the deadlines of a connection: a request costs no timer of its own.
  *
  * @internal
  */
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as FiberId from "effect/FiberId"
+import * as FiberHandle from "effect/FiberHandle"
 import type * as Scope from "effect/Scope"
 
 /** @internal */
@@ -22,23 +21,28 @@ export interface Deadlines {
 export const make = (check: (now: number) => number): Effect.Effect<Deadlines, never, Scope.Scope> =>
   Effect.gen(function*() {
     const clock = yield* Effect.clock
+    const run = yield* FiberHandle.makeRuntime<never, void>()
     let armed = Infinity
-    let earlier = Deferred.unsafeMake<void>(FiberId.none)
 
-    const turn = Effect.suspend(() => {
-      const now = clock.unsafeCurrentTimeMillis()
-      armed = check(now)
-      earlier = Deferred.unsafeMake<void>(FiberId.none)
-      const woken = Deferred.await(earlier)
-      return armed === Infinity ? woken : Effect.raceFirst(Effect.sleep(Math.max(1, armed - now)), woken)
+    const look = Effect.sync(() => {
+      // whatever asks meanwhile is seen by this very look
+      armed = -Infinity
+      armed = check(clock.unsafeCurrentTimeMillis())
     })
-    yield* Effect.forkScoped(Effect.forever(turn))
+    const sleep: Effect.Effect<void> = Effect.suspend(() =>
+      armed === Infinity
+        ? Effect.void
+        : Effect.zipRight(
+          Effect.sleep(Math.max(1, armed - clock.unsafeCurrentTimeMillis())),
+          Effect.zipRight(look, sleep)
+        )
+    )
 
     return {
       by: (time) => {
         if (time >= armed) return
         armed = time
-        Deferred.unsafeDone(earlier, Effect.void)
+        run(sleep)
       }
     }
   })
