@@ -144,15 +144,15 @@ export const spawn = (
     } catch (error) {
       return resume(Effect.fail(failed(config, error instanceof Error ? error : new Error("unknown"))))
     }
-    // Kept for good: an error event without a listener would end the host.
-    child.on("error", (error) => {
-      if (child.pid === undefined) resume(Effect.fail(failed(config, error)))
-    })
-    for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.on("error", () => undefined)
+    for (const source of [child, child.stdin, child.stdout, child.stderr]) source.on("error", ignore)
     // Held back from the first moment on, since the end of a process that nobody listens to throws its output away.
     child.stdout.pause()
     if (child.pid !== undefined) resume(Effect.succeed(child as Child))
+    else child.once("error", (error) => resume(Effect.fail(failed(config, error))))
   })
+
+/** Listens for good, since an error event without a listener would end the host, and so holds nothing in memory. */
+const ignore = (): void => undefined
 
 /**
  * Runs a program of the system to its end, within a second, and returns what it printed.
