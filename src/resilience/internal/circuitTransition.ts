@@ -1,0 +1,90 @@
+/**
+ * The circuit breaker as a pure table: state, event and time in, state out.
+ *
+ * @internal
+ */
+
+/**
+ * `epoch` counts the times that the circuit has closed or opened: what was admitted in an older one is no longer news.
+ *
+ * @internal
+ */
+export type State =
+  | { readonly _tag: "Closed"; readonly epoch: number; readonly failures: number }
+  | { readonly _tag: "Open"; readonly epoch: number; readonly until: number }
+  | { readonly _tag: "HalfOpen"; readonly epoch: number; readonly probing: boolean }
+  | { readonly _tag: "Isolated"; readonly epoch: number }
+
+/** @internal */
+export interface Rules {
+  /** Consecutive failures that open the circuit. */
+  readonly failures: number
+  /** Milliseconds until an open circuit lets a probe through. */
+  readonly openFor: number
+}
+
+/** @internal */
+export type Outcome = "success" | "failure" | "neither"
+
+/** @internal */
+export type Admission =
+  | { readonly _tag: "Admitted"; readonly epoch: number; readonly state: State }
+  | { readonly _tag: "Rejected"; readonly retryAfter: number; readonly state: State }
+
+/** @internal */
+export const initial: State = { _tag: "Closed", epoch: 0, failures: 0 }
+
+/** @internal */
+export const admit = (rules: Rules, state: State, now: number): Admission => {
+  switch (state._tag) {
+    case "Closed":
+      return { _tag: "Admitted", epoch: state.epoch, state }
+    case "Open": {
+      if (now < state.until) return { _tag: "Rejected", retryAfter: state.until - now, state }
+      const epoch = state.epoch + 1
+      return { _tag: "Admitted", epoch, state: { _tag: "HalfOpen", epoch, probing: true } }
+    }
+    case "HalfOpen":
+      return state.probing
+        ? { _tag: "Rejected", retryAfter: rules.openFor, state }
+        : { _tag: "Admitted", epoch: state.epoch, state: { ...state, probing: true } }
+    case "Isolated":
+      return { _tag: "Rejected", retryAfter: rules.openFor, state }
+  }
+}
+
+/** @internal */
+export const record = (rules: Rules, state: State, epoch: number, outcome: Outcome, now: number): State => {
+  if (state.epoch !== epoch) return state
+  switch (state._tag) {
+    case "Closed": {
+      if (outcome === "neither") return state
+      if (outcome === "success") return state.failures === 0 ? state : { ...state, failures: 0 }
+      const failures = state.failures + 1
+      return failures < rules.failures ? { ...state, failures } : open(rules, state, now)
+    }
+    case "HalfOpen":
+      if (!state.probing) return state
+      if (outcome === "neither") return { ...state, probing: false }
+      return outcome === "failure" ? open(rules, state, now) : reset(state)
+    case "Open":
+    case "Isolated":
+      return state
+  }
+}
+
+const open = (rules: Rules, state: State, now: number): State => ({
+  _tag: "Open",
+  epoch: state.epoch + 1,
+  until: now + rules.openFor
+})
+
+/** @internal */
+export const reset = (state: State): State => ({ _tag: "Closed", epoch: state.epoch + 1, failures: 0 })
+
+/**
+ * Nothing passes until `reset`.
+ *
+ * @internal
+ */
+export const isolate = (state: State): State => ({ _tag: "Isolated", epoch: state.epoch + 1 })

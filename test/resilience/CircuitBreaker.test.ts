@@ -1,0 +1,178 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Duration, Effect, Exit, Fiber, TestClock } from "effect"
+import * as FastCheck from "effect/FastCheck"
+import * as McpError from "../../src/McpError.ts"
+import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
+import * as Transition from "../../src/resilience/internal/circuitTransition.ts"
+
+const rules: Transition.Rules = { failures: 3, openFor: 1000 }
+
+const server = "s"
+const broken = new McpError.NetworkError({ server, code: "ECONNRESET", detail: "", outcome: "unknown" })
+const answered = new McpError.RemoteError({ server, code: -32603, detail: "" })
+const limited = new McpError.RateLimited({ server, detail: "" })
+
+/** The same rules, told in another way: the whole history is kept and looked at anew each time. */
+class Model {
+  #failures = 0
+  #openUntil: number | undefined = undefined
+  #probe: number | undefined = undefined
+  #stale = new Set<number>()
+  #running = new Set<number>()
+
+  admit(call: number, now: number): boolean {
+    if (this.#openUntil === undefined) {
+      this.#running.add(call)
+      return true
+    }
+    if (now < this.#openUntil || this.#probe !== undefined) return false
+    this.#probe = call
+    return true
+  }
+
+  record(call: number, outcome: Transition.Outcome, now: number): void {
+    if (call === this.#probe) {
+      this.#probe = undefined
+      if (outcome === "success") {
+        this.#openUntil = undefined
+        this.#failures = 0
+      } else if (outcome === "failure") this.#openUntil = now + rules.openFor
+      return
+    }
+    if (!this.#running.delete(call) || this.#stale.has(call) || outcome === "neither") return
+    this.#failures = outcome === "success" ? 0 : this.#failures + 1
+    if (this.#failures < rules.failures) return
+    this.#openUntil = now + rules.openFor
+    for (const other of this.#running) this.#stale.add(other)
+  }
+
+  get state(): string {
+    return this.#openUntil === undefined ? "closed" : this.#probe === undefined ? "waiting" : "probing"
+  }
+}
+
+const step = FastCheck.oneof(
+  FastCheck.record({ _tag: FastCheck.constant("call" as const) }),
+  FastCheck.record({
+    _tag: FastCheck.constant("end" as const),
+    which: FastCheck.nat(20),
+    outcome: FastCheck.constantFrom<Transition.Outcome>("success", "failure", "failure", "neither")
+  }),
+  FastCheck.record({ _tag: FastCheck.constant("wait" as const), ms: FastCheck.nat(1500) })
+)
+
+describe("the table of the circuit breaker", () => {
+  it("is the reference model's, over 10 000 random histories", () => {
+    FastCheck.assert(
+      FastCheck.property(FastCheck.array(step, { maxLength: 60 }), (steps) => {
+        const model = new Model()
+        let state = Transition.initial
+        let now = 0
+        let calls = 0
+        const running: Array<readonly [call: number, epoch: number]> = []
+        for (const event of steps) {
+          if (event._tag === "wait") now += event.ms
+          else if (event._tag === "call") {
+            const admission = Transition.admit(rules, state, now)
+            state = admission.state
+            assert.strictEqual(admission._tag === "Admitted", model.admit(++calls, now))
+            if (admission._tag === "Admitted") running.push([calls, admission.epoch])
+            else assert.isAbove(admission.retryAfter, 0)
+          } else if (running.length > 0) {
+            const [[call, epoch]] = running.splice(event.which % running.length, 1) as [readonly [number, number]]
+            state = Transition.record(rules, state, epoch, event.outcome, now)
+            model.record(call, event.outcome, now)
+          }
+          const shown = state._tag === "Closed" ? "closed" : state._tag === "HalfOpen" && state.probing
+            ? "probing"
+            : "waiting"
+          assert.strictEqual(shown, model.state)
+        }
+      }),
+      { numRuns: 10_000 }
+    )
+  })
+})
+
+describe("a circuit breaker", () => {
+  const fresh = Effect.map(
+    CircuitBreaker.make({ failures: 3, openFor: "1 minute" }),
+    (breakers) => breakers.for(server)
+  )
+  const fails = (breaker: CircuitBreaker.Breaker, error: McpError.McpError) =>
+    Effect.flip(breaker.protect(Effect.fail(error)))
+
+  it.effect("opens after failures in a row, and says when to come back", () =>
+    Effect.gen(function*() {
+      const breaker = yield* fresh
+      for (let call = 0; call < 3; call++) assert.strictEqual((yield* fails(breaker, broken))._tag, "NetworkError")
+      yield* TestClock.adjust("20 seconds")
+      const error = yield* fails(breaker, broken)
+      assert.strictEqual(error._tag, "CircuitOpen")
+      if (error._tag === "CircuitOpen") assert.deepStrictEqual(error.retryAfter, Duration.seconds(40))
+    }))
+
+  it.effect("takes any answer for a sign of health, and what was decided here for none", () =>
+    Effect.gen(function*() {
+      const breaker = yield* fresh
+      yield* fails(breaker, broken)
+      yield* fails(breaker, broken)
+      yield* fails(breaker, limited)
+      assert.deepStrictEqual(yield* breaker.state, { _tag: "Closed", failures: 2 })
+      yield* fails(breaker, answered)
+      assert.deepStrictEqual(yield* breaker.state, { _tag: "Closed", failures: 0 })
+    }))
+
+  it.effect("lets exactly one probe through, however many ask, and closes with it", () =>
+    Effect.gen(function*() {
+      const breaker = yield* fresh
+      for (let call = 0; call < 3; call++) yield* fails(breaker, broken)
+      yield* TestClock.adjust("1 minute")
+      const release = yield* Deferred.make<void>()
+      let ran = 0
+      const call = breaker.protect(Effect.zipRight(Effect.sync(() => ran++), Deferred.await(release)))
+      const fibers = yield* Effect.forEach(Array.from({ length: 50 }), () => Effect.fork(Effect.exit(call)))
+      yield* Effect.yieldNow()
+      yield* Deferred.succeed(release, undefined)
+      const exits = yield* Effect.forEach(fibers, Fiber.join)
+      assert.strictEqual(ran, 1)
+      assert.strictEqual(exits.filter(Exit.isSuccess).length, 1)
+      assert.strictEqual((yield* breaker.state)._tag, "Closed")
+    }))
+
+  it.effect("gives the place of an interrupted probe to the next", () =>
+    Effect.gen(function*() {
+      const breaker = yield* fresh
+      for (let call = 0; call < 3; call++) yield* fails(breaker, broken)
+      yield* TestClock.adjust("1 minute")
+      const probe = yield* Effect.fork(breaker.protect(Effect.never))
+      yield* Effect.yieldNow()
+      assert.deepStrictEqual(yield* breaker.state, { _tag: "HalfOpen", probing: true })
+      yield* Fiber.interrupt(probe)
+      assert.deepStrictEqual(yield* breaker.state, { _tag: "HalfOpen", probing: false })
+      assert.strictEqual(yield* breaker.protect(Effect.succeed(1)), 1)
+    }))
+
+  it.effect("lets nothing through while it is isolated, until it is reset", () =>
+    Effect.gen(function*() {
+      const breaker = yield* fresh
+      const seen: Array<string> = []
+      const stop = breaker.onChange((state) => seen.push(state))
+      yield* breaker.isolate
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual((yield* fails(breaker, broken))._tag, "CircuitOpen")
+      yield* breaker.reset
+      assert.strictEqual(yield* breaker.protect(Effect.succeed(1)), 1)
+      stop()
+      yield* breaker.isolate
+      assert.deepStrictEqual(seen, ["Isolated", "Closed"])
+    }))
+
+  it.effect("is one for all who ask for a server, and another for each server", () =>
+    Effect.gen(function*() {
+      const breakers = yield* CircuitBreaker.CircuitBreaker
+      assert.strictEqual(breakers.for("a"), breakers.for("a"))
+      yield* breakers.for("a").isolate
+      assert.strictEqual((yield* breakers.for("b").state)._tag, "Closed")
+    }).pipe(Effect.provide(CircuitBreaker.layer())))
+})
