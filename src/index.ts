@@ -20,6 +20,13 @@ export * as AnyTransport from "./transport/AnyTransport.ts"
 export * as BoundedWait from "./resilience/BoundedWait.ts"
 
 /**
+ * Stops asking a server that keeps failing, and asks again with one call after a while.
+ *
+ * @since 0.1.0
+ */
+export * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
+
+/**
  * The default connector: reaches servers of both eras. Handshakes of the session era, and what a server asks in it,
  * go through the client of `@modelcontextprotocol/client` (2.x), loaded when the first server connects; the stateless
  * era has neither, so there it stays unloaded work.
