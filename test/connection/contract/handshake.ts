@@ -64,10 +64,14 @@ export const handshake = (it: It, cell: Cell): void => {
       }))
   }
 
-  it.effect("finds a healthy server healthy", () =>
+  it.effect("finds a healthy server healthy, by the question of the era", () =>
     Effect.gen(function*() {
-      const { session } = yield* Opened
+      const { peer, session } = yield* Opened
+      const probe = era(cell) === "session" ? "ping" : "server/discover"
+      const asked = () => peer.http?.events.filter(({ event, rpc }) => event === "request" && rpc === probe).length ?? 0
+      const before = asked()
       yield* session.health
+      assert.strictEqual(asked() - before, peer.http === undefined ? 0 : 1)
     }))
 
   it.effect("delivers a notification of the application's own", () =>

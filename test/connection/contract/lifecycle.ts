@@ -174,6 +174,15 @@ export const lifecycle = (cell: Cell) =>
         }).pipe(alone))
     }
 
+    it.live("finds a server that is gone unhealthy", () =>
+      Effect.gen(function*() {
+        const { peer, session } = yield* openApart(cell)
+        for (const pid of yield* pids(peer)) process.kill(pid, "SIGKILL")
+        yield* Effect.promise(async () => peer.http?.close())
+        const error = yield* Effect.flip(session.health)
+        assert.isTrue(error.countsForBreaker)
+      }).pipe(alone))
+
     it.live("fails calls after the end without waiting", () =>
       Effect.gen(function*() {
         const { close, session } = yield* openApart(cell)
