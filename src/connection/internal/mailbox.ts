@@ -16,8 +16,8 @@ export interface Mailbox<A, E> {
   readonly offer: (element: A) => void
   /** Nothing comes after this; a success may bring last elements, which are never lost. */
   readonly end: (exit: Exit.Exit<ReadonlyArray<A>, E>) => void
-  /** Waits until there is something to take. */
-  readonly ready: Effect.Effect<void>
+  /** Waits until there is something to take; says whether it is an element. */
+  readonly ready: Effect.Effect<boolean>
   /** Takes everything there is, without waiting. */
   readonly take: Effect.Effect<Chunk.Chunk<A>, Option.Option<E>>
 }
@@ -47,9 +47,10 @@ export const make = <A, E>(capacity: number): Mailbox<A, E> => {
       if (exit._tag === "Success") elements.push(...exit.value)
       signal()
     },
-    ready: Effect.async<void>((resume) => {
-      if (elements.length > 0 || ended !== undefined) return resume(Effect.void)
-      wake = () => resume(Effect.void)
+    ready: Effect.async<boolean>((resume) => {
+      const tell = () => resume(Effect.succeed(elements.length > 0))
+      if (elements.length > 0 || ended !== undefined) return tell()
+      wake = tell
       return Effect.sync(() => {
         wake = undefined
       })
@@ -68,9 +69,11 @@ export const make = <A, E>(capacity: number): Mailbox<A, E> => {
 }
 
 /**
- * The elements as they come; `pace` runs between hearing of something and taking it.
+ * The elements as they come; `pace` runs between hearing of an element and taking it.
  *
  * @internal
  */
 export const stream = <A, E>(mailbox: Mailbox<A, E>, pace: Effect.Effect<void> = Effect.void): Stream.Stream<A, E> =>
-  Stream.repeatEffectChunkOption(Effect.zipRight(Effect.zipRight(mailbox.ready, pace), mailbox.take))
+  Stream.repeatEffectChunkOption(
+    Effect.flatMap(mailbox.ready, (some) => some ? Effect.zipRight(pace, mailbox.take) : mailbox.take)
+  )
