@@ -35,26 +35,37 @@ export class StdioTransport extends Context.Tag("effect-mcp-runtime/transport/St
   readonly open: Transport.Open<ServerConfig.StdioServer>
 }>() {}
 
-/** From the end of a process to the last of its output, and from the end of its output to its own. */
+/** From the end of a process's output to its own, and from its end until its output counts as ended, if none comes. */
 const settleTime = Duration.millis(200)
+/** Whoever else holds the pipe of a process that has ended can write for ever. */
+const drainTime = Duration.seconds(2)
 
 /** One turn of the event loop, in which what lies ready in a pipe is read. */
 const turn = Effect.async<void>((resume) => {
   setImmediate(() => resume(Effect.void))
 })
 
+/** Waits a while for something. Time passes as well while this process is held up, so what lies ready is read, too. */
+const settled = <A>(event: Deferred.Deferred<A>): Effect.Effect<boolean> =>
+  Effect.timeoutOption(Deferred.await(event), settleTime).pipe(
+    Effect.flatMap((came) => Option.isSome(came) ? Effect.void : Effect.repeatN(turn, 2)),
+    Effect.zipRight(Deferred.isDone(event))
+  )
+
+/** Waits for the last of the output: until its end, or until nothing has come for a while. */
+const drain = (peer: StdioPeer.StdioPeer): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const before = peer.progress()
+    const isDone = yield* settled(peer.drained)
+    if (!isDone && peer.progress() > before) yield* drain(peer)
+  })
+
 /** Tells the end of the peer once it shows, and ends what is left of it without waiting for anybody to close. */
 const watch = (peer: StdioPeer.StdioPeer, ladder: ProcessLadder.Ladder): Effect.Effect<void> =>
   Effect.gen(function*() {
     const symptom = yield* Deferred.await(peer.symptom)
-    if (symptom === "stdout-ended" || symptom === "stdin-closed") {
-      yield* Effect.timeoutOption(Deferred.await(peer.process.exited), settleTime)
-    }
-    if (peer.process.exit() !== undefined) {
-      const drained = yield* Effect.timeoutOption(Deferred.await(peer.drained), settleTime)
-      // The time may be over because this process was held up, and not the pipe.
-      if (Option.isNone(drained)) yield* Effect.repeatN(turn, 2)
-    }
+    if (symptom === "stdout-ended" || symptom === "stdin-closed") yield* settled(peer.process.exited)
+    if (peer.process.exit() !== undefined) yield* Effect.timeoutOption(drain(peer), drainTime)
     peer.finish(peer.lost(symptom))
     yield* ladder.run
   })

@@ -154,6 +154,21 @@ describe("StdioTransport", () => {
       ))
   })
 
+  it.live("holds a server back that writes before anybody listens", () =>
+    assertNoLeak(
+      Effect.scoped(Effect.gen(function*() {
+        const { open } = yield* StdioTransport.StdioTransport
+        const write = "head -c 4000000 /dev/zero | tr '\\0' x; echo written >&2; exec sleep 600"
+        const transport = yield* open(ServerConfig.stdio({ name: "fixture", command: "sh", args: ["-c", write] }))
+        // Enough to write ten times as much, if nothing held it back.
+        yield* Effect.sleep("100 millis")
+        assert.isUndefined(transport.stderrTail())
+        const { sink } = yield* RecordingSink.make
+        transport.start(sink)
+        yield* eventually(() => transport.stderrTail() === "written\n")
+      })).pipe(Effect.provide(live()))
+    ))
+
   describe("the end of a server", () => {
     it.live("tells the code and the end of stderr, after the last answer", () =>
       assertNoLeak(
@@ -174,6 +189,17 @@ describe("StdioTransport", () => {
             stderrTail: "boom\n"
           })
           assert.deepStrictEqual(order, ["message", "message", "ended"])
+        })).pipe(Effect.provide(live()))
+      ))
+
+    it.live("delivers all of its last words, however many there are", () =>
+      assertNoLeak(
+        Effect.scoped(Effect.gen(function*() {
+          const file = join(folder(), "words")
+          writeFileSync(file, Array.from({ length: 50_000 }, (_, n) => `{"n":${n}}\n`).join(""))
+          const { ended, order } = yield* open(ServerConfig.stdio({ name: "fixture", command: "cat", args: [file] }))
+          assert.deepInclude((yield* ended).error("unknown"), { _tag: "ProcessExited", code: 0 })
+          assert.deepStrictEqual([order.length, order.at(-1)], [50_001, "ended"])
         })).pipe(Effect.provide(live()))
       ))
 

@@ -18,7 +18,15 @@ import * as McpEvent from "../../src/McpEvent.ts"
 import * as Teardown from "../../src/resilience/Teardown.ts"
 import * as StdioTransport from "../../src/transport/StdioTransport.ts"
 import type * as Transport from "../../src/transport/Transport.ts"
-import { assertNoLeak, contentOf, eventually, isAlive, openFiles, pidsWithArgument } from "../support/leaks.ts"
+import {
+  activeResources,
+  assertNoLeak,
+  contentOf,
+  eventually,
+  isAlive,
+  openFiles,
+  pidsWithArgument
+} from "../support/leaks.ts"
 import * as RecordingSink from "../support/recordingSink.ts"
 
 const script = fileURLToPath(new URL("../fixtures/process/server.mjs", import.meta.url))
@@ -127,7 +135,11 @@ describe("closing a stdio server", () => {
   for (const kind of ["quiet", "pipes", "session"] as const) {
     it.live(`ends a descendant that outlives it (${kind})`, () =>
       Effect.gen(function*() {
-        const { end, used: pid } = yield* closing(server(), ({ ask }) => ask("descendant", { kind }))
+        const { end, used: pid } = yield* closing(
+          server(),
+          // After the first message, so that only the look at the time of closing finds it.
+          ({ ask }) => Effect.zipRight(ask("pid"), ask("descendant", { kind }))
+        )
         assert.isFalse(isAlive(pid))
         assert.strictEqual(end.how, "terminated")
       }).pipe(Effect.provide(live())))
@@ -144,6 +156,16 @@ describe("closing a stdio server", () => {
         assert.isFalse(isAlive(pid))
       }).pipe(Effect.provide(live())))
   }
+
+  it.live("lets go of a pipe that somebody holds who cannot be found", () =>
+    Effect.gen(function*() {
+      const pipes = () => activeResources().get("PipeWrap") ?? 0
+      const before = pipes()
+      const pid = yield* Effect.scoped(Effect.flatMap(opened(server()), ({ ask }) => ask("daemon")))
+      yield* Effect.addFinalizer(() => Effect.sync(() => process.kill(pid, "SIGKILL")))
+      yield* eventually(() => pipes() <= before, () => `${pipes()} pipes`)
+      assert.isTrue(isAlive(pid))
+    }).pipe(Effect.scoped, Effect.provide(live())))
 
   it.live("kills a descendant that ignores SIGTERM", () =>
     Effect.gen(function*() {

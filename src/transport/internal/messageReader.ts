@@ -28,6 +28,8 @@ export interface MessageReader {
   readonly flush: () => void
   /** Delivers nothing more. */
   readonly stop: () => void
+  /** Grows with all that comes and with all that is delivered. */
+  readonly progress: () => number
 }
 
 /** Lines that are read before others get their turn: at worst (all of them broken) about 5 ms. */
@@ -49,6 +51,7 @@ export const make = (options: Options): MessageReader => {
   const endlessAfter = Math.max(endlessFloor, endlessFactor * limit)
   let sink: Transport.Sink | undefined
   let lines = 0
+  let progress = 0
   let waiting = false
   let stopped = false
   let oversizeTold = false
@@ -119,6 +122,7 @@ export const make = (options: Options): MessageReader => {
         return
       }
       lines++
+      progress++
       if (typeof frame === "string") MessageLine.read(frame, on)
       else oversize(frame)
     }
@@ -135,6 +139,7 @@ export const make = (options: Options): MessageReader => {
   return {
     push: (chunk) => {
       if (stopped) return
+      progress++
       framer.push(chunk)
       if (sink === undefined || waiting) return
       deliver(linesPerTurn)
@@ -158,6 +163,7 @@ export const make = (options: Options): MessageReader => {
     },
     stop: () => {
       stopped = true
-    }
+    },
+    progress: () => progress
   }
 }

@@ -3,7 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { within } from "../../resilience/BoundedWait.ts"
+import * as BoundedWait from "../../resilience/BoundedWait.ts"
 import type * as Teardown from "../../resilience/Teardown.ts"
 import type * as ProcessTree from "./processTree.ts"
 
@@ -90,7 +90,10 @@ export const make = (process: Process, options: Teardown.Teardown["Type"]["optio
     if (isGone()) return
     const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(options.deadline)
     const waitFor = (limit: Duration.Duration) => (wait: Effect.Effect<unknown>) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => within(Duration.min(limit, Duration.millis(until - now)))(wait))
+      Effect.flatMap(
+        Clock.currentTimeMillis,
+        (now) => BoundedWait.within(Duration.min(limit, Duration.millis(until - now)))(wait)
+      )
     // Before anything ends: descendants are found through their parents.
     tree.refresh()
     if (process.exit() === undefined) {
@@ -107,7 +110,7 @@ export const make = (process: Process, options: Teardown.Teardown["Type"]["optio
     if (isGone()) return
     needed("killed")
     killed = tree.remaining()
-    yield* within(killTime)(kill)
+    yield* BoundedWait.within(killTime)(kill)
     if (!isGone()) needed("abandoned")
   })
 

@@ -29,6 +29,8 @@ export interface StdioPeer {
   readonly symptom: Deferred.Deferred<Symptom>
   /** Done when there is nothing left to read. */
   readonly drained: Deferred.Deferred<void>
+  /** Grows as long as something comes from the server and is delivered. */
+  readonly progress: () => number
   readonly outstanding: () => number | undefined
   readonly report: (symptom: Symptom) => void
   /** Delivers what has arrived, and then tells the sink that this was all. */
@@ -70,6 +72,7 @@ export const make = (
   })
   const tree = ProcessTree.make(child.pid, () => ProcessTable.now(platform), signals)
   let exit: ProcessLadder.Exit | undefined
+  let complaints = 0
   let phase: McpError.Phase = "initialize"
   let sink: Transport.Sink | undefined
   let final: Transport.Ended | undefined
@@ -117,7 +120,10 @@ export const make = (
     reader.finish(pipeEnded)
     report("stdout-ended")
   })
-  child.stderr.on("data", errors.push)
+  child.stderr.on("data", (chunk: Buffer) => {
+    complaints++
+    errors.push(chunk)
+  })
   child.stderr.once("close", pipeEnded)
   child.stdin.once("error", () => report("stdin-closed"))
   child.once("exit", (code, signal) => {
@@ -197,6 +203,7 @@ export const make = (
     process: { tree, exited, exit: () => exit, endInput: queue.end },
     symptom,
     drained,
+    progress: () => reader.progress() + complaints,
     outstanding: queue.outstanding,
     report,
     finish: (error) => {
