@@ -211,7 +211,7 @@ describe("Session: the rest of the protocol", () => {
         answers: { "tools/list": { tools: [{ name: "\u001b" }], nextCursor: "" } }
       })
       const session = yield* Effect.provideService(Session.make(connection), McpEvent.McpEvents, events)
-      connection.say("notifications/tools/list_changed")
+      for (let i = 0; i < 1000; i++) connection.say("notifications/tools/list_changed")
       connection.say("notifications/resources/list_changed")
       connection.say("notifications/prompts/list_changed")
       yield* session.tools

@@ -30,6 +30,12 @@ const templates: Listing.List = {
 }
 const prompts: Listing.List = { method: "prompts/list", field: "prompts", key: "name", capability: "prompts" }
 
+const changes = new Map<string, (fields: { readonly server: string }) => McpEvent.McpEvent>([
+  ["notifications/tools/list_changed", McpEvent.McpEvent.ToolsChanged],
+  ["notifications/resources/list_changed", McpEvent.McpEvent.ResourcesChanged],
+  ["notifications/prompts/list_changed", McpEvent.McpEvent.PromptsChanged]
+])
+
 /** What servers answered to an unknown resource before 2026-07-28. */
 const resourceNotFound = -32002
 
@@ -64,17 +70,17 @@ export const make = (connection: Connector.Connection): Effect.Effect<Session.Se
       return { ...decoded, ttlMs: pages.ttlMs, cacheScope: pages.cacheScope }
     })
 
+    const clock = yield* Effect.clock
+    const told = new Map<string, number>()
     connection.onNotification(({ method }) => {
-      if (method === "notifications/tools/list_changed") {
-        known.outdate()
-        events?.publish(McpEvent.McpEvent.ToolsChanged({ server }))
-      } else if (method === "notifications/resources/list_changed") {
-        events?.publish(McpEvent.McpEvent.ResourcesChanged({ server }))
-      } else if (method === "notifications/prompts/list_changed") {
-        events?.publish(McpEvent.McpEvent.PromptsChanged({ server }))
-      } else if (method === "$/resync") {
-        known.outdate()
-      }
+      if (method === "notifications/tools/list_changed" || method === "$/resync") known.outdate()
+      const event = changes.get(method)
+      if (event === undefined || events === undefined) return
+      // One per second is news; more would only push other news off the bus.
+      const now = clock.unsafeCurrentTimeMillis()
+      if (now - (told.get(method) ?? -Infinity) < 1_000) return
+      told.set(method, now)
+      events.publish(event({ server }))
     })
 
     const violation = (what: string) =>
