@@ -129,6 +129,13 @@ export * as OutputSchema from "./tools/OutputSchema.ts"
 export * as Protocol from "./connection/Protocol.ts"
 
 /**
+ * When to connect again to a server that was lost or did not answer: a `Schedule` as a value, per server.
+ *
+ * @since 0.1.0
+ */
+export * as ReconnectPolicy from "./resilience/ReconnectPolicy.ts"
+
+/**
  * The headers that a remote server wants beside those of the protocol: from its configuration, an environment variable
  * or a program, and, where a Layer says so, from a login.
  *
