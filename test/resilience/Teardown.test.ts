@@ -132,7 +132,7 @@ describe("a host that ends without closing", () => {
       for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
         assert.deepStrictEqual(yield* run("wait", signal), [null, signal])
       }
-    }))
+    }), 60_000)
 
   it.live("leaves a signal to an application that listens for it", () =>
     Effect.gen(function*() {

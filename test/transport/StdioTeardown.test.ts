@@ -258,7 +258,7 @@ describe("closing a stdio server", () => {
       const before = openFiles().length
       for (let i = 0; i < 20; i++) yield* once
       yield* eventually(() => openFiles().length <= before, () => `${openFiles().length} files, ${before} before`)
-    }).pipe(Effect.provide(live()), assertNoLeak))
+    }).pipe(Effect.provide(live()), assertNoLeak), 60_000)
 
   it.live("leaves no process behind, wherever it is interrupted", () =>
     Effect.gen(function*() {
@@ -288,5 +288,5 @@ describe("closing a stdio server", () => {
           yield* Fiber.interrupt(fiber)
         }), { concurrency: 4, discard: true })
       assert.deepStrictEqual(pidsWithArgument(marker), [])
-    }).pipe(Effect.provide(live({ stdinGrace: "40 millis", termGrace: "40 millis" })), assertNoLeak))
+    }).pipe(Effect.provide(live({ stdinGrace: "40 millis", termGrace: "40 millis" })), assertNoLeak), 60_000)
 })
