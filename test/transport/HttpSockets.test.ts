@@ -122,6 +122,21 @@ describe("the sockets of a connection", () => {
       assert.lengthOf(peer.hits, 4)
     }))
 
+  it.scopedLive("are few for notifications too, which all arrive", () =>
+    Effect.gen(function*() {
+      const held: Array<Peer.Hit> = []
+      const peer = yield* Peer.serve((hit) => {
+        held.push(hit)
+        if (held.length >= 16) { for (const { response } of held.splice(0)) response.writeHead(202).end() }
+      })
+      const client = yield* Client.open(peer.url)
+      for (const n of ids(48)) {
+        assert.isUndefined(client.transport.send({ jsonrpc: "2.0", method: "notifications/progress", params: { n } }))
+      }
+      yield* peer.until(() => peer.hits.length === 48)
+      assert.isAtMost(peer.most(), 16)
+    }))
+
   it.scopedLive("are released by streams that stay open after their answer", () =>
     Effect.gen(function*() {
       const peer = yield* Peer.serve((hit) => {
@@ -200,6 +215,38 @@ describe("an idle socket that the server has closed", () => {
       assert.deepInclude(failed[0], { _tag: "NetworkError", outcome: "unknown" })
       assert.strictEqual(executions, 19)
       assert.lengthOf(peer.hits, 20)
+    }))
+})
+
+describe("the handshake", () => {
+  it.scopedLive("is over before any request is sent, which could overtake it", () =>
+    Effect.gen(function*() {
+      let initialized: Peer.Hit | undefined
+      const peer = yield* Peer.serve((hit) => {
+        if (hit.message?.method === "notifications/initialized") initialized = hit
+        else if (!Peer.standard(hit)) echo(hit)
+      })
+      const client = yield* Client.open(peer.url)
+      yield* client.handshake
+      client.transport.send(Client.call(1))
+      client.transport.send({ jsonrpc: "2.0", method: "notifications/roots/list_changed" })
+      yield* peer.until(() => peer.hits.length === 3)
+      assert.isEmpty(peer.hits.filter(({ message }) => message?.method === "tools/call"))
+      initialized!.response.writeHead(202).end()
+      yield* client.heard.answer(1)
+    }))
+
+  it.scopedLive("does not cost the requests when its end is refused, or not answered", () =>
+    Effect.gen(function*() {
+      const peer = yield* Peer.serve((hit) => {
+        if (hit.message?.method !== "notifications/initialized") return void (Peer.standard(hit) || echo(hit))
+        if (hit.headers["x-refuse"] !== undefined) hit.response.writeHead(500).end()
+      })
+      for (const headers of [{ "x-refuse": "1" }, {}]) {
+        const client = yield* Client.open(peer.url, { headers })
+        yield* client.handshake
+        assert.deepInclude(yield* client.outcome(Client.call(1)), { id: 1 })
+      }
     }))
 })
 

@@ -158,6 +158,23 @@ describe("the old transport", () => {
       assert.strictEqual(opened.kind, "sse")
     }))
 
+  it.scopedLive("sends no request before initialized is accepted, which it could overtake", () =>
+    Effect.gen(function*() {
+      let initialized: Peer.Hit | undefined
+      const { peer } = yield* serve((hit, say) => {
+        if (hit.message?.method === "notifications/initialized") initialized = hit
+        else echo(hit, say)
+      })
+      const client = yield* open(peer.url)
+      client.transport.send({ jsonrpc: "2.0", method: "notifications/initialized" })
+      client.transport.send(Client.call(1))
+      client.transport.send({ jsonrpc: "2.0", method: "notifications/roots/list_changed" })
+      yield* peer.until(() => peer.of("POST").length === 2)
+      assert.isEmpty(peer.hits.filter(({ message }) => message?.method === "tools/call"))
+      initialized!.response.writeHead(202).end()
+      yield* client.heard.answer(1)
+    }))
+
   it.scopedLive("names the version that was negotiated", () =>
     Effect.gen(function*() {
       const { peer } = yield* serve(echo)

@@ -33,7 +33,7 @@ export interface Exchange {
 
 /** @internal */
 export interface HttpClient {
-  /** Throws only if a header or the path cannot be sent. */
+  /** Throws only if a header or the path cannot be sent; does nothing once the client is destroyed. */
   readonly exchange: (call: Call, reply: Reply) => Exchange
   readonly destroy: () => void
 }
@@ -82,6 +82,7 @@ export const make = (server: string, url: URL, keepAlive: number): HttpClient =>
   // A redirect inside the origin is remembered: many servers answer `/mcp` with 307 to `/mcp/`, every time.
   const moved = new Map<string, string>()
   let distrust = 0
+  let destroyed = false
 
   const redirect = (from: string, location: string | undefined): URL | "malformed" | "other-origin" => {
     const base = new URL(from, url.origin)
@@ -91,6 +92,7 @@ export const make = (server: string, url: URL, keepAlive: number): HttpClient =>
   }
 
   const exchange = (call: Call, reply: Reply): Exchange => {
+    if (destroyed) return { destroy: () => undefined }
     let path = moved.get(call.path) ?? call.path
     let hops = 0
     let over = false
@@ -180,6 +182,7 @@ export const make = (server: string, url: URL, keepAlive: number): HttpClient =>
   return {
     exchange,
     destroy: () => {
+      destroyed = true
       for (const exchange of open) exchange.destroy()
       agent.destroy()
     }

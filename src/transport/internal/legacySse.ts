@@ -7,6 +7,7 @@ import * as JsonRpc from "../JsonRpc.ts"
 import type * as Transport from "../Transport.ts"
 import * as AnswerReader from "./answerReader.ts"
 import * as EventStream from "./eventStream.ts"
+import * as Handshake from "./handshake.ts"
 import type * as HttpClient from "./httpClient.ts"
 import * as Lingering from "./lingering.ts"
 import * as Remote from "./remote.ts"
@@ -153,40 +154,38 @@ export const make = (
     tell((sink) => sink.failed(message.id, error))
   }
 
-  const launch = (pending: Pending): McpError.CallError | undefined => {
+  const postOf = (pending: Pending, over: () => void): SidePosts.Post => {
     const { body, bytes, message } = pending
     const request = JsonRpc.isRequest(message) ? message : undefined
-    const call: HttpClient.Call = {
-      method: "POST",
-      path: path ?? Remote.pathOf(url),
-      headers: headers.post(message, bytes, undefined),
-      body,
-      repeatable: request === undefined || Repeatable.is(request.method)
+    return {
+      bytes,
+      call: () => ({
+        method: "POST",
+        path: path ?? Remote.pathOf(url),
+        headers: headers.post(message, bytes, undefined),
+        body,
+        repeatable: request === undefined || Repeatable.is(request.method)
+      }),
+      about: { id: request?.id, session: false },
+      accepted: over,
+      failed: (error) => {
+        over()
+        fail(pending, error)
+      }
     }
+  }
+
+  const launch = (pending: Pending): void => {
+    if (end !== undefined) return
     const over = () => {
       if (pending.exchange !== undefined) lingering.delete(pending.exchange)
       pending.exchange = undefined
       slots.leave(pending)
     }
-    try {
-      pending.exchange = side.send(call, { id: request?.id, session: false }, {
-        accepted: over,
-        failed: (error) => {
-          over()
-          fail(pending, error)
-        }
-      })
-      return undefined
-    } catch {
-      return new McpError.ConfigurationError({ server, path: "url", detail: "no request can be made of it" })
-    }
+    pending.exchange = side.send(postOf(pending, over))
   }
 
-  const slots = Slots.make<Pending>(maxInFlight, limits.writeQueueBytes, (next) => {
-    if (end !== undefined) return
-    const error = launch(next)
-    if (error !== undefined) fail(next, error)
-  })
+  const slots = Slots.make<Pending>(maxInFlight, limits.writeQueueBytes, launch)
 
   const send = (message: JsonRpc.Message): McpError.CallError | undefined => {
     if (end !== undefined) return end.error("not-sent")
@@ -196,16 +195,18 @@ export const make = (
       return new McpError.MessageTooLarge({ server, limit: limits.maxMessageBytes, direction: "sent" })
     }
     const pending: Pending = { message, body, bytes, exchange: undefined }
-    if (!JsonRpc.isRequest(message)) return launch(pending)
+    if (!JsonRpc.isRequest(message)) {
+      const isInitialized = "method" in message && message.method === "notifications/initialized"
+      return side.queue(postOf(pending, isInitialized ? Handshake.hold(remote, slots) : () => undefined))
+    }
     const entered = slots.enter(pending, bytes)
     if (entered === "full") {
       const queued = slots.waitingBytes()
       return new McpError.Overloaded({ server, queue: "write", queued, limit: limits.writeQueueBytes })
     }
     table.set(message.id, pending)
-    const error = entered === "now" ? launch(pending) : undefined
-    if (error !== undefined) settle(message.id, pending)
-    return error
+    if (entered === "now") launch(pending)
+    return undefined
   }
 
   return {

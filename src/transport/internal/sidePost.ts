@@ -1,75 +1,113 @@
 /** @internal */
-import type * as McpError from "../../McpError.ts"
+import * as McpError from "../../McpError.ts"
 import type * as HttpClient from "./httpClient.ts"
 import * as Lingering from "./lingering.ts"
 import * as Refusal from "./refusal.ts"
 import type * as Remote from "./remote.ts"
 import * as ResponseBody from "./responseBody.ts"
+import * as Slots from "./slots.ts"
 
-/** @internal */
-export interface SidePosts {
-  /**
-   * POSTs what is owed no answer of its own; `accepted` at the head of a success, whose body is of no interest.
-   * Throws only if it cannot be sent at all.
-   */
-  readonly send: (call: HttpClient.Call, about: Refusal.About, on: Handlers) => HttpClient.Exchange
-  /** Called once, when none is waiting. */
-  readonly whenIdle: (idle: () => void) => void
-}
-
-/** @internal */
-export interface Handlers {
+/**
+ * What is POSTed without an answer of its own.
+ *
+ * @internal
+ */
+export interface Post {
+  readonly bytes: number
+  /** Asked for when it is sent, because the session may change while it waits. */
+  readonly call: () => HttpClient.Call
+  readonly about: Refusal.About
+  /** At the head of a success, whose body is of no interest. */
   readonly accepted: () => void
   readonly failed: (error: McpError.CallError) => void
 }
 
 /** @internal */
+export interface SidePosts {
+  /** At once; it can be ended. */
+  readonly send: (post: Post) => HttpClient.Exchange
+  /** In its turn, for a server that accepts slowly shall not cost a socket each. */
+  readonly queue: (post: Post) => McpError.Overloaded | undefined
+  /** Called once, when no acceptance is awaited. */
+  readonly whenIdle: (idle: () => void) => void
+}
+
+const maxWaiting = 16
+
+const inert: HttpClient.Exchange = { destroy: () => undefined }
+
+/** @internal */
 export const make = (remote: Remote.Remote): SidePosts => {
-  const waiting = new Set<HttpClient.Exchange>()
+  const { limits, server } = remote
+  const waiting = new Set<Post>()
   const draining = Lingering.make()
   let onIdle: (() => void) | undefined
 
-  const settled = (exchange: HttpClient.Exchange) => {
-    waiting.delete(exchange)
+  const settled = (post: Post) => {
+    waiting.delete(post)
+    slots.leave(post)
     if (waiting.size > 0 || onIdle === undefined) return
     onIdle()
     onIdle = undefined
   }
 
-  const send = (call: HttpClient.Call, about: Refusal.About, on: Handlers): HttpClient.Exchange => {
-    const exchange = remote.client.exchange(call, {
-      response: (response) => {
-        const status = response.statusCode ?? 0
-        if (status < 200 || status >= 300) {
-          return Refusal.read(remote, response, exchange, about, (error) => {
-            settled(exchange)
-            on.failed(error)
-          })
-        }
-        draining.add(exchange)
-        ResponseBody.text(response, remote.limits.errorBodyBytes, (end) => {
-          draining.delete(exchange)
-          if (end !== "ended") exchange.destroy()
-        })
-        settled(exchange)
-        on.accepted()
-      },
-      failed: (error) => {
-        settled(exchange)
-        on.failed(error)
-      }
+  const respond = (post: Post, exchange: HttpClient.Exchange): HttpClient.Reply["response"] => (response) => {
+    const status = response.statusCode ?? 0
+    if (status < 200 || status >= 300) {
+      return Refusal.read(remote, response, exchange, post.about, (error) => {
+        settled(post)
+        post.failed(error)
+      })
+    }
+    draining.add(exchange)
+    ResponseBody.text(response, limits.errorBodyBytes, (end) => {
+      draining.delete(exchange)
+      if (end !== "ended") exchange.destroy()
     })
-    waiting.add(exchange)
-    return {
-      destroy: () => {
-        exchange.destroy()
-        settled(exchange)
-      }
+    settled(post)
+    post.accepted()
+  }
+
+  const start = (post: Post): HttpClient.Exchange => {
+    waiting.add(post)
+    try {
+      const exchange: HttpClient.Exchange = remote.client.exchange(post.call(), {
+        response: (response) => respond(post, exchange)(response),
+        failed: (error) => {
+          settled(post)
+          post.failed(error)
+        }
+      })
+      return exchange
+    } catch {
+      settled(post)
+      post.failed(new McpError.ConfigurationError({ server, path: "url", detail: "no request can be made of it" }))
+      return inert
     }
   }
 
+  const slots = Slots.make<Post>(maxWaiting, limits.writeQueueBytes, start)
+
   return {
-    send,
+    send: (post) => {
+      const exchange = start(post)
+      return {
+        destroy: () => {
+          exchange.destroy()
+          settled(post)
+        }
+      }
+    },
+    queue: (post) => {
+      const entered = slots.enter(post, post.bytes)
+      if (entered === "full") {
+        const queued = slots.waitingBytes()
+        return new McpError.Overloaded({ server, queue: "write", queued, limit: limits.writeQueueBytes })
+      }
+      waiting.add(post)
+      if (entered === "now") start(post)
+      return undefined
+    },
     whenIdle: (idle) => {
       if (waiting.size === 0) idle()
       else onIdle = idle

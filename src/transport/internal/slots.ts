@@ -10,6 +10,9 @@ export interface Slots<Item> {
   readonly enter: (item: Item, bytes: number) => "now" | "later" | "full"
   /** Whether in flight or waiting: it is neither any more. */
   readonly leave: (item: Item) => void
+  /** Lets everything wait until it is released. */
+  readonly hold: () => void
+  readonly release: () => void
   readonly isWaiting: (item: Item) => boolean
   readonly waitingBytes: () => number
 }
@@ -19,6 +22,7 @@ export const make = <Item>(max: number, maxBytes: number, start: (item: Item) =>
   const running = new Set<Item>()
   const waiting = new Map<Item, number>()
   let bytes = 0
+  let held = false
 
   const drop = (item: Item, size: number) => {
     waiting.delete(item)
@@ -27,7 +31,7 @@ export const make = <Item>(max: number, maxBytes: number, start: (item: Item) =>
 
   const startNext = () => {
     for (const [next, size] of waiting) {
-      if (running.size >= max) return
+      if (held || running.size >= max) return
       drop(next, size)
       running.add(next)
       start(next)
@@ -36,7 +40,7 @@ export const make = <Item>(max: number, maxBytes: number, start: (item: Item) =>
 
   return {
     enter: (item, size) => {
-      if (running.size < max && waiting.size === 0) {
+      if (!held && running.size < max && waiting.size === 0) {
         running.add(item)
         return "now"
       }
@@ -50,6 +54,13 @@ export const make = <Item>(max: number, maxBytes: number, start: (item: Item) =>
       if (size !== undefined) return drop(item, size)
       // Only after this turn is the socket of what has just ended free to be used again.
       if (running.delete(item) && waiting.size > 0) queueMicrotask(startNext)
+    },
+    hold: () => {
+      held = true
+    },
+    release: () => {
+      held = false
+      startNext()
     },
     isWaiting: (item) => waiting.has(item),
     waitingBytes: () => bytes

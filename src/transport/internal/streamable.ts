@@ -7,6 +7,7 @@ import * as JsonRpc from "../JsonRpc.ts"
 import type * as Transport from "../Transport.ts"
 import * as AnswerReader from "./answerReader.ts"
 import * as EventStream from "./eventStream.ts"
+import * as Handshake from "./handshake.ts"
 import * as HeaderText from "./headerText.ts"
 import type * as HttpClient from "./httpClient.ts"
 import * as JsonText from "./jsonText.ts"
@@ -234,24 +235,28 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
     listening = remote.run(StreamRetry.listen(options.retry, once, remote.now, diagnostic))
   }
 
-  const sendAside = (message: JsonRpc.Message, body: string, bytes: number, extra: Pending["extra"]): void => {
+  const sendAside = (
+    message: JsonRpc.Message,
+    body: string,
+    bytes: number,
+    extra: Pending["extra"]
+  ): McpError.Overloaded | undefined => {
     const method = "method" in message ? message.method : "an answer"
-    side.send(
-      {
-        method: "POST",
-        path,
-        headers: headers.post(message, bytes, extra),
-        body,
-        repeatable: true
+    const isInitialized = method === "notifications/initialized"
+    const over = isInitialized ? Handshake.hold(remote, slots) : undefined
+    return side.queue({
+      bytes,
+      call: () => ({ method: "POST", path, headers: headers.post(message, bytes, extra), body, repeatable: true }),
+      about: { id: undefined, session: headers.session !== undefined },
+      accepted: () => {
+        over?.()
+        if (isInitialized) startListening()
       },
-      { id: undefined, session: headers.session !== undefined },
-      {
-        accepted: () => {
-          if (method === "notifications/initialized") startListening()
-        },
-        failed: (error) => diagnostic({ kind: "dropped", detail: `${method} was not accepted: ${error.message}` })
+      failed: (error) => {
+        over?.()
+        diagnostic({ kind: "dropped", detail: `${method} was not accepted: ${error.message}` })
       }
-    )
+    })
   }
 
   const send: Transport.Transport["send"] = (message, sendOptions) => {
@@ -269,7 +274,7 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
     if (bytes > limits.maxMessageBytes) {
       return new McpError.MessageTooLarge({ server, limit: limits.maxMessageBytes, direction: "sent" })
     }
-    if (!JsonRpc.isRequest(message)) return void sendAside(message, body, bytes, extra)
+    if (!JsonRpc.isRequest(message)) return sendAside(message, body, bytes, extra)
     if (message.method === "initialize") {
       headers.session = undefined
       headers.negotiated = undefined
@@ -301,11 +306,13 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
     const done = () => resume(Effect.void)
     const bye = headers.session
     if (bye !== undefined) {
-      side.send(
-        { method: "DELETE", path, headers: headers.delete(), repeatable: true },
-        { id: undefined, session: false },
-        { accepted: () => undefined, failed: () => undefined }
-      )
+      side.send({
+        bytes: 0,
+        call: () => ({ method: "DELETE", path, headers: headers.delete(), repeatable: true }),
+        about: { id: undefined, session: false },
+        accepted: () => undefined,
+        failed: () => undefined
+      })
     }
     side.whenIdle(done)
   })
