@@ -163,7 +163,8 @@ describe("sessions and sockets", () => {
     (peer, server) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
-        yield* fails("bad", session.callTool("bad"), ["ConnectionLost", "NetworkError", "StreamInterrupted"], {
+        yield* fails("bad", session.callTool("bad"), "NetworkError", {
+          code: "ECONNRESET",
           outcome: "unknown",
           isRetryable: false,
           countsForBreaker: true
@@ -194,7 +195,7 @@ describe("sessions and sockets", () => {
   )
 
   http(
-    "http-keepalive-race",
+    "http-keepalive-closed",
     "sockets that died while idle are not used again",
     (peer, server) =>
       Effect.gen(function*() {

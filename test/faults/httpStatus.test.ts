@@ -98,7 +98,11 @@ describe("the way to an HTTP server", () => {
           remains: { left: () => sockets.size === 0 ? [] : ["a connection at the server"] }
         })
       ),
-      (peer) => fails("open", peer.open, ["NetworkError", "ProtocolViolation"], { countsForBreaker: true }, soon)
+      (peer) =>
+        fails("open", peer.open, "NetworkError", {
+          code: (code: string) => code.startsWith("HPE_"),
+          countsForBreaker: true
+        }, soon)
     )
   )
 })

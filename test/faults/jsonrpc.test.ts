@@ -1,6 +1,5 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import type * as McpError from "../../src/McpError.ts"
 import { echoes, fails, type Peer, succeeds, textOf } from "./harness.ts"
 import { stdio } from "./stdio.ts"
 
@@ -49,21 +48,18 @@ describe("answers that break JSON-RPC", () => {
       })
   )
 
-  const malformed: ReadonlyArray<readonly [string, ReadonlyArray<McpError.McpError["_tag"]>]> = [
-    ["error-no-message", ["ProtocolViolation", "RemoteError"]],
-    ["error-string", ["ProtocolViolation"]],
-    ["error-float-code", ["ProtocolViolation", "RemoteError"]],
-    ["result-and-error", ["ProtocolViolation", "RemoteError"]],
-    ["neither-result-nor-error", ["ProtocolViolation"]]
-  ]
-  for (const [mode, tags] of malformed) {
-    stdio(mode, `the call fails at once with ${tags.join(" or ")}`, (peer) =>
+  const malformed = [
+    ["error-no-message", "RemoteError", { code: -32050, detail: "" }],
+    ["error-string", "ProtocolViolation", { what: "an error that is not an object" }],
+    ["error-float-code", "ProtocolViolation", { what: "an error without a numeric code" }],
+    ["result-and-error", "ProtocolViolation", { what: "an answer with both a result and an error" }],
+    ["neither-result-nor-error", "ProtocolViolation", { what: "an answer with neither a result nor an error" }]
+  ] as const
+  for (const [mode, tag, fields] of malformed) {
+    stdio(mode, `the call fails at once with ${tag}`, (peer) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
-        yield* fails("bad", session.callTool("bad"), tags, {
-          outcome: (outcome: string) => outcome !== "not-sent",
-          isRetryable: false
-        }, soon)
+        yield* fails("bad", session.callTool("bad"), tag, { outcome: "executed", isRetryable: false, ...fields }, soon)
         yield* echoes(session)
       }))
   }
