@@ -50,6 +50,11 @@ const session = (connection: Connector.Connection): LogLevels => {
   connection.onNotification(({ method }) => {
     if (method === "$/resync") forgotten = level !== undefined
   })
+  const tellAgain = Effect.suspend(() => {
+    if (!forgotten || level === undefined) return Effect.void
+    forgotten = false
+    return Effect.catchAll(tell(level), (error) => Effect.logDebug("could not set the log level again", error))
+  })
   return {
     set: (wanted) =>
       Effect.tap(tell(wanted), () => {
@@ -57,13 +62,8 @@ const session = (connection: Connector.Connection): LogLevels => {
         forgotten = false
       }),
     request: (method, params, options) =>
-      Effect.suspend(() => {
-        if (!forgotten || level === undefined) return connection.request(method, params, options)
-        forgotten = false
-        return Effect.zipRight(
-          Effect.catchAll(tell(level), (error) => Effect.logDebug("could not set the log level again", error)),
-          connection.request(method, params, options)
-        )
-      })
+      forgotten
+        ? Effect.zipRight(tellAgain, connection.request(method, params, options))
+        : connection.request(method, params, options)
   }
 }
