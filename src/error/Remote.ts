@@ -335,15 +335,13 @@ export class UnexpectedContentType
     {
       server: Schema.String,
       got: Schema.String,
-      excerpt: Schema.String
+      excerpt: Schema.String,
+      outcome: Outcome.pipe(Schema.propertySignature, Schema.withConstructorDefault(() => "unknown" as const))
     }
   )
 {
   override get message(): string {
     return named(this.server, `unexpected content type ${quote(this.got)}: ${excerpt(this.excerpt, 256)}`)
-  }
-  get outcome(): Outcome {
-    return "unknown"
   }
   get isRetryable(): boolean {
     return false

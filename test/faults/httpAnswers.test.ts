@@ -87,6 +87,7 @@ describe("answers over HTTP that are wrong", () => {
     (peer) =>
       fails("open", peer.open, "UnexpectedContentType", {
         got: (got: string) => got.startsWith("text/html"),
+        outcome: "not-sent",
         countsForBreaker: true
       }, soon)
   )

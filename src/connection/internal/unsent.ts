@@ -21,6 +21,8 @@ export const unsent = (error: McpError.ConnectError): McpError.ConnectError => {
       return new McpError.ProtocolViolation({ ...error, outcome })
     case "StreamInterrupted":
       return new McpError.StreamInterrupted({ ...error, outcome })
+    case "UnexpectedContentType":
+      return new McpError.UnexpectedContentType({ ...error, outcome })
     default:
       return error
   }
