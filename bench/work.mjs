@@ -125,6 +125,8 @@ const memory = async (contestant, server, { servers, warmup }) => {
     await client.call("echo", { text: "marker" })
     await client.close()
   }
+  // The SDKs hold what they have closed until a timer of 2 s runs out.
+  await sleep(2500)
   const opened = [await contestant.open(server)]
   await opened[0].call("echo", { text: "marker" })
   const one = await settled()
