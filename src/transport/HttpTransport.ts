@@ -9,7 +9,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as ServerConfig from "../config/ServerConfig.ts"
-import * as Teardown from "../resilience/Teardown.ts"
+import type * as Teardown from "../resilience/Teardown.ts"
 import * as Farewell from "./internal/farewell.ts"
 import * as Remote from "./internal/remote.ts"
 import * as Streamable from "./internal/streamable.ts"
@@ -57,13 +57,13 @@ export class HttpTransport extends Context.Tag("effect-mcp-runtime/transport/Htt
 export const make = (
   options?: Partial<Options>
 ): Effect.Effect<HttpTransport["Type"], never, Teardown.Teardown> =>
-  Effect.map(Teardown.Teardown, (teardown) => {
+  Effect.map(Remote.services, (services) => {
     const { maxInFlight, retryCeiling, retryFailures, retryFloor } = { ...defaults, ...options }
     const retry = { ...StreamRetry.defaults, floor: retryFloor, ceiling: retryCeiling, failures: retryFailures }
     const open = Effect.fn("HttpTransport.open")(function*(config: ServerConfig.HttpServer) {
-      const remote = yield* Remote.make(config)
+      const remote = yield* Remote.make(services, config)
       const { close, transport } = Streamable.make(remote, { maxInFlight, retry })
-      yield* Farewell.atEnd(teardown, config.name, transport.kind, close, remote.client.destroy)
+      yield* Farewell.atEnd(services.ending, config.name, transport.kind, close, remote.client.destroy)
       return transport
     })
     return { open }

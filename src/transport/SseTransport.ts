@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
-import * as Teardown from "../resilience/Teardown.ts"
+import type * as Teardown from "../resilience/Teardown.ts"
 import * as Farewell from "./internal/farewell.ts"
 import * as LegacySse from "./internal/legacySse.ts"
 import * as Remote from "./internal/remote.ts"
@@ -30,13 +30,13 @@ export class SseTransport extends Context.Tag("effect-mcp-runtime/transport/SseT
  * @category constructors
  */
 export const make: Effect.Effect<SseTransport["Type"], never, Teardown.Teardown> = Effect.map(
-  Teardown.Teardown,
-  (teardown) => ({
+  Remote.services,
+  (services) => ({
     open: Effect.fn("SseTransport.open")(function*(config: ServerConfig.SseServer | ServerConfig.HttpServer) {
-      const remote = yield* Remote.make(config)
+      const remote = yield* Remote.make(services, config)
       const endpoint = yield* Deferred.make<void, McpError.ConnectError>()
       const { close, transport } = LegacySse.make(remote, endpoint)
-      yield* Farewell.atEnd(teardown, config.name, transport.kind, close, remote.client.destroy)
+      yield* Farewell.atEnd(services.ending, config.name, transport.kind, close, remote.client.destroy)
       yield* Deferred.await(endpoint)
       return transport
     })

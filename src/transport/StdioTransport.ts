@@ -17,9 +17,9 @@ import * as Option from "effect/Option"
 import * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
-import * as McpEvent from "../McpEvent.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import * as HostEnvironment from "./HostEnvironment.ts"
+import * as Ending from "./internal/ending.ts"
 import * as ProcessLadder from "./internal/processLadder.ts"
 import * as Spawn from "./internal/spawn.ts"
 import * as StdioPeer from "./internal/stdioPeer.ts"
@@ -95,7 +95,7 @@ export const make: Effect.Effect<StdioTransport["Type"], never, Teardown.Teardow
   const teardown = yield* Teardown.Teardown
   const base = yield* Limits.CurrentLimits
   const host = yield* HostEnvironment.HostEnvironment
-  const events = yield* Effect.serviceOption(McpEvent.McpEvents)
+  const ending = yield* Ending.make
 
   const close = Effect.fnUntraced(function*(
     config: ServerConfig.StdioServer,
@@ -106,9 +106,7 @@ export const make: Effect.Effect<StdioTransport["Type"], never, Teardown.Teardow
     const [took] = yield* Effect.timed(ladder.run)
     peer.finish((outcome) => new McpError.Closed({ server, operation: "the request", outcome }))
     peer.release()
-    const end = { server, transport: "stdio" as const, took, exit: peer.process.exit(), ...ladder.outcome() }
-    teardown.record(end)
-    if (Option.isSome(events)) events.value.publish(McpEvent.McpEvent.Closed({ server, end }))
+    ending.record({ server, transport: "stdio", took, exit: peer.process.exit(), ...ladder.outcome() })
   })
 
   const acquire = (config: ServerConfig.StdioServer, limits: Limits.Limits) =>

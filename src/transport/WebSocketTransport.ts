@@ -6,13 +6,12 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
-import * as Teardown from "../resilience/Teardown.ts"
+import type * as Teardown from "../resilience/Teardown.ts"
 import * as Farewell from "./internal/farewell.ts"
+import * as Remote from "./internal/remote.ts"
 import * as WebSocketLink from "./internal/webSocketLink.ts"
 import * as WebSocketOpen from "./internal/webSocketOpen.ts"
-import * as RemoteHeaders from "./RemoteHeaders.ts"
 import type * as Transport from "./Transport.ts"
 
 /**
@@ -30,15 +29,14 @@ export class WebSocketTransport
  * @category constructors
  */
 export const make: Effect.Effect<WebSocketTransport["Type"], never, Teardown.Teardown> = Effect.map(
-  Teardown.Teardown,
-  (teardown) => ({
+  Remote.services,
+  ({ ending, headers, limits: base }) => ({
     open: Effect.fn("WebSocketTransport.open")(function*(config: ServerConfig.WebSocketServer) {
-      const limits = ServerConfig.limits(config, yield* Limits.CurrentLimits)
-      const headers = yield* RemoteHeaders.RemoteHeaders
+      const limits = ServerConfig.limits(config, base)
       const source = yield* headers.resolve(config)
       const socket = yield* WebSocketOpen.open(config, limits, source)
       const link = WebSocketLink.make(config.name, socket, limits)
-      yield* Farewell.atEnd(teardown, config.name, link.transport.kind, link.close, link.destroy)
+      yield* Farewell.atEnd(ending, config.name, link.transport.kind, link.close, link.destroy)
       yield* Effect.forkScoped(link.keepAlive)
       return link.transport
     })

@@ -6,6 +6,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as BoundedWait from "../../resilience/BoundedWait.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
 import type * as Adapter from "./adapter.ts"
@@ -43,10 +44,7 @@ export const noValidator = {
  */
 export const closing = (client: { readonly close: () => Promise<void> }): Effect.Effect<void, never, Scope.Scope> =>
   Effect.addFinalizer(() =>
-    Effect.promise(() => client.close().catch(() => undefined)).pipe(
-      Effect.interruptible,
-      Effect.timeoutOption(Duration.seconds(1))
-    )
+    BoundedWait.within(Duration.seconds(1))(Effect.promise(() => client.close().catch(() => undefined)))
   )
 
 /** @internal */

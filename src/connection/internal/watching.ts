@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as Limits from "../../config/Limits.ts"
 import * as McpError from "../../McpError.ts"
+import * as BoundedWait from "../../resilience/BoundedWait.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Connector from "../Connector.ts"
 import * as Protocol from "../Protocol.ts"
@@ -35,8 +36,7 @@ export const session = (request: Calls.Request, limits: Limits.Limits): Watching
   const subscribe = (uri: string) => request("resources/subscribe", { uri })
   const unsubscribe = (uri: string) =>
     request("resources/unsubscribe", { uri }).pipe(
-      Effect.interruptible,
-      Effect.timeoutOption(limits.pingTimeout),
+      BoundedWait.within(limits.pingTimeout),
       Effect.catchAll((error) => Effect.logDebug("could not unsubscribe", error)),
       Effect.asVoid
     )

@@ -16,6 +16,7 @@ import type * as Scope from "effect/Scope"
 import * as Utils from "effect/Utils"
 import type * as Limits from "../../config/Limits.ts"
 import * as McpError from "../../McpError.ts"
+import * as BoundedWait from "../../resilience/BoundedWait.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Transport from "../../transport/Transport.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
@@ -240,7 +241,7 @@ class Engine implements Wire {
       this.#closing = true
       if (this.#pending.size === 0 || Duration.toMillis(drain) <= 0) return Effect.void
       this.#drained = Deferred.unsafeMake<void>(FiberId.none)
-      return Deferred.await(this.#drained).pipe(Effect.interruptible, Effect.timeoutOption(drain), Effect.asVoid)
+      return Effect.asVoid(BoundedWait.within(drain)(Deferred.await(this.#drained)))
     }).pipe(Effect.andThen(Effect.sync(() => {
       for (const id of Array.from(this.#pending.keys())) {
         if (this.#end === undefined) this.#tellCancelled(id, "the connection closes")

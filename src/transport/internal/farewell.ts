@@ -4,8 +4,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import type * as Teardown from "../../resilience/Teardown.ts"
+import * as BoundedWait from "../../resilience/BoundedWait.ts"
 import type * as Transport from "../Transport.ts"
+import type * as Ending from "./ending.ts"
 
 /**
  * At the end of the scope: says farewell within the bound, then ends what is left, and records how it went.
@@ -13,7 +14,7 @@ import type * as Transport from "../Transport.ts"
  * @internal
  */
 export const atEnd = (
-  teardown: Teardown.Teardown["Type"],
+  ending: Ending.Ending,
   server: string,
   transport: Transport.Transport["kind"],
   farewell: Effect.Effect<void>,
@@ -22,9 +23,9 @@ export const atEnd = (
   Effect.addFinalizer(() =>
     Effect.gen(function*() {
       const started = yield* Clock.currentTimeMillis
-      const said = yield* farewell.pipe(Effect.interruptible, Effect.timeoutOption(teardown.options.farewellTimeout))
+      const said = yield* BoundedWait.within(ending.bounds.farewellTimeout)(farewell)
       destroy()
       const took = Duration.millis((yield* Clock.currentTimeMillis) - started)
-      teardown.record({ server, transport, how: Option.isSome(said) ? "closed" : "abandoned", took, killed: [] })
+      ending.record({ server, transport, how: Option.isSome(said) ? "closed" : "abandoned", took, killed: [] })
     })
   )

@@ -15,6 +15,7 @@ import * as Scope from "effect/Scope"
 import type * as Limits from "../../config/Limits.ts"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
 import * as McpError from "../../McpError.ts"
+import * as BoundedWait from "../../resilience/BoundedWait.ts"
 import * as Teardown from "../../resilience/Teardown.ts"
 import * as JsonRpc from "../JsonRpc.ts"
 import type * as MemoryTransport from "../MemoryTransport.ts"
@@ -220,8 +221,7 @@ export class Link implements Transport.Transport {
         this.#sink?.ended(this.#ended)
       }
       return Scope.close(peerScope, Exit.void).pipe(
-        Effect.interruptible,
-        Effect.timeoutOption(teardown?.options.termGrace ?? Teardown.defaults.termGrace),
+        BoundedWait.within(Duration.decode(teardown?.options.termGrace ?? Teardown.defaults.termGrace)),
         Effect.map((done) => {
           this.#note("closed", "")
           const took = Duration.millis(clock.unsafeCurrentTimeMillis() - from)

@@ -7,7 +7,9 @@ import type * as Scope from "effect/Scope"
 import * as Limits from "../../config/Limits.ts"
 import * as ServerConfig from "../../config/ServerConfig.ts"
 import type * as McpError from "../../McpError.ts"
+import type * as Teardown from "../../resilience/Teardown.ts"
 import * as RemoteHeaders from "../RemoteHeaders.ts"
+import * as Ending from "./ending.ts"
 import * as HttpClient from "./httpClient.ts"
 
 /**
@@ -26,13 +28,31 @@ export interface Remote {
   readonly run: <A, E>(effect: Effect.Effect<A, E>) => Fiber.RuntimeFiber<A, E>
 }
 
+/**
+ * What the layer of a transport provides for all of its connections.
+ *
+ * @internal
+ */
+export interface Services {
+  readonly limits: Limits.Limits
+  readonly headers: RemoteHeaders.RemoteHeaders["Type"]
+  readonly ending: Ending.Ending
+}
+
+/** @internal */
+export const services: Effect.Effect<Services, never, Teardown.Teardown> = Effect.all({
+  limits: Limits.CurrentLimits,
+  headers: RemoteHeaders.RemoteHeaders,
+  ending: Ending.make
+})
+
 /** @internal */
 export const make = (
+  { headers, limits: base }: Services,
   config: ServerConfig.HttpServer | ServerConfig.SseServer
 ): Effect.Effect<Remote, McpError.ConnectError, Scope.Scope> =>
   Effect.gen(function*() {
-    const limits = ServerConfig.limits(config, yield* Limits.CurrentLimits)
-    const headers = yield* RemoteHeaders.RemoteHeaders
+    const limits = ServerConfig.limits(config, base)
     const source = yield* headers.resolve(config)
     const url = new URL(config.url)
     const client = HttpClient.make(config.name, url, Duration.toMillis(limits.keepAlive))
