@@ -182,6 +182,16 @@ describe("Session.callTool in the stateless era", () => {
       assert.strictEqual(error.code, -32020)
     }))
 
+  it.effect("sends nothing twice for any other error", () =>
+    Effect.gen(function*() {
+      const { connection, session } = yield* opened({
+        ...remote,
+        answers: { "tools/list": { tools: [annotated] }, "tools/call": () => Effect.fail(Fake.remoteError(-32603)) }
+      })
+      yield* Effect.flip(session.callTool("annotated", {}))
+      assert.deepStrictEqual(connection.asked.map(({ method }) => method), ["tools/call"])
+    }))
+
   it.effect("does nothing of the kind in the session era", () =>
     Effect.gen(function*() {
       const { connection, session } = yield* opened({
