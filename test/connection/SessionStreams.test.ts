@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Fiber, Ref, Stream, TestClock } from "effect"
+import { Deferred, Effect, Fiber, Ref, Stream, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import type * as Connector from "../../src/connection/Connector.ts"
 import * as Session from "../../src/connection/Session.ts"
 import * as McpError from "../../src/McpError.ts"
+import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as Fake from "../support/fakeConnection.ts"
 
 const opened = (options: Fake.Options) =>
@@ -243,17 +244,23 @@ describe("Session.subscribeResource", () => {
       const { connection, session } = yield* opened({})
       const before = connection.listeners()
       const updated = "notifications/resources/updated"
-      const fiber = yield* Effect.fork(Stream.runCollect(Stream.take(session.subscribeResource("file:///a"), 2)))
-      yield* Effect.yieldNow()
+      const count = yield* Ref.make(0)
+      const fiber = yield* Effect.fork(
+        Stream.runForEach(session.subscribeResource("file:///a"), () => Ref.update(count, (n) => n + 1))
+      )
       yield* TestClock.adjust(0)
       assert.deepStrictEqual(connection.watching, [{ resourceUris: ["file:///a"] }])
-      connection.say(updated, { uri: "file:///ab" })
-      connection.say(updated, {})
-      yield* TestClock.adjust(0)
-      connection.say(updated, { uri: "file:///a" })
-      yield* TestClock.adjust(0)
-      connection.say(updated, { uri: "file:///a/b" })
-      assert.strictEqual(Chunk.size(yield* Fiber.join(fiber)), 2)
+      const told = (params: JsonRpc.JsonObject) =>
+        Effect.gen(function*() {
+          connection.say(updated, params)
+          yield* TestClock.adjust(0)
+          return yield* Ref.get(count)
+        })
+      assert.strictEqual(yield* told({ uri: "file:///ab" }), 0)
+      assert.strictEqual(yield* told({}), 0)
+      assert.strictEqual(yield* told({ uri: "file:///a" }), 1)
+      assert.strictEqual(yield* told({ uri: "file:///a/b" }), 2)
+      yield* Fiber.interrupt(fiber)
       assert.deepStrictEqual(connection.watching, [])
       assert.strictEqual(connection.listeners(), before)
     }))

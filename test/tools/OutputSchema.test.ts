@@ -169,6 +169,20 @@ describe("OutputSchema: what the keywords mean", () => {
     [JSON.parse(`{"__proto__":"x"}`) as JsonRpc.Json],
     [{}, { constructor: 1 }]
   )
+  holds("names that every object inherits", { properties: { a: {} } }, [{
+    toString: 1,
+    constructor: 2,
+    hasOwnProperty: 3
+  }], [])
+  holds(
+    "unevaluatedProperties, through all alternatives that hold",
+    {
+      anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }],
+      unevaluatedProperties: false
+    },
+    [{ a: 1, b: 1 }],
+    [{ c: 1 }]
+  )
   holds(
     "names that would be code elsewhere",
     {
@@ -229,6 +243,14 @@ describe("OutputSchema: what is not judged, instead of judged wrongly", () => {
   unchecked("a pattern that is malformed", { pattern: "(" }, "x")
   unchecked("a pattern with lookahead", { pattern: "^(?!x)" }, "x")
   unchecked("a pattern with a back reference", { pattern: "(a)\\1" }, "aa")
+  unchecked("a pattern with a named back reference", { pattern: "(?<y>a)\\k<y>" }, "aa")
+  unchecked("a pattern with an empty class", { pattern: "[]a]" }, "a")
+  unchecked("a pattern with an escape that only RE2 has", { pattern: "\\Aa" }, "a")
+  it.effect("and says why", () =>
+    Effect.map(
+      check({ $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/a" } } }, {}),
+      (given) => assert.deepStrictEqual(given, { _tag: "Unchecked", reason: "it leads deeper than 256 levels" })
+    ))
   unchecked("a pattern that is huge", { pattern: "a{1,1000000}" }, "a")
   unchecked("a value nested thousands deep", { uniqueItems: true }, deep(20_000))
 })

@@ -164,6 +164,11 @@ describe("Tool.decodeAll", () => {
     })
   }
 
+  it("is not misled by a property that is named like a keyword", () => {
+    const inputSchema = { type: "object", properties: { default: { $ref: "http://x/y" } } }
+    assert.strictEqual(reasonFor({ name: "x", inputSchema }), "schema-remote-ref")
+  })
+
   it("keeps references inside the schema, and things that only look like references", () => {
     const inputSchema = {
       $id: "https://x/y",

@@ -34,8 +34,8 @@ describe("x-mcp-header", () => {
   })
 
   it("never reads what an object inherits", () => {
-    const schema = object({ toString: object({ name: { type: "string", "x-mcp-header": "N" } }) })
-    assert.isUndefined(headers(schema, {}))
+    const schema = object({ region: { type: "string", "x-mcp-header": "Region" } })
+    assert.isUndefined(headers(schema, Object.create({ region: "inherited" })))
   })
 
   for (
