@@ -228,6 +228,9 @@ describe("the optional stream of an HTTP server", () => {
         yield* Effect.sleep("2500 millis")
         assert.isAtLeast(server.verbs("GET"), 1)
         assert.isAtMost(server.verbs("GET"), 5)
+        const times = server.seen.filter(({ verb }) => verb === "GET").map(({ at }) => at)
+        // Whatever it asks for, a second passes in between: less a little, as two clocks measure it.
+        times.slice(1).forEach((at, index) => assert.isAtLeast(at - times[index]!, 900))
         yield* echoes(session)
       })
   )

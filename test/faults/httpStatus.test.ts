@@ -135,7 +135,13 @@ describe("an HTTP server that says no", () => {
   http(
     "http-500-init",
     "connect fails with HttpStatus{500}",
-    (peer) => fails("open", peer.open, "HttpStatus", { status: 500, countsForBreaker: true }, soon)
+    (peer) =>
+      fails("open", peer.open, "HttpStatus", {
+        status: 500,
+        outcome: "not-sent",
+        isRetryable: true,
+        countsForBreaker: true
+      }, soon)
   )
 
   http(
