@@ -30,7 +30,7 @@ export interface Options {
 
 const milliseconds = (duration: Duration.Duration): string => `${Math.round(Duration.toMillis(duration))} ms`
 
-const row = (label: string, text: string): string => `  ${label.padEnd(10)}${text}`
+const row = (label: string, text: string): string => `  ${label.padEnd(9)} ${text}`
 
 const tool = ({ description, name }: Tool.Tool): string =>
   row("", `${UntrustedText.excerpt(name, 64).padEnd(12)}${UntrustedText.excerpt(description ?? "", 80)}`)
@@ -72,7 +72,8 @@ const ended = (end: Teardown.ServerEnd): string => {
 }
 
 /**
- * Fails with the first thing that goes wrong, after everything it opened is closed and reported.
+ * Visits every server, whatever becomes of the others, and fails with all that went wrong, after everything it opened is
+ * closed and reported.
  *
  * @since 0.1.0
  * @category constructors
@@ -86,9 +87,12 @@ export const run = Effect.fn("Demo.run")(function*(options: Options) {
     yield* heading("teardown")
     for (const end of (yield* teardown.report).servers) yield* Console.log(ended(end))
   })
-  yield* Effect.forEach(
+  yield* Effect.validateAll(
     servers,
-    (config) => Effect.zipRight(heading(config.name), Effect.scoped(visit(config, options))),
+    (config) =>
+      Effect.zipRight(heading(config.name), Effect.scoped(visit(config, options))).pipe(
+        Effect.tapError((error) => Console.log(row("failed", error._tag)))
+      ),
     { discard: true }
   ).pipe(Effect.ensuring(report))
 })
