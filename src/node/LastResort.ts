@@ -2,7 +2,8 @@
  * What is still done when the host process ends without having closed its scopes: a synchronous call for each guard.
  *
  * It covers `process.exit`, an uncaught exception or rejection, and the signals that end a process, as long as the
- * application has no listener of its own for them; then ending is the application's affair. Nothing can be done about
+ * application has no listener of its own for them; then ending is the application's affair, and a second signal to one
+ * that listens once ends what is left at once. Nothing can be done about
  * SIGKILL: there, servers see the end of their stdin.
  *
  * @since 0.1.0
@@ -53,7 +54,8 @@ const onSignal = (signal: NodeJS.Signals): void => {
 
 const install = (): void => {
   process.on("exit", runAll)
-  for (const signal of fatalSignals) process.on(signal, onSignal)
+  // First in line: a listener that is to be called once, Effect's `runMain` among them, is gone after its turn.
+  for (const signal of fatalSignals) process.prependListener(signal, onSignal)
 }
 
 const uninstall = (): void => {

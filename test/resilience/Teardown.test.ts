@@ -139,6 +139,12 @@ describe("a host that ends without closing", () => {
       assert.deepStrictEqual(yield* run("listener", "SIGTERM"), [42, null])
     }))
 
+  it.live("leaves a signal to an application that listens for it once, as Effect's runMain does", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* run("once", "SIGTERM"), [42, null])
+      assert.deepStrictEqual(yield* run("run-main", "SIGINT"), [0, null])
+    }))
+
   it.live("does not take signal-exit for an application that listens", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* run("signal-exit", "SIGINT"), [null, "SIGINT"])
