@@ -53,4 +53,6 @@ stop()
 if (profiler !== undefined) {
   console.error(await profiler.report(`${scenario.name}-${positionals[1]}`, params.count ?? 1))
 }
-process.stdout.write(`${JSON.stringify({ ...figures, load })}\n`, () => process.exit(0))
+// From nothing to the first connection: a contestant may load its parts before, or when they are needed.
+const cold = figures.first === undefined ? undefined : load + figures.first
+process.stdout.write(`${JSON.stringify({ ...figures, load, cold })}\n`, () => process.exit(0))

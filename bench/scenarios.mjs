@@ -20,7 +20,7 @@ const echo = (name, title, server, contestants, counts, metrics) => ({
   work: "sequence",
   server,
   contestants,
-  rounds: 5,
+  rounds: contestants === all ? 3 : 2,
   params: { count: counts[0], warmup: counts[1] },
   quick: { count: Math.ceil(counts[0] / 5), warmup: Math.ceil(counts[1] / 2) },
   metrics
@@ -70,7 +70,7 @@ export const scenarios = [
     less("p50", "µs", { first: 0.6, goal: 0.5 }),
     less("cpu", "µs")
   ]),
-  echo("http-echo-sdk", "HTTP echo, SDK server", http("httpSdk"), three, [1500, 500], [
+  echo("http-echo-sdk", "HTTP echo, SDK server", http("httpSdk"), three, [1000, 300], [
     less("p50", "µs", { first: 0.6, goal: 0.5 }),
     less("cpu", "µs")
   ]),
@@ -78,26 +78,26 @@ export const scenarios = [
     more("rate", "/s", { first: 0.7, goal: 1.1 }),
     less("cpu", "µs", { first: 1.3 })
   ]),
-  flight("stdio-64-sdk", "stdio, 64 in flight, SDK server", stdio("stdioSdk"), three, [20_000, 10_000], [
+  flight("stdio-64-sdk", "stdio, 64 in flight, SDK server", stdio("stdioSdk"), three, [15_000, 8000], [
     more("rate", "/s", { first: 0.7, goal: 1.1 }),
     less("cpu", "µs", { first: 1.3 })
   ]),
-  flight("http-64", "HTTP, 64 in flight", http("httpThin"), all, [4000, 1000], [
+  flight("http-64", "HTTP, 64 in flight", http("httpThin"), all, [3000, 700], [
     more("rate", "/s", { first: 2, goal: 2.5 }),
     less("cpu", "µs", { first: 0.6 })
   ]),
-  flight("http-64-sdk", "HTTP, 64 in flight, SDK server", http("httpSdk"), three, [3000, 1000], [
+  flight("http-64-sdk", "HTTP, 64 in flight, SDK server", http("httpSdk"), three, [1500, 500], [
     more("rate", "/s", { first: 2, goal: 2.5 }),
     less("cpu", "µs", { first: 0.6 })
   ]),
-  big("stdio-1mb", "1 MB over stdio", stdio("stdioThin"), 1, 3, { count: 20, warmup: 3 }, [less("took", "ms")]),
-  big("stdio-10mb", "10 MB over stdio", stdio("stdioThin"), 10, 3, { count: 3, warmup: 1 }, [
+  big("stdio-1mb", "1 MB over stdio", stdio("stdioThin"), 1, 2, { count: 20, warmup: 3 }, [less("took", "ms")]),
+  big("stdio-10mb", "10 MB over stdio", stdio("stdioThin"), 10, 3, { count: 2, warmup: 1 }, [
     less("took", "ms", { first: 0.2, goal: 0.13 })
   ]),
   big("stdio-50mb", "50 MB over stdio", stdio("stdioThin"), 50, 1, { count: 1, warmup: 0 }, [
     less("took", "ms", { first: 0.05, goal: 0.03 })
   ]),
-  big("http-10mb", "10 MB over HTTP", http("httpThin"), 10, 3, { count: 5, warmup: 1 }, [less("took", "ms")]),
+  big("http-10mb", "10 MB over HTTP", http("httpThin"), 10, 2, { count: 5, warmup: 1 }, [less("took", "ms")]),
   {
     name: "stdio-connect",
     title: "connect and close, stdio",
@@ -107,7 +107,7 @@ export const scenarios = [
     rounds: 3,
     params: { count: 8 },
     quick: { count: 4 },
-    metrics: [less("p50", "ms"), less("first", "ms")]
+    metrics: [less("p50", "ms"), less("cold", "ms")]
   },
   {
     name: "http-connect",
@@ -118,7 +118,7 @@ export const scenarios = [
     rounds: 3,
     params: { count: 40 },
     quick: { count: 20 },
-    metrics: [less("p50", "ms"), less("first", "ms")]
+    metrics: [less("p50", "ms"), less("cold", "ms")]
   },
   {
     name: "connect-8",
@@ -146,7 +146,7 @@ export const scenarios = [
     server: stdio("stdioThin"),
     contestants: clients,
     rounds: 1,
-    params: { servers: 32, warmup: 16 },
+    params: { first: 16, servers: 32 },
     metrics: [less("heap", "KB", { first: 2, goal: 1 }), less("rss", "KB")]
   },
   {
@@ -156,7 +156,7 @@ export const scenarios = [
     server: http("httpSdk"),
     contestants: clients,
     rounds: 1,
-    params: { servers: 32, warmup: 16 },
+    params: { first: 16, servers: 32 },
     metrics: [less("heap", "KB", { first: 1, goal: 0.5 }), less("rss", "KB")]
   },
   {

@@ -118,29 +118,26 @@ const close = async (contestant, server, { servers }, measured) => {
   return { took, alive: alive.length }
 }
 
-/** 1 connection against 1 + `servers`; others were opened and closed before, so that compiled code is not counted. */
-const memory = async (contestant, server, { servers, warmup }) => {
-  for (let index = 0; index < warmup; index++) {
-    const client = await contestant.open(server)
-    await client.call("echo", { text: "marker" })
-    await client.close()
+/**
+ * What each of `servers` more connections adds to the `first` ones, which stay open too: they are there so that the code
+ * that is compiled on the way is not counted, and nothing is closed, because the SDKs hold closed connections a while.
+ */
+const memory = async (contestant, server, { first, servers }) => {
+  const opened = []
+  const grow = async (count) => {
+    for (let index = 0; index < count; index++) {
+      const client = await contestant.open(server)
+      await client.call("echo", { text: "marker" })
+      opened.push(client)
+    }
+    return settled()
   }
-  // The SDKs hold what they have closed until a timer of 2 s runs out.
-  await sleep(2500)
-  const opened = [await contestant.open(server)]
-  await opened[0].call("echo", { text: "marker" })
-  const one = await settled()
-  for (let index = 0; index < servers; index++) {
-    const client = await contestant.open(server)
-    await client.call("echo", { text: "marker" })
-    opened.push(client)
-  }
-  const many = await settled()
+  const few = await grow(first)
+  const many = await grow(servers)
   await contestant.closeAll(opened)
   return {
-    heap: (many.heapUsed - one.heapUsed) / servers / 1024,
-    rss: (many.rss - one.rss) / servers / 1024,
-    base: one.heapUsed / 1024
+    heap: (many.heapUsed - few.heapUsed) / servers / 1024,
+    rss: (many.rss - few.rss) / servers / 1024
   }
 }
 
