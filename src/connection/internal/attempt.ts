@@ -4,7 +4,6 @@
  * @internal
  */
 import * as Clock from "effect/Clock"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
@@ -74,7 +73,17 @@ export const make = (
     const transport = yield* options.transports.open(config)
     stage.stderrTail = () => transport.stderrTail()
     const publish = Diagnostics.make(server, events.publish)
-    const wire = yield* Wire.make({ server, limits, transport, diagnostic: publish })
+    // A callback and no fiber that waits for it: most connections spend their lives idle.
+    let lost: McpError.ConnectError | undefined
+    const tell = (): void => {
+      if (lost === undefined || lost._tag === "Closed" || stage.phase !== "ready") return
+      events.publish(McpEvent.McpEvent.Disconnected({ server, error: lost }))
+    }
+    const onEnded = (error: McpError.ConnectError): void => {
+      lost = error
+      tell()
+    }
+    const wire = yield* Wire.make({ server, limits, transport, diagnostic: publish, onEnded })
     yield* Effect.addFinalizer(() => wire.close(options.teardown.options.drainTimeout))
     const track = Effect.sync(() => {
       stage.phase = wire.phase
@@ -121,10 +130,6 @@ export const make = (
     wire.phase = stage.phase = "ready"
 
     const connection = yield* Connected.make({ server, limits, wire, transport, settled, envelope, ask })
-    yield* Effect.forkScoped(
-      Effect.map(Deferred.await(wire.ended), (error) => {
-        if (error._tag !== "Closed") events.publish(McpEvent.McpEvent.Disconnected({ server, error }))
-      })
-    )
+    tell()
     return { ...connection, connectedAt: yield* Clock.currentTimeMillis }
   })

@@ -3,10 +3,8 @@
  *
  * @internal
  */
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as BoundedWait from "../../resilience/BoundedWait.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
 import type * as Adapter from "./adapter.ts"
@@ -38,13 +36,16 @@ export const noValidator = {
 }
 
 /**
- * Closes a client with the scope, so that no timer of it is left.
+ * Closes a client with the scope, so that no timer of it is left. There is nothing to wait for: the transport that it
+ * has, ours, closes at once.
  *
  * @internal
  */
 export const closing = (client: { readonly close: () => Promise<void> }): Effect.Effect<void, never, Scope.Scope> =>
   Effect.addFinalizer(() =>
-    BoundedWait.within(Duration.seconds(1))(Effect.promise(() => client.close().catch(() => undefined)))
+    Effect.sync(() => {
+      client.close().catch(() => undefined)
+    })
   )
 
 /** @internal */

@@ -47,6 +47,8 @@ export interface Options {
   readonly limits: Limits.Limits
   readonly transport: Transport.Transport
   readonly diagnostic: (diagnostic: Transport.Diagnostic) => void
+  /** Called once, with why. */
+  readonly onEnded?: ((error: McpError.ConnectError) => void) | undefined
 }
 
 /** @internal */
@@ -139,6 +141,7 @@ class Engine implements Wire {
   readonly #pending = new Map<JsonRpc.Id, Pending>()
   readonly #listeners = new Listeners((cause) => this.#thrown("a listener", cause))
   readonly #handling: Handling
+  readonly #onEnded: Options["onEnded"]
   #guest: Guest | undefined = undefined
   #end: Transport.Ended | undefined = undefined
   #deadlines: Deadlines.Deadlines = { by: () => undefined }
@@ -155,6 +158,7 @@ class Engine implements Wire {
     this.#server = options.server
     this.#handling = new Handling(options.limits.maxServerRequests)
     this.#transport = options.transport
+    this.#onEnded = options.onEnded
     this.#diagnostic = options.diagnostic
     this.#clock = clock
     this.#random = new Utils.PCGRandom(seed)
@@ -349,7 +353,9 @@ class Engine implements Wire {
     }
     this.#handling.clear()
     this.#guest?.ended()
-    Deferred.unsafeDone(this.ended, Effect.succeed(staged.error("unknown")))
+    const error = staged.error("unknown")
+    Deferred.unsafeDone(this.ended, Effect.succeed(error))
+    this.#onEnded?.(error)
   }
 
   /** Only the connection knows how far it has come. */
