@@ -3,12 +3,12 @@ import { Cause, Effect, Exit, Fiber } from "effect"
 import * as Net from "node:net"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
-import { fails, failure, type Remains, run, settles, succeeds } from "./harness.ts"
+import { fails, failure, type Options, type Remains, run, settles, succeeds } from "./harness.ts"
 
 const config = ServerConfig.stdio({ name: "fleet", command: "never-started" })
 
-const fakeCase = (use: Effect.Effect<unknown>, remains: Remains = { left: () => [] }) =>
-  run(Effect.succeed({ config, server: undefined, remains }), () => use, { bound: "500 millis" })
+const fakeCase = (use: Effect.Effect<unknown>, remains: Remains = { left: () => [] }, options: Options = {}) =>
+  run(Effect.succeed({ config, server: undefined, remains }), () => use, { bound: "900 millis", ...options })
 
 /** What a broken case says. */
 const complaint = (self: Effect.Effect<unknown>): Effect.Effect<string> =>
@@ -22,7 +22,7 @@ describe("the harness tells", () => {
   it.live("a case that hangs", () =>
     Effect.gen(function*() {
       assert.include(yield* complaint(fakeCase(Effect.never)), "the case did not end")
-      assert.include(yield* complaint(fakeCase(Effect.uninterruptible(Effect.sleep("900 millis")))), "did not end")
+      assert.include(yield* complaint(fakeCase(Effect.uninterruptible(Effect.sleep("1500 millis")))), "did not end")
     }))
 
   it.live("an operation that hangs", () =>
@@ -50,6 +50,19 @@ describe("the harness tells", () => {
       const leak = Effect.sync(() => timers.push(setTimeout(() => undefined, 60_000)))
       assert.include(yield* complaint(fakeCase(leak)), "left timers: a timer of 60000 ms")
       for (const timer of timers) clearTimeout(timer)
+    }))
+
+  it.live("an event loop that stands still, and memory that grows", () =>
+    Effect.gen(function*() {
+      const spin = Effect.sync(() => {
+        const until = process.cpuUsage().user + 200_000
+        while (process.cpuUsage().user < until);
+      })
+      assert.include(yield* complaint(fakeCase(spin, undefined, { lag: 100 })), "ms of work between two turns")
+      const held: Array<Buffer> = []
+      const grow = Effect.sync(() => held.push(Buffer.alloc(128 * 1024 * 1024, 1)))
+      assert.include(yield* complaint(fakeCase(grow, undefined, { memory: 32 })), "MiB of resident memory")
+      assert.strictEqual(held.length, 1)
     }))
 
   it.live("a socket that is left", () =>

@@ -100,7 +100,7 @@ describe("the life of a process", () => {
           assert.isNotEmpty(journal.pids())
           assert.deepStrictEqual(alive(journal), [])
         }),
-      { config: { startupTimeout: "1 second" } }
+      { config: { startupTimeout: "1500 millis" } }
     )
   }
 
@@ -118,7 +118,7 @@ describe("the life of a process", () => {
         yield* fails("open", peer.open, "ConnectTimeout", { phase: "initialize" })
         assert.deepStrictEqual(alive(journal), [])
       }),
-    { config: { startupTimeout: "1 second" } }
+    { config: { startupTimeout: "1500 millis" } }
   )
 
   stdio(

@@ -63,13 +63,13 @@ describe("notifications", () => {
     (peer, journal) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
-        const call = session.callTool("bad", {}, { idleTimeout: "500 millis", totalTimeout: "1200 millis" })
+        const call = session.callTool("bad", {}, { idleTimeout: "1 second", totalTimeout: "1600 millis" })
         yield* fails(
           "bad",
           call,
           "RequestTimeout",
           { kind: "total", outcome: "unknown", countsForBreaker: true },
-          "3 seconds"
+          "4 seconds"
         )
         yield* journal.until((entry) => entry.got === "notifications/cancelled")
         yield* echoes(session)
@@ -82,9 +82,9 @@ describe("notifications", () => {
     (peer) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
-        yield* fails("bad", session.callTool("bad"), "RequestTimeout", { kind: "total" }, "3 seconds")
+        yield* fails("bad", session.callTool("bad"), "RequestTimeout", { kind: "total" }, "4 seconds")
       }),
-    { mode: "progress-forever", config: { requestTimeout: "600 millis", toolTimeout: "1 second" } }
+    { mode: "progress-forever", config: { requestTimeout: "1200 millis", toolTimeout: "2 seconds" } }
   )
 
   stdio(

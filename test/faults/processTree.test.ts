@@ -64,6 +64,6 @@ describe("what a process leaves behind", () => {
         assert.isNotEmpty(journal.pids())
         assert.deepStrictEqual(alive(journal), [])
       }),
-    { wrapped: true, mode: "init-never-stubborn", config: { startupTimeout: "1500 millis" } }
+    { wrapped: true, mode: "init-never-stubborn", config: { startupTimeout: "2 seconds" } }
   )
 })
