@@ -5,7 +5,6 @@
  */
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type * as McpError from "../../McpError.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Connector from "../Connector.ts"
 import type * as Bridge from "./bridge.ts"
@@ -56,5 +55,4 @@ export interface Session {
 export interface HandshakeFailed {
   readonly _tag: "HandshakeFailed"
   readonly detail: string
-  readonly carried: McpError.CallError | undefined
 }

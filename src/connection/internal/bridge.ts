@@ -9,6 +9,7 @@ import * as McpError from "../../McpError.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Transport from "../../transport/Transport.ts"
 import * as Protocol from "../Protocol.ts"
+import { isOnlyOfRequests } from "./onlyOfRequests.ts"
 import type * as Wire from "./wire.ts"
 
 /**
@@ -119,32 +120,23 @@ export const make = (wire: Wire.Wire, options: Options): Bridge => {
 }
 
 const refused = (server: string, error: McpError.CallError): McpError.ConnectError => {
-  switch (error._tag) {
-    case "RemoteError":
-      return error.code === -32022
-        ? new McpError.UnsupportedProtocolVersion({
-          server,
-          got: supportedOf(error.data) ?? "another version",
-          supported: [...Protocol.sessionVersions]
-        })
-        : new McpError.InitializeRejected({ server, code: error.code, detail: error.detail })
-    case "Cancelled":
-    case "InputRoundsExceeded":
-    case "InvalidArguments":
-    case "InvalidToolResult":
-    case "NotFound":
-    case "PaginationLimit":
-    case "RequestTimeout":
-      return new McpError.ProtocolViolation({
-        server,
-        what: `the handshake ended with ${error._tag}`,
-        excerpt: "",
-        outcome: "unknown",
-        phase: "initialize"
-      })
-    default:
-      return error
+  if (isOnlyOfRequests(error)) {
+    return new McpError.ProtocolViolation({
+      server,
+      what: `the handshake ended with ${error._tag}`,
+      excerpt: "",
+      outcome: "unknown",
+      phase: "initialize"
+    })
   }
+  if (error._tag !== "RemoteError") return error
+  return error.code === -32022
+    ? new McpError.UnsupportedProtocolVersion({
+      server,
+      got: supportedOf(error.data) ?? "another version",
+      supported: [...Protocol.sessionVersions]
+    })
+    : new McpError.InitializeRejected({ server, code: error.code, detail: error.detail })
 }
 
 const supportedOf = (data: unknown): string | undefined => {

@@ -7,6 +7,7 @@ import * as Either from "effect/Either"
 import * as McpError from "../../McpError.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as Protocol from "../Protocol.ts"
+import { isOnlyOfRequests } from "./onlyOfRequests.ts"
 
 /** @internal */
 export type Decision =
@@ -23,6 +24,7 @@ export const decide = (
 ): Decision => {
   if (Either.isRight(answer)) return fromVersions(server, answer.right["supportedVersions"], answer.right)
   const error = answer.left
+  if (isOnlyOfRequests(error)) return session
   switch (error._tag) {
     case "RemoteError":
       return error.code === -32022 && JsonRpc.isObject(error.data)
@@ -35,15 +37,6 @@ export const decide = (
     case "MessageTooLarge":
     case "SessionExpired":
     case "StreamInterrupted":
-      return session
-    // what only a request in a session can come to
-    case "Cancelled":
-    case "InputRoundsExceeded":
-    case "InvalidArguments":
-    case "InvalidToolResult":
-    case "NotFound":
-    case "PaginationLimit":
-    case "RequestTimeout":
       return session
     default:
       return { _tag: "Impossible", error }

@@ -54,8 +54,7 @@ export const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, Adapter.Hand
     try: run,
     catch: (cause): Adapter.HandshakeFailed => ({
       _tag: "HandshakeFailed",
-      detail: UntrustedText.excerpt(cause instanceof Error ? cause.message : String(cause)),
-      carried: carried(cause)
+      detail: UntrustedText.excerpt(cause instanceof Error ? cause.message : String(cause))
     })
   })
 
