@@ -66,12 +66,20 @@ export type CallError =
   | RequestError.RequestTimeout
 
 /**
+ * How an operation of `McpRuntime` on a server can fail.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type RuntimeError = CallError | RequestError.CircuitOpen | RequestError.ServerUnavailable
+
+/**
  * Every error of this package.
  *
  * @since 0.1.0
  * @category models
  */
-export type McpError = CallError | RequestError.CircuitOpen | RequestError.ToolError
+export type McpError = RuntimeError | RequestError.ToolError
 
 const tags: ReadonlySet<string> = new Set<McpError["_tag"]>([
   "Cancelled",
@@ -99,6 +107,7 @@ const tags: ReadonlySet<string> = new Set<McpError["_tag"]>([
   "RedirectBlocked",
   "RemoteError",
   "RequestTimeout",
+  "ServerUnavailable",
   "SessionExpired",
   "SpawnFailed",
   "StreamInterrupted",

@@ -12,7 +12,11 @@ import * as PubSub from "effect/PubSub"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type * as ConnectionPool from "./connection/ConnectionPool.ts"
+import type * as Connector from "./connection/Connector.ts"
+import type * as ServerStatus from "./connection/ServerStatus.ts"
 import type * as McpError from "./McpError.ts"
+import type * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 import type * as Teardown from "./resilience/Teardown.ts"
 import type * as Transport from "./transport/Transport.ts"
 
@@ -37,6 +41,53 @@ export type McpEvent = Data.TaggedEnum<{
   ResourcesChanged: { readonly server: string }
   PromptsChanged: { readonly server: string }
   Closed: { readonly server: string; readonly end: Teardown.ServerEnd }
+  /** One server more has settled, for better or worse, since the start. */
+  StartupUpdate: { readonly server: string; readonly settled: number; readonly of: number }
+  /** Every server that was to be started has settled once. */
+  StartupComplete: {
+    readonly ready: ReadonlyArray<string>
+    readonly failed: ReadonlyArray<{ readonly server: string; readonly error: McpError.ConnectError }>
+    readonly took: Duration.Duration
+  }
+  StatusChanged: ServerStatus.Change
+  BreakerChanged: { readonly server: string; readonly state: CircuitBreaker.State["_tag"] }
+  /** A lost or unreached server will be tried again after `delay`. */
+  Reconnecting: {
+    readonly server: string
+    readonly attempt: number
+    readonly delay: Duration.Duration
+    readonly error: McpError.ConnectError
+  }
+  /** A list of tools was fetched, and differs from the one before. */
+  ToolsRefreshed: { readonly server: string; readonly tools: number; readonly rejected: number }
+  /** Something about what is kept between runs; the runtime goes on without it. */
+  CacheIssue: { readonly server: string | undefined; readonly detail: string }
+  CallBegan: { readonly callId: string; readonly server: string; readonly tool: string }
+  CallProgress: {
+    readonly callId: string
+    readonly server: string
+    readonly tool: string
+    readonly progress: Connector.Progress
+  }
+  /** A call that takes long is still waited for. */
+  CallRunning: {
+    readonly callId: string
+    readonly server: string
+    readonly tool: string
+    readonly since: Duration.Duration
+  }
+  CallEnded: {
+    readonly callId: string
+    readonly server: string
+    readonly tool: string
+    readonly took: Duration.Duration
+    readonly attempts: number
+    /** `ToolError`: the tool reported failure in its result. */
+    readonly outcome: "Success" | "ToolError" | "Interrupted" | "Defect" | McpError.RuntimeError["_tag"]
+  }
+  ConfigurationReloaded: { readonly report: ConnectionPool.ReloadReport }
+  TeardownBegan: { readonly servers: number }
+  TeardownComplete: { readonly report: Teardown.Report; readonly took: Duration.Duration }
 }>
 
 /**

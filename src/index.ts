@@ -20,6 +20,20 @@ export * as AnyTransport from "./transport/AnyTransport.ts"
 export * as BoundedWait from "./resilience/BoundedWait.ts"
 
 /**
+ * How many calls a server has to bear at once, and how many may wait for their turn.
+ *
+ * @since 0.1.0
+ */
+export * as Bulkhead from "./resilience/Bulkhead.ts"
+
+/**
+ * Which calls that failed are made once more, and when.
+ *
+ * @since 0.1.0
+ */
+export * as CallPolicy from "./resilience/CallPolicy.ts"
+
+/**
  * Stops asking a server that keeps failing, and asks again with one call after a while.
  *
  * @since 0.1.0
@@ -36,6 +50,13 @@ export * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 export * as ClientConnector from "./connection/ClientConnector.ts"
 
 /**
+ * All the servers of an application, each with one supervisor that connects, reconnects, idles and closes it.
+ *
+ * @since 0.1.0
+ */
+export * as ConnectionPool from "./connection/ConnectionPool.ts"
+
+/**
  * The port to a connected server, free of any SDK: requests, notifications, health, the end.
  *
  * @since 0.1.0
@@ -48,6 +69,13 @@ export * as Connector from "./connection/Connector.ts"
  * @since 0.1.0
  */
 export * as EraMemory from "./connection/EraMemory.ts"
+
+/**
+ * Asks connections that nobody uses whether their servers are still there.
+ *
+ * @since 0.1.0
+ */
+export * as HealthCheck from "./resilience/HealthCheck.ts"
 
 /**
  * What of the host process matters to the servers it starts: its platform and its environment variables.
@@ -98,6 +126,13 @@ export * as McpError from "./McpError.ts"
  * @since 0.1.0
  */
 export * as McpEvent from "./McpEvent.ts"
+
+/**
+ * All the MCP servers of an application behind one service: they start, fail, recover, idle and stop on their own.
+ *
+ * @since 0.1.0
+ */
+export * as McpRuntime from "./McpRuntime.ts"
 
 /**
  * A small but honest MCP server in memory, written as data: tools, resources, prompts, in either era of the protocol.
@@ -159,6 +194,13 @@ export * as SdkConnector from "./connection/SdkConnector.ts"
 export * as ServerConfig from "./config/ServerConfig.ts"
 
 /**
+ * What a server is doing: a value for people and programs to look at, and the table of what may follow what.
+ *
+ * @since 0.1.0
+ */
+export * as ServerStatus from "./connection/ServerStatus.ts"
+
+/**
  * The whole protocol with one server, typed and lazy: nothing is listed before somebody asks.
  *
  * @since 0.1.0
@@ -193,6 +235,27 @@ export * as Teardown from "./resilience/Teardown.ts"
  * @since 0.1.0
  */
 export * as Tool from "./tools/Tool.ts"
+
+/**
+ * What is known of each server's tools: in memory, and between runs where the application wants it.
+ *
+ * @since 0.1.0
+ */
+export * as ToolCache from "./tools/ToolCache.ts"
+
+/**
+ * All tools of all servers under names that a model can use: pure data, made anew whenever something changes.
+ *
+ * @since 0.1.0
+ */
+export * as ToolIndex from "./tools/ToolIndex.ts"
+
+/**
+ * Names of tools that models accept: qualified by the server, of few characters, short, and never two for one.
+ *
+ * @since 0.1.0
+ */
+export * as ToolName from "./tools/ToolName.ts"
 
 /**
  * The result of a tool call: decoded once, leniently, part by part. Unknown kinds of content are kept.

@@ -136,6 +136,8 @@ export interface Connection {
   readonly health: Effect.Effect<void, McpError.CallError>
   /** Why the connection ended, once it has. */
   readonly ended: Effect.Effect<McpError.ConnectError>
+  /** Called synchronously when the connection ends, or at once if it has ended; returns how to stop. */
+  readonly onEnded: (listener: (error: McpError.ConnectError) => void) => () => void
   readonly stderrTail: Effect.Effect<string | undefined>
   readonly tasks: LegacyTasks | undefined
 }

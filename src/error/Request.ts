@@ -6,7 +6,7 @@
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { Outcome } from "./Facet.ts"
-import { excerpt, named, quote } from "./internal/wording.ts"
+import { after, excerpt, named, quote } from "./internal/wording.ts"
 
 /**
  * A tool reported failure in its result; the server is healthy.
@@ -304,24 +304,58 @@ export class InvalidArguments
 }
 
 /**
- * There is no such tool, resource or prompt.
+ * There is no such server, tool, resource or prompt; `suggestions` are names that come near. `server` is empty where no
+ * single server was asked.
  *
  * @since 0.1.0
  * @category errors
  */
 export class NotFound extends Schema.TaggedError<NotFound>("effect-mcp-runtime/NotFound")("NotFound", {
   server: Schema.String,
-  kind: Schema.Literal("tool", "resource", "prompt"),
-  name: Schema.String
+  kind: Schema.Literal("server", "tool", "resource", "prompt"),
+  name: Schema.String,
+  suggestions: Schema.optional(Schema.Array(Schema.String))
 }) {
   override get message(): string {
-    return named(this.server, `there is no ${this.kind} ${quote(this.name)}`)
+    const near = this.suggestions ?? []
+    const text = `there is no ${this.kind} ${quote(this.name)}${
+      near.length === 0 ? "" : `; did you mean ${near.slice(0, 3).map(quote).join(" or ")}?`
+    }`
+    return this.server === "" ? text : named(this.server, text)
   }
   get outcome(): Outcome {
     return "not-sent"
   }
   get isRetryable(): boolean {
     return false
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}
+
+/**
+ * The server is not to be used now, by the decision of somebody on our side; `why` says whose.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ServerUnavailable
+  extends Schema.TaggedError<ServerUnavailable>("effect-mcp-runtime/ServerUnavailable")("ServerUnavailable", {
+    server: Schema.String,
+    why: Schema.Literal("disabled", "disconnected", "denied", "untrusted", "storm"),
+    detail: Schema.String,
+    retryAfter: Schema.optional(Schema.DurationFromSelf)
+  })
+{
+  override get message(): string {
+    return named(this.server, `unavailable (${this.why}): ${excerpt(this.detail)}${after(this.retryAfter)}`)
+  }
+  get outcome(): Outcome {
+    return "not-sent"
+  }
+  get isRetryable(): boolean {
+    return this.why === "storm"
   }
   get countsForBreaker(): boolean {
     return false

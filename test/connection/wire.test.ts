@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -279,7 +278,7 @@ describe("wire: the end", () => {
       assert.strictEqual((yield* Effect.flip(Fiber.join(queued.fiber))).outcome, "not-sent")
       const later = yield* begin("later")
       assert.strictEqual((yield* Effect.flip(Fiber.join(later.fiber))).outcome, "not-sent")
-      assert.strictEqual((yield* Deferred.await(wire.ended))._tag, "ConnectionLost")
+      assert.strictEqual((yield* wire.ending.wait)._tag, "ConnectionLost")
       assert.lengthOf(transport.sent, 2)
     }))
 
@@ -291,7 +290,7 @@ describe("wire: the end", () => {
       transport.sink().ended({ error: lost, unsent: () => false })
       yield* wire.close(Duration.zero)
       assert.strictEqual(ends, 1)
-      assert.strictEqual((yield* Deferred.await(wire.ended))._tag, "ConnectionLost")
+      assert.strictEqual((yield* wire.ending.wait)._tag, "ConnectionLost")
     }))
 
   it.scoped("by our own close waits for what is in flight no longer than the drain", () =>

@@ -44,6 +44,7 @@ export const make = (options: Options = {}): Effect.Effect<FakeConnection> =>
     const watching: Array<Connector.WatchFilter> = []
     const listeners = new Set<(notification: Connector.Notification) => void>()
     const ended = yield* Deferred.make<McpError.ConnectError>()
+    const endings = new Set<(error: McpError.ConnectError) => void>()
     const answers = new Map(Object.entries(options.answers ?? {}))
     const counts = new Map<string, number>()
     return {
@@ -85,6 +86,12 @@ export const make = (options: Options = {}): Effect.Effect<FakeConnection> =>
         ),
       health: Effect.void,
       ended: Deferred.await(ended),
+      onEnded: (listener) => {
+        endings.add(listener)
+        return () => {
+          endings.delete(listener)
+        }
+      },
       stderrTail: Effect.as(Effect.void, undefined),
       tasks: options.tasks,
       asked,
@@ -95,6 +102,10 @@ export const make = (options: Options = {}): Effect.Effect<FakeConnection> =>
       },
       listeners: () => listeners.size,
       watching,
-      end: (error) => Effect.asVoid(Deferred.succeed(ended, error))
+      end: (error) =>
+        Effect.suspend(() => {
+          for (const listener of endings) listener(error)
+          return Effect.asVoid(Deferred.succeed(ended, error))
+        })
     }
   })

@@ -83,7 +83,8 @@ export const make = (
       lost = error
       tell()
     }
-    const wire = yield* Wire.make({ server, limits, transport, diagnostic: publish, onEnded })
+    const wire = yield* Wire.make({ server, limits, transport, diagnostic: publish })
+    wire.ending.on(onEnded)
     yield* Effect.addFinalizer(() => wire.close(options.teardown.options.drainTimeout))
     const track = Effect.sync(() => {
       stage.phase = wire.phase

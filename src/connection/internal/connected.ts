@@ -4,7 +4,6 @@
  * @internal
  */
 import * as Cause from "effect/Cause"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Fiber from "effect/Fiber"
@@ -54,7 +53,8 @@ export const make = (options: Options): Effect.Effect<Connector.Connection> => {
       idleTimeout: limits.pingTimeout,
       totalTimeout: limits.pingTimeout
     })),
-    ended: Deferred.await(wire.ended),
+    ended: wire.ending.wait,
+    onEnded: (listener) => wire.ending.on(listener),
     stderrTail: Effect.sync(() => transport.stderrTail())
   }))
 }

@@ -23,6 +23,7 @@ import * as UntrustedText from "../../UntrustedText.ts"
 import type * as Connector from "../Connector.ts"
 import * as answer from "./answer.ts"
 import * as Deadlines from "./deadlines.ts"
+import { Ending } from "./ending.ts"
 import { Handling } from "./handling.ts"
 import { Listeners } from "./listeners.ts"
 
@@ -47,8 +48,6 @@ export interface Options {
   readonly limits: Limits.Limits
   readonly transport: Transport.Transport
   readonly diagnostic: (diagnostic: Transport.Diagnostic) => void
-  /** Called once, with why. */
-  readonly onEnded?: ((error: McpError.ConnectError) => void) | undefined
 }
 
 /** @internal */
@@ -92,7 +91,7 @@ export interface Wire {
   readonly onNotification: (listener: (notification: Connector.Notification) => void) => () => void
   /** Tells our own readers of something that the server did not say. */
   readonly announce: (notification: Connector.Notification) => void
-  readonly ended: Deferred.Deferred<McpError.ConnectError>
+  readonly ending: Ending
   readonly inhabit: (guest: Guest) => GuestAccess
   /** The stage that errors name. */
   phase: McpError.Phase
@@ -135,30 +134,22 @@ class Engine implements Wire {
   readonly #server: string
   readonly #transport: Transport.Transport
   readonly #diagnostic: (diagnostic: Transport.Diagnostic) => void
-  readonly ended: Deferred.Deferred<McpError.ConnectError>
+  readonly ending = new Ending()
   readonly #clock: Clock.Clock
   readonly #random: Utils.PCGRandom
   readonly #pending = new Map<JsonRpc.Id, Pending>()
   readonly #listeners = new Listeners((cause) => this.#thrown("a listener", cause))
   readonly #handling: Handling
-  readonly #onEnded: Options["onEnded"]
   #guest: Guest | undefined = undefined
   #end: Transport.Ended | undefined = undefined
   #deadlines: Deadlines.Deadlines = { by: () => undefined }
   #drained: Deferred.Deferred<void> | undefined = undefined
   #closing = false
 
-  constructor(
-    options: Options,
-    clock: Clock.Clock,
-    seed: number,
-    ended: Deferred.Deferred<McpError.ConnectError>
-  ) {
-    this.ended = ended
+  constructor(options: Options, clock: Clock.Clock, seed: number) {
     this.#server = options.server
     this.#handling = new Handling(options.limits.maxServerRequests)
     this.#transport = options.transport
-    this.#onEnded = options.onEnded
     this.#diagnostic = options.diagnostic
     this.#clock = clock
     this.#random = new Utils.PCGRandom(seed)
@@ -345,6 +336,9 @@ class Engine implements Wire {
     if (this.#end !== undefined) return
     const staged: Transport.Ended = { error: (outcome) => this.#staged(end.error(outcome)), unsent: end.unsent }
     this.#end = staged
+    const error = staged.error("unknown")
+    // first of all, so that nobody who is told of a lost request finds the connection in use
+    this.ending.reach(error)
     for (const [id, pending] of Array.from(this.#pending)) {
       this.#settle(
         id,
@@ -353,9 +347,6 @@ class Engine implements Wire {
     }
     this.#handling.clear()
     this.#guest?.ended()
-    const error = staged.error("unknown")
-    Deferred.unsafeDone(this.ended, Effect.succeed(error))
-    this.#onEnded?.(error)
   }
 
   /** Only the connection knows how far it has come. */
@@ -469,8 +460,7 @@ export const make = (options: Options): Effect.Effect<Wire, never, Scope.Scope> 
   Effect.gen(function*() {
     const clock = yield* Effect.clock
     const seed = yield* Random.nextIntBetween(0, 2 ** 31 - 1)
-    const ended = yield* Deferred.make<McpError.ConnectError>()
-    const engine = new Engine(options, clock, seed, ended)
+    const engine = new Engine(options, clock, seed)
     const deadlines = yield* Deadlines.make((now) => engine.due(now))
     engine.start(deadlines)
     return engine

@@ -1,0 +1,222 @@
+/**
+ * All the MCP servers of an application behind one service: they start, fail, recover, idle and stop on their own.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
+import type * as ServerConfig from "./config/ServerConfig.ts"
+import type * as ConnectionPool from "./connection/ConnectionPool.ts"
+import type * as Connector from "./connection/Connector.ts"
+import type * as ServerStatus from "./connection/ServerStatus.ts"
+import type * as Session from "./connection/Session.ts"
+import type * as McpError from "./McpError.ts"
+import type * as McpEvent from "./McpEvent.ts"
+import type * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
+import type * as Teardown from "./resilience/Teardown.ts"
+import type * as Tool from "./tools/Tool.ts"
+import type * as ToolIndex from "./tools/ToolIndex.ts"
+import type * as ToolName from "./tools/ToolName.ts"
+import type * as ToolResult from "./tools/ToolResult.ts"
+import type * as JsonRpc from "./transport/JsonRpc.ts"
+import type * as Transport from "./transport/Transport.ts"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  readonly servers: ReadonlyArray<ServerConfig.ServerConfig>
+  /** How names of tools are written. */
+  readonly nameStyle?: ToolName.Style | undefined
+  /** How long `tools` waits for servers that are on their way and for which something is kept (default 250 ms). */
+  readonly gate?: Duration.DurationInput | undefined
+  /** How long a call may run before an event says that it still does (default 30 s). */
+  readonly progressInterval?: Duration.DurationInput | undefined
+}
+
+/**
+ * A tool that can be called. `Deferred`: its server is not connected yet; what is known of it was kept, and a call waits
+ * for the server.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface RuntimeTool extends ToolIndex.Entry {
+  readonly _tag: "Ready" | "Deferred"
+  readonly call: (
+    args?: JsonRpc.JsonObject,
+    options?: CallOptions
+  ) => Effect.Effect<CallResult, McpError.RuntimeError>
+}
+
+/**
+ * A server whose tools are not there, and why.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Missing {
+  readonly server: string
+  readonly status: ServerStatus.ServerStatus
+  readonly error: McpError.RuntimeError | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Tools {
+  readonly tools: ReadonlyArray<RuntimeTool>
+  readonly toolsByName: ReadonlyMap<string, ReadonlyArray<RuntimeTool>>
+  readonly missing: ReadonlyArray<Missing>
+  /** Tools that cannot be offered, by server. */
+  readonly rejected: ReadonlyArray<Tool.RejectedTool & { readonly server: string }>
+}
+
+/**
+ * A tool, by the name that a model sees, or by its identity.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type ToolRef = string | { readonly server: string; readonly tool: string }
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface CallOptions extends Session.CallOptions {
+  /** Whether running it twice does no harm; then a call whose answer was lost is made again. */
+  readonly replay?: boolean | undefined
+  /** The id that its events carry (default: a fresh one). */
+  readonly callId?: string | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface CallResult extends ToolResult.ToolResult {
+  readonly metadata: {
+    readonly callId: string
+    readonly serverName: string
+    readonly toolName: string
+    readonly duration: Duration.Duration
+    readonly attempts: number
+  }
+}
+
+/**
+ * One server, for people to look at.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ServerInfo {
+  readonly name: string
+  readonly title: string | undefined
+  readonly status: ServerStatus.ServerStatus
+  /** After filters. */
+  readonly toolCount: number | undefined
+  readonly transport: ServerConfig.ServerConfig["transport"]
+  readonly era: Transport.Era | undefined
+  readonly protocolVersion: string | undefined
+  readonly serverInfo: Connector.Connection["serverInfo"]
+  readonly instructions: string | undefined
+  readonly error: McpError.ConnectError | undefined
+  /** Milliseconds since 1970. */
+  readonly connectedSince: number | undefined
+  readonly breaker: CircuitBreaker.State
+  readonly health: ConnectionPool.Member["health"]
+  readonly reconnects: number
+  readonly callsInFlight: number
+  readonly sharedWith: string | undefined
+}
+
+/**
+ * What many servers gave, and which of them gave nothing.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Gathered<Item> {
+  readonly items: ReadonlyArray<Item & { readonly server: string }>
+  readonly missing: ReadonlyArray<Missing>
+}
+
+type ServerOperation = (
+  server: string
+) => Effect.Effect<void, McpError.ConnectError | McpError.ServerUnavailable | McpError.NotFound>
+
+type ServerSwitch = (server: string) => Effect.Effect<void, McpError.NotFound>
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<McpRuntime, {
+  /**
+   * The tools of all servers. Waits no longer than the gate for those of which something is kept from before, and for
+   * the others until their first attempt has ended.
+   */
+  readonly tools: Effect.Effect<Tools>
+  readonly tool: (ref: ToolRef) => Effect.Effect<RuntimeTool, McpError.NotFound>
+  /** Interrupting it cancels the call at the server. A tool that reports failure has `isError` in its result. */
+  readonly callTool: (
+    ref: ToolRef,
+    args?: JsonRpc.JsonObject,
+    options?: CallOptions
+  ) => Effect.Effect<CallResult, McpError.RuntimeError>
+  /** Progress as it comes, then the result. */
+  readonly callToolStream: (
+    ref: ToolRef,
+    args?: JsonRpc.JsonObject,
+    options?: CallOptions
+  ) => Stream.Stream<Session.CallEvent, McpError.RuntimeError>
+  /** Lists the tools anew, of one server or of all that are connected. */
+  readonly refreshTools: (server?: string) => Effect.Effect<Tools, McpError.RuntimeError>
+  readonly resources: Effect.Effect<Gathered<Session.Resource>>
+  readonly resourceTemplates: Effect.Effect<Gathered<Session.ResourceTemplate>>
+  readonly readResource: (
+    server: string,
+    uri: string
+  ) => Effect.Effect<ReadonlyArray<Session.ResourceContents>, McpError.RuntimeError>
+  /** A signal for each change of the resource; goes on over reconnects. */
+  readonly subscribeResource: (server: string, uri: string) => Stream.Stream<void, McpError.RuntimeError>
+  readonly prompts: Effect.Effect<Gathered<Session.Prompt>>
+  readonly getPrompt: (
+    server: string,
+    name: string,
+    args?: Readonly<Record<string, string>>
+  ) => Effect.Effect<Session.PromptMessages, McpError.RuntimeError>
+  readonly servers: Effect.Effect<ReadonlyArray<ServerInfo>>
+  readonly server: (name: string) => Effect.Effect<ServerInfo, McpError.NotFound>
+  /** All servers as they are, and again with every change. */
+  readonly status: Stream.Stream<ReadonlyArray<ServerInfo>>
+  readonly events: Stream.Stream<McpEvent.McpEvent>
+  /** The events from when this has succeeded. */
+  readonly subscribe: Effect.Effect<Queue.Dequeue<McpEvent.McpEvent>, never, Scope.Scope>
+  readonly connect: ServerOperation
+  readonly reconnect: ServerOperation
+  readonly disconnect: ServerSwitch
+  readonly enable: ServerSwitch
+  readonly disable: ServerSwitch
+  readonly disconnectAll: Effect.Effect<void>
+  readonly reload: (servers: ReadonlyArray<ServerConfig.ServerConfig>) => Effect.Effect<ConnectionPool.ReloadReport>
+  /** The session of a server, for what this interface does not name. */
+  readonly withSession: <A, E, R>(
+    server: string,
+    f: (session: Session.Session) => Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | McpError.RuntimeError, R>
+  /** Tells the state to every server that declares `codex/sandbox-state`, now and whenever it connects. */
+  readonly notifySandboxState: (state: JsonRpc.JsonObject) => Effect.Effect<void>
+  /** Lets nothing through to a server until `resetBreaker`. */
+  readonly isolate: ServerSwitch
+  readonly resetBreaker: ServerSwitch
+  readonly teardownReport: Effect.Effect<Teardown.Report>
+}>() {}
