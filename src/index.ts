@@ -71,6 +71,14 @@ export * as Connector from "./connection/Connector.ts"
 export * as EraMemory from "./connection/EraMemory.ts"
 
 /**
+ * The identity of a configuration as a short text that gives nothing away: equal for equal servers, whatever the order
+ * in which their fields and variables were written.
+ *
+ * @since 0.1.0
+ */
+export * as Fingerprint from "./config/Fingerprint.ts"
+
+/**
  * Asks connections that nobody uses whether their servers are still there.
  *
  * @since 0.1.0

@@ -1,0 +1,76 @@
+/**
+ * The identity of a configuration as a short text that gives nothing away: equal for equal servers, whatever the order
+ * in which their fields and variables were written.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Redacted from "effect/Redacted"
+import { sha256 } from "../internal/sha256.ts"
+import type * as ServerConfig from "./ServerConfig.ts"
+
+type Common = keyof ServerConfig.StdioServer & keyof ServerConfig.HttpServer
+
+/**
+ * The fields that say how a server is used, and not what it is. A new common field does not compile until it is decided
+ * where it belongs.
+ */
+const usage: Record<Exclude<Common, "transport" | "protocol">, true> = {
+  name: true,
+  title: true,
+  description: true,
+  enabled: true,
+  required: true,
+  lazy: true,
+  trusted: true,
+  startupTimeout: true,
+  requestTimeout: true,
+  toolTimeout: true,
+  listTimeout: true,
+  stallTimeout: true,
+  discoverPatience: true,
+  keepAlive: true,
+  idleTimeout: true,
+  concurrency: true,
+  maxMessageBytes: true,
+  enabledTools: true,
+  disabledTools: true,
+  autoApprove: true
+}
+
+/**
+ * What a server is: its transport, its command or address, its environment and its credentials. Secrets enter only here,
+ * so a changed token makes another server; a token that a variable or a program gives is known by the name of that only.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const of = (config: ServerConfig.ServerConfig): string => digest(config, (field) => !Object.hasOwn(usage, field))
+
+/**
+ * All of a configuration, names, filters and limits included: whether anything has changed at all.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const configuration = (config: ServerConfig.ServerConfig): string => digest(config, () => true)
+
+const digest = (config: ServerConfig.ServerConfig, counts: (field: string) => boolean): string =>
+  sha256(fields(Object.entries(config).filter(([field]) => counts(field))))
+
+/** Every kind of value is written in its own way, so that no two configurations are written alike. */
+const canonical = (value: unknown): string => {
+  if (Redacted.isRedacted(value)) return `secret${canonical(Redacted.value(value))}`
+  if (Duration.isDuration(value)) return `duration${Duration.toMillis(value)}`
+  if (value instanceof Map) return `map${fields(value)}`
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+  if (typeof value === "object" && value !== null) return `object${fields(Object.entries(value))}`
+  return JSON.stringify(value) ?? "undefined"
+}
+
+const fields = (entries: Iterable<readonly [unknown, unknown]>): string => {
+  const written = Array.from(entries)
+    .filter(([, value]) => value !== undefined)
+    .map(([field, value]) => `${canonical(field)}:${canonical(value)}`)
+  return `{${written.toSorted().join()}}`
+}

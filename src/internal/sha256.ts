@@ -1,0 +1,11 @@
+// @effect-diagnostics nodeBuiltinImport:off
+// Identities and checksums are computed in pure code, at once, which only node's own hash can do.
+import { hash } from "node:crypto"
+
+/**
+ * The SHA-256 of a text in hexadecimal. JSON text tells all strings apart; other text should be written as JSON first,
+ * because UTF-8 makes unpaired surrogates one.
+ *
+ * @internal
+ */
+export const sha256 = (text: string): string => hash("sha256", text)

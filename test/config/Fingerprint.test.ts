@@ -1,0 +1,147 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Redacted } from "effect"
+import * as FastCheck from "effect/FastCheck"
+import * as Fingerprint from "../../src/config/Fingerprint.ts"
+import * as ServerConfig from "../../src/config/ServerConfig.ts"
+
+const names = FastCheck.oneof(
+  FastCheck.constantFrom("__proto__", "constructor", "toString", "A", "a", "A:B", "\"", "\ud800", "\ud801"),
+  FastCheck.string({ maxLength: 4 })
+)
+const secrets = FastCheck.array(FastCheck.tuple(names, names), { maxLength: 4 }).map((entries) => new Map(entries))
+const words = FastCheck.array(names, { maxLength: 3 })
+
+type Env = ReadonlyMap<string, string>
+
+const stdio = (env: Env, args: ReadonlyArray<string> = []) =>
+  ServerConfig.stdio({ name: "s", command: "node", args, env: redacted(env) })
+
+const redacted = (texts: Env): ReadonlyMap<string, Redacted.Redacted> =>
+  new Map(Array.from(texts, ([name, value]) => [name, Redacted.make(value)]))
+
+const http: ServerConfig.HttpInput = { name: "h", url: "https://mcp.example/mcp" }
+
+/** One change of each field of a server of each kind. */
+const whatItIs: ReadonlyArray<readonly [ServerConfig.ServerConfig, ReadonlyArray<ServerConfig.ServerConfig>]> = [
+  [
+    ServerConfig.stdio({ name: "s", command: "node" }),
+    [
+      ServerConfig.stdio({ name: "s", command: "deno" }),
+      ServerConfig.stdio({ name: "s", command: "node", args: ["a"] }),
+      ServerConfig.stdio({ name: "s", command: "node", args: ["a", "b"] }),
+      ServerConfig.stdio({ name: "s", command: "node", args: ["b", "a"] }),
+      ServerConfig.stdio({ name: "s", command: "node", args: ["a,b"] }),
+      ServerConfig.stdio({ name: "s", command: "node", env: { A: "1" } }),
+      ServerConfig.stdio({ name: "s", command: "node", env: { A: "2" } }),
+      ServerConfig.stdio({ name: "s", command: "node", env: { B: "1" } }),
+      ServerConfig.stdio({ name: "s", command: "node", inheritEnv: true }),
+      ServerConfig.stdio({ name: "s", command: "node", inheritEnv: ["A"] }),
+      ServerConfig.stdio({ name: "s", command: "node", cwd: "/tmp" }),
+      ServerConfig.stdio({ name: "s", command: "node", protocol: "session" }),
+      ServerConfig.stdio({ name: "s", command: "node", protocol: "stateless" })
+    ]
+  ],
+  [
+    ServerConfig.http(http),
+    [
+      ServerConfig.http({ ...http, url: "https://mcp.example/other" }),
+      ServerConfig.http({ ...http, headers: { Authorization: "Bearer 1" } }),
+      ServerConfig.http({ ...http, headers: { Authorization: "Bearer 2" } }),
+      ServerConfig.http({ ...http, bearerTokenEnvVar: "TOKEN" }),
+      ServerConfig.http({ ...http, headersCommand: ["TOKEN"] }),
+      ServerConfig.http({ ...http, sseFallback: false }),
+      ServerConfig.http({ ...http, protocol: "session" }),
+      ServerConfig.sse(http),
+      ServerConfig.ws({ ...http, url: "wss://mcp.example/mcp" })
+    ]
+  ]
+]
+
+const usages: ReadonlyArray<Partial<ServerConfig.HttpInput>> = [
+  { name: "other" },
+  { title: "t" },
+  { description: "d" },
+  { enabled: false },
+  { required: true },
+  { lazy: true },
+  { trusted: true },
+  { startupTimeout: 1 },
+  { requestTimeout: 1 },
+  { toolTimeout: 1 },
+  { listTimeout: 1 },
+  { stallTimeout: 1 },
+  { discoverPatience: 1 },
+  { keepAlive: 1 },
+  { idleTimeout: 1 },
+  { concurrency: 1 },
+  { maxMessageBytes: 1 },
+  { enabledTools: [] },
+  { disabledTools: [] },
+  { autoApprove: [] }
+]
+
+describe("the fingerprint of a configuration", () => {
+  it("differs with whatever makes another server", () => {
+    for (const [config, others] of whatItIs) {
+      const all = [config, ...others]
+      assert.strictEqual(new Set(all.map(Fingerprint.of)).size, all.length)
+      assert.strictEqual(new Set(all.map(Fingerprint.configuration)).size, all.length)
+    }
+  })
+
+  it("is the same however the server is named, filtered, bounded and trusted", () => {
+    for (const usage of usages) {
+      assert.strictEqual(
+        Fingerprint.of(ServerConfig.http({ ...http, ...usage })),
+        Fingerprint.of(ServerConfig.http(http))
+      )
+    }
+  })
+
+  it("of all there is differs with every field, and knows durations by their length", () => {
+    const all = [ServerConfig.http(http), ...usages.map((usage) => ServerConfig.http({ ...http, ...usage }))]
+    assert.strictEqual(new Set(all.map(Fingerprint.configuration)).size, usages.length + 1)
+    assert.strictEqual(
+      Fingerprint.configuration(ServerConfig.http({ ...http, toolTimeout: "1 second" })),
+      Fingerprint.configuration(ServerConfig.http({ ...http, toolTimeout: Duration.millis(1000) }))
+    )
+  })
+
+  it("does not depend on the order in which fields and variables are written", () => {
+    FastCheck.assert(FastCheck.property(secrets, (env) => {
+      const turned = new Map(Array.from(env).toReversed())
+      const config = stdio(env)
+      const rewritten: ServerConfig.ServerConfig = Object.fromEntries(
+        Object.entries(stdio(turned)).toReversed()
+      ) as typeof config
+      assert.strictEqual(Fingerprint.of(rewritten), Fingerprint.of(config))
+      assert.strictEqual(Fingerprint.configuration(rewritten), Fingerprint.configuration(config))
+    }))
+  })
+
+  it("is equal for equal variables and arguments only, whatever characters they are made of", () => {
+    const sameMap = (a: Env, b: Env) => a.size === b.size && Array.from(a).every(([k, v]) => b.get(k) === v && b.has(k))
+    const sameList = (a: ReadonlyArray<string>, b: ReadonlyArray<string>) =>
+      a.length === b.length && a.every((word, at) => word === b[at])
+    FastCheck.assert(
+      FastCheck.property(secrets, words, secrets, words, (env, args, otherEnv, otherArgs) => {
+        assert.strictEqual(
+          Fingerprint.of(stdio(env, args)) === Fingerprint.of(stdio(otherEnv, otherArgs)),
+          sameMap(env, otherEnv) && sameList(args, otherArgs)
+        )
+      }),
+      { numRuns: 500 }
+    )
+  })
+
+  it("is 64 hexadecimal digits, in which no secret can be read", () => {
+    const config = stdio(new Map([["TOKEN", "hush-hush"]]))
+    assert.match(Fingerprint.of(config), /^[0-9a-f]{64}$/)
+    assert.match(Fingerprint.configuration(config), /^[0-9a-f]{64}$/)
+  })
+
+  it("leaves out what is written as undefined", () => {
+    const config = ServerConfig.http(http)
+    assert.strictEqual(Fingerprint.of({ ...config, bearerTokenEnvVar: undefined }), Fingerprint.of(config))
+  })
+})
