@@ -4,11 +4,19 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
+import type * as McpEvent from "../McpEvent.ts"
+import type * as HealthCheck from "../resilience/HealthCheck.ts"
+import type * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
+import type * as Teardown from "../resilience/Teardown.ts"
+import type * as Connector from "./Connector.ts"
+import * as internal from "./internal/pool.ts"
 import type * as ServerStatus from "./ServerStatus.ts"
 import type * as Session from "./Session.ts"
 
@@ -21,13 +29,15 @@ export interface Options {
   readonly batchSize: number
   /** Whether servers that differ in nothing but their names, titles and filters are started once. */
   readonly shareIdentical: boolean
+  /** How long calls may go on over a connection that a reload has replaced. */
+  readonly drainTimeout: Duration.DurationInput
 }
 
 /**
  * @since 0.1.0
  * @category defaults
  */
-export const defaults: Options = { batchSize: 3, shareIdentical: false }
+export const defaults: Options = { batchSize: 3, shareIdentical: false, drainTimeout: Duration.seconds(30) }
 
 /**
  * A connection in use. `generation` grows with each connection of a server and is never used twice.
@@ -72,7 +82,10 @@ export interface ReloadReport {
   readonly removed: ReadonlyArray<string>
   readonly changed: ReadonlyArray<string>
   readonly unchanged: ReadonlyArray<string>
-  readonly failed: ReadonlyArray<{ readonly server: string; readonly error: McpError.ConnectError }>
+  readonly failed: ReadonlyArray<{
+    readonly server: string
+    readonly error: McpError.ConnectError | McpError.ServerUnavailable
+  }>
 }
 
 /**
@@ -120,3 +133,34 @@ export class ConnectionPool extends Context.Tag("effect-mcp-runtime/connection/C
    */
   readonly reload: (configs: ReadonlyArray<ServerConfig.ServerConfig>) => Effect.Effect<ReloadReport>
 }>() {}
+
+/**
+ * What a pool is made of.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Requirements =
+  | Connector.Connector
+  | HealthCheck.HealthCheck
+  | McpEvent.McpEvents
+  | ReconnectPolicy.ReconnectPolicy
+  | Teardown.Teardown
+
+/**
+ * A pool without servers; `reload` gives it some.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  options?: Partial<Options>
+): Effect.Effect<ConnectionPool["Type"], never, Requirements | Scope.Scope> =>
+  internal.make({ ...defaults, ...options })
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options?: Partial<Options>): Layer.Layer<ConnectionPool, never, Requirements> =>
+  Layer.scoped(ConnectionPool, make(options))

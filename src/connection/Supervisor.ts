@@ -1,0 +1,102 @@
+/**
+ * Keeps one server connected for as long as it is wanted: a loop that connects, watches, waits and tries again, one
+ * connection at a time.
+ *
+ * @since 0.1.0
+ */
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type * as ServerConfig from "../config/ServerConfig.ts"
+import type * as McpError from "../McpError.ts"
+import type * as HealthCheck from "../resilience/HealthCheck.ts"
+import type * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
+import type * as Connector from "./Connector.ts"
+import * as internal from "./internal/supervisor.ts"
+import type * as ServerStatus from "./ServerStatus.ts"
+import type * as Session from "./Session.ts"
+
+/**
+ * What a supervisor needs; it reads nothing from its surroundings, so that the first caller's are not frozen into it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  readonly config: ServerConfig.ServerConfig
+  readonly connector: Connector.Connector["Type"]
+  readonly reconnect: ReconnectPolicy.Reconnect
+  readonly health: HealthCheck.HealthCheck["Type"]
+  /** Why it is down from the beginning, if somebody has said so before. */
+  readonly down?: Down | undefined
+  /** Runs a connect when it is its turn. */
+  readonly inTurn: <A, E, R>(connect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** A number that was never given before, and is greater than all before. */
+  readonly nextGeneration: () => number
+  /** Called synchronously with each new status; `previous` is what it was. */
+  readonly onStatus: (status: ServerStatus.ServerStatus, previous: ServerStatus.ServerStatus) => void
+  /** Called when another attempt is planned. */
+  readonly onRetry: (attempt: number, delay: Duration.Duration, error: McpError.ConnectError) => void
+  /** What runs beside each connection, and ends with it. */
+  readonly beside: (connected: Connected) => Iterable<Effect.Effect<void>>
+}
+
+/**
+ * Why a server is down that could be up.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Down = "configuration" | "disabled" | "disconnected"
+
+/**
+ * A connection of a server.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Connected {
+  readonly generation: number
+  readonly session: Session.Session
+}
+
+/**
+ * Why a server could not be used.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type UseError = McpError.ConnectError | McpError.ServerUnavailable
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Supervisor {
+  readonly config: ServerConfig.ServerConfig
+  /** The loop, to be run by whoever owns the supervisor. Interrupting it ends the connection first. */
+  readonly run: Effect.Effect<void>
+  readonly status: () => ServerStatus.ServerStatus
+  readonly connected: () => Connected | undefined
+  readonly health: () => { readonly at: number; readonly ok: boolean } | undefined
+  /** How often it was connected again. */
+  readonly reconnects: () => number
+  readonly use: <A, E, R>(f: (connected: Connected) => Effect.Effect<A, E, R>) => Effect.Effect<A, E | UseError, R>
+  readonly setTools: (tools: number) => void
+  /** Succeeds when no first attempt is under way or due. */
+  readonly settled: Effect.Effect<void>
+  readonly connect: Effect.Effect<void, UseError>
+  readonly reconnect: Effect.Effect<void, UseError>
+  readonly disconnect: Effect.Effect<void>
+  readonly enable: Effect.Effect<void>
+  readonly disable: Effect.Effect<void>
+  /** Lets calls in flight end, for no longer than this, and takes no new ones that would have to wait. */
+  readonly retire: (drain: Duration.Duration) => Effect.Effect<void>
+  /** For good. Refuses callers at once; the connection ends with the loop. */
+  readonly close: () => void
+}
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: (options: Options) => Effect.Effect<Supervisor> = internal.make

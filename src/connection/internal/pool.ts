@@ -1,0 +1,349 @@
+/**
+ * The supervisors of an application by name: who they are may change, each of them does not.
+ *
+ * @internal
+ */
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FiberSet from "effect/FiberSet"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Fingerprint from "../../config/Fingerprint.ts"
+import type * as ServerConfig from "../../config/ServerConfig.ts"
+import * as McpError from "../../McpError.ts"
+import * as McpEvent from "../../McpEvent.ts"
+import * as BoundedWait from "../../resilience/BoundedWait.ts"
+import * as HealthCheck from "../../resilience/HealthCheck.ts"
+import * as ReconnectPolicy from "../../resilience/ReconnectPolicy.ts"
+import * as Teardown from "../../resilience/Teardown.ts"
+import type * as ConnectionPool from "../ConnectionPool.ts"
+import * as Connector from "../Connector.ts"
+import { mayFollow, ServerStatus } from "../ServerStatus.ts"
+import type { Change } from "../ServerStatus.ts"
+import * as Supervisor from "../Supervisor.ts"
+import * as Mailbox from "./mailbox.ts"
+import * as Slots from "./slots.ts"
+
+/** A name and who serves it. */
+interface Entry {
+  readonly config: ServerConfig.ServerConfig
+  readonly supervisor: Supervisor.Supervisor
+}
+
+type Pool = ConnectionPool.ConnectionPool["Type"]
+
+/** How many changes a slow reader may leave unread. */
+const backlog = 1_024
+
+/** What a connection is made of: a change of anything else leaves it alone. */
+const essence = (config: ServerConfig.ServerConfig): string =>
+  Fingerprint.configuration({
+    ...config,
+    name: "-",
+    title: undefined,
+    description: undefined,
+    required: undefined,
+    trusted: undefined,
+    concurrency: undefined,
+    enabledTools: undefined,
+    disabledTools: undefined,
+    autoApprove: undefined
+  })
+
+/** @internal */
+export const make = (
+  options: ConnectionPool.Options
+): Effect.Effect<Pool, never, ConnectionPool.Requirements | Scope.Scope> =>
+  Effect.gen(function*() {
+    const drain = Duration.decode(options.drainTimeout)
+    const connector = yield* Connector.Connector
+    const events = yield* McpEvent.McpEvents
+    const health = yield* HealthCheck.HealthCheck
+    const policy = yield* ReconnectPolicy.ReconnectPolicy
+    const teardown = yield* Teardown.Teardown
+    const slots = yield* Slots.make(options.batchSize)
+    const reloads = yield* Effect.makeSemaphore(1)
+    // supervisors run in what the layer was built in, not in what the first caller happened to be in
+    const fork = yield* FiberSet.makeRuntime<never, void>()
+
+    let entries: ReadonlyMap<string, Entry> = new Map()
+    let generation = 0
+    let closed = false
+    const running = new Set<Fiber.Fiber<void>>()
+    const supervisors = new Set<Supervisor.Supervisor>()
+    const listeners = new Set<(change: Change) => void>()
+    const readers = new Set<Mailbox.Mailbox<Change, never>>()
+    const hooks = new Set<(live: ConnectionPool.Live) => Effect.Effect<void>>()
+
+    const tell = (change: Change): void => {
+      events.publish(McpEvent.McpEvent.StatusChanged(change))
+      for (const listener of listeners) listener(change)
+      for (const reader of readers) reader.offer(change)
+    }
+
+    const supervise = (config: ServerConfig.ServerConfig, down?: Supervisor.Down) => {
+      let own: Supervisor.Supervisor | undefined = undefined
+      return Effect.map(
+        Supervisor.make({
+          config,
+          connector,
+          reconnect: policy.for(config),
+          health,
+          down,
+          inTurn: slots.within,
+          nextGeneration: () => ++generation,
+          onStatus: (status, previous) => {
+            // what serves nobody yet, or no longer, is nobody's news
+            for (const [server, entry] of entries) {
+              if (entry.supervisor === own) tell({ server, status, previous })
+            }
+          },
+          onRetry: (attempt, delay, error) =>
+            events.publish(McpEvent.McpEvent.Reconnecting({ server: config.name, attempt, delay, error })),
+          beside: (connected) => Array.from(hooks, (run) => run({ server: config.name, config, ...connected }))
+        }),
+        (made) => own = made
+      )
+    }
+
+    const launch = (supervisor: Supervisor.Supervisor): void => {
+      const fiber = fork(supervisor.run)
+      running.add(fiber)
+      supervisors.add(supervisor)
+      fiber.addObserver(() => {
+        running.delete(fiber)
+        supervisors.delete(supervisor)
+      })
+    }
+
+    /** Ends what nobody uses any more, in the background: its calls in flight first. */
+    const retire = (supervisor: Supervisor.Supervisor): void => {
+      for (const { supervisor: used } of entries.values()) if (used === supervisor) return
+      fork(Effect.ensuring(supervisor.retire(drain), Effect.sync(() => supervisor.close())))
+    }
+
+    const find = (server: string): Effect.Effect<Entry, McpError.NotFound> => {
+      const entry = entries.get(server)
+      return entry === undefined
+        ? Effect.fail(
+          new McpError.NotFound({ server, kind: "server", name: server, suggestions: Array.from(entries.keys()) })
+        )
+        : Effect.succeed(entry)
+    }
+    const withServer =
+      <A, E>(f: (supervisor: Supervisor.Supervisor) => Effect.Effect<A, E>) =>
+      (server: string): Effect.Effect<A, E | McpError.NotFound> =>
+        Effect.suspend(() => Effect.flatMap(find(server), ({ supervisor }) => f(supervisor)))
+
+    const memberOf = (server: string, { config, supervisor }: Entry): ConnectionPool.Member => {
+      const connected = supervisor.connected()
+      return {
+        config,
+        status: supervisor.status(),
+        live: connected === undefined ? undefined : { server, config, ...connected },
+        sharedWith: supervisor.config.name === server ? undefined : supervisor.config.name,
+        health: supervisor.health(),
+        reconnects: supervisor.reconnects()
+      }
+    }
+
+    /** Whoever serves what is the same but for its name. */
+    const twin = (among: Iterable<Entry>, config: ServerConfig.ServerConfig): Supervisor.Supervisor | undefined => {
+      if (!options.shareIdentical) return undefined
+      const wanted = essence(config)
+      for (const { supervisor } of among) if (essence(supervisor.config) === wanted) return supervisor
+      return undefined
+    }
+
+    /** What somebody has switched off stays so whatever its configuration becomes. */
+    const switchedOff = (supervisor: Supervisor.Supervisor): Supervisor.Down | undefined => {
+      const status = supervisor.status()
+      return status._tag === "Disabled" && status.why !== "configuration" ? status.why : undefined
+    }
+
+    const plan = (configs: ReadonlyArray<ServerConfig.ServerConfig>): Effect.Effect<Plan> =>
+      Effect.gen(function*() {
+        const next = new Map<string, Entry>()
+        const fresh = new Set<Supervisor.Supervisor>()
+        const warm: Array<ServerConfig.ServerConfig> = []
+        const report = emptyReport()
+        for (const config of configs) {
+          const { name } = config
+          const old = entries.get(name)
+          if (next.has(name)) {
+            const detail = "another server of the same configuration has this name"
+            report.failed.push({
+              server: name,
+              error: new McpError.ConfigurationError({ server: name, path: "name", detail })
+            })
+          } else if (old !== undefined && Fingerprint.configuration(old.config) === Fingerprint.configuration(config)) {
+            next.set(name, old)
+            report.unchanged.push(name)
+          } else if (old !== undefined && essence(old.config) === essence(config)) {
+            next.set(name, { config, supervisor: old.supervisor })
+            report.changed.push(name)
+          } else if (
+            old?.supervisor.connected() !== undefined && config.lazy !== true && config.enabled !== false
+          ) {
+            next.set(name, old)
+            warm.push(config)
+          } else {
+            const known = twin([...next.values(), ...entries.values()], config)
+            const supervisor = known ?? (yield* supervise(config, old && switchedOff(old.supervisor)))
+            if (known === undefined) fresh.add(supervisor)
+            next.set(name, { config, supervisor })
+            ;(old === undefined ? report.added : report.changed).push(name)
+          }
+        }
+        for (const name of entries.keys()) if (!next.has(name)) report.removed.push(name)
+        return { next, fresh, warm, report }
+      })
+
+    /** From one step to the next, these are the servers. */
+    const commit = (next: ReadonlyMap<string, Entry>): void => {
+      const before = entries
+      entries = next
+      for (const [server, { supervisor }] of next) {
+        const old = before.get(server)
+        if (old?.supervisor !== supervisor) announce(server, supervisor.status(), old?.supervisor.status())
+      }
+      for (const [server, { supervisor }] of before) {
+        if (!next.has(server)) announce(server, ServerStatus.Closed(), supervisor.status())
+        retire(supervisor)
+      }
+    }
+
+    const announce = (server: string, status: ServerStatus, previous: ServerStatus | undefined): void => {
+      if (previous !== undefined && !mayFollow(previous, status)) {
+        tell({ server, status: ServerStatus.Connecting(), previous })
+        return tell({ server, status, previous: ServerStatus.Connecting() })
+      }
+      tell({ server, status, previous })
+    }
+
+    /** Puts a successor in the place of a server, once it is ready; if it never is, the old one stays. */
+    const replace = (config: ServerConfig.ServerConfig, report: Report): Effect.Effect<void> =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(supervise(config), (successor) => {
+          launch(successor)
+          return Effect.matchCauseEffect(restore(successor.connect), {
+            onFailure: (cause) => {
+              successor.close()
+              const failure = Cause.failureOrCause(cause)
+              if (Either.isRight(failure)) return Effect.failCause(failure.right)
+              report.failed.push({ server: config.name, error: failure.left })
+              return Effect.void
+            },
+            onSuccess: () => {
+              const old = entries.get(config.name)
+              if (closed || old === undefined) {
+                successor.close()
+                return Effect.void
+              }
+              const off = switchedOff(old.supervisor)
+              commit(new Map(entries).set(config.name, { config, supervisor: successor }))
+              report.changed.push(config.name)
+              if (off === undefined) return Effect.void
+              return restore(off === "disabled" ? successor.disable : successor.disconnect)
+            }
+          })
+        })
+      )
+
+    const reload: Pool["reload"] = (configs) =>
+      reloads.withPermits(1)(Effect.suspend(() => {
+        if (closed) return Effect.succeed(emptyReport())
+        return Effect.flatMap(plan(configs), ({ fresh, next, report, warm }) => {
+          commit(next)
+          for (const supervisor of fresh) launch(supervisor)
+          return Effect.as(
+            Effect.forEach(warm, (config) => replace(config, report), { concurrency: "unbounded", discard: true }),
+            report
+          )
+        })
+      }))
+
+    // Every server ends at the same time, so that many stubborn ones take no longer than one.
+    yield* Effect.addFinalizer(() =>
+      Effect.suspend(() => {
+        closed = true
+        for (const supervisor of supervisors) supervisor.close()
+        return BoundedWait.within(teardown.options.deadline)(
+          Effect.forEach(Array.from(running), Fiber.await, { concurrency: "unbounded", discard: true })
+        )
+      }).pipe(Effect.andThen(Effect.sync(() => {
+        for (const reader of readers) reader.end(Exit.succeed([]))
+        listeners.clear()
+      })))
+    )
+
+    return {
+      use: (server, f) => {
+        const entry = entries.get(server)
+        if (entry === undefined) return Effect.flatMap(find(server), () => Effect.never)
+        return entry.supervisor.use((connected) => f({ server, config: entry.config, ...connected }))
+      },
+      members: () => Array.from(entries, ([server, entry]) => memberOf(server, entry)),
+      member: (server) => {
+        const entry = entries.get(server)
+        return entry === undefined ? undefined : memberOf(server, entry)
+      },
+      changes: Stream.unwrapScoped(Effect.map(
+        Effect.acquireRelease(
+          Effect.sync(() => {
+            const reader = Mailbox.make<Change, never>(backlog)
+            if (closed) reader.end(Exit.succeed([]))
+            readers.add(reader)
+            return reader
+          }),
+          (reader) => Effect.sync(() => readers.delete(reader))
+        ),
+        Mailbox.stream
+      )),
+      onChange: (listener) => {
+        const own = (change: Change) => listener(change)
+        listeners.add(own)
+        return () => {
+          listeners.delete(own)
+        }
+      },
+      onConnected: (run) =>
+        Effect.acquireRelease(
+          Effect.sync(() => {
+            const own = (live: ConnectionPool.Live) => run(live)
+            hooks.add(own)
+            return own
+          }),
+          (own) => Effect.sync(() => hooks.delete(own))
+        ),
+      setTools: (server, tools) => entries.get(server)?.supervisor.setTools(tools),
+      settled: (server) => Effect.suspend(() => entries.get(server)?.supervisor.settled ?? Effect.void),
+      connect: withServer((supervisor) => supervisor.connect),
+      reconnect: withServer((supervisor) => supervisor.reconnect),
+      disconnect: withServer((supervisor) => supervisor.disconnect),
+      enable: withServer((supervisor) => supervisor.enable),
+      disable: withServer((supervisor) => supervisor.disable),
+      disconnectAll: Effect.suspend(() =>
+        Effect.forEach(supervisors, (supervisor) => supervisor.disconnect, { concurrency: "unbounded", discard: true })
+      ),
+      reload
+    }
+  })
+
+type Report = { readonly [K in keyof ConnectionPool.ReloadReport]: Array<ConnectionPool.ReloadReport[K][number]> }
+
+/** What a reload is going to do. */
+interface Plan {
+  readonly next: ReadonlyMap<string, Entry>
+  /** Not started yet. */
+  readonly fresh: ReadonlySet<Supervisor.Supervisor>
+  /** Those that serve on until their successors are ready. */
+  readonly warm: ReadonlyArray<ServerConfig.ServerConfig>
+  readonly report: Report
+}
+
+const emptyReport = (): Report => ({ added: [], removed: [], changed: [], unchanged: [], failed: [] })

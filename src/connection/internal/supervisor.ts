@@ -1,0 +1,465 @@
+/**
+ * The loop of one server. Everything that callers see changes in single synchronous steps: nobody can pick a connection
+ * that is known to have ended.
+ *
+ * @internal
+ */
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as McpError from "../../McpError.ts"
+import * as BoundedWait from "../../resilience/BoundedWait.ts"
+import * as Delays from "../../resilience/internal/delays.ts"
+import * as Storm from "../../resilience/internal/storm.ts"
+import * as Connector from "../Connector.ts"
+import { ServerStatus } from "../ServerStatus.ts"
+import * as Session from "../Session.ts"
+import type * as Supervisor from "../Supervisor.ts"
+import * as Signal from "./signal.ts"
+import { unsent } from "./unsent.ts"
+import * as Verdict from "./verdict.ts"
+
+/** A connection and its use. */
+interface Current extends Supervisor.Connected {
+  inFlight: number
+  /** When the last use ended, however it did. */
+  lastUsed: number
+  /** When the last use ended well. */
+  lastHeard: number
+}
+
+const none = Option.none<Session.Session>()
+
+const unsentClosed = (server: string) =>
+  new McpError.Closed({ server, operation: "using the server", outcome: "not-sent" })
+
+/** A defect of a connector is a server that cannot be used, not the end of the supervisor. */
+const errorOf = (server: string, cause: Cause.Cause<McpError.ConnectError>): McpError.ConnectError =>
+  Option.getOrElse(Cause.failureOption(cause), () =>
+    new McpError.ConnectionLost({
+      server,
+      reason: "reset",
+      detail: `the connector failed unexpectedly: ${Cause.pretty(cause)}`,
+      outcome: "not-sent"
+    }))
+
+type Down = Supervisor.Down
+
+/** How one connection went, from the attempt to its end. */
+type Turn =
+  | { readonly _tag: "Refused"; readonly error: McpError.ConnectError }
+  | { readonly _tag: "Lost"; readonly error: McpError.ConnectError; readonly uptime: number }
+  | { readonly _tag: "Idle" }
+  /** Somebody wants it otherwise. */
+  | { readonly _tag: "Stopped" }
+
+const downDetail: { readonly [D in Down]: string } = {
+  configuration: "it is disabled in the configuration; enable it first",
+  disabled: "it was disabled; enable it first",
+  disconnected: "it was disconnected; connect it first"
+}
+
+/** @internal */
+export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supervisor> =>
+  Effect.map(Effect.clock, (clock) => {
+    const { config, reconnect } = options
+    const server = config.name
+    const now = () => clock.unsafeCurrentTimeMillis()
+    const signal = Signal.make()
+    const delays = Delays.make(reconnect.schedule)
+    const slowDelays = reconnect.slowLane === undefined ? undefined : Delays.make(reconnect.slowLane)
+    const storm = Storm.make(reconnect.storm.reconnects, Duration.toMillis(reconnect.storm.within))
+    const idleTimeout = config.idleTimeout === undefined ? undefined : Duration.toMillis(config.idleTimeout)
+
+    let down: Down | undefined = options.down ?? (config.enabled === false ? "configuration" : undefined)
+    /** Another has taken its place, and it only ends what it has begun. */
+    let retired = false
+    let closed = false
+    /** Somebody needs the server, or it is to be there before anybody does. */
+    let wanted = config.lazy !== true
+    /** The wait for the next attempt is to end now. */
+    let hurry = false
+    /** What is connected is to be replaced. */
+    let restart = false
+    let current: Current | undefined = undefined
+    let gate: Deferred.Deferred<void, Supervisor.UseError> | undefined = undefined
+    let stormed = false
+    let knownTools: number | undefined = undefined
+    let connections = 0
+    let health: ReturnType<Supervisor.Supervisor["health"]> = undefined
+    let status: ServerStatus = down !== undefined
+      ? ServerStatus.Disabled({ why: down })
+      : wanted
+      ? ServerStatus.Connecting()
+      : ServerStatus.Idle({ tools: undefined })
+
+    const become = (next: ServerStatus): void => {
+      const previous = status
+      status = next
+      options.onStatus(next, previous)
+      signal.raise()
+    }
+
+    /** Lets all who wait look again, or fail. */
+    const openGate = (outcome: Exit.Exit<void, Supervisor.UseError>): void => {
+      const waited = gate
+      gate = undefined
+      if (waited !== undefined) Deferred.unsafeDone(waited, outcome)
+    }
+
+    const refusal = (): Supervisor.UseError | undefined => {
+      if (closed || retired) return unsentClosed(server)
+      if (down !== undefined) {
+        const why = down === "disconnected" ? "disconnected" : "disabled"
+        return new McpError.ServerUnavailable({ server, why, detail: downDetail[down] })
+      }
+      if (status._tag === "NeedsAuth") return status.error
+      const wait = stormed ? storm.wait(now()) : 0
+      if (wait === 0) return undefined
+      return new McpError.ServerUnavailable({
+        server,
+        why: "storm",
+        detail: `it was connected ${reconnect.storm.reconnects} times within ${
+          Duration.format(reconnect.storm.within)
+        } and lost each time`,
+        retryAfter: Duration.millis(wait)
+      })
+    }
+
+    const use: Supervisor.Supervisor["use"] = (f) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.suspend(() => {
+          const mine = current
+          if (mine === undefined) return restore(Effect.zipRight(queue, use(f)))
+          mine.inFlight++
+          return Effect.onExit(restore(f(mine)), (exit) => {
+            mine.inFlight--
+            if (retired && mine.inFlight === 0) signal.raise()
+            mine.lastUsed = now()
+            if (Exit.isSuccess(exit)) mine.lastHeard = mine.lastUsed
+            return Effect.void
+          })
+        })
+      )
+
+    /** Asks for a connection and waits for the outcome of that. */
+    const queue = Effect.suspend((): Effect.Effect<void, Supervisor.UseError> => {
+      // it may have come since
+      if (current !== undefined) return Effect.void
+      const refused = refusal()
+      if (refused !== undefined) return Effect.fail(refused)
+      gate ??= Deferred.unsafeMake<void, Supervisor.UseError>(FiberId.none)
+      const mine = gate
+      wanted = true
+      signal.raise()
+      return Deferred.await(mine)
+    })
+
+    const dropping = (mine: Current) => {
+      if (current === mine) current = undefined
+    }
+
+    const isUnwanted = () => closed || down !== undefined || restart
+
+    /** One connection, from the attempt to its end, in a scope of its own. */
+    const turn: Effect.Effect<Turn> = Effect.acquireUseRelease(
+      Scope.make(),
+      (scope) =>
+        Effect.flatMap(
+          Effect.exit(Effect.raceFirst(
+            Effect.asSome(options.inTurn(Session.open(config))).pipe(
+              Effect.provideService(Connector.Connector, options.connector),
+              Scope.extend(scope)
+            ),
+            Effect.as(signal.until(isUnwanted), none)
+          )),
+          Exit.match({
+            onFailure: (cause) => Effect.succeed<Turn>({ _tag: "Refused", error: errorOf(server, cause) }),
+            onSuccess: (session) =>
+              session._tag === "None" ? Effect.succeed<Turn>({ _tag: "Stopped" }) : connected(session.value, scope)
+          })
+        ),
+      (scope, exit) => Scope.close(scope, exit)
+    )
+
+    const connected = (session: Session.Session, scope: Scope.Scope): Effect.Effect<Turn> =>
+      Effect.suspend(() => {
+        if (isUnwanted()) return Effect.succeed<Turn>({ _tag: "Stopped" })
+        const since = now()
+        const mine: Current = {
+          generation: options.nextGeneration(),
+          session,
+          inFlight: 0,
+          lastUsed: since,
+          lastHeard: since
+        }
+        let lost: McpError.ConnectError | undefined = undefined
+        let idle = false
+        const lose = (error: McpError.ConnectError): void => {
+          lost ??= error
+          dropping(mine)
+          signal.raise()
+        }
+        current = mine
+        connections++
+        health = undefined
+        stormed = false
+        hurry = false
+        session.connection.onEnded(lose)
+        if (lost === undefined) {
+          become(ServerStatus.Connected({ since, era: session.connection.era, tools: knownTools }))
+          openGate(Exit.void)
+        }
+
+        const beside: Array<Effect.Effect<void>> = [
+          ...options.beside(mine),
+          Effect.map(
+            options.health.watch(config, session, {
+              inFlight: () => mine.inFlight,
+              lastUsed: () => mine.lastHeard,
+              onProbe: (probe) => {
+                health = probe
+              }
+            }),
+            lose
+          )
+        ]
+        if (idleTimeout !== undefined) {
+          beside.push(untilIdle(mine, idleTimeout, () => {
+            // in one step with the decision, so that no call can slip in between
+            idle = true
+            wanted = false
+            dropping(mine)
+            signal.raise()
+          }))
+        }
+        return Effect.forEach(beside, (one) => Effect.forkIn(one, scope), { discard: true }).pipe(
+          Effect.zipRight(signal.until(() => current !== mine || isUnwanted())),
+          Effect.map((): Turn => {
+            dropping(mine)
+            if (lost !== undefined) return { _tag: "Lost", error: lost, uptime: now() - since }
+            return idle ? { _tag: "Idle" } : { _tag: "Stopped" }
+          }),
+          Effect.ensuring(Effect.sync(() => dropping(mine)))
+        )
+      })
+
+    const untilIdle = (mine: Current, limit: number, park: () => void): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const left = mine.inFlight > 0 ? limit : mine.lastUsed + limit - now()
+        return left > 0
+          ? Effect.zipRight(Effect.sleep(left), untilIdle(mine, limit, park))
+          : Effect.sync(park)
+      })
+
+    // what the loop remembers between its turns
+    let attempt = 0
+    let slow = false
+    let recovering = false
+    let lastError: McpError.ConnectError | undefined = undefined
+
+    /** Given up until somebody asks. */
+    const park = (next: ServerStatus, error: Supervisor.UseError): void => {
+      // the next who asks begins a new series
+      attempt = 0
+      slow = false
+      delays.reset()
+      slowDelays?.reset()
+      wanted = false
+      hurry = false
+      become(next)
+      openGate(Exit.fail(error))
+    }
+
+    const giveUp = (error: McpError.ConnectError, refused: Supervisor.UseError = unsent(error)): void =>
+      park(
+        ServerStatus.Failed({ error, stderrTail: "stderrTail" in error ? error.stderrTail : undefined }),
+        refused
+      )
+
+    const afresh = (): void => {
+      attempt = 0
+      slow = false
+      recovering = false
+      stormed = false
+      delays.reset()
+      slowDelays?.reset()
+      storm.reset()
+    }
+
+    const nextDelay = (error: McpError.ConnectError): Effect.Effect<Duration.Duration | undefined> =>
+      slow && slowDelays !== undefined ? slowDelays.next(error) : Effect.flatMap(delays.next(error), (delay) => {
+        if (delay !== undefined || slowDelays === undefined || connections === 0) return Effect.succeed(delay)
+        slow = true
+        return slowDelays.next(error)
+      })
+
+    const recover = (error: McpError.ConnectError, verdict: Verdict.Verdict): Effect.Effect<void> => {
+      recovering = true
+      if (verdict === "auth") {
+        return Effect.sync(() => park(ServerStatus.NeedsAuth({ error }), unsent(error)))
+      }
+      if (verdict === "final") return Effect.sync(() => giveUp(error))
+      return Effect.flatMap(nextDelay(error), (planned) => {
+        if (planned === undefined) return Effect.sync(() => giveUp(error))
+        if (isUnwanted()) return Effect.void
+        const delay = Duration.max(planned, Verdict.retryAfter(error))
+        attempt++
+        const until = now() + Duration.toMillis(delay)
+        become(ServerStatus.Reconnecting({ attempt, until, error }))
+        options.onRetry(attempt, delay, error)
+        // nobody should have to wait for minutes to hear that a server is away
+        if (slow) {
+          openGate(Exit.fail(unsent(error)))
+          wanted = false
+        }
+        return Effect.raceFirst(
+          Effect.sleep(delay),
+          signal.until(() => isUnwanted() || hurry || (slow && wanted))
+        )
+      })
+    }
+
+    const step: Effect.Effect<void> = Effect.suspend(() => {
+      if (down !== undefined) {
+        afresh()
+        restart = false
+        wanted = false
+        hurry = false
+        if (status._tag !== "Disabled" || status.why !== down) become(ServerStatus.Disabled({ why: down }))
+        const why = down
+        return signal.until(() => closed || down !== why)
+      }
+      if (restart) {
+        restart = false
+        afresh()
+      }
+      if (!wanted && !(slow && attempt > 0)) {
+        if (status._tag === "Disabled" || status._tag === "Connecting" || status._tag === "Connected") {
+          become(ServerStatus.Idle({ tools: knownTools }))
+        }
+        return signal.until(() => closed || down !== undefined || wanted)
+      }
+      if (recovering) {
+        const wait = storm.wait(now())
+        if (wait > 0) {
+          stormed = true
+          return Effect.sync(() => giveUp(lastError ?? unsentClosed(server), refusal()))
+        }
+        storm.count(now())
+      }
+      hurry = false
+      if (attempt === 0 && status._tag !== "Connecting") become(ServerStatus.Connecting())
+      return Effect.flatMap(turn, (ended) => {
+        switch (ended._tag) {
+          case "Stopped":
+            return Effect.void
+          case "Idle":
+            return Effect.sync(() => {
+              recovering = false
+              become(ServerStatus.Idle({ tools: knownTools }))
+            })
+          case "Refused":
+            lastError = ended.error
+            return recover(ended.error, Verdict.ofConnect(ended.error))
+          case "Lost":
+            lastError = ended.error
+            if (ended.uptime >= Duration.toMillis(reconnect.stableAfter)) {
+              attempt = 0
+              slow = false
+              delays.reset()
+              slowDelays?.reset()
+            }
+            return recover(ended.error, Verdict.ofLoss(ended.error))
+        }
+      })
+    })
+
+    const loop: Effect.Effect<void> = Effect.suspend(() => closed ? Effect.void : Effect.zipRight(step, loop))
+
+    const whenUp = (begin: () => void): Effect.Effect<void, Supervisor.UseError> =>
+      Effect.suspend(() => {
+        if (down === "disconnected") down = undefined
+        if (closed || down !== undefined) return use(() => Effect.void)
+        begin()
+        signal.raise()
+        return use(() => Effect.void)
+      })
+
+    const stop = (why: Down) =>
+      Effect.suspend(() => {
+        if (closed) return Effect.void
+        // what was disabled stays so until it is enabled
+        if (down === undefined || why === "disabled") down = why
+        current = undefined
+        openGate(Exit.fail(refusal() ?? unsentClosed(server)))
+        signal.raise()
+        return signal.until(() => status._tag === "Disabled" || status._tag === "Closed" || down === undefined)
+      })
+
+    return {
+      config,
+      run: Effect.ensuring(
+        loop,
+        Effect.sync(() => {
+          closed = true
+          become(ServerStatus.Closed())
+          openGate(Exit.fail(unsentClosed(server)))
+        })
+      ),
+      status: () => status,
+      connected: () => current,
+      health: () => health,
+      reconnects: () => Math.max(0, connections - 1),
+      use,
+      setTools: (tools) => {
+        if (tools === knownTools) return
+        knownTools = tools
+        if (status._tag === "Connected") become(ServerStatus.Connected({ ...status, tools }))
+        else if (status._tag === "Idle") become(ServerStatus.Idle({ tools }))
+      },
+      settled: signal.until(() => status._tag !== "Connecting"),
+      connect: whenUp(() => {
+        storm.reset()
+        stormed = false
+        wanted = true
+        hurry = true
+        if (status._tag === "NeedsAuth") become(ServerStatus.Connecting())
+      }),
+      reconnect: whenUp(() => {
+        current = undefined
+        storm.reset()
+        stormed = false
+        wanted = true
+        restart = true
+        if (status._tag === "NeedsAuth") become(ServerStatus.Connecting())
+      }),
+      disconnect: stop("disconnected"),
+      disable: stop("disabled"),
+      enable: Effect.sync(() => {
+        if (down === undefined) return
+        down = undefined
+        wanted = config.lazy !== true
+        signal.raise()
+      }),
+      retire: (drain) =>
+        Effect.suspend(() => {
+          retired = true
+          openGate(Exit.fail(unsentClosed(server)))
+          return Effect.asVoid(
+            BoundedWait.within(drain)(signal.until(() => current === undefined || current.inFlight === 0))
+          )
+        }),
+      close: () => {
+        closed = true
+        current = undefined
+        openGate(Exit.fail(unsentClosed(server)))
+        signal.raise()
+      }
+    }
+  })

@@ -1,0 +1,54 @@
+/**
+ * What the end of an attempt, or of a connection, means for the server: another attempt, a login, or nothing more.
+ *
+ * @internal
+ */
+import * as Duration from "effect/Duration"
+import type * as McpError from "../../McpError.ts"
+
+/** @internal */
+export type Verdict = "retry" | "auth" | "final"
+
+/**
+ * Whether a server that could not be connected is tried again. What says the same to whoever asks again is final.
+ *
+ * @internal
+ */
+export const ofConnect = (error: McpError.ConnectError): Verdict => {
+  switch (error._tag) {
+    case "Unauthorized":
+      return "auth"
+    case "Forbidden":
+      // only more rights help, and the server says which
+      return error.scope === undefined ? "final" : "auth"
+    // a process that ended before it was ready may have lacked something that comes back
+    case "ProcessExited":
+    case "ConnectionLost":
+    case "StreamInterrupted":
+    case "NetworkError":
+      return "retry"
+    default:
+      return error.isRetryable ? "retry" : "final"
+  }
+}
+
+/**
+ * Whether a server that was connected is connected again: always, unless it wants a login, or a person has to act.
+ *
+ * @internal
+ */
+export const ofLoss = (error: McpError.ConnectError): Verdict => {
+  switch (error._tag) {
+    case "Unauthorized":
+      return "auth"
+    case "Forbidden":
+    case "ConfigurationError":
+      return ofConnect(error)
+    default:
+      return "retry"
+  }
+}
+
+/** @internal */
+export const retryAfter = (error: McpError.ConnectError): Duration.Duration =>
+  (error._tag === "RateLimited" || error._tag === "Unavailable" ? error.retryAfter : undefined) ?? Duration.zero

@@ -1,0 +1,442 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Effect, Exit, Fiber, Layer, Schedule, Scope, Stream, TestClock } from "effect"
+import * as McpError from "../../src/McpError.ts"
+import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
+import * as MemoryServer from "../../src/transport/MemoryServer.ts"
+import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
+import * as Pool from "../support/pool.ts"
+
+const pool = Pool.ConnectionPool.ConnectionPool
+
+const refused: MemoryTransport.End = (server, outcome) =>
+  new McpError.NetworkError({ server, code: "ECONNREFUSED", detail: "refused", outcome })
+
+const echo: MemoryServer.Tool = { name: "echo", call: () => Effect.succeed("done") }
+
+/** One server in memory, and the pool over it. */
+const withServer = <A, E>(
+  body: (server: MemoryServer.Server) => Effect.Effect<A, E, Pool.ConnectionPool.ConnectionPool | Scope.Scope>,
+  options?: Pool.Options
+) =>
+  Effect.flatMap(
+    MemoryServer.make({ era: "session", tools: [echo] }),
+    (server) => Effect.provide(body(server), Pool.layer(() => server, options))
+  )
+
+const reload = (...configs: Parameters<Pool.ConnectionPool.ConnectionPool["Type"]["reload"]>[0]) =>
+  Effect.flatMap(pool, (_) => _.reload(configs))
+
+const status = (server: string) => Effect.map(pool, (_) => _.member(server)?.status._tag)
+
+describe("a pool", () => {
+  it.scoped("connects an eager server at once, and says so step by step", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        const tags = yield* Pool.history("a")
+        const report = yield* reload(Pool.remote("a"))
+        assert.deepStrictEqual(report.added, ["a"])
+        yield* Pool.until("a", "Connected")
+        assert.deepStrictEqual(tags, ["Connecting", "Connected"])
+        assert.strictEqual(server.connections().opened, 1)
+      })
+    ))
+
+  it.scoped("connects a lazy server with the first use, once for all who come at the same time", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(Pool.remote("a", { lazy: true }))
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual(yield* status("a"), "Idle")
+        assert.strictEqual(server.connections().opened, 0)
+        yield* Effect.all([Pool.ping("a"), Pool.ping("a"), Pool.ping("a")], { concurrency: "unbounded" })
+        assert.strictEqual(server.connections().opened, 1)
+      })
+    ))
+
+  it.scoped("reconnects after a loss, and lets a caller wait for the attempt under way", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(Pool.remote("a"))
+        yield* Pool.until("a", "Connected")
+        const tags = yield* Pool.history("a")
+        yield* server.drop()
+        yield* Pool.until("a", "Reconnecting")
+        const waiting = yield* Effect.fork(Pool.ping("a"))
+        yield* TestClock.adjust("600 millis")
+        yield* Fiber.join(waiting)
+        assert.deepStrictEqual(tags, ["Reconnecting", "Connected"])
+        assert.strictEqual(server.connections().opened, 2)
+        assert.strictEqual(server.connections().maxOpen, 1)
+      })
+    ))
+
+  it.scoped("gives no caller a connection that has ended", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(Pool.remote("a"))
+        yield* Pool.until("a", "Connected")
+        const { live } = (yield* pool).member("a")!
+        yield* server.drop()
+        yield* Effect.raceFirst(live!.session.connection.ended, Effect.never)
+        assert.isUndefined((yield* pool).member("a")!.live)
+      })
+    ))
+
+  it.scoped("gives up a local server after the attempts of the preset, and tells those who wait why", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* server.refuseConnect(refused)
+        yield* reload(Pool.local("a"))
+        const waiting = yield* Effect.fork(Effect.flip(Pool.ping("a")))
+        yield* TestClock.adjust("10 seconds")
+        const error = yield* Fiber.join(waiting)
+        assert.strictEqual(error._tag, "NetworkError")
+        assert.strictEqual(error.outcome, "not-sent")
+        assert.strictEqual(yield* status("a"), "Failed")
+        assert.strictEqual(server.connections().refused, 5)
+      })
+    ))
+
+  it.scoped("begins a new series with the next use of a server that was given up", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* server.refuseConnect(refused)
+        yield* reload(Pool.local("a"))
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual(yield* status("a"), "Failed")
+        yield* server.heal
+        yield* Pool.ping("a")
+        assert.strictEqual(yield* status("a"), "Connected")
+      })
+    ))
+
+  it.scoped("goes on slowly with a remote that was connected once, and fails those who ask meanwhile", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(Pool.remote("a"))
+        yield* Pool.until("a", "Connected")
+        yield* server.refuseConnect(refused)
+        yield* server.drop()
+        yield* TestClock.adjust("12 seconds")
+        assert.strictEqual(yield* status("a"), "Reconnecting")
+        const before = server.connections().refused
+        const error = yield* Effect.flip(Pool.ping("a"))
+        assert.strictEqual(error._tag, "NetworkError")
+        // asking is an attempt of its own
+        assert.strictEqual(server.connections().refused, before + 1)
+        yield* server.heal
+        yield* TestClock.adjust("6 minutes")
+        assert.strictEqual(yield* status("a"), "Connected")
+      }), { reconnect: ReconnectPolicy.layer({ stormReconnects: 100 }) }))
+
+  it.scoped("asks a server that wants a login no more, until somebody says so", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* server.refuseConnect((name) => new McpError.Unauthorized({ server: name }))
+        yield* reload(Pool.remote("a"))
+        yield* Pool.until("a", "NeedsAuth")
+        const error = yield* Effect.flip(Pool.ping("a"))
+        assert.strictEqual(error._tag, "Unauthorized")
+        assert.strictEqual(server.connections().refused, 1)
+        yield* server.heal
+        yield* (yield* pool).connect("a")
+        assert.strictEqual(yield* status("a"), "Connected")
+      })
+    ))
+
+  it.scoped("does not try again what will not change", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* server.refuseConnect((name) =>
+          new McpError.SpawnFailed({ server: name, errno: "ENOENT", command: "a", detail: "no such file" })
+        )
+        yield* reload(Pool.local("a"))
+        yield* Pool.until("a", "Failed")
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual(server.connections().refused, 1)
+      })
+    ))
+
+  it.scoped("stays away from a server that was disconnected, until it is connected", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(Pool.remote("a"))
+        yield* Pool.until("a", "Connected")
+        yield* (yield* pool).disconnect("a")
+        assert.strictEqual(server.connections().open, 0)
+        yield* TestClock.adjust("10 minutes")
+        const error = yield* Effect.flip(Pool.ping("a"))
+        assert.strictEqual(error._tag, "ServerUnavailable")
+        assert.strictEqual(server.connections().opened, 1)
+        yield* (yield* pool).connect("a")
+        yield* Pool.ping("a")
+        assert.strictEqual(server.connections().opened, 2)
+      })
+    ))
+
+  it.scoped("keeps a disabled server off whatever asks for it, until it is enabled", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(Pool.remote("a", { enabled: false }))
+        const service = yield* pool
+        assert.strictEqual((yield* Effect.flip(service.connect("a")))._tag, "ServerUnavailable")
+        yield* service.enable("a")
+        yield* Pool.until("a", "Connected")
+        yield* service.disable("a")
+        assert.strictEqual(server.connections().open, 0)
+        assert.strictEqual((yield* Effect.flip(service.reconnect("a")))._tag, "ServerUnavailable")
+      })
+    ))
+
+  it.scoped("ends a connection that nobody has used for the idle time, and begins another on demand", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(Pool.remote("a", { idleTimeout: "5 minutes" }))
+        yield* Pool.until("a", "Connected")
+        yield* TestClock.adjust("4 minutes")
+        yield* Pool.ping("a")
+        yield* TestClock.adjust("4 minutes")
+        assert.strictEqual(yield* status("a"), "Connected")
+        yield* TestClock.adjust("2 minutes")
+        assert.strictEqual(yield* status("a"), "Idle")
+        assert.strictEqual(server.connections().open, 0)
+        yield* Pool.ping("a")
+        assert.strictEqual(server.connections().opened, 2)
+      })
+    ))
+
+  it.scoped("replaces a connection on request", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(Pool.remote("a"))
+        yield* Pool.until("a", "Connected")
+        yield* (yield* pool).reconnect("a")
+        assert.strictEqual(server.connections().opened, 2)
+        assert.strictEqual(server.connections().maxOpen, 1)
+      })
+    ))
+
+  it.scoped("lets a storm of reconnects blow over", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(Pool.local("a"))
+        for (let n = 0; n < 6; n++) {
+          yield* Pool.until("a", "Connected")
+          yield* server.drop()
+          yield* TestClock.adjust("100 millis")
+        }
+        assert.strictEqual(yield* status("a"), "Failed")
+        assert.strictEqual(server.connections().opened, 6)
+        const error = yield* Effect.flip(Pool.ping("a"))
+        assert.isTrue(error._tag === "ServerUnavailable" && error.why === "storm" && error.retryAfter !== undefined)
+        yield* TestClock.adjust("31 seconds")
+        yield* Pool.ping("a")
+        assert.strictEqual(server.connections().opened, 7)
+      }), { reconnect: ReconnectPolicy.layer({ schedule: Schedule.spaced("100 millis") }) }))
+
+  it.scoped("forgets a storm when it is asked to reconnect", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(Pool.local("a"))
+        for (let n = 0; n < 6; n++) {
+          yield* Pool.until("a", "Connected")
+          yield* server.drop()
+          yield* TestClock.adjust("100 millis")
+        }
+        yield* (yield* pool).reconnect("a")
+        assert.strictEqual(yield* status("a"), "Connected")
+      }), { reconnect: ReconnectPolicy.layer({ schedule: Schedule.spaced("100 millis") }) }))
+
+  it.scoped("continues the series of attempts unless the connection was stable", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        const delays: Array<number> = []
+        const service = yield* pool
+        service.onChange(({ status }) => {
+          if (status._tag === "Reconnecting") delays.push(status.attempt)
+        })
+        yield* reload(Pool.local("a"))
+        yield* Pool.until("a", "Connected")
+        yield* server.drop()
+        yield* TestClock.adjust("700 millis")
+        yield* server.drop()
+        yield* TestClock.adjust("2 seconds")
+        yield* TestClock.adjust("31 seconds")
+        yield* server.drop()
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(delays, [1, 2, 1])
+      })
+    ))
+
+  it.scoped("connects three servers at a time, and does not let those that never answer hold up the others", () =>
+    Effect.gen(function*() {
+      const hung = yield* MemoryServer.make({ era: "session" })
+      yield* hung.slowConnect("50 seconds")
+      const good = yield* MemoryServer.make({ era: "session" })
+      const names = ["h1", "h2", "h3", "h4", "g1", "g2"]
+      yield* Effect.gen(function*() {
+        yield* reload(...names.map((name) => Pool.remote(name)))
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(good.connections().opened, 0)
+        yield* TestClock.adjust("4 seconds")
+        assert.strictEqual(yield* status("g1"), "Connected")
+        assert.strictEqual(yield* status("g2"), "Connected")
+        assert.strictEqual(yield* status("h1"), "Connecting")
+      }).pipe(Effect.provide(Pool.layer((config) => config.name.startsWith("h") ? hung : good)))
+    }))
+
+  it.scoped("starts what is the same under two names once, if it may", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(
+          Pool.remote("a"),
+          Pool.remote("b", { url: "http://a.test/mcp", enabledTools: ["echo"] })
+        )
+        yield* Pool.until("b", "Connected")
+        yield* Pool.ping("a")
+        yield* Pool.ping("b")
+        assert.strictEqual(server.connections().opened, 1)
+        assert.strictEqual((yield* pool).member("b")?.sharedWith, "a")
+        yield* reload(Pool.remote("b", { url: "http://a.test/mcp", enabledTools: ["echo"] }))
+        yield* Pool.ping("b")
+        assert.strictEqual(server.connections().opened, 1)
+        yield* reload()
+        yield* server.until(() => server.connections().open === 0)
+      }), { pool: { shareIdentical: true } }))
+
+  it.scoped("says that a server is not there, and which are", () =>
+    withServer(() =>
+      Effect.gen(function*() {
+        yield* reload(Pool.remote("alpha"))
+        const error = yield* Effect.flip(Pool.ping("alpa"))
+        assert.isTrue(error._tag === "NotFound" && error.kind === "server" && error.suggestions?.[0] === "alpha")
+      })
+    ))
+})
+
+describe("a reload", () => {
+  it.scoped("starts what is new, ends what is gone, and leaves the rest alone", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(Pool.remote("a"), Pool.remote("b"))
+        yield* Pool.until("a", "Connected")
+        yield* Pool.until("b", "Connected")
+        const report = yield* reload(Pool.remote("b"), Pool.remote("c"))
+        assert.deepStrictEqual(report, { added: ["c"], removed: ["a"], changed: [], unchanged: ["b"], failed: [] })
+        yield* Pool.until("c", "Connected")
+        yield* server.until(() => server.connections().open === 2)
+        assert.deepStrictEqual((yield* pool).members().map(({ config }) => config.name), ["b", "c"])
+        assert.strictEqual(server.connections().opened, 3)
+      })
+    ))
+
+  it.scoped("does not touch a connection for a change of names and filters", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(Pool.remote("a"))
+        yield* Pool.until("a", "Connected")
+        const report = yield* reload(Pool.remote("a", { disabledTools: ["echo"], title: "A" }))
+        assert.deepStrictEqual(report.changed, ["a"])
+        assert.strictEqual(server.connections().opened, 1)
+        assert.strictEqual((yield* pool).member("a")?.config.title, "A")
+      })
+    ))
+
+  it.scoped("lets a call on the old connection end while the new one takes over", () =>
+    Effect.gen(function*() {
+      const gate = yield* Effect.makeLatch()
+      const old = yield* MemoryServer.make({
+        era: "session",
+        tools: [{ name: "slow", call: () => Effect.as(gate.await, "old") }]
+      })
+      const fresh = yield* MemoryServer.make({ era: "session" })
+      yield* Effect.gen(function*() {
+        const service = yield* pool
+        yield* reload(Pool.remote("a"))
+        yield* Pool.until("a", "Connected")
+        const call = yield* Effect.fork(service.use("a", ({ session }) => session.callTool("slow")))
+        yield* old.until(() => old.executions("slow") === 1)
+        const report = yield* reload(Pool.remote("a", { url: "http://b.test/mcp" }))
+        assert.deepStrictEqual(report.changed, ["a"])
+        yield* Pool.ping("a")
+        assert.strictEqual(fresh.connections().open, 1)
+        assert.strictEqual(old.connections().open, 1)
+        yield* gate.open
+        const result = yield* Fiber.join(call)
+        assert.deepStrictEqual(result.content.map((part) => part._tag === "Text" && part.text), ["old"])
+        yield* old.until(() => old.connections().open === 0)
+      }).pipe(Effect.provide(
+        Pool.layer((config) => config.transport === "streamable-http" && config.url.includes("b.test") ? fresh : old)
+      ))
+    }))
+
+  it.scoped("keeps the old connection if the new one cannot be made", () =>
+    Effect.gen(function*() {
+      const old = yield* MemoryServer.make({ era: "session" })
+      const bad = yield* MemoryServer.make({ era: "session" })
+      yield* bad.refuseConnect((name) =>
+        new McpError.UnsupportedProtocolVersion({ server: name, got: "1", supported: ["2"] })
+      )
+      yield* Effect.gen(function*() {
+        yield* reload(Pool.remote("a"))
+        yield* Pool.until("a", "Connected")
+        const tags = yield* Pool.history("a")
+        const report = yield* reload(Pool.remote("a", { url: "http://b.test/mcp" }))
+        assert.strictEqual(report.failed[0]?.error._tag, "UnsupportedProtocolVersion")
+        yield* Pool.ping("a")
+        assert.strictEqual(old.connections().opened, 1)
+        assert.deepStrictEqual(tags, [])
+      }).pipe(Effect.provide(
+        Pool.layer((config) => config.transport === "streamable-http" && config.url.includes("b.test") ? bad : old)
+      ))
+    }))
+
+  it.scoped("leaves what somebody switched off as it is", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(Pool.remote("a"))
+        yield* Pool.until("a", "Connected")
+        yield* (yield* pool).disconnect("a")
+        yield* reload(Pool.remote("a", { url: "http://b.test/mcp" }))
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual(yield* status("a"), "Disabled")
+        assert.strictEqual(server.connections().opened, 1)
+      })
+    ))
+})
+
+describe("the end of a pool", () => {
+  it.effect("ends every connection, refuses what comes later, and ends the stream of changes", () =>
+    Effect.gen(function*() {
+      const server = yield* MemoryServer.make({ era: "session" })
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(Pool.layer(() => server), scope)
+      yield* Effect.gen(function*() {
+        yield* reload(Pool.remote("a"), Pool.remote("b"), Pool.remote("c", { lazy: true }))
+        yield* Pool.until("a", "Connected")
+        yield* Pool.until("b", "Connected")
+        const service = yield* pool
+        const changes = yield* Effect.fork(Effect.map(
+          Stream.runCollect(service.changes),
+          (all) => Chunk.toArray(all).map(({ server, status }) => `${server} ${status._tag}`).sort()
+        ))
+        yield* TestClock.adjust("1 millis")
+        yield* Scope.close(scope, Exit.void)
+        assert.strictEqual(server.connections().open, 0)
+        assert.deepStrictEqual(yield* Fiber.join(changes), ["a Closed", "b Closed", "c Closed"])
+        assert.strictEqual((yield* Effect.flip(Pool.ping("a")))._tag, "Closed")
+      }).pipe(Effect.provide(context))
+    }))
+
+  it.effect("interrupts a connect that is under way", () =>
+    Effect.gen(function*() {
+      const server = yield* MemoryServer.make({ era: "session" })
+      yield* server.slowConnect("1 hour")
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(Pool.layer(() => server), scope)
+      yield* Effect.provide(reload(Pool.remote("a")), context)
+      yield* TestClock.adjust("1 second")
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual(server.connections().open, 0)
+    }))
+})
