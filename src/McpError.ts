@@ -24,6 +24,7 @@ export * from "./error/Request.ts"
  */
 export type ConnectError =
   | Connecting.SpawnFailed
+  | Connecting.DockerUnavailable
   | Connecting.ConnectTimeout
   | Connecting.InitializeRejected
   | Connecting.UnsupportedProtocolVersion
@@ -89,6 +90,7 @@ const tags: ReadonlySet<string> = new Set<McpError["_tag"]>([
   "ConfigurationError",
   "ConnectTimeout",
   "ConnectionLost",
+  "DockerUnavailable",
   "Forbidden",
   "HttpStatus",
   "InitializeRejected",

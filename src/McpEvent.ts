@@ -12,6 +12,7 @@ import * as PubSub from "effect/PubSub"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type * as ServerConfig from "./config/ServerConfig.ts"
 import type * as ConnectionPool from "./connection/ConnectionPool.ts"
 import type * as Connector from "./connection/Connector.ts"
 import type * as ServerStatus from "./connection/ServerStatus.ts"
@@ -25,7 +26,7 @@ import type * as Transport from "./transport/Transport.ts"
  * @category models
  */
 export type McpEvent = Data.TaggedEnum<{
-  Connecting: { readonly server: string; readonly transport: Transport.Transport["kind"] }
+  Connecting: { readonly server: string; readonly transport: ServerConfig.ServerConfig["transport"] }
   Connected: {
     readonly server: string
     readonly transport: Transport.Transport["kind"]

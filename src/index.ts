@@ -64,6 +64,13 @@ export * as ConnectionPool from "./connection/ConnectionPool.ts"
 export * as Connector from "./connection/Connector.ts"
 
 /**
+ * Docker's MCP gateway as a server: looked for before each start, started as a child process, ended like one.
+ *
+ * @since 0.1.0
+ */
+export * as DockerGateway from "./transport/DockerGateway.ts"
+
+/**
  * What is remembered of how servers speak, so that the next connection need not ask again.
  *
  * @since 0.1.0

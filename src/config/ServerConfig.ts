@@ -112,6 +112,36 @@ export const StdioServer = Schema.Struct({
   cwd: Schema.optional(Schema.NonEmptyString)
 })
 
+/** A name in a list that is written with commas. */
+const Listed = Schema.NonEmptyString.pipe(
+  Schema.filter((name) => /[\s,"]/.test(name) ? "a name without commas, quotes and spaces" : undefined)
+)
+
+/**
+ * The MCP gateway of Docker: a child process that speaks for the servers that Docker runs in containers. It is heavy,
+ * so it is started when it is first needed, and ended when it was not needed for five minutes, unless told otherwise.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const DockerServer = Schema.Struct({
+  transport: Schema.Literal("docker"),
+  ...common,
+  lazy: Schema.optionalWith(Schema.Boolean, { default: () => true }),
+  idleTimeout: Schema.optionalWith(Time, { default: () => Duration.minutes(5) }),
+  /** The program `docker`, by name or path. */
+  command: Schema.optionalWith(Schema.NonEmptyString, { default: () => "docker" }),
+  /** The profile whose servers it runs; Docker takes either this or `servers`. */
+  profile: Schema.optional(Schema.NonEmptyString),
+  /** The servers of the catalog that it runs. */
+  servers: Schema.optional(Schema.Array(Listed).pipe(Schema.minItems(1))),
+  /** What else `docker mcp gateway run` is given. */
+  args: Schema.optional(Schema.Array(Schema.String)),
+  env: Schema.optional(Secrets),
+  /** As for a stdio server; the variables that tell Docker where its daemon is are inherited in any case. */
+  inheritEnv: Schema.optional(Schema.Union(Schema.Boolean, Names))
+})
+
 const Url = (...protocols: ReadonlyArray<string>) =>
   Schema.NonEmptyString.pipe(
     Schema.filter((text) => {
@@ -175,7 +205,7 @@ export const WebSocketServer = Schema.Struct({
  * @since 0.1.0
  * @category models
  */
-export const ServerConfig = Schema.Union(StdioServer, HttpServer, SseServer, WebSocketServer)
+export const ServerConfig = Schema.Union(StdioServer, DockerServer, HttpServer, SseServer, WebSocketServer)
 
 /**
  * @since 0.1.0
@@ -188,6 +218,12 @@ export type ServerConfig = typeof ServerConfig.Type
  * @category models
  */
 export type StdioServer = typeof StdioServer.Type
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type DockerServer = typeof DockerServer.Type
 
 /**
  * @since 0.1.0
@@ -230,6 +266,18 @@ type Loose<Config> =
  * @category models
  */
 export interface StdioInput extends Loose<StdioServer> {
+  readonly env?: SecretsInput | undefined
+}
+
+/**
+ * What `docker` takes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface DockerInput extends Omit<Loose<DockerServer>, "lazy" | "command"> {
+  readonly lazy?: boolean | undefined
+  readonly command?: string | undefined
   readonly env?: SecretsInput | undefined
 }
 
@@ -315,6 +363,14 @@ const orThrow = <Config extends ServerConfig>(transport: Config["transport"], in
  * @category constructors
  */
 export const stdio = (input: StdioInput): StdioServer => orThrow<StdioServer>("stdio", input)
+
+/**
+ * Docker's MCP gateway, written in code; throws `ConfigurationError` where `decode` would fail with it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const docker = (input: DockerInput): DockerServer => orThrow<DockerServer>("docker", input)
 
 /**
  * A Streamable HTTP server, written in code; throws `ConfigurationError` where `decode` would fail with it.

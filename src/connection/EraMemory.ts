@@ -33,10 +33,22 @@ export class EraMemory extends Context.Tag("effect-mcp-runtime/connection/EraMem
  * @since 0.1.0
  * @category combinators
  */
-export const identity = (config: ServerConfig.ServerConfig): string =>
-  config.transport === "stdio"
-    ? JSON.stringify([config.transport, config.command, config.args ?? [], config.cwd ?? ""])
-    : JSON.stringify([config.transport, config.url])
+export const identity = (config: ServerConfig.ServerConfig): string => {
+  switch (config.transport) {
+    case "stdio":
+      return JSON.stringify([config.transport, config.command, config.args ?? [], config.cwd ?? ""])
+    case "docker":
+      return JSON.stringify([
+        config.transport,
+        config.command,
+        config.profile ?? "",
+        config.servers ?? [],
+        config.args ?? []
+      ])
+    default:
+      return JSON.stringify([config.transport, config.url])
+  }
+}
 
 /**
  * Remembers while the layer lives.

@@ -35,6 +35,47 @@ export class SpawnFailed extends Schema.TaggedError<SpawnFailed>("effect-mcp-run
   }
 }
 
+const dockerRemedies = {
+  "not-installed": ["Docker could not be started", "install Docker, or set `command` to where it is"],
+  "no-mcp-plugin": [
+    "Docker has no command `mcp`",
+    "install the MCP Toolkit of Docker Desktop, or the CLI plugin docker-mcp"
+  ],
+  "daemon-down": [
+    "the Docker daemon does not answer",
+    "start Docker, or look at the Docker context and at DOCKER_HOST"
+  ],
+  timeout: ["Docker did not answer in time", "it may still be starting; if not, restart Docker"]
+} as const
+
+/**
+ * Docker's MCP gateway was not started, because Docker cannot run it.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class DockerUnavailable
+  extends Schema.TaggedError<DockerUnavailable>("effect-mcp-runtime/DockerUnavailable")("DockerUnavailable", {
+    server: Schema.String,
+    reason: Schema.Literal("not-installed", "no-mcp-plugin", "daemon-down", "timeout"),
+    detail: Schema.String
+  })
+{
+  override get message(): string {
+    const [what, remedy] = dockerRemedies[this.reason]
+    return named(this.server, `${what} (${excerpt(this.detail, 512)}); ${remedy}`)
+  }
+  get outcome(): Outcome {
+    return "not-sent"
+  }
+  get isRetryable(): boolean {
+    return this.reason === "daemon-down" || this.reason === "timeout"
+  }
+  get countsForBreaker(): boolean {
+    return true
+  }
+}
+
 /**
  * A connection was not ready in time; `phase` says what it was waiting for.
  *

@@ -11,6 +11,7 @@ import * as SdkConnector from "../connection/SdkConnector.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import * as AnyTransport from "../transport/AnyTransport.ts"
+import * as DockerGateway from "../transport/DockerGateway.ts"
 import * as HttpTransport from "../transport/HttpTransport.ts"
 import * as SseTransport from "../transport/SseTransport.ts"
 import * as StdioTransport from "../transport/StdioTransport.ts"
@@ -34,7 +35,12 @@ export interface Options {
 export const layerTransports: Layer.Layer<Transport.Transports, never, Teardown.Teardown | McpEvent.McpEvents> =
   AnyTransport.layer.pipe(
     Layer.provide(
-      Layer.mergeAll(HttpTransport.layer, SseTransport.layer, StdioTransport.layer, WebSocketTransport.layer)
+      Layer.mergeAll(
+        HttpTransport.layer,
+        SseTransport.layer,
+        Layer.provideMerge(DockerGateway.layer, StdioTransport.layer),
+        WebSocketTransport.layer
+      )
     )
   )
 

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as DockerGateway from "./DockerGateway.ts"
 import * as HttpTransport from "./HttpTransport.ts"
 import * as SseTransport from "./SseTransport.ts"
 import * as StdioTransport from "./StdioTransport.ts"
@@ -18,6 +19,7 @@ import * as WebSocketTransport from "./WebSocketTransport.ts"
  * @category models
  */
 export type Each =
+  | DockerGateway.DockerGateway
   | HttpTransport.HttpTransport
   | SseTransport.SseTransport
   | StdioTransport.StdioTransport
@@ -30,6 +32,7 @@ export type Each =
 export const layer: Layer.Layer<Transport.Transports, never, Each> = Layer.effect(
   Transport.Transports,
   Effect.gen(function*() {
+    const docker = yield* DockerGateway.DockerGateway
     const http = yield* HttpTransport.HttpTransport
     const sse = yield* SseTransport.SseTransport
     const stdio = yield* StdioTransport.StdioTransport
@@ -39,6 +42,8 @@ export const layer: Layer.Layer<Transport.Transports, never, Each> = Layer.effec
         switch (config.transport) {
           case "stdio":
             return stdio.open(config)
+          case "docker":
+            return docker.open(config)
           case "streamable-http":
             return http.open(config)
           case "sse":

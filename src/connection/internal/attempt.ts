@@ -58,6 +58,14 @@ export interface Timestamped extends Connector.Connection {
   readonly connectedAt: number
 }
 
+const firstPhase: { readonly [T in ServerConfig.ServerConfig["transport"]]: McpError.Phase } = {
+  stdio: "spawn",
+  docker: "spawn",
+  "streamable-http": "open",
+  sse: "endpoint",
+  ws: "open"
+}
+
 /** @internal */
 export const make = (
   options: Options,
@@ -67,7 +75,7 @@ export const make = (
   Effect.gen(function*() {
     const server = config.name
     const { events, handlers, limits, stage } = options
-    stage.phase = config.transport === "stdio" ? "spawn" : config.transport === "sse" ? "endpoint" : "open"
+    stage.phase = firstPhase[config.transport]
     // the child starts while the SDK loads: neither waits for the other
     if (era !== "stateless") yield* Effect.forkScoped(options.load)
     const transport = yield* options.transports.open(config)

@@ -1,0 +1,28 @@
+/**
+ * Docker's MCP gateway, or what is missing for it: `npm run build && npx vite-node examples/docker.ts`
+ */
+import { NodeRuntime } from "@effect/platform-node"
+import { Console, Effect } from "effect"
+import { ServerConfig, Session } from "effect-mcp-runtime"
+import * as NodeConnector from "effect-mcp-runtime/node/NodeConnector"
+
+const catalog = ServerConfig.docker({
+  name: "catalog",
+  servers: ["time"],
+  // Docker may have to pull the image first.
+  startupTimeout: "3 minutes"
+})
+
+const program = Effect.gen(function*() {
+  const session = yield* Session.open(catalog)
+  const { tools } = yield* session.tools
+  for (const tool of tools) yield* Console.log(tool.name)
+}).pipe(
+  Effect.scoped,
+  Effect.catchTag("DockerUnavailable", (error) =>
+    error.isRetryable
+      ? Console.error(`Docker is not up: ${error.detail}`)
+      : Console.error(error.message))
+)
+
+program.pipe(Effect.provide(NodeConnector.layer), NodeRuntime.runMain)

@@ -1,0 +1,236 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import { chmodSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as Session from "../../src/connection/Session.ts"
+import type * as McpError from "../../src/McpError.ts"
+import * as NodeConnector from "../../src/node/NodeConnector.ts"
+import * as Teardown from "../../src/resilience/Teardown.ts"
+import * as DockerGateway from "../../src/transport/DockerGateway.ts"
+import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
+import * as StdioTransport from "../../src/transport/StdioTransport.ts"
+import { assertNoLeak, eventually, gone } from "../support/leaks.ts"
+import * as RecordingSink from "../support/recordingSink.ts"
+import * as StandInDocker from "../support/standInDocker.ts"
+import { folder, request, resultOf, send } from "../support/stdioServer.ts"
+
+const graces = { stdinGrace: "400 millis", termGrace: "400 millis" } as const
+
+/** Docker starts slowly on a busy machine: only a test of slowness has a short limit. */
+const live = (answerTimeout: Duration.DurationInput = "10 seconds", teardown = Teardown.layer(graces)) =>
+  DockerGateway.layerWith({ answerTimeout }).pipe(
+    Layer.provide(StdioTransport.layer),
+    Layer.provideMerge(teardown)
+  )
+
+const docker = (command: string, more: Partial<ServerConfig.DockerInput> = {}) =>
+  ServerConfig.docker({ name: "gateway", command, ...more })
+
+const open = (config: ServerConfig.DockerServer) =>
+  Effect.flatMap(DockerGateway.DockerGateway, ({ open }) => open(config))
+
+const refusal = Effect.fnUntraced(function*(config: ServerConfig.DockerServer) {
+  const error: McpError.ConnectError = yield* Effect.flip(Effect.scoped(open(config)))
+  if (error._tag !== "DockerUnavailable") return assert.fail(`${error._tag}: ${error.message}`)
+  return error
+})
+
+const answerSoon = Duration.millis(300)
+
+describe("DockerGateway", () => {
+  it.live("speaks MCP with the servers of a profile, and leaves nothing behind", () =>
+    assertNoLeak(
+      Effect.gen(function*() {
+        const standIn = StandInDocker.make()
+        const config = ServerConfig.docker({
+          name: "gateway",
+          env: { PATH: standIn.path },
+          profile: "work",
+          servers: ["time", "fetch"],
+          args: ["--verbose"],
+          discoverPatience: "20 seconds"
+        })
+        yield* Effect.scoped(Effect.gen(function*() {
+          const session = yield* Session.open(config)
+          const { tools } = yield* session.tools
+          assert.include(tools.map(({ name }) => name), "echo")
+          const { content } = yield* session.callTool("echo", { value: "hello" })
+          assert.deepInclude(content[0], { _tag: "Text", text: "hello" })
+        }))
+        const asked = standIn.asked().map(({ args }) => args)
+        assert.sameMembers(asked.slice(0, 2), ["mcp --help", "info --format {{.ServerVersion}}"])
+        assert.deepStrictEqual(asked.slice(2), ["mcp gateway run --profile work --servers time,fetch --verbose"])
+      }).pipe(Effect.provide(NodeConnector.layer))
+    ))
+
+  describe("before the gateway is started", () => {
+    it.live("asks both questions at the same time, and learns the version", () =>
+      Effect.gen(function*() {
+        const { command } = StandInDocker.make({ help: "together", info: "together" })
+        const { detect } = yield* DockerGateway.DockerGateway
+        assert.strictEqual(yield* detect(docker(command)), "28.2.2")
+      }).pipe(Effect.provide(live())))
+
+    it.live("says that Docker is not installed", () =>
+      Effect.gen(function*() {
+        const error = yield* refusal(docker("docker", { env: { PATH: folder() } }))
+        assert.deepInclude(error, { reason: "not-installed", isRetryable: false, outcome: "not-sent" })
+        assert.include(error.message, "install Docker")
+      }).pipe(Effect.provide(live())))
+
+    it.live("says that Docker is not installed when its file is no program", () =>
+      Effect.gen(function*() {
+        const file = join(folder(), "docker")
+        writeFileSync(file, "")
+        chmodSync(file, 0o644)
+        const error = yield* refusal(docker(file))
+        assert.strictEqual(error.reason, "not-installed")
+        assert.include(error.detail, file)
+      }).pipe(Effect.provide(live())))
+
+    it.live("blames Docker for nothing that is the fault of the configuration", () =>
+      Effect.gen(function*() {
+        const { command } = StandInDocker.make()
+        const error = yield* Effect.flip(Effect.scoped(open(docker(command, { env: { "A=B": "" } }))))
+        assert.strictEqual(error._tag, "ConfigurationError")
+        const tooLong = yield* Effect.flip(
+          Effect.scoped(open(docker(command, { env: { A: "x".repeat(4 * 1024 * 1024) } })))
+        )
+        assert.deepInclude(tooLong, { _tag: "SpawnFailed", errno: "E2BIG" })
+      }).pipe(Effect.provide(live())))
+
+    for (const help of ["no plugin", "old and no plugin"] as const) {
+      it.live(`says that there is no plugin: ${help}`, () =>
+        Effect.gen(function*() {
+          const standIn = StandInDocker.make({ help, info: "down" })
+          const error = yield* refusal(docker(standIn.command))
+          assert.deepInclude(error, { reason: "no-mcp-plugin", isRetryable: false })
+          assert.include(error.message, "docker-mcp")
+          assert.notInclude(standIn.asked().map(({ args }) => args).join(), "gateway")
+        }).pipe(Effect.provide(live())))
+    }
+
+    for (const info of ["down", "down, says 0"] as const) {
+      it.live(`says that the daemon does not answer: ${info}`, () =>
+        Effect.gen(function*() {
+          const standIn = StandInDocker.make({ info })
+          const error = yield* refusal(docker(standIn.command))
+          assert.deepInclude(error, { reason: "daemon-down", isRetryable: true })
+          assert.include(error.detail, "Is the docker daemon running?")
+          assert.include(error.message, "start Docker")
+          assert.notInclude(standIn.asked().map(({ args }) => args).join(), "gateway")
+        }).pipe(Effect.provide(live())))
+    }
+
+    it.live("asks again each time, and starts the gateway once Docker is there", () =>
+      assertNoLeak(
+        Effect.gen(function*() {
+          const standIn = StandInDocker.make({ info: "down", gateway: "driven by hand" })
+          const config = docker(standIn.command)
+          assert.strictEqual((yield* refusal(config)).reason, "daemon-down")
+          standIn.answer({ info: "up" })
+          yield* Effect.scoped(open(config))
+          standIn.answer({ info: "down" })
+          assert.strictEqual((yield* refusal(config)).reason, "daemon-down")
+        }).pipe(Effect.provide(live()))
+      ))
+
+    it.live("does not wait for a Docker that does not answer, and ends all of its processes", () =>
+      assertNoLeak(
+        Effect.gen(function*() {
+          const standIn = StandInDocker.make({ info: "stubborn" })
+          const [took, error] = yield* Effect.timed(refusal(docker(standIn.command)))
+          assert.deepInclude(error, { reason: "timeout", isRetryable: true })
+          assert.include(error.detail, "docker info")
+          assert.isBelow(Duration.toMillis(took), 5_000)
+          yield* Effect.forEach(standIn.asked(), ({ pid }) => gone(pid))
+        }).pipe(Effect.provide(live(answerSoon)))
+      ))
+
+    it.live("reads all that Docker prints, and keeps little of it", () =>
+      assertNoLeak(
+        Effect.gen(function*() {
+          const { command } = StandInDocker.make({ info: "floods" })
+          const { detect } = yield* DockerGateway.DockerGateway
+          assert.isBelow((yield* detect(docker(command))).length, 200)
+        }).pipe(Effect.provide(live()))
+      ))
+
+    it.live("can be interrupted, and leaves nothing of the questions", () =>
+      assertNoLeak(
+        Effect.gen(function*() {
+          const standIn = StandInDocker.make({ help: "stubborn", info: "hangs" })
+          const fiber = yield* Effect.fork(Effect.scoped(open(docker(standIn.command))))
+          yield* eventually(() => standIn.asked().length === 3)
+          yield* Fiber.interrupt(fiber)
+          yield* Effect.forEach(standIn.asked(), ({ pid }) => gone(pid))
+        }).pipe(Effect.provide(live()))
+      ))
+
+    it.live("ends the questions at once when the host ends first", () =>
+      assertNoLeak(
+        Effect.gen(function*() {
+          const guards: Array<() => void> = []
+          const watched = Layer.effect(
+            Teardown.Teardown,
+            Effect.map(Teardown.make(graces), (teardown) => ({
+              ...teardown,
+              lastResort: (kill: () => void) => Effect.sync(() => void guards.push(kill))
+            }))
+          )
+          const standIn = StandInDocker.make({ help: "stubborn", info: "hangs" })
+          const fiber = yield* refusal(docker(standIn.command)).pipe(
+            Effect.provide(live("10 seconds", watched)),
+            Effect.fork
+          )
+          yield* eventually(() => standIn.asked().length === 3)
+          for (const guard of guards) guard()
+          yield* Effect.forEach(standIn.asked(), ({ pid }) => gone(pid))
+          assert.include((yield* Fiber.join(fiber)).detail, "was ended by SIGKILL")
+        })
+      ))
+  })
+
+  it.live("gives Docker the variables that say where its daemon is, and no secrets of the host", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const standIn = StandInDocker.make({ gateway: "driven by hand" })
+      const host = {
+        PATH: standIn.path,
+        HOME: "/home/me",
+        DOCKER_HOST: "tcp://127.0.0.1:1",
+        DOCKER_CONTEXT: "remote",
+        DOCKER_CONFIG: "/home/me/.docker",
+        DOCKER_PASSWORD: "leak",
+        WANTED: "yes",
+        OTHER: "no"
+      }
+      const transport = yield* open(docker("docker", { inheritEnv: ["WANTED"], env: { TOKEN: "t0k3n" } })).pipe(
+        Effect.provide(Layer.provide(live(), HostEnvironment.layer(host)))
+      )
+      const { message, sink } = yield* RecordingSink.make
+      transport.start(sink)
+      yield* send(transport, request(1, "environment"))
+      const { DOCKER_PASSWORD: _, OTHER: __, ...expected } = host
+      const { OLDPWD: ___, PWD: ____, SHLVL: _____, _: ______, ...env } = Object(resultOf(yield* message)["env"])
+      assert.deepStrictEqual(env, { ...expected, TOKEN: "t0k3n" })
+    })))
+
+  it.live("tells what a gateway said before it died", () =>
+    assertNoLeak(
+      Effect.scoped(Effect.gen(function*() {
+        const { command } = StandInDocker.make({ gateway: "dies" })
+        const transport = yield* open(docker(command))
+        const { ended, sink } = yield* RecordingSink.make
+        transport.start(sink)
+        assert.deepInclude((yield* ended).error("unknown"), {
+          _tag: "ProcessExited",
+          code: 3,
+          stderrTail: "error: pulling the images failed\n"
+        })
+      })).pipe(Effect.provide(live()))
+    ))
+})
