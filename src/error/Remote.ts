@@ -361,14 +361,16 @@ export class MessageTooLarge
   extends Schema.TaggedError<MessageTooLarge>("effect-mcp-runtime/MessageTooLarge")("MessageTooLarge", {
     server: Schema.String,
     limit: Schema.Number,
-    direction: Schema.Literal("received", "sent")
+    direction: Schema.Literal("received", "sent"),
+    /** Whether it came in place of a connection, so that nothing else had been sent yet. */
+    connecting: Schema.optional(Schema.Boolean)
   })
 {
   override get message(): string {
     return named(this.server, `a message ${this.direction} is larger than ${this.limit} bytes (maxMessageBytes)`)
   }
   get outcome(): Outcome {
-    return this.direction === "sent" ? "not-sent" : "unknown"
+    return this.direction === "sent" || this.connecting === true ? "not-sent" : "unknown"
   }
   get isRetryable(): boolean {
     return false

@@ -1,13 +1,39 @@
 /**
  * Which calls that failed are made once more, and when.
  *
+ * Once more means: not twice. A call is repeated if it provably was not sent, or if running it twice does no harm: the
+ * caller says so, or a trusted server says so of the tool. A server that asks to come back later (429, 503) has been
+ * waited for by the connection already, as far as the call's limits allow.
+ *
  * @since 0.1.0
  */
+import * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import type * as Tool from "../tools/Tool.ts"
+import * as Repeatable from "./internal/repeatable.ts"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** How often a call is made once more. */
+  readonly retries: number
+  /** Before each of them; the last holds for those that follow. */
+  readonly delays: ReadonlyArray<Duration.DurationInput>
+}
+
+/**
+ * @since 0.1.0
+ * @category defaults
+ */
+export const defaults: Options = { retries: 2, delays: [Duration.millis(250), Duration.seconds(1)] }
 
 /**
  * A call that has failed.
@@ -37,3 +63,47 @@ export class CallPolicy extends Context.Tag("effect-mcp-runtime/resilience/CallP
     readonly again: (failed: Failed) => Duration.Duration | undefined
   }
 }>() {}
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options?: Partial<Options>): CallPolicy["Type"] => {
+  const { delays, retries } = { ...defaults, ...options }
+  const decoded = delays.map(Duration.decode)
+  return {
+    for: (config) => ({
+      again: (failed) => {
+        if (failed.attempts > retries || !Repeatable.isRepeatable(config, failed)) return undefined
+        // the next connection is what is waited for, and that wait has delays of its own
+        if (failed.attempts === 1 && Repeatable.hasLostItsWay(failed.error)) return Duration.zero
+        return decoded[Math.min(failed.attempts, decoded.length) - 1] ?? Duration.zero
+      }
+    })
+  }
+}
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options?: Partial<Options>): Layer.Layer<CallPolicy> => Layer.succeed(CallPolicy, make(options))
+
+/**
+ * The numbers are an operator's.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerConfig = (
+  options: Config.Config.Wrap<Partial<Options>>
+): Layer.Layer<CallPolicy, ConfigError.ConfigError> =>
+  Layer.effect(CallPolicy, Effect.map(Config.unwrap(options), make))
+
+/**
+ * No call is made again, whatever became of it.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerNone: Layer.Layer<CallPolicy> = layer({ retries: 0 })

@@ -37,26 +37,29 @@ export interface Options {
 /** @internal */
 export const make = (options: Options): Effect.Effect<Connector.Connection> => {
   const { limits, server, settled, transport, wire } = options
-  return Effect.map(settled._tag === "Session" ? inSession(options, settled) : stateless(options, settled), (era) => ({
-    server,
-    transport: transport.kind,
-    limits,
-    ...era,
-    notify: (method, params) =>
-      Effect.suspend(() => {
-        const error = wire.notify(method, params)
-        return error === undefined ? Effect.void : Effect.fail(error)
-      }),
-    notifications: heard(wire),
-    onNotification: (listener) => wire.onNotification(listener),
-    health: alive(era.request(era.probe, undefined, {
-      idleTimeout: limits.pingTimeout,
-      totalTimeout: limits.pingTimeout
-    })),
-    ended: wire.ending.wait,
-    onEnded: (listener) => wire.ending.on(listener),
-    stderrTail: Effect.sync(() => transport.stderrTail())
-  }))
+  return Effect.map(
+    settled._tag === "Session" ? inSession(options, settled) : stateless(options, settled),
+    ({ probe, question, ...era }) => ({
+      server,
+      transport: transport.kind,
+      limits,
+      ...era,
+      notify: (method, params) =>
+        Effect.suspend(() => {
+          const error = wire.notify(method, params)
+          return error === undefined ? Effect.void : Effect.fail(error)
+        }),
+      notifications: heard(wire),
+      onNotification: (listener) => wire.onNotification(listener),
+      health: alive(probe(question, undefined, {
+        idleTimeout: limits.pingTimeout,
+        totalTimeout: limits.pingTimeout
+      })),
+      ended: wire.ending.wait,
+      onEnded: (listener) => wire.ending.on(listener),
+      stderrTail: Effect.sync(() => transport.stderrTail())
+    })
+  )
 }
 
 /** How many notifications a slow reader may leave unread. */
@@ -82,7 +85,11 @@ type OfEra =
     Connector.Connection,
     "era" | "protocolVersion" | "serverInfo" | "capabilities" | "instructions" | "request" | "watch" | "tasks"
   >
-  & { readonly probe: string }
+  & {
+    /** The request that every server of the era answers, and how to make it whatever the others wait for. */
+    readonly question: string
+    readonly probe: Calls.Request
+  }
 
 const inSession = (
   options: Options,
@@ -120,7 +127,7 @@ const inSession = (
         )
       }))
 
-    const { request } = Calls.make(wire, limits, {
+    const { probe, request } = Calls.make(wire, limits, {
       params: (params) => params,
       unfinished: () => undefined,
       renew,
@@ -136,7 +143,8 @@ const inSession = (
       request,
       watch: watching.watch,
       tasks: settled.session.tasks,
-      probe: "ping"
+      question: "ping",
+      probe
     }
   })
 
@@ -154,11 +162,12 @@ const stateless = (
       params === undefined ? plain : { ...params, _meta: { ...object(params["_meta"]), ...envelope } }
     const calls: Calls.Calls = Calls.make(wire, limits, {
       params: enveloped,
-      unfinished: (result, asked) =>
+      unfinished: (result, asked, since) =>
         InputRounds.unfinished(
           { server, maxRounds: limits.maxInputRounds, total: limits.toolTimeout, once: calls.once, answer: ask },
           result,
-          asked
+          asked,
+          since
         ),
       renew: undefined,
       generation: () => 0
@@ -172,7 +181,8 @@ const stateless = (
       request: calls.request,
       watch: Watching.stateless(server, wire, limits, enveloped).watch,
       tasks: undefined,
-      probe: "server/discover"
+      question: "server/discover",
+      probe: calls.probe
     }
   })
 

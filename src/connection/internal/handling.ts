@@ -6,7 +6,7 @@
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 
 /** While the application is asked something, the server owes nothing. */
-const asksApplication: ReadonlySet<string> = new Set(["elicitation/create", "sampling/createMessage"])
+const asksApplication: ReadonlySet<string> = new Set(["elicitation/create", "roots/list", "sampling/createMessage"])
 
 /** @internal */
 export class Handling {

@@ -35,18 +35,17 @@ const pace = Duration.millis(250)
 export const unfinished = (
   options: Options,
   result: JsonRpc.JsonObject,
-  asked: Calls.Asked
+  asked: Calls.Asked,
+  since: number
 ): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> | undefined => {
   const resultType = result["resultType"]
   if (resultType === undefined || resultType === "complete") return undefined
   if (resultType !== "input_required" || !mayAsk.has(asked.method)) {
     return Effect.fail(violation(options.server, `the result type ${JSON.stringify(resultType).slice(0, 64)}`))
   }
-  return Effect.flatMap(
-    Clock.currentTimeMillis,
-    (now) =>
-      rounds(options, asked, result, 1, { until: now + Duration.toMillis(asked.own?.totalTimeout ?? options.total) })
-  )
+  // the time of whoever answers counts against this limit and no other
+  const until = since + Duration.toMillis(asked.own?.totalTimeout ?? options.total)
+  return rounds(options, asked, result, 1, { until })
 }
 
 const rounds = (
@@ -71,28 +70,32 @@ const rounds = (
       return yield* violation(options.server, "input_required without input requests or state")
     }
     if (entries.length === 0) yield* Effect.sleep(pace)
-    const answers = yield* Effect.forEach(
-      entries,
-      ([key, question]) => Effect.map(ask(options, asked.method, question), (given) => [key, given] as const),
-      { concurrency: "unbounded" }
-    )
-    const now = yield* Clock.currentTimeMillis
-    const left = limit.until - now
-    if (left <= 0) {
-      return yield* new McpError.RequestTimeout({
+    const left = Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, limit.until - now))
+    const overdue = () =>
+      new McpError.RequestTimeout({
         server: options.server,
         kind: "total",
         operation: asked.method,
         limit: asked.own?.totalTimeout ?? options.total,
         outcome: "unknown"
       })
-    }
+    const patience = yield* left
+    const answers = yield* Effect.forEach(
+      entries,
+      ([key, question]) => Effect.map(ask(options, asked.method, question), (given) => [key, given] as const),
+      { concurrency: "unbounded" }
+    ).pipe(
+      // nobody is waited for longer than the call may take in all
+      Effect.timeoutFail({ duration: Duration.millis(patience), onTimeout: overdue })
+    )
+    const totalTimeout = Duration.millis(yield* left)
+    if (Duration.toMillis(totalTimeout) === 0) return yield* overdue()
     const params: JsonRpc.JsonObject = {
       ...asked.params,
       ...(answers.length === 0 ? {} : { inputResponses: Object.fromEntries(answers) }),
       ...(typeof state === "string" ? { requestState: state } : {})
     }
-    const result = yield* options.once(asked.method, params, { ...asked.own, totalTimeout: Duration.millis(left) })
+    const result = yield* options.once(asked.method, params, { ...asked.own, totalTimeout })
     return result["resultType"] === "input_required" ? yield* rounds(options, asked, result, round + 1, limit) : result
   })
 

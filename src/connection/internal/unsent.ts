@@ -13,6 +13,8 @@ export const unsent = (error: McpError.ConnectError): McpError.ConnectError => {
       return new McpError.ConnectionLost({ ...error, outcome })
     case "HttpStatus":
       return new McpError.HttpStatus({ ...error, outcome })
+    case "MessageTooLarge":
+      return new McpError.MessageTooLarge({ ...error, connecting: true })
     case "NetworkError":
       return new McpError.NetworkError({ ...error, outcome })
     case "ProcessExited":
