@@ -112,6 +112,8 @@ export class McpEvents extends Context.Tag("effect-mcp-runtime/McpEvent/McpEvent
   readonly stream: Stream.Stream<McpEvent>
   /** The events from when this has succeeded, for those who must not miss the first. */
   readonly subscribe: Effect.Effect<Queue.Dequeue<McpEvent>, never, Scope.Scope>
+  /** Called synchronously with every event, for those who need few of them; must not throw; returns how to stop. */
+  readonly onEvent: (listener: (event: McpEvent) => void) => () => void
 }>() {}
 
 /**
@@ -119,13 +121,24 @@ export class McpEvents extends Context.Tag("effect-mcp-runtime/McpEvent/McpEvent
  * @category constructors
  */
 export const make = (capacity = 256): Effect.Effect<McpEvents["Type"]> =>
-  Effect.map(PubSub.sliding<McpEvent>(capacity), (bus) => ({
-    publish: (event) => {
-      bus.unsafeOffer(event)
-    },
-    stream: Stream.fromPubSub(bus),
-    subscribe: PubSub.subscribe(bus)
-  }))
+  Effect.map(PubSub.sliding<McpEvent>(capacity), (bus) => {
+    const listeners = new Set<(event: McpEvent) => void>()
+    return {
+      publish: (event) => {
+        for (const listener of listeners) listener(event)
+        bus.unsafeOffer(event)
+      },
+      stream: Stream.fromPubSub(bus),
+      subscribe: PubSub.subscribe(bus),
+      onEvent: (listener) => {
+        const own = (event: McpEvent) => listener(event)
+        listeners.add(own)
+        return () => {
+          listeners.delete(own)
+        }
+      }
+    }
+  })
 
 /**
  * @since 0.1.0
@@ -142,5 +155,6 @@ export const layer: Layer.Layer<McpEvents> = Layer.effect(McpEvents, make())
 export const layerNone: Layer.Layer<McpEvents> = Layer.succeed(McpEvents, {
   publish: () => undefined,
   stream: Stream.empty,
-  subscribe: Queue.unbounded<McpEvent>()
+  subscribe: Queue.unbounded<McpEvent>(),
+  onEvent: () => () => undefined
 })

@@ -34,6 +34,14 @@ export * as Bulkhead from "./resilience/Bulkhead.ts"
 export * as CallPolicy from "./resilience/CallPolicy.ts"
 
 /**
+ * A span around an operation on a server, after OpenTelemetry's semantic conventions for MCP, and its W3C trace context
+ * in the request's `_meta` (SEP-414), so that the server's spans become its children. Without a tracer it costs nothing.
+ *
+ * @since 0.1.0
+ */
+export * as CallSpan from "./observability/CallSpan.ts"
+
+/**
  * Stops asking a server that keeps failing, and asks again with one call after a while.
  *
  * @since 0.1.0
@@ -194,6 +202,13 @@ export * as ReconnectPolicy from "./resilience/ReconnectPolicy.ts"
 export * as RemoteHeaders from "./transport/RemoteHeaders.ts"
 
 /**
+ * Counts and durations of calls, and the state of servers, in Effect's metric registry.
+ *
+ * @since 0.1.0
+ */
+export * as RuntimeMetrics from "./observability/RuntimeMetrics.ts"
+
+/**
  * The connector over `@modelcontextprotocol/sdk` (1.x): the session era only, and the only one with its experimental
  * tasks. Loaded when the first server connects.
  *
@@ -285,6 +300,14 @@ export * as ToolResult from "./tools/ToolResult.ts"
  * @since 0.1.0
  */
 export * as Transport from "./transport/Transport.ts"
+
+/**
+ * One line of log for each transition of a server: failures as warnings, recoveries as information, the rest for
+ * debugging. A line holds no text of a server and no payload.
+ *
+ * @since 0.1.0
+ */
+export * as TransitionLog from "./observability/TransitionLog.ts"
 
 /**
  * Text that a server chose, made safe to stand in an error, a log line or a terminal.

@@ -1,0 +1,123 @@
+/**
+ * What is said of an event, if it is a transition, and how loudly.
+ *
+ * @internal
+ */
+import * as Duration from "effect/Duration"
+import type * as ServerStatus from "../../connection/ServerStatus.ts"
+import type * as McpEvent from "../../McpEvent.ts"
+import type * as CircuitBreaker from "../../resilience/CircuitBreaker.ts"
+import * as UntrustedText from "../../UntrustedText.ts"
+import * as Reason from "./reason.ts"
+
+/** @internal */
+export interface Line {
+  readonly level: "Debug" | "Info" | "Warning"
+  /** Absent where the line is about all of them. */
+  readonly server: string | undefined
+  readonly message: string
+}
+
+const names = (servers: ReadonlyArray<string>): string => {
+  const shown = servers.slice(0, 10).map((server) => UntrustedText.excerpt(server, 64)).join(", ")
+  return servers.length > 10 ? `${shown} and ${servers.length - 10} more` : shown
+}
+
+const line = (level: Line["level"], server: string | undefined, message: string): Line => ({ level, server, message })
+
+const circuits: { readonly [S in CircuitBreaker.State["_tag"]]: (server: string) => Line } = {
+  Closed: (server) => line("Info", server, "the circuit is closed again"),
+  HalfOpen: (server) => line("Debug", server, "the circuit is half open: one call may try"),
+  Open: (server) => line("Warning", server, "the circuit is open: calls fail at once"),
+  Isolated: (server) => line("Warning", server, "the circuit is isolated: calls fail until it is reset")
+}
+
+/**
+ * Remembers which servers are in trouble, because only their recovery is news.
+ *
+ * @internal
+ */
+export const make = (now: () => number): (event: McpEvent.McpEvent) => Line | undefined => {
+  const troubled = new Set<string>()
+
+  const trouble = (server: string, message: string): Line => {
+    troubled.add(server)
+    return line("Warning", server, message)
+  }
+
+  const status = ({ previous, server, status }: ServerStatus.Change): Line | undefined => {
+    // A list of tools became known; `ToolsRefreshed` says so.
+    if (previous?._tag === status._tag && status._tag !== "Reconnecting") return undefined
+    switch (status._tag) {
+      case "Disabled":
+        troubled.delete(server)
+        return line("Debug", server, `disabled (${status.why})`)
+      case "Blocked":
+        return trouble(server, `blocked (${status.why})`)
+      case "NeedsAuth":
+        return trouble(server, `needs authorization: ${Reason.of(status.error)}`)
+      case "Idle":
+        return line("Debug", server, "idle")
+      case "Connecting":
+        return line("Debug", server, "connecting")
+      case "Connected": {
+        const recovered = troubled.delete(server)
+        return line(recovered ? "Info" : "Debug", server, `connected${recovered ? " again" : ""} (${status.era} era)`)
+      }
+      case "Reconnecting": {
+        const delay = Duration.format(Duration.millis(Math.max(0, status.until - now())))
+        return trouble(server, `not connected; attempt ${status.attempt} in ${delay}: ${Reason.of(status.error)}`)
+      }
+      case "Failed":
+        return trouble(server, `given up: ${Reason.of(status.error)}`)
+      case "Closed":
+        troubled.delete(server)
+        return line("Debug", server, "closed")
+    }
+  }
+
+  return (event) => {
+    switch (event._tag) {
+      case "StatusChanged":
+        return status(event)
+      case "BreakerChanged":
+        return circuits[event.state](event.server)
+      case "ToolsRefreshed": {
+        const rejected = event.rejected === 0 ? "" : `, and ${event.rejected} that cannot be offered`
+        return line("Debug", event.server, `offers ${event.tools} tools${rejected}`)
+      }
+      case "Closed": {
+        const forced = event.end.how === "killed" || event.end.how === "abandoned"
+        const message = `the connection ended (${event.end.how}) in ${Duration.format(event.end.took)}`
+        return line(forced ? "Warning" : "Debug", event.server, message)
+      }
+      case "CacheIssue":
+        return line("Warning", event.server, `cache: ${UntrustedText.excerpt(event.detail, 256)}`)
+      case "StartupComplete": {
+        const { failed, ready, took } = event
+        const failures = failed.length === 0
+          ? ""
+          : `, ${failed.length} failed: ${names(failed.map(({ server }) => server))}`
+        const message = `startup complete in ${Duration.format(took)}: ${ready.length} ready${failures}`
+        return line(failed.length === 0 ? "Debug" : "Warning", undefined, message)
+      }
+      case "ConfigurationReloaded": {
+        const { added, changed, failed, removed } = event.report
+        const failures = failed.length === 0 ? "" : `; not changed: ${names(failed.map(({ server }) => server))}`
+        const message =
+          `configuration reloaded: ${added.length} added, ${removed.length} removed, ${changed.length} changed${failures}`
+        return line(failed.length === 0 ? "Debug" : "Warning", undefined, message)
+      }
+      case "TeardownBegan":
+        return line("Debug", undefined, `teardown of ${event.servers} servers`)
+      case "TeardownComplete":
+        return line(
+          "Debug",
+          undefined,
+          `teardown complete in ${Duration.format(event.took)}: ${event.report.servers.length} connections ended`
+        )
+      default:
+        return undefined
+    }
+  }
+}

@@ -1,0 +1,239 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Duration, Effect, Exit, HashMap, Layer, Logger, LogLevel, Scope } from "effect"
+import * as ServerStatus from "../../src/connection/ServerStatus.ts"
+import * as McpError from "../../src/McpError.ts"
+import * as McpEvent from "../../src/McpEvent.ts"
+import * as TransitionLog from "../../src/observability/TransitionLog.ts"
+
+const { McpEvent: Event } = McpEvent
+const { ServerStatus: Status } = ServerStatus
+const server = "files"
+const lost = new McpError.ProcessExited({
+  server,
+  code: null,
+  signal: "SIGKILL",
+  outcome: "unknown",
+  phase: "ready",
+  stderrTail: "token=canary"
+})
+const refused = new McpError.InitializeRejected({ server, code: -32600, detail: "canary\u001b[2J" })
+
+/** What is logged of these events, one line each: level, server and message. */
+const logged = (...events: ReadonlyArray<McpEvent.McpEvent>) =>
+  Effect.gen(function*() {
+    const lines: Array<string> = []
+    const logger = Logger.make(({ annotations, logLevel, message }) => {
+      const name = HashMap.get(annotations, "server").pipe((found) => found._tag === "Some" ? `${found.value}` : "-")
+      lines.push(`${logLevel.label} ${name} ${String(message)}`)
+    })
+    const scope = yield* Scope.make()
+    const bus = yield* McpEvent.make()
+    yield* Layer.buildWithScope(
+      Layer.provide(TransitionLog.layer, [
+        Layer.succeed(McpEvent.McpEvents, bus),
+        Logger.replace(Logger.defaultLogger, logger),
+        Logger.minimumLogLevel(LogLevel.All)
+      ]),
+      scope
+    )
+    for (const event of events) bus.publish(event)
+    // nobody waits between the last event and the end
+    yield* Scope.close(scope, Exit.void)
+    bus.publish(Event.TeardownBegan({ servers: 99 }))
+    return lines
+  })
+
+const changed = (
+  status: ServerStatus.ServerStatus,
+  previous?: ServerStatus.ServerStatus,
+  name: string = server
+): McpEvent.McpEvent => Event.StatusChanged({ server: name, status, previous })
+
+const connected = Status.Connected({ since: 0, era: "stateless", tools: undefined })
+const reconnecting = (attempt: number) => Status.Reconnecting({ attempt, until: 500, error: lost })
+
+describe("the log of transitions", () => {
+  it.effect("warns of a failure, and tells a recovery", () =>
+    Effect.gen(function*() {
+      const lines = yield* logged(
+        changed(Status.Connecting()),
+        changed(connected, Status.Connecting()),
+        changed(reconnecting(1), connected),
+        changed(reconnecting(2), reconnecting(1)),
+        changed(connected, reconnecting(2)),
+        changed(Status.Closed(), connected)
+      )
+      assert.deepStrictEqual(lines, [
+        "DEBUG files connecting",
+        "DEBUG files connected (stateless era)",
+        "WARN files not connected; attempt 1 in 500ms: ProcessExited (SIGKILL, ready phase)",
+        "WARN files not connected; attempt 2 in 500ms: ProcessExited (SIGKILL, ready phase)",
+        "INFO files connected again (stateless era)",
+        "DEBUG files closed"
+      ])
+    }))
+
+  it.effect("tells a recovery that somebody asked for", () =>
+    Effect.gen(function*() {
+      const failed = Status.Failed({ error: refused, stderrTail: "canary" })
+      const lines = yield* logged(
+        changed(failed, Status.Connecting()),
+        changed(Status.Connecting(), failed),
+        changed(connected, Status.Connecting()),
+        changed(connected, Status.Connecting())
+      )
+      assert.deepStrictEqual(lines, [
+        "WARN files given up: InitializeRejected (-32600)",
+        "DEBUG files connecting",
+        "INFO files connected again (stateless era)",
+        "DEBUG files connected (stateless era)"
+      ])
+    }))
+
+  it.effect("says nothing when only the number of tools became known", () =>
+    Effect.gen(function*() {
+      const tools = Status.Connected({ since: 0, era: "session", tools: 3 })
+      assert.deepStrictEqual(yield* logged(changed(tools, connected)), [])
+    }))
+
+  it.effect("tells what keeps a server from being used", () =>
+    Effect.gen(function*() {
+      const denied = new McpError.Unauthorized({ server })
+      const lines = yield* logged(
+        changed(Status.NeedsAuth({ error: denied })),
+        changed(Status.Blocked({ why: "untrusted" })),
+        changed(Status.Disabled({ why: "disconnected" })),
+        changed(Status.Idle({ tools: undefined }))
+      )
+      assert.deepStrictEqual(lines, [
+        "WARN files needs authorization: Unauthorized",
+        "WARN files blocked (untrusted)",
+        "DEBUG files disabled (disconnected)",
+        "DEBUG files idle"
+      ])
+    }))
+
+  it.effect("tells what becomes of a circuit", () =>
+    Effect.gen(function*() {
+      const states = ["Open", "HalfOpen", "Closed", "Isolated"] as const
+      assert.deepStrictEqual(yield* logged(...states.map((state) => Event.BreakerChanged({ server, state }))), [
+        "WARN files the circuit is open: calls fail at once",
+        "DEBUG files the circuit is half open: one call may try",
+        "INFO files the circuit is closed again",
+        "WARN files the circuit is isolated: calls fail until it is reset"
+      ])
+    }))
+
+  it.effect("tells the end of a connection, and warns where it took force", () =>
+    Effect.gen(function*() {
+      const end = (how: "closed" | "killed") =>
+        Event.Closed({
+          server,
+          end: { server, transport: "stdio", how, took: Duration.millis(20), killed: [] }
+        })
+      assert.deepStrictEqual(yield* logged(end("closed"), end("killed")), [
+        "DEBUG files the connection ended (closed) in 20ms",
+        "WARN files the connection ended (killed) in 20ms"
+      ])
+    }))
+
+  it.effect("sums up the start, a reload and the teardown", () =>
+    Effect.gen(function*() {
+      const report = { added: ["a"], changed: [], failed: [], removed: ["b", "c"], unchanged: [] }
+      const took = Duration.seconds(1)
+      const lines = yield* logged(
+        Event.StartupComplete({ ready: ["a", "b"], failed: [], took }),
+        Event.StartupComplete({ ready: ["a"], failed: [{ server: "b", error: lost }], took }),
+        Event.ToolsRefreshed({ server, tools: 4, rejected: 1 }),
+        Event.ConfigurationReloaded({ report }),
+        Event.ConfigurationReloaded({ report: { ...report, failed: [{ server: "d", error: lost }] } }),
+        Event.CacheIssue({ server: undefined, detail: "unreadable" }),
+        Event.TeardownBegan({ servers: 2 }),
+        Event.TeardownComplete({ report: { servers: [] }, took })
+      )
+      assert.deepStrictEqual(lines, [
+        "DEBUG - startup complete in 1s: 2 ready",
+        "WARN - startup complete in 1s: 1 ready, 1 failed: b",
+        "DEBUG files offers 4 tools, and 1 that cannot be offered",
+        "DEBUG - configuration reloaded: 1 added, 2 removed, 0 changed",
+        "WARN - configuration reloaded: 1 added, 2 removed, 0 changed; not changed: d",
+        "WARN - cache: unreadable",
+        "DEBUG - teardown of 2 servers",
+        "DEBUG - teardown complete in 1s: 0 connections ended"
+      ])
+    }))
+
+  it.effect("says nothing of calls, and loses no transition behind a flood of them", () =>
+    Effect.gen(function*() {
+      const flood = Array.from(
+        { length: 5_000 },
+        (_, at) => Event.CallBegan({ callId: String(at), server, tool: "canary" })
+      )
+      const lines = yield* logged(changed(Status.Connecting()), ...flood, changed(connected))
+      assert.deepStrictEqual(lines, ["DEBUG files connecting", "DEBUG files connected (stateless era)"])
+    }))
+
+  it.effect("holds one line each, with nothing that a server said", () =>
+    Effect.gen(function*() {
+      const name = "fi\u202eles"
+      const lines = yield* logged(
+        changed(Status.Failed({ error: refused, stderrTail: "canary" }), undefined, name),
+        changed(reconnecting(1), undefined, name),
+        Event.StartupComplete({
+          ready: [],
+          failed: Array.from({ length: 50 }, () => ({ server: name, error: refused })),
+          took: Duration.zero
+        }),
+        Event.CacheIssue({ server: name, detail: `two\nlines ${"x".repeat(10_000)}` })
+      )
+      assert.strictEqual(lines.length, 4)
+      for (const line of lines) {
+        assert.notInclude(line, "canary")
+        // eslint-disable-next-line no-control-regex
+        assert.notMatch(line, /[\u0000-\u001f\u202e]/)
+        assert.isBelow(line.length, 1_000)
+      }
+    }))
+
+  it.effect("listens to nothing once its scope is closed", () =>
+    Effect.gen(function*() {
+      let listening = 0
+      const bus = yield* McpEvent.make()
+      const counted: McpEvent.McpEvents["Type"] = {
+        ...bus,
+        onEvent: (listener) => {
+          listening++
+          const stop = bus.onEvent(listener)
+          return () => {
+            listening--
+            stop()
+          }
+        }
+      }
+      const events = Layer.succeed(McpEvent.McpEvents, counted)
+      yield* Effect.scoped(
+        Effect.gen(function*() {
+          yield* Layer.build(Layer.provide(TransitionLog.layer, events))
+          assert.strictEqual(listening, 1)
+        })
+      )
+      assert.strictEqual(listening, 0)
+    }))
+})
+
+describe("a listener of the bus", () => {
+  it.effect("hears every event at once, beside the subscribers, until it stops", () =>
+    Effect.gen(function*() {
+      const context = yield* Layer.build(McpEvent.layer)
+      const bus = Context.get(context, McpEvent.McpEvents)
+      const heard: Array<string> = []
+      const stop = bus.onEvent(({ _tag }) => heard.push(_tag))
+      const queue = yield* bus.subscribe
+      bus.publish(Event.TeardownBegan({ servers: 1 }))
+      assert.deepStrictEqual(heard, ["TeardownBegan"])
+      stop()
+      bus.publish(Event.TeardownBegan({ servers: 2 }))
+      assert.deepStrictEqual(heard, ["TeardownBegan"])
+      assert.strictEqual(yield* queue.size, 2)
+    }).pipe(Effect.scoped))
+})
