@@ -274,6 +274,13 @@ export * as Tool from "./tools/Tool.ts"
 export * as ToolCache from "./tools/ToolCache.ts"
 
 /**
+ * Which tools of a server are offered at all: by their own names, with `*` for any text and `?` for one character.
+ *
+ * @since 0.1.0
+ */
+export * as ToolFilter from "./tools/ToolFilter.ts"
+
+/**
  * All tools of all servers under names that a model can use: pure data, made anew whenever something changes.
  *
  * @since 0.1.0

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as internal from "./internal/indexing.ts"
 import type * as Tool from "./Tool.ts"
 import type * as ToolName from "./ToolName.ts"
 
@@ -42,6 +43,11 @@ export interface ToolIndex {
   readonly toolsByName: ReadonlyMap<string, ReadonlyArray<Entry>>
   readonly byQualifiedName: ReadonlyMap<string, Entry>
   readonly find: (server: string, tool: string) => Entry | undefined
+  /**
+   * The tool that somebody means by a name: the one that has it, or else the one whose server and tool it spells out,
+   * in either style and whatever characters they have.
+   */
+  readonly resolve: (name: string) => Entry | undefined
   /** The tools of one server. */
   readonly ofServer: (server: string) => ReadonlyArray<Entry>
   /** Names that come near, best first, for an error that helps. */
@@ -55,3 +61,24 @@ export interface ToolIndex {
 export interface Options {
   readonly style: ToolName.Style
 }
+
+/**
+ * @since 0.1.0
+ * @category defaults
+ */
+export const defaults: Options = { style: "double" }
+
+/**
+ * Indexes the tools that pass their server's filter. Names and order depend on nothing but the identities of the tools,
+ * by code units. Of two tools of one identity the first counts.
+ *
+ * Should two identities ever have one name, which takes a search for equal hashes, then each gets a longer one that says
+ * nothing, and neither the name that both had.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: (contributions: Iterable<Contribution>, options?: Partial<Options>) => ToolIndex = (
+  contributions,
+  options
+) => internal.make(contributions, internal.naming({ ...defaults, ...options }.style))

@@ -1,0 +1,47 @@
+/**
+ * Which tools of a server are offered at all: by their own names, with `*` for any text and `?` for one character.
+ *
+ * @since 0.1.0
+ */
+import { globMatches, isGlob } from "./internal/glob.ts"
+
+/**
+ * Whether a tool of this name is offered.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type ToolFilter = (tool: string) => boolean
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** What is offered: all if it is undefined, nothing if it is empty. */
+  readonly enabledTools?: ReadonlyArray<string> | undefined
+  /** What is not, even if it is enabled. */
+  readonly disabledTools?: ReadonlyArray<string> | undefined
+}
+
+const anyOf = (patterns: ReadonlyArray<string>): ToolFilter => {
+  const literals = new Set(patterns.filter((pattern) => !isGlob(pattern)))
+  const globs = patterns.filter(isGlob)
+  return (tool) => literals.has(tool) || globs.some((glob) => globMatches(glob, tool))
+}
+
+const all: ToolFilter = () => true
+
+/**
+ * Makes a filter ready. Patterns fit whole names and tell upper from lower case; nothing in them is special but `*` and
+ * `?`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = ({ disabledTools, enabledTools }: Options): ToolFilter => {
+  const enabled = enabledTools === undefined ? all : anyOf(enabledTools)
+  if (disabledTools === undefined || disabledTools.length === 0) return enabled
+  const disabled = anyOf(disabledTools)
+  return (tool) => !disabled(tool) && enabled(tool)
+}
