@@ -3,12 +3,24 @@
  *
  * @since 0.1.0
  */
+import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Fingerprint from "../config/Fingerprint.ts"
+import * as Limits from "../config/Limits.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
 import type * as Transport from "../transport/Transport.ts"
+import * as Persistence from "./internal/persistence.ts"
+import * as serverTools from "./internal/serverTools.ts"
 import type * as Tool from "./Tool.ts"
 
 /**
@@ -18,13 +30,31 @@ import type * as Tool from "./Tool.ts"
 export interface Options {
   /** How long a list is believed where the server gives no hint of its own. */
   readonly timeToLive: Duration.DurationInput
+  /** The most that a hint of a server is believed. */
+  readonly maxTimeToLive: Duration.DurationInput
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface PersistedOptions extends Options {
+  /** How long a snapshot is used; one that is confirmed by the server stays young. */
+  readonly maxSnapshotAge: Duration.DurationInput
+  /** Bytes of the definitions of one server; more are not kept between runs. */
+  readonly maxSnapshotBytes: number
 }
 
 /**
  * @since 0.1.0
  * @category defaults
  */
-export const defaults: Options = { timeToLive: Duration.minutes(5) }
+export const defaults: PersistedOptions = {
+  timeToLive: Duration.minutes(5),
+  maxTimeToLive: Duration.hours(24),
+  maxSnapshotAge: Duration.days(30),
+  maxSnapshotBytes: 4 * 1024 * 1024
+}
 
 /**
  * The tools of a server, as they were at one time. Those of a `snapshot` were kept from an earlier run: they have no
@@ -88,6 +118,114 @@ export class ToolCache extends Context.Tag("effect-mcp-runtime/tools/ToolCache")
    * before this succeeds; that it cannot be read costs nothing but an event.
    */
   readonly for: (config: ServerConfig.ServerConfig) => Effect.Effect<ServerTools>
-  /** Forgets a server that is no longer configured. */
+  /**
+   * Forgets a server that is no longer configured, and its snapshot, unless it is in use under another name. What was
+   * handed out goes on, but is kept no more.
+   */
   readonly forget: (config: ServerConfig.ServerConfig) => Effect.Effect<void>
 }>() {}
+
+interface Entry {
+  readonly kept: Persistence.Kept
+  readonly tools: Deferred.Deferred<ServerTools>
+  /** The names under which it is in use. */
+  readonly names: Set<string>
+}
+
+const make = (
+  options: Options,
+  persistence: Persistence.Persistence
+): Effect.Effect<ToolCache["Type"], never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const clock = yield* Effect.clock
+    const scope = yield* Effect.scope
+    const entries = new Map<string, Entry>()
+    const now = () => clock.unsafeCurrentTimeMillis()
+    const timeToLive = Duration.toMillis(options.timeToLive)
+    const maxTimeToLive = Duration.toMillis(options.maxTimeToLive)
+
+    const open = ({ kept, tools }: Entry, server: string): Effect.Effect<void> =>
+      Effect.map(Effect.exit(Effect.interruptible(kept.load)), (loaded) => {
+        const opened = serverTools.make({
+          server,
+          scope,
+          now,
+          lifetime: (ttlMs) => ttlMs === undefined ? timeToLive : Math.min(ttlMs, maxTimeToLive),
+          onFetched: kept.keep,
+          snapshot: Exit.isSuccess(loaded) ? Option.getOrUndefined(loaded.value) : undefined
+        })
+        Deferred.unsafeDone(tools, Effect.succeed(opened))
+      })
+
+    return {
+      for: (config) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.suspend(() => {
+            const key = Fingerprint.of(config)
+            const found = entries.get(key)
+            if (found !== undefined) {
+              found.names.add(config.name)
+              return restore(Deferred.await(found.tools))
+            }
+            const entry: Entry = {
+              kept: persistence(config, key),
+              tools: Deferred.unsafeMake(FiberId.none),
+              names: new Set([config.name])
+            }
+            entries.set(key, entry)
+            // In a fiber of its own, so that others get it too if the first who asks is interrupted.
+            return Effect.zipRight(
+              Effect.forkIn(open(entry, config.name), scope),
+              restore(Deferred.await(entry.tools))
+            )
+          })
+        ),
+      forget: (config) =>
+        Effect.suspend(() => {
+          const key = Fingerprint.of(config)
+          const entry = entries.get(key)
+          entry?.names.delete(config.name)
+          if (entry !== undefined && entry.names.size > 0) return Effect.void
+          entries.delete(key)
+          return entry === undefined ? persistence(config, key).forget : entry.kept.forget
+        })
+    }
+  })
+
+/**
+ * Lists are kept in memory, while the layer lives.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options?: Partial<Options>): Layer.Layer<ToolCache> =>
+  Layer.scoped(ToolCache, make({ ...defaults, ...options }, Persistence.none))
+
+/**
+ * Lists are also kept between runs, without their annotations, each under the fingerprint of its configuration. What a
+ * server calls private is kept only if its credentials are part of the configuration, and so of that fingerprint.
+ *
+ * Nothing waits for a list to be written; when the layer ends, what is not yet written is, for two seconds at most.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerPersisted = (
+  options?: Partial<PersistedOptions>
+): Layer.Layer<ToolCache, never, KeyValueStore.KeyValueStore | McpEvent.McpEvents> =>
+  Layer.scoped(
+    ToolCache,
+    Effect.gen(function*() {
+      const all = { ...defaults, ...options }
+      const clock = yield* Effect.clock
+      const persistence = yield* Persistence.make({
+        store: yield* KeyValueStore.KeyValueStore,
+        events: yield* McpEvent.McpEvents,
+        limits: yield* Limits.CurrentLimits,
+        now: () => clock.unsafeCurrentTimeMillis(),
+        maxBytes: all.maxSnapshotBytes,
+        maxAge: Duration.toMillis(all.maxSnapshotAge)
+      })
+      return yield* make(all, persistence)
+    })
+  )
