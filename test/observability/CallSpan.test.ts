@@ -46,11 +46,14 @@ describe("a call where nobody traces", () => {
   it.effect("makes no span under a tracer that is switched off", () =>
     Effect.gen(function*() {
       const { spans, tracer } = RecordingTracer.make()
-      const meta = yield* CallSpan.traced(call, Effect.succeed).pipe(
+      const run = (meta: JsonRpc.JsonObject | undefined) =>
+        Effect.map(Effect.option(Effect.currentSpan), (span) => ({ meta, span }))
+      const { meta, span } = yield* CallSpan.traced(call, run).pipe(
         Effect.withTracerEnabled(false),
         Effect.withTracer(tracer)
       )
       assert.isUndefined(meta)
+      assert.isTrue(Option.isNone(span))
       assert.strictEqual(spans.length, 0)
     }))
 })

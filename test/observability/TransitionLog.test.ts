@@ -187,6 +187,7 @@ describe("the log of transitions", () => {
         Event.CacheIssue({ server: name, detail: `two\nlines ${"x".repeat(10_000)}` })
       )
       assert.strictEqual(lines.length, 4)
+      assert.match(lines[2]!, /0 ready, 50 failed: .* and 40 more$/)
       for (const line of lines) {
         assert.notInclude(line, "canary")
         // eslint-disable-next-line no-control-regex
