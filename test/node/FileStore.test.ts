@@ -1,0 +1,372 @@
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as KeyValueStore from "@effect/platform/KeyValueStore"
+import * as Path from "@effect/platform/Path"
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Option, type Scope } from "effect"
+import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as McpEvent from "../../src/McpEvent.ts"
+import * as FileStore from "../../src/node/FileStore.ts"
+import * as ToolCache from "../../src/tools/ToolCache.ts"
+import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
+import { named, source } from "../support/toolLists.ts"
+
+const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
+
+const storeIn = (directory: string, options?: Partial<FileStore.Options>) =>
+  FileStore.layer({ directory, ...options }).pipe(
+    Layer.provide(platform),
+    Layer.build,
+    Effect.map(Context.get(KeyValueStore.KeyValueStore))
+  )
+
+/** A folder that does not exist yet, in one that is removed afterwards. */
+const place = Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const root = yield* fs.makeTempDirectoryScoped()
+  return { fs, root, directory: `${root}/cache/effect-mcp-runtime` }
+})
+
+const live = (name: string, test: Effect.Effect<void, unknown, FileSystem.FileSystem | Scope.Scope>) =>
+  it.scopedLive(name, () => Effect.provide(test, platform))
+
+const modeOf = (fs: FileSystem.FileSystem, path: string) => Effect.map(fs.stat(path), ({ mode }) => mode & 0o777)
+
+const isRoot = process.getuid?.() === 0
+
+describe("a store of files", () => {
+  live(
+    "gives what was set, nothing for what was not, and nothing any more for what was removed",
+    Effect.gen(function*() {
+      const { directory } = yield* place
+      const store = yield* storeIn(directory)
+      assert.deepStrictEqual(yield* store.get("a"), Option.none())
+      yield* store.remove("a")
+      yield* store.set("a", "one € \u0000")
+      yield* store.set("b", new Uint8Array([1, 255]))
+      assert.deepStrictEqual(yield* store.get("a"), Option.some("one € \u0000"))
+      assert.deepStrictEqual(
+        Option.map(yield* store.getUint8Array("b"), (bytes) => Array.from(bytes)),
+        Option.some([1, 255])
+      )
+      yield* store.set("a", "two")
+      assert.deepStrictEqual(yield* (yield* storeIn(directory)).get("a"), Option.some("two"))
+      assert.strictEqual(yield* store.size, 2)
+      yield* store.remove("a")
+      assert.deepStrictEqual(yield* store.get("a"), Option.none())
+    })
+  )
+
+  live(
+    "makes nothing on the disk before something is set",
+    Effect.gen(function*() {
+      const { directory, fs, root } = yield* place
+      const store = yield* storeIn(directory)
+      yield* store.get("a")
+      assert.strictEqual(yield* store.size, 0)
+      yield* store.clear
+      assert.deepStrictEqual(yield* fs.readDirectory(root), [])
+    })
+  )
+
+  live(
+    "lets nobody else look into its files and directory",
+    Effect.gen(function*() {
+      const { directory, fs } = yield* place
+      const store = yield* storeIn(directory)
+      yield* store.set("a", "1")
+      const [file] = yield* fs.readDirectory(directory)
+      assert.strictEqual(yield* modeOf(fs, directory), 0o700)
+      assert.strictEqual(yield* modeOf(fs, `${directory}/${file}`), 0o600)
+    })
+  )
+
+  live(
+    "keeps any two keys apart, and none leads out of its directory",
+    Effect.gen(function*() {
+      const { directory, fs, root } = yield* place
+      const store = yield* storeIn(directory)
+      const keys = [
+        "",
+        ".",
+        "..",
+        "../x",
+        "/etc/passwd",
+        "a/b",
+        "A",
+        "a",
+        "\u0000",
+        "\ud800",
+        "\ud801",
+        "x".repeat(5000)
+      ]
+      yield* Effect.forEach(keys, (key) => store.set(key, JSON.stringify(key)))
+      for (const key of keys) assert.deepStrictEqual(yield* store.get(key), Option.some(JSON.stringify(key)))
+      assert.deepStrictEqual(yield* fs.readDirectory(root), ["cache"])
+      assert.deepStrictEqual(yield* fs.readDirectory(`${root}/cache`), ["effect-mcp-runtime"])
+    })
+  )
+
+  live(
+    "clears its own values and nothing else in the directory",
+    Effect.gen(function*() {
+      const { directory, fs } = yield* place
+      const store = yield* storeIn(directory)
+      yield* store.set("a", "1")
+      yield* fs.writeFileString(`${directory}/notes.txt`, "mine")
+      yield* store.clear
+      assert.deepStrictEqual(yield* fs.readDirectory(directory), ["notes.txt"])
+    })
+  )
+
+  live(
+    "shows a reader one whole value or another, whoever writes at the same time, and leaves no litter",
+    Effect.gen(function*() {
+      const { directory, fs } = yield* place
+      const [one, other, reader] = yield* Effect.all([storeIn(directory), storeIn(directory), storeIn(directory)])
+      const values = ["a", "b", "c", "d"].map((letter) => letter.repeat(200_000))
+      yield* one.set("k", values[0]!)
+      let writing = true
+      const write = Effect.forEach(
+        Array.from({ length: 24 }, (_, at) => at),
+        (at) => (at % 2 === 0 ? one : other).set("k", values[at % 4]!),
+        { concurrency: 6, discard: true }
+      ).pipe(Effect.ensuring(Effect.sync(() => {
+        writing = false
+      })))
+      const read = Effect.gen(function*() {
+        let reads = 0
+        while (writing) {
+          const value = yield* reader.get("k")
+          assert.isTrue(Option.isSome(value) && values.includes(value.value))
+          reads++
+        }
+        return reads
+      })
+      const [, reads] = yield* Effect.all([write, read], { concurrency: 2 })
+      assert.isAbove(reads, 0)
+      assert.strictEqual((yield* fs.readDirectory(directory)).length, 1)
+    })
+  )
+
+  live(
+    "goes on when its directory is removed",
+    Effect.gen(function*() {
+      const { directory, fs } = yield* place
+      const store = yield* storeIn(directory)
+      yield* store.set("a", "1")
+      yield* fs.remove(directory, { recursive: true })
+      assert.deepStrictEqual(yield* store.get("a"), Option.none())
+      yield* store.set("a", "2")
+      assert.deepStrictEqual(yield* store.get("a"), Option.some("2"))
+    })
+  )
+
+  live(
+    "removes what a process that died has left half written, but not what another is writing",
+    Effect.gen(function*() {
+      const { directory, fs } = yield* place
+      yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
+      const old = `${directory}/${"0".repeat(64)}.1.tmp`
+      const young = `${directory}/${"0".repeat(64)}.2.tmp`
+      yield* Effect.forEach([old, young], (path) => fs.writeFileString(path, "half"))
+      const twoHoursAgo = Date.now() / 1000 - 7200
+      yield* fs.utimes(old, twoHoursAgo, twoHoursAgo)
+      yield* (yield* storeIn(directory)).set("a", "1")
+      assert.isFalse(yield* fs.exists(old))
+      assert.isTrue(yield* fs.exists(young))
+    })
+  )
+
+  live(
+    "removes values that nobody has written for long",
+    Effect.gen(function*() {
+      const { directory, fs } = yield* place
+      const store = yield* storeIn(directory)
+      yield* store.set("old", "1")
+      const [file] = yield* fs.readDirectory(directory)
+      const longAgo = Date.now() / 1000 - 61 * 24 * 3600
+      yield* fs.utimes(`${directory}/${file}`, longAgo, longAgo)
+      const next = yield* storeIn(directory)
+      yield* next.set("new", "2")
+      assert.deepStrictEqual(yield* next.get("old"), Option.none())
+      assert.strictEqual(yield* next.size, 1)
+    })
+  )
+
+  live(
+    "neither reads nor writes more than its limit",
+    Effect.gen(function*() {
+      const { directory } = yield* place
+      const small = yield* storeIn(directory, { maxBytes: 3 })
+      yield* small.set("a", "€")
+      assert.include((yield* Effect.flip(small.set("a", "€€"))).message, "too large")
+      yield* (yield* storeIn(directory)).set("a", "€€")
+      assert.include((yield* Effect.flip(small.get("a"))).message, "too large")
+    })
+  )
+
+  live(
+    "reads no link and no directory in place of a file, and writes over a link and not through it",
+    Effect.gen(function*() {
+      const { directory, fs, root } = yield* place
+      const store = yield* storeIn(directory)
+      yield* store.set("a", "1")
+      const file = `${directory}/${(yield* fs.readDirectory(directory))[0]}`
+      const target = `${root}/target`
+      yield* fs.writeFileString(target, "theirs")
+      yield* fs.remove(file)
+      yield* fs.symlink(target, file)
+      assert.include((yield* Effect.flip(store.get("a"))).message, "link")
+      yield* store.set("a", "2")
+      assert.strictEqual(yield* fs.readFileString(target), "theirs")
+      assert.deepStrictEqual(yield* store.get("a"), Option.some("2"))
+      yield* fs.remove(file)
+      yield* fs.makeDirectory(file)
+      assert.include((yield* Effect.flip(store.get("a"))).message, "no file")
+    })
+  )
+
+  live(
+    "uses no directory that is a link, or that others may write to",
+    Effect.gen(function*() {
+      const { fs, root } = yield* place
+      const shared = `${root}/shared`
+      yield* fs.makeDirectory(shared)
+      yield* fs.chmod(shared, 0o777)
+      yield* fs.symlink(root, `${root}/link`)
+      for (const [directory, why] of [[shared, "others may write"], [`${root}/link`, "is a link"]] as const) {
+        const store = yield* storeIn(directory)
+        assert.include((yield* Effect.flip(store.set("a", "1"))).message, why)
+        assert.include((yield* Effect.flip(store.get("a"))).message, why)
+      }
+    })
+  )
+
+  live(
+    "fails where there can be no directory, and says so",
+    Effect.gen(function*() {
+      const { fs, root } = yield* place
+      yield* fs.writeFileString(`${root}/file`, "")
+      const store = yield* storeIn(`${root}/file/below`)
+      assert.strictEqual((yield* Effect.flip(store.set("a", "1")))._tag, "SystemError")
+    })
+  )
+})
+
+describe("the folder for caches", () => {
+  const folder = (platform: string, variables: Readonly<Record<string, string>>, path: Path.Path) =>
+    FileStore.defaultDirectory({ platform, variables: () => variables }, path)
+
+  it.effect("is where the platform and the user want it", () =>
+    Effect.gen(function*() {
+      const path = yield* Path.Path
+      const home = { HOME: "/home/u" }
+      assert.strictEqual(folder("linux", home, path), "/home/u/.cache/effect-mcp-runtime")
+      assert.strictEqual(folder("linux", { ...home, XDG_CACHE_HOME: "/var/c" }, path), "/var/c/effect-mcp-runtime")
+      assert.strictEqual(
+        folder("linux", { ...home, XDG_CACHE_HOME: "relative" }, path),
+        "/home/u/.cache/effect-mcp-runtime"
+      )
+      assert.strictEqual(folder("darwin", { HOME: "/Users/u" }, path), "/Users/u/Library/Caches/effect-mcp-runtime")
+      assert.isUndefined(folder("linux", {}, path))
+    }).pipe(Effect.provide(NodePath.layerPosix)))
+
+  it.effect("is in the local data of the user on Windows", () =>
+    Effect.gen(function*() {
+      const path = yield* Path.Path
+      const local = "C:\\Users\\u\\AppData\\Local"
+      assert.strictEqual(folder("win32", { LOCALAPPDATA: local }, path), `${local}\\effect-mcp-runtime`)
+      assert.strictEqual(folder("win32", { USERPROFILE: "C:\\Users\\u" }, path), `${local}\\effect-mcp-runtime`)
+      assert.isUndefined(folder("win32", {}, path))
+    }).pipe(Effect.provide(NodePath.layerWin32)))
+
+  live(
+    "is used where no directory is named, and its absence fails every operation",
+    Effect.gen(function*() {
+      const { fs, root } = yield* place
+      const storeOn = (variables: Readonly<Record<string, string>>) =>
+        FileStore.layer().pipe(
+          Layer.provide([platform, HostEnvironment.layer(variables)]),
+          Layer.build,
+          Effect.map(Context.get(KeyValueStore.KeyValueStore))
+        )
+      const homeless = yield* storeOn({})
+      assert.include((yield* Effect.flip(homeless.get("a"))).message, "no folder")
+      const store = yield* storeOn({ XDG_CACHE_HOME: root, HOME: root, LOCALAPPDATA: root })
+      yield* store.set("a", "1")
+      assert.isNotEmpty(yield* fs.readDirectory(root))
+    })
+  )
+})
+
+describe("the tool cache over files", () => {
+  const config = ServerConfig.stdio({ name: "s", command: "node" })
+
+  const run = <A, E>(directory: string, use: (tools: ToolCache.ServerTools) => Effect.Effect<A, E>) =>
+    Effect.scoped(Effect.gen(function*() {
+      const issues: Array<string> = []
+      const events: McpEvent.McpEvents["Type"] = {
+        ...yield* McpEvent.make(),
+        publish: (event) => {
+          if (event._tag === "CacheIssue") issues.push(event.detail)
+        }
+      }
+      const context = yield* ToolCache.layerPersisted().pipe(
+        Layer.provide(FileStore.layer({ directory })),
+        Layer.provide([platform, Layer.succeed(McpEvent.McpEvents, events)]),
+        Layer.build
+      )
+      yield* Effect.flatMap(Context.get(context, ToolCache.ToolCache).for(config), use)
+      return issues
+    }))
+
+  const fetch = (tools: ToolCache.ServerTools) => tools.fetch(source(named("a", "b")))
+
+  live(
+    "knows in the next run what was fetched in this",
+    Effect.gen(function*() {
+      const { directory } = yield* place
+      assert.deepStrictEqual(yield* run(directory, fetch), [])
+      yield* run(directory, (tools) =>
+        Effect.sync(() => {
+          assert.deepStrictEqual(tools.current()?.tools.map(({ name }) => name), ["a", "b"])
+        }))
+    })
+  )
+
+  live(
+    "starts anew from a torn file, and mends it",
+    Effect.gen(function*() {
+      const { directory, fs } = yield* place
+      yield* run(directory, fetch)
+      const file = `${directory}/${(yield* fs.readDirectory(directory))[0]}`
+      yield* fs.truncate(file, 100)
+      const issues = yield* run(directory, (tools) => {
+        assert.isUndefined(tools.current())
+        return fetch(tools)
+      })
+      assert.deepStrictEqual(issues, ["the snapshot of the tools is not used: it is not JSON"])
+      assert.deepStrictEqual(yield* run(directory, (tools) => Effect.sync(() => assert.isDefined(tools.current()))), [])
+    })
+  )
+
+  live(
+    "works without a directory that can be written to, and says so",
+    Effect.gen(function*() {
+      const { fs, root } = yield* place
+      const parent = `${root}/parent`
+      yield* fs.makeDirectory(parent)
+      // Root may write anywhere, but not below a file.
+      if (isRoot) yield* fs.writeFileString(`${parent}/cache`, "")
+      else yield* fs.chmod(parent, 0o500)
+      const issues = yield* run(
+        `${parent}/cache/tools`,
+        (tools) => Effect.map(fetch(tools), () => assert.strictEqual(tools.current()!.tools.length, 2))
+      )
+      assert.isNotEmpty(issues)
+      yield* fs.chmod(parent, 0o700)
+    })
+  )
+})
