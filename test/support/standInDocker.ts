@@ -56,6 +56,8 @@ export const answers = {
     hangs: "exec sleep 600",
     stubborn,
     together: `until grep -q ' mcp --help' "$home/asked"; do sleep 0.01; done; echo 28.2.2`,
+    /** Leaves a process that holds its output open. */
+    "up, with a child": `sleep 600 & echo "$! child" >> "$home/asked"; echo 28.2.2`,
     floods: "yes 28.2.2 | head -c 4000000"
   },
   gateway: {

@@ -13,7 +13,7 @@ import * as Teardown from "../../src/resilience/Teardown.ts"
 import * as DockerGateway from "../../src/transport/DockerGateway.ts"
 import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
 import * as StdioTransport from "../../src/transport/StdioTransport.ts"
-import { assertNoLeak, eventually, gone } from "../support/leaks.ts"
+import { assertNoLeak, eventually, gone, isAlive } from "../support/leaks.ts"
 import * as RecordingSink from "../support/recordingSink.ts"
 import * as StandInDocker from "../support/standInDocker.ts"
 import { folder, request, resultOf, send } from "../support/stdioServer.ts"
@@ -156,8 +156,38 @@ describe("DockerGateway", () => {
         Effect.gen(function*() {
           const { command } = StandInDocker.make({ info: "floods" })
           const { detect } = yield* DockerGateway.DockerGateway
-          assert.isBelow((yield* detect(docker(command))).length, 200)
+          const version = yield* detect(docker(command))
+          assert.isBelow(version.length, 200)
+          assert.include(version, `(${64 * 1024 - 64} more characters)`)
         }).pipe(Effect.provide(live()))
+      ))
+
+    it.live("does not wait for whoever else holds the output of a Docker that has ended", () =>
+      assertNoLeak(
+        Effect.gen(function*() {
+          const standIn = StandInDocker.make({ info: "up, with a child" })
+          const { detect } = yield* DockerGateway.DockerGateway
+          assert.strictEqual(yield* detect(docker(standIn.command)), "28.2.2")
+          yield* Effect.forEach(standIn.asked(), ({ pid }) => gone(pid))
+        }).pipe(Effect.provide(live()))
+      ))
+
+    it.live("does not take the time for Docker's in which this process was held up itself", () =>
+      assertNoLeak(
+        Effect.gen(function*() {
+          const standIn = StandInDocker.make()
+          const { detect } = yield* DockerGateway.DockerGateway
+          const fiber = yield* Effect.fork(detect(docker(standIn.command)))
+          for (let i = 0; i < 10; i++) yield* Effect.yieldNow()
+          yield* Effect.sync(() => {
+            const until = performance.now() + 10_000
+            const isUnderWay = () => standIn.asked().length < 2 || standIn.asked().some(({ pid }) => isAlive(pid))
+            while (isUnderWay() && performance.now() < until) {
+              Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+            }
+          })
+          assert.strictEqual(yield* Fiber.join(fiber), "28.2.2")
+        }).pipe(Effect.provide(live("1 millis")))
       ))
 
     it.live("can be interrupted, and leaves nothing of the questions", () =>

@@ -38,8 +38,8 @@ export interface Options {
 
 const stdoutBytes = 64 * 1024
 const stderrBytes = 2 * 1024
-/** From the end of a program to that of its output, which somebody else may hold open. */
-const drainTime = Duration.millis(200)
+/** From the end of a program to that of its output, which somebody else may hold open for ever. */
+const drainTime = Duration.millis(500)
 /** A question has nothing to put in order when it is given up. */
 const termGrace = Duration.millis(250)
 
@@ -91,6 +91,18 @@ const observe = (child: Spawn.Child, platform: string): Run => {
   }
 }
 
+/** One turn of the event loop, in which what lies ready in a pipe is read. */
+const turn = Effect.async<void>((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
+
+/** Waits a while for something. Time passes as well while this process is held up, so what lies ready is read, too. */
+const settled = <A>(event: Deferred.Deferred<A>, limit: Duration.Duration): Effect.Effect<void> =>
+  Effect.flatMap(
+    BoundedWait.within(limit)(Deferred.await(event)),
+    (came) => Option.isSome(came) ? Effect.void : Effect.asVoid(Effect.repeatN(turn, 2))
+  )
+
 /**
  * Runs a short program to its end: `None` if it does not end in time. Whatever becomes of it, it and all that came of
  * it are ended when the scope is, and at once if the host ends first.
@@ -114,8 +126,9 @@ export const run = (
         }).run.pipe(Effect.zipRight(Effect.sync(release)))
     )
     kill = started.kill
-    const exit = yield* BoundedWait.within(limit)(Deferred.await(started.process.exited))
-    if (Option.isNone(exit)) return Option.none()
-    yield* BoundedWait.within(drainTime)(Deferred.await(started.closed))
-    return Option.some(started.ran(exit.value))
+    yield* settled(started.process.exited, limit)
+    const exit = started.process.exit()
+    if (exit === undefined) return Option.none()
+    yield* settled(started.closed, drainTime)
+    return Option.some(started.ran(exit))
   })
