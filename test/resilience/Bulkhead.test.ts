@@ -136,7 +136,7 @@ const step: FastCheck.Arbitrary<Step> = FastCheck.oneof(
 )
 
 describe("the places of a bulkhead", () => {
-  it("are the reference model's, over 1 000 random histories", () => {
+  it("are the reference model's, over 500 random histories", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.array(step, { maxLength: 60, size: "max" }), (steps) => {
         const places = new Places.Places(2)
@@ -180,7 +180,7 @@ describe("the places of a bulkhead", () => {
         for (const guest of guests) places.leave(guest)
         assert.deepStrictEqual([places.taken, places.waiting], [0, 0])
       }),
-      { numRuns: 1_000 }
+      { numRuns: 500 }
     )
   })
 })
@@ -239,6 +239,6 @@ describe("a bulkhead, over random histories", () => {
         }
         assert.deepStrictEqual([places.taken(), places.waiting()], [0, 0])
       }),
-    { fastCheck: { numRuns: 40 } }
+    { fastCheck: { numRuns: 25 } }
   )
 })

@@ -180,6 +180,6 @@ describe("a deadline, over random histories", () => {
         yield* Fiber.interrupt(fiber)
         assert.strictEqual(time.sleeping(), 0)
       }),
-    { fastCheck: { numRuns: 40 } }
+    { fastCheck: { numRuns: 25 } }
   )
 })

@@ -251,6 +251,17 @@ describe("the watch over a connection", () => {
       yield* Fiber.interrupt(fiber)
     }))
 
+  it.effect("counts no silence against a server that has answered somebody else meanwhile", () =>
+    Effect.gen(function*() {
+      const { fiber, isOver, probes, seconds, state, time } = yield* scripted(Effect.never, { strikes: 1 })
+      yield* seconds(31)
+      state.lastUsed = time.now()
+      yield* seconds(5)
+      assert.lengthOf(probes, 1)
+      assert.isFalse(isOver())
+      yield* Fiber.interrupt(fiber)
+    }))
+
   it.effect("does not probe connections together that began together", () =>
     Effect.gen(function*() {
       const { probes, seconds, start } = yield* scripted(Effect.void)
