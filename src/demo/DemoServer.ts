@@ -34,7 +34,7 @@ const tools: Array<Tool> = [
   },
   {
     name: "echo",
-    description: "Gives a text back.",
+    description: "Gives a text back, and the trace that the call is part of.",
     inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
     annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
   },
@@ -84,7 +84,9 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { _meta, send
     }
     case "echo": {
       if (typeof words !== "string") throw invalid("echo takes a text")
-      return text(words)
+      // where a server with spans of its own would take up the trace (SEP-414)
+      const traceparent = _meta?.["traceparent"]
+      return { ...text(words), ...(traceparent === undefined ? {} : { _meta: { traceparent } }) }
     }
     case "countdown": {
       if (typeof from !== "number" || !(from >= 1 && from <= 100)) throw invalid("countdown takes from, 1 to 100")
