@@ -129,7 +129,7 @@ describe("the log of transitions", () => {
       const end = (how: "closed" | "killed") =>
         Event.Closed({
           server,
-          end: { server, transport: "stdio", how, took: Duration.millis(20), killed: [] }
+          end: { server, transport: "stdio", how, took: Duration.nanos(20_399_999n), killed: [] }
         })
       assert.deepStrictEqual(yield* logged(end("closed"), end("killed")), [
         "DEBUG files the connection ended (closed) in 20ms",

@@ -23,6 +23,12 @@ const names = (servers: ReadonlyArray<string>): string => {
   return servers.length > 10 ? `${shown} and ${servers.length - 10} more` : shown
 }
 
+/** In whole milliseconds: what is finer is noise to a reader. */
+const time = (duration: Duration.Duration): string => {
+  const millis = Math.max(0, Math.round(Duration.toMillis(duration)))
+  return millis === 0 ? "0ms" : Duration.format(Duration.millis(millis))
+}
+
 const line = (level: Line["level"], server: string | undefined, message: string): Line => ({ level, server, message })
 
 const circuits: { readonly [S in CircuitBreaker.State["_tag"]]: (server: string) => Line } = {
@@ -65,7 +71,7 @@ export const make = (now: () => number): (event: McpEvent.McpEvent) => Line | un
         return line(recovered ? "Info" : "Debug", server, `connected${recovered ? " again" : ""} (${status.era} era)`)
       }
       case "Reconnecting": {
-        const delay = Duration.format(Duration.millis(Math.max(0, status.until - now())))
+        const delay = time(Duration.millis(Math.max(0, status.until - now())))
         return trouble(server, `not connected; attempt ${status.attempt} in ${delay}: ${Reason.of(status.error)}`)
       }
       case "Failed":
@@ -88,7 +94,7 @@ export const make = (now: () => number): (event: McpEvent.McpEvent) => Line | un
       }
       case "Closed": {
         const forced = event.end.how === "killed" || event.end.how === "abandoned"
-        const message = `the connection ended (${event.end.how}) in ${Duration.format(event.end.took)}`
+        const message = `the connection ended (${event.end.how}) in ${time(event.end.took)}`
         return line(forced ? "Warning" : "Debug", event.server, message)
       }
       case "CacheIssue":
@@ -98,7 +104,7 @@ export const make = (now: () => number): (event: McpEvent.McpEvent) => Line | un
         const failures = failed.length === 0
           ? ""
           : `, ${failed.length} failed: ${names(failed.map(({ server }) => server))}`
-        const message = `startup complete in ${Duration.format(took)}: ${ready.length} ready${failures}`
+        const message = `startup complete in ${time(took)}: ${ready.length} ready${failures}`
         return line(failed.length === 0 ? "Debug" : "Warning", undefined, message)
       }
       case "ConfigurationReloaded": {
@@ -114,7 +120,7 @@ export const make = (now: () => number): (event: McpEvent.McpEvent) => Line | un
         return line(
           "Debug",
           undefined,
-          `teardown complete in ${Duration.format(event.took)}: ${event.report.servers.length} connections ended`
+          `teardown complete in ${time(event.took)}: ${event.report.servers.length} connections ended`
         )
       default:
         return undefined
