@@ -80,7 +80,7 @@ export type RuntimeError = CallError | RequestError.CircuitOpen | RequestError.S
  * @since 0.1.0
  * @category models
  */
-export type McpError = RuntimeError | RequestError.ToolError
+export type McpError = RuntimeError | Connecting.RequiredServersFailed | RequestError.ToolError
 
 const tags: ReadonlySet<string> = new Set<McpError["_tag"]>([
   "Cancelled",
@@ -109,6 +109,7 @@ const tags: ReadonlySet<string> = new Set<McpError["_tag"]>([
   "RedirectBlocked",
   "RemoteError",
   "RequestTimeout",
+  "RequiredServersFailed",
   "ServerUnavailable",
   "SessionExpired",
   "SpawnFailed",

@@ -4,8 +4,9 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
@@ -14,13 +15,15 @@ import type * as ConnectionPool from "./connection/ConnectionPool.ts"
 import type * as Connector from "./connection/Connector.ts"
 import type * as ServerStatus from "./connection/ServerStatus.ts"
 import type * as Session from "./connection/Session.ts"
+import * as internal from "./internal/runtime.ts"
 import type * as McpError from "./McpError.ts"
 import type * as McpEvent from "./McpEvent.ts"
+import type * as RuntimeMetrics from "./observability/RuntimeMetrics.ts"
+import type * as Bulkhead from "./resilience/Bulkhead.ts"
+import type * as CallPolicy from "./resilience/CallPolicy.ts"
 import type * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 import type * as Teardown from "./resilience/Teardown.ts"
-import type * as Tool from "./tools/Tool.ts"
-import type * as ToolIndex from "./tools/ToolIndex.ts"
-import type * as ToolName from "./tools/ToolName.ts"
+import type * as ToolCatalog from "./tools/ToolCatalog.ts"
 import type * as ToolResult from "./tools/ToolResult.ts"
 import type * as JsonRpc from "./transport/JsonRpc.ts"
 import type * as Transport from "./transport/Transport.ts"
@@ -31,13 +34,17 @@ import type * as Transport from "./transport/Transport.ts"
  */
 export interface Options {
   readonly servers: ReadonlyArray<ServerConfig.ServerConfig>
-  /** How names of tools are written. */
-  readonly nameStyle?: ToolName.Style | undefined
-  /** How long `tools` waits for servers that are on their way and for which something is kept (default 250 ms). */
-  readonly gate?: Duration.DurationInput | undefined
-  /** How long a call may run before an event says that it still does (default 30 s). */
+  /** How long a call may run before an event says that it still does. */
   readonly progressInterval?: Duration.DurationInput | undefined
+  /** How long the servers marked `required` have to be there, all of them together. */
+  readonly requiredTimeout?: Duration.DurationInput | undefined
 }
+
+/**
+ * @since 0.1.0
+ * @category defaults
+ */
+export const defaults = { progressInterval: Duration.seconds(30), requiredTimeout: Duration.seconds(60) }
 
 /**
  * A tool that can be called. `Deferred`: its server is not connected yet; what is known of it was kept, and a call waits
@@ -46,24 +53,11 @@ export interface Options {
  * @since 0.1.0
  * @category models
  */
-export interface RuntimeTool extends ToolIndex.Entry {
-  readonly _tag: "Ready" | "Deferred"
+export interface RuntimeTool extends ToolCatalog.Offered {
   readonly call: (
     args?: JsonRpc.JsonObject,
     options?: CallOptions
   ) => Effect.Effect<CallResult, McpError.RuntimeError>
-}
-
-/**
- * A server whose tools are not there, and why.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Missing {
-  readonly server: string
-  readonly status: ServerStatus.ServerStatus
-  readonly error: McpError.RuntimeError | undefined
 }
 
 /**
@@ -73,9 +67,10 @@ export interface Missing {
 export interface Tools {
   readonly tools: ReadonlyArray<RuntimeTool>
   readonly toolsByName: ReadonlyMap<string, ReadonlyArray<RuntimeTool>>
-  readonly missing: ReadonlyArray<Missing>
-  /** Tools that cannot be offered, by server. */
-  readonly rejected: ReadonlyArray<Tool.RejectedTool & { readonly server: string }>
+  /** The servers whose tools are not there, and why. */
+  readonly missing: ReadonlyArray<ToolCatalog.Missing>
+  /** Tools that cannot be offered. */
+  readonly rejected: ToolCatalog.Listing["rejected"]
 }
 
 /**
@@ -146,7 +141,7 @@ export interface ServerInfo {
  */
 export interface Gathered<Item> {
   readonly items: ReadonlyArray<Item & { readonly server: string }>
-  readonly missing: ReadonlyArray<Missing>
+  readonly missing: ReadonlyArray<ToolCatalog.Missing>
 }
 
 type ServerOperation = (
@@ -209,7 +204,7 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
   readonly disconnectAll: Effect.Effect<void>
   readonly reload: (servers: ReadonlyArray<ServerConfig.ServerConfig>) => Effect.Effect<ConnectionPool.ReloadReport>
   /** The session of a server, for what this interface does not name. */
-  readonly withSession: <A, E, R>(
+  readonly withSession: <A, E extends McpError.McpError, R>(
     server: string,
     f: (session: Session.Session) => Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | McpError.RuntimeError, R>
@@ -220,3 +215,43 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
   readonly resetBreaker: ServerSwitch
   readonly teardownReport: Effect.Effect<Teardown.Report>
 }>() {}
+
+/**
+ * The concerns that a runtime is composed of.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Requirements =
+  | Bulkhead.Bulkhead
+  | CallPolicy.CallPolicy
+  | CircuitBreaker.CircuitBreaker
+  | ConnectionPool.ConnectionPool
+  | McpEvent.McpEvents
+  | RuntimeMetrics.RuntimeMetrics
+  | Teardown.Teardown
+  | ToolCatalog.ToolCatalog
+
+/**
+ * Starts the servers and waits for none of them, but for those that are `required`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: (
+  options: Options
+) => Effect.Effect<McpRuntime["Type"], McpError.RequiredServersFailed, Requirements | Scope.Scope> = (options) =>
+  internal.make({
+    servers: options.servers,
+    progressInterval: options.progressInterval ?? defaults.progressInterval,
+    requiredTimeout: options.requiredTimeout ?? defaults.requiredTimeout
+  })
+
+/**
+ * Every concern is left to the application; `NodeMcpRuntime.layer` has all of them.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options: Options): Layer.Layer<McpRuntime, McpError.RequiredServersFailed, Requirements> =>
+  Layer.scoped(McpRuntime, make(options))

@@ -72,6 +72,13 @@ export * as ConnectionPool from "./connection/ConnectionPool.ts"
 export * as Connector from "./connection/Connector.ts"
 
 /**
+ * The time that one call has, over everything it does: waiting for a connection, its attempts, the pauses between them.
+ *
+ * @since 0.1.0
+ */
+export * as Deadline from "./resilience/Deadline.ts"
+
+/**
  * Docker's MCP gateway as a server: looked for before each start, started as a child process, ended like one.
  *
  * @since 0.1.0
@@ -253,6 +260,14 @@ export * as SseTransport from "./transport/SseTransport.ts"
 export * as StdioTransport from "./transport/StdioTransport.ts"
 
 /**
+ * Keeps one server connected for as long as it is wanted: a loop that connects, watches, waits and tries again, one
+ * connection at a time.
+ *
+ * @since 0.1.0
+ */
+export * as Supervisor from "./connection/Supervisor.ts"
+
+/**
  * How servers are ended, and the record of how each one went.
  *
  * @since 0.1.0
@@ -279,6 +294,13 @@ export * as ToolCache from "./tools/ToolCache.ts"
  * @since 0.1.0
  */
 export * as ToolFilter from "./tools/ToolFilter.ts"
+
+/**
+ * The tools of all servers: what is known of them at once, what must be waited for, and what is not there and why.
+ *
+ * @since 0.1.0
+ */
+export * as ToolCatalog from "./tools/ToolCatalog.ts"
 
 /**
  * All tools of all servers under names that a model can use: pure data, made anew whenever something changes.

@@ -104,6 +104,10 @@ export class ConnectionPool extends Context.Tag("effect-mcp-runtime/connection/C
   /** The servers in the order of their configuration. */
   readonly members: () => ReadonlyArray<Member>
   readonly member: (server: string) => Member | undefined
+  readonly find: (server: string) => Effect.Effect<Member, McpError.NotFound>
+  readonly config: (server: string) => ServerConfig.ServerConfig | undefined
+  /** Whether a use of the server would begin at once. */
+  readonly isConnected: (server: string) => boolean
   /** Every change of a status from now on, in order; ends with the pool. */
   readonly changes: Stream.Stream<ServerStatus.Change>
   /** Called synchronously with every change; returns how to stop. */

@@ -14,6 +14,7 @@ import * as Connector from "./Connector.ts"
 import type * as Adapter from "./internal/adapter.ts"
 import * as Establish from "./internal/establish.ts"
 import * as SdkClient from "./internal/sdkClient.ts"
+import { begun } from "./internal/unsent.ts"
 
 const load: Effect.Effect<Adapter.Loaded> = Effect.map(
   Effect.promise(() =>
@@ -88,12 +89,19 @@ const followed = (
         Effect.sync(() => new AbortController()),
         (controller) => Effect.sync(() => controller.abort())
       ),
-      (controller) =>
-        Stream.mapEffect(
-          Stream.fromAsyncIterable(start(controller.signal), (cause) => failure(server, cause)),
+      (controller) => {
+        let created = false
+        const failed = (cause: unknown): McpError.CallError => {
+          const error = failure(server, cause)
+          // what cannot be asked about a task any more has been begun all the same
+          return created ? begun(error) : error
+        }
+        return Stream.mapEffect(
+          Stream.fromAsyncIterable(start(controller.signal), failed),
           (said): Effect.Effect<Connector.TaskUpdate, McpError.CallError> => {
             switch (said.type) {
               case "taskCreated":
+                created = true
                 return Effect.succeed({ _tag: "Created", taskId: said.task.taskId, status: said.task.status })
               case "taskStatus":
                 return Effect.succeed({
@@ -108,10 +116,11 @@ const followed = (
                   result: JsonRpc.isObject(said.result) ? said.result as JsonRpc.JsonObject : {}
                 })
               case "error":
-                return Effect.fail(failure(server, said.error))
+                return Effect.fail(failed(said.error))
             }
           }
         )
+      }
     )
   )
 

@@ -25,6 +25,8 @@ export interface CallOptions {
   readonly idleTimeout?: Duration.DurationInput | undefined
   readonly totalTimeout?: Duration.DurationInput | undefined
   readonly onProgress?: ((progress: Connector.Progress) => void) | undefined
+  /** Called with each update of a call that its server runs as a task. */
+  readonly onTask?: ((update: Connector.TaskUpdate) => void) | undefined
   /** What to do with structured content that violates the tool's output schema (default: fail). */
   readonly outputMismatch?: "fail" | "keep" | undefined
   /** Extra `_meta` of the request. */

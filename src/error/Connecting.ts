@@ -261,3 +261,33 @@ export class ConnectionLost
     return true
   }
 }
+
+/**
+ * Servers that an application cannot do without are not there; all of them are named.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class RequiredServersFailed
+  extends Schema.TaggedError<RequiredServersFailed>("effect-mcp-runtime/RequiredServersFailed")(
+    "RequiredServersFailed",
+    {
+      server: Schema.String,
+      failures: Schema.Array(Schema.Struct({ server: Schema.String, reason: Schema.String, error: Schema.Unknown }))
+    }
+  )
+{
+  override get message(): string {
+    const each = this.failures.map(({ reason, server }) => named(server, excerpt(reason)))
+    return `${this.failures.length} required servers are not there: ${each.join("; ")}`
+  }
+  get outcome(): Outcome {
+    return "not-sent"
+  }
+  get isRetryable(): boolean {
+    return true
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}

@@ -40,6 +40,8 @@ export interface Places {
   readonly within: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E | McpError.Overloaded, R>
   readonly taken: () => number
   readonly waiting: () => number
+  /** Whether whoever comes now gets a place at once. */
+  readonly hasRoom: () => boolean
 }
 
 /**
@@ -78,7 +80,8 @@ const makePlaces = (server: string, places: internal.Places, limit: number): Pla
       )
     }),
   taken: () => places.taken,
-  waiting: () => places.waiting
+  waiting: () => places.waiting,
+  hasRoom: () => places.hasRoom
 })
 
 const makeWith = (

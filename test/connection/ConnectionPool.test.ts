@@ -3,7 +3,7 @@ import { Chunk, Effect, Exit, Fiber, Layer, Schedule, Scope, Stream, TestClock }
 import * as McpError from "../../src/McpError.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
 import * as MemoryServer from "../../src/transport/MemoryServer.ts"
-import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
+import type * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
 import * as Pool from "../support/pool.ts"
 
 const pool = Pool.ConnectionPool.ConnectionPool
@@ -418,7 +418,7 @@ describe("the end of a pool", () => {
         const service = yield* pool
         const changes = yield* Effect.fork(Effect.map(
           Stream.runCollect(service.changes),
-          (all) => Chunk.toArray(all).map(({ server, status }) => `${server} ${status._tag}`).sort()
+          (all) => Chunk.toArray(all).map(({ server, status }) => `${server} ${status._tag}`).toSorted()
         ))
         yield* TestClock.adjust("1 millis")
         yield* Scope.close(scope, Exit.void)

@@ -8,9 +8,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
+import * as Mailbox from "../../internal/mailbox.ts"
 import type * as McpError from "../../McpError.ts"
 import type * as Connector from "../Connector.ts"
-import * as Mailbox from "./mailbox.ts"
 
 /** @internal */
 export interface Change {

@@ -11,6 +11,7 @@ import * as McpError from "../../McpError.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Calls from "./calls.ts"
 import type * as Inputs from "./inputs.ts"
+import { begun } from "./unsent.ts"
 
 /** @internal */
 export interface Options {
@@ -95,7 +96,10 @@ const rounds = (
       ...(answers.length === 0 ? {} : { inputResponses: Object.fromEntries(answers) }),
       ...(typeof state === "string" ? { requestState: state } : {})
     }
-    const result = yield* options.once(asked.method, params, { ...asked.own, totalTimeout })
+    const result = yield* Effect.mapError(
+      options.once(asked.method, params, { ...asked.own, totalTimeout }),
+      begun
+    )
     return result["resultType"] === "input_required" ? yield* rounds(options, asked, result, round + 1, limit) : result
   })
 

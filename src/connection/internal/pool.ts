@@ -4,6 +4,7 @@
  * @internal
  */
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -14,6 +15,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Fingerprint from "../../config/Fingerprint.ts"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
+import * as Mailbox from "../../internal/mailbox.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
 import * as BoundedWait from "../../resilience/BoundedWait.ts"
@@ -25,7 +27,6 @@ import * as Connector from "../Connector.ts"
 import { mayFollow, ServerStatus } from "../ServerStatus.ts"
 import type { Change } from "../ServerStatus.ts"
 import * as Supervisor from "../Supervisor.ts"
-import * as Mailbox from "./mailbox.ts"
 import * as Slots from "./slots.ts"
 
 /** A name and who serves it. */
@@ -269,16 +270,19 @@ export const make = (
 
     // Every server ends at the same time, so that many stubborn ones take no longer than one.
     yield* Effect.addFinalizer(() =>
-      Effect.suspend(() => {
+      Effect.gen(function*() {
         closed = true
+        const began = yield* Clock.currentTimeMillis
+        events.publish(McpEvent.McpEvent.TeardownBegan({ servers: supervisors.size }))
         for (const supervisor of supervisors) supervisor.close()
-        return BoundedWait.within(teardown.options.deadline)(
+        yield* BoundedWait.within(teardown.options.deadline)(
           Effect.forEach(Array.from(running), Fiber.await, { concurrency: "unbounded", discard: true })
         )
-      }).pipe(Effect.andThen(Effect.sync(() => {
         for (const reader of readers) reader.end(Exit.succeed([]))
         listeners.clear()
-      })))
+        const took = Duration.millis((yield* Clock.currentTimeMillis) - began)
+        events.publish(McpEvent.McpEvent.TeardownComplete({ report: yield* teardown.report, took }))
+      })
     )
 
     return {
@@ -292,6 +296,9 @@ export const make = (
         const entry = entries.get(server)
         return entry === undefined ? undefined : memberOf(server, entry)
       },
+      find: (server) => Effect.suspend(() => Effect.map(find(server), (entry) => memberOf(server, entry))),
+      config: (server) => entries.get(server)?.config,
+      isConnected: (server) => entries.get(server)?.supervisor.connected() !== undefined,
       changes: Stream.unwrapScoped(Effect.map(
         Effect.acquireRelease(
           Effect.sync(() => {

@@ -12,15 +12,15 @@ import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
+import type * as ServerConfig from "../../config/ServerConfig.ts"
+import * as Signal from "../../internal/signal.ts"
 import * as McpError from "../../McpError.ts"
 import * as BoundedWait from "../../resilience/BoundedWait.ts"
-import * as Delays from "../../resilience/internal/delays.ts"
-import * as Storm from "../../resilience/internal/storm.ts"
 import * as Connector from "../Connector.ts"
 import { ServerStatus } from "../ServerStatus.ts"
 import * as Session from "../Session.ts"
 import type * as Supervisor from "../Supervisor.ts"
-import * as Signal from "./signal.ts"
+import * as Series from "./series.ts"
 import { unsent } from "./unsent.ts"
 import * as Verdict from "./verdict.ts"
 
@@ -58,6 +58,9 @@ type Turn =
   /** Somebody wants it otherwise. */
   | { readonly _tag: "Stopped" }
 
+/** What is required is there from the beginning, even if its kind is lazy by default. */
+const isEager = (config: ServerConfig.ServerConfig): boolean => config.lazy !== true || config.required === true
+
 const downDetail: { readonly [D in Down]: string } = {
   configuration: "it is disabled in the configuration; enable it first",
   disabled: "it was disabled; enable it first",
@@ -71,9 +74,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     const server = config.name
     const now = () => clock.unsafeCurrentTimeMillis()
     const signal = Signal.make()
-    const delays = Delays.make(reconnect.schedule)
-    const slowDelays = reconnect.slowLane === undefined ? undefined : Delays.make(reconnect.slowLane)
-    const storm = Storm.make(reconnect.storm.reconnects, Duration.toMillis(reconnect.storm.within))
+    const series = Series.make(reconnect)
     const idleTimeout = config.idleTimeout === undefined ? undefined : Duration.toMillis(config.idleTimeout)
 
     let down: Down | undefined = options.down ?? (config.enabled === false ? "configuration" : undefined)
@@ -81,7 +82,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     let retired = false
     let closed = false
     /** Somebody needs the server, or it is to be there before anybody does. */
-    let wanted = config.lazy !== true
+    let wanted = isEager(config)
     /** The wait for the next attempt is to end now. */
     let hurry = false
     /** What is connected is to be replaced. */
@@ -119,7 +120,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         return new McpError.ServerUnavailable({ server, why, detail: downDetail[down] })
       }
       if (status._tag === "NeedsAuth") return status.error
-      const wait = stormed ? storm.wait(now()) : 0
+      const wait = stormed ? series.wait(now()) : 0
       if (wait === 0) return undefined
       return new McpError.ServerUnavailable({
         server,
@@ -207,6 +208,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         }
         current = mine
         connections++
+        series.connected()
         health = undefined
         stormed = false
         hurry = false
@@ -257,19 +259,11 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           : Effect.sync(park)
       })
 
-    // what the loop remembers between its turns
-    let attempt = 0
-    let slow = false
-    let recovering = false
     let lastError: McpError.ConnectError | undefined = undefined
 
-    /** Given up until somebody asks. */
+    /** Given up until somebody asks, who begins a new series. */
     const park = (next: ServerStatus, error: Supervisor.UseError): void => {
-      // the next who asks begins a new series
-      attempt = 0
-      slow = false
-      delays.reset()
-      slowDelays?.reset()
+      series.over()
       wanted = false
       hurry = false
       become(next)
@@ -282,52 +276,35 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         refused
       )
 
-    const afresh = (): void => {
-      attempt = 0
-      slow = false
-      recovering = false
-      stormed = false
-      delays.reset()
-      slowDelays?.reset()
-      storm.reset()
-    }
-
-    const nextDelay = (error: McpError.ConnectError): Effect.Effect<Duration.Duration | undefined> =>
-      slow && slowDelays !== undefined ? slowDelays.next(error) : Effect.flatMap(delays.next(error), (delay) => {
-        if (delay !== undefined || slowDelays === undefined || connections === 0) return Effect.succeed(delay)
-        slow = true
-        return slowDelays.next(error)
-      })
-
     const recover = (error: McpError.ConnectError, verdict: Verdict.Verdict): Effect.Effect<void> => {
-      recovering = true
-      if (verdict === "auth") {
-        return Effect.sync(() => park(ServerStatus.NeedsAuth({ error }), unsent(error)))
-      }
+      lastError = error
+      if (verdict === "auth") return Effect.sync(() => park(ServerStatus.NeedsAuth({ error }), unsent(error)))
       if (verdict === "final") return Effect.sync(() => giveUp(error))
-      return Effect.flatMap(nextDelay(error), (planned) => {
-        if (planned === undefined) return Effect.sync(() => giveUp(error))
+      return Effect.flatMap(series.next(error), (delay) => {
+        if (delay === undefined) return Effect.sync(() => giveUp(error))
         if (isUnwanted()) return Effect.void
-        const delay = Duration.max(planned, Verdict.retryAfter(error))
-        attempt++
-        const until = now() + Duration.toMillis(delay)
-        become(ServerStatus.Reconnecting({ attempt, until, error }))
-        options.onRetry(attempt, delay, error)
+        become(ServerStatus.Reconnecting({
+          attempt: series.attempt(),
+          until: now() + Duration.toMillis(delay),
+          error
+        }))
+        options.onRetry(series.attempt(), delay, error)
         // nobody should have to wait for minutes to hear that a server is away
-        if (slow) {
+        if (series.isSlow()) {
           openGate(Exit.fail(unsent(error)))
           wanted = false
         }
         return Effect.raceFirst(
           Effect.sleep(delay),
-          signal.until(() => isUnwanted() || hurry || (slow && wanted))
+          signal.until(() => isUnwanted() || hurry || (series.isSlow() && wanted))
         )
       })
     }
 
     const step: Effect.Effect<void> = Effect.suspend(() => {
       if (down !== undefined) {
-        afresh()
+        series.forget()
+        stormed = false
         restart = false
         wanted = false
         hurry = false
@@ -337,44 +314,35 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       }
       if (restart) {
         restart = false
-        afresh()
+        stormed = false
+        series.forget()
       }
-      if (!wanted && !(slow && attempt > 0)) {
+      // in the slow lane it is tried although nobody asks
+      if (!wanted && !series.isSlow()) {
         if (status._tag === "Disabled" || status._tag === "Connecting" || status._tag === "Connected") {
           become(ServerStatus.Idle({ tools: knownTools }))
         }
         return signal.until(() => closed || down !== undefined || wanted)
       }
-      if (recovering) {
-        const wait = storm.wait(now())
-        if (wait > 0) {
-          stormed = true
-          return Effect.sync(() => giveUp(lastError ?? unsentClosed(server), refusal()))
-        }
-        storm.count(now())
+      if (series.admit(now()) > 0) {
+        stormed = true
+        return Effect.sync(() => giveUp(lastError ?? unsentClosed(server), refusal()))
       }
       hurry = false
-      if (attempt === 0 && status._tag !== "Connecting") become(ServerStatus.Connecting())
+      if (series.attempt() === 0 && status._tag !== "Connecting") become(ServerStatus.Connecting())
       return Effect.flatMap(turn, (ended) => {
         switch (ended._tag) {
           case "Stopped":
             return Effect.void
           case "Idle":
             return Effect.sync(() => {
-              recovering = false
+              series.calm()
               become(ServerStatus.Idle({ tools: knownTools }))
             })
           case "Refused":
-            lastError = ended.error
             return recover(ended.error, Verdict.ofConnect(ended.error))
           case "Lost":
-            lastError = ended.error
-            if (ended.uptime >= Duration.toMillis(reconnect.stableAfter)) {
-              attempt = 0
-              slow = false
-              delays.reset()
-              slowDelays?.reset()
-            }
+            if (ended.uptime >= Duration.toMillis(reconnect.stableAfter)) series.over()
             return recover(ended.error, Verdict.ofLoss(ended.error))
         }
       })
@@ -425,7 +393,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       },
       settled: signal.until(() => status._tag !== "Connecting"),
       connect: whenUp(() => {
-        storm.reset()
+        series.forget()
         stormed = false
         wanted = true
         hurry = true
@@ -433,7 +401,6 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       }),
       reconnect: whenUp(() => {
         current = undefined
-        storm.reset()
         stormed = false
         wanted = true
         restart = true
@@ -444,7 +411,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       enable: Effect.sync(() => {
         if (down === undefined) return
         down = undefined
-        wanted = config.lazy !== true
+        wanted = isEager(config)
         signal.raise()
       }),
       retire: (drain) =>

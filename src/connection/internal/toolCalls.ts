@@ -9,6 +9,7 @@ import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as Mailbox from "../../internal/mailbox.ts"
 import { headersOf } from "../../internal/paramHeaders.ts"
 import * as McpError from "../../McpError.ts"
 import type * as Tool from "../../tools/Tool.ts"
@@ -18,7 +19,6 @@ import type * as Connector from "../Connector.ts"
 import type * as Session from "../Session.ts"
 import { notJson } from "./jsonInput.ts"
 import type * as KnownTools from "./knownTools.ts"
-import * as Mailbox from "./mailbox.ts"
 import * as StructuredOutput from "./structuredOutput.ts"
 
 /** @internal */
@@ -150,7 +150,7 @@ export const make = (options: Options): Pick<Session.Session, "callTool" | "call
     })
 
   return {
-    callTool: (name, args = {}, own) => call(name, args, own, ignore),
+    callTool: (name, args = {}, own) => call(name, args, own, own?.onTask ?? ignore),
     callToolStream: (name, args = {}, own) =>
       Stream.unwrapScoped(Effect.gen(function*() {
         const mailbox = Mailbox.make<Session.CallEvent, McpError.CallError>(backlog)
@@ -160,6 +160,7 @@ export const make = (options: Options): Pick<Session.Session, "callTool" | "call
         }
         const onTask = (update: Connector.TaskUpdate): void => {
           if (update._tag !== "Result") mailbox.offer({ _tag: "Task", update })
+          own?.onTask?.(update)
         }
         yield* Effect.forkScoped(
           Effect.onExit(call(name, args, { ...own, onProgress }, onTask), (exit) =>

@@ -1,20 +1,16 @@
 /**
- * What a failed connect means to whoever wanted to send something: it was not sent, however far the handshake came.
+ * What an error says of the request that it met, told of the larger thing that the request was a part of.
  *
  * @internal
  */
 import * as McpError from "../../McpError.ts"
 
-/** @internal */
-export const unsent = (error: McpError.ConnectError): McpError.ConnectError => {
-  const outcome = "not-sent"
+const told = <E extends McpError.CallError>(error: E, outcome: McpError.Outcome): E | McpError.ConnectError => {
   switch (error._tag) {
     case "ConnectionLost":
       return new McpError.ConnectionLost({ ...error, outcome })
     case "HttpStatus":
       return new McpError.HttpStatus({ ...error, outcome })
-    case "MessageTooLarge":
-      return new McpError.MessageTooLarge({ ...error, connecting: true })
     case "NetworkError":
       return new McpError.NetworkError({ ...error, outcome })
     case "ProcessExited":
@@ -28,4 +24,28 @@ export const unsent = (error: McpError.ConnectError): McpError.ConnectError => {
     default:
       return error
   }
+}
+
+/**
+ * What a failed connect means to whoever wanted to send something: it was not sent, however far the handshake came.
+ *
+ * @internal
+ */
+export const unsent = (error: McpError.ConnectError): McpError.ConnectError =>
+  error._tag === "MessageTooLarge"
+    ? new McpError.MessageTooLarge({ ...error, connecting: true })
+    : told(error, "not-sent")
+
+/**
+ * What a request that could not be sent means to a call of which the server has had an earlier part: nobody can tell
+ * what became of the call, and it must not be taken for one that can safely be made again.
+ *
+ * @internal
+ */
+export const begun = (error: McpError.CallError): McpError.CallError => {
+  if (error.outcome !== "not-sent") return error
+  const known = told(error, "unknown")
+  return known.outcome === "not-sent" && known.isRetryable
+    ? new McpError.StreamInterrupted({ server: error.server, detail: error.message, outcome: "unknown" })
+    : known
 }

@@ -31,6 +31,10 @@ export class Places {
     return this.#taken
   }
 
+  get hasRoom(): boolean {
+    return this.#taken < this.#limit
+  }
+
   get waiting(): number {
     return this.#queue.size
   }

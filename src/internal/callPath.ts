@@ -1,0 +1,270 @@
+/**
+ * The way of a call, outside in: deadline, repetition, breaker, places, connection. What is in order costs a comparison;
+ * only what has to wait, or has failed, costs more.
+ *
+ * @internal
+ */
+import type * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import type * as Limits from "../config/Limits.ts"
+import * as ServerConfig from "../config/ServerConfig.ts"
+import type * as ConnectionPool from "../connection/ConnectionPool.ts"
+import type * as Session from "../connection/Session.ts"
+import type * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
+import type * as McpRuntime from "../McpRuntime.ts"
+import * as CallSpan from "../observability/CallSpan.ts"
+import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
+import type * as Bulkhead from "../resilience/Bulkhead.ts"
+import type * as CallPolicy from "../resilience/CallPolicy.ts"
+import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
+import * as Deadline from "../resilience/Deadline.ts"
+import type * as Tool from "../tools/Tool.ts"
+import type * as ToolResult from "../tools/ToolResult.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
+
+/** @internal */
+export interface Options {
+  readonly clock: Clock.Clock
+  readonly limits: Limits.Limits
+  readonly pool: ConnectionPool.ConnectionPool["Type"]
+  readonly breakers: CircuitBreaker.CircuitBreaker["Type"]
+  readonly bulkhead: Bulkhead.Bulkhead["Type"]
+  readonly policy: CallPolicy.CallPolicy["Type"]
+  readonly metrics: RuntimeMetrics.RuntimeMetrics["Type"]
+  readonly publish: (event: McpEvent.McpEvent) => void
+  /** The definition of a tool, where it comes from the server itself. */
+  readonly definition: (server: string, tool: string) => Tool.Tool | undefined
+}
+
+/** A call under way. */
+interface Running {
+  readonly callId: string
+  readonly server: string
+  readonly tool: string
+  readonly began: number
+  told: number
+}
+
+/** @internal */
+export interface CallPath {
+  readonly call: (
+    server: string,
+    tool: string,
+    args: JsonRpc.JsonObject,
+    options: McpRuntime.CallOptions | undefined
+  ) => Effect.Effect<McpRuntime.CallResult, McpError.RuntimeError>
+  /** Anything else that is asked of a server. */
+  readonly ask: <A, E extends McpError.McpError, R>(
+    server: string,
+    operation: string,
+    f: (live: ConnectionPool.Live) => Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | McpError.RuntimeError, R>
+  /** How many calls of a server are under way. */
+  readonly inFlight: (server: string) => number
+  /** Tells of the calls that take long. Never ends. */
+  readonly tellRunning: (interval: Duration.Duration) => Effect.Effect<never>
+}
+
+/** What a call of one server needs, looked up once per configuration. */
+interface Gates {
+  readonly config: ServerConfig.ServerConfig
+  readonly breaker: CircuitBreaker.Breaker
+  readonly places: Bulkhead.Places
+  readonly policy: ReturnType<CallPolicy.CallPolicy["Type"]["for"]>
+  readonly metrics: RuntimeMetrics.ServerMetrics
+  readonly idle: number
+  readonly total: number
+  readonly listTotal: number
+}
+
+/** @internal */
+export const make = (options: Options): CallPath => {
+  const { breakers, bulkhead, clock, limits, metrics, policy, pool, publish } = options
+  const known = new Map<string, Gates>()
+  const running = new Set<Running>()
+  let ids = 0
+
+  const gatesOf = (server: string): Gates | undefined => {
+    const config = pool.config(server)
+    const gates = known.get(server)
+    if (config === undefined || gates?.config === config) return config === undefined ? undefined : gates
+    const inForce = ServerConfig.limits(config, limits)
+    const made: Gates = {
+      config,
+      breaker: breakers.for(server),
+      places: bulkhead.for(config),
+      policy: policy.for(config),
+      metrics: metrics.for(server),
+      idle: Duration.toMillis(inForce.requestTimeout),
+      total: Duration.toMillis(inForce.toolTimeout),
+      listTotal: Duration.toMillis(inForce.listTimeout)
+    }
+    known.set(server, made)
+    return made
+  }
+
+  /** Through the breaker and a place to the connection; bounded until it has come there, if that takes a wait. */
+  const pass = <A, E extends McpError.McpError, R>(
+    server: string,
+    gates: Gates,
+    operation: string,
+    deadline: () => Deadline.Deadline,
+    f: (live: ConnectionPool.Live) => Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E | McpError.RuntimeError, R> =>
+    pool.isConnected(server) && gates.places.hasRoom()
+      ? gates.breaker.protect(gates.places.within(pool.use(server, f)))
+      : Deadline.untilArrived(deadline(), server, operation)((arrived) =>
+        gates.breaker.protect(gates.places.within(pool.use(server, (live) => {
+          arrived()
+          return f(live)
+        })))
+      )
+
+  /** Only the pool can tell which servers there are. */
+  const unknown = (server: string): Effect.Effect<never, McpError.RuntimeError> =>
+    Effect.zipRight(pool.find(server), Effect.never)
+
+  const call: CallPath["call"] = (server, tool, args, own) =>
+    Effect.suspend(() => {
+      const gates = gatesOf(server)
+      if (gates === undefined) return unknown(server)
+      const began = clock.unsafeCurrentTimeMillis()
+      const callId = own?.callId ?? `call-${++ids}`
+      const names = { callId, server, tool }
+      let own_: Running | undefined = undefined
+      let attempts = 0
+      let connected = false
+      let connection: Session.Session["connection"] | undefined = undefined
+      let deadline: Deadline.Deadline | undefined = undefined
+      const deadlineOf = () =>
+        deadline ??= Deadline.make({
+          now: began,
+          idle: millis(own?.idleTimeout) ?? gates.idle,
+          total: millis(own?.totalTimeout) ?? gates.total
+        })
+      const onProgress: NonNullable<Session.CallOptions["onProgress"]> = (progress) => {
+        publish(McpEvent.McpEvent.CallProgress({ ...names, progress }))
+        own?.onProgress?.(progress)
+      }
+
+      const attempt = (
+        meta: JsonRpc.JsonObject | undefined
+      ): Effect.Effect<ToolResult.ToolResult, McpError.RuntimeError> =>
+        Effect.suspend(() => {
+          attempts++
+          connected = false
+          return pass(server, gates, "tools/call", deadlineOf, (live) => {
+            connected = true
+            connection = live.session.connection
+            // what has been waited so far is not to be had again
+            const left = deadline === undefined ? undefined : deadline.attempt(clock.unsafeCurrentTimeMillis())
+            return live.session.callTool(tool, args, { ...own, ...left, meta, onProgress })
+          })
+        })
+
+      const again = (
+        meta: JsonRpc.JsonObject | undefined,
+        error: McpError.RuntimeError
+      ): Effect.Effect<ToolResult.ToolResult, McpError.RuntimeError> => {
+        const definition = options.definition(server, tool)
+        const delay = gates.policy.again({ error, attempts, connected, tool: definition, replay: own?.replay })
+        const left = deadlineOf().left(clock.unsafeCurrentTimeMillis())
+        if (delay === undefined || Duration.toMillis(delay) >= left) return Effect.fail(error)
+        return Effect.zipRight(
+          Effect.sleep(delay),
+          Effect.catchAll(attempt(meta), (next) => again(meta, next))
+        )
+      }
+
+      const whole = CallSpan.traced(
+        {
+          server,
+          method: "tools/call",
+          tool,
+          callId,
+          config: gates.config,
+          connection: () => connection,
+          meta: own?.meta
+        },
+        (meta) => Effect.catchAll(attempt(meta), (error) => again(meta, error))
+      )
+
+      // begun inside and ended outside of what can be interrupted, so that whatever was begun is ended
+      return Effect.onExit(
+        Effect.suspend(() => {
+          own_ = { ...names, began, told: began }
+          running.add(own_)
+          gates.metrics.callBegan()
+          publish(McpEvent.McpEvent.CallBegan(names))
+          return Effect.map(whole, (result): McpRuntime.CallResult => ({
+            ...result,
+            metadata: {
+              callId,
+              serverName: server,
+              toolName: tool,
+              duration: Duration.millis(clock.unsafeCurrentTimeMillis() - began),
+              attempts
+            }
+          }))
+        }),
+        (exit) => {
+          if (own_ === undefined) return Effect.void
+          running.delete(own_)
+          const took = clock.unsafeCurrentTimeMillis() - began
+          const outcome = outcomeOf(exit)
+          gates.metrics.callEnded(outcome, took)
+          publish(McpEvent.McpEvent.CallEnded({ ...names, took: Duration.millis(took), attempts, outcome }))
+          return Effect.void
+        }
+      )
+    })
+
+  const ask: CallPath["ask"] = (server, operation, f) =>
+    Effect.suspend(() => {
+      const gates = gatesOf(server)
+      if (gates === undefined) return unknown(server)
+      const now = clock.unsafeCurrentTimeMillis()
+      const total = gates.listTotal
+      return pass(server, gates, operation, () => Deadline.make({ now, idle: total, total }), f)
+    })
+
+  const tell = (interval: number): void => {
+    const now = clock.unsafeCurrentTimeMillis()
+    for (const one of running) {
+      if (now - one.told < interval) continue
+      one.told = now
+      const { began, callId, server, tool } = one
+      publish(McpEvent.McpEvent.CallRunning({ callId, server, tool, since: Duration.millis(now - began) }))
+    }
+  }
+
+  return {
+    call,
+    ask,
+    inFlight: (server) => {
+      let count = 0
+      for (const one of running) if (one.server === server) count++
+      return count
+    },
+    tellRunning: (interval) =>
+      Effect.forever(Effect.zipRight(
+        // looked at more often than told, so that nobody is told much later than after the interval
+        Effect.sleep(Duration.times(interval, 1 / 4)),
+        Effect.sync(() => tell(Duration.toMillis(interval)))
+      ))
+  }
+}
+
+/** A duration that is none is the session's to refuse. */
+const millis = (input: Duration.DurationInput | undefined): number | undefined =>
+  input === undefined ? undefined : Option.getOrUndefined(Option.map(Duration.decodeUnknown(input), Duration.toMillis))
+
+const outcomeOf = (exit: Exit.Exit<ToolResult.ToolResult, McpError.RuntimeError>): RuntimeMetrics.Outcome => {
+  if (Exit.isSuccess(exit)) return exit.value.isError ? "ToolError" : "Success"
+  if (exit.cause._tag === "Fail") return exit.cause.error._tag
+  return Exit.isInterrupted(exit) ? "Interrupted" : "Defect"
+}

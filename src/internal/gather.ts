@@ -1,0 +1,37 @@
+/**
+ * The lists of all servers as one: a server that has none costs the others nothing.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import type * as ConnectionPool from "../connection/ConnectionPool.ts"
+import type * as Session from "../connection/Session.ts"
+import type * as McpRuntime from "../McpRuntime.ts"
+import type * as ToolCatalog from "../tools/ToolCatalog.ts"
+import type * as CallPath from "./callPath.ts"
+import type * as Offerings from "./offerings.ts"
+
+/** @internal */
+export const make = (pool: ConnectionPool.ConnectionPool["Type"], path: CallPath.CallPath) =>
+<Item extends object>(
+  operation: string,
+  lists: Offerings.Lists<Session.Listing<Item>>
+): Effect.Effect<McpRuntime.Gathered<Item>> => {
+  type Part = McpRuntime.Gathered<Item>
+
+  const ofServer = ({ config: { name: server }, status }: ConnectionPool.Member): Effect.Effect<Part> => {
+    const without = (missing: ToolCatalog.Missing): Part => ({ items: [], missing: [missing] })
+    if (status._tag !== "Connected" && status._tag !== "Connecting" && status._tag !== "Idle") {
+      return Effect.succeed(without({ server, status, error: "error" in status ? status.error : undefined }))
+    }
+    return Effect.match(path.ask(server, operation, lists.get), {
+      onFailure: (error) => without({ server, status: pool.member(server)?.status ?? status, error }),
+      onSuccess: (listing) => ({ items: listing.items.map((item) => ({ ...item, server })), missing: [] })
+    })
+  }
+
+  return Effect.map(
+    Effect.suspend(() => Effect.forEach(pool.members(), ofServer, { concurrency: "unbounded" })),
+    (parts) => ({ items: parts.flatMap(({ items }) => items), missing: parts.flatMap(({ missing }) => missing) })
+  )
+}

@@ -1,0 +1,179 @@
+/**
+ * The runtime, put together: everything it does is done by one of the services it is made of.
+ *
+ * @internal
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Limits from "../config/Limits.ts"
+import * as ConnectionPool from "../connection/ConnectionPool.ts"
+import * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
+import type * as McpRuntime from "../McpRuntime.ts"
+import * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
+import * as Bulkhead from "../resilience/Bulkhead.ts"
+import * as CallPolicy from "../resilience/CallPolicy.ts"
+import * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
+import * as Teardown from "../resilience/Teardown.ts"
+import * as ToolCatalog from "../tools/ToolCatalog.ts"
+import * as CallPath from "./callPath.ts"
+import * as CallStream from "./callStream.ts"
+import * as Gather from "./gather.ts"
+import * as Offerings from "./offerings.ts"
+import * as Required from "./required.ts"
+import * as Sandbox from "./sandbox.ts"
+import * as ServerInfos from "./serverInfos.ts"
+import * as Startup from "./startup.ts"
+import * as Upkeep from "./upkeep.ts"
+
+type Runtime = McpRuntime.McpRuntime["Type"]
+
+/** @internal */
+export interface Options {
+  readonly servers: McpRuntime.Options["servers"]
+  readonly progressInterval: Duration.DurationInput
+  readonly requiredTimeout: Duration.DurationInput
+}
+
+/** @internal */
+export const make = (
+  options: Options
+): Effect.Effect<Runtime, McpError.RequiredServersFailed, McpRuntime.Requirements | Scope.Scope> =>
+  Effect.gen(function*() {
+    const breakers = yield* CircuitBreaker.CircuitBreaker
+    const catalog = yield* ToolCatalog.ToolCatalog
+    const events = yield* McpEvent.McpEvents
+    const metrics = yield* RuntimeMetrics.RuntimeMetrics
+    const pool = yield* ConnectionPool.ConnectionPool
+    const teardown = yield* Teardown.Teardown
+    const path = CallPath.make({
+      clock: yield* Effect.clock,
+      limits: yield* Limits.CurrentLimits,
+      pool,
+      breakers,
+      bulkhead: yield* Bulkhead.Bulkhead,
+      policy: yield* CallPolicy.CallPolicy,
+      metrics,
+      publish: events.publish,
+      definition: catalog.definition
+    })
+    const infos = ServerInfos.make({ pool, breakers, path })
+    const offerings = Offerings.make()
+    const sandbox = Sandbox.make(pool)
+
+    yield* Startup.watch({ pool, breakers, events, metrics, servers: options.servers })
+    yield* pool.onConnected(Upkeep.run({ catalog, offerings, sandbox }))
+    yield* Effect.forkScoped(path.tellRunning(Duration.decode(options.progressInterval)))
+    yield* pool.reload(options.servers)
+    yield* Required.await(pool, options.servers, Duration.decode(options.requiredTimeout))
+
+    /** What is meant by a name or an identity; a tool that is filtered out is not there. */
+    const find = (ref: McpRuntime.ToolRef): Either.Either<Identity, McpError.NotFound> => {
+      const index = catalog.index()
+      if (typeof ref === "string") {
+        const entry = index.resolve(ref)
+        return entry === undefined
+          ? Either.left(missing("", ref, index.suggest(ref)))
+          : Either.right({ server: entry.server, tool: entry.tool.name })
+      }
+      // of a server that nothing is known of, only the server can tell
+      if (!catalog.isKnown(ref.server) || index.find(ref.server, ref.tool) !== undefined) return Either.right(ref)
+      return Either.left(missing(ref.server, ref.tool, index.suggest(ref.tool)))
+    }
+    /** The same, after a look at what the servers offer by now. */
+    const findAnew = (ref: McpRuntime.ToolRef) => Effect.flatMap(catalog.list, () => find(ref))
+
+    const callTool: Runtime["callTool"] = (ref, args = {}, own) =>
+      Effect.suspend(() => {
+        const found = find(ref)
+        if (Either.isRight(found)) return path.call(found.right.server, found.right.tool, args, own)
+        return Effect.flatMap(findAnew(ref), ({ server, tool }) => path.call(server, tool, args, own))
+      })
+
+    const runtimeTool = (offered: ToolCatalog.Offered): McpRuntime.RuntimeTool => ({
+      ...offered,
+      call: (args = {}, own) => path.call(offered.server, offered.tool.name, args, own)
+    })
+
+    const toolsOf = ({ missing, rejected, tools }: ToolCatalog.Listing): McpRuntime.Tools => {
+      const all = tools.map(runtimeTool)
+      const toolsByName = new Map<string, Array<McpRuntime.RuntimeTool>>()
+      for (const one of all) {
+        const same = toolsByName.get(one.tool.name)
+        if (same === undefined) toolsByName.set(one.tool.name, [one])
+        else same.push(one)
+      }
+      return { tools: all, toolsByName, missing, rejected }
+    }
+    const tools = Effect.map(catalog.list, toolsOf)
+
+    const gather = Gather.make(pool, path)
+
+    return {
+      tools,
+      tool: (ref) =>
+        Effect.suspend(() => {
+          const offered = (identity: Identity) => {
+            const entry = catalog.index().find(identity.server, identity.tool)
+            if (entry === undefined) return Effect.fail(missing(identity.server, identity.tool, []))
+            const _tag = pool.isConnected(entry.server) ? "Ready" as const : "Deferred" as const
+            return Effect.succeed(runtimeTool({ _tag, ...entry }))
+          }
+          return Effect.catchAll(
+            Effect.flatMap(find(ref), offered),
+            () => Effect.flatMap(findAnew(ref), offered)
+          )
+        }),
+      callTool,
+      callToolStream: (ref, args, own) => CallStream.make((more) => callTool(ref, args, { ...own, ...more }), own),
+      refreshTools: (server) => {
+        const connected = pool.members().filter(({ live }) => live !== undefined).map(({ config }) => config.name)
+        const refresh = server === undefined
+          ? Effect.forEach(connected, (one) => Effect.either(catalog.refresh(one)), { concurrency: "unbounded" })
+          : catalog.refresh(server)
+        return Effect.zipRight(refresh, tools)
+      },
+      resources: gather("resources/list", offerings.resources),
+      resourceTemplates: gather("resources/templates/list", offerings.templates),
+      readResource: (server, uri) => path.ask(server, "resources/read", ({ session }) => session.readResource(uri)),
+      subscribeResource: (server, uri) =>
+        CallStream.subscription((offer) =>
+          pool.use(server, ({ session }) => Stream.runForEach(session.subscribeResource(uri), () => Effect.sync(offer)))
+        ),
+      prompts: gather("prompts/list", offerings.prompts),
+      getPrompt: (server, name, args) =>
+        path.ask(server, "prompts/get", ({ session }) => session.getPrompt(name, args)),
+      servers: infos.all,
+      server: infos.one,
+      status: infos.changes,
+      events: events.stream,
+      subscribe: events.subscribe,
+      connect: pool.connect,
+      reconnect: pool.reconnect,
+      disconnect: pool.disconnect,
+      enable: pool.enable,
+      disable: pool.disable,
+      disconnectAll: pool.disconnectAll,
+      reload: (servers) =>
+        Effect.tap(
+          pool.reload(servers),
+          (report) => Effect.sync(() => events.publish(McpEvent.McpEvent.ConfigurationReloaded({ report })))
+        ),
+      withSession: (server, f) => path.ask(server, "the session", ({ session }) => f(session)),
+      notifySandboxState: sandbox.notify,
+      isolate: (server) => Effect.zipRight(pool.find(server), breakers.for(server).isolate),
+      resetBreaker: (server) => Effect.zipRight(pool.find(server), breakers.for(server).reset),
+      teardownReport: teardown.report
+    }
+  })
+
+interface Identity {
+  readonly server: string
+  readonly tool: string
+}
+
+const missing = (server: string, name: string, suggestions: ReadonlyArray<string>) =>
+  new McpError.NotFound({ server, kind: "tool", name, suggestions })

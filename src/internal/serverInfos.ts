@@ -1,0 +1,58 @@
+/**
+ * Each server as people see it, gathered from those who know.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type * as ConnectionPool from "../connection/ConnectionPool.ts"
+import type * as McpError from "../McpError.ts"
+import type * as McpRuntime from "../McpRuntime.ts"
+import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
+import type * as CallPath from "./callPath.ts"
+
+/** @internal */
+export interface Options {
+  readonly pool: ConnectionPool.ConnectionPool["Type"]
+  readonly breakers: CircuitBreaker.CircuitBreaker["Type"]
+  readonly path: CallPath.CallPath
+}
+
+/** @internal */
+export interface ServerInfos {
+  readonly all: Effect.Effect<ReadonlyArray<McpRuntime.ServerInfo>>
+  readonly one: (server: string) => Effect.Effect<McpRuntime.ServerInfo, McpError.NotFound>
+  readonly changes: Stream.Stream<ReadonlyArray<McpRuntime.ServerInfo>>
+}
+
+/** @internal */
+export const make = ({ breakers, path, pool }: Options): ServerInfos => {
+  const infoOf = (member: ConnectionPool.Member): Effect.Effect<McpRuntime.ServerInfo> => {
+    const { config, health, live, reconnects, sharedWith, status } = member
+    const connection = live?.session.connection
+    return Effect.map(breakers.for(config.name).state, (breaker) => ({
+      name: config.name,
+      title: config.title,
+      status,
+      toolCount: status._tag === "Connected" || status._tag === "Idle" ? status.tools : undefined,
+      transport: config.transport,
+      era: connection?.era,
+      protocolVersion: connection?.protocolVersion,
+      serverInfo: connection?.serverInfo,
+      instructions: connection?.instructions,
+      error: "error" in status ? status.error : undefined,
+      connectedSince: status._tag === "Connected" ? status.since : undefined,
+      breaker,
+      health,
+      reconnects,
+      callsInFlight: path.inFlight(config.name),
+      sharedWith
+    }))
+  }
+  const all = Effect.suspend(() => Effect.forEach(pool.members(), infoOf))
+  return {
+    all,
+    one: (server) => Effect.flatMap(pool.find(server), infoOf),
+    changes: Stream.concat(Stream.fromEffect(all), Stream.mapEffect(pool.changes, () => all))
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * The whole runtime for Node: every concern with its default, each to be replaced by one layer.
+ *
+ * @since 0.1.0
+ */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as ConnectionPool from "../connection/ConnectionPool.ts"
+import type * as McpError from "../McpError.ts"
+import type * as McpEvent from "../McpEvent.ts"
+import * as McpRuntime from "../McpRuntime.ts"
+import * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
+import * as TransitionLog from "../observability/TransitionLog.ts"
+import * as Bulkhead from "../resilience/Bulkhead.ts"
+import * as CallPolicy from "../resilience/CallPolicy.ts"
+import * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
+import * as HealthCheck from "../resilience/HealthCheck.ts"
+import * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
+import type * as Teardown from "../resilience/Teardown.ts"
+import * as ToolCache from "../tools/ToolCache.ts"
+import * as ToolCatalog from "../tools/ToolCatalog.ts"
+import * as FileStore from "./FileStore.ts"
+import * as NodeConnector from "./NodeConnector.ts"
+
+/**
+ * What can be set without replacing anything.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options extends McpRuntime.Options {
+  readonly bulkhead?: Partial<Bulkhead.Options> | undefined
+  readonly cache?: Partial<ToolCache.PersistedOptions> | undefined
+  /** Where tools are kept between runs (default: a folder for caches of the user), or `"memory"` for nowhere. */
+  readonly cacheDirectory?: string | undefined
+  readonly calls?: Partial<CallPolicy.Options> | undefined
+  readonly catalog?: Partial<ToolCatalog.Options> | undefined
+  readonly circuitBreaker?: Partial<CircuitBreaker.Options> | undefined
+  readonly health?: Partial<HealthCheck.Options> | undefined
+  /** Whether transitions are logged (default: yes). */
+  readonly logs?: boolean | undefined
+  readonly pool?: Partial<ConnectionPool.Options> | undefined
+  readonly reconnect?: Partial<ReconnectPolicy.Options> | undefined
+  readonly teardown?: Partial<Teardown.Options> | undefined
+  /** Takes the place of whatever it provides: `ReconnectPolicy.layerNone`, a `Connector` of one's own, several merged. */
+  readonly replace?: Layer.Layer<never> | undefined
+}
+
+/**
+ * One `McpRuntime` over everything that it takes. It waits for no server but those that are `required`.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options: Options): Layer.Layer<McpRuntime.McpRuntime, McpError.RequiredServersFailed> => {
+  // built once, however often it is mentioned
+  const replacements = options.replace ?? Layer.empty
+  const replaced = <Out, E, In>(self: Layer.Layer<Out, E, In>): Layer.Layer<Out, E, In> =>
+    Layer.merge(self, replacements)
+
+  const base = replaced(Layer.mergeAll(
+    NodeConnector.layerWith({ teardown: options.teardown }),
+    Bulkhead.layer(options.bulkhead),
+    CallPolicy.layer(options.calls),
+    CircuitBreaker.layer(options.circuitBreaker),
+    HealthCheck.layer(options.health),
+    ReconnectPolicy.layer(options.reconnect),
+    RuntimeMetrics.layer
+  ))
+  const store = FileStore.layer({ directory: options.cacheDirectory }).pipe(
+    Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))
+  )
+  const cache: Layer.Layer<ToolCache.ToolCache, never, McpEvent.McpEvents> = options.cacheDirectory === "memory"
+    ? ToolCache.layer(options.cache)
+    : Layer.provide(ToolCache.layerPersisted(options.cache), store)
+  // the log is below the pool, because it has the teardown to tell of
+  const log = options.logs === false ? Layer.empty : TransitionLog.layer
+
+  return McpRuntime.layer(options).pipe(
+    Layer.provide(replaced(ToolCatalog.layer(options.catalog))),
+    Layer.provide(replaced(ConnectionPool.layer(options.pool))),
+    Layer.provide(replaced(cache)),
+    Layer.provide(log),
+    Layer.provide(base)
+  )
+}
+
+/**
+ * What `discover` found.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Discovered extends McpRuntime.Tools {
+  readonly runtime: McpRuntime.McpRuntime["Type"]
+  /** The servers that offer nothing, and why: `missing` under the name that people look for. */
+  readonly errors: McpRuntime.Tools["missing"]
+}
+
+/**
+ * Connects to every server and lists its tools, in one step: what there is, what is not and why. The servers live until
+ * the scope closes.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const discover = (
+  options: Options
+): Effect.Effect<Discovered, McpError.RequiredServersFailed, Scope.Scope> =>
+  Effect.flatMap(Layer.build(layer(options)), (context) =>
+    Effect.gen(function*() {
+      const runtime = yield* McpRuntime.McpRuntime
+      const tools = yield* runtime.tools
+      return { ...tools, runtime, errors: tools.missing }
+    }).pipe(Effect.provide(context)))

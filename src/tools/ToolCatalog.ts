@@ -1,0 +1,120 @@
+/**
+ * The tools of all servers: what is known of them at once, what must be waited for, and what is not there and why.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import type * as ConnectionPool from "../connection/ConnectionPool.ts"
+import type * as ServerStatus from "../connection/ServerStatus.ts"
+import type * as McpError from "../McpError.ts"
+import type * as McpEvent from "../McpEvent.ts"
+import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
+import * as internal from "./internal/catalog.ts"
+import type * as Tool from "./Tool.ts"
+import type * as ToolCache from "./ToolCache.ts"
+import type * as ToolIndex from "./ToolIndex.ts"
+import type * as ToolName from "./ToolName.ts"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** How names of tools are written. */
+  readonly style: ToolName.Style
+  /** How long is waited for servers of which something is known from before. */
+  readonly gate: Duration.DurationInput
+}
+
+/**
+ * @since 0.1.0
+ * @category defaults
+ */
+export const defaults: Options = { style: "double", gate: Duration.millis(250) }
+
+/**
+ * A tool that is offered. `Deferred`: its server is not connected, what is known of it is from before, and a call waits
+ * for the server.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Offered extends ToolIndex.Entry {
+  readonly _tag: "Ready" | "Deferred"
+}
+
+/**
+ * A server whose tools are not there, and why.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Missing {
+  readonly server: string
+  readonly status: ServerStatus.ServerStatus
+  readonly error: McpError.RuntimeError | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Listing {
+  readonly tools: ReadonlyArray<Offered>
+  readonly missing: ReadonlyArray<Missing>
+  /** Tools that cannot be offered. */
+  readonly rejected: ReadonlyArray<Tool.RejectedTool & { readonly server: string }>
+}
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class ToolCatalog extends Context.Tag("effect-mcp-runtime/tools/ToolCatalog")<ToolCatalog, {
+  /**
+   * What every server offers. Waits no longer than the gate for those of which something is known, and for the others
+   * until their first attempt has ended.
+   */
+  readonly list: Effect.Effect<Listing>
+  /** Everything known, whatever the state of its server. */
+  readonly index: () => ToolIndex.ToolIndex
+  /** Whether anything is known of a server's tools. */
+  readonly isKnown: (server: string) => boolean
+  /** The definition of a tool as its server gave it in this run, with annotations; a snapshot has none. */
+  readonly definition: (server: string, tool: string) => Tool.Tool | undefined
+  /** Asks a server for its tools now, and connects it if need be. */
+  readonly refresh: (server: string) => Effect.Effect<void, McpError.RuntimeError>
+  /** Asks over this connection. */
+  readonly learn: (live: ConnectionPool.Live) => Effect.Effect<void, McpError.RuntimeError>
+  /** What is known of a server's tools is no longer believed. */
+  readonly invalidate: (server: string) => void
+}>() {}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Requirements =
+  | ConnectionPool.ConnectionPool
+  | McpEvent.McpEvents
+  | RuntimeMetrics.RuntimeMetrics
+  | ToolCache.ToolCache
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  options?: Partial<Options>
+): Effect.Effect<ToolCatalog["Type"], never, Requirements | Scope.Scope> => internal.make({ ...defaults, ...options })
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options?: Partial<Options>): Layer.Layer<ToolCatalog, never, Requirements> =>
+  Layer.scoped(ToolCatalog, make(options))

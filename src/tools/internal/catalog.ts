@@ -1,0 +1,233 @@
+/**
+ * The catalog over the pool and the cache. It holds nothing of its own but the index, which is made anew when something
+ * that it was made of has changed.
+ *
+ * @internal
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as ConnectionPool from "../../connection/ConnectionPool.ts"
+import type * as ServerStatus from "../../connection/ServerStatus.ts"
+import type * as McpError from "../../McpError.ts"
+import * as McpEvent from "../../McpEvent.ts"
+import * as RuntimeMetrics from "../../observability/RuntimeMetrics.ts"
+import * as ToolCache from "../ToolCache.ts"
+import type * as ToolCatalog from "../ToolCatalog.ts"
+import * as ToolIndex from "../ToolIndex.ts"
+
+/** A server, and what is known of its tools. */
+interface Known {
+  readonly member: ConnectionPool.Member
+  readonly tools: ToolCache.ServerTools
+}
+
+interface Loaded {
+  readonly config: ConnectionPool.Member["config"]
+  readonly tools: ToolCache.ServerTools
+  readonly stop: () => void
+}
+
+/** What an index was made of. */
+interface Made {
+  readonly index: ToolIndex.ToolIndex
+  readonly of: ReadonlyArray<readonly [ConnectionPool.Member["config"], ToolCache.Manifest | undefined]>
+}
+
+/** @internal */
+export const make = (
+  options: ToolCatalog.Options
+): Effect.Effect<ToolCatalog.ToolCatalog["Type"], never, ToolCatalog.Requirements | Scope.Scope> =>
+  Effect.gen(function*() {
+    const cache = yield* ToolCache.ToolCache
+    const events = yield* McpEvent.McpEvents
+    const metrics = yield* RuntimeMetrics.RuntimeMetrics
+    const pool = yield* ConnectionPool.ConnectionPool
+    const gate = Duration.decode(options.gate)
+    const style = { style: options.style }
+
+    // by server, and with the configuration for which it was looked up
+    const loaded = new Map<string, Loaded>()
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        for (const { stop } of loaded.values()) stop()
+      })
+    )
+    let made: Made = { index: ToolIndex.make([], style), of: [] }
+
+    const toolsOf = (config: ConnectionPool.Member["config"]): Effect.Effect<ToolCache.ServerTools> =>
+      Effect.suspend(() => {
+        const known = loaded.get(config.name)
+        if (known?.config === config) return Effect.succeed(known.tools)
+        return Effect.map(cache.for(config), (tools) => {
+          loaded.get(config.name)?.stop()
+          const stop = tools.onChange(({ rejected, source, tools }) => {
+            if (source === "snapshot") return
+            const counts = { tools: tools.length, rejected: rejected.length }
+            events.publish(McpEvent.McpEvent.ToolsRefreshed({ server: config.name, ...counts }))
+          })
+          loaded.set(config.name, { config, tools, stop })
+          return tools
+        })
+      })
+
+    /** What is known at once. */
+    const peek = (member: ConnectionPool.Member): ToolCache.Manifest | undefined => {
+      const known = loaded.get(member.config.name)
+      return known?.config === member.config ? known.tools.current() : undefined
+    }
+
+    const index = (): ToolIndex.ToolIndex => {
+      const of = pool.members().map((member) => [member.config, peek(member)] as const)
+      const same = of.length === made.of.length &&
+        of.every(([config, manifest], at) => made.of[at]?.[0] === config && made.of[at]?.[1] === manifest)
+      if (!same) {
+        made = {
+          of,
+          index: ToolIndex.make(
+            of.map(([config, manifest]) => ({
+              server: config.name,
+              tools: manifest?.tools ?? [],
+              enabledTools: config.enabledTools,
+              disabledTools: config.disabledTools
+            })),
+            style
+          )
+        }
+      }
+      return made.index
+    }
+
+    const learn = (live: ConnectionPool.Live): Effect.Effect<void, McpError.RuntimeError> =>
+      Effect.flatMap(toolsOf(live.config), (tools) =>
+        Effect.map(
+          tools.fetch({ generation: live.generation, era: live.session.connection.era, list: live.session.tools }),
+          () => pool.setTools(live.server, index().ofServer(live.server).length)
+        ))
+
+    const ask = (server: string): Effect.Effect<void, McpError.RuntimeError> => {
+      const once = pool.use(server, learn)
+      // a connection that breaks in the middle is not the server's answer; asking again does no harm
+      return Effect.catchIf(once, (error) => error.countsForBreaker && error.outcome === "unknown", () => once)
+    }
+
+    /** Waits until a server is connected, or will not be for now. */
+    const arrival = (server: string): Effect.Effect<void> =>
+      Effect.async<void>((resume) => {
+        const arrived = (status: ServerStatus.ServerStatus | undefined) =>
+          status?._tag !== "Connecting" && status?._tag !== "Idle"
+        if (arrived(pool.member(server)?.status)) return resume(Effect.void)
+        const stop = pool.onChange((change) => {
+          if (change.server !== server || !arrived(change.status)) return
+          stop()
+          resume(Effect.void)
+        })
+        return Effect.sync(stop)
+      })
+
+    /** Makes known what a server offers, or fails with why that is not possible now. */
+    const discover = ({ member, tools }: Known): Effect.Effect<void, McpError.RuntimeError> => {
+      const server = member.config.name
+      const status = pool.member(server)?.status._tag
+      if (status === "Connected") return tools.isFresh() ? Effect.void : ask(server)
+      // whoever waits here does not wait for a second attempt; that the server is wanted is all it needs to begin
+      const come = status === "Idle"
+        ? Effect.raceFirst(pool.use(server, () => Effect.void), Effect.zipRight(arrival(server), Effect.void))
+        : arrival(server)
+      return Effect.zipRight(
+        come,
+        Effect.suspend(() =>
+          pool.member(server)?.status._tag === "Connected" && !tools.isFresh() ? ask(server) : Effect.void
+        )
+      )
+    }
+
+    const list: Effect.Effect<ToolCatalog.Listing> = Effect.gen(function*() {
+      const members = pool.members()
+      const known = yield* Effect.forEach(
+        members,
+        (member) => Effect.map(toolsOf(member.config), (tools): Known => ({ member, tools })),
+        { concurrency: "unbounded" }
+      )
+      const failures = new Map<string, McpError.RuntimeError>()
+      const soon: Array<Effect.Effect<void>> = []
+      const late: Array<Effect.Effect<void>> = []
+      for (const one of known) {
+        const { config, status } = one.member
+        const has = one.tools.current() !== undefined
+        if (status._tag === "Connected" && one.tools.isFresh()) {
+          metrics.for(config.name).cacheHit()
+          continue
+        }
+        // a server that is asleep is not woken for what is known of it
+        if (!mayCome(status) || status._tag === "Idle" && has) continue
+        metrics.for(config.name).cacheMiss()
+        const learning = Effect.catchAll(discover(one), (error) =>
+          Effect.sync(() => {
+            failures.set(config.name, error)
+          }))
+        ;(has ? soon : late).push(learning)
+      }
+      if (soon.length + late.length > 0) {
+        yield* Effect.zipRight(
+          Effect.timeoutOption(Effect.all(soon, { concurrency: "unbounded", discard: true }), gate),
+          Effect.all(late, { concurrency: "unbounded", discard: true }),
+          { concurrent: true }
+        )
+      }
+      return listing(failures)
+    })
+
+    const listing = (failures: ReadonlyMap<string, McpError.RuntimeError>): ToolCatalog.Listing => {
+      const offering = new Map<string, "Ready" | "Deferred">()
+      const missing: Array<ToolCatalog.Missing> = []
+      const rejected: Array<ToolCatalog.Listing["rejected"][number]> = []
+      for (const member of pool.members()) {
+        const { config: { name: server }, status } = member
+        const manifest = peek(member)
+        if (manifest === undefined || !isOffering(status)) {
+          missing.push({ server, status, error: failures.get(server) ?? errorOf(status) })
+          continue
+        }
+        offering.set(server, status._tag === "Connected" ? "Ready" : "Deferred")
+        for (const tool of manifest.rejected) rejected.push({ server, ...tool })
+      }
+      const tools: Array<ToolCatalog.Offered> = []
+      for (const entry of index().entries) {
+        const _tag = offering.get(entry.server)
+        if (_tag !== undefined) tools.push({ _tag, ...entry })
+      }
+      return { tools, missing, rejected }
+    }
+
+    return {
+      list,
+      index,
+      isKnown: (server) => {
+        const member = pool.member(server)
+        return member !== undefined && peek(member) !== undefined
+      },
+      definition: (server, tool) => {
+        const member = pool.member(server)
+        const manifest = member === undefined ? undefined : peek(member)
+        return manifest?.source === "server" ? index().find(server, tool)?.tool : undefined
+      },
+      refresh: (server) =>
+        Effect.suspend(() => {
+          loaded.get(server)?.tools.invalidate()
+          return ask(server)
+        }),
+      learn,
+      invalidate: (server) => loaded.get(server)?.tools.invalidate()
+    }
+  })
+
+/** Whether a server can become connected by waiting or by asking. */
+const mayCome = ({ _tag }: ServerStatus.ServerStatus): boolean =>
+  _tag === "Idle" || _tag === "Connecting" || _tag === "Connected"
+
+/** Whether tools that are known are worth offering. */
+const isOffering = (status: ServerStatus.ServerStatus): boolean => mayCome(status) || status._tag === "Reconnecting"
+
+const errorOf = (status: ServerStatus.ServerStatus): McpError.ConnectError | undefined =>
+  "error" in status ? status.error : undefined

@@ -1,0 +1,41 @@
+/** A runtime over peers in memory. */
+import { Layer } from "effect"
+import * as ConnectionPool from "../../src/connection/ConnectionPool.ts"
+import * as McpRuntime from "../../src/McpRuntime.ts"
+import * as RuntimeMetrics from "../../src/observability/RuntimeMetrics.ts"
+import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
+import * as CallPolicy from "../../src/resilience/CallPolicy.ts"
+import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
+import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
+import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
+import * as ToolCache from "../../src/tools/ToolCache.ts"
+import * as ToolCatalog from "../../src/tools/ToolCatalog.ts"
+import type * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
+import * as overMemory from "./overMemory.ts"
+
+export interface Options extends McpRuntime.Options {
+  readonly pool?: Partial<ConnectionPool.Options>
+  readonly catalog?: Partial<ToolCatalog.Options>
+  readonly reconnect?: Partial<ReconnectPolicy.Options>
+  readonly breaker?: Partial<CircuitBreaker.Options>
+  readonly bulkhead?: Partial<Bulkhead.Options>
+  readonly health?: Layer.Layer<HealthCheck.HealthCheck>
+  readonly cache?: Layer.Layer<ToolCache.ToolCache>
+}
+
+/** Every part of it is provided too, for tests that look at one. */
+export const layer = (peers: Parameters<typeof MemoryTransport.layer>[0], options: Options) =>
+  McpRuntime.layer(options).pipe(
+    Layer.provideMerge(ToolCatalog.layer(options.catalog)),
+    Layer.provideMerge(ConnectionPool.layer(options.pool)),
+    Layer.provideMerge(Layer.mergeAll(
+      options.cache ?? ToolCache.layer(),
+      options.health ?? HealthCheck.layerNone,
+      Bulkhead.layer(options.bulkhead),
+      CallPolicy.layer(),
+      CircuitBreaker.layer(options.breaker),
+      ReconnectPolicy.layer(options.reconnect),
+      RuntimeMetrics.layer
+    )),
+    Layer.provideMerge(overMemory.client(peers))
+  )
