@@ -247,6 +247,23 @@ describe("ToolIndex.suggest", () => {
     it(`answers ${asked} with ${suggested}`, () => assert.strictEqual(index.suggest(asked)[0], suggested))
   }
 
+  it("compares with the server's name where that is most of what was asked for", () => {
+    const index = ToolIndex.make([server("a-rather-long-name", ["ls"])])
+    assert.deepStrictEqual(index.suggest("mcp__a-rather-long-nmae__ls"), ["mcp__a-rather-long-name__ls"])
+  })
+
+  it("does not take the prefix for something in common", () => {
+    assert.deepStrictEqual(ToolIndex.make([server("mcp", ["ab"])]).suggest("mcp__cd__ef"), [])
+  })
+
+  it("prefers the first of many that are as near", () => {
+    const many = Array.from({ length: 40 }, (_, at) => server(`s${at + 10}`, ["create_issue"]))
+    assert.deepStrictEqual(
+      ToolIndex.make(many).suggest("create_isue"),
+      [10, 11, 12, 13, 14].map((at) => `mcp__s${at}__create_issue`)
+    )
+  })
+
   it("names every server that has what was asked for", () => {
     assert.deepStrictEqual(index.suggest("create_issue").slice(0, 2), [
       "mcp__github__create_issue",
@@ -255,7 +272,7 @@ describe("ToolIndex.suggest", () => {
   })
 
   it("is silent where nothing comes near", () => {
-    for (const name of ["", "_", "a", "mcp__", "xyzzy", "send_email", "予報"]) {
+    for (const name of ["", "_", "a", "mcp__", "xyzzy", "send_email", "get_forecast", "予報"]) {
       assert.deepStrictEqual(index.suggest(name), [], name)
     }
   })
@@ -284,9 +301,10 @@ describe("ToolIndex.suggest", () => {
   it("takes no long time among ten thousand tools with long names", () => {
     const all = Array.from(
       { length: 100 },
-      (_, at) => server(`s${at}`, Array.from({ length: 100 }, (_, at) => `${"ab".repeat(5000)}${at}`))
+      (_, at) => server(`s${at}`, Array.from({ length: 100 }, (_, at) => `${"ab".repeat(200)}${at}`))
     )
-    const index = ToolIndex.make(all)
+    const longest = server("longest", Array.from({ length: 30 }, (_, at) => `${"ab".repeat(5000)}${at}`))
+    const index = ToolIndex.make([...all, longest])
     const begun = process.cpuUsage()
     assert.strictEqual(index.suggest("ab".repeat(5000)).length, 5)
     assert.strictEqual(index.suggest("_".repeat(1e6)).length, 0)

@@ -102,7 +102,7 @@ describe("ToolName.qualify", () => {
           }
         }
       }),
-      { numRuns: 1000 }
+      { numRuns: 400 }
     )
   })
 
@@ -123,7 +123,7 @@ describe("ToolName.qualify", () => {
           }
         }
       }),
-      { numRuns: 100 }
+      { numRuns: 40 }
     )
   })
 
@@ -131,6 +131,8 @@ describe("ToolName.qualify", () => {
     const tools = [
       "Get",
       "get",
+      "Ж",
+      "ж",
       "caf\u00e9",
       "cafe\u0301",
       "cafe",
@@ -148,9 +150,10 @@ describe("ToolName.qualify", () => {
 
   it("takes no longer for names of any length", () => {
     const begun = process.cpuUsage()
-    for (const char of ["_", "a", "é", "工", "."]) {
+    for (const char of ["_", "-", "a", "é", "工", "."]) {
+      const long = `a${char.repeat(1e6)}a`
       for (const style of styles) {
-        assert.isAtMost(ToolName.qualify(char.repeat(1e6), char.repeat(1e6), style).length, 64)
+        assert.isAtMost(ToolName.qualify(long, long, style).length, 64)
       }
     }
     const { system, user } = process.cpuUsage(begun)

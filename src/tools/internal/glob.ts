@@ -20,7 +20,6 @@ export const globMatches = (pattern: string, text: string): boolean => {
     const point = text.codePointAt(at)!
     if (wanted === star) {
       next += 1
-      if (next === pattern.length) return true
       afterStar = next
       taken = at
     } else if (wanted === any || wanted === point) {

@@ -55,7 +55,7 @@ const single: Writing = {
   admits: (tool) => !tool.startsWith("_"),
   read: (text) => {
     const run = /(?<!_)_(?:__)*(?!_)/.exec(text)
-    if (run === null || run.index === 0) return undefined
+    if (run === null) return undefined
     const end = run.index + run[0].length
     return { server: text.slice(0, end - 1).replaceAll("__", "_"), tool: text.slice(end) }
   }

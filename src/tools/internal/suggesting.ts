@@ -34,7 +34,7 @@ export const suggest = (
   servers: Iterable<readonly [server: string, entries: ReadonlyArray<ToolIndex.Entry>]>,
   name: string
 ): ReadonlyArray<string> => {
-  const wanted = name.slice(0, 256).replace(/^mcp_+/i, "")
+  const wanted = name.replace(/^mcp_+/i, "")
   const asked = pairsOf(wanted)
   const near: Array<Candidate> = []
   for (const [server, entries] of servers) {
