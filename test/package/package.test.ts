@@ -216,6 +216,21 @@ describe("the examples", () => {
       /^tools: add, echo, countdown, greet\nadd: { sum: 42 }\nThe server came up,[^]*refused with -32602\n$/,
     "progress": /^2 to go\n1 to go\n0 to go\n[^]*Lift-off\.[^]*gave up: true\nstill connected\n$/,
     "elicitation": /^demo asks: Who is to be greeted\?\nHello, Ada\.\n$/,
+    "opentelemetry": new RegExp(
+      [
+        "span tools/call echo, child of application",
+        "gen_ai.tool.name = echo",
+        "network.transport = pipe",
+        "span tools/call add, child of application",
+        "error.type = -32602",
+        "span application, child of nothing",
+        "the server was told: true",
+        "metric mcp.calls: 2",
+        "metric mcp.connections: 1",
+        "metric mcp.client.operation.duration: 1 times, 1 times",
+        "metric mcp.errors: 1\\n$"
+      ].join("\\n[^]*")
+    ),
     "testing-with-memory-transport": /^Oslo: sunny\nthe server went away \(unknown\)\nconnections left: 0\n$/
   }
 
