@@ -24,20 +24,29 @@ const scenario = scenarios.find((one) => one.name === positionals[0])
 const contestant = contestants[positionals[1]]
 if (scenario === undefined || contestant === undefined) throw new Error(`no such cell: ${positionals.join(" ")}`)
 
-const fixture = fileURLToPath(new URL(`fixtures/${scenario.server.fixture}.mjs`, import.meta.url))
-const command = { command: process.execPath, args: [fixture, ...scenario.server.args] }
+const script = ({ fixture }) => fileURLToPath(new URL(`fixtures/${fixture}.mjs`, import.meta.url))
+const commandOf = (server) => ({ command: process.execPath, args: [script(server), ...server.args] })
 // Large enough for the largest result: the defaults of neither side are what is measured.
 const maxMessageBytes = 256 * 1024 * 1024
 
-const start = async () => {
-  const child = spawn(command.command, command.args, { stdio: ["pipe", "pipe", "inherit"] })
+const started = async (own) => {
+  const { args, command } = commandOf(own)
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] })
   const [port] = await once(child.stdout.setEncoding("utf8"), "data")
   return { server: { kind: "http", url: `http://127.0.0.1:${port.trim()}/mcp`, maxMessageBytes }, stop: () => child.kill() }
 }
 
-const { server, stop } = scenario.server.kind === "http"
-  ? await start()
-  : { server: { kind: "stdio", ...command, maxMessageBytes }, stop: () => {} }
+const reached = async (own) => {
+  switch (own.kind) {
+    case "http":
+      return started(own)
+    case "stdio":
+      return { server: { kind: "stdio", ...commandOf(own), maxMessageBytes }, stop: () => {} }
+    default:
+      return { server: { ...own, command: "none", args: [] }, stop: () => {} }
+  }
+}
+const { server, stop } = await reached(scenario.server)
 
 const loading = performance.now()
 const loaded = await contestant.load(pathToFileURL(`${values.dist}/`))

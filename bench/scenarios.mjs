@@ -31,6 +31,22 @@ const flight = (name, title, server, contestants, counts, metrics) => ({
   work: "flight"
 })
 
+const added = (name, title, servers) => ({
+  name,
+  title,
+  work: "added",
+  server: { kind: "inner" },
+  contestants: ["runtime"],
+  rounds: 3,
+  params: { count: 100_000, servers },
+  quick: { count: 20_000 },
+  metrics: [
+    less("session", "µs", { absolute: true }),
+    less("runtime", "µs", { absolute: true }),
+    less("added", "µs", { absolute: true, runtime: { first: 20, goal: 6 } })
+  ]
+})
+
 const big = (name, title, server, megabytes, rounds, params, metrics) => ({
   name,
   title,
@@ -90,6 +106,8 @@ export const scenarios = [
     more("rate", "/s", { first: 2, goal: 2.5 }),
     less("cpu", "µs", { first: 0.6 })
   ]),
+  added("added", "a call without I/O, 1 server", 1),
+  added("added-64", "a call without I/O, 64 servers", 64),
   big("stdio-1mb", "1 MB over stdio", stdio("stdioThin"), 1, 2, { count: 20, warmup: 3 }, [less("took", "ms")]),
   big("stdio-10mb", "10 MB over stdio", stdio("stdioThin"), 10, 3, { count: 2, warmup: 1 }, [
     less("took", "ms", { first: 0.2, goal: 0.13 })

@@ -52,6 +52,33 @@ const sequence = async (contestant, server, { count, warmup }, measured) => {
   }
 }
 
+/**
+ * Calls that are answered without any I/O, over the session and over the runtime in turns, so that both have the same
+ * seconds of the machine and the same warm code.
+ */
+const added = async (contestant, server, { count, servers }, measured) => {
+  const clients = []
+  for (let index = 0; index < servers; index++) clients.push(await contestant.open(server))
+  const loops = contestant.loops(clients[0])
+  const turns = 10
+  const spend = async (loop) => {
+    const before = process.cpuUsage()
+    await loop(count / turns)
+    return cpuMicros(before) / (count / turns)
+  }
+  const session = []
+  const runtime = []
+  for (let turn = -2; turn < turns; turn++) {
+    const bare = await spend(loops.session)
+    const whole = await measured(() => spend(loops.runtime))
+    if (turn < 0) continue
+    session.push(bare)
+    runtime.push(whole)
+  }
+  await clients[0].managed.dispose()
+  return { session: median(session), runtime: median(runtime), added: median(runtime) - median(session) }
+}
+
 const flight = async (contestant, server, { count, warmup }, measured) => {
   const client = await contestant.open(server)
   expect(textOf(await client.call("echo", { text: "marker" })) === "marker", "the echo")
@@ -155,4 +182,4 @@ const list = async (contestant, server, { count }, measured) => {
   return { took, cpu: spent / 1000, kept: (after.heapUsed - before.heapUsed) / 1024 / 1024, tools: tools.length }
 }
 
-export const work = { sequence, flight, big, connect, connectAll, close, memory, list }
+export const work = { sequence, added, flight, big, connect, connectAll, close, memory, list }

@@ -1,0 +1,50 @@
+/**
+ * A connection that answers at once and without any I/O, so that what is left is our own work.
+ */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+
+const tool = (index) => ({ name: index === 0 ? "echo" : `tool_${index}`, inputSchema: { type: "object" } })
+
+const answers = {
+  "tools/call": { content: [{ type: "text", text: "hello" }] },
+  "tools/list": { tools: Array.from({ length: 10 }, (_, index) => tool(index)) }
+}
+
+/**
+ * A `Connector` of such connections, for the runtime's `replace`. The answer comes in a microtask, because no server
+ * answers before it is asked: the fiber is suspended and resumed, as it is by a real answer.
+ */
+export const layer = (modules) => {
+  const { Connector, Limits, McpError } = modules
+  const connection = (server) => ({
+    server,
+    transport: "memory",
+    limits: Limits.defaults,
+    era: "session",
+    protocolVersion: "2025-11-25",
+    serverInfo: { name: "inner", version: "1" },
+    capabilities: { tools: {} },
+    instructions: undefined,
+    request: (method) =>
+      Effect.async((resume) => {
+        const answer = answers[method]
+        const settled = answer === undefined
+          ? Either.left(new McpError.RemoteError({ server, code: -32601, detail: "no such method" }))
+          : Either.right(answer)
+        queueMicrotask(() => resume(settled))
+      }),
+    notify: () => Effect.void,
+    notifications: Stream.empty,
+    onNotification: () => () => undefined,
+    watch: () => Effect.void,
+    health: Effect.void,
+    ended: Effect.never,
+    onEnded: () => () => undefined,
+    stderrTail: Effect.sync(() => undefined),
+    tasks: undefined
+  })
+  return Layer.succeed(Connector.Connector, { connect: (config) => Effect.sync(() => connection(config.name)) })
+}

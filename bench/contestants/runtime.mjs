@@ -1,0 +1,127 @@
+/**
+ * The whole `McpRuntime`, as `NodeMcpRuntime.layer` makes it, with everything on that costs something per call: breaker,
+ * places, deadline, events, metrics. One runtime has all the servers of a cell, as an application has.
+ */
+import * as Effect from "effect/Effect"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Inner from "./inner.mjs"
+import * as Promises from "./promises.mjs"
+
+/**
+ * @param options {{ dist: URL }}
+ */
+export const make = async ({ dist }) => {
+  const load = (path) => import(new URL(path, dist).href)
+  const NodeMcpRuntime = await load("node/NodeMcpRuntime.js")
+  const McpRuntime = await load("McpRuntime.js")
+  const ServerConfig = await load("config/ServerConfig.js")
+  let named = 0
+
+  const configOf = (server) => {
+    const common = { name: `bench-${named++}`, maxMessageBytes: server.maxMessageBytes }
+    return server.kind === "http"
+      ? ServerConfig.http({ ...common, url: server.url })
+      : ServerConfig.stdio({ ...common, command: server.command, args: server.args })
+  }
+  const innerOf = async (server) =>
+    server.kind === "inner"
+      ? {
+        replace: Inner.layer({
+          Connector: await load("connection/Connector.js"),
+          Limits: await load("config/Limits.js"),
+          McpError: await load("McpError.js")
+        })
+      }
+      : {}
+
+  /** A runtime of one's own; what it is asked runs in its own context. */
+  const start = async (options) => {
+    const managed = ManagedRuntime.make(NodeMcpRuntime.layer({ logs: false, cacheDirectory: "memory", ...options }))
+    const began = performance.now()
+    const mcp = await managed.runPromise(McpRuntime.McpRuntime)
+    return { built: performance.now() - began, managed, mcp }
+  }
+
+  let shared = undefined
+  const configs = new Map()
+  const open = async (server) => {
+    shared ??= start({ servers: [], ...await innerOf(server) })
+    const { managed, mcp } = await shared
+    const config = configOf(server)
+    const ref = { server: config.name, tool: "echo" }
+    configs.set(config.name, config)
+    await managed.runPromise(mcp.reload(Array.from(configs.values())))
+    await managed.runPromise(mcp.connect(config.name))
+    return {
+      managed,
+      mcp,
+      ref,
+      call: (tool, args) => managed.runPromise(mcp.callTool({ server: config.name, tool }, args)),
+      tools: async () => {
+        const { tools } = await managed.runPromise(mcp.tools)
+        return tools.filter((tool) => tool.server === config.name)
+      },
+      close: async () => {
+        await managed.runPromise(mcp.disconnect(config.name))
+        configs.delete(config.name)
+        await managed.runPromise(mcp.reload(Array.from(configs.values())))
+      }
+    }
+  }
+
+  const promises = Promises.make(open)
+  const text = { text: "hello" }
+  const sequence = ({ managed, mcp, ref }, took) =>
+    managed.runPromise(Effect.gen(function*() {
+      for (let index = 0; index < took.length; index++) {
+        const started = performance.now()
+        yield* mcp.callTool(ref, text)
+        took[index] = performance.now() - started
+      }
+    }))
+
+  return {
+    ...promises,
+    configOf,
+    innerOf,
+    start,
+    sequence,
+    /** The same loop over the bare session of the same connection, and over the runtime: what it adds is the difference. */
+    loops: ({ managed, mcp, ref }) => ({
+      session: (count) =>
+        managed.runPromise(mcp.withSession(ref.server, (session) =>
+          Effect.gen(function*() {
+            for (let index = 0; index < count; index++) yield* session.callTool("echo", text)
+          }))),
+      runtime: (count) =>
+        managed.runPromise(Effect.gen(function*() {
+          for (let index = 0; index < count; index++) yield* mcp.callTool(ref, text)
+        }))
+    }),
+    flight: ({ managed, mcp, ref }, count, width) => {
+      let left = count
+      const worker = Effect.gen(function*() {
+        while (left-- > 0) yield* mcp.callTool(ref, text)
+      })
+      return managed.runPromise(Effect.all(Array.from({ length: width }, () => worker), {
+        concurrency: "unbounded",
+        discard: true
+      }))
+    },
+    openAll: async (servers) => {
+      const made = servers.map(configOf)
+      const { managed, mcp } = await start({ servers: made })
+      const all = managed.runPromise(mcp.tools)
+      return made.map(({ name }, index) => ({
+        managed,
+        mcp,
+        call: (tool, args) => managed.runPromise(mcp.callTool({ server: name, tool }, args)),
+        tools: async () => (await all).tools.filter((tool) => tool.server === name),
+        close: () => index === 0 ? managed.dispose() : Promise.resolve()
+      }))
+    },
+    closeAll: async (clients) => {
+      for (const managed of new Set(clients.map((client) => client.managed))) await managed.dispose()
+    }
+  }
+}
