@@ -413,3 +413,12 @@ export const limits = (config: ServerConfig, base: Limits.Limits = Limits.defaul
   keepAlive: config.keepAlive ?? base.keepAlive,
   maxMessageBytes: config.maxMessageBytes ?? base.maxMessageBytes
 })
+
+/**
+ * Whether a server that is enabled connects before anybody needs it. What is required does, even if its kind is lazy by
+ * default.
+ *
+ * @since 0.1.0
+ * @category guards
+ */
+export const isEager = (config: ServerConfig): boolean => config.lazy !== true || config.required === true

@@ -60,7 +60,7 @@ export const make = (
       publish: events.publish,
       definition: catalog.definition
     })
-    const infos = ServerInfos.make({ pool, breakers, path })
+    const infos = ServerInfos.make({ pool, breakers, catalog, path })
     const offerings = Offerings.make()
     const sandbox = Sandbox.make(pool)
 
@@ -158,10 +158,12 @@ export const make = (
       disable: pool.disable,
       disconnectAll: pool.disconnectAll,
       reload: (servers) =>
-        Effect.tap(
-          pool.reload(servers),
-          (report) => Effect.sync(() => events.publish(McpEvent.McpEvent.ConfigurationReloaded({ report })))
-        ),
+        Effect.tap(pool.reload(servers), (report) =>
+          Effect.zipRight(
+            // what failed before it was changed says nothing of what it is now
+            Effect.forEach([...report.added, ...report.changed], (server) => breakers.for(server).reset),
+            Effect.sync(() => events.publish(McpEvent.McpEvent.ConfigurationReloaded({ report })))
+          )),
       withSession: (server, f) => path.ask(server, "the session", ({ session }) => f(session)),
       notifySandboxState: sandbox.notify,
       isolate: (server) => Effect.zipRight(pool.find(server), breakers.for(server).isolate),

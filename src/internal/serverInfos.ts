@@ -9,11 +9,13 @@ import type * as ConnectionPool from "../connection/ConnectionPool.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
+import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import type * as CallPath from "./callPath.ts"
 
 /** @internal */
 export interface Options {
   readonly pool: ConnectionPool.ConnectionPool["Type"]
+  readonly catalog: ToolCatalog.ToolCatalog["Type"]
   readonly breakers: CircuitBreaker.CircuitBreaker["Type"]
   readonly path: CallPath.CallPath
 }
@@ -26,7 +28,7 @@ export interface ServerInfos {
 }
 
 /** @internal */
-export const make = ({ breakers, path, pool }: Options): ServerInfos => {
+export const make = ({ breakers, catalog, path, pool }: Options): ServerInfos => {
   const infoOf = (member: ConnectionPool.Member): Effect.Effect<McpRuntime.ServerInfo> => {
     const { config, health, live, reconnects, sharedWith, status } = member
     const connection = live?.session.connection
@@ -34,7 +36,7 @@ export const make = ({ breakers, path, pool }: Options): ServerInfos => {
       name: config.name,
       title: config.title,
       status,
-      toolCount: status._tag === "Connected" || status._tag === "Idle" ? status.tools : undefined,
+      toolCount: catalog.isKnown(config.name) ? catalog.index().ofServer(config.name).length : undefined,
       transport: config.transport,
       era: connection?.era,
       protocolVersion: connection?.protocolVersion,

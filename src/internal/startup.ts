@@ -6,7 +6,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type * as ServerConfig from "../config/ServerConfig.ts"
+import * as ServerConfig from "../config/ServerConfig.ts"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
 import type * as ServerStatus from "../connection/ServerStatus.ts"
 import * as McpEvent from "../McpEvent.ts"
@@ -28,7 +28,7 @@ export const watch = ({ breakers, events, metrics, pool, servers }: Options): Ef
     const clock = yield* Effect.clock
     const began = clock.unsafeCurrentTimeMillis()
     const starting = new Set(
-      servers.filter(({ enabled, lazy }) => enabled !== false && lazy !== true).map(({ name }) => name)
+      servers.filter((config) => config.enabled !== false && ServerConfig.isEager(config)).map(({ name }) => name)
     )
     const of = starting.size
     const ready: Array<string> = []
@@ -69,6 +69,8 @@ export const watch = ({ breakers, events, metrics, pool, servers }: Options): Ef
           const was = previous?._tag === "Connected"
           if (is !== was) metrics.for(server).connections(is ? 1 : 0)
           if (is && previous?._tag === "Reconnecting") metrics.for(server).reconnected()
+          // a server that has come back may be asked once, however long its circuit would stay open
+          if (is && !was) breakers.for(server).relax()
         })
       ),
       (stop) =>

@@ -60,6 +60,8 @@ export interface Breaker {
   /** Lets nothing through until `reset`. */
   readonly isolate: Effect.Effect<void>
   readonly reset: Effect.Effect<void>
+  /** The server has been heard of otherwise: an open circuit lets a probe through now, and not later. */
+  readonly relax: () => void
   /** Called synchronously with each new kind of state; returns how to stop. */
   readonly onChange: (listener: (state: State["_tag"]) => void) => () => void
 }
@@ -108,6 +110,7 @@ const makeBreaker = (server: string, rules: Transition.Rules, clock: Clock.Clock
     state: Effect.sync(() => shown(state, clock.unsafeCurrentTimeMillis())),
     isolate: Effect.sync(() => become(Transition.isolate(state))),
     reset: Effect.sync(() => become(Transition.reset(state))),
+    relax: () => become(Transition.relax(state)),
     onChange: (listener) => {
       const own = (tag: State["_tag"]) => listener(tag)
       listeners.add(own)

@@ -205,6 +205,29 @@ describe("a pool", () => {
       })
     ))
 
+  it.scoped("waits as long as ever before the next attempt, whoever asked for a connection that was there", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(Pool.remote("a"))
+        yield* Pool.until("a", "Connected")
+        yield* (yield* pool).connect("a")
+        yield* server.drop()
+        yield* TestClock.adjust("300 millis")
+        assert.strictEqual(server.connections().opened, 1)
+        yield* TestClock.adjust("400 millis")
+        assert.strictEqual(server.connections().opened, 2)
+      })
+    ))
+
+  it.scoped("starts what is required at once, even if it is lazy", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(Pool.remote("a", { lazy: true, required: true }))
+        yield* Pool.until("a", "Connected")
+        assert.strictEqual(server.connections().opened, 1)
+      })
+    ))
+
   it.scoped("replaces a connection on request", () =>
     withServer((server) =>
       Effect.gen(function*() {

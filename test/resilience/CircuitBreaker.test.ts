@@ -46,12 +46,17 @@ class Model {
     for (const other of this.#running) this.#stale.add(other)
   }
 
+  relax(now: number): void {
+    if (this.#openUntil !== undefined && this.#probe === undefined) this.#openUntil = Math.min(this.#openUntil, now)
+  }
+
   get state(): string {
     return this.#openUntil === undefined ? "closed" : this.#probe === undefined ? "waiting" : "probing"
   }
 }
 
 const step = FastCheck.oneof(
+  FastCheck.record({ _tag: FastCheck.constant("relax" as const) }),
   FastCheck.record({ _tag: FastCheck.constant("call" as const) }),
   FastCheck.record({
     _tag: FastCheck.constant("end" as const),
@@ -72,7 +77,10 @@ describe("the table of the circuit breaker", () => {
         const running: Array<readonly [call: number, epoch: number]> = []
         for (const event of steps) {
           if (event._tag === "wait") now += event.ms
-          else if (event._tag === "call") {
+          else if (event._tag === "relax") {
+            state = Transition.relax(state)
+            model.relax(now)
+          } else if (event._tag === "call") {
             const admission = Transition.admit(rules, state, now)
             state = admission.state
             assert.strictEqual(admission._tag === "Admitted", model.admit(++calls, now))

@@ -215,6 +215,39 @@ describe("a runtime", () => {
         assert.deepStrictEqual(text(yield* service.callTool({ server: "a", tool: "one" })), ["one"])
       }), { servers: [Pool.local("a", { lazy: true })] }))
 
+  it.scoped("lets one call try a server that has come back, however long its circuit would stay open", () =>
+    run({ a: [tool("one")] }, (peers) =>
+      Effect.gen(function*() {
+        const service = yield* runtime
+        yield* service.tools
+        yield* peers["a"]!.refuseConnect(refused)
+        yield* peers["a"]!.drop()
+        yield* TestClock.adjust("10 seconds")
+        for (let n = 0; n < 3; n++) yield* Effect.flip(service.callTool("mcp__a__one"))
+        assert.strictEqual((yield* Effect.flip(service.callTool("mcp__a__one")))._tag, "CircuitOpen")
+        yield* peers["a"]!.heal
+        yield* TestClock.adjust("3 minutes")
+        assert.deepStrictEqual(text(yield* service.callTool("mcp__a__one")), ["one"])
+        assert.strictEqual((yield* service.server("a")).breaker._tag, "Closed")
+      }), { reconnect: { stormReconnects: 100 } }))
+
+  it.scoped("judges a server that was configured anew by what it does then", () =>
+    run({ a: [tool("one")] }, (peers) =>
+      Effect.gen(function*() {
+        const service = yield* runtime
+        for (let n = 0; n < 3; n++) yield* Effect.flip(service.callTool({ server: "a", tool: "one" }))
+        assert.strictEqual((yield* service.server("a")).breaker._tag, "Open")
+        yield* peers["a"]!.heal
+        yield* service.reload([Pool.local("a", { args: ["--other"] })])
+        assert.deepStrictEqual(text(yield* service.callTool({ server: "a", tool: "one" })), ["one"])
+      }), {
+      servers: [Pool.local("a", { lazy: true })],
+      before: (peers) =>
+        peers["a"]!.refuseConnect((server) =>
+          new McpError.SpawnFailed({ server, errno: "ENOENT", command: "a", detail: "no such file" })
+        )
+    }))
+
   it.scoped("cancels a call at the server when its caller is interrupted, and keeps the connection", () =>
     Effect.gen(function*() {
       const cancelled = yield* Deferred.make<void>()

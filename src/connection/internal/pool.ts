@@ -14,7 +14,7 @@ import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Fingerprint from "../../config/Fingerprint.ts"
-import type * as ServerConfig from "../../config/ServerConfig.ts"
+import * as ServerConfig from "../../config/ServerConfig.ts"
 import * as Mailbox from "../../internal/mailbox.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
@@ -188,7 +188,7 @@ export const make = (
             next.set(name, { config, supervisor: old.supervisor })
             report.changed.push(name)
           } else if (
-            old?.supervisor.connected() !== undefined && config.lazy !== true && config.enabled !== false
+            old?.supervisor.connected() !== undefined && ServerConfig.isEager(config) && config.enabled !== false
           ) {
             next.set(name, old)
             warm.push(config)

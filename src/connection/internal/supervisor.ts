@@ -12,7 +12,7 @@ import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
-import type * as ServerConfig from "../../config/ServerConfig.ts"
+import * as ServerConfig from "../../config/ServerConfig.ts"
 import * as Signal from "../../internal/signal.ts"
 import * as McpError from "../../McpError.ts"
 import * as BoundedWait from "../../resilience/BoundedWait.ts"
@@ -58,9 +58,6 @@ type Turn =
   /** Somebody wants it otherwise. */
   | { readonly _tag: "Stopped" }
 
-/** What is required is there from the beginning, even if its kind is lazy by default. */
-const isEager = (config: ServerConfig.ServerConfig): boolean => config.lazy !== true || config.required === true
-
 const downDetail: { readonly [D in Down]: string } = {
   configuration: "it is disabled in the configuration; enable it first",
   disabled: "it was disabled; enable it first",
@@ -82,7 +79,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     let retired = false
     let closed = false
     /** Somebody needs the server, or it is to be there before anybody does. */
-    let wanted = isEager(config)
+    let wanted = ServerConfig.isEager(config)
     /** The wait for the next attempt is to end now. */
     let hurry = false
     /** What is connected is to be replaced. */
@@ -266,7 +263,8 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       series.over()
       wanted = false
       hurry = false
-      become(next)
+      // refused without another attempt, it is what it was
+      if (next._tag !== status._tag) become(next)
       openGate(Exit.fail(error))
     }
 
@@ -376,6 +374,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         loop,
         Effect.sync(() => {
           closed = true
+          current = undefined
           become(ServerStatus.Closed())
           openGate(Exit.fail(unsentClosed(server)))
         })
@@ -393,6 +392,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       },
       settled: signal.until(() => status._tag !== "Connecting"),
       connect: whenUp(() => {
+        if (current !== undefined) return
         series.forget()
         stormed = false
         wanted = true
@@ -411,7 +411,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       enable: Effect.sync(() => {
         if (down === undefined) return
         down = undefined
-        wanted = isEager(config)
+        wanted = ServerConfig.isEager(config)
         signal.raise()
       }),
       retire: (drain) =>

@@ -88,3 +88,11 @@ export const reset = (state: State): State => ({ _tag: "Closed", epoch: state.ep
  * @internal
  */
 export const isolate = (state: State): State => ({ _tag: "Isolated", epoch: state.epoch + 1 })
+
+/**
+ * There is news of the server: an open circuit lets a probe through now.
+ *
+ * @internal
+ */
+export const relax = (state: State): State =>
+  state._tag === "Open" ? { _tag: "HalfOpen", epoch: state.epoch + 1, probing: false } : state

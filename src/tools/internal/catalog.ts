@@ -48,10 +48,21 @@ export const make = (
 
     // by server, and with the configuration for which it was looked up
     const loaded = new Map<string, Loaded>()
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
-        for (const { stop } of loaded.values()) stop()
-      })
+    const unload = (server: string): void => {
+      loaded.get(server)?.stop()
+      loaded.delete(server)
+    }
+    yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        pool.onChange(({ server }) => {
+          if (pool.config(server) === undefined) unload(server)
+        })
+      ),
+      (stop) =>
+        Effect.sync(() => {
+          stop()
+          for (const server of Array.from(loaded.keys())) unload(server)
+        })
     )
     let made: Made = { index: ToolIndex.make([], style), of: [] }
 
