@@ -31,6 +31,9 @@ interface Current extends Supervisor.Connected {
   lastUsed: number
   /** When the last use ended well. */
   lastHeard: number
+  /** Why a use of it found nobody there. */
+  missed: McpError.ConnectError | undefined
+  readonly lose: (error: McpError.ConnectError) => void
 }
 
 const none = Option.none<Session.Session>()
@@ -140,6 +143,9 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
             if (retired && mine.inFlight === 0) signal.raise()
             mine.lastUsed = now()
             if (Exit.isSuccess(exit)) mine.lastHeard = mine.lastUsed
+            else mine.missed ??= Verdict.ofUse(server, exit.cause)
+            // a server on its way out may still answer what it has begun
+            if (mine.missed !== undefined && mine.inFlight === 0) mine.lose(mine.missed)
             return Effect.void
           })
         })
@@ -189,19 +195,21 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       Effect.suspend(() => {
         if (isUnwanted()) return Effect.succeed<Turn>({ _tag: "Stopped" })
         const since = now()
-        const mine: Current = {
-          generation: options.nextGeneration(),
-          session,
-          inFlight: 0,
-          lastUsed: since,
-          lastHeard: since
-        }
         let lost: McpError.ConnectError | undefined = undefined
         let idle = false
         const lose = (error: McpError.ConnectError): void => {
           lost ??= error
           dropping(mine)
           signal.raise()
+        }
+        const mine: Current = {
+          generation: options.nextGeneration(),
+          session,
+          inFlight: 0,
+          lastUsed: since,
+          lastHeard: since,
+          missed: undefined,
+          lose
         }
         current = mine
         connections++

@@ -3,8 +3,9 @@
  *
  * @internal
  */
+import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
-import type * as McpError from "../../McpError.ts"
+import * as McpError from "../../McpError.ts"
 
 /** @internal */
 export type Verdict = "retry" | "auth" | "final"
@@ -47,6 +48,20 @@ export const ofLoss = (error: McpError.ConnectError): Verdict => {
     default:
       return "retry"
   }
+}
+
+/**
+ * What says that a connected server is not there any more. Over HTTP only a request can tell: there is nothing between
+ * two of them that could break.
+ *
+ * @internal
+ */
+export const ofUse = (server: string, cause: Cause.Cause<unknown>): McpError.ConnectError | undefined => {
+  const error = cause._tag === "Fail" ? cause.error : undefined
+  return McpError.isMcpError(error) && error._tag === "NetworkError" && error.outcome === "not-sent" &&
+      error.server === server
+    ? error
+    : undefined
 }
 
 /** @internal */
