@@ -6,6 +6,7 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
@@ -51,6 +52,18 @@ export interface Live {
   readonly config: ServerConfig.ServerConfig
   readonly generation: number
   readonly session: Session.Session
+}
+
+/**
+ * A connection that is there to be used now. Whoever calls `begin` is certain to call `end`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Line {
+  readonly live: Live
+  readonly begin: () => void
+  readonly end: (exit: Exit.Exit<unknown, unknown>) => void
 }
 
 /**
@@ -101,11 +114,15 @@ export class ConnectionPool extends Context.Tag("effect-mcp-runtime/connection/C
     server: string,
     f: (live: Live) => Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | McpError.ConnectError | McpError.ServerUnavailable | McpError.NotFound, R>
+  /** What `use` begins with where nothing has to be waited for, as a step of its own. */
+  readonly line: (server: string) => Line | undefined
   /** The servers in the order of their configuration. */
   readonly members: () => ReadonlyArray<Member>
   readonly member: (server: string) => Member | undefined
   readonly find: (server: string) => Effect.Effect<Member, McpError.NotFound>
   readonly config: (server: string) => ServerConfig.ServerConfig | undefined
+  /** All of them, and the same array until that changes. */
+  readonly configs: () => ReadonlyArray<ServerConfig.ServerConfig>
   /** Whether a use of the server would begin at once. */
   readonly isConnected: (server: string) => boolean
   /** Every change of a status from now on, in order; ends with the pool. */

@@ -6,6 +6,7 @@
  */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import type * as HealthCheck from "../resilience/HealthCheck.ts"
@@ -60,6 +61,17 @@ export interface Connected {
 }
 
 /**
+ * A connection that is there to be used now. Whoever calls `begin` is certain to call `end`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Line extends Connected {
+  readonly begin: () => void
+  readonly end: (exit: Exit.Exit<unknown, unknown>) => void
+}
+
+/**
  * Why a server could not be used.
  *
  * @since 0.1.0
@@ -76,7 +88,7 @@ export interface Supervisor {
   /** The loop, to be run by whoever owns the supervisor. Interrupting it ends the connection first. */
   readonly run: Effect.Effect<void>
   readonly status: () => ServerStatus.ServerStatus
-  readonly connected: () => Connected | undefined
+  readonly connected: () => Line | undefined
   readonly health: () => { readonly at: number; readonly ok: boolean } | undefined
   /** How often it was connected again. */
   readonly reconnects: () => number

@@ -4,10 +4,10 @@
  *
  * @internal
  */
+import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
@@ -25,6 +25,7 @@ import * as Deadline from "../resilience/Deadline.ts"
 import type * as Tool from "../tools/Tool.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
+import { observed } from "./observed.ts"
 
 /** @internal */
 export interface Options {
@@ -40,6 +41,9 @@ export interface Options {
   readonly definition: (server: string, tool: string) => Tool.Tool | undefined
 }
 
+/** Where nothing may be interrupted: what may all the same. */
+type Restore = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
 /** A call under way. */
 interface Running {
   readonly callId: string
@@ -47,7 +51,10 @@ interface Running {
   readonly tool: string
   readonly began: number
   told: number
+  attempts: number
 }
+
+type Attempt = Effect.Effect<ToolResult.ToolResult, McpError.RuntimeError>
 
 /** @internal */
 export interface CallPath {
@@ -107,37 +114,51 @@ export const make = (options: Options): CallPath => {
     return made
   }
 
-  /** Through the breaker and a place to the connection; bounded until it has come there, if that takes a wait. */
+  /**
+   * Through the breaker and a place to the connection. Where nothing has to be waited for, that is one step from outside
+   * to inside, and one back; otherwise each of them waits as it does, and all of it is bounded until it has come there.
+   */
   const pass = <A, E extends McpError.McpError, R>(
+    restore: Restore,
     server: string,
-    gates: Gates,
+    { breaker, places }: Gates,
     operation: string,
     deadline: () => Deadline.Deadline,
     f: (live: ConnectionPool.Live) => Effect.Effect<A, E, R>
-  ): Effect.Effect<A, E | McpError.RuntimeError, R> =>
-    pool.isConnected(server) && gates.places.hasRoom()
-      ? gates.breaker.protect(gates.places.within(pool.use(server, f)))
-      : Deadline.untilArrived(deadline(), server, operation)((arrived) =>
-        gates.breaker.protect(gates.places.within(pool.use(server, (live) => {
-          arrived()
-          return f(live)
-        })))
+  ): Effect.Effect<A, E | McpError.RuntimeError, R> => {
+    const line = pool.line(server)
+    if (line === undefined || !places.hasRoom()) {
+      return restore(
+        Deadline.untilArrived(deadline(), server, operation)((arrived) =>
+          breaker.protect(places.within(pool.use(server, (live) => {
+            arrived()
+            return f(live)
+          })))
+        )
       )
+    }
+    const admitted = breaker.admit()
+    if (typeof admitted !== "number") return Effect.fail(admitted)
+    places.take()
+    line.begin()
+    return observed(restore(f(line.live)), (exit) => {
+      line.end(exit)
+      places.give()
+      breaker.settle(admitted, exit)
+    })
+  }
 
   /** Only the pool can tell which servers there are. */
   const unknown = (server: string): Effect.Effect<never, McpError.RuntimeError> =>
     Effect.zipRight(pool.find(server), Effect.never)
 
   const call: CallPath["call"] = (server, tool, args, own) =>
-    Effect.suspend(() => {
+    Effect.uninterruptibleMask((restore) => {
       const gates = gatesOf(server)
-      if (gates === undefined) return unknown(server)
+      if (gates === undefined) return restore(unknown(server))
       const began = clock.unsafeCurrentTimeMillis()
-      const callId = own?.callId ?? `call-${++ids}`
-      const names = { callId, server, tool }
-      let own_: Running | undefined = undefined
-      let attempts = 0
-      let connected = false
+      const one: Running = { callId: own?.callId ?? `call-${++ids}`, server, tool, began, told: began, attempts: 0 }
+      const { callId } = one
       let connection: Session.Session["connection"] | undefined = undefined
       let deadline: Deadline.Deadline | undefined = undefined
       const deadlineOf = () =>
@@ -147,89 +168,83 @@ export const make = (options: Options): CallPath => {
           total: millis(own?.totalTimeout) ?? gates.total
         })
       const onProgress: NonNullable<Session.CallOptions["onProgress"]> = (progress) => {
-        publish(McpEvent.McpEvent.CallProgress({ ...names, progress }))
+        publish(event.CallProgress({ callId, server, tool, progress }))
         own?.onProgress?.(progress)
       }
 
-      const attempt = (
-        meta: JsonRpc.JsonObject | undefined
-      ): Effect.Effect<ToolResult.ToolResult, McpError.RuntimeError> =>
-        Effect.suspend(() => {
-          attempts++
-          connected = false
-          return pass(server, gates, "tools/call", deadlineOf, (live) => {
-            connected = true
-            connection = live.session.connection
-            // what has been waited so far is not to be had again
-            const left = deadline === undefined ? undefined : deadline.attempt(clock.unsafeCurrentTimeMillis())
-            return live.session.callTool(tool, args, { ...own, ...left, meta, onProgress })
-          })
+      const attempt = (meta: JsonRpc.JsonObject | undefined): Attempt => {
+        one.attempts++
+        let connected = false
+        const tried = pass(restore, server, gates, "tools/call", deadlineOf, (live) => {
+          connected = true
+          connection = live.session.connection
+          // what has been waited so far is not to be had again
+          const left = deadline === undefined ? undefined : deadline.attempt(clock.unsafeCurrentTimeMillis())
+          return live.session.callTool(tool, args, { ...own, ...left, meta, onProgress })
         })
+        return Effect.catchAll(tried, (error) => again(meta, error, connected))
+      }
 
       const again = (
         meta: JsonRpc.JsonObject | undefined,
-        error: McpError.RuntimeError
-      ): Effect.Effect<ToolResult.ToolResult, McpError.RuntimeError> => {
+        error: McpError.RuntimeError,
+        connected: boolean
+      ): Attempt => {
+        const { attempts } = one
         const definition = options.definition(server, tool)
         const delay = gates.policy.again({ error, attempts, connected, tool: definition, replay: own?.replay })
         const left = deadlineOf().left(clock.unsafeCurrentTimeMillis())
         if (delay === undefined || Duration.toMillis(delay) >= left) return Effect.fail(error)
-        return Effect.zipRight(
-          Effect.sleep(delay),
-          Effect.catchAll(attempt(meta), (next) => again(meta, next))
-        )
+        return Effect.flatMap(restore(Effect.sleep(delay)), () => attempt(meta))
       }
 
-      const whole = CallSpan.traced(
-        {
-          server,
-          method: "tools/call",
-          tool,
-          callId,
-          config: gates.config,
-          connection: () => connection,
-          meta: own?.meta
-        },
-        (meta) => Effect.catchAll(attempt(meta), (error) => again(meta, error))
-      )
+      const end = (outcome: RuntimeMetrics.Outcome): Duration.Duration => {
+        running.delete(one)
+        const millis = clock.unsafeCurrentTimeMillis() - began
+        const took = Duration.millis(millis)
+        gates.metrics.callEnded(outcome, millis)
+        publish(event.CallEnded({ callId, server, tool, took, attempts: one.attempts, outcome }))
+        return took
+      }
 
-      // begun inside and ended outside of what can be interrupted, so that whatever was begun is ended
-      return Effect.onExit(
+      const operation: CallSpan.Operation = {
+        server,
+        method: "tools/call",
+        tool,
+        callId,
+        config: gates.config,
+        connection: () => connection,
+        meta: own?.meta
+      }
+      return Effect.matchCauseEffect(
         Effect.suspend(() => {
-          own_ = { ...names, began, told: began }
-          running.add(own_)
+          running.add(one)
           gates.metrics.callBegan()
-          publish(McpEvent.McpEvent.CallBegan(names))
-          return Effect.map(whole, (result): McpRuntime.CallResult => ({
-            ...result,
-            metadata: {
-              callId,
-              serverName: server,
-              toolName: tool,
-              duration: Duration.millis(clock.unsafeCurrentTimeMillis() - began),
-              attempts
-            }
-          }))
+          publish(event.CallBegan({ callId, server, tool }))
+          return CallSpan.traced(operation, attempt)
         }),
-        (exit) => {
-          if (own_ === undefined) return Effect.void
-          running.delete(own_)
-          const took = clock.unsafeCurrentTimeMillis() - began
-          const outcome = outcomeOf(exit)
-          gates.metrics.callEnded(outcome, took)
-          publish(McpEvent.McpEvent.CallEnded({ ...names, took: Duration.millis(took), attempts, outcome }))
-          return Effect.void
+        {
+          onFailure: (cause) => {
+            end(failureOf(cause))
+            return Effect.failCause(cause)
+          },
+          onSuccess: (result) => {
+            const duration = end(result.isError ? "ToolError" : "Success")
+            const metadata = { callId, serverName: server, toolName: tool, duration, attempts: one.attempts }
+            return Effect.succeed<McpRuntime.CallResult>({ ...result, metadata })
+          }
         }
       )
     })
 
   const ask: CallPath["ask"] = (server, operation, f) =>
-    Effect.suspend(() => {
+    Effect.uninterruptibleMask((restore) => {
       const gates = gatesOf(server)
-      if (gates === undefined) return unknown(server)
+      if (gates === undefined) return restore(unknown(server))
       const now = clock.unsafeCurrentTimeMillis()
       const total = gates.listTotal
-      return pass(server, gates, operation, () => Deadline.make({ now, idle: total, total }), f)
+      const deadline = () => Deadline.make({ now, idle: total, total })
+      return pass(restore, server, gates, operation, deadline, (live) => Effect.suspend(() => f(live)))
     })
 
   const tell = (interval: number): void => {
@@ -238,7 +253,7 @@ export const make = (options: Options): CallPath => {
       if (now - one.told < interval) continue
       one.told = now
       const { began, callId, server, tool } = one
-      publish(McpEvent.McpEvent.CallRunning({ callId, server, tool, since: Duration.millis(now - began) }))
+      publish(event.CallRunning({ callId, server, tool, since: Duration.millis(now - began) }))
     }
   }
 
@@ -263,8 +278,11 @@ export const make = (options: Options): CallPath => {
 const millis = (input: Duration.DurationInput | undefined): number | undefined =>
   input === undefined ? undefined : Option.getOrUndefined(Option.map(Duration.decodeUnknown(input), Duration.toMillis))
 
-const outcomeOf = (exit: Exit.Exit<ToolResult.ToolResult, McpError.RuntimeError>): RuntimeMetrics.Outcome => {
-  if (Exit.isSuccess(exit)) return exit.value.isError ? "ToolError" : "Success"
-  if (exit.cause._tag === "Fail") return exit.cause.error._tag
-  return Exit.isInterrupted(exit) ? "Interrupted" : "Defect"
+const failureOf = (cause: Cause.Cause<McpError.RuntimeError>): RuntimeMetrics.Outcome => {
+  if (cause._tag === "Fail") return cause.error._tag
+  return Cause.isInterrupted(cause) ? "Interrupted" : "Defect"
 }
+
+// A constructor is made anew each time that it is looked up.
+const { CallBegan, CallEnded, CallProgress, CallRunning } = McpEvent.McpEvent
+const event = { CallBegan, CallEnded, CallProgress, CallRunning }

@@ -9,6 +9,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as ServerConfig from "../config/ServerConfig.ts"
+import { observed } from "../internal/observed.ts"
 import * as McpError from "../McpError.ts"
 import * as internal from "./internal/places.ts"
 
@@ -38,6 +39,9 @@ export const defaults: Options = { concurrency: 64, queue: 1_024 }
 export interface Places {
   /** Runs when there is a place, first come first served; fails at once when too many wait. */
   readonly within: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E | McpError.Overloaded, R>
+  /** Takes a place if there is one, for those who are certain to `give` it back. */
+  readonly take: () => boolean
+  readonly give: () => void
   readonly taken: () => number
   readonly waiting: () => number
   /** Whether whoever comes now gets a place at once. */
@@ -57,28 +61,20 @@ const nothing = (): void => undefined
 
 const makePlaces = (server: string, places: internal.Places, limit: number): Places => ({
   within: <A, E, R>(self: Effect.Effect<A, E, R>) =>
-    Effect.suspend(() => {
+    Effect.uninterruptibleMask((restore): Effect.Effect<A, E | McpError.Overloaded, R> => {
       const guest: internal.Guest = { held: false, admitted: nothing }
-      // taken inside and given up outside of what can be interrupted, so that whatever was taken is given up
-      return Effect.onExit(
-        Effect.suspend((): Effect.Effect<A, E | McpError.Overloaded, R> => {
-          if (places.enter(guest)) return self
-          const queued = places.waiting
-          if (queued >= limit) return Effect.fail(new McpError.Overloaded({ server, queue: "calls", queued, limit }))
-          return Effect.zipRight(
-            Effect.async<void>((resume) => {
-              guest.admitted = () => resume(Effect.void)
-              places.queue(guest)
-            }),
-            self
-          )
-        }),
-        () => {
-          places.leave(guest)
-          return Effect.void
-        }
-      )
+      const leave = () => places.leave(guest)
+      if (places.enter(guest)) return observed(restore(self), leave)
+      const queued = places.waiting
+      if (queued >= limit) return Effect.fail(new McpError.Overloaded({ server, queue: "calls", queued, limit }))
+      const turn = Effect.async<void>((resume) => {
+        guest.admitted = () => resume(Effect.void)
+        places.queue(guest)
+      })
+      return observed(restore(Effect.zipRight(turn, self)), leave)
     }),
+  take: places.take,
+  give: places.give,
   taken: () => places.taken,
   waiting: () => places.waiting,
   hasRoom: () => places.hasRoom

@@ -14,6 +14,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import { observed } from "../internal/observed.ts"
 import * as McpError from "../McpError.ts"
 import * as Transition from "./internal/circuitTransition.ts"
 
@@ -47,6 +48,14 @@ export type State =
   | { readonly _tag: "Isolated" }
 
 /**
+ * The leave to make one call, to be given back with how it ended.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Pass = number
+
+/**
  * The breaker of one server.
  *
  * @since 0.1.0
@@ -56,6 +65,9 @@ export interface Breaker {
   readonly protect: <A, E extends McpError.McpError, R>(
     self: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | McpError.CircuitOpen, R>
+  /** What `protect` begins with, as a step of its own: for those who are certain to `settle`. */
+  readonly admit: () => Pass | McpError.CircuitOpen
+  readonly settle: (pass: Pass, exit: Exit.Exit<unknown, McpError.McpError>) => void
   readonly state: Effect.Effect<State>
   /** Lets nothing through until `reset`. */
   readonly isolate: Effect.Effect<void>
@@ -91,22 +103,23 @@ const makeBreaker = (server: string, rules: Transition.Rules, clock: Clock.Clock
     state = next
     if (changed) { for (const listener of listeners) listener(next._tag) }
   }
+  const admit: Breaker["admit"] = () => {
+    const admission = Transition.admit(rules, state, clock.unsafeCurrentTimeMillis())
+    become(admission.state)
+    return admission._tag === "Admitted"
+      ? admission.epoch
+      : new McpError.CircuitOpen({ server, retryAfter: Duration.millis(admission.retryAfter) })
+  }
+  const settle: Breaker["settle"] = (pass, exit) =>
+    become(Transition.record(rules, state, pass, outcomeOf(exit), clock.unsafeCurrentTimeMillis()))
   return {
     protect: <A, E extends McpError.McpError, R>(self: Effect.Effect<A, E, R>) =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.suspend((): Effect.Effect<A, E | McpError.CircuitOpen, R> => {
-          const admission = Transition.admit(rules, state, clock.unsafeCurrentTimeMillis())
-          become(admission.state)
-          if (admission._tag === "Rejected") {
-            return Effect.fail(new McpError.CircuitOpen({ server, retryAfter: Duration.millis(admission.retryAfter) }))
-          }
-          return Effect.onExit(restore(self), (exit) =>
-            Effect.sync(() => {
-              const now = clock.unsafeCurrentTimeMillis()
-              become(Transition.record(rules, state, admission.epoch, outcomeOf(exit), now))
-            }))
-        })
-      ),
+      Effect.uninterruptibleMask((restore): Effect.Effect<A, E | McpError.CircuitOpen, R> => {
+        const pass = admit()
+        return typeof pass === "number" ? observed(restore(self), (exit) => settle(pass, exit)) : Effect.fail(pass)
+      }),
+    admit,
+    settle,
     state: Effect.sync(() => shown(state, clock.unsafeCurrentTimeMillis())),
     isolate: Effect.sync(() => become(Transition.isolate(state))),
     reset: Effect.sync(() => become(Transition.reset(state))),

@@ -37,6 +37,12 @@ interface Entry {
 
 type Pool = ConnectionPool.ConnectionPool["Type"]
 
+const liveOf = (
+  server: string,
+  { config }: Entry,
+  { generation, session }: Supervisor.Connected
+): ConnectionPool.Live => ({ server, config, generation, session })
+
 /** How many changes a slow reader may leave unread. */
 const backlog = 1_024
 
@@ -72,6 +78,7 @@ export const make = (
     const fork = yield* FiberSet.makeRuntime<never, void>()
 
     let entries: ReadonlyMap<string, Entry> = new Map()
+    let configs: ReadonlyArray<ServerConfig.ServerConfig> = []
     let generation = 0
     let closed = false
     const running = new Set<Fiber.Fiber<void>>()
@@ -140,12 +147,13 @@ export const make = (
       (server: string): Effect.Effect<A, E | McpError.NotFound> =>
         Effect.suspend(() => Effect.flatMap(find(server), ({ supervisor }) => f(supervisor)))
 
-    const memberOf = (server: string, { config, supervisor }: Entry): ConnectionPool.Member => {
+    const memberOf = (server: string, entry: Entry): ConnectionPool.Member => {
+      const { config, supervisor } = entry
       const connected = supervisor.connected()
       return {
         config,
         status: supervisor.status(),
-        live: connected === undefined ? undefined : { server, config, ...connected },
+        live: connected === undefined ? undefined : liveOf(server, entry, connected),
         sharedWith: supervisor.config.name === server ? undefined : supervisor.config.name,
         health: supervisor.health(),
         reconnects: supervisor.reconnects()
@@ -208,6 +216,7 @@ export const make = (
     const commit = (next: ReadonlyMap<string, Entry>): void => {
       const before = entries
       entries = next
+      configs = Array.from(next.values(), ({ config }) => config)
       for (const [server, { supervisor }] of next) {
         const old = before.get(server)
         if (old?.supervisor !== supervisor) announce(server, supervisor.status(), old?.supervisor.status())
@@ -289,7 +298,13 @@ export const make = (
       use: (server, f) => {
         const entry = entries.get(server)
         if (entry === undefined) return Effect.flatMap(find(server), () => Effect.never)
-        return entry.supervisor.use((connected) => f({ server, config: entry.config, ...connected }))
+        return entry.supervisor.use((connected) => f(liveOf(server, entry, connected)))
+      },
+      line: (server) => {
+        const entry = entries.get(server)
+        const connected = entry?.supervisor.connected()
+        if (entry === undefined || connected === undefined) return undefined
+        return { live: liveOf(server, entry, connected), begin: connected.begin, end: connected.end }
       },
       members: () => Array.from(entries, ([server, entry]) => memberOf(server, entry)),
       member: (server) => {
@@ -298,6 +313,7 @@ export const make = (
       },
       find: (server) => Effect.suspend(() => Effect.map(find(server), (entry) => memberOf(server, entry))),
       config: (server) => entries.get(server)?.config,
+      configs: () => configs,
       isConnected: (server) => entries.get(server)?.supervisor.connected() !== undefined,
       changes: Stream.unwrapScoped(Effect.map(
         Effect.acquireRelease(

@@ -13,6 +13,7 @@ import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as ServerConfig from "../../config/ServerConfig.ts"
+import { observed } from "../../internal/observed.ts"
 import * as Signal from "../../internal/signal.ts"
 import * as McpError from "../../McpError.ts"
 import * as BoundedWait from "../../resilience/BoundedWait.ts"
@@ -25,7 +26,7 @@ import { unsent } from "./unsent.ts"
 import * as Verdict from "./verdict.ts"
 
 /** A connection and its use. */
-interface Current extends Supervisor.Connected {
+interface Current extends Supervisor.Line {
   inFlight: number
   /** When the last use ended, however it did. */
   lastUsed: number
@@ -137,19 +138,20 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         Effect.suspend(() => {
           const mine = current
           if (mine === undefined) return restore(Effect.zipRight(queue, use(f)))
-          mine.inFlight++
-          return Effect.onExit(restore(f(mine)), (exit) => {
-            mine.inFlight--
-            if (retired && mine.inFlight === 0) signal.raise()
-            mine.lastUsed = now()
-            if (Exit.isSuccess(exit)) mine.lastHeard = mine.lastUsed
-            else mine.missed ??= Verdict.ofUse(server, exit.cause)
-            // a server on its way out may still answer what it has begun
-            if (mine.missed !== undefined && mine.inFlight === 0) mine.lose(mine.missed)
-            return Effect.void
-          })
+          mine.begin()
+          return observed(restore(Effect.suspend(() => f(mine))), mine.end)
         })
       )
+
+    const ended = (mine: Current, exit: Exit.Exit<unknown, unknown>): void => {
+      mine.inFlight--
+      if (retired && mine.inFlight === 0) signal.raise()
+      mine.lastUsed = now()
+      if (Exit.isSuccess(exit)) mine.lastHeard = mine.lastUsed
+      else mine.missed ??= Verdict.ofUse(server, exit.cause)
+      // a server on its way out may still answer what it has begun
+      if (mine.missed !== undefined && mine.inFlight === 0) mine.lose(mine.missed)
+    }
 
     /** Asks for a connection and waits for the outcome of that. */
     const queue = Effect.suspend((): Effect.Effect<void, Supervisor.UseError> => {
@@ -209,7 +211,11 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           lastUsed: since,
           lastHeard: since,
           missed: undefined,
-          lose
+          lose,
+          begin: () => {
+            mine.inFlight++
+          },
+          end: (exit) => ended(mine, exit)
         }
         current = mine
         connections++

@@ -47,11 +47,20 @@ export class Places {
   }
 
   /** Takes a place if there is one. Nobody waits while there is one, so nobody is overtaken. */
-  enter(guest: Guest): boolean {
+  readonly take = (): boolean => {
     if (this.#taken >= this.#limit) return false
     this.#taken++
-    guest.held = true
     return true
+  }
+
+  readonly give = (): void => {
+    this.#taken--
+    if (this.#queue.size > 0) this.#admit()
+  }
+
+  enter(guest: Guest): boolean {
+    guest.held = this.take()
+    return guest.held
   }
 
   queue(guest: Guest): void {
@@ -65,8 +74,7 @@ export class Places {
       return
     }
     guest.held = false
-    this.#taken--
-    if (this.#queue.size > 0) this.#admit()
+    this.give()
   }
 
   #admit(): void {

@@ -7,6 +7,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import type * as ServerConfig from "../../config/ServerConfig.ts"
 import * as ConnectionPool from "../../connection/ConnectionPool.ts"
 import type * as ServerStatus from "../../connection/ServerStatus.ts"
 import type * as McpError from "../../McpError.ts"
@@ -23,15 +24,19 @@ interface Known {
 }
 
 interface Loaded {
-  readonly config: ConnectionPool.Member["config"]
+  readonly config: ServerConfig.ServerConfig
   readonly tools: ToolCache.ServerTools
   readonly stop: () => void
 }
 
-/** What an index was made of. */
+/** What an index was made of. It is looked at with every call by name, so a look must cost next to nothing. */
 interface Made {
   readonly index: ToolIndex.ToolIndex
-  readonly of: ReadonlyArray<readonly [ConnectionPool.Member["config"], ToolCache.Manifest | undefined]>
+  readonly configs: ReadonlyArray<ServerConfig.ServerConfig>
+  /** How often servers had been loaded or unloaded. */
+  readonly loads: number
+  readonly of: ReadonlyArray<Loaded | undefined>
+  readonly manifests: ReadonlyArray<ToolCache.Manifest | undefined>
 }
 
 /** @internal */
@@ -48,9 +53,11 @@ export const make = (
 
     // by server, and with the configuration for which it was looked up
     const loaded = new Map<string, Loaded>()
+    let loads = 0
     const unload = (server: string): void => {
       loaded.get(server)?.stop()
       loaded.delete(server)
+      loads++
     }
     yield* Effect.acquireRelease(
       Effect.sync(() =>
@@ -64,9 +71,7 @@ export const make = (
           for (const server of Array.from(loaded.keys())) unload(server)
         })
     )
-    let made: Made = { index: ToolIndex.make([], style), of: [] }
-
-    const toolsOf = (config: ConnectionPool.Member["config"]): Effect.Effect<ToolCache.ServerTools> =>
+    const toolsOf = (config: ServerConfig.ServerConfig): Effect.Effect<ToolCache.ServerTools> =>
       Effect.suspend(() => {
         const known = loaded.get(config.name)
         if (known?.config === config) return Effect.succeed(known.tools)
@@ -78,34 +83,41 @@ export const make = (
             events.publish(McpEvent.McpEvent.ToolsRefreshed({ server: config.name, ...counts }))
           })
           loaded.set(config.name, { config, tools, stop })
+          loads++
           return tools
         })
       })
 
-    /** What is known at once. */
-    const peek = (member: ConnectionPool.Member): ToolCache.Manifest | undefined => {
-      const known = loaded.get(member.config.name)
-      return known?.config === member.config ? known.tools.current() : undefined
+    const loadedOf = (config: ServerConfig.ServerConfig): Loaded | undefined => {
+      const known = loaded.get(config.name)
+      return known?.config === config ? known : undefined
     }
 
+    /** What is known at once. */
+    const peek = ({ config }: ConnectionPool.Member): ToolCache.Manifest | undefined =>
+      loadedOf(config)?.tools.current()
+
+    const makeIndex = (): Made => {
+      const configs = pool.configs()
+      const of = configs.map(loadedOf)
+      const manifests = of.map((known) => known?.tools.current())
+      const index = ToolIndex.make(
+        configs.map(({ disabledTools, enabledTools, name: server }, at) => {
+          const tools = manifests[at]?.tools ?? []
+          return { server, tools, enabledTools, disabledTools }
+        }),
+        style
+      )
+      return { index, configs, loads, of, manifests }
+    }
+    let made = makeIndex()
+
+    const isCurrent = (): boolean =>
+      made.configs === pool.configs() && made.loads === loads &&
+      made.of.every((known, at) => known?.tools.current() === made.manifests[at])
+
     const index = (): ToolIndex.ToolIndex => {
-      const of = pool.members().map((member) => [member.config, peek(member)] as const)
-      const same = of.length === made.of.length &&
-        of.every(([config, manifest], at) => made.of[at]?.[0] === config && made.of[at]?.[1] === manifest)
-      if (!same) {
-        made = {
-          of,
-          index: ToolIndex.make(
-            of.map(([config, manifest]) => ({
-              server: config.name,
-              tools: manifest?.tools ?? [],
-              enabledTools: config.enabledTools,
-              disabledTools: config.disabledTools
-            })),
-            style
-          )
-        }
-      }
+      if (!isCurrent()) made = makeIndex()
       return made.index
     }
 
