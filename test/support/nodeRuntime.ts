@@ -61,12 +61,16 @@ const kill = async (child: ChildProcess): Promise<void> => {
   await gone
 }
 
-/** An HTTP server in a process of its own, on a port of its own or this one. */
-export const remote = (journal: Journal.Journal, at = 0): Effect.Effect<Remote, never, Scope.Scope> =>
+/** An HTTP server in a process of its own, on a port of its own or this one; `mute`: its paths of this name are silent. */
+export const remote = (
+  journal: Journal.Journal,
+  at = 0,
+  mute: ReadonlyArray<"mute"> = []
+): Effect.Effect<Remote, never, Scope.Scope> =>
   Effect.gen(function*() {
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>
-        spawn(process.execPath, [fixture("remote.mjs"), journal.file, String(at)], {
+        spawn(process.execPath, [fixture("remote.mjs"), journal.file, String(at), ...mute], {
           stdio: ["pipe", "ignore", "inherit"]
         })
       ),
