@@ -1,13 +1,17 @@
+// @effect-diagnostics strictEffectProvide:off -- the servers are known once the file is read, and the demo is a program
 /**
- * The demo: opens the servers of a file one after the other and tells what it sees.
+ * The demo: a runtime over the servers of a file, and what there is to see of it.
  *
  * @since 0.1.0
  */
+import * as Array from "effect/Array"
+import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as ServerConfig from "../config/ServerConfig.ts"
-import * as Session from "../connection/Session.ts"
+import * as Layer from "effect/Layer"
+import * as McpRuntime from "../McpRuntime.ts"
+import * as NodeMcpRuntime from "../node/NodeMcpRuntime.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import type * as Tool from "../tools/Tool.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
@@ -16,14 +20,26 @@ import * as UntrustedText from "../UntrustedText.ts"
 import * as DemoConfig from "./DemoConfig.ts"
 
 /**
+ * A call of a tool, where a server has it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Invocation {
+  readonly tool: string
+  readonly arguments: JsonRpc.JsonObject
+}
+
+/**
  * @since 0.1.0
  * @category models
  */
 export interface Options {
   /** The file with the servers. */
   readonly file: string
-  /** A tool to call where a server has it. */
-  readonly call?: { readonly tool: string; readonly arguments: JsonRpc.JsonObject } | undefined
+  readonly call?: Invocation | undefined
+  /** A call that ends the server, and one that shows that it is back. */
+  readonly recovery?: { readonly crash: Invocation; readonly next: Invocation } | undefined
   /** Whether headings are written in bold and errors in red. */
   readonly colour: boolean
 }
@@ -41,29 +57,55 @@ const content = ({ content, structuredContent }: ToolResult.ToolResult): string 
   return UntrustedText.excerpt([...texts, ...structured].join("   "), 240)
 }
 
-const invocation = (call: NonNullable<Options["call"]>): string => `${call.tool} ${JSON.stringify(call.arguments)}`
+const invocation = (call: Invocation): string => `${call.tool} ${JSON.stringify(call.arguments)}`
 
-const visit = Effect.fn("Demo.visit")(function*(config: ServerConfig.ServerConfig, options: Options) {
-  const [took, session] = yield* Effect.timed(Session.open(config))
-  const { era, protocolVersion, serverInfo, transport } = session.connection
-  yield* Console.log(
-    row("status", `connected over ${transport} in ${milliseconds(took)}, protocol ${protocolVersion} (${era} era)`)
-  )
-  yield* Console.log(row(
-    "server",
-    serverInfo === undefined ? "anonymous" : UntrustedText.excerpt(`${serverInfo.name} ${serverInfo.version}`, 80)
-  ))
-  const { rejected, tools } = yield* session.tools
-  yield* Console.log(
-    row("tools", rejected.length === 0 ? `${tools.length}` : `${tools.length}, and ${rejected.length} rejected`)
-  )
-  for (const line of tools.map(tool)) yield* Console.log(line)
-  const { call } = options
-  if (call === undefined || !tools.some(({ name }) => name === call.tool)) return
-  yield* Console.log(row("call", invocation(call)))
-  const [answered, result] = yield* Effect.timed(session.callTool(call.tool, call.arguments))
-  yield* Console.log(row("result", `${content(result)}   (${milliseconds(answered)})`))
-})
+/** Calls a tool where its server has it. */
+const call = (server: string, { arguments: args, tool }: Invocation) =>
+  Effect.gen(function*() {
+    const runtime = yield* McpRuntime.McpRuntime
+    yield* Console.log(row("call", invocation({ arguments: args, tool })))
+    const result = yield* runtime.callTool({ server, tool }, args)
+    yield* Console.log(row("result", `${content(result)}   (${milliseconds(result.metadata.duration)})`))
+  })
+
+/** Lets a server crash in the middle of a call, and calls it again. */
+const recover = (server: string, { crash, next }: NonNullable<Options["recovery"]>) =>
+  Effect.gen(function*() {
+    yield* Effect.catchAll(call(server, crash), (error) =>
+      Console.log(row("failed", `${error._tag}; it may have run (${error.outcome}), so it is not called again`)))
+    yield* call(server, next)
+    yield* Console.log(row("recovery", "the server was started again, and the call waited for it"))
+  })
+
+const visit = Effect.fn("Demo.visit")(
+  function*(info: McpRuntime.ServerInfo, offered: McpRuntime.Tools, began: number, options: Options) {
+    const { connectedSince, era, name, protocolVersion, serverInfo, transport } = info
+    const missing = offered.missing.find(({ server }) => server === name)
+    if (missing !== undefined) {
+      const { error, status } = missing
+      yield* Console.log(row("failed", error?._tag ?? status._tag))
+      return error === undefined ? [] : [error]
+    }
+    const took = milliseconds(Duration.millis((connectedSince ?? began) - began))
+    yield* Console.log(
+      row("status", `connected over ${transport} in ${took}, protocol ${protocolVersion} (${era} era)`)
+    )
+    yield* Console.log(row(
+      "server",
+      serverInfo === undefined ? "anonymous" : UntrustedText.excerpt(`${serverInfo.name} ${serverInfo.version}`, 80)
+    ))
+    const tools = offered.tools.filter(({ server }) => server === name)
+    const rejected = offered.rejected.filter(({ server }) => server === name)
+    yield* Console.log(
+      row("tools", rejected.length === 0 ? `${tools.length}` : `${tools.length}, and ${rejected.length} rejected`)
+    )
+    for (const offer of tools) yield* Console.log(tool(offer.tool))
+    const has = (invocation: Invocation) => tools.some(({ tool }) => tool.name === invocation.tool)
+    if (options.call !== undefined && has(options.call)) yield* call(name, options.call)
+    if (options.recovery !== undefined && has(options.recovery.crash)) yield* recover(name, options.recovery)
+    return []
+  }
+)
 
 const ended = (end: Teardown.ServerEnd): string => {
   const exit = end.exit === undefined ? "" : `, ${end.exit.signal ?? `exit code ${end.exit.code}`}`
@@ -82,17 +124,29 @@ export const run = Effect.fn("Demo.run")(function*(options: Options) {
   const heading = (text: string) => Console.log(options.colour ? `\u001b[1m${text}\u001b[0m` : text)
   const servers = yield* DemoConfig.read(options.file)
   yield* heading(`${servers.length} server${servers.length === 1 ? "" : "s"} in ${options.file}`)
-  const teardown = yield* Teardown.Teardown
+  const teardown = yield* Teardown.make()
+  const runtime = NodeMcpRuntime.layer({
+    servers,
+    cacheDirectory: "memory",
+    logs: false,
+    replace: Layer.succeed(Teardown.Teardown, teardown)
+  })
   const report = Effect.gen(function*() {
     yield* heading("teardown")
     for (const end of (yield* teardown.report).servers) yield* Console.log(ended(end))
   })
-  yield* Effect.validateAll(
-    servers,
-    (config) =>
-      Effect.zipRight(heading(config.name), Effect.scoped(visit(config, options))).pipe(
-        Effect.tapError((error) => Console.log(row("failed", error._tag)))
-      ),
-    { discard: true }
-  ).pipe(Effect.ensuring(report))
+  const began = yield* Clock.currentTimeMillis
+  const errors = yield* Effect.gen(function*() {
+    const service = yield* McpRuntime.McpRuntime
+    const offered = yield* service.tools
+    const each = yield* Effect.forEach(
+      yield* service.servers,
+      (info) =>
+        Effect.zipRight(heading(info.name), visit(info, offered, began, options)).pipe(
+          Effect.catchAll((error) => Effect.as(Console.log(row("failed", error._tag)), [error]))
+        )
+    )
+    return each.flat()
+  }).pipe(Effect.provide(runtime), Effect.ensuring(report))
+  if (Array.isNonEmptyReadonlyArray(errors)) return yield* Effect.fail(errors)
 })

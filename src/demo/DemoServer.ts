@@ -1,6 +1,6 @@
 // @effect-diagnostics nodeBuiltinImport:off -- this program is a server of its own, without Effect
 /**
- * A small MCP server over stdio: four tools, a resource and a prompt. `node dist/demo/DemoServer.js` serves it.
+ * A small MCP server over stdio: five tools, a resource and a prompt. `node dist/demo/DemoServer.js` serves it.
  *
  * It is written against the server side of `@modelcontextprotocol/sdk`, so the demo meets a server that is not ours.
  *
@@ -53,6 +53,12 @@ const tools: Array<Tool> = [
     description: "Asks the user for a name, and greets it.",
     inputSchema: { type: "object" },
     annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
+  },
+  {
+    name: "crash",
+    description: "Ends the server at once, as a bug in it would.",
+    inputSchema: { type: "object" },
+    annotations: { readOnlyHint: true, openWorldHint: false }
   }
 ]
 
@@ -108,6 +114,8 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { _meta, send
       })
       return text(action === "accept" ? `Hello, ${String(content?.["name"])}.` : "Hello, whoever you are.")
     }
+    case "crash":
+      return process.exit(1)
     default:
       throw invalid(`there is no tool ${JSON.stringify(params.name)}`)
   }

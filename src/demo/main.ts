@@ -11,14 +11,14 @@ import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { fileURLToPath } from "node:url"
-import * as NodeConnector from "../node/NodeConnector.ts"
 import * as Demo from "./Demo.ts"
 
 const own = fileURLToPath(new URL("../../src/demo/.mcp.json", import.meta.url))
 const [file] = process.argv.slice(2)
+
+const sum = (a: number, b: number): Demo.Invocation => ({ tool: "add", arguments: { a, b } })
 
 // Whoever reads may leave early, as `head` does: the servers are closed all the same.
 process.stdout.on("error", () => undefined)
@@ -29,7 +29,9 @@ const program = Effect.gen(function*() {
   yield* Demo.run({
     file: file ?? own,
     // Only the demo's own tools are known to be harmless.
-    call: file === undefined ? { tool: "add", arguments: { a: 2, b: 40 } } : undefined,
+    ...(file === undefined
+      ? { call: sum(2, 40), recovery: { crash: { tool: "crash", arguments: {} }, next: sum(4, 3) } }
+      : {}),
     colour: colour(process.stdout)
   }).pipe(
     Effect.tapErrorCause((cause) => {
@@ -44,6 +46,6 @@ const program = Effect.gen(function*() {
 })
 
 program.pipe(
-  Effect.provide(Layer.merge(NodeConnector.layer, NodeContext.layer)),
+  Effect.provide(NodeContext.layer),
   NodeRuntime.runMain({ disableErrorReporting: true, disablePrettyLogger: true })
 )

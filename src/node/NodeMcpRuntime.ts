@@ -8,9 +8,11 @@ import * as NodePath from "@effect/platform-node/NodePath"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import * as ClientConnector from "../connection/ClientConnector.ts"
 import * as ConnectionPool from "../connection/ConnectionPool.ts"
+import * as EraMemory from "../connection/EraMemory.ts"
 import type * as McpError from "../McpError.ts"
-import type * as McpEvent from "../McpEvent.ts"
+import * as McpEvent from "../McpEvent.ts"
 import * as McpRuntime from "../McpRuntime.ts"
 import * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
 import * as TransitionLog from "../observability/TransitionLog.ts"
@@ -19,7 +21,7 @@ import * as CallPolicy from "../resilience/CallPolicy.ts"
 import * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as HealthCheck from "../resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
-import type * as Teardown from "../resilience/Teardown.ts"
+import * as Teardown from "../resilience/Teardown.ts"
 import * as ToolCache from "../tools/ToolCache.ts"
 import * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as FileStore from "./FileStore.ts"
@@ -61,8 +63,10 @@ export const layer = (options: Options): Layer.Layer<McpRuntime.McpRuntime, McpE
   const replaced = <Out, E, In>(self: Layer.Layer<Out, E, In>): Layer.Layer<Out, E, In> =>
     Layer.merge(self, replacements)
 
-  const base = replaced(Layer.mergeAll(
-    NodeConnector.layerWith({ teardown: options.teardown }),
+  const ground = replaced(Layer.merge(Teardown.layer(options.teardown), McpEvent.layer))
+  const transports = replaced(Layer.merge(NodeConnector.layerTransports, EraMemory.layerMemory))
+  const concerns = replaced(Layer.mergeAll(
+    Layer.provide(ClientConnector.layer, transports),
     Bulkhead.layer(options.bulkhead),
     CallPolicy.layer(options.calls),
     CircuitBreaker.layer(options.circuitBreaker),
@@ -83,8 +87,9 @@ export const layer = (options: Options): Layer.Layer<McpRuntime.McpRuntime, McpE
     Layer.provide(replaced(ToolCatalog.layer(options.catalog))),
     Layer.provide(replaced(ConnectionPool.layer(options.pool))),
     Layer.provide(replaced(cache)),
+    Layer.provide(concerns),
     Layer.provide(log),
-    Layer.provide(base)
+    Layer.provide(ground)
   )
 }
 

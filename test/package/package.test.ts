@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, syml
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import * as StandInDocker from "../support/standInDocker.ts"
 import { isInternal, root, run, sources } from "./project.ts"
 
 // Compilers and packers on a busy machine.
@@ -21,8 +22,13 @@ let consumer: string
 let tarball: string
 let files: ReadonlyArray<string>
 
-const succeed = async (command: string, args: ReadonlyArray<string>, cwd: string): Promise<string> => {
-  const { status, stderr, stdout } = await run(command, args, { cwd })
+const succeed = async (
+  command: string,
+  args: ReadonlyArray<string>,
+  cwd: string,
+  path?: string
+): Promise<string> => {
+  const { status, stderr, stdout } = await run(command, args, { cwd, ...(path === undefined ? {} : { path }) })
   assert.strictEqual(status, 0, `${command} ${args.join(" ")}\n${stdout}${stderr}`)
   return stdout
 }
@@ -181,11 +187,16 @@ describe("the demo", () => {
     assert.match(stdout, /^1 server in .*\.mcp\.json$/m)
     assert.match(stdout, /^ {2}status +connected over stdio in \d+ ms, protocol \d{4}-\d\d-\d\d \(session era\)$/m)
     assert.match(stdout, /^ {2}server +demo 0\.1\.0$/m)
-    assert.match(stdout, /^ {2}tools +4$/m)
+    assert.match(stdout, /^ {2}tools +5$/m)
     assert.match(stdout, /^ +countdown +Counts down/m)
     assert.match(stdout, /^ {2}call +add {"a":2,"b":40}$/m)
     assert.match(stdout, /^ {2}result +42 +structured {"sum":42}/m)
-    assert.match(stdout, /^teardown\n {2}demo +closed in \d+ ms, exit code 0\n$/m)
+    assert.match(stdout, /^ {2}failed +ProcessExited; it may have run \(unknown\)/m)
+    assert.match(stdout, /^ {2}result +7 [^]*^ {2}recovery +the server was started again/m)
+    assert.match(
+      stdout,
+      /^teardown\n {2}demo +exited-before in \d+ ms, exit code 1\n {2}demo +closed in \d+ ms, exit code 0\n$/m
+    )
     assert.notInclude(stdout, "\u001b")
   })
 
@@ -213,9 +224,10 @@ describe("the demo", () => {
 describe("the examples", () => {
   const expected: Readonly<Record<string, RegExp>> = {
     "one-server":
-      /^tools: add, echo, countdown, greet\nadd: { sum: 42 }\nThe server came up,[^]*refused with -32602\n$/,
+      /^tools: add, echo, countdown, greet, crash\nadd: { sum: 42 }\nThe server came up,[^]*refused with -32602\n$/,
     "progress": /^2 to go\n1 to go\n0 to go\n[^]*Lift-off\.[^]*gave up: true\nstill connected\n$/,
     "elicitation": /^demo asks: Who is to be greeted\?\nHello, Ada\.\n$/,
+    "docker": /^echo\n[^]*^cancelled\n/m,
     "opentelemetry": new RegExp(
       [
         "span tools/call echo, child of application",
@@ -241,7 +253,8 @@ describe("the examples", () => {
 
   for (const [name, output] of Object.entries(expected)) {
     it(`${name} does what it says`, async () => {
-      assert.match(await succeed("node", [join(consumer, "NodeNext/examples", `${name}.js`)], consumer), output)
+      const program = join(consumer, "NodeNext/examples", `${name}.js`)
+      assert.match(await succeed("node", [program], consumer, StandInDocker.make().path), output)
     })
   }
 })

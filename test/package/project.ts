@@ -25,12 +25,12 @@ export interface Ran {
 export const run = (
   command: string,
   args: ReadonlyArray<string>,
-  options: { readonly cwd?: string } = {}
+  options: { readonly cwd?: string; readonly path?: string } = {}
 ): Promise<Ran> =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd: options.cwd ?? fileURLToPath(root),
-      env: { ...process.env, PATH: `${bin}${delimiter}${process.env["PATH"]}` },
+      env: { ...process.env, PATH: [options.path, bin, process.env["PATH"]].filter(Boolean).join(delimiter) },
       stdio: ["ignore", "pipe", "pipe"],
       timeout: 60_000
     })
