@@ -48,7 +48,8 @@ export const make = (
     const events = yield* McpEvent.McpEvents
     const metrics = yield* RuntimeMetrics.RuntimeMetrics
     const pool = yield* ConnectionPool.ConnectionPool
-    const gate = Duration.decode(options.gate)
+    const clock = yield* Effect.clock
+    const gate = Duration.toMillis(options.gate)
     const style = { style: options.style }
 
     // by server, and with the configuration for which it was looked up
@@ -166,6 +167,7 @@ export const make = (
     }
 
     const list: Effect.Effect<ToolCatalog.Listing> = Effect.gen(function*() {
+      const began = clock.unsafeCurrentTimeMillis()
       const members = pool.members()
       const known = yield* Effect.forEach(
         members,
@@ -192,8 +194,10 @@ export const make = (
         ;(has ? soon : late).push(learning)
       }
       if (soon.length + late.length > 0) {
+        // what is kept was read meanwhile, of many servers not in no time
+        const left = Duration.millis(began + gate - clock.unsafeCurrentTimeMillis())
         yield* Effect.zipRight(
-          Effect.timeoutOption(Effect.all(soon, { concurrency: "unbounded", discard: true }), gate),
+          Effect.timeoutOption(Effect.all(soon, { concurrency: "unbounded", discard: true }), left),
           Effect.all(late, { concurrency: "unbounded", discard: true }),
           { concurrent: true }
         )
