@@ -113,23 +113,22 @@ export interface ServerTools {
  */
 export class ToolCache extends Context.Tag("effect-mcp-runtime/tools/ToolCache")<ToolCache, {
   /**
-   * The tools of a server with this configuration, the same for all who ask. A change of what the server is (its
-   * command, address, environment, credentials) makes it another server. What was kept from an earlier run is loaded
-   * before this succeeds; that it cannot be read costs nothing but an event.
+   * The tools of a server with this configuration, the same for all who ask. A change of its name or of what it is (its
+   * command, address, environment, credentials) makes it another server. What was kept from an earlier run, under
+   * whatever name, is loaded before this succeeds; that it cannot be read costs nothing but an event.
    */
   readonly for: (config: ServerConfig.ServerConfig) => Effect.Effect<ServerTools>
   /**
-   * Forgets a server that is no longer configured, and its snapshot, unless it is in use under another name. What was
-   * handed out goes on, but is kept no more.
+   * Forgets a server that is no longer configured, and its snapshot, unless the same is in use under another name. What
+   * was handed out goes on, but is kept no more.
    */
   readonly forget: (config: ServerConfig.ServerConfig) => Effect.Effect<void>
 }>() {}
 
 interface Entry {
+  readonly fingerprint: string
   readonly kept: Persistence.Kept
   readonly tools: Deferred.Deferred<ServerTools>
-  /** The names under which it is in use. */
-  readonly names: Set<string>
 }
 
 const make = (
@@ -139,6 +138,7 @@ const make = (
   Effect.gen(function*() {
     const clock = yield* Effect.clock
     const scope = yield* Effect.scope
+    /** One for each name: of a server that has become another, only the new one is of use. */
     const entries = new Map<string, Entry>()
     const now = () => clock.unsafeCurrentTimeMillis()
     const timeToLive = Duration.toMillis(options.timeToLive)
@@ -161,18 +161,15 @@ const make = (
       for: (config) =>
         Effect.uninterruptibleMask((restore) =>
           Effect.suspend(() => {
-            const key = Fingerprint.of(config)
-            const found = entries.get(key)
-            if (found !== undefined) {
-              found.names.add(config.name)
-              return restore(Deferred.await(found.tools))
-            }
+            const fingerprint = Fingerprint.of(config)
+            const found = entries.get(config.name)
+            if (found?.fingerprint === fingerprint) return restore(Deferred.await(found.tools))
             const entry: Entry = {
-              kept: persistence(config, key),
-              tools: Deferred.unsafeMake(FiberId.none),
-              names: new Set([config.name])
+              fingerprint,
+              kept: persistence(config, fingerprint),
+              tools: Deferred.unsafeMake(FiberId.none)
             }
-            entries.set(key, entry)
+            entries.set(config.name, entry)
             // In a fiber of its own, so that others get it too if the first who asks is interrupted.
             return Effect.zipRight(
               Effect.forkIn(open(entry, config.name), scope),
@@ -182,12 +179,12 @@ const make = (
         ),
       forget: (config) =>
         Effect.suspend(() => {
-          const key = Fingerprint.of(config)
-          const entry = entries.get(key)
-          entry?.names.delete(config.name)
-          if (entry !== undefined && entry.names.size > 0) return Effect.void
-          entries.delete(key)
-          return entry === undefined ? persistence(config, key).forget : entry.kept.forget
+          const fingerprint = Fingerprint.of(config)
+          const entry = entries.get(config.name)
+          const kept = entry?.fingerprint === fingerprint ? entry.kept : persistence(config, fingerprint)
+          if (entry?.kept === kept) entries.delete(config.name)
+          for (const other of entries.values()) if (other.fingerprint === fingerprint) return Effect.void
+          return kept.forget
         })
     }
   })

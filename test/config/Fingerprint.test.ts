@@ -42,6 +42,17 @@ const whatItIs: ReadonlyArray<readonly [ServerConfig.ServerConfig, ReadonlyArray
     ]
   ],
   [
+    ServerConfig.docker({ name: "d" }),
+    [
+      ServerConfig.docker({ name: "d", command: "podman" }),
+      ServerConfig.docker({ name: "d", profile: "p" }),
+      ServerConfig.docker({ name: "d", servers: ["p"] }),
+      ServerConfig.docker({ name: "d", args: ["p"] }),
+      ServerConfig.docker({ name: "d", env: { A: "1" } }),
+      ServerConfig.docker({ name: "d", inheritEnv: true })
+    ]
+  ],
+  [
     ServerConfig.http(http),
     [
       ServerConfig.http({ ...http, url: "https://mcp.example/other" }),
@@ -90,6 +101,8 @@ describe("the fingerprint of a configuration", () => {
   })
 
   it("is the same however the server is named, filtered, bounded and trusted", () => {
+    const docker = ServerConfig.docker({ name: "d" })
+    assert.strictEqual(Fingerprint.of({ ...docker, lazy: false, idleTimeout: Duration.zero }), Fingerprint.of(docker))
     for (const usage of usages) {
       assert.strictEqual(
         Fingerprint.of(ServerConfig.http({ ...http, ...usage })),
@@ -104,6 +117,10 @@ describe("the fingerprint of a configuration", () => {
     assert.strictEqual(
       Fingerprint.configuration(ServerConfig.http({ ...http, toolTimeout: "1 second" })),
       Fingerprint.configuration(ServerConfig.http({ ...http, toolTimeout: Duration.millis(1000) }))
+    )
+    assert.notStrictEqual(
+      Fingerprint.configuration(ServerConfig.http({ ...http, toolTimeout: "1 second" })),
+      Fingerprint.configuration(ServerConfig.http({ ...http, toolTimeout: "2 seconds" }))
     )
   })
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
+import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
@@ -158,6 +158,23 @@ describe("a fetch", () => {
       assert.isTrue(server.asked[0]!.interrupted())
       server.asked[1]!.answer(named("a"))
       assert.deepStrictEqual(namesOf(yield* Fiber.join(next)), ["a"])
+    }))
+
+  it.scoped("that is being interrupted is joined by nobody", () =>
+    Effect.gen(function*() {
+      const tools = yield* opened()
+      const server = patient()
+      const farewell = yield* Deferred.make<void>()
+      const slow = { ...server, list: Effect.onInterrupt(server.list, () => Deferred.await(farewell)) }
+      const first = yield* Effect.fork(tools.fetch(slow))
+      yield* server.untilAsked(1)
+      yield* Fiber.interrupt(first)
+      yield* settle
+      const next = yield* Effect.fork(tools.fetch(server))
+      yield* server.untilAsked(2)
+      server.asked[1]!.answer(named("a"))
+      assert.deepStrictEqual(namesOf(yield* Fiber.join(next)), ["a"])
+      yield* Deferred.succeed(farewell, undefined)
     }))
 
   it.scoped("that fails, fails for all who wait, changes nothing, and is not remembered", () =>
@@ -371,24 +388,35 @@ const history = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
 describe("the cache", () => {
   const renamed = ServerConfig.stdio({ name: "t", command: "node", enabledTools: ["a"] })
 
-  it.scoped("gives the same tools to all names of one server, and others to another server", () =>
+  it.scoped("gives the same tools to all who ask for a server, and others to another name or server", () =>
     Effect.gen(function*() {
       const { for: tools } = yield* cacheWith()
-      assert.strictEqual(yield* tools(config), yield* tools(renamed))
-      assert.notStrictEqual(yield* tools(config), yield* tools(ServerConfig.stdio({ name: "s", command: "deno" })))
+      const own = yield* tools(config)
+      assert.strictEqual(yield* tools(ServerConfig.stdio({ name: "s", command: "node", enabledTools: ["a"] })), own)
+      assert.notStrictEqual(yield* tools(renamed), own)
+      assert.notStrictEqual(yield* tools(ServerConfig.stdio({ name: "s", command: "deno" })), own)
     }))
 
-  it.scoped("forgets a server when its last name is forgotten", () =>
+  it.scoped("lets each of two names of one server fetch over its own connection, however old that is", () =>
+    Effect.gen(function*() {
+      const { for: tools } = yield* cacheWith()
+      const [one, other] = yield* Effect.all([tools(config), tools(renamed)])
+      yield* other.fetch(source(named("a"), 2))
+      yield* one.fetch(source(named("b"), 1))
+      assert.deepStrictEqual(namesOf(one.current()), ["b"])
+    }))
+
+  it.scoped("forgets a server, and what was handed out goes on", () =>
     Effect.gen(function*() {
       const { for: tools, forget } = yield* cacheWith()
       const before = yield* tools(config)
-      yield* tools(renamed)
+      const other = yield* tools(renamed)
       yield* before.fetch(source(named("a")))
+      yield* forget(ServerConfig.stdio({ name: "s", command: "deno" }))
+      assert.strictEqual(yield* tools(config), before)
       yield* forget(config)
-      assert.strictEqual(yield* tools(renamed), before)
-      yield* forget(renamed)
-      const after = yield* tools(renamed)
-      assert.isUndefined(after.current())
+      assert.isUndefined((yield* tools(config)).current())
       assert.deepStrictEqual(namesOf(before.current()), ["a"])
+      assert.strictEqual(yield* tools(renamed), other)
     }))
 })

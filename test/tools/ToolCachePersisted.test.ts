@@ -524,6 +524,22 @@ describe("forgetting", () => {
       assert.isUndefined(disk.text)
     }))
 
+  it.effect("leaves the snapshot alone while the same server is in use under another name", () =>
+    Effect.gen(function*() {
+      const disk = new Disk()
+      const renamed = ServerConfig.stdio({ name: "t", command: "node" })
+      yield* fetched(disk, named("a"))
+      yield* run(disk, (cache) =>
+        Effect.gen(function*() {
+          assert.deepStrictEqual(namesOf((yield* cache.for(renamed)).current()), ["a"])
+          yield* cache.for(config)
+          yield* cache.forget(config)
+          assert.isDefined(disk.text)
+          yield* cache.forget(renamed)
+          assert.isUndefined(disk.text)
+        }))
+    }))
+
   it.effect("removes the snapshot of a server that nobody asked about in this run", () =>
     Effect.gen(function*() {
       const disk = new Disk()

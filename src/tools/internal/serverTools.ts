@@ -74,9 +74,8 @@ export const make = ({ lifetime, now, onFetched, scope, server, snapshot }: Opti
   const listeners = new Set<(manifest: ToolCache.Manifest) => void>()
 
   const isOutdone = (flight: Flight, by: Known): boolean =>
-    by.manifest.source === "server" &&
-    (flight.generation < by.manifest.generation ||
-      (flight.generation === by.manifest.generation && flight.order < by.order))
+    flight.generation < by.manifest.generation ||
+    (flight.generation === by.manifest.generation && flight.order < by.order)
 
   const take = (flight: Flight, list: Tool.ToolList): ToolCache.Manifest => {
     if (known !== undefined && isOutdone(flight, known)) return known.manifest
