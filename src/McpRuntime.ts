@@ -61,6 +61,14 @@ export interface RuntimeTool extends ToolCatalog.Offered {
 }
 
 /**
+ * A tool whose server is not connected yet.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type DeferredTool = RuntimeTool & { readonly _tag: "Deferred" }
+
+/**
  * @since 0.1.0
  * @category models
  */

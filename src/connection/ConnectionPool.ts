@@ -3,9 +3,11 @@
  *
  * @since 0.1.0
  */
+import * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
@@ -185,3 +187,14 @@ export const make = (
  */
 export const layer = (options?: Partial<Options>): Layer.Layer<ConnectionPool, never, Requirements> =>
   Layer.scoped(ConnectionPool, make(options))
+
+/**
+ * The numbers are an operator's.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerConfig = (
+  options: Config.Config.Wrap<Partial<Options>>
+): Layer.Layer<ConnectionPool, ConfigError.ConfigError, Requirements> =>
+  Layer.scoped(ConnectionPool, Effect.flatMap(Config.unwrap(options), make))

@@ -33,7 +33,7 @@ import * as NodeConnector from "./NodeConnector.ts"
  * @since 0.1.0
  * @category models
  */
-export interface Options extends McpRuntime.Options {
+export interface Options<E = never> extends McpRuntime.Options {
   readonly bulkhead?: Partial<Bulkhead.Options> | undefined
   readonly cache?: Partial<ToolCache.PersistedOptions> | undefined
   /** Where tools are kept between runs (default: a folder for caches of the user), or `"memory"` for nowhere. */
@@ -48,7 +48,7 @@ export interface Options extends McpRuntime.Options {
   readonly reconnect?: Partial<ReconnectPolicy.Options> | undefined
   readonly teardown?: Partial<Teardown.Options> | undefined
   /** Takes the place of whatever it provides: `ReconnectPolicy.layerNone`, a `Connector` of one's own, several merged. */
-  readonly replace?: Layer.Layer<never> | undefined
+  readonly replace?: Layer.Layer<never, E> | undefined
 }
 
 /**
@@ -57,10 +57,12 @@ export interface Options extends McpRuntime.Options {
  * @since 0.1.0
  * @category layers
  */
-export const layer = (options: Options): Layer.Layer<McpRuntime.McpRuntime, McpError.RequiredServersFailed> => {
+export const layer = <E = never>(
+  options: Options<E>
+): Layer.Layer<McpRuntime.McpRuntime, McpError.RequiredServersFailed | E> => {
   // built once, however often it is mentioned
-  const replacements = options.replace ?? Layer.empty
-  const replaced = <Out, E, In>(self: Layer.Layer<Out, E, In>): Layer.Layer<Out, E, In> =>
+  const replacements: Layer.Layer<never, E> = options.replace ?? Layer.empty
+  const replaced = <Out, E2, In>(self: Layer.Layer<Out, E2, In>): Layer.Layer<Out, E | E2, In> =>
     Layer.merge(self, replacements)
 
   const ground = replaced(Layer.merge(Teardown.layer(options.teardown), McpEvent.layer))
@@ -112,9 +114,9 @@ export interface Discovered extends McpRuntime.Tools {
  * @since 0.1.0
  * @category constructors
  */
-export const discover = (
-  options: Options
-): Effect.Effect<Discovered, McpError.RequiredServersFailed, Scope.Scope> =>
+export const discover = <E = never>(
+  options: Options<E>
+): Effect.Effect<Discovered, McpError.RequiredServersFailed | E, Scope.Scope> =>
   Effect.flatMap(Layer.build(layer(options)), (context) =>
     Effect.gen(function*() {
       const runtime = yield* McpRuntime.McpRuntime

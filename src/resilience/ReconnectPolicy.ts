@@ -3,8 +3,11 @@
  *
  * @since 0.1.0
  */
+import * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type * as ServerConfig from "../config/ServerConfig.ts"
@@ -129,3 +132,14 @@ export const layer = (options?: Partial<Options>): Layer.Layer<ReconnectPolicy> 
  * @category layers
  */
 export const layerNone: Layer.Layer<ReconnectPolicy> = layer({ schedule: Schedule.stop })
+
+/**
+ * The preset, by its name, and the numbers are an operator's.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerConfig = (
+  options: Config.Config.Wrap<Partial<Omit<Options, "schedule"> & { readonly schedule: Preset }>>
+): Layer.Layer<ReconnectPolicy, ConfigError.ConfigError> =>
+  Layer.effect(ReconnectPolicy, Effect.map(Config.unwrap(options), make))

@@ -3,9 +3,11 @@
  *
  * @since 0.1.0
  */
+import * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
@@ -118,3 +120,14 @@ export const make = (
  */
 export const layer = (options?: Partial<Options>): Layer.Layer<ToolCatalog, never, Requirements> =>
   Layer.scoped(ToolCatalog, make(options))
+
+/**
+ * The gate and the style are an operator's.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerConfig = (
+  options: Config.Config.Wrap<Partial<Options>>
+): Layer.Layer<ToolCatalog, ConfigError.ConfigError, Requirements> =>
+  Layer.scoped(ToolCatalog, Effect.flatMap(Config.unwrap(options), make))
