@@ -9,6 +9,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
@@ -190,7 +191,10 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
               session._tag === "None" ? Effect.succeed<Turn>({ _tag: "Stopped" }) : connected(session.value, scope)
           })
         ),
-      (scope, exit) => Scope.close(scope, exit)
+      // in a fiber of its own, because a finalizer leaves the fiber references of whoever acquired behind in the fiber it
+      // runs in: this one would keep something of every connection that it ever had
+      (scope, exit) =>
+        Effect.flatMap(Effect.fork(Scope.close(scope, exit)), (closing) => Effect.flatten(Fiber.await(closing)))
     )
 
     const connected = (session: Session.Session, scope: Scope.Scope): Effect.Effect<Turn> =>
