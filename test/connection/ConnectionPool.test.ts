@@ -414,6 +414,24 @@ describe("a reload", () => {
       ))
     }))
 
+  it.scoped("lets those who wait for a server wait for what takes its place", () =>
+    Effect.gen(function*() {
+      const gone = yield* MemoryServer.make({ era: "session" })
+      yield* gone.refuseConnect(refused)
+      const fresh = yield* MemoryServer.make({ era: "session" })
+      yield* Effect.gen(function*() {
+        yield* reload(Pool.remote("a"))
+        yield* Pool.until("a", "Reconnecting")
+        const waiting = yield* Effect.fork(Pool.ping("a"))
+        yield* TestClock.adjust("10 millis")
+        yield* reload(Pool.remote("a", { url: "http://b.test/mcp" }))
+        yield* Fiber.join(waiting)
+        assert.strictEqual(fresh.connections().opened, 1)
+      }).pipe(Effect.provide(
+        Pool.layer((config) => config.transport === "streamable-http" && config.url.includes("b.test") ? fresh : gone)
+      ))
+    }))
+
   it.scoped("leaves what somebody switched off as it is", () =>
     withServer((server) =>
       Effect.gen(function*() {

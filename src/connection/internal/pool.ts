@@ -294,12 +294,26 @@ export const make = (
       })
     )
 
-    return {
-      use: (server, f) => {
+    const use: Pool["use"] = (server, f) =>
+      Effect.suspend(() => {
         const entry = entries.get(server)
         if (entry === undefined) return Effect.flatMap(find(server), () => Effect.never)
-        return entry.supervisor.use((connected) => f(liveOf(server, entry, connected)))
-      },
+        let reached = false
+        const used = entry.supervisor.use((connected) => {
+          reached = true
+          return f(liveOf(server, entry, connected))
+        })
+        if (entry.supervisor.connected() !== undefined) return used
+        // who waits for a server waits for whatever takes its place, and not for what was replaced
+        return Effect.catchIf(
+          used,
+          () => !reached && !closed && entries.has(server) && entries.get(server)?.supervisor !== entry.supervisor,
+          () => use(server, f)
+        )
+      })
+
+    return {
+      use,
       line: (server) => {
         const entry = entries.get(server)
         const connected = entry?.supervisor.connected()
