@@ -131,10 +131,16 @@ const make = Effect.fnUntraced(function*(options: Options) {
   let checked = false
   let cleaned = false
 
+  const firstCheck = yield* Effect.makeSemaphore(1)
   const prepareToRead = (method: string, directory: string) =>
-    checked ? Effect.void : Effect.map(check(method, directory), () => {
-      checked = true
-    })
+    checked
+      ? Effect.void
+      // One after the other: of those who read at once, the first checks for all.
+      : firstCheck.withPermits(1)(Effect.suspend(() =>
+        checked ? Effect.void : Effect.map(check(method, directory), () => {
+          checked = true
+        })
+      ))
 
   const prepareToWrite = (method: string, directory: string) =>
     Effect.gen(function*() {

@@ -16,7 +16,6 @@ import type * as ToolCache from "../ToolCache.ts"
 import type { Fetched } from "./serverTools.ts"
 import * as Snapshot from "./snapshot.ts"
 import * as SnapshotStore from "./snapshotStore.ts"
-import { toolsContent } from "./toolsContent.ts"
 
 /**
  * What is kept of one server.
@@ -108,14 +107,13 @@ export const make = (options: Options): Effect.Effect<Persistence, never, Scope.
         drop()
         return Option.none()
       }
-      const { fetchedAt, tools } = snapshot.right
+      const { fetchedAt, jsonHash, tools } = snapshot.right
       // One from the future is as useless as an old one: nobody could tell when it grows old.
       if (Math.abs(now() - fetchedAt) > maxAge) {
         drop()
         return Option.none()
       }
-      const jsonHash = toolsContent(tools.tools, [])?.jsonHash
-      if (jsonHash !== undefined) stored = { jsonHash, fetchedAt }
+      stored = { jsonHash, fetchedAt }
       return Option.some({ source: "snapshot", ...tools, fetchedAt, generation: 0 })
     }
 

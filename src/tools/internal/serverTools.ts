@@ -44,7 +44,8 @@ interface Known {
   readonly order: number
   readonly epoch: number
   readonly lifetime: number
-  readonly identity: string | undefined
+  /** Only asked for when there is something to compare with: there is no time for it at the start. */
+  readonly identity: () => string | undefined
 }
 
 interface Flight {
@@ -66,7 +67,7 @@ export const make = ({ lifetime, now, onFetched, scope, server, snapshot }: Opti
     order: 0,
     epoch: -1,
     lifetime: 0,
-    identity: toolsContent(snapshot.tools, snapshot.rejected)?.identity
+    identity: () => toolsContent(snapshot.tools, snapshot.rejected)?.identity
   }
   let epoch = 0
   let order = 0
@@ -82,7 +83,8 @@ export const make = ({ lifetime, now, onFetched, scope, server, snapshot }: Opti
     const { rejected, tools } = list
     const fetchedAt = now()
     const content = toolsContent(tools, rejected)
-    const before = known?.identity
+    const before = known?.identity()
+    const identity = content?.identity
     const manifest: ToolCache.Manifest = {
       source: "server",
       tools,
@@ -95,10 +97,11 @@ export const make = ({ lifetime, now, onFetched, scope, server, snapshot }: Opti
       order: flight.order,
       epoch: flight.epoch,
       lifetime: lifetime(list.ttlMs),
-      identity: content?.identity
+      identity: () => identity
     }
     onFetched({ list, era: flight.era, fetchedAt, content })
-    if (before === undefined || before !== content?.identity) { for (const listener of listeners) listener(manifest) }
+    const isOther = before === undefined || before !== identity
+    if (isOther) { for (const listener of listeners) listener(manifest) }
     return manifest
   }
 

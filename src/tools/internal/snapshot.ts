@@ -51,22 +51,26 @@ const decodeJson = Schema.decodeUnknownEither(Schema.parseJson())
 const decodeEnvelope = Schema.decodeUnknownEither(Envelope)
 const decodeTools = Schema.decodeUnknownEither(Schema.parseJson(Schema.Array(Schema.Unknown)))
 
+// Only the last of these can hold a space: a fingerprint is compared before its checksum is.
 const checksum = ({ era, fetchedAt, fingerprint, tools }: Snapshot<string>): string =>
-  sha256(JSON.stringify([version, fingerprint, era, fetchedAt, tools]))
+  sha256([version, fingerprint, era, fetchedAt, tools].join(" "))
 
 /** @internal */
 export const encode = (snapshot: Snapshot<string>): string =>
   JSON.stringify({ version, ...snapshot, checksum: checksum(snapshot) })
+
+/** @internal */
+export interface Decoded extends Snapshot<Pick<Tool.ToolList, "tools" | "rejected">> {
+  /** Of the definitions as they are written. */
+  readonly jsonHash: string
+}
 
 /**
  * The snapshot, or what is wrong with the text.
  *
  * @internal
  */
-export const decode = (
-  text: string,
-  options: DecodeOptions
-): Either.Either<Snapshot<Pick<Tool.ToolList, "tools" | "rejected">>, string> => {
+export const decode = (text: string, options: DecodeOptions): Either.Either<Decoded, string> => {
   if (text.length > options.maxLength) return Either.left("it is too large")
   const json = decodeJson(text)
   if (Either.isLeft(json) || !JsonRpc.isObject(json.right)) return Either.left("it is not JSON")
@@ -83,7 +87,7 @@ export const decode = (
     maxSchemaBytes: options.maxSchemaBytes,
     paramHeaders: options.paramHeaders(era)
   })
-  return Either.right({ fingerprint, era, fetchedAt, tools })
+  return Either.right({ fingerprint, era, fetchedAt, tools, jsonHash: sha256(envelope.right.tools) })
 }
 
 const stripped = (item: unknown): unknown =>
