@@ -36,17 +36,18 @@ export const http = <E>(
   harness.test(mode, says, harness.run(serverFor(found, options), use, options))
 }
 
+/** An old HTTP+SSE server in this mode, as what a case begins with. */
+export const sseServerFor = (mode: SseServer.Mode, options: Options = {}) =>
+  Effect.map(SseServer.serve(mode), (server) => ({
+    config: ServerConfig.sse({ ...defaults, url: server.url, ...options.config }),
+    server,
+    remains: connections(server.open)
+  }))
+
 /** Declares a test with an old HTTP+SSE server in this mode. */
 export const sse = <E>(
   mode: keyof typeof sseModes,
   says: string,
   use: (peer: harness.Peer, server: SseServer.SseServer) => Effect.Effect<unknown, E>,
   options: Options = {}
-): void => {
-  const arrange = Effect.map(SseServer.serve(sseModes[mode]), (server) => ({
-    config: ServerConfig.sse({ ...defaults, url: server.url, ...options.config }),
-    server,
-    remains: connections(server.open)
-  }))
-  harness.test(mode, says, harness.run(arrange, use, options))
-}
+): void => harness.test(mode, says, harness.run(sseServerFor(sseModes[mode], options), use, options))
