@@ -4,12 +4,11 @@
 import { contestants, ours, reference } from "./contestants/index.mjs"
 import { median } from "./statistics.mjs"
 
-/** `goal` and `first` where the figure of our Session reaches them, `missed` where it does not. */
-const verdict = (metric, value) => {
-  const reaches = (target) => target !== undefined && (metric.better === "less" ? value <= target : value >= target)
-  if (value === undefined || metric.first === undefined && metric.goal === undefined) return undefined
-  if (reaches(metric.goal)) return "goal"
-  if (reaches(metric.first)) return metric.goal === undefined ? "met" : "first"
+/** `goal` and `first` where a figure of ours reaches them, `missed` where it does not. */
+const verdict = (better, { first, goal }, value) => {
+  const reaches = (target) => target !== undefined && (better === "less" ? value <= target : value >= target)
+  if (reaches(goal)) return "goal"
+  if (reaches(first)) return goal === undefined ? "met" : "first"
   return "missed"
 }
 
@@ -35,8 +34,12 @@ const row = (scenario, metric, cells) => {
       high: ratios.length === 0 ? undefined : Math.max(...ratios)
     }
   }
-  const own = results[ours]
-  const judged = own === undefined ? undefined : metric.absolute === true ? own.median : own.ratio
+  const verdicts = {}
+  for (const name of ours) {
+    const targets = metric.targets[name]
+    const judged = metric.absolute === true ? results[name]?.median : results[name]?.ratio
+    if (targets !== undefined && judged !== undefined) verdicts[name] = verdict(metric.better, targets, judged)
+  }
   return {
     scenario: scenario.name,
     title: scenario.title,
@@ -44,9 +47,8 @@ const row = (scenario, metric, cells) => {
     unit: metric.unit,
     better: metric.better,
     absolute: metric.absolute === true,
-    first: metric.first,
-    goal: metric.goal,
-    verdict: verdict(metric, judged),
+    targets: metric.targets,
+    verdicts,
     results
   }
 }
@@ -71,13 +73,18 @@ const figure = (result, isReference) => {
   return `${number(result.median)}  ${result.ratio.toFixed(2)}×`
 }
 
-const target = (one) => {
+/** What is aimed at with one of ours, and what became of it. */
+const target = (one, name) => {
+  const met = one.verdicts[name]
+  if (met === undefined) return ""
   const sign = one.better === "less" ? "≤" : "≥"
   const mark = one.absolute ? one.unit === "" ? "" : ` ${one.unit}` : "×"
-  return [one.first, one.goal]
+  const { first, goal } = one.targets[name]
+  const aims = [first, goal]
     .filter((value, index, both) => value !== undefined && both.indexOf(value) === index)
     .map((value) => `${sign} ${value}${mark}`)
     .join(", ")
+  return `${aims}: ${met}`
 }
 
 const legend = `× is the ratio to ${contestants[reference].title} of the same round. Targets: first, goal. cpu is per call, of the client's process.`
@@ -85,12 +92,12 @@ const legend = `× is the ratio to ${contestants[reference].title} of the same r
 /** A table for a terminal: figure and ratio to the raw SDK 1.x client for each contestant. */
 export const table = (rows) => {
   const names = Object.keys(contestants).filter((name) => rows.some((one) => one.results[name] !== undefined))
-  const head = ["", ...names.map((name) => contestants[name].title), `target for ${contestants[ours].title}`, ""]
+  const judged = ours.filter((name) => rows.some((one) => one.verdicts[name] !== undefined))
+  const head = ["", ...names.map((name) => contestants[name].title), ...judged.map((name) => `${contestants[name].title} aims at`)]
   const body = rows.map((one) => [
     `${one.title}, ${one.metric}${one.unit === "" ? "" : ` (${one.unit})`}`,
     ...names.map((name) => figure(one.results[name], name === reference)),
-    target(one),
-    one.verdict ?? ""
+    ...judged.map((name) => target(one, name))
   ])
   const lines = [head, ...body]
   const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column].length)))

@@ -2,6 +2,9 @@
  * The work of a cell, by name: each takes the contestant, a way to a server, the parameters and what to run the
  * measured part with (a profiler, or nothing), and returns figures.
  */
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { median, quantile } from "./statistics.mjs"
 
@@ -182,4 +185,85 @@ const list = async (contestant, server, { count }, measured) => {
   return { took, cpu: spent / 1000, kept: (after.heapUsed - before.heapUsed) / 1024 / 1024, tools: tools.length }
 }
 
-export const work = { sequence, added, flight, big, connect, connectAll, close, memory, list }
+/**
+ * An application that starts a second time: its servers' tools are known from before, and some of the servers do not
+ * answer any more. `tools` is counted from when the layer is built.
+ */
+const start = async (contestant, server, { dead, servers }, measured) => {
+  const directory = await mkdtemp(join(tmpdir(), "mcp-bench-"))
+  const deaf = join(directory, "deaf")
+  const configs = Array.from({ length: servers }, (_, index) =>
+    contestant.configOf(index < dead ? { ...server, args: [...server.args, "--deaf-if", deaf] } : server))
+  const options = { servers: configs, cacheDirectory: join(directory, "cache"), teardown: { stdinGrace: 200, termGrace: 200 } }
+  try {
+    const first = await contestant.start({ ...options, pool: { batchSize: servers } })
+    const before = await first.managed.runPromise(first.mcp.tools)
+    expect(before.missing.length === 0, "every server has answered once")
+    await first.managed.dispose()
+    await writeFile(deaf, "")
+    const second = await measured(() => contestant.start(options))
+    const began = performance.now()
+    const listed = await second.managed.runPromise(second.mcp.tools)
+    const tools = performance.now() - began
+    expect(listed.tools.length === before.tools.length, "every tool is offered")
+    const closing = performance.now()
+    await second.managed.dispose()
+    return { built: second.built, tools, offered: listed.tools.length, closed: performance.now() - closing }
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** How much the heap has grown, in KB, after a tenth, half and all of something, since its first twentieth. */
+const soak = async (count, some) => {
+  const warm = Math.ceil(count / 20)
+  await some(warm)
+  const before = await settled()
+  const grown = async (more) => {
+    await some(more)
+    return ((await settled()).heapUsed - before.heapUsed) / 1024
+  }
+  return {
+    at10: await grown(Math.ceil(count / 10) - warm),
+    at50: await grown(count / 2 - Math.ceil(count / 10)),
+    at100: await grown(count / 2)
+  }
+}
+
+const soakCalls = async (contestant, server, { count }) => {
+  const client = await contestant.open(server)
+  const { runtime } = contestant.loops(client)
+  const figures = await soak(count, runtime)
+  await client.managed.dispose()
+  return figures
+}
+
+const soakReconnects = async (contestant, server, { count }) => {
+  const client = await contestant.open(server)
+  const { managed, mcp, ref } = client
+  const figures = await soak(count, async (times) => {
+    for (let time = 0; time < times; time++) {
+      await managed.runPromise(mcp.reconnect(ref.server))
+      await client.call("echo", { text: "marker" })
+    }
+  })
+  const [info] = await managed.runPromise(mcp.servers)
+  expect(info.reconnects === count, `${info.reconnects} reconnects`)
+  await managed.dispose()
+  return figures
+}
+
+export const work = {
+  sequence,
+  added,
+  flight,
+  big,
+  connect,
+  connectAll,
+  start,
+  close,
+  memory,
+  soakCalls,
+  soakReconnects,
+  list
+}

@@ -1,0 +1,99 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Effect, Fiber, Metric, Queue } from "effect"
+import * as McpError from "../../src/McpError.ts"
+import * as McpRuntime from "../../src/McpRuntime.ts"
+import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
+import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
+import * as MemoryServer from "../../src/transport/MemoryServer.ts"
+import * as Pool from "../support/pool.ts"
+import * as Runtime from "../support/runtime.ts"
+
+const config = Pool.remote("path", { concurrency: 1 })
+
+const ref = { server: "path", tool: "echo" }
+
+const prepared = (options: Partial<Runtime.Options> = {}) =>
+  Effect.gen(function*() {
+    const peer = yield* MemoryServer.make({
+      era: "session",
+      tools: [{ name: "echo", call: () => Effect.succeed("echo") }]
+    })
+    return { peer, layer: Runtime.layer({ path: peer }, { servers: [config], ...options }) }
+  })
+
+const active = Effect.map(
+  Metric.value(Metric.gauge("mcp.calls.active").pipe(Metric.tagged("mcp.server.name", "path"))),
+  ({ value }) => value
+)
+
+describe("the way of a call", () => {
+  it.scoped("leaves nothing taken, wherever it is interrupted", () =>
+    Effect.gen(function*() {
+      const { layer, peer } = yield* prepared()
+      yield* Effect.gen(function*() {
+        const service = yield* McpRuntime.McpRuntime
+        const places = (yield* Bulkhead.Bulkhead).for(config)
+        yield* service.connect("path")
+        const events = yield* service.subscribe
+        for (let steps = 0; steps < 40; steps++) {
+          // two of them, so that one is on its way and the other waits for its place
+          const calls = yield* Effect.forEach([1, 2], () => Effect.fork(service.callTool(ref)))
+          for (let step = 0; step < steps; step++) yield* Effect.yieldNow()
+          yield* Fiber.interruptAll(calls)
+          assert.strictEqual(places.taken(), 0, `taken after ${steps} steps`)
+          assert.strictEqual(places.waiting(), 0, `waiting after ${steps} steps`)
+          assert.strictEqual((yield* service.server("path")).callsInFlight, 0)
+          assert.strictEqual(yield* active, 0)
+        }
+        const told = Chunk.toReadonlyArray(yield* Queue.takeAll(events))
+        const count = (tag: string) => told.filter(({ _tag }) => _tag === tag).length
+        assert.isAbove(count("CallBegan"), 0)
+        assert.strictEqual(count("CallEnded"), count("CallBegan"))
+        // whoever is no longer wanted is waited for as long as something of it is in use
+        yield* service.reload([])
+        yield* peer.until(() => peer.connections().open === 0)
+      }).pipe(Effect.provide(layer))
+    }))
+
+  it.scoped("gives the place of a probe back, wherever it is interrupted", () =>
+    Effect.gen(function*() {
+      const { layer } = yield* prepared({ breaker: { failures: 1, openFor: 0 } })
+      yield* Effect.gen(function*() {
+        const service = yield* McpRuntime.McpRuntime
+        const breaker = (yield* CircuitBreaker.CircuitBreaker).for("path")
+        yield* service.connect("path")
+        const failure = new McpError.ConnectionLost({
+          server: "path",
+          reason: "reset",
+          detail: "lost",
+          outcome: "unknown"
+        })
+        for (let steps = 0; steps < 20; steps++) {
+          yield* Effect.exit(breaker.protect(Effect.fail(failure)))
+          const call = yield* Effect.fork(service.callTool(ref))
+          for (let step = 0; step < steps; step++) yield* Effect.yieldNow()
+          yield* Fiber.interrupt(call)
+          const state = yield* breaker.state
+          assert.isFalse(state._tag === "HalfOpen" && state.probing, `probing after ${steps} steps`)
+        }
+      }).pipe(Effect.provide(layer))
+    }))
+
+  it.scoped("ends the use of a connection that somebody's own code breaks out of", () =>
+    Effect.gen(function*() {
+      const { layer, peer } = yield* prepared()
+      yield* Effect.gen(function*() {
+        const service = yield* McpRuntime.McpRuntime
+        const places = (yield* Bulkhead.Bulkhead).for(config)
+        yield* service.connect("path")
+        const careless = (): Effect.Effect<void> => {
+          throw new Error("careless")
+        }
+        const exit = yield* Effect.exit(service.withSession("path", careless))
+        assert.strictEqual(exit._tag, "Failure")
+        assert.strictEqual(places.taken(), 0)
+        yield* service.reload([])
+        yield* peer.until(() => peer.connections().open === 0)
+      }).pipe(Effect.provide(layer))
+    }))
+})
