@@ -1,8 +1,11 @@
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { pidsWithArgument } from "../support/leaks.ts"
 import * as StandInDocker from "../support/standInDocker.ts"
 import { isInternal, root, run, sources } from "./project.ts"
 
@@ -228,6 +231,20 @@ describe("the examples", () => {
     "progress": /^2 to go\n1 to go\n0 to go\n[^]*Lift-off\.[^]*gave up: true\nstill connected\n$/,
     "elicitation": /^demo asks: Who is to be greeted\?\nHello, Ada\.\n$/,
     "docker": /^echo\n[^]*^cancelled\n/m,
+    "many-servers": new RegExp(
+      [
+        "^mcp__seldom__countdown",
+        "mcp__sums__add",
+        "mcp__words__echo",
+        "nothing of broken: Failed, SpawnFailed",
+        "sums: { sum: 42 }",
+        "words: hello",
+        "broken: ENOENT, not-sent",
+        "added more, removed broken",
+        "now 4 tools\n$"
+      ].join("\n")
+    ),
+    "managed-runtime": /^(mcp__demo__\w+\n){4,}42\nRemoteError, executed\ngave up\nstill there\n$/,
     "opentelemetry": new RegExp(
       [
         "span tools/call echo, child of application",
@@ -257,4 +274,23 @@ describe("the examples", () => {
       assert.match(await succeed("node", [program], consumer, StandInDocker.make().path), output)
     })
   }
+
+  it("managed-runtime takes its servers with it when somebody presses Ctrl-C", async () => {
+    const child = spawn("node", [join(consumer, "NodeNext/examples/managed-runtime.js")], {
+      cwd: consumer,
+      stdio: ["pipe", "pipe", "inherit"]
+    })
+    const ended = once(child, "exit")
+    child.stdin.write("one more\n")
+    let output = ""
+    for await (const chunk of child.stdout.setEncoding("utf8")) {
+      output += chunk
+      if (output.endsWith("one more\n")) break
+    }
+    const server = join(consumer, "node_modules/effect-mcp-runtime/dist/demo/DemoServer.js")
+    assert.strictEqual(pidsWithArgument(server).length, 1)
+    child.kill("SIGINT")
+    assert.deepStrictEqual(await ended, [130, null])
+    assert.deepStrictEqual(pidsWithArgument(server), [])
+  })
 })

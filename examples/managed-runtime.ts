@@ -1,0 +1,56 @@
+/**
+ * For an application that is not written in Effect: a `ManagedRuntime` behind plain functions that give promises. It
+ * calls two tools, and then what it reads from its standard input, until that ends or somebody presses Ctrl-C.
+ */
+import { Cause, Effect, Exit, ManagedRuntime } from "effect"
+import { type JsonRpc, McpError, McpRuntime, ServerConfig } from "effect-mcp-runtime"
+import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+
+const demo = ServerConfig.stdio({
+  name: "demo",
+  command: "node",
+  args: [fileURLToPath(import.meta.resolve("effect-mcp-runtime/demo/DemoServer"))]
+})
+
+const runtime = ManagedRuntime.make(NodeMcpRuntime.layer({ servers: [demo], cacheDirectory: "memory", logs: false }))
+
+/** Rejects with the error itself, which has its tag and its fields. */
+const run = async <A, E>(effect: Effect.Effect<A, E, McpRuntime.McpRuntime>, signal?: AbortSignal): Promise<A> => {
+  const exit = await runtime.runPromiseExit(effect, signal === undefined ? {} : { signal })
+  if (Exit.isSuccess(exit)) return exit.value
+  throw Cause.squash(exit.cause)
+}
+
+// What the rest of the application sees.
+const listTools = (): Promise<ReadonlyArray<string>> =>
+  run(
+    Effect.flatMap(McpRuntime.McpRuntime, (mcp) => Effect.map(mcp.tools, ({ tools }) => tools.map(({ name }) => name)))
+  )
+
+const callTool = async (name: string, args: JsonRpc.JsonObject = {}, signal?: AbortSignal): Promise<string> => {
+  const result = await run(Effect.flatMap(McpRuntime.McpRuntime, (mcp) => mcp.callTool(name, args)), signal)
+  return result.content.map((part) => part._tag === "Text" ? part.text : `<${part._tag}>`).join("\n")
+}
+
+/** Waits until every server is gone; twice is once. */
+const close = (): Promise<void> => runtime.dispose()
+
+process.once("SIGINT", () => void close().then(() => process.exit(130)))
+
+const explain = (error: unknown): string =>
+  McpError.isMcpError(error) ? `${error._tag}, ${error.outcome}` : String(error)
+
+console.log((await listTools()).join("\n"))
+console.log(await callTool("mcp__demo__add", { a: 2, b: 40 }))
+console.log(await callTool("mcp__demo__add", { a: "two" }).catch(explain))
+
+// Whoever aborts a call cancels it at the server; the connection lives on.
+await callTool("mcp__demo__countdown", { from: 60 }, AbortSignal.timeout(100)).catch(() => console.log("gave up"))
+console.log(await callTool("mcp__demo__echo", { text: "still there" }))
+
+for await (const line of createInterface({ input: process.stdin })) {
+  console.log(await callTool("mcp__demo__echo", { text: line }).catch(explain))
+}
+await close()
