@@ -2,6 +2,7 @@ import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Option, type Scope, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
+import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
 import * as ToolCatalog from "../../src/tools/ToolCatalog.ts"
 import * as MemoryServer from "../../src/transport/MemoryServer.ts"
@@ -73,6 +74,25 @@ describe("a catalog", () => {
           yield* TestClock.adjust("1 millis")
           assert.deepStrictEqual(yield* Fiber.join(asked), ["Deferred mcp__a__one"])
           assert.strictEqual(server.received("tools/list").length, 0)
+        }), { cache, before: (server) => server.slowConnect("10 seconds") })
+    }))
+
+  it.scoped("forgets a server that is configured no longer, and what was kept of it", () =>
+    Effect.gen(function*() {
+      const cache = yield* kept
+      const again = [tool("one")]
+      yield* withServer({ tools: again }, () =>
+        Effect.gen(function*() {
+          yield* offered
+          yield* (yield* McpRuntime.McpRuntime).reload([])
+          yield* TestClock.adjust("1 second")
+        }), { cache })
+      yield* withServer({ tools: again }, () =>
+        Effect.gen(function*() {
+          const asked = yield* Effect.fork(offered)
+          yield* TestClock.adjust("9 seconds")
+          // nothing is known of it, so it is waited for
+          assert.isTrue(Option.isNone(yield* Fiber.poll(asked)))
         }), { cache, before: (server) => server.slowConnect("10 seconds") })
     }))
 

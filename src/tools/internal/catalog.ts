@@ -6,7 +6,9 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
+import * as Fingerprint from "../../config/Fingerprint.ts"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
 import * as ConnectionPool from "../../connection/ConnectionPool.ts"
 import type * as ServerStatus from "../../connection/ServerStatus.ts"
@@ -60,10 +62,19 @@ export const make = (
       loaded.delete(server)
       loads++
     }
+    const beside = yield* FiberSet.makeRuntime<never, void>()
     yield* Effect.acquireRelease(
       Effect.sync(() =>
-        pool.onChange(({ server }) => {
-          if (pool.config(server) === undefined) unload(server)
+        pool.onChange(({ previous, server }) => {
+          const config = pool.config(server)
+          const known = loaded.get(server)
+          if (config === undefined) {
+            unload(server)
+            if (known !== undefined) beside(cache.forget(known.config))
+          } else if (previous === undefined) {
+            // what is kept between runs is read before somebody asks for it
+            beside(Effect.asVoid(Effect.suspend(() => toolsOf(config))))
+          }
         })
       ),
       (stop) =>
@@ -77,7 +88,13 @@ export const make = (
         const known = loaded.get(config.name)
         if (known?.config === config) return Effect.succeed(known.tools)
         return Effect.map(cache.for(config), (tools) => {
-          loaded.get(config.name)?.stop()
+          const known = loaded.get(config.name)
+          // somebody else was faster
+          if (known?.config === config) return known.tools
+          if (known !== undefined) {
+            known.stop()
+            if (Fingerprint.of(known.config) !== Fingerprint.of(config)) beside(cache.forget(known.config))
+          }
           const stop = tools.onChange(({ rejected, source, tools }) => {
             if (source === "snapshot") return
             const counts = { tools: tools.length, rejected: rejected.length }
