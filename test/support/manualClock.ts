@@ -23,7 +23,8 @@ export interface ManualClock {
 /** Lets all fibers run as far as they can. */
 export const settle = Effect.repeatN(Effect.yieldNow(), 12)
 
-export const make = (): ManualClock => {
+/** `settled` lets all fibers run, where they wait for more than each other. */
+export const make = (settled: Effect.Effect<void> = settle): ManualClock => {
   let now = 0
   const sleepers = new Set<Sleeper>()
   const nanos = () => BigInt(now) * 1_000_000n
@@ -36,7 +37,8 @@ export const make = (): ManualClock => {
     currentTimeNanos: Effect.sync(nanos),
     sleep: (duration) =>
       Effect.async<void>((resume) => {
-        const sleeper = { at: now + Duration.toMillis(duration), wake: () => resume(Effect.void) }
+        // in whole milliseconds, as timers are
+        const sleeper = { at: now + Math.ceil(Duration.toMillis(duration)), wake: () => resume(Effect.void) }
         sleepers.add(sleeper)
         return Effect.sync(() => sleepers.delete(sleeper))
       })
@@ -57,15 +59,15 @@ export const make = (): ManualClock => {
     advance: (millis) =>
       Effect.gen(function*() {
         const until = now + millis
-        yield* settle
+        yield* settled
         for (let sleeper = next(until); sleeper !== undefined; sleeper = next(until)) {
           now = Math.max(now, sleeper.at)
           sleepers.delete(sleeper)
           sleeper.wake()
-          yield* settle
+          yield* settled
         }
         now = until
-        yield* settle
+        yield* settled
       })
   }
 }

@@ -1,0 +1,75 @@
+/** Runs histories from the command line: `npm run simulate -- --seeds 1000`, `npm run simulate -- --seed 123`. */
+import * as Effect from "effect/Effect"
+import { parseArgs } from "node:util"
+import * as Script from "./script.ts"
+import * as Simulation from "./simulation.ts"
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string" },
+    seeds: { type: "string", default: "1000" },
+    from: { type: "string", default: "1" },
+    steps: { type: "string" },
+    stop: { type: "string", default: "5" },
+    shrink: { type: "boolean", default: false },
+    lines: { type: "string", default: "60" }
+  }
+})
+
+const length = values.steps === undefined ? undefined : Number(values.steps)
+const execute = (script: Script.Script) => Effect.runPromise(Simulation.run(script))
+
+const tell = ({ script, trace, violations }: Simulation.Report, lines: number): void => {
+  console.log(`seed ${script.seed}: ${violations.length} violations`)
+  for (const line of trace.slice(Math.max(0, trace.length - lines))) console.log(line)
+  for (const violation of violations) console.log(`  ${violation}`)
+}
+
+await Effect.runPromise(Simulation.warm)
+if (values.seed !== undefined) {
+  const script = Script.make(Number(values.seed), length)
+  let report = await execute(script)
+  if (values.shrink && report.violations.length > 0) report = await Simulation.shrink(report, execute)
+  const { steps: _, hosts, ...rest } = report.script
+  console.log(
+    JSON.stringify(
+      {
+        ...rest,
+        hosts: hosts.filter(({ host }) => rest.servers.some((one) => one.host === host))
+      },
+      undefined,
+      1
+    )
+  )
+  tell(report, Infinity)
+  process.exitCode = report.violations.length > 0 ? 1 : 0
+} else {
+  const [from, seeds] = [Number(values.from), Number(values.seeds)]
+  const began = performance.now()
+  let millis = 0
+  let calls = 0
+  let failed = 0
+  let done = 0
+  const kinds = new Map<string, number>()
+  for (let seed = from; seed < from + seeds; seed++) {
+    const report = await execute(Script.make(seed, length))
+    done++
+    millis += report.millis
+    calls += report.calls
+    for (const outcome of report.outcomes) kinds.set(outcome, (kinds.get(outcome) ?? 0) + 1)
+    if (report.violations.length === 0) continue
+    failed++
+    tell(report, Number(values.lines))
+    if (failed >= Number(values.stop)) break
+  }
+  const took = (performance.now() - began) / 1000
+  for (const [kind, count] of Array.from(kinds).toSorted(([, a], [, b]) => b - a)) {
+    console.log(`${String(count).padStart(8)}  ${kind}`)
+  }
+  console.log(
+    `${done} seeds, ${failed} failed; ${calls} calls in ${(millis / 3_600_000).toFixed(0)} virtual hours; ${
+      took.toFixed(1)
+    } s: ${(done / took).toFixed(1)} seeds/s, ${(millis / 3_600_000 / took).toFixed(1)} virtual hours/s`
+  )
+  process.exitCode = failed > 0 ? 1 : 0
+}

@@ -1,0 +1,535 @@
+/**
+ * One history of the whole runtime, on a clock that only the script moves. The same script gives the same history, down
+ * to the last line of its trace.
+ */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Random from "effect/Random"
+import * as Stream from "effect/Stream"
+import type * as McpError from "../../src/McpError.ts"
+import type * as McpRuntime from "../../src/McpRuntime.ts"
+import * as ManualClock from "../support/manualClock.ts"
+import * as Ledger from "./ledger.ts"
+import type * as Script from "./script.ts"
+import * as Stage from "./stage.ts"
+import { Witness } from "./witness.ts"
+import * as World from "./world.ts"
+
+export interface Report {
+  readonly script: Script.Script
+  readonly violations: ReadonlyArray<string>
+  readonly trace: ReadonlyArray<string>
+  /** How much time went by on the clock. */
+  readonly millis: number
+  readonly calls: number
+  readonly outcomes: ReadonlyArray<string>
+}
+
+const seconds = 1_000
+const minutes = 60 * seconds
+
+/** Until nothing moves any more but the clock: everything in memory happens in microtasks. */
+const quiescence = Effect.async<void>((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
+
+/** What is loaded on first use is loaded before, so that every history finds it there. */
+export const warm: Effect.Effect<void> = Effect.asVoid(Effect.promise(() =>
+  Promise.all([
+    import("@modelcontextprotocol/client"),
+    import("@modelcontextprotocol/sdk/client/index.js"),
+    import("@modelcontextprotocol/sdk/types.js")
+  ])
+))
+
+/** What makes a connection another one: all but what only names, filters and bounds. */
+const essence = ({ concurrency: _c, disabledTools: _d, name: _n, trusted: _t, ...plan }: Script.ServerPlan): string =>
+  JSON.stringify(plan)
+
+/** A server that has been changed as the script says. */
+const changed = (plan: Script.ServerPlan, change: Script.Change, by: number): Script.ServerPlan => {
+  switch (change) {
+    case "essence":
+      return { ...plan, variant: plan.variant + 1 }
+    case "timeout":
+      return { ...plan, requestTimeout: plan.requestTimeout + 1 + by }
+    case "filters":
+      return { ...plan, disabledTools: by % 2 === 0 ? [] : ["s*"] }
+    case "concurrency":
+      return { ...plan, concurrency: by % 3 === 0 ? undefined : by % 3 }
+    case "trusted":
+      return { ...plan, trusted: !plan.trusted }
+    case "toggle":
+      return { ...plan, enabled: !plan.enabled }
+    case "lazy":
+      return { ...plan, lazy: !plan.lazy }
+    default:
+      return plan
+  }
+}
+
+export const run = (script: Script.Script): Effect.Effect<Report> =>
+  Effect.gen(function*() {
+    let observe: () => void = () => undefined
+    const time = ManualClock.make(Effect.zipRight(quiescence, Effect.sync(() => observe())))
+    const witness = new Witness(script, time.now)
+    const ledger = new Ledger.Ledger(witness)
+    yield* Effect.withRandom(
+      Effect.withClock(perform(script, time, witness, ledger, (look) => observe = look), time.clock),
+      Random.make(script.seed)
+    )
+    return {
+      script,
+      violations: witness.violations,
+      trace: witness.trace,
+      millis: time.now(),
+      calls: ledger.calls.length,
+      outcomes: ledger.calls.map(({ outcome }) => outcome ?? "never")
+    }
+  })
+
+const perform = (
+  script: Script.Script,
+  time: ManualClock.ManualClock,
+  witness: Witness,
+  ledger: Ledger.Ledger,
+  observing: (look: () => void) => void
+): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const world = yield* World.make(script.hosts)
+    const { bulkhead, catalog, close, pool, runtime } = yield* Stage.make(script, world, witness)
+    let plans: ReadonlyArray<Script.ServerPlan> = script.servers
+    const everTrusted = new Set(plans.filter(({ trusted }) => trusted).map(({ name }) => name))
+    /** Replacements under way, and the connections that they may leave open for a while. */
+    const replacing = new Set<{ readonly host: string; until: number }>()
+    const closing = { begun: false }
+    let tokens = 0
+
+    const at = (index: number): Script.ServerPlan | undefined => plans[index % Math.max(1, plans.length)]
+    const nameAt = (index: number): string => at(index)?.name ?? "nobody"
+
+    const watched = <A, E>(what: string, due: number, self: Effect.Effect<A, E>) =>
+      Effect.map(Effect.forkDaemon(self), (fiber) => {
+        ledger.track({ what, fiber, due })
+      })
+
+    const call = (plan: Script.CallPlan) =>
+      Effect.suspend(() => {
+        const target = at(plan.server)
+        const server = target?.name ?? "nobody"
+        const token = ++tokens
+        const config = pool.config(server)
+        const configured = config?.toolTimeout?.value._tag === "Millis" ? config.toolTimeout.value.millis : 0
+        const total = plan.total ?? configured
+        const made: Ledger.Made = {
+          token,
+          callId: `c${token}`,
+          server,
+          plan,
+          began: time.now(),
+          due: time.now() + total,
+          isHarmless: plan.replay ?? (everTrusted.has(server) && World.isHarmless(plan.tool)),
+          interrupted: false,
+          settled: 0,
+          outcome: undefined,
+          error: undefined
+        }
+        ledger.calls.push(made)
+        const args = { token, works: plan.works }
+        const options: McpRuntime.CallOptions = {
+          callId: made.callId,
+          ...(plan.idle === undefined ? {} : { idleTimeout: plan.idle }),
+          ...(plan.total === undefined ? {} : { totalTimeout: plan.total }),
+          ...(plan.replay === undefined ? {} : { replay: plan.replay })
+        }
+        const identity = { server, tool: plan.tool }
+        const name = catalog.index().find(server, plan.tool)?.name
+        const ref = plan.by === "name" && name !== undefined ? name : identity
+        witness.note(
+          `call ${token}: ${plan.tool} of ${server} by ${plan.by}, works ${plan.works}, due ${made.due / 1000}`
+        )
+        const running: Effect.Effect<McpRuntime.CallResult | undefined, McpError.RuntimeError> = plan.by === "stream"
+          ? Effect.as(Stream.runDrain(runtime.callToolStream(ref, args, options)), undefined)
+          : plan.by === "listed"
+          ? Effect.flatMap(runtime.tool(ref), (tool) => tool.call(args, options))
+          : runtime.callTool(ref, args, options)
+        const settled = Effect.onExit(running, (exit) => Effect.sync(() => ledger.settle(made, exit)))
+        return Effect.map(Effect.forkDaemon(Effect.exit(settled)), (fiber) => {
+          ledger.track({
+            what: `call ${token}`,
+            fiber,
+            due: made.due
+          })
+          fiber.addObserver((exit) => {
+            if (Exit.isFailure(exit)) made.interrupted = true
+            // interrupted before it began
+            if (made.settled === 0) made.outcome = "interrupted"
+          })
+        })
+      })
+
+    const ask = (what: Script.Question, index: number): Effect.Effect<void> => {
+      const server = nameAt(index)
+      witness.note(`ask ${what} of ${server}`)
+      const patience = time.now() + 10 * minutes
+      const bounded = time.now() + (at(index)?.listTimeout ?? 0)
+      switch (what) {
+        case "tools":
+          return watched(what, patience, runtime.tools)
+        case "refreshAll":
+          return watched(what, patience, runtime.refreshTools())
+        case "refresh":
+          return watched(what, patience, runtime.refreshTools(server))
+        case "tool":
+          return watched(what, patience, runtime.tool({ server, tool: "echo" }))
+        case "read":
+          return watched(
+            `${what} of ${server}`,
+            bounded,
+            runtime.readResource(server, index % 2 === 0 ? "file:///a" : "file:///slow")
+          )
+        case "resources":
+          return watched(what, patience, runtime.resources)
+        case "prompts":
+          return watched(what, patience, runtime.prompts)
+        case "prompt":
+          return watched(`${what} of ${server}`, bounded, runtime.getPrompt(server, "p"))
+        case "servers":
+          return watched(what, time.now(), runtime.servers)
+        case "session":
+          return watched(what, patience, runtime.withSession(server, (session) => session.health))
+        case "sandbox":
+          return watched(what, patience, runtime.notifySandboxState({ at: time.now() }))
+      }
+    }
+
+    const control = (what: Script.Control, index: number): Effect.Effect<void> => {
+      const server = nameAt(index)
+      witness.note(`${what} ${server}`)
+      if (what === "connect" || what === "reconnect" || what === "enable") {
+        for (const { host, name } of plans) if (host === at(index)?.host) witness.intervened(name)
+      }
+      const patience = what === "connect" || what === "reconnect" ? 10 * minutes : script.drain + 5 * seconds
+      return watched<void, unknown>(`${what} ${server}`, time.now() + patience, runtime[what](server))
+    }
+
+    const reload = (next: ReadonlyArray<Script.ServerPlan>): Effect.Effect<Fiber.RuntimeFiber<unknown, unknown>> =>
+      Effect.suspend(() => {
+        const before = new Map(plans.map((plan) => [plan.name, plan]))
+        const mine: Array<{ readonly host: string; until: number }> = []
+        for (const plan of next) {
+          if (plan.trusted) everTrusted.add(plan.name)
+          const old = before.get(plan.name)
+          if (old === undefined || essence(old) !== essence(plan)) {
+            witness.intervened(plan.name)
+            mine.push({ host: plan.host, until: Infinity })
+          }
+        }
+        for (const plan of plans) {
+          if (!next.some(({ name }) => name === plan.name)) mine.push({ host: plan.host, until: Infinity })
+        }
+        for (const one of mine) replacing.add(one)
+        plans = next
+        witness.note(`reload ${
+          next.map(({ enabled, lazy, name, variant }) =>
+            `${name}#${variant}${enabled ? "" : " off"}${lazy ? " lazy" : ""}`
+          ).join(", ")
+        }`)
+        const done = Effect.sync(() => {
+          for (const one of mine) {
+            one.until = time.now() + script.drain
+          }
+          for (const plan of next) {
+            witness.intervened(plan.name)
+          }
+        })
+        const self = Effect.tap(runtime.reload(next.map(World.config)), (report) =>
+          Effect.sync(() =>
+            witness.note(`reloaded: ${
+              JSON.stringify({
+                ...report,
+                failed: report.failed.map(({ server, error }) =>
+                  `${server}: ${error._tag}`
+                )
+              })
+            }`)
+          ))
+        return Effect.tap(Effect.forkDaemon(Effect.ensuring(self, done)), (fiber) => {
+          ledger.track({ what: "reload", fiber, due: time.now() + 60 * minutes })
+        })
+      })
+
+    const alter = (
+      changes: ReadonlyArray<{ readonly server: number; readonly change: Script.Change; readonly by: number }>
+    ) => {
+      let next: ReadonlyArray<Script.ServerPlan> = plans
+      for (const { by, change, server } of changes) {
+        const all = script.servers
+        if (change === "add") {
+          const missing = all.find(({ name }) =>
+            !next.some((plan) =>
+              plan.name === name
+            )
+          )
+          if (missing !== undefined) next = next.concat({ ...missing, variant: by })
+          continue
+        }
+        const target = next[server % Math.max(1, next.length)]
+        next = change === "remove"
+          ? next.filter((plan) => plan !== target)
+          : next.map((plan) => plan === target ? changed(plan, change, by) : plan)
+      }
+      return next
+    }
+
+    const take = (action: Script.Action): Effect.Effect<void> => {
+      switch (action._tag) {
+        case "call":
+          return call(action.call)
+        case "ask":
+          return ask(action.what, action.server)
+        case "subscribe":
+          return watched(
+            `subscription to ${nameAt(action.server)}`,
+            Infinity,
+            Stream.runDrain(runtime.subscribeResource(nameAt(action.server), "file:///a"))
+          )
+        case "interrupt":
+          return Effect.suspend(() => {
+            const all = Array.from(ledger.waiting)
+            const one = all[action.which % Math.max(1, all.length)]
+            if (one === undefined) return Effect.void
+            witness.note(`interrupt ${one.what}`)
+            const made = ledger.calls.find(({ token }) => `call ${token}` === one.what)
+            if (made !== undefined) made.interrupted = true
+            return Fiber.interruptFork(one.fiber)
+          })
+        case "control":
+          return control(action.what, action.server)
+        case "disconnectAll":
+          witness.note("disconnectAll")
+          return watched("disconnectAll", time.now() + script.drain + 5 * seconds, runtime.disconnectAll)
+        case "reload":
+          return Effect.asVoid(Effect.suspend(() => reload(alter(action.changes))))
+        case "fault": {
+          const host = at(action.host)?.host
+          if (host === undefined) return Effect.void
+          witness.note(`${host}: ${JSON.stringify(action.fault)}`)
+          return world.afflict(host, action.fault)
+        }
+        case "advance":
+          return time.advance(action.millis)
+      }
+    }
+
+    let seenAt = -1
+    let seen = 0
+    const observe = () => {
+      const now = time.now()
+      seen = now === seenAt ? seen + 1 : 0
+      seenAt = now
+      if (seen > 20_000) throw new Error(`time stands still at ${now}: ${witness.trace.slice(-20).join("\n")}`)
+      for (const one of replacing) if (one.until < now) replacing.delete(one)
+      for (const [name, { peer }] of world.hosts) {
+        let allowed = 1
+        for (const { host } of replacing) if (host === name) allowed++
+        const { open } = peer.connections()
+        if (open > allowed) witness.violate(`${name} has ${open} connections, and may have ${allowed}`)
+      }
+      ledger.overdue()
+    }
+
+    /** Since when a server is said to be connected and is not: while its connection ends, which is bounded. */
+    const ending = new Map<string, number>()
+
+    const inspect = () => {
+      for (const { config, live, status } of pool.members()) {
+        const { name } = config
+        const told = witness.told.get(name)
+        if (told !== status) witness.violate(`${name} is ${status._tag}, and was told to be ${told?._tag ?? "nothing"}`)
+        if ((status._tag === "Connected") === (live !== undefined)) ending.delete(name)
+        else if (live !== undefined) witness.violate(`${name} is ${status._tag} and has a connection`)
+        else {
+          const since = ending.get(name) ?? time.now()
+          ending.set(name, since)
+          if (time.now() > since + script.drain) witness.violate(`${name} is Connected and has no connection`)
+        }
+        const host = World.hostOf(config)
+        if (status._tag === "Disabled" && !script.share && !Array.from(replacing).some((one) => one.host === host)) {
+          const open = world.hosts.get(host)?.peer.connections().open ?? 0
+          if (open > 0) witness.violate(`${name} is ${status._tag} and has ${open} connections`)
+        }
+        for (const { name: tool, server, tool: { description, name: raw } } of catalog.index().ofServer(name)) {
+          witness.named(tool, server, raw)
+          const version = Number(description?.slice(1))
+          witness.knows(
+            `${name} at ${JSON.stringify(World.identity(config))}`,
+            version,
+            world.hosts.get(host)?.version ?? 0
+          )
+        }
+      }
+      const names = catalog.index().entries.map(({ name }) => name)
+      if (new Set(names).size < names.length) witness.violate("two tools have the same name")
+    }
+    observing(observe)
+
+    const look = Effect.map(runtime.servers, (infos) => {
+      inspect()
+      for (const { callsInFlight, name } of infos) {
+        let begun = 0
+        for (const { server } of witness.begun.values()) if (server === name) begun++
+        if (begun !== callsInFlight) {
+          witness.violate(`${name} has ${callsInFlight} calls in flight, and ${begun} began and did not end`)
+        }
+      }
+    })
+
+    /** Waits on the clock for what has to come within this time. */
+    const within = <A, E>(
+      what: string,
+      millis: number,
+      self: Effect.Effect<A, E>
+    ): Effect.Effect<Exit.Exit<A, E> | undefined> =>
+      Effect.gen(function*() {
+        const fiber = yield* Effect.forkDaemon(self)
+        yield* time.advance(0)
+        const from = time.now()
+        for (let at = from; at < from + millis; at += 1 + millis / 50) {
+          const exit = yield* Fiber.poll(fiber)
+          if (exit._tag === "Some") return exit.value
+          yield* time.advance(1 + Math.floor(millis / 50))
+        }
+        const exit = yield* Fiber.poll(fiber)
+        if (exit._tag === "Some") return exit.value
+        witness.violate(`${what} did not end within ${millis} ms`)
+        return undefined
+      })
+
+    const calm = Effect.gen(function*() {
+      for (const { due, what } of ledger.waiting) if (due !== Infinity) witness.violate(`${what} goes on for ever`)
+      for (const { callId } of witness.begun.values()) witness.violate(`${callId} goes on for ever`)
+      for (const { config, status } of pool.members()) {
+        const { name } = config
+        const places = bulkhead.for(config)
+        if (places.taken() > 0 || places.waiting() > 0) {
+          const subscribed = Array.from(ledger.waiting).some(({ what }) => what === `subscription to ${name}`)
+          if (!subscribed) witness.violate(`${name} has ${places.taken()} places taken and ${places.waiting()} waiting`)
+        }
+        if (status._tag === "Connecting" || status._tag === "Reconnecting") {
+          witness.violate(`${name} is still ${status._tag} when all has been well for long`)
+        }
+        if (status._tag === "Idle" && config.lazy !== true && config.idleTimeout === undefined) {
+          witness.violate(`${name} is Idle for no reason`)
+        }
+      }
+      const report = yield* within("the last reload", 10 * minutes, Effect.flatMap(reload(plans), Fiber.join))
+      if (report?._tag === "Success") {
+        const members = pool.members().map(({ config }) =>
+          World.hostOf(config) + JSON.stringify(World.identity(config))
+        )
+        const wanted = plans.map((plan) =>
+          World.hostOf(World.config(plan)) + JSON.stringify(World.identity(World.config(plan)))
+        )
+        if (JSON.stringify(members) !== JSON.stringify(wanted)) witness.violate("the reload did not converge")
+      }
+      for (const plan of plans) {
+        const { name: server } = plan
+        const was = pool.member(server)?.status
+        if (was?._tag === "NeedsAuth") {
+          yield* within(`connecting ${server} with credentials`, 2 * minutes, runtime.connect(server))
+        }
+        if (was?._tag === "Disabled" && was.why !== "configuration") {
+          yield* runtime.enable(server).pipe(Effect.orDie)
+          yield* within(`connecting ${server} again`, 2 * minutes, runtime.connect(server))
+        }
+        const exit = yield* within(
+          `a call of ${server}`,
+          2 * minutes,
+          runtime.callTool({ server, tool: "echo" }, { token: ++tokens }, { totalTimeout: "2 minutes" })
+        )
+        const breaker = (yield* runtime.server(server).pipe(Effect.orDie)).breaker._tag
+        if (exit === undefined || exit._tag === "Success") {
+          continue
+        }
+        const error = exit.cause._tag === "Fail" ? exit.cause.error._tag : exit.cause._tag
+        if (error === "CircuitOpen" && breaker === "Isolated") continue
+        if (error === "ServerUnavailable" && !plan.enabled) continue
+        witness.violate(`${server} was ${was?._tag}, all is well, and a call of it fails with ${error}`)
+      }
+      const listed = yield* within("listing", 2 * minutes, runtime.tools)
+      if (listed?._tag !== "Success") return
+      for (const { config, status } of pool.members()) {
+        if (status._tag !== "Connected" || (config.disabledTools ?? []).length > 0) continue
+        const offered = world.hosts.get(World.hostOf(config))?.offered ?? []
+        const known = listed.value.tools.filter(({ server }) => server === config.name).map(({ tool }) => tool.name)
+        if (known.toSorted().join() !== offered.toSorted().join()) {
+          witness.violate(`${config.name} offers ${offered.length} tools, and ${known.length} are known`)
+        }
+      }
+    })
+
+    const teardown = Effect.gen(function*() {
+      yield* Effect.sync(() => witness.note("teardown"))
+      closing.begun = true
+      const server = plans[0]?.name ?? "nobody"
+      yield* within("the teardown", 30 * seconds, close)
+      yield* time.advance(0)
+      for (const { what } of ledger.waiting) witness.violate(`${what} goes on after the teardown`)
+      for (const { callId } of witness.begun.values()) witness.violate(`${callId} never ended`)
+      for (const [name, { peer }] of world.hosts) {
+        const { closed, open, opened } = peer.connections()
+        if (open > 0 || closed !== opened) witness.violate(`${name} has ${open} connections after the teardown`)
+      }
+      if (time.sleeping() > 0) witness.violate(`${time.sleeping()} fibers sleep after the teardown`)
+      const late = yield* within(
+        "a call after the teardown",
+        1,
+        runtime.callTool({ server, tool: "echo" }, { token: ++tokens })
+      )
+      const error = late?._tag === "Failure" && late.cause._tag === "Fail" ? late.cause.error._tag : late?._tag
+      if (error !== "Closed" && !(error === "NotFound" && plans.length === 0)) {
+        witness.violate(`a call after the teardown ends with ${error}`)
+      }
+      ledger.reckon(world.arrivals(), world.executions)
+    })
+
+    yield* watched("the status stream", Infinity, Stream.runDrain(runtime.status))
+    yield* watched("the event stream", Infinity, Stream.runDrain(runtime.events))
+    for (const { action, turns } of script.steps) {
+      yield* take(action)
+      if (turns === undefined) {
+        yield* time.advance(0)
+        yield* look
+      } else yield* Effect.repeatN(Effect.yieldNow(), turns)
+    }
+    if (script.ending === "quiet") {
+      yield* Effect.sync(() => witness.note("quiet"))
+      yield* world.heal
+      yield* time.advance(20 * minutes)
+      yield* look
+      yield* calm
+    }
+    yield* teardown
+  })
+
+/** The same failure with as few steps as possible: each step whose absence changes nothing is left out. */
+export const shrink = async (
+  report: Report,
+  execute: (script: Script.Script) => Promise<Report>
+): Promise<Report> => {
+  const kind = (violation: string) => violation.replaceAll(/[\d.]+/g, "#")
+  const wanted = new Set(report.violations.map(kind))
+  const fails = (next: Report) => next.violations.some((violation) => wanted.has(kind(violation)))
+  let best = report
+  for (let size = Math.ceil(best.script.steps.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let from = 0; from < best.script.steps.length;) {
+      const steps = best.script.steps.filter((_, index) => index < from || index >= from + size)
+      const next = await execute({ ...best.script, steps })
+      if (fails(next)) best = next
+      else from += size
+    }
+  }
+  return best
+}

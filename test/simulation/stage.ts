@@ -1,0 +1,90 @@
+/** The whole runtime over a world of peers, in a scope that can end at any moment. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as ClientConnector from "../../src/connection/ClientConnector.ts"
+import * as ConnectionPool from "../../src/connection/ConnectionPool.ts"
+import * as EraMemory from "../../src/connection/EraMemory.ts"
+import * as SdkConnector from "../../src/connection/SdkConnector.ts"
+import * as McpEvent from "../../src/McpEvent.ts"
+import * as McpRuntime from "../../src/McpRuntime.ts"
+import * as RuntimeMetrics from "../../src/observability/RuntimeMetrics.ts"
+import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
+import * as CallPolicy from "../../src/resilience/CallPolicy.ts"
+import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
+import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
+import * as Teardown from "../../src/resilience/Teardown.ts"
+import * as ToolCache from "../../src/tools/ToolCache.ts"
+import * as ToolCatalog from "../../src/tools/ToolCatalog.ts"
+import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
+import type * as Script from "./script.ts"
+import type { Witness } from "./witness.ts"
+import * as World from "./world.ts"
+
+export interface Stage {
+  readonly runtime: McpRuntime.McpRuntime["Type"]
+  readonly pool: ConnectionPool.ConnectionPool["Type"]
+  readonly catalog: ToolCatalog.ToolCatalog["Type"]
+  readonly bulkhead: Bulkhead.Bulkhead["Type"]
+  /** Ends everything. */
+  readonly close: Effect.Effect<void>
+}
+
+export const make = (script: Script.Script, world: World.World, witness: Witness): Effect.Effect<Stage> =>
+  Effect.gen(function*() {
+    const { drain, health, preset, stableAfter, storm } = script
+    const connector = script.connector === "sdk" ? SdkConnector.layer : ClientConnector.layer
+    const wires = Layer.provideMerge(
+      Layer.provide(
+        connector,
+        MemoryTransport.layer((config) => world.hosts.get(World.hostOf(config))?.peer)
+      ),
+      Layer.mergeAll(
+        EraMemory.layerMemory,
+        McpEvent.layer,
+        Teardown.layer({ drainTimeout: drain })
+      )
+    )
+    const policies = Layer.mergeAll(
+      ToolCache.layer(),
+      health === undefined ? HealthCheck.layerNone : HealthCheck.layer(health),
+      Bulkhead.layer({ concurrency: 8, queue: script.queue }),
+      CallPolicy.layer(),
+      witness.breakers,
+      ReconnectPolicy.layer({
+        schedule: preset,
+        stableAfter,
+        stormReconnects: storm.reconnects,
+        stormWithin: storm.within
+      }),
+      RuntimeMetrics.layer
+    )
+    const listening = Layer.scopedDiscard(Effect.gen(function*() {
+      const pool = yield* ConnectionPool.ConnectionPool
+      const events = yield* McpEvent.McpEvents
+      events.onEvent((event) => witness.heard(event))
+      pool.onChange((change) => witness.changed(change))
+    }))
+    const all = McpRuntime.layer({ servers: script.servers.map(World.config), progressInterval: "10 minutes" }).pipe(
+      Layer.provideMerge(listening),
+      Layer.provideMerge(ToolCatalog.layer()),
+      Layer.provideMerge(ConnectionPool.layer({
+        batchSize: script.batchSize,
+        shareIdentical: script.share,
+        drainTimeout: drain
+      })),
+      Layer.provideMerge(policies),
+      Layer.provideMerge(wires)
+    )
+    const scope = yield* Scope.make()
+    const context = yield* Effect.orDie(Layer.buildWithScope(all, scope))
+    return {
+      runtime: Context.get(context, McpRuntime.McpRuntime),
+      pool: Context.get(context, ConnectionPool.ConnectionPool),
+      catalog: Context.get(context, ToolCatalog.ToolCatalog),
+      bulkhead: Context.get(context, Bulkhead.Bulkhead),
+      close: Scope.close(scope, Exit.void)
+    }
+  })

@@ -1,0 +1,242 @@
+/** Sees everything that happens in one history, and says what must not have happened. */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as ServerStatus from "../../src/connection/ServerStatus.ts"
+import type * as McpError from "../../src/McpError.ts"
+import type * as McpEvent from "../../src/McpEvent.ts"
+import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
+import type * as Script from "./script.ts"
+
+type Status = ServerStatus.ServerStatus
+
+interface Plan {
+  readonly attempt: number
+  readonly until: number
+}
+
+/** Delays of each preset, attempt by attempt, in milliseconds; then those of the slow lane. */
+const presets: { readonly [P in Script.Script["preset"]]: ReadonlyArray<number> } = {
+  standard: [500, 1_000, 2_000, 4_000],
+  capped: [1_000, 2_000, 4_000],
+  steps: [2_000, 5_000, 15_000],
+  health: [100, 200, 400, 800, 1_600]
+}
+
+const slowest = 5 * 60_000
+
+/** The least and the most that the policy allows between two attempts. */
+const bounds = (preset: Script.Script["preset"], attempt: number): readonly [low: number, high: number] | undefined => {
+  const delays = presets[preset]
+  const delay = delays[attempt - 1]
+  const jitter = preset === "standard" ? 0.2 : 0
+  // whole milliseconds are half of one away at most
+  if (delay !== undefined) return [delay * (1 - jitter) - 0.5, delay * (1 + jitter) + 0.5]
+  if (preset !== "standard") return undefined
+  const slow = Math.min(15_000 * 2 ** (attempt - delays.length - 1), slowest)
+  return [slow * 0.8 - 0.5, slow * 1.2 + 0.5]
+}
+
+const stamp = (status: Status): string => {
+  switch (status._tag) {
+    case "Disabled":
+      return `Disabled(${status.why})`
+    case "Connected":
+      return `Connected(${status.tools ?? "?"})`
+    case "Reconnecting":
+      return `Reconnecting(${status.attempt}, ${status.error._tag})`
+    case "NeedsAuth":
+    case "Failed":
+      return `${status._tag}(${status.error._tag})`
+    default:
+      return status._tag
+  }
+}
+
+export class Witness {
+  readonly violations: Array<string> = []
+  readonly trace: Array<string> = []
+  readonly script: Script.Script
+  readonly now: () => number
+  readonly told = new Map<string, Status>()
+  readonly begun = new Map<string, McpEvent.McpEvent & { readonly _tag: "CallBegan" }>()
+  readonly attempts = new Map<string, number>()
+  #ended = new Set<string>()
+  #plans = new Map<string, Plan>()
+  /** The attempts that count for the storm rule. */
+  #automatic = new Map<string, Array<number>>()
+  #named = new Map<string, string>()
+  #versions = new Map<string, number>()
+
+  constructor(script: Script.Script, now: () => number) {
+    this.script = script
+    this.now = now
+  }
+
+  note(text: string): void {
+    if (process.env["LIVE"] !== undefined) console.log(this.now(), text)
+    this.trace.push(`${(this.now() / 1000).toFixed(3).padStart(10)}  ${text}`)
+  }
+
+  violate(text: string): void {
+    this.note(`!!! ${text}`)
+    if (!this.violations.includes(text)) this.violations.push(text)
+  }
+
+  /** A person has asked for an attempt, or has changed what is attempted: what was planned holds no more. */
+  intervened(server: string): void {
+    this.#plans.delete(server)
+    this.#automatic.delete(server)
+  }
+
+  changed({ previous, server, status }: ServerStatus.Change): void {
+    this.note(`${server} is ${stamp(status)}`)
+    const last = this.told.get(server)
+    if (last?._tag !== previous?._tag) {
+      this.violate(
+        `${server} became ${stamp(status)} after ${previous?._tag ?? "nothing"}, but was told to be ${
+          last?._tag ?? "nothing"
+        }`
+      )
+    }
+    if (previous !== undefined && !ServerStatus.mayFollow(previous, status)) {
+      this.violate(`${server} became ${stamp(status)} after ${stamp(previous)}`)
+    }
+    if (status._tag === "Closed") this.told.delete(server)
+    else this.told.set(server, status)
+    if (status._tag === "Reconnecting") this.#plans.set(server, { attempt: status.attempt, until: status.until })
+    else this.#plans.delete(server)
+    // a server that was idle has not failed, so that its next attempt is no repetition
+    if (status._tag === "Idle") this.#automatic.delete(server)
+  }
+
+  heard(event: McpEvent.McpEvent): void {
+    switch (event._tag) {
+      case "CallBegan": {
+        if (this.begun.has(event.callId) || this.#ended.has(event.callId)) {
+          this.violate(`${event.callId} began twice`)
+        }
+        this.begun.set(event.callId, event)
+        return
+      }
+      case "CallEnded": {
+        if (!this.begun.delete(event.callId)) this.violate(`${event.callId} ended without a beginning`)
+        this.#ended.add(event.callId)
+        this.attempts.set(event.callId, event.attempts)
+        return
+      }
+      case "CallProgress":
+      case "CallRunning":
+        if (!this.begun.has(event.callId)) this.violate(`${event.callId} was told of when it did not run`)
+        return
+      case "Reconnecting":
+        return this.#planned(event)
+      case "Connecting":
+        return this.#attempted(event.server)
+      case "BreakerChanged":
+        return this.note(`${event.server}'s breaker is ${event.state}`)
+      case "ConnectFailed":
+        return this.note(`${event.server} was not connected: ${event.error._tag}`)
+      case "TeardownBegan":
+      case "TeardownComplete":
+        return this.note(event._tag)
+      default:
+        return
+    }
+  }
+
+  #planned({ attempt, delay, error, server }: McpEvent.McpEvent & { readonly _tag: "Reconnecting" }): void {
+    const millis = Number(delay.value._tag === "Millis" ? delay.value.millis : NaN)
+    const range = bounds(this.script.preset, attempt)
+    if (range === undefined) return this.violate(`${server} was to be attempted for the ${attempt}th time`)
+    const asked = error._tag === "RateLimited" ? 7_000 : 0
+    const [low, high] = [Math.max(range[0], asked), Math.max(range[1], asked)]
+    if (!(millis >= low && millis <= high)) {
+      this.violate(`${server} was to be attempted for the ${attempt}th time after ${millis} ms`)
+    }
+  }
+
+  #attempted(server: string): void {
+    this.note(`${server} is being connected`)
+    const status = this.told.get(server)
+    if (status?._tag === "Disabled") this.violate(`${server} was attempted while it was ${stamp(status)}`)
+    const plan = this.#plans.get(server)
+    const isSlow = plan !== undefined && plan.attempt > presets[this.script.preset].length
+    if (plan !== undefined && !isSlow && this.now() < plan.until) {
+      this.violate(`${server} was attempted ${plan.until - this.now()} ms too early`)
+    }
+    const { reconnects, within } = this.script.storm
+    const recent = (this.#automatic.get(server) ?? []).filter((at) => at > this.now() - within)
+    recent.push(this.now())
+    this.#automatic.set(server, recent)
+    // the first of them is no reconnect
+    if (recent.length > reconnects + 1) this.violate(`${server} was attempted ${recent.length} times within the window`)
+  }
+
+  /** The names of tools as they are now. */
+  named(name: string, server: string, tool: string): void {
+    const identity = JSON.stringify([server, tool])
+    const known = this.#named.get(name)
+    if (known !== undefined && known !== identity) this.violate(`${name} was ${known} and is ${identity}`)
+    this.#named.set(name, identity)
+    if (name.length > 64) this.violate(`${name} is too long`)
+  }
+
+  /** What is known of a server's tools, as the server counts its lists. */
+  knows(identity: string, version: number, current: number): void {
+    const known = this.#versions.get(identity) ?? 0
+    if (version < known) this.violate(`${identity} was known as v${known}, and then as v${version}`)
+    if (version > current) this.violate(`${identity} is known as v${version}, which it is not yet`)
+    this.#versions.set(identity, version)
+  }
+
+  /** Breakers that are watched: what they let through, and how much of it at a time. */
+  get breakers(): Layer.Layer<CircuitBreaker.CircuitBreaker> {
+    const { failures, openFor } = this.script
+    return Layer.effect(
+      CircuitBreaker.CircuitBreaker,
+      Effect.map(CircuitBreaker.make({ failures, openFor }), (breakers) => {
+        const watched = new Map<string, CircuitBreaker.Breaker>()
+        return {
+          for: (server) => {
+            const known = watched.get(server)
+            if (known !== undefined) return known
+            const made = this.#watched(server, breakers.for(server))
+            watched.set(server, made)
+            return made
+          }
+        }
+      })
+    )
+  }
+
+  #watched(server: string, breaker: CircuitBreaker.Breaker): CircuitBreaker.Breaker {
+    let tag: CircuitBreaker.State["_tag"] = "Closed"
+    let probes = 0
+    let epoch = 0
+    breaker.onChange((state) => {
+      tag = state
+      probes = 0
+      epoch++
+    })
+    return {
+      ...breaker,
+      protect: <A, E extends McpError.McpError, R>(self: Effect.Effect<A, E, R>) =>
+        breaker.protect(Effect.suspend(() => {
+          if (tag === "Closed") return self
+          if (tag !== "HalfOpen") this.violate(`${server}'s breaker is ${tag} and let something through`)
+          if (++probes > 1) this.violate(`${server}'s breaker let ${probes} probes through at a time`)
+          const mine = epoch
+          return Effect.ensuring(
+            self,
+            Effect.sync(() => {
+              if (epoch === mine) probes--
+            })
+          )
+        }))
+    }
+  }
+}
+
+/** A configuration, as what it is for the names of lists. */
+export const identityOf = (config: ServerConfig.ServerConfig, key: string): string => `${config.name} (${key})`
