@@ -131,8 +131,10 @@ export class ConnectionPool extends Context.Tag("effect-mcp-runtime/connection/C
   readonly changes: Stream.Stream<ServerStatus.Change>
   /** Called synchronously with every change; returns how to stop. */
   readonly onChange: (listener: (change: ServerStatus.Change) => void) => () => void
-  /** Runs beside each connection from now on, and ends with it. */
-  readonly onConnected: (run: (live: Live) => Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
+  /** Runs beside each connection from now on, in its scope, and ends with it. */
+  readonly onConnected: (
+    run: (live: Live) => Effect.Effect<void, never, Scope.Scope>
+  ) => Effect.Effect<void, never, Scope.Scope>
   /** How many tools the server is known to have, for its status. */
   readonly setTools: (server: string, tools: number) => void
   /** Waits until the first attempt at a server has ended, if one is under way or due. */

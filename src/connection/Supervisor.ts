@@ -7,6 +7,7 @@
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
+import type * as Scope from "effect/Scope"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import type * as HealthCheck from "../resilience/HealthCheck.ts"
@@ -37,8 +38,8 @@ export interface Options {
   readonly onStatus: (status: ServerStatus.ServerStatus, previous: ServerStatus.ServerStatus) => void
   /** Called when another attempt is planned. */
   readonly onRetry: (attempt: number, delay: Duration.Duration, error: McpError.ConnectError) => void
-  /** What runs beside each connection, and ends with it. */
-  readonly beside: (connected: Connected) => Iterable<Effect.Effect<void>>
+  /** What runs beside each connection, in its scope, and ends with it. */
+  readonly beside: (connected: Connected) => Iterable<Effect.Effect<void, never, Scope.Scope>>
 }
 
 /**

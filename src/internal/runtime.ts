@@ -65,7 +65,7 @@ export const make = (
     const sandbox = Sandbox.make(pool)
 
     yield* Startup.watch({ pool, breakers, events, metrics, servers: options.servers })
-    yield* pool.onConnected(Upkeep.run({ catalog, offerings, sandbox }))
+    yield* pool.onConnected(yield* Upkeep.make({ catalog, offerings, sandbox }))
     yield* Effect.forkScoped(path.tellRunning(Duration.decode(options.progressInterval)))
     yield* pool.reload(options.servers)
     yield* Required.await(pool, options.servers, Duration.decode(options.requiredTimeout))

@@ -1,11 +1,11 @@
 /**
- * What runs beside each connection: it learns what the server offers, tools first, and again when that changes. One
- * fiber, which sleeps until the server says something.
+ * What runs beside each connection: it learns what the server offers, tools first, and again when that changes.
  *
  * @internal
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
 import type * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
@@ -29,6 +29,8 @@ const concerns: ReadonlyMap<string, ReadonlyArray<Subject>> = new Map<string, Re
   ["$/resync", ["tools", "resources", "templates", "prompts"]]
 ])
 
+const everything: ReadonlySet<Subject> = new Set(["tools", "resources", "templates", "prompts"])
+
 /** Nobody waits for this: what fails here is asked for again when somebody needs it. */
 const harmless = <R>(
   server: string,
@@ -47,58 +49,93 @@ export interface Options {
   readonly sandbox: Sandbox.Sandbox
 }
 
-/** @internal */
-export const run = (options: Options) => (live: ConnectionPool.Live): Effect.Effect<void> =>
-  Effect.scoped(Effect.gen(function*() {
-    const { catalog, offerings } = options
-    const { connection } = live.session
-    const { capabilities } = connection
+/** A connection whose offer is kept up with. */
+interface Kept {
+  readonly live: ConnectionPool.Live
+  /** Ends with the connection. */
+  readonly scope: Scope.Scope
+  changed: Set<Subject>
+  /** Somebody is at it, who also takes what changes meanwhile. */
+  busy: boolean
+}
+
+/**
+ * What is to be run beside each connection.
+ *
+ * @internal
+ */
+export const make = (
+  { catalog, offerings, sandbox }: Options
+): Effect.Effect<(live: ConnectionPool.Live) => Effect.Effect<void, never, Scope.Scope>, never, Scope.Scope> =>
+  Effect.gen(function*() {
     const signal = Signal.make()
-    let changed = new Set<Subject>()
-    yield* Effect.acquireRelease(
-      Effect.sync(() =>
-        connection.onNotification(({ method }) => {
-          for (const subject of concerns.get(method) ?? []) changed.add(subject)
-          if (changed.has("tools")) catalog.invalidate(live.server)
-          signal.raise()
-        })
-      ),
-      (stop) => Effect.sync(stop)
-    )
-    yield* options.sandbox.greet(live)
+    const waiting = new Set<Kept>()
 
-    // asked before the lists are, so that no change falls between
-    yield* harmless(
-      live.server,
-      Effect.asVoid(
-        BoundedWait.within(agreement)(connection.watch({
-          toolsListChanged: Object.hasOwn(capabilities, "tools"),
-          resourcesListChanged: Object.hasOwn(capabilities, "resources"),
-          promptsListChanged: Object.hasOwn(capabilities, "prompts")
-        }))
-      )
-    )
-
-    const learn = (subjects: ReadonlySet<Subject>) =>
+    const learn = (live: ConnectionPool.Live, subjects: ReadonlySet<Subject>) =>
       Effect.gen(function*() {
         if (subjects.has("tools")) yield* harmless(live.server, catalog.learn(live))
         for (const kind of ["resources", "templates", "prompts"] as const) {
           if (subjects.has(kind)) yield* harmless(live.server, offerings[kind].learn(live))
         }
       })
-    yield* learn(new Set(["tools", "resources", "templates", "prompts"]))
 
-    const follow: Effect.Effect<never> = Effect.suspend(() =>
-      signal.until(() => changed.size > 0).pipe(
-        Effect.zipRight(Effect.suspend(() => {
-          const subjects = changed
-          changed = new Set()
-          for (const subject of subjects) if (subject !== "tools") offerings[subject].forget(live.server)
-          return learn(subjects)
-        })),
-        Effect.zipRight(Effect.sleep(spacing)),
-        Effect.zipRight(follow)
-      )
-    )
-    return yield* follow
-  }))
+    const follow = (kept: Kept): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        if (kept.changed.size === 0) {
+          kept.busy = false
+          return Effect.void
+        }
+        const subjects = kept.changed
+        kept.changed = new Set()
+        for (const subject of subjects) if (subject !== "tools") offerings[subject].forget(kept.live.server)
+        return learn(kept.live, subjects).pipe(
+          Effect.zipRight(Effect.sleep(spacing)),
+          Effect.zipRight(follow(kept))
+        )
+      })
+
+    // one for all connections: most of them never say anything, and a fiber that waits is not small
+    yield* Effect.forkScoped(Effect.forever(Effect.zipRight(
+      signal.until(() => waiting.size > 0),
+      Effect.suspend(() => {
+        const some = Array.from(waiting)
+        waiting.clear()
+        return Effect.forEach(some, (kept) => Effect.forkIn(follow(kept), kept.scope), { discard: true })
+      })
+    )))
+
+    /** Until the connection ends, which then says nothing more. */
+    const listen = (kept: Kept) =>
+      kept.live.session.connection.onNotification(({ method }) => {
+        const subjects = concerns.get(method)
+        if (subjects === undefined) return
+        for (const subject of subjects) kept.changed.add(subject)
+        if (kept.changed.has("tools")) catalog.invalidate(kept.live.server)
+        if (kept.busy) return
+        kept.busy = true
+        waiting.add(kept)
+        signal.raise()
+      })
+
+    return (live) =>
+      Effect.gen(function*() {
+        const { capabilities, watch } = live.session.connection
+        const kept: Kept = { live, scope: yield* Effect.scope, changed: new Set(), busy: true }
+        listen(kept)
+        yield* sandbox.greet(live)
+
+        // asked before the lists are, so that no change falls between
+        yield* harmless(
+          live.server,
+          Effect.asVoid(
+            BoundedWait.within(agreement)(watch({
+              toolsListChanged: Object.hasOwn(capabilities, "tools"),
+              resourcesListChanged: Object.hasOwn(capabilities, "resources"),
+              promptsListChanged: Object.hasOwn(capabilities, "prompts")
+            }))
+          )
+        )
+        yield* learn(live, everything)
+        yield* follow(kept)
+      })
+  })

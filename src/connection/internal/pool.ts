@@ -85,7 +85,7 @@ export const make = (
     const supervisors = new Set<Supervisor.Supervisor>()
     const listeners = new Set<(change: Change) => void>()
     const readers = new Set<Mailbox.Mailbox<Change, never>>()
-    const hooks = new Set<(live: ConnectionPool.Live) => Effect.Effect<void>>()
+    const hooks = new Set<(live: ConnectionPool.Live) => Effect.Effect<void, never, Scope.Scope>>()
 
     const tell = (change: Change): void => {
       events.publish(McpEvent.McpEvent.StatusChanged(change))
@@ -112,9 +112,12 @@ export const make = (
           },
           onRetry: (attempt, delay, error) =>
             events.publish(McpEvent.McpEvent.Reconnecting({ server: config.name, attempt, delay, error })),
-          beside: (connected) => Array.from(hooks, (run) => run({ server: config.name, config, ...connected }))
+          beside: (connected) =>
+            Array.from(hooks, (run) =>
+              run({ server: config.name, config, generation: connected.generation, session: connected.session }))
         }),
-        (made) => own = made
+        (made) =>
+          own = made
       )
     }
 

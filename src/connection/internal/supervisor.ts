@@ -233,7 +233,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           openGate(Exit.void)
         }
 
-        const beside: Array<Effect.Effect<void>> = [
+        const beside: Array<Effect.Effect<void, never, Scope.Scope>> = [
           ...options.beside(mine),
           Effect.map(
             options.health.watch(config, session, {
@@ -255,7 +255,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
             signal.raise()
           }))
         }
-        return Effect.forEach(beside, (one) => Effect.forkIn(one, scope), { discard: true }).pipe(
+        return Effect.forEach(beside, (one) => Effect.forkIn(Scope.extend(one, scope), scope), { discard: true }).pipe(
           Effect.zipRight(signal.until(() => current !== mine || isUnwanted())),
           Effect.map((): Turn => {
             dropping(mine)
