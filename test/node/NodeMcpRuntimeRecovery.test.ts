@@ -31,6 +31,27 @@ describe("a process that is killed", () => {
   )
 
   Node.test(
+    "in the middle of many calls fails each of them once, and has a successor that serves as soon as it is there",
+    Effect.gen(function*() {
+      const journal = yield* journalOfMine
+      yield* Node.using(Node.options([Node.thin(journal)]), (runtime) =>
+        Effect.gen(function*() {
+          const calls = yield* Effect.replicateEffect(Node.hanging(runtime, "thin", journal), 5)
+          const [first] = journal.pids()
+          yield* kill(first!)
+          for (const error of yield* Effect.forEach(calls, Fiber.join)) {
+            assert.deepStrictEqual([error._tag, error.outcome], ["ProcessExited", "unknown"])
+          }
+          yield* journal.until(() => journal.pids().length === 2)
+          yield* Node.until(runtime, "thin", Node.is("Connected"))
+          const result = yield* runtime.callTool({ server: "thin", tool: "pid" })
+          assert.strictEqual(Node.textOf(result), String(journal.pids()[1]))
+          assert.strictEqual(journal.executions("hang"), 5)
+        }))
+    })
+  )
+
+  Node.test(
     "while nobody uses it is replaced before anybody asks",
     Effect.gen(function*() {
       const journal = yield* journalOfMine
@@ -103,6 +124,34 @@ describe("a remote server that is killed and started again on its port", () => {
           const result = yield* runtime.callTool({ server: "a", tool: "pid" })
           assert.strictEqual(Node.textOf(result), String(second.pid))
           assert.strictEqual(journal.executions("hang"), 1)
+        }))
+    })
+  )
+
+  Node.test(
+    "after it has answered what it had begun is left in peace until then",
+    Effect.gen(function*() {
+      const journal = yield* journalOfMine
+      const first = yield* Node.remote(journal)
+      yield* Node.using(Node.options([first.config("a")]), (runtime) =>
+        Effect.gen(function*() {
+          const held = yield* Effect.fork(runtime.callTool({ server: "a", tool: "held" }))
+          yield* journal.until(({ executed }) => executed === "held")
+          process.kill(first.pid, "SIGUSR2")
+          yield* journal.until(({ listening }) => listening === false)
+          const call = Effect.flip(runtime.callTool({ server: "a", tool: "pid" }, {}, { totalTimeout: "200 millis" }))
+          // the first may have gone to a socket that was closed just then
+          const error = yield* Effect.repeat(call, { until: ({ outcome }) => outcome === "not-sent" })
+          assert.strictEqual(error._tag, "NetworkError")
+          assert.strictEqual((yield* runtime.server("a")).status._tag, "Connected")
+          process.kill(first.pid, "SIGHUP")
+          assert.strictEqual(Node.textOf(yield* Fiber.join(held)), String(first.pid))
+          yield* Node.until(runtime, "a", Node.is("Reconnecting"))
+          const second = yield* Node.remote(journal, first.port)
+          yield* Node.until(runtime, "a", Node.is("Connected"))
+          const result = yield* runtime.callTool({ server: "a", tool: "pid" })
+          assert.strictEqual(Node.textOf(result), String(second.pid))
+          assert.strictEqual(journal.executions("held"), 1)
         }))
     })
   )
