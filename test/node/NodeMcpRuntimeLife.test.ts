@@ -19,14 +19,14 @@ describe("servers that are required", () => {
       const journal = yield* journalOfMine
       const servers = [
         absent("absent", { required: true }),
-        Node.thin(journal, { exit: 3 }, { name: "ends", required: true }),
+        ServerConfig.stdio({ name: "ends", command: "false", required: true }),
+        Node.small(journal, "good", { required: true }),
         ServerConfig.stdio({ name: "mute", command: "sleep", args: ["60"], required: true }),
-        ServerConfig.stdio({ name: "as mute", command: "sleep", args: ["61"], required: true }),
-        Node.small(journal, "good", { required: true })
+        ServerConfig.stdio({ name: "as mute", command: "sleep", args: ["61"], required: true })
       ]
       const given = Node.options(servers, {
         reconnect: once,
-        requiredTimeout: "1 second",
+        requiredTimeout: "1500 millis",
         teardown: { stdinGrace: "200 millis" }
       })
       const error = yield* Node.within("20 seconds", Effect.flip(Node.using(given, () => Effect.void)))
