@@ -66,7 +66,7 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Ca
     const base = method === "tools/call" ? forCalls : forOthers
     if (own === undefined) return base
     return {
-      ...base,
+      cancellable: base.cancellable,
       idle: own.idleTimeout === undefined ? base.idle : Duration.toMillis(own.idleTimeout),
       total: own.totalTimeout === undefined ? base.total : Duration.toMillis(own.totalTimeout),
       progress: base.progress || own.onProgress !== undefined,

@@ -48,8 +48,8 @@ export const make = (options: Options): Pick<Session.Session, "callTool" | "call
   const settings = (
     own: Session.CallOptions | undefined
   ): Either.Either<Connector.RequestOptions | undefined, McpError.InvalidArguments> => {
-    if (own?.idleTimeout === undefined && own?.totalTimeout === undefined && own?.onProgress === undefined) {
-      return Either.right(undefined)
+    if (own?.idleTimeout === undefined && own?.totalTimeout === undefined) {
+      return Either.right(own?.onProgress === undefined ? undefined : { onProgress: own.onProgress })
     }
     const idleTimeout = duration(own.idleTimeout)
     const totalTimeout = duration(own.totalTimeout)

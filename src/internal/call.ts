@@ -1,0 +1,214 @@
+/**
+ * One call of a tool, from its begin to its end. A class with its state in fields, because many are under way at once and
+ * what they are made of is most of what they cost.
+ *
+ * @internal
+ */
+import * as Cause from "effect/Cause"
+import type * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import type * as ServerConfig from "../config/ServerConfig.ts"
+import type * as ConnectionPool from "../connection/ConnectionPool.ts"
+import type * as Connector from "../connection/Connector.ts"
+import type * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
+import type * as McpRuntime from "../McpRuntime.ts"
+import * as CallSpan from "../observability/CallSpan.ts"
+import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
+import * as Deadline from "../resilience/Deadline.ts"
+import type * as Tool from "../tools/Tool.ts"
+import type * as ToolResult from "../tools/ToolResult.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
+import * as Gates from "./gates.ts"
+
+/**
+ * What all calls of a runtime share.
+ *
+ * @internal
+ */
+export interface Surroundings {
+  readonly clock: Clock.Clock
+  readonly pool: ConnectionPool.ConnectionPool["Type"]
+  readonly publish: (event: McpEvent.McpEvent) => void
+  /** The definition of a tool, where it comes from the server itself. */
+  readonly definition: (server: string, tool: string) => Tool.Tool | undefined
+  /** The calls under way. */
+  readonly running: Set<Call>
+}
+
+type Attempt = Effect.Effect<ToolResult.ToolResult, McpError.RuntimeError>
+
+/** @internal */
+export class Call implements CallSpan.Operation {
+  readonly method = "tools/call"
+  readonly server: string
+  readonly tool: string
+  readonly callId: string
+  readonly config: ServerConfig.ServerConfig
+  readonly meta: JsonRpc.JsonObject | undefined
+  readonly began: number
+  /** When it was last told that it still runs. */
+  told: number
+  readonly #surroundings: Surroundings
+  readonly #gates: Gates.Gates
+  readonly #restore: Gates.Restore
+  readonly #args: JsonRpc.JsonObject
+  readonly #own: McpRuntime.CallOptions | undefined
+  #attempts = 0
+  #connected = false
+  #connection: Connector.Connection | undefined = undefined
+  #deadline: Deadline.Deadline | undefined = undefined
+
+  constructor(
+    surroundings: Surroundings,
+    gates: Gates.Gates,
+    restore: Gates.Restore,
+    callId: string,
+    tool: string,
+    args: JsonRpc.JsonObject,
+    own: McpRuntime.CallOptions | undefined
+  ) {
+    this.server = gates.server
+    this.tool = tool
+    this.callId = callId
+    this.config = gates.config
+    this.meta = own?.meta
+    this.began = this.told = surroundings.clock.unsafeCurrentTimeMillis()
+    this.#surroundings = surroundings
+    this.#gates = gates
+    this.#restore = restore
+    this.#args = args
+    this.#own = own
+  }
+
+  connection(): Connector.Connection | undefined {
+    return this.#connection
+  }
+
+  /** For the inside of the `uninterruptibleMask` that gave `restore`: whatever is begun is ended. */
+  run(): Effect.Effect<McpRuntime.CallResult, McpError.RuntimeError> {
+    return Effect.matchCauseEffect(CallSpan.traced(this, (meta) => this.#begin(meta)), {
+      onFailure: (cause) => {
+        this.#end(failureOf(cause))
+        return Effect.failCause(cause)
+      },
+      // field by field: to spread one object into another costs as much as all the gates together
+      onSuccess: ({ content, isError, meta, raw, structuredContent }) => {
+        const metadata = {
+          callId: this.callId,
+          serverName: this.server,
+          toolName: this.tool,
+          duration: this.#end(isError ? "ToolError" : "Success"),
+          attempts: this.#attempts
+        }
+        return Effect.succeed<McpRuntime.CallResult>({ content, structuredContent, isError, meta, raw, metadata })
+      }
+    })
+  }
+
+  #begin(meta: JsonRpc.JsonObject | undefined): Attempt {
+    const { callId, server, tool } = this
+    const { publish, running } = this.#surroundings
+    running.add(this)
+    this.#gates.metrics.callBegan()
+    publish(event.CallBegan({ callId, server, tool }))
+    return this.#attempt(meta)
+  }
+
+  #end(outcome: RuntimeMetrics.Outcome): Duration.Duration {
+    const { callId, server, tool } = this
+    const { clock, publish, running } = this.#surroundings
+    const millis = clock.unsafeCurrentTimeMillis() - this.began
+    const took = Duration.millis(millis)
+    // what could not even begin does not end
+    if (running.delete(this)) {
+      this.#gates.metrics.callEnded(outcome, millis)
+      publish(event.CallEnded({ callId, server, tool, took, attempts: this.#attempts, outcome }))
+    }
+    return took
+  }
+
+  #attempt(meta: JsonRpc.JsonObject | undefined): Attempt {
+    const { pool } = this.#surroundings
+    this.#attempts++
+    this.#connected = false
+    const passage = Gates.enter(pool, this.#gates)
+    if (passage === undefined) {
+      const limits = this.#limits()
+      const waiting = Gates.wait(pool, this.#gates, this.method, limits, (live) => this.#send(live, meta))
+      return Effect.catchAll(this.#restore(waiting), (error) => this.#again(meta, error))
+    }
+    if (!(passage instanceof Gates.Passage)) return this.#again(meta, passage)
+    return Effect.matchCauseEffect(this.#restore(this.#send(passage.live, meta)), {
+      onFailure: (cause) => {
+        passage.leave(Exit.failCause(cause))
+        const failure = Cause.failureOrCause(cause)
+        return Either.isLeft(failure) ? this.#again(meta, failure.left) : Effect.failCause(failure.right)
+      },
+      onSuccess: (result) => {
+        const exit = Exit.succeed(result)
+        passage.leave(exit)
+        return exit
+      }
+    })
+  }
+
+  #send({ session }: ConnectionPool.Live, meta: JsonRpc.JsonObject | undefined): Attempt {
+    const own = this.#own
+    this.#connected = true
+    this.#connection = session.connection
+    // what has been waited so far is not to be had again
+    const left = this.#deadline?.attempt(this.#surroundings.clock.unsafeCurrentTimeMillis())
+    const onProgress = (progress: Connector.Progress) => this.#progressed(progress)
+    return session.callTool(
+      this.tool,
+      this.#args,
+      own === undefined && left === undefined ? { meta, onProgress } : { ...own, ...left, meta, onProgress }
+    )
+  }
+
+  #progressed(progress: Connector.Progress): void {
+    const { callId, server, tool } = this
+    this.#surroundings.publish(event.CallProgress({ callId, server, tool, progress }))
+    this.#own?.onProgress?.(progress)
+  }
+
+  #again(meta: JsonRpc.JsonObject | undefined, error: McpError.RuntimeError): Attempt {
+    const { clock, definition } = this.#surroundings
+    const delay = this.#gates.policy.again({
+      error,
+      attempts: this.#attempts,
+      connected: this.#connected,
+      tool: definition(this.server, this.tool),
+      replay: this.#own?.replay
+    })
+    const left = this.#limits().left(clock.unsafeCurrentTimeMillis())
+    if (delay === undefined || Duration.toMillis(delay) >= left) return Effect.fail(error)
+    return Effect.flatMap(this.#restore(Effect.sleep(delay)), () => this.#attempt(meta))
+  }
+
+  #limits(): Deadline.Deadline {
+    return this.#deadline ??= Deadline.make({
+      now: this.began,
+      idle: millis(this.#own?.idleTimeout) ?? this.#gates.idle,
+      total: millis(this.#own?.totalTimeout) ?? this.#gates.total
+    })
+  }
+}
+
+/** A duration that is none is the session's to refuse. */
+const millis = (input: Duration.DurationInput | undefined): number | undefined =>
+  input === undefined ? undefined : Option.getOrUndefined(Option.map(Duration.decodeUnknown(input), Duration.toMillis))
+
+const failureOf = (cause: Cause.Cause<McpError.RuntimeError>): RuntimeMetrics.Outcome => {
+  if (cause._tag === "Fail") return cause.error._tag
+  return Cause.isInterrupted(cause) ? "Interrupted" : "Defect"
+}
+
+// A constructor is made anew each time that it is looked up.
+const { CallBegan, CallEnded, CallProgress } = McpEvent.McpEvent
+const event = { CallBegan, CallEnded, CallProgress }
