@@ -299,9 +299,9 @@ describe("a pool", () => {
       const names = ["h1", "h2", "h3", "h4", "g1", "g2"]
       yield* Effect.gen(function*() {
         yield* reload(...names.map((name) => Pool.remote(name)))
-        yield* TestClock.adjust("1 second")
+        yield* TestClock.adjust("400 millis")
         assert.strictEqual(good.connections().opened, 0)
-        yield* TestClock.adjust("4 seconds")
+        yield* TestClock.adjust("200 millis")
         assert.strictEqual(yield* status("g1"), "Connected")
         assert.strictEqual(yield* status("g2"), "Connected")
         assert.strictEqual(yield* status("h1"), "Connecting")

@@ -18,6 +18,7 @@ class Model {
   #openUntil: number | undefined = undefined
   #probe: number | undefined = undefined
   #stale = new Set<number>()
+  #excused = new Set<number>()
   #running = new Set<number>()
 
   admit(call: number, now: number): boolean {
@@ -40,7 +41,14 @@ class Model {
       return
     }
     if (!this.#running.delete(call) || this.#stale.has(call) || outcome === "neither") return
-    this.#failures = outcome === "success" ? 0 : this.#failures + 1
+    if (outcome === "success") {
+      this.#failures = 0
+      return
+    }
+    if (this.#excused.has(call)) return
+    this.#failures++
+    // what runs at the time of a failure fails with it
+    for (const other of this.#running) this.#excused.add(other)
     if (this.#failures < rules.failures) return
     this.#openUntil = now + rules.openFor
     for (const other of this.#running) this.#stale.add(other)
@@ -118,6 +126,20 @@ describe("a circuit breaker", () => {
       const error = yield* fails(breaker, broken)
       assert.strictEqual(error._tag, "CircuitOpen")
       if (error._tag === "CircuitOpen") assert.deepStrictEqual(error.retryAfter, Duration.seconds(40))
+    }))
+
+  it.effect("takes one crash for one failure, however many calls it ends", () =>
+    Effect.gen(function*() {
+      const breaker = yield* fresh
+      const crash = yield* Deferred.make<never, McpError.NetworkError>()
+      const calls = yield* Effect.forEach(
+        Array.from({ length: 10 }),
+        () => Effect.fork(Effect.exit(breaker.protect(Deferred.await(crash))))
+      )
+      yield* Effect.yieldNow()
+      yield* Deferred.fail(crash, broken)
+      yield* Fiber.joinAll(calls)
+      assert.deepStrictEqual(yield* breaker.state, { _tag: "Closed", failures: 1 })
     }))
 
   it.effect("takes any answer for a sign of health, and what was decided here for none", () =>

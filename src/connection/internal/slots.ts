@@ -8,8 +8,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 
-/** How long a connect may take before it no longer counts. */
-const patience = Duration.seconds(2)
+/** How long a connect may take before it no longer counts: what starts a process is over by then, and the rest is waiting. */
+const patience = Duration.millis(500)
 
 /** @internal */
 export interface Slots {

@@ -5,12 +5,14 @@
  */
 
 /**
- * `epoch` counts the times that the circuit has closed or opened: what was admitted in an older one is no longer news.
+ * `epoch` counts the news: that the circuit has closed or opened, and every failure that counts. What was admitted before
+ * the circuit closed (`since`) says nothing of it any more, and a failure of what was admitted before another counted is
+ * the same incident: one crash is one failure, however many calls it ends.
  *
  * @internal
  */
 export type State =
-  | { readonly _tag: "Closed"; readonly epoch: number; readonly failures: number }
+  | { readonly _tag: "Closed"; readonly epoch: number; readonly since: number; readonly failures: number }
   | { readonly _tag: "Open"; readonly epoch: number; readonly until: number }
   | { readonly _tag: "HalfOpen"; readonly epoch: number; readonly probing: boolean }
   | { readonly _tag: "Isolated"; readonly epoch: number }
@@ -32,7 +34,7 @@ export type Admission =
   | { readonly _tag: "Rejected"; readonly retryAfter: number; readonly state: State }
 
 /** @internal */
-export const initial: State = { _tag: "Closed", epoch: 0, failures: 0 }
+export const initial: State = { _tag: "Closed", epoch: 0, since: 0, failures: 0 }
 
 /** @internal */
 export const admit = (rules: Rules, state: State, now: number): Admission => {
@@ -55,16 +57,16 @@ export const admit = (rules: Rules, state: State, now: number): Admission => {
 
 /** @internal */
 export const record = (rules: Rules, state: State, epoch: number, outcome: Outcome, now: number): State => {
-  if (state.epoch !== epoch) return state
   switch (state._tag) {
     case "Closed": {
-      if (outcome === "neither") return state
+      if (outcome === "neither" || epoch < state.since) return state
       if (outcome === "success") return state.failures === 0 ? state : { ...state, failures: 0 }
+      if (epoch < state.epoch) return state
       const failures = state.failures + 1
-      return failures < rules.failures ? { ...state, failures } : open(rules, state, now)
+      return failures < rules.failures ? { ...state, epoch: epoch + 1, failures } : open(rules, state, now)
     }
     case "HalfOpen":
-      if (!state.probing) return state
+      if (!state.probing || epoch !== state.epoch) return state
       if (outcome === "neither") return { ...state, probing: false }
       return outcome === "failure" ? open(rules, state, now) : reset(state)
     case "Open":
@@ -80,7 +82,10 @@ const open = (rules: Rules, state: State, now: number): State => ({
 })
 
 /** @internal */
-export const reset = (state: State): State => ({ _tag: "Closed", epoch: state.epoch + 1, failures: 0 })
+export const reset = (state: State): State => {
+  const epoch = state.epoch + 1
+  return { _tag: "Closed", epoch, since: epoch, failures: 0 }
+}
 
 /**
  * Nothing passes until `reset`.
