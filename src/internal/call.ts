@@ -62,6 +62,8 @@ export class Call implements CallSpan.Operation {
   #connected = false
   #connection: Connector.Connection | undefined = undefined
   #deadline: Deadline.Deadline | undefined = undefined
+  /** The last failure of which the server may have had something. */
+  #doubt: McpError.RuntimeError | undefined = undefined
 
   constructor(
     surroundings: Surroundings,
@@ -187,7 +189,9 @@ export class Call implements CallSpan.Operation {
       replay: this.#own?.replay
     })
     const left = this.#limits().left(clock.unsafeCurrentTimeMillis())
-    if (delay === undefined || Duration.toMillis(delay) >= left) return Effect.fail(error)
+    if (error.outcome !== "not-sent") this.#doubt = error
+    // that the last attempt was not sent does not make an earlier one unsent
+    if (delay === undefined || Duration.toMillis(delay) >= left) return Effect.fail(this.#doubt ?? error)
     return Effect.flatMap(this.#restore(Effect.sleep(delay)), () => this.#attempt(meta))
   }
 

@@ -6,6 +6,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Limits from "../config/Limits.ts"
@@ -86,11 +87,29 @@ export const make = (
     /** The same, after a look at what the servers offer by now. */
     const findAnew = (ref: McpRuntime.ToolRef) => Effect.flatMap(catalog.list, () => find(ref))
 
+    /** The same for a call, whose time it takes a part of. */
+    const lookedUp = (ref: McpRuntime.ToolRef, own: McpRuntime.CallOptions | undefined) => {
+      const total = Option.flatMap(Option.fromNullable(own?.totalTimeout), Duration.decodeUnknown)
+      if (Option.isNone(total)) return Effect.map(findAnew(ref), (identity) => [identity, own] as const)
+      const limit = total.value
+      const server = typeof ref === "string" ? "" : ref.server
+      return findAnew(ref).pipe(
+        Effect.timeoutFail({
+          duration: limit,
+          onTimeout: () =>
+            new McpError.RequestTimeout({ server, kind: "total", operation: "tools/call", limit, outcome: "not-sent" })
+        }),
+        Effect.timed,
+        Effect.map(([took, identity]) => [identity, { ...own, totalTimeout: Duration.subtract(limit, took) }] as const)
+      )
+    }
+
     const callTool: Runtime["callTool"] = (ref, args = {}, own) =>
       Effect.suspend(() => {
         const found = find(ref)
         if (Either.isRight(found)) return path.call(found.right.server, found.right.tool, args, own)
-        return Effect.flatMap(findAnew(ref), ({ server, tool }) => path.call(server, tool, args, own))
+        return Effect.flatMap(lookedUp(ref, own), ([identity, left]) =>
+          path.call(identity.server, identity.tool, args, left))
       })
 
     const runtimeTool = (offered: ToolCatalog.Offered): McpRuntime.RuntimeTool => ({
@@ -149,7 +168,7 @@ export const make = (
       servers: infos.all,
       server: infos.one,
       status: infos.changes,
-      events: events.stream,
+      events: Stream.takeUntil(events.stream, ({ _tag }) => _tag === "TeardownComplete"),
       subscribe: events.subscribe,
       connect: pool.connect,
       reconnect: pool.reconnect,

@@ -231,6 +231,8 @@ export const make = (
     }
 
     const announce = (server: string, status: ServerStatus, previous: ServerStatus | undefined): void => {
+      // that another connects in its place is no news
+      if (previous?._tag === "Connecting" && status._tag === "Connecting") return
       if (previous !== undefined && !mayFollow(previous, status)) {
         tell({ server, status: ServerStatus.Connecting(), previous })
         return tell({ server, status, previous: ServerStatus.Connecting() })

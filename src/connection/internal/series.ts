@@ -88,6 +88,7 @@ export const make = (reconnect: ReconnectPolicy.Reconnect): Series => {
       failing = false
     },
     calm: () => {
+      over()
       failing = false
     }
   }

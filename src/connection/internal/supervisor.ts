@@ -299,6 +299,8 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       return Effect.flatMap(series.next(error), (delay) => {
         if (delay === undefined) return Effect.sync(() => giveUp(error))
         if (isUnwanted()) return Effect.void
+        // whoever has asked for an attempt since has had the one that has failed
+        hurry = false
         become(ServerStatus.Reconnecting({
           attempt: series.attempt(),
           until: now() + Duration.toMillis(delay),
@@ -345,7 +347,8 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         return Effect.sync(() => giveUp(lastError ?? unsentClosed(server), refusal()))
       }
       hurry = false
-      if (series.attempt() === 0 && status._tag !== "Connecting") become(ServerStatus.Connecting())
+      const isRepetition = status._tag === "Reconnecting" && series.attempt() > 0
+      if (!isRepetition && status._tag !== "Connecting") become(ServerStatus.Connecting())
       return Effect.flatMap(turn, (ended) => {
         switch (ended._tag) {
           case "Stopped":

@@ -1,0 +1,137 @@
+/** What the simulation has found, each told as short as it can be. */
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Layer, Scope, Stream, TestClock } from "effect"
+import * as McpError from "../../src/McpError.ts"
+import * as McpRuntime from "../../src/McpRuntime.ts"
+import * as MemoryServer from "../../src/transport/MemoryServer.ts"
+import type * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
+import * as Pool from "../support/pool.ts"
+import * as Runtime from "../support/runtime.ts"
+
+const runtime = McpRuntime.McpRuntime
+
+const refused: MemoryTransport.End = (server, outcome) =>
+  new McpError.NetworkError({ server, code: "ECONNREFUSED", detail: "refused", outcome })
+
+const one: MemoryServer.Tool = { name: "one", call: () => Effect.succeed("one") }
+
+const withServer = <A, E>(
+  tools: ReadonlyArray<MemoryServer.Tool>,
+  options: Runtime.Options,
+  body: (
+    server: MemoryServer.Server
+  ) => Effect.Effect<A, E, Layer.Layer.Success<ReturnType<typeof Runtime.layer>> | Scope.Scope>
+) =>
+  Effect.flatMap(
+    MemoryServer.make({ era: "session", tools }),
+    (server) => Effect.provide(body(server), Runtime.layer(() => server, options))
+  )
+
+describe("a runtime that was simulated", () => {
+  it.scoped("does not say of a call that it was not sent, because its repetition was not", () =>
+    Effect.gen(function*() {
+      const began = yield* Deferred.make<void>()
+      const stuck: MemoryServer.Tool = {
+        name: "stuck",
+        annotations: { readOnlyHint: true },
+        call: () => Effect.zipRight(Deferred.succeed(began, undefined), Effect.never)
+      }
+      const options = { servers: [Pool.remote("a", { trusted: true })], breaker: { failures: 1 } }
+      yield* withServer([stuck], options, (server) =>
+        Effect.gen(function*() {
+          const service = yield* runtime
+          yield* service.tools
+          const call = yield* Effect.fork(Effect.flip(service.callTool("mcp__a__stuck")))
+          yield* Deferred.await(began)
+          yield* server.drop()
+          yield* TestClock.adjust("1 second")
+          const error = yield* Fiber.join(call)
+          assert.strictEqual(error._tag, "ConnectionLost")
+          assert.strictEqual(error.outcome, "unknown")
+        }))
+    }))
+
+  it.scoped("connects visibly after it was idle, however it came to its last connection", () =>
+    withServer(
+      [one],
+      { servers: [Pool.remote("a", { lazy: true, idleTimeout: "20 seconds" })] },
+      (server) =>
+        Effect.gen(function*() {
+          const service = yield* runtime
+          const history = yield* Pool.history("a")
+          yield* server.refuseConnect(refused, 1)
+          const call = yield* Effect.fork(service.callTool({ server: "a", tool: "one" }))
+          yield* TestClock.adjust("2 seconds")
+          yield* Fiber.join(call)
+          yield* TestClock.adjust("1 minute")
+          yield* service.callTool({ server: "a", tool: "one" })
+          const connected = ["Connected", "Connected"]
+          assert.deepStrictEqual(history, [
+            "Connecting",
+            "Reconnecting",
+            ...connected,
+            "Idle",
+            "Connecting",
+            "Connected"
+          ])
+        })
+    ))
+
+  it.scoped("tells nothing when a server that connects is replaced by one that does", () =>
+    withServer([one], { servers: [Pool.remote("a")] }, (server) =>
+      Effect.gen(function*() {
+        yield* server.slowConnect("1 second")
+        const history = yield* Pool.history("a")
+        yield* (yield* runtime).reload([Pool.remote("a", { url: "http://other.test/mcp" })])
+        assert.deepStrictEqual(history, [])
+        yield* TestClock.adjust("2 seconds")
+        assert.strictEqual(history[0], "Connected")
+      })))
+
+  it.scoped("takes no second attempt without a pause, where somebody asked for the first while it was under way", () =>
+    withServer([one], { servers: [Pool.remote("a")] }, (server) =>
+      Effect.gen(function*() {
+        yield* server.slowConnect("1 second")
+        yield* server.refuseConnect(refused)
+        yield* (yield* runtime).disconnect("a")
+        const asked = (yield* runtime).connect("a")
+        yield* Effect.fork(asked)
+        yield* TestClock.adjust("500 millis")
+        yield* server.slowConnect(0)
+        yield* Effect.fork(asked)
+        yield* TestClock.adjust("600 millis")
+        assert.strictEqual(server.connections().refused, 1)
+        assert.strictEqual((yield* (yield* runtime).server("a")).status._tag, "Reconnecting")
+        yield* TestClock.adjust("300 millis")
+        assert.strictEqual(server.connections().refused, 1)
+      })))
+
+  it.scoped("looks for an unknown tool no longer than its caller has time", () =>
+    withServer([one], { servers: [Pool.remote("a"), Pool.remote("b")] }, (server) =>
+      Effect.gen(function*() {
+        const service = yield* runtime
+        yield* service.tools
+        yield* server.slowConnect("1 minute")
+        yield* server.drop()
+        yield* service.reload([Pool.remote("a"), Pool.remote("b"), Pool.remote("c")])
+        const call = yield* Effect.fork(Effect.flip(service.callTool("mcp__c__one", {}, { totalTimeout: "1 second" })))
+        yield* TestClock.adjust("1 second")
+        const error = yield* Fiber.join(call)
+        assert.strictEqual(error._tag, "RequestTimeout")
+        assert.strictEqual(error.outcome, "not-sent")
+      })))
+
+  it.effect("ends the stream of its events with the last of them", () =>
+    Effect.gen(function*() {
+      const server = yield* MemoryServer.make({ era: "session", tools: [one] })
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(Runtime.layer(() => server, { servers: [Pool.remote("a")] }), scope)
+      yield* Effect.gen(function*() {
+        const events = yield* Effect.fork(Stream.runLast((yield* runtime).events))
+        yield* (yield* runtime).tools
+        yield* Scope.close(scope, Exit.void)
+        const last = yield* Fiber.join(events)
+        assert.strictEqual(last._tag === "Some" ? last.value._tag : "nothing", "TeardownComplete")
+      }).pipe(Effect.provide(context))
+    }))
+})
