@@ -30,17 +30,10 @@ if (values.seed !== undefined) {
   const script = Script.make(Number(values.seed), length)
   let report = await execute(script)
   if (values.shrink && report.violations.length > 0) report = await Simulation.shrink(report, execute)
-  const { steps: _, hosts, ...rest } = report.script
-  console.log(
-    JSON.stringify(
-      {
-        ...rest,
-        hosts: hosts.filter(({ host }) => rest.servers.some((one) => one.host === host))
-      },
-      undefined,
-      1
-    )
-  )
+  const { hosts, servers, steps, ...rest } = report.script
+  console.log(JSON.stringify({ ...rest, steps: steps.length }))
+  for (const server of servers) console.log(JSON.stringify(server))
+  for (const host of hosts) if (servers.some((one) => one.host === host.host)) console.log(JSON.stringify(host))
   tell(report, Infinity)
   process.exitCode = report.violations.length > 0 ? 1 : 0
 } else {

@@ -332,15 +332,19 @@ export const make = (seed: number, length?: number): Script => {
   const share = dice.chance(0.1)
   const count = dice.of([1, 1, 2, 2, 3, 4, 6])
   const chosen = names.slice(0, count)
-  const servers = chosen.map((name, index) => {
-    const twin = share && index > 0 && dice.chance(0.6) ? chosen[0] ?? name : name
-    return serverPlan(dice, name, twin)
-  })
+  const own = chosen.map((name) => serverPlan(dice, name, name))
+  const [first] = own
+  const servers = own.map((plan) => share && first !== undefined && dice.chance(0.6) ? { ...first, name: plan.name } : plan)
+  const connector = dice.chance(0.15) ? "sdk" : "client"
   return {
     seed,
     servers,
-    hosts: names.map((host) => hostPlan(dice, host)),
-    connector: dice.chance(0.15) ? "sdk" : "client",
+    hosts: names.map((host) => {
+      const plan = hostPlan(dice, host)
+      // the older SDK cannot reach it
+      return connector === "sdk" && plan.era === "stateless" ? { ...plan, era: "both" } : plan
+    }),
+    connector,
     preset: dice.weighted([[5, "standard"], [1, "capped"], [1, "steps"], [1, "health"]]),
     stableAfter: dice.of([5 * seconds, 30 * seconds]),
     storm: { reconnects: dice.of([3, 5]), within: 30 * seconds },

@@ -1,7 +1,6 @@
 /** Sees everything that happens in one history, and says what must not have happened. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as ServerStatus from "../../src/connection/ServerStatus.ts"
 import type * as McpError from "../../src/McpError.ts"
 import type * as McpEvent from "../../src/McpEvent.ts"
@@ -74,7 +73,6 @@ export class Witness {
   }
 
   note(text: string): void {
-    if (process.env["LIVE"] !== undefined) console.log(this.now(), text)
     this.trace.push(`${(this.now() / 1000).toFixed(3).padStart(10)}  ${text}`)
   }
 
@@ -82,6 +80,9 @@ export class Witness {
     this.note(`!!! ${text}`)
     if (!this.violations.includes(text)) this.violations.push(text)
   }
+
+  /** Whether two connections are being made for a server, so that nobody can tell whose attempt it is. */
+  isReplacing: (server: string) => boolean = () => false
 
   /** A person has asked for an attempt, or has changed what is attempted: what was planned holds no more. */
   intervened(server: string): void {
@@ -158,6 +159,8 @@ export class Witness {
 
   #attempted(server: string): void {
     this.note(`${server} is being connected`)
+    // one who serves several names speaks in the name of the first
+    if (this.script.share || this.isReplacing(server)) return
     const status = this.told.get(server)
     if (status?._tag === "Disabled") this.violate(`${server} was attempted while it was ${stamp(status)}`)
     const plan = this.#plans.get(server)
@@ -219,24 +222,30 @@ export class Witness {
       probes = 0
       epoch++
     })
+    /** What was let through; gives what to do when it has ended. */
+    const passed = (): () => void => {
+      if (tag === "Closed") return () => undefined
+      if (tag !== "HalfOpen") this.violate(`${server}'s breaker is ${tag} and let something through`)
+      if (++probes > 1) this.violate(`${server}'s breaker let ${probes} probes through at a time`)
+      const mine = epoch
+      return () => {
+        if (epoch === mine) probes--
+      }
+    }
+    const admitted = new Map<number, Array<() => void>>()
     return {
       ...breaker,
       protect: <A, E extends McpError.McpError, R>(self: Effect.Effect<A, E, R>) =>
-        breaker.protect(Effect.suspend(() => {
-          if (tag === "Closed") return self
-          if (tag !== "HalfOpen") this.violate(`${server}'s breaker is ${tag} and let something through`)
-          if (++probes > 1) this.violate(`${server}'s breaker let ${probes} probes through at a time`)
-          const mine = epoch
-          return Effect.ensuring(
-            self,
-            Effect.sync(() => {
-              if (epoch === mine) probes--
-            })
-          )
-        }))
+        breaker.protect(Effect.suspend(() => Effect.ensuring(self, Effect.sync(passed())))),
+      admit: () => {
+        const pass = breaker.admit()
+        if (typeof pass === "number") admitted.set(pass, [...admitted.get(pass) ?? [], passed()])
+        return pass
+      },
+      settle: (pass, exit) => {
+        admitted.get(pass)?.pop()?.()
+        breaker.settle(pass, exit)
+      }
     }
   }
 }
-
-/** A configuration, as what it is for the names of lists. */
-export const identityOf = (config: ServerConfig.ServerConfig, key: string): string => `${config.name} (${key})`
