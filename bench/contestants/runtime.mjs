@@ -38,8 +38,13 @@ export const make = async ({ dist }) => {
   const start = async (options) => {
     const managed = ManagedRuntime.make(NodeMcpRuntime.layer({ logs: false, cacheDirectory: "memory", ...options }))
     const began = performance.now()
-    const mcp = await managed.runPromise(McpRuntime.McpRuntime)
-    return { built: performance.now() - began, managed, mcp }
+    let built = 0
+    // as an Effect application sees it, which goes on in the fiber that has built the layer
+    const mcp = await managed.runPromise(Effect.map(McpRuntime.McpRuntime, (service) => {
+      built = performance.now() - began
+      return service
+    }))
+    return { built, managed, mcp }
   }
 
   let shared = undefined

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Effect, Fiber, Metric, Queue } from "effect"
+import { Chunk, Effect, Fiber, Metric, Queue, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
@@ -77,6 +77,26 @@ describe("the way of a call", () => {
           assert.isFalse(state._tag === "HalfOpen" && state.probing, `probing after ${steps} steps`)
         }
       }).pipe(Effect.provide(layer))
+    }))
+
+  it.scoped("does not wait for its next try when it is interrupted", () =>
+    Effect.gen(function*() {
+      const peer = yield* MemoryServer.make({
+        era: "session",
+        tools: [{ name: "echo", call: () => Effect.never }]
+      })
+      yield* Effect.gen(function*() {
+        const service = yield* McpRuntime.McpRuntime
+        yield* service.connect("path")
+        const call = yield* Effect.fork(service.callTool(ref, {}, { idleTimeout: "1 second", replay: true }))
+        yield* peer.until(() => peer.executions("echo") === 1)
+        yield* TestClock.adjust("1 second")
+        yield* peer.until(() => peer.received("notifications/cancelled").length === 1)
+        assert.strictEqual((yield* service.server("path")).callsInFlight, 1)
+        // the clock stands still from now on
+        yield* Fiber.interrupt(call)
+        assert.strictEqual(peer.executions("echo"), 1)
+      }).pipe(Effect.provide(Runtime.layer({ path: peer }, { servers: [config] })))
     }))
 
   it.scoped("ends the use of a connection that somebody's own code breaks out of", () =>
