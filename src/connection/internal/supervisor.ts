@@ -233,8 +233,9 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           openGate(Exit.void)
         }
 
-        const beside: Array<Effect.Effect<void, never, Scope.Scope>> = [
-          ...options.beside(mine),
+        // only those have use for the scope, and to provide it is a third of what a fiber that waits is made of
+        const beside: Array<Effect.Effect<void>> = [
+          ...Array.from(options.beside(mine), Scope.extend(scope)),
           Effect.map(
             options.health.watch(config, session, {
               inFlight: () => mine.inFlight,
@@ -255,7 +256,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
             signal.raise()
           }))
         }
-        return Effect.forEach(beside, (one) => Effect.forkIn(Scope.extend(one, scope), scope), { discard: true }).pipe(
+        return Effect.forEach(beside, (one) => Effect.forkIn(one, scope), { discard: true }).pipe(
           Effect.zipRight(signal.until(() => current !== mine || isUnwanted())),
           Effect.map((): Turn => {
             dropping(mine)
