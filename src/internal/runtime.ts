@@ -20,6 +20,7 @@ import * as CallPolicy from "../resilience/CallPolicy.ts"
 import * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import * as ToolCatalog from "../tools/ToolCatalog.ts"
+import * as ToolFilter from "../tools/ToolFilter.ts"
 import * as CallPath from "./callPath.ts"
 import * as CallStream from "./callStream.ts"
 import * as Gather from "./gather.ts"
@@ -50,9 +51,10 @@ export const make = (
     const metrics = yield* RuntimeMetrics.RuntimeMetrics
     const pool = yield* ConnectionPool.ConnectionPool
     const teardown = yield* Teardown.Teardown
+    const limits = yield* Limits.CurrentLimits
     const path = CallPath.make({
       clock: yield* Effect.clock,
-      limits: yield* Limits.CurrentLimits,
+      limits,
       pool,
       breakers,
       bulkhead: yield* Bulkhead.Bulkhead,
@@ -80,8 +82,12 @@ export const make = (
           ? Either.left(missing("", ref, index.suggest(ref)))
           : Either.right({ server: entry.server, tool: entry.tool.name })
       }
-      // of a server that nothing is known of, only the server can tell
-      if (!catalog.isKnown(ref.server) || index.find(ref.server, ref.tool) !== undefined) return Either.right(ref)
+      if (index.find(ref.server, ref.tool) !== undefined) return Either.right(ref)
+      // of a server that nothing is known of, only the server can tell what is not filtered out
+      const config = pool.config(ref.server)
+      if (!catalog.isKnown(ref.server) && (config === undefined || ToolFilter.make(config)(ref.tool))) {
+        return Either.right(ref)
+      }
       return Either.left(missing(ref.server, ref.tool, index.suggest(ref.tool)))
     }
     /** The same, after a look at what the servers offer by now. */
@@ -89,10 +95,9 @@ export const make = (
 
     /** The same for a call, whose time it takes a part of. */
     const lookedUp = (ref: McpRuntime.ToolRef, own: McpRuntime.CallOptions | undefined) => {
-      const total = Option.flatMap(Option.fromNullable(own?.totalTimeout), Duration.decodeUnknown)
-      if (Option.isNone(total)) return Effect.map(findAnew(ref), (identity) => [identity, own] as const)
-      const limit = total.value
       const server = typeof ref === "string" ? "" : ref.server
+      const total = own?.totalTimeout ?? (pool.config(server)?.toolTimeout ?? limits.toolTimeout)
+      const limit = Option.getOrElse(Duration.decodeUnknown(total), () => limits.toolTimeout)
       return findAnew(ref).pipe(
         Effect.timeoutFail({
           duration: limit,

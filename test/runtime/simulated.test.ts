@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope, Stream, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
+import * as Teardown from "../../src/resilience/Teardown.ts"
 import * as MemoryServer from "../../src/transport/MemoryServer.ts"
 import type * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
 import * as Pool from "../support/pool.ts"
@@ -133,5 +134,42 @@ describe("a runtime that was simulated", () => {
         const last = yield* Fiber.join(events)
         assert.strictEqual(last._tag === "Some" ? last.value._tag : "nothing", "TeardownComplete")
       }).pipe(Effect.provide(context))
+    }))
+
+  it.scoped("does not call what is filtered out, of a server that nothing is known of either", () =>
+    withServer(
+      [one],
+      { servers: [Pool.remote("a", { lazy: true, disabledTools: ["o*"] })] },
+      (server) =>
+        Effect.gen(function*() {
+          const error = yield* Effect.flip((yield* runtime).callTool({ server: "a", tool: "one" }))
+          assert.strictEqual(error._tag, "NotFound")
+          assert.strictEqual(server.executions("one"), 0)
+        })
+    ))
+
+  it.effect("ends in time, whatever a call that goes on would be given", () =>
+    Effect.gen(function*() {
+      const began = yield* Deferred.make<void>()
+      const stuck: MemoryServer.Tool = {
+        name: "stuck",
+        call: () => Effect.zipRight(Deferred.succeed(began, undefined), Effect.never)
+      }
+      const server = yield* MemoryServer.make({ era: "session", tools: [stuck] })
+      const scope = yield* Scope.make()
+      const layer = Runtime.layer(() => server, {
+        servers: [Pool.remote("a")],
+        teardown: Teardown.layer({ drainTimeout: "1 hour", deadline: "10 seconds" })
+      })
+      const context = yield* Layer.buildWithScope(layer, scope)
+      const history = yield* Effect.gen(function*() {
+        yield* Effect.fork((yield* runtime).callTool({ server: "a", tool: "stuck" }))
+        yield* Deferred.await(began)
+        return yield* Pool.history("a")
+      }).pipe(Effect.provide(context))
+      const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("11 seconds")
+      yield* Fiber.join(closing)
+      assert.deepStrictEqual(history, ["Closed"])
     }))
 })

@@ -10,11 +10,12 @@ import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
 
 const over = (connector: typeof ClientConnector.layer) =>
 (
-  peers: Parameters<typeof MemoryTransport.layer>[0]
+  peers: Parameters<typeof MemoryTransport.layer>[0],
+  teardown: Layer.Layer<Teardown.Teardown> = Teardown.layerImmediate
 ): Layer.Layer<Connector.Connector | McpEvent.McpEvents | EraMemory.EraMemory | Teardown.Teardown> =>
   connector.pipe(
     Layer.provide(MemoryTransport.layer(peers)),
-    Layer.provideMerge(Layer.mergeAll(EraMemory.layerMemory, McpEvent.layer, Teardown.layerImmediate))
+    Layer.provideMerge(Layer.mergeAll(EraMemory.layerMemory, McpEvent.layer, teardown))
   )
 
 export const client = over(ClientConnector.layer)

@@ -8,6 +8,7 @@ import * as CallPolicy from "../../src/resilience/CallPolicy.ts"
 import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
 import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
+import type * as Teardown from "../../src/resilience/Teardown.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
 import * as ToolCatalog from "../../src/tools/ToolCatalog.ts"
 import type * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
@@ -20,6 +21,7 @@ export interface Options extends McpRuntime.Options {
   readonly breaker?: Partial<CircuitBreaker.Options>
   readonly bulkhead?: Partial<Bulkhead.Options>
   readonly health?: Layer.Layer<HealthCheck.HealthCheck>
+  readonly teardown?: Layer.Layer<Teardown.Teardown>
   readonly cache?: Layer.Layer<ToolCache.ToolCache>
 }
 
@@ -37,5 +39,5 @@ export const layer = (peers: Parameters<typeof MemoryTransport.layer>[0], option
       ReconnectPolicy.layer(options.reconnect),
       RuntimeMetrics.layer
     )),
-    Layer.provideMerge(overMemory.client(peers))
+    Layer.provideMerge(overMemory.client(peers, options.teardown))
   )

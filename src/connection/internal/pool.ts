@@ -10,7 +10,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as FiberSet from "effect/FiberSet"
+import * as FiberId from "effect/FiberId"
+import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Fingerprint from "../../config/Fingerprint.ts"
@@ -75,13 +76,13 @@ export const make = (
     const slots = yield* Slots.make(options.batchSize)
     const reloads = yield* Effect.makeSemaphore(1)
     // supervisors run in what the layer was built in, not in what the first caller happened to be in
-    const fork = yield* FiberSet.makeRuntime<never, void>()
+    const runtime = yield* Effect.runtime()
 
     let entries: ReadonlyMap<string, Entry> = new Map()
     let configs: ReadonlyArray<ServerConfig.ServerConfig> = []
     let generation = 0
     let closed = false
-    const running = new Set<Fiber.Fiber<void>>()
+    const running = new Set<Fiber.RuntimeFiber<void>>()
     const supervisors = new Set<Supervisor.Supervisor>()
     const listeners = new Set<(change: Change) => void>()
     const readers = new Set<Mailbox.Mailbox<Change, never>>()
@@ -121,14 +122,18 @@ export const make = (
       )
     }
 
-    const launch = (supervisor: Supervisor.Supervisor): void => {
-      const fiber = fork(supervisor.run)
+    /** In the background; ends with the pool. */
+    const fork = (self: Effect.Effect<void>): void => {
+      const fiber = Runtime.runFork(runtime)(self)
       running.add(fiber)
+      fiber.addObserver(() => running.delete(fiber))
+    }
+
+    const launch = (supervisor: Supervisor.Supervisor): void => {
+      // who comes when all is over has nothing to do but to say so
+      if (closed) supervisor.close()
       supervisors.add(supervisor)
-      fiber.addObserver(() => {
-        running.delete(fiber)
-        supervisors.delete(supervisor)
-      })
+      fork(Effect.ensuring(supervisor.run, Effect.sync(() => supervisors.delete(supervisor))))
     }
 
     /** Ends what nobody uses any more, in the background: its calls in flight first. */
@@ -292,6 +297,12 @@ export const make = (
         yield* BoundedWait.within(teardown.options.deadline)(
           Effect.forEach(Array.from(running), Fiber.await, { concurrency: "unbounded", discard: true })
         )
+        // what does not end in time is given up, and whoever waits for it is told
+        for (const fiber of running) fiber.unsafeInterruptAsFork(FiberId.none)
+        for (const [server, { supervisor }] of entries) {
+          const previous = supervisor.status()
+          if (previous._tag !== "Closed") tell({ server, status: ServerStatus.Closed(), previous })
+        }
         for (const reader of readers) reader.end(Exit.succeed([]))
         listeners.clear()
         const took = Duration.millis((yield* Clock.currentTimeMillis) - began)
