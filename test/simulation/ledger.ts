@@ -16,6 +16,8 @@ export interface Made {
   /** When it has to be over. */
   readonly due: number
   readonly isHarmless: boolean
+  /** Whether its tool is filtered out as long as it runs. */
+  isFiltered: boolean
   interrupted: boolean
   settled: number
   outcome: string | undefined
@@ -30,8 +32,8 @@ export interface Waiting {
   readonly due: number
 }
 
-/** How much later than its limit something may end. */
-const slack = 0
+/** How much later than its limit something may end: no timer is set for less. */
+const slack = 1
 
 const text = (result: McpRuntime.CallResult): string =>
   result.content.map((part) => part._tag === "Text" ? part.text : `<${part._tag}>`).join("|")
@@ -108,6 +110,7 @@ export class Ledger {
       if (outcome === undefined) violate(`call ${token} never ended`)
       const most = isHarmless ? attempts.get(call.callId) ?? 0 : 1
       if (arrived > most) violate(`call ${token} reached the server ${arrived} times, and may ${most} times`)
+      if (call.isFiltered && arrived > 0) violate(`call ${token} of a tool that is filtered out reached the server`)
       if (outcome === "success" && executed === 0) violate(`call ${token} succeeded and was not executed`)
       if (error?.outcome === "not-sent" && arrived > 0) {
         violate(`call ${token} was not sent (${error._tag}) and arrived`)

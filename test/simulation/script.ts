@@ -334,7 +334,9 @@ export const make = (seed: number, length?: number): Script => {
   const chosen = names.slice(0, count)
   const own = chosen.map((name) => serverPlan(dice, name, name))
   const [first] = own
-  const servers = own.map((plan) => share && first !== undefined && dice.chance(0.6) ? { ...first, name: plan.name } : plan)
+  const servers = own.map((plan) =>
+    share && first !== undefined && dice.chance(0.6) ? { ...first, name: plan.name } : plan
+  )
   const connector = dice.chance(0.15) ? "sdk" : "client"
   return {
     seed,

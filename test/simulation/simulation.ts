@@ -9,6 +9,7 @@ import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
 import type * as McpError from "../../src/McpError.ts"
 import type * as McpRuntime from "../../src/McpRuntime.ts"
+import * as ToolFilter from "../../src/tools/ToolFilter.ts"
 import * as ManualClock from "../support/manualClock.ts"
 import * as Ledger from "./ledger.ts"
 import type * as Script from "./script.ts"
@@ -134,6 +135,7 @@ const perform = (
           // where the tool is looked up first, that may have to wait for its server
           due: time.now() + total + (plan.by === "listed" ? 10 * minutes : 0),
           isHarmless: plan.replay ?? (everTrusted.has(server) && World.isHarmless(plan.tool)),
+          isFiltered: config !== undefined && plan.by !== "listed" && !ToolFilter.make(config)(plan.tool),
           interrupted: false,
           settled: 0,
           outcome: undefined,
@@ -221,7 +223,8 @@ const perform = (
 
     const reload = (next: ReadonlyArray<Script.ServerPlan>): Effect.Effect<Fiber.RuntimeFiber<unknown, unknown>> =>
       Effect.suspend(() => {
-        const before = new Map(plans.map((plan) => [plan.name, plan]))
+        // what could not be changed is still what it was
+        const before = new Map(pool.members().map(({ config }) => [config.name, World.planOf(config)]))
         const mine: Array<{ readonly host: string; until: number }> = []
         for (const plan of next) {
           if (plan.trusted) everTrusted.add(plan.name)
@@ -232,9 +235,15 @@ const perform = (
           }
         }
         for (const plan of plans) {
-          if (!next.some(({ name }) => name === plan.name)) mine.push({ host: plan.host, until: Infinity })
+          const old = before.get(plan.name)
+          if (old !== undefined && !next.some(({ name }) => name === plan.name)) {
+            mine.push({ host: plan.host, until: Infinity })
+          }
         }
-        for (const one of mine) replacing.add(one)
+        for (const one of mine) {
+          replacing.add(one)
+        }
+        for (const one of ledger.calls) if (one.settled === 0) one.isFiltered = false
         plans = next
         witness.note(`reload ${
           next.map(({ enabled, lazy, name, variant }) =>
@@ -353,7 +362,9 @@ const perform = (
       for (const { config, live, status } of pool.members()) {
         const { name } = config
         const told = witness.told.get(name)
-        if (told?._tag !== status._tag) witness.violate(`${name} is ${status._tag}, and was told to be ${told?._tag ?? "nothing"}`)
+        if (told?._tag !== status._tag) {
+          witness.violate(`${name} is ${status._tag}, and was told to be ${told?._tag ?? "nothing"}`)
+        }
         if ((status._tag === "Connected") === (live !== undefined)) ending.delete(name)
         else if (live !== undefined) witness.violate(`${name} is ${status._tag} and has a connection`)
         else {

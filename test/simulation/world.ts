@@ -193,8 +193,19 @@ export const make = (plans: ReadonlyArray<Script.HostPlan>): Effect.Effect<World
     }
   })
 
+const planned = new WeakMap<ServerConfig.ServerConfig, Script.ServerPlan>()
+
+/** The plan of which a configuration was made. */
+export const planOf = (config: ServerConfig.ServerConfig): Script.ServerPlan | undefined => planned.get(config)
+
 /** What a plan is to the runtime. */
 export const config = (plan: Script.ServerPlan): ServerConfig.ServerConfig => {
+  const made = configOf(plan)
+  planned.set(made, plan)
+  return made
+}
+
+const configOf = (plan: Script.ServerPlan): ServerConfig.ServerConfig => {
   const common = {
     name: plan.name,
     lazy: plan.lazy,
