@@ -1,23 +1,21 @@
 /** Runs histories from the command line: `npm run simulate -- --seeds 1000`, `npm run simulate -- --seed 123`. */
-import * as Effect from "effect/Effect"
 import { parseArgs } from "node:util"
-import * as Script from "./script.ts"
-import * as Simulation from "./simulation.ts"
+import { play, shrink } from "./playing.ts"
+import type * as Simulation from "./simulation.ts"
 
 const { values } = parseArgs({
   options: {
     seed: { type: "string" },
     seeds: { type: "string", default: "1000" },
     from: { type: "string", default: "1" },
-    steps: { type: "string" },
+    small: { type: "boolean", default: false },
     stop: { type: "string", default: "5" },
     shrink: { type: "boolean", default: false },
     lines: { type: "string", default: "60" }
   }
 })
 
-const length = values.steps === undefined ? undefined : Number(values.steps)
-const execute = (script: Script.Script) => Effect.runPromise(Simulation.run(script))
+const size = values.small ? "small" : "large"
 
 const tell = ({ script, trace, violations }: Simulation.Report, lines: number): void => {
   console.log(`seed ${script.seed}: ${violations.length} violations`)
@@ -25,11 +23,9 @@ const tell = ({ script, trace, violations }: Simulation.Report, lines: number): 
   for (const violation of violations) console.log(`  ${violation}`)
 }
 
-await Effect.runPromise(Simulation.warm)
 if (values.seed !== undefined) {
-  const script = Script.make(Number(values.seed), length)
-  let report = await execute(script)
-  if (values.shrink && report.violations.length > 0) report = await Simulation.shrink(report, execute)
+  let report = await play(Number(values.seed), size)
+  if (values.shrink && report.violations.length > 0) report = await shrink(report)
   const { hosts, servers, steps, ...rest } = report.script
   console.log(JSON.stringify({ ...rest, steps: steps.length }))
   for (const server of servers) console.log(JSON.stringify(server))
@@ -45,7 +41,7 @@ if (values.seed !== undefined) {
   let done = 0
   const kinds = new Map<string, number>()
   for (let seed = from; seed < from + seeds; seed++) {
-    const report = await execute(Script.make(seed, length))
+    const report = await play(seed, size)
     done++
     millis += report.millis
     calls += report.calls

@@ -1,16 +1,6 @@
-/** Compiles the simulation beside its dependencies, and runs it: `npm run simulate -- --seeds 1000`. */
-import { execFileSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
-import { join } from "node:path"
-import { fileURLToPath, pathToFileURL } from "node:url"
+/** Runs histories from the command line: `npm run simulate -- --seeds 1000`, `npm run simulate -- --seed 123`. */
+import { compile } from "./compile.mjs"
 
-const root = fileURLToPath(new URL("../../", import.meta.url))
-const cache = join(root, "node_modules", ".cache")
-mkdirSync(cache, { recursive: true })
-const folder = mkdtempSync(join(cache, "simulation-"))
-process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
-const compiler = join(root, "node_modules", "typescript", "bin", "tsc")
-execFileSync(process.execPath, [compiler, "-p", join(root, "test", "simulation"), "--noCheck", "--outDir", folder], {
-  stdio: "inherit"
-})
-await import(pathToFileURL(join(folder, "test", "simulation", "main.js")).href)
+const { remove, url } = compile()
+process.on("exit", remove)
+await import(url("main"))

@@ -326,11 +326,21 @@ const action = (dice: Dice): Action =>
     [25, () => ({ _tag: "advance", millis: time(dice) })]
   ])()
 
+/** How large a history is: a few servers and steps show most of what many do, in a fraction of the time. */
+export interface Size {
+  readonly servers: readonly [number, ...Array<number>]
+  readonly steps: readonly [least: number, most: number]
+}
+
+export const small: Size = { servers: [1, 1, 1, 2, 2, 3], steps: [3, 16] }
+
+export const large: Size = { servers: [1, 1, 2, 2, 3, 4, 6], steps: [10, 60] }
+
 /** The history of a seed. */
-export const make = (seed: number, length?: number): Script => {
+export const make = (seed: number, size: Size): Script => {
   const dice = new Dice(seed)
   const share = dice.chance(0.1)
-  const count = dice.of([1, 1, 2, 2, 3, 4, 6])
+  const count = dice.of(size.servers)
   const chosen = names.slice(0, count)
   const own = chosen.map((name) => serverPlan(dice, name, name))
   const [first] = own
@@ -357,7 +367,7 @@ export const make = (seed: number, length?: number): Script => {
     share,
     drain: dice.of([0, 500, 2 * seconds, 30 * seconds]),
     queue: dice.of([0, 2, 64]),
-    steps: Array.from({ length: length ?? dice.between(10, 60) }, () => ({
+    steps: Array.from({ length: dice.between(...size.steps) }, () => ({
       action: action(dice),
       turns: dice.maybe(0.45, () => dice.below(8))
     })),

@@ -35,15 +35,6 @@ const quiescence = Effect.async<void>((resume) => {
   setImmediate(() => resume(Effect.void))
 })
 
-/** What is loaded on first use is loaded before, so that every history finds it there. */
-export const warm: Effect.Effect<void> = Effect.asVoid(Effect.promise(() =>
-  Promise.all([
-    import("@modelcontextprotocol/client"),
-    import("@modelcontextprotocol/sdk/client/index.js"),
-    import("@modelcontextprotocol/sdk/types.js")
-  ])
-))
-
 /** What makes a connection another one: all but what only names, filters and bounds. */
 const essence = ({ concurrency: _c, disabledTools: _d, name: _n, trusted: _t, ...plan }: Script.ServerPlan): string =>
   JSON.stringify(plan)
@@ -491,8 +482,8 @@ const perform = (
       yield* Effect.sync(() => witness.note("teardown"))
       const server = plans[0]?.name ?? "nobody"
       yield* within("the teardown", 30 * seconds, close)
-      // whoever has been about to make a call once more hears of it when it does
-      yield* time.advance(1 * seconds)
+      // whoever has been about to make a call once more hears of it when it does, and what was given up ends by itself
+      yield* time.advance(Math.max(1 * seconds, script.drain))
       for (const { what } of ledger.waiting) witness.violate(`${what} goes on after the teardown`)
       for (const { callId } of witness.begun.values()) witness.violate(`${callId} never ended`)
       for (const [name, { peer }] of world.hosts) {
@@ -531,28 +522,3 @@ const perform = (
     }
     yield* teardown
   })
-
-/** The same failure with as few steps as possible: each step whose absence changes nothing is left out. */
-export const shrink = async (
-  report: Report,
-  execute: (script: Script.Script) => Promise<Report>
-): Promise<Report> => {
-  const kind = (violation: string) => violation.replaceAll(/[\d.]+/g, "#")
-  const wanted = new Set(report.violations.map(kind))
-  const fails = (next: Report) => next.violations.some((violation) => wanted.has(kind(violation)))
-  let best = report
-  for (let size = Math.ceil(best.script.steps.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
-    for (let from = 0; from < best.script.steps.length;) {
-      const steps = best.script.steps.filter((_, index) => index < from || index >= from + size)
-      const next = await execute({ ...best.script, steps })
-      if (fails(next)) best = next
-      else from += size
-    }
-  }
-  // the last servers are not missed by those before them
-  for (let count = 1; count < best.script.servers.length; count++) {
-    const next = await execute({ ...best.script, servers: best.script.servers.slice(0, count) })
-    if (fails(next)) return next
-  }
-  return best
-}

@@ -1,0 +1,63 @@
+import { assert, describe, it } from "@effect/vitest"
+import { afterAll } from "vitest"
+import { compile } from "./compile.mjs"
+import type * as Playing from "./playing.ts"
+import type * as Simulation from "./simulation.ts"
+
+const compiled = compile()
+afterAll(compiled.remove)
+
+// the cast: it is the same module, compiled
+const { play, shrink } = (await import(compiled.url("playing"))) as typeof Playing
+
+/** What a reader needs to see what went wrong, and to see it again. */
+const story = async (failed: Simulation.Report): Promise<string> => {
+  const { script, trace, violations } = await shrink(failed)
+  return [
+    `npm run simulate -- --small --seed ${script.seed}`,
+    ...script.servers.map((server) => JSON.stringify(server)),
+    ...trace,
+    ...violations
+  ].join("\n")
+}
+
+describe("a simulated runtime", () => {
+  const seen = new Set<string>()
+
+  for (const from of [1, 81, 161]) {
+    it(`keeps its promises in the histories from ${from}`, async () => {
+      for (let seed = from; seed < from + 80; seed++) {
+        const report = await play(seed, "small")
+        for (const outcome of report.outcomes) seen.add(outcome)
+        if (report.violations.length > 0) assert.fail(await story(report))
+      }
+    }, 60_000)
+  }
+
+  it("has met every kind of outcome in them", () => {
+    const all = [
+      "success",
+      "streamed",
+      "interrupted",
+      "Closed not-sent",
+      "Closed unknown",
+      "CircuitOpen not-sent",
+      "ConnectionLost unknown",
+      "NotFound not-sent",
+      "Overloaded not-sent",
+      "ProcessExited unknown",
+      "RemoteError executed",
+      "RequestTimeout not-sent",
+      "RequestTimeout unknown",
+      "ServerUnavailable not-sent"
+    ]
+    assert.deepStrictEqual(all.filter((outcome) => !seen.has(outcome)), [])
+  })
+
+  it("has the same history for the same seed", async () => {
+    for (let seed = 1; seed <= 6; seed++) {
+      const { trace } = await play(seed, "small")
+      assert.deepStrictEqual((await play(seed, "small")).trace, trace)
+    }
+  })
+})
