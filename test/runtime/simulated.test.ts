@@ -107,6 +107,20 @@ describe("a runtime that was simulated", () => {
         assert.strictEqual(server.connections().refused, 1)
       })))
 
+  it.scoped("does not connect once more what a reload has just switched off", () =>
+    withServer([one], { servers: [Pool.remote("a")] }, (server) =>
+      Effect.gen(function*() {
+        const service = yield* runtime
+        yield* service.disconnect("a")
+        const before = server.connections().opened
+        yield* Effect.fork(service.reconnect("a"))
+        yield* Effect.yieldNow()
+        yield* service.reload([Pool.remote("a", { enabled: false })])
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(server.connections().opened, before)
+        assert.strictEqual((yield* service.server("a")).status._tag, "Disabled")
+      })))
+
   it.scoped("looks for an unknown tool no longer than its caller has time", () =>
     withServer([one], { servers: [Pool.remote("a"), Pool.remote("b")] }, (server) =>
       Effect.gen(function*() {

@@ -52,6 +52,9 @@ const stamp = (status: Status): string => {
   }
 }
 
+const isFinal = (status: Status): boolean =>
+  status._tag === "NeedsAuth" || status._tag === "Failed" && status.error._tag === "SpawnFailed"
+
 export class Witness {
   readonly violations: Array<string> = []
   readonly trace: Array<string> = []
@@ -107,8 +110,8 @@ export class Witness {
     else this.told.set(server, status)
     if (status._tag === "Reconnecting") this.#plans.set(server, { attempt: status.attempt, until: status.until })
     else this.#plans.delete(server)
-    // a server that was idle has not failed, so that its next attempt is no repetition
-    if (status._tag === "Idle") this.#automatic.delete(server)
+    // a server that was idle has not failed, and one that was given up for good is tried only because somebody asks
+    if (status._tag === "Idle" || isFinal(status)) this.#automatic.delete(server)
   }
 
   heard(event: McpEvent.McpEvent): void {

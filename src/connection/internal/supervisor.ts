@@ -173,13 +173,16 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
 
     const isUnwanted = () => closed || down !== undefined || restart
 
+    /** What was asked for a moment ago may be unwanted by the time that it begins. */
+    const opening = Effect.suspend(() => retired || isUnwanted() ? Effect.never : Session.open(config))
+
     /** One connection, from the attempt to its end, in a scope of its own. */
     const turn: Effect.Effect<Turn> = Effect.acquireUseRelease(
       Scope.make(),
       (scope) =>
         Effect.flatMap(
           Effect.exit(Effect.raceFirst(
-            Effect.asSome(options.inTurn(Session.open(config))).pipe(
+            Effect.asSome(options.inTurn(opening)).pipe(
               Effect.provideService(Connector.Connector, options.connector),
               Scope.extend(scope)
             ),
@@ -321,6 +324,8 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     }
 
     const step: Effect.Effect<void> = Effect.suspend(() => {
+      // it ends what it has begun, and begins nothing
+      if (retired) return signal.until(() => closed)
       if (down !== undefined) {
         series.forget()
         stormed = false
@@ -436,14 +441,14 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         wanted = ServerConfig.isEager(config)
         signal.raise()
       }),
-      retire: (drain) =>
-        Effect.suspend(() => {
-          retired = true
-          openGate(Exit.fail(unsentClosed(server)))
-          return Effect.asVoid(
-            BoundedWait.within(drain)(signal.until(() => current === undefined || current.inFlight === 0))
-          )
-        }),
+      retire: (drain) => {
+        // in one step with what takes its place
+        retired = true
+        openGate(Exit.fail(unsentClosed(server)))
+        return Effect.asVoid(
+          BoundedWait.within(drain)(signal.until(() => current === undefined || current.inFlight === 0))
+        )
+      },
       close: () => {
         closed = true
         current = undefined
