@@ -121,6 +121,21 @@ describe("a runtime that was simulated", () => {
         assert.strictEqual((yield* service.server("a")).status._tag, "Disabled")
       })))
 
+  it.scoped("connects a remote server again and again, also after it had been away for long", () =>
+    withServer([one], { servers: [Pool.remote("a")] }, (server) =>
+      Effect.gen(function*() {
+        yield* (yield* runtime).tools
+        yield* server.refuseConnect(refused)
+        yield* server.drop()
+        yield* TestClock.adjust("1 minute")
+        yield* server.heal
+        yield* TestClock.adjust("10 minutes")
+        assert.strictEqual((yield* (yield* runtime).server("a")).status._tag, "Connected")
+        yield* server.drop()
+        yield* TestClock.adjust("10 minutes")
+        assert.strictEqual((yield* (yield* runtime).server("a")).status._tag, "Connected")
+      })))
+
   it.scoped("looks for an unknown tool no longer than its caller has time", () =>
     withServer([one], { servers: [Pool.remote("a"), Pool.remote("b")] }, (server) =>
       Effect.gen(function*() {

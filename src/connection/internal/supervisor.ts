@@ -230,6 +230,8 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         health = undefined
         stormed = false
         hurry = false
+        // what the slow lane has found again is kept like what somebody has asked for
+        wanted = true
         session.connection.onEnded(lose)
         if (lost === undefined) {
           become(ServerStatus.Connected({ since, era: session.connection.era, tools: knownTools }))
