@@ -96,7 +96,7 @@ const perform = (
     /** Replacements under way, and the connections that they may leave open for a while. */
     const replacing = new Set<{ readonly host: string; until: number }>()
     witness.isReplacing = (server) => {
-      const host = plans.find(({ name }) => name === server)?.host
+      const host = script.servers.find(({ name }) => name === server)?.host
       return Array.from(replacing).some((one) => one.host === host && one.until === Infinity)
     }
     let tokens = 0
@@ -337,8 +337,8 @@ const perform = (
       if (seen > 20_000) throw new Error(`time stands still at ${now}: ${witness.trace.slice(-20).join("\n")}`)
       for (const one of replacing) if (one.until < now) replacing.delete(one)
       for (const [name, { peer }] of world.hosts) {
-        // those that differ are connected each for itself, even where they reach the same server
-        let allowed = Math.max(1, new Set(plans.filter(({ host }) => host === name).map(essence)).size)
+        // those that differ are connected each for itself, and so are those that have become the same since
+        let allowed = Math.max(1, plans.filter(({ host }) => host === name).length)
         for (const { host } of replacing) if (host === name) allowed++
         const { open } = peer.connections()
         if (open > allowed) witness.violate(`${name} has ${open} connections, and may have ${allowed}`)
@@ -368,14 +368,14 @@ const perform = (
           const open = world.hosts.get(host)?.peer.connections().open ?? 0
           if (open > 0) witness.violate(`${name} is ${status._tag} and has ${open} connections`)
         }
+        // a list of several pages may show two versions, if it changed between them
+        let version = 0
         for (const { name: tool, server, tool: { description, name: raw } } of catalog.index().ofServer(name)) {
           witness.named(tool, server, raw)
-          const version = Number(description?.slice(1))
-          witness.knows(
-            `${name} at ${JSON.stringify(World.identity(config))}`,
-            version,
-            world.hosts.get(host)?.version ?? 0
-          )
+          version = Math.max(version, Number(description?.slice(1)))
+        }
+        if (version > 0) {
+          witness.knows(`${name} at ${World.identity(config)}`, version, world.hosts.get(host)?.version ?? 0)
         }
       }
       const names = catalog.index().entries.map(({ name }) => name)
@@ -422,11 +422,14 @@ const perform = (
         const { name } = config
         const places = bulkhead.for(config)
         if (places.taken() > 0 || places.waiting() > 0) {
-          const subscribed = Array.from(ledger.waiting).some(({ what }) => what === `subscription to ${name}`)
-          if (!subscribed) witness.violate(`${name} has ${places.taken()} places taken and ${places.waiting()} waiting`)
+          witness.violate(`${name} has ${places.taken()} places taken and ${places.waiting()} waiting`)
         }
         if (status._tag === "Connecting" || status._tag === "Reconnecting") {
           witness.violate(`${name} is still ${status._tag} when all has been well for long`)
+        }
+        const isSubscribed = Array.from(ledger.waiting).some(({ what }) => what === `subscription to ${name}`)
+        if (status._tag === "Connected" && config.idleTimeout !== undefined && !script.share && !isSubscribed) {
+          witness.violate(`${name} is not idle, although nobody has used it for long`)
         }
         if (status._tag === "Idle" && config.lazy !== true && config.idleTimeout === undefined) {
           witness.violate(`${name} is Idle for no reason`)

@@ -106,6 +106,11 @@ export class Witness {
     if (previous !== undefined && !ServerStatus.mayFollow(previous, status)) {
       this.violate(`${server} became ${stamp(status)} after ${stamp(previous)}`)
     }
+    if (status._tag === "Idle" && previous?._tag === "Connected" && !this.isReplacing(server) && !this.script.share) {
+      for (const call of this.begun.values()) {
+        if (call.server === server) this.violate(`${server} became Idle while ${call.callId} ran`)
+      }
+    }
     if (status._tag === "Closed") this.told.delete(server)
     else this.told.set(server, status)
     if (status._tag === "Reconnecting") this.#plans.set(server, { attempt: status.attempt, until: status.until })
