@@ -30,6 +30,8 @@ export interface Options {
   readonly health: HealthCheck.HealthCheck["Type"]
   /** Why it is down from the beginning, if somebody has said so before. */
   readonly down?: Down | undefined
+  /** How long a connection may take to close before its server is free for the next. */
+  readonly closeWithin: Duration.Duration
   /** Runs a connect when it is its turn. */
   readonly inTurn: <A, E, R>(connect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** A number that was never given before, and is greater than all before. */
@@ -68,6 +70,8 @@ export interface Connected {
  * @category models
  */
 export interface Line extends Connected {
+  /** That of the connection. */
+  readonly scope: Scope.Scope
   readonly begin: () => void
   readonly end: (exit: Exit.Exit<unknown, unknown>) => void
 }
@@ -97,6 +101,8 @@ export interface Supervisor {
   readonly setTools: (tools: number) => void
   /** Succeeds when no first attempt is under way or due. */
   readonly settled: Effect.Effect<void>
+  /** Waits for the first attempt, and fails with why it has. */
+  readonly first: Effect.Effect<void, UseError>
   readonly connect: Effect.Effect<void, UseError>
   readonly reconnect: Effect.Effect<void, UseError>
   readonly disconnect: Effect.Effect<void>

@@ -232,16 +232,23 @@ export class Overloaded extends Schema.TaggedError<Overloaded>("effect-mcp-runti
  */
 export class CircuitOpen extends Schema.TaggedError<CircuitOpen>("effect-mcp-runtime/CircuitOpen")("CircuitOpen", {
   server: Schema.String,
-  retryAfter: Schema.DurationFromSelf
+  retryAfter: Schema.DurationFromSelf,
+  /** Somebody has isolated the server, and time will not change that. */
+  isolated: Schema.optional(Schema.Boolean)
 }) {
   override get message(): string {
-    return named(this.server, `the circuit is open; try again in ${Duration.format(this.retryAfter)}`)
+    return named(
+      this.server,
+      this.isolated === true
+        ? "the server is isolated until its breaker is reset"
+        : `the circuit is open; try again in ${Duration.format(this.retryAfter)}`
+    )
   }
   get outcome(): Outcome {
     return "not-sent"
   }
   get isRetryable(): boolean {
-    return true
+    return this.isolated !== true
   }
   get countsForBreaker(): boolean {
     return false

@@ -22,7 +22,13 @@ const awaitRequired = (
     const each = Effect.forEach(required, ({ name: server }) =>
       Effect.timeoutFail(pool.use(server, () => Effect.void), {
         duration: limit,
-        onTimeout: () => new McpError.ConnectTimeout({ server, phase: "open", limit })
+        onTimeout: () => {
+          const status = pool.member(server)?.status
+          // what has kept it away so far says more than that time is up
+          return status !== undefined && "error" in status
+            ? status.error
+            : new McpError.ConnectTimeout({ server, phase: "open", limit })
+        }
       }).pipe(
         Effect.either,
         Effect.map(Either.match({

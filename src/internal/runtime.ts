@@ -185,7 +185,7 @@ export const make = (
         Effect.tap(pool.reload(servers), (report) =>
           Effect.zipRight(
             // what failed before it was changed says nothing of what it is now
-            Effect.forEach([...report.added, ...report.changed], (server) => breakers.for(server).reset),
+            Effect.forEach([...report.added, ...report.changed], (server) => breakers.for(server).forget),
             Effect.sync(() => events.publish(McpEvent.McpEvent.ConfigurationReloaded({ report })))
           )),
       withSession: (server, f) => path.ask(server, "the session", ({ session }) => f(session)),

@@ -72,6 +72,8 @@ export interface Breaker {
   /** Lets nothing through until `reset`. */
   readonly isolate: Effect.Effect<void>
   readonly reset: Effect.Effect<void>
+  /** Forgets what was counted, but leaves an isolated server isolated. */
+  readonly forget: Effect.Effect<void>
   /** The server has been heard of otherwise: an open circuit lets a probe through now, and not later. */
   readonly relax: () => void
   /** Called synchronously with each new kind of state; returns how to stop. */
@@ -108,7 +110,11 @@ const makeBreaker = (server: string, rules: Transition.Rules, clock: Clock.Clock
     become(admission.state)
     return admission._tag === "Admitted"
       ? admission.epoch
-      : new McpError.CircuitOpen({ server, retryAfter: Duration.millis(admission.retryAfter) })
+      : new McpError.CircuitOpen({
+        server,
+        retryAfter: Duration.millis(admission.retryAfter),
+        ...(state._tag === "Isolated" ? { isolated: true } : {})
+      })
   }
   const settle: Breaker["settle"] = (pass, exit) =>
     become(Transition.record(rules, state, pass, outcomeOf(exit), clock.unsafeCurrentTimeMillis()))
@@ -123,6 +129,7 @@ const makeBreaker = (server: string, rules: Transition.Rules, clock: Clock.Clock
     state: Effect.sync(() => shown(state, clock.unsafeCurrentTimeMillis())),
     isolate: Effect.sync(() => become(Transition.isolate(state))),
     reset: Effect.sync(() => become(Transition.reset(state))),
+    forget: Effect.sync(() => become(state._tag === "Isolated" ? state : Transition.reset(state))),
     relax: () => become(Transition.relax(state)),
     onChange: (listener) => {
       const own = (tag: State["_tag"]) => listener(tag)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Effect, Exit, Fiber, Layer, Schedule, Scope, Stream, TestClock } from "effect"
+import { Chunk, Duration, Effect, Exit, Fiber, Layer, Queue, Schedule, Scope, Stream, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
 import * as MemoryServer from "../../src/transport/MemoryServer.ts"
@@ -128,6 +128,87 @@ describe("a pool", () => {
         yield* TestClock.adjust("6 minutes")
         assert.strictEqual(yield* status("a"), "Connected")
       }), { reconnect: ReconnectPolicy.layer({ stormReconnects: 100 }) }))
+
+  it.scoped("goes on trying a lost remote however many ask for it meanwhile", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(Pool.remote("a"))
+        yield* Pool.until("a", "Connected")
+        yield* server.refuseConnect(refused)
+        yield* server.drop()
+        yield* TestClock.adjust("12 seconds")
+        for (let n = 0; n < 8; n++) {
+          assert.strictEqual((yield* Effect.flip(Pool.ping("a")))._tag, "NetworkError")
+          yield* TestClock.adjust("1 second")
+        }
+        assert.strictEqual(yield* status("a"), "Reconnecting")
+        // and no more often than the storm rule allows
+        assert.isAtMost(server.connections().refused, 6)
+        yield* server.heal
+        yield* TestClock.adjust("6 minutes")
+        assert.strictEqual(yield* status("a"), "Connected")
+      })
+    ))
+
+  it.scoped("tells those who ask when a server has said to come back, and does not ask it before", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* server.refuseConnect((name) =>
+          new McpError.Unavailable({ server: name, retryAfter: Duration.minutes(10), detail: "maintenance" })
+        )
+        yield* reload(Pool.remote("a"))
+        yield* Pool.until("a", "Reconnecting")
+        yield* TestClock.adjust("4 minutes")
+        const error = yield* Effect.flip(Pool.ping("a"))
+        assert.isTrue(error._tag === "Unavailable" && error.outcome === "not-sent")
+        if (error._tag === "Unavailable") assert.deepStrictEqual(error.retryAfter, Duration.minutes(6))
+        assert.strictEqual(server.connections().refused, 1)
+        yield* server.heal
+        yield* TestClock.adjust("6 minutes")
+        assert.strictEqual(yield* status("a"), "Connected")
+      })
+    ))
+
+  it.scoped("believes a server that asks for a year of rest for no more than an hour", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* server.refuseConnect(
+          (name) => new McpError.RateLimited({ server: name, retryAfter: Duration.days(365), detail: "" }),
+          1
+        )
+        yield* reload(Pool.remote("a"))
+        yield* Pool.until("a", "Reconnecting")
+        yield* TestClock.adjust("61 minutes")
+        assert.strictEqual(yield* status("a"), "Connected")
+      })
+    ))
+
+  it.scoped("counts as reconnects what followed a loss, and not what followed a rest", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(Pool.remote("a", { idleTimeout: "1 minute" }))
+        yield* Pool.until("a", "Connected")
+        yield* TestClock.adjust("2 minutes")
+        yield* Pool.ping("a")
+        assert.strictEqual((yield* pool).member("a")?.reconnects, 0)
+        yield* server.drop()
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual((yield* pool).member("a")?.reconnects, 1)
+      })
+    ))
+
+  it.scoped("loses no server to a listener that throws", () =>
+    withServer(() =>
+      Effect.gen(function*() {
+        const service = yield* pool
+        service.onChange(() => {
+          throw new Error("a bug of the application")
+        })
+        yield* reload(Pool.remote("a"))
+        yield* Pool.ping("a")
+        assert.strictEqual(yield* status("a"), "Connected")
+      })
+    ))
 
   it.scoped("asks a server that wants a login no more, until somebody says so", () =>
     withServer((server) =>
@@ -430,6 +511,27 @@ describe("a reload", () => {
       }).pipe(Effect.provide(
         Pool.layer((config) => config.transport === "streamable-http" && config.url.includes("b.test") ? fresh : gone)
       ))
+    }))
+
+  it.scoped("decides on the first attempt of a successor, whose failures are no news of the server", () =>
+    Effect.gen(function*() {
+      const good = yield* MemoryServer.make({ era: "session" })
+      const bad = yield* MemoryServer.make({ era: "session" })
+      yield* bad.refuseConnect(refused)
+      yield* Effect.gen(function*() {
+        yield* reload(Pool.remote("a"))
+        yield* Pool.until("a", "Connected")
+        const events = yield* (yield* Pool.McpEvent.McpEvents).subscribe
+        const report = yield* reload(Pool.remote("a", { url: "http://b.test/mcp" }))
+        assert.strictEqual(report.failed[0]?.error._tag, "NetworkError")
+        yield* TestClock.adjust("1 minute")
+        const told = Chunk.toArray(yield* Queue.takeAll(events)).map(({ _tag }) => _tag)
+        assert.notInclude(told, "Reconnecting")
+        assert.deepStrictEqual((yield* reload(Pool.remote("a"), Pool.remote("c"))).added, ["c"])
+      }).pipe(Effect.provide(Pool.layer(
+        (config) => config.transport === "streamable-http" && config.url.includes("b.test") ? bad : good,
+        { reconnect: ReconnectPolicy.layer({ schedule: Schedule.spaced("10 seconds") }) }
+      )))
     }))
 
   it.scoped("leaves what somebody switched off as it is", () =>

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Fiber, Layer, Queue, type Scope, Stream, TestClock } from "effect"
+import { Chunk, Deferred, Effect, Fiber, Layer, Queue, Schedule, type Scope, Stream, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as MemoryServer from "../../src/transport/MemoryServer.ts"
@@ -246,6 +246,32 @@ describe("a runtime", () => {
         peers["a"]!.refuseConnect((server) =>
           new McpError.SpawnFailed({ server, errno: "ENOENT", command: "a", detail: "no such file" })
         )
+    }))
+
+  it.scoped("keeps a server isolated over a reload, and says that time does not help", () =>
+    run({ a: [tool("one")] }, () =>
+      Effect.gen(function*() {
+        const service = yield* runtime
+        yield* service.tools
+        yield* service.isolate("a")
+        yield* service.reload([Pool.remote("a", { title: "A" })])
+        const error = yield* Effect.flip(service.callTool("mcp__a__one"))
+        assert.isTrue(error._tag === "CircuitOpen" && error.isolated && !error.isRetryable)
+        yield* service.resetBreaker("a")
+        assert.deepStrictEqual(text(yield* service.callTool("mcp__a__one")), ["one"])
+      })))
+
+  it.scoped("says why a required server is not there, and not only that time is up", () =>
+    Effect.gen(function*() {
+      const peers = yield* servers({ a: [] })
+      yield* peers["a"]!.refuseConnect(refused)
+      const built = yield* Effect.fork(Effect.flip(Effect.scoped(Layer.build(Runtime.layer(peers, {
+        servers: [Pool.remote("a", { required: true })],
+        requiredTimeout: "2 seconds",
+        reconnect: { schedule: Schedule.spaced("1 second") }
+      })))))
+      yield* TestClock.adjust("2 seconds")
+      assert.include((yield* Fiber.join(built)).message, "ECONNREFUSED")
     }))
 
   it.scoped("cancels a call at the server when its caller is interrupted, and keeps the connection", () =>

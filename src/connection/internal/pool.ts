@@ -12,7 +12,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Fingerprint from "../../config/Fingerprint.ts"
 import * as ServerConfig from "../../config/ServerConfig.ts"
@@ -35,6 +35,9 @@ interface Entry {
   readonly config: ServerConfig.ServerConfig
   readonly supervisor: Supervisor.Supervisor
 }
+
+/** Why somebody has it down. */
+type SwitchedOff = Exclude<Supervisor.Down, "configuration">
 
 type Pool = ConnectionPool.ConnectionPool["Type"]
 
@@ -90,9 +93,22 @@ export const make = (
 
     const tell = (change: Change): void => {
       events.publish(McpEvent.McpEvent.StatusChanged(change))
-      for (const listener of listeners) listener(change)
+      for (const listener of listeners) {
+        try {
+          listener(change)
+        } catch (cause) {
+          // a bug of whoever listens costs no server
+          fork(Effect.logError("a listener of status changes has thrown", cause))
+        }
+      }
       for (const reader of readers) reader.offer(change)
     }
+
+    /** Whom a supervisor serves: what serves nobody yet, or no longer, is nobody's news. */
+    const namesOf = (supervisor: Supervisor.Supervisor | undefined) =>
+      Array.from(entries).filter(([, entry]) => entry.supervisor === supervisor)
+
+    const attending = (live: ConnectionPool.Live) => Array.from(hooks, (run) => run(live))
 
     const supervise = (config: ServerConfig.ServerConfig, down?: Supervisor.Down) => {
       let own: Supervisor.Supervisor | undefined = undefined
@@ -103,22 +119,21 @@ export const make = (
           reconnect: policy.for(config),
           health,
           down,
+          closeWithin: teardown.options.deadline,
           inTurn: slots.within,
           nextGeneration: () => ++generation,
           onStatus: (status, previous) => {
-            // what serves nobody yet, or no longer, is nobody's news
-            for (const [server, entry] of entries) {
-              if (entry.supervisor === own) tell({ server, status, previous })
+            for (const [server] of namesOf(own)) tell({ server, status, previous })
+          },
+          onRetry: (attempt, delay, error) => {
+            for (const [server] of namesOf(own)) {
+              events.publish(McpEvent.McpEvent.Reconnecting({ server, attempt, delay, error }))
             }
           },
-          onRetry: (attempt, delay, error) =>
-            events.publish(McpEvent.McpEvent.Reconnecting({ server: config.name, attempt, delay, error })),
-          beside: (connected) =>
-            Array.from(hooks, (run) =>
-              run({ server: config.name, config, generation: connected.generation, session: connected.session }))
+          // under each of its names, and with what is configured for that name now
+          beside: (connected) => namesOf(own).flatMap(([server, entry]) => attending(liveOf(server, entry, connected)))
         }),
-        (made) =>
-          own = made
+        (made) => own = made
       )
     }
 
@@ -162,7 +177,7 @@ export const make = (
         config,
         status: supervisor.status(),
         live: connected === undefined ? undefined : liveOf(server, entry, connected),
-        sharedWith: supervisor.config.name === server ? undefined : supervisor.config.name,
+        sharedWith: namesOf(supervisor).find(([name]) => name !== server)?.[0],
         health: supervisor.health(),
         reconnects: supervisor.reconnects()
       }
@@ -177,7 +192,7 @@ export const make = (
     }
 
     /** What somebody has switched off stays so whatever its configuration becomes. */
-    const switchedOff = (supervisor: Supervisor.Supervisor): Supervisor.Down | undefined => {
+    const switchedOff = (supervisor: Supervisor.Supervisor): SwitchedOff | undefined => {
       const status = supervisor.status()
       return status._tag === "Disabled" && status.why !== "configuration" ? status.why : undefined
     }
@@ -227,11 +242,23 @@ export const make = (
       configs = Array.from(next.values(), ({ config }) => config)
       for (const [server, { supervisor }] of next) {
         const old = before.get(server)
-        if (old?.supervisor !== supervisor) announce(server, supervisor.status(), old?.supervisor.status())
+        if (old?.supervisor === supervisor) continue
+        announce(server, supervisor.status(), old?.supervisor.status())
+        attend(server)
       }
       for (const [server, { supervisor }] of before) {
         if (!next.has(server)) announce(server, ServerStatus.Closed(), supervisor.status())
         retire(supervisor)
+      }
+    }
+
+    /** What is to run beside a connection that was there before it served under this name. */
+    const attend = (server: string): void => {
+      const entry = entries.get(server)
+      const connected = entry?.supervisor.connected()
+      if (entry === undefined || connected === undefined) return
+      for (const run of attending(liveOf(server, entry, connected))) {
+        fork(Effect.asVoid(Effect.forkIn(Scope.extend(run, connected.scope), connected.scope)))
       }
     }
 
@@ -245,32 +272,68 @@ export const make = (
       tell({ server, status, previous })
     }
 
-    /** Puts a successor in the place of a server, once it is ready; if it never is, the old one stays. */
-    const replace = (config: ServerConfig.ServerConfig, report: Report): Effect.Effect<void> =>
+    /**
+     * Puts a successor in the place of servers that are the same but for their names, once it is ready; if its first
+     * attempt fails, the old ones stay.
+     */
+    const replace = (configs: ReadonlyArray<ServerConfig.ServerConfig>, report: Report): Effect.Effect<void> =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(supervise(config), (successor) => {
+        Effect.flatMap(supervise(configs[0]!), (successor) => {
           launch(successor)
-          return Effect.matchCauseEffect(restore(successor.connect), {
+          return Effect.matchCauseEffect(restore(successor.first), {
             onFailure: (cause) => {
               successor.close()
               const failure = Cause.failureOrCause(cause)
               if (Either.isRight(failure)) return Effect.failCause(failure.right)
-              report.failed.push({ server: config.name, error: failure.left })
+              for (const { name: server } of configs) report.failed.push({ server, error: failure.left })
               return Effect.void
             },
             onSuccess: () => {
-              const old = entries.get(config.name)
-              if (closed || old === undefined) {
-                successor.close()
-                return Effect.void
+              const next = new Map(entries)
+              const off = new Map<string, SwitchedOff>()
+              for (const config of configs) {
+                const old = entries.get(config.name)
+                if (closed || old === undefined) continue
+                const down = switchedOff(old.supervisor)
+                if (down !== undefined) off.set(config.name, down)
+                next.set(config.name, { config, supervisor: successor })
+                report.changed.push(config.name)
               }
-              const off = switchedOff(old.supervisor)
-              commit(new Map(entries).set(config.name, { config, supervisor: successor }))
-              report.changed.push(config.name)
-              if (off === undefined) return Effect.void
-              return restore(off === "disabled" ? successor.disable : successor.disconnect)
+              commit(next)
+              if (namesOf(successor).length === 0) successor.close()
+              return restore(Effect.forEach(
+                off,
+                // it was there a step ago
+                ([server, down]) => Effect.catchTag(stop(down)(server), "NotFound", () => Effect.void),
+                { discard: true }
+              ))
             }
           })
+        })
+      )
+
+    /** Those that one successor can serve. */
+    const alike = (configs: ReadonlyArray<ServerConfig.ServerConfig>) => {
+      const groups = new Map<string, Array<ServerConfig.ServerConfig>>()
+      for (const config of configs) {
+        const key = options.shareIdentical ? essence(config) : config.name
+        groups.set(key, [...groups.get(key) ?? [], config])
+      }
+      return Array.from(groups.values())
+    }
+
+    /** A name that is switched off leaves those alone that share its connection. */
+    const stop = (why: SwitchedOff) => (server: string): Effect.Effect<void, McpError.NotFound> =>
+      Effect.suspend(() =>
+        Effect.flatMap(find(server), (entry) => {
+          const end = (supervisor: Supervisor.Supervisor) =>
+            why === "disabled" ? supervisor.disable : supervisor.disconnect
+          if (namesOf(entry.supervisor).length === 1) return end(entry.supervisor)
+          return Effect.flatMap(supervise(entry.config, why), (alone) =>
+            Effect.sync(() => {
+              commit(new Map(entries).set(server, { config: entry.config, supervisor: alone }))
+              launch(alone)
+            }))
         })
       )
 
@@ -281,7 +344,7 @@ export const make = (
           commit(next)
           for (const supervisor of fresh) launch(supervisor)
           return Effect.as(
-            Effect.forEach(warm, (config) => replace(config, report), { concurrency: "unbounded", discard: true }),
+            Effect.forEach(alike(warm), (same) => replace(same, report), { concurrency: "unbounded", discard: true }),
             report
           )
         })
@@ -377,9 +440,9 @@ export const make = (
       settled: (server) => Effect.suspend(() => entries.get(server)?.supervisor.settled ?? Effect.void),
       connect: withServer((supervisor) => supervisor.connect),
       reconnect: withServer((supervisor) => supervisor.reconnect),
-      disconnect: withServer((supervisor) => supervisor.disconnect),
+      disconnect: stop("disconnected"),
       enable: withServer((supervisor) => supervisor.enable),
-      disable: withServer((supervisor) => supervisor.disable),
+      disable: stop("disabled"),
       disconnectAll: Effect.suspend(() =>
         Effect.forEach(supervisors, (supervisor) => supervisor.disconnect, { concurrency: "unbounded", discard: true })
       ),

@@ -23,7 +23,8 @@ export interface Series {
   readonly admit: (now: number) => number
   /** The same, without an attempt. */
   readonly wait: (now: number) => number
-  readonly connected: () => void
+  /** Whether this is a connection again, after one that was lost. */
+  readonly connected: () => boolean
   /** The series is over, well or not; the next begins with its first delay. */
   readonly over: () => void
   /** As if there had been no attempt yet. */
@@ -79,7 +80,9 @@ export const make = (reconnect: ReconnectPolicy.Reconnect): Series => {
     },
     wait: (now) => storm.wait(now),
     connected: () => {
+      const again = wasConnected && failing
       wasConnected = true
+      return again
     },
     over,
     forget: () => {

@@ -18,10 +18,12 @@ import { observed } from "../../internal/observed.ts"
 import * as Signal from "../../internal/signal.ts"
 import * as McpError from "../../McpError.ts"
 import * as BoundedWait from "../../resilience/BoundedWait.ts"
+import * as UntrustedText from "../../UntrustedText.ts"
 import * as Connector from "../Connector.ts"
 import { ServerStatus } from "../ServerStatus.ts"
 import * as Session from "../Session.ts"
 import type * as Supervisor from "../Supervisor.ts"
+import * as Parking from "./parking.ts"
 import * as Series from "./series.ts"
 import { unsent } from "./unsent.ts"
 import * as Verdict from "./verdict.ts"
@@ -38,6 +40,9 @@ interface Current extends Supervisor.Line {
   readonly lose: (error: McpError.ConnectError) => void
 }
 
+/** How long somebody who needs a server waits for the next attempt, in milliseconds; longer waits are told of at once. */
+const patience = 15_000
+
 const none = Option.none<Session.Session>()
 
 const unsentClosed = (server: string) =>
@@ -49,7 +54,7 @@ const errorOf = (server: string, cause: Cause.Cause<McpError.ConnectError>): Mcp
     new McpError.ConnectionLost({
       server,
       reason: "reset",
-      detail: `the connector failed unexpectedly: ${Cause.pretty(cause)}`,
+      detail: UntrustedText.excerpt(`the connector failed unexpectedly: ${Cause.pretty(cause)}`, 512),
       outcome: "not-sent"
     }))
 
@@ -92,8 +97,11 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     let current: Current | undefined = undefined
     let gate: Deferred.Deferred<void, Supervisor.UseError> | undefined = undefined
     let stormed = false
+    /** The server has asked to be left alone for so long. */
+    let parking: Parking.Parking | undefined = undefined
+    let lastError: McpError.ConnectError | undefined = undefined
     let knownTools: number | undefined = undefined
-    let connections = 0
+    let reconnects = 0
     let health: ReturnType<Supervisor.Supervisor["health"]> = undefined
     let status: ServerStatus = down !== undefined
       ? ServerStatus.Disabled({ why: down })
@@ -122,14 +130,17 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         return new McpError.ServerUnavailable({ server, why, detail: downDetail[down] })
       }
       if (status._tag === "NeedsAuth") return status.error
-      const wait = stormed ? series.wait(now()) : 0
+      if (parking !== undefined && parking.until > now()) return Parking.refusal(parking, now())
+      const wait = stormed || series.isSlow() ? series.wait(now()) : 0
       if (wait === 0) return undefined
+      // it is tried again by itself, only not for everyone who asks
+      if (!stormed && lastError !== undefined) return unsent(lastError)
       return new McpError.ServerUnavailable({
         server,
         why: "storm",
-        detail: `it was connected ${reconnect.storm.reconnects} times within ${
+        detail: `it was tried ${reconnect.storm.reconnects} times within ${
           Duration.format(reconnect.storm.within)
-        } and lost each time`,
+        }, and did not stay`,
         retryAfter: Duration.millis(wait)
       })
     }
@@ -197,7 +208,11 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       // in a fiber of its own, because a finalizer leaves the fiber references of whoever acquired behind in the fiber it
       // runs in: this one would keep something of every connection that it ever had
       (scope, exit) =>
-        Effect.flatMap(Effect.fork(Scope.close(scope, exit)), (closing) => Effect.flatten(Fiber.await(closing)))
+        Effect.flatMap(
+          Effect.fork(Scope.close(scope, exit)),
+          // a connection that does not let go must not keep the server
+          (closing) => BoundedWait.within(options.closeWithin)(Fiber.await(closing))
+        )
     )
 
     const connected = (session: Session.Session, scope: Scope.Scope): Effect.Effect<Turn> =>
@@ -214,6 +229,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         const mine: Current = {
           generation: options.nextGeneration(),
           session,
+          scope,
           inFlight: 0,
           lastUsed: since,
           lastHeard: since,
@@ -225,8 +241,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           end: (exit) => ended(mine, exit)
         }
         current = mine
-        connections++
-        series.connected()
+        if (series.connected()) reconnects++
         health = undefined
         stormed = false
         hurry = false
@@ -280,8 +295,6 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           : Effect.sync(park)
       })
 
-    let lastError: McpError.ConnectError | undefined = undefined
-
     /** Given up until somebody asks, who begins a new series. */
     const park = (next: ServerStatus, error: Supervisor.UseError): void => {
       series.over()
@@ -313,14 +326,15 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           error
         }))
         options.onRetry(series.attempt(), delay, error)
-        // nobody should have to wait for minutes to hear that a server is away
-        if (series.isSlow()) {
-          openGate(Exit.fail(unsent(error)))
-          wanted = false
+        // nobody should have to wait for long to hear that a server is away
+        if (series.isSlow() || Duration.toMillis(delay) > patience) {
+          parking = Verdict.parking(error, now())
+          openGate(Exit.fail(refusal() ?? unsent(error)))
+          if (series.isSlow()) wanted = false
         }
         return Effect.raceFirst(
           Effect.sleep(delay),
-          signal.until(() => isUnwanted() || hurry || (series.isSlow() && wanted))
+          signal.until(() => isUnwanted() || hurry || (series.isSlow() && wanted && refusal() === undefined))
         )
       })
     }
@@ -350,7 +364,11 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         }
         return signal.until(() => closed || down !== undefined || wanted)
       }
-      if (series.admit(now()) > 0) {
+      const early = series.admit(now())
+      if (early > 0 && series.isSlow()) {
+        return Effect.raceFirst(Effect.sleep(Duration.millis(early)), signal.until(isUnwanted))
+      }
+      if (early > 0) {
         stormed = true
         return Effect.sync(() => giveUp(lastError ?? unsentClosed(server), refusal()))
       }
@@ -397,6 +415,8 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         return signal.until(() => status._tag === "Disabled" || status._tag === "Closed" || down === undefined)
       })
 
+    const settled = signal.until(() => status._tag !== "Connecting")
+
     return {
       config,
       run: Effect.ensuring(
@@ -411,7 +431,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       status: () => status,
       connected: () => current,
       health: () => health,
-      reconnects: () => Math.max(0, connections - 1),
+      reconnects: () => reconnects,
       use,
       setTools: (tools) => {
         if (tools === knownTools) return
@@ -419,11 +439,13 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         if (status._tag === "Connected") become(ServerStatus.Connected({ ...status, tools }))
         else if (status._tag === "Idle") become(ServerStatus.Idle({ tools }))
       },
-      settled: signal.until(() => status._tag !== "Connecting"),
+      settled,
+      first: Effect.flatMap(settled, () => "error" in status ? Effect.fail(unsent(status.error)) : Effect.void),
       connect: whenUp(() => {
         if (current !== undefined) return
         series.forget()
         stormed = false
+        parking = undefined
         wanted = true
         hurry = true
         if (status._tag === "NeedsAuth") become(ServerStatus.Connecting())
@@ -431,6 +453,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       reconnect: whenUp(() => {
         current = undefined
         stormed = false
+        parking = undefined
         wanted = true
         restart = true
         if (status._tag === "NeedsAuth") become(ServerStatus.Connecting())

@@ -6,6 +6,7 @@
 import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as McpError from "../../McpError.ts"
+import * as Parking from "./parking.ts"
 
 /** @internal */
 export type Verdict = "retry" | "auth" | "final"
@@ -64,6 +65,20 @@ export const ofUse = (server: string, cause: Cause.Cause<unknown>): McpError.Con
     : undefined
 }
 
+/** What a server has said of when to come back. */
+const later = (error: McpError.ConnectError): Parking.Later | undefined =>
+  (error._tag === "RateLimited" || error._tag === "Unavailable") && error.retryAfter !== undefined ? error : undefined
+
+/**
+ * How long the server has asked to be left alone, and from then on everybody leaves it alone.
+ *
+ * @internal
+ */
+export const parking = (error: McpError.ConnectError, now: number): Parking.Parking | undefined => {
+  const said = later(error)
+  return said?.retryAfter === undefined ? undefined : Parking.extended(undefined, said, said.retryAfter, now)
+}
+
 /** @internal */
 export const retryAfter = (error: McpError.ConnectError): Duration.Duration =>
-  (error._tag === "RateLimited" || error._tag === "Unavailable" ? error.retryAfter : undefined) ?? Duration.zero
+  Duration.millis(parking(error, 0)?.until ?? 0)
