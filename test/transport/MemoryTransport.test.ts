@@ -409,4 +409,11 @@ describe("MemoryTransport: closing", () => {
       yield* Fiber.join(closing)
       assert.deepStrictEqual(ends.map(({ how, took }) => [how, Duration.toMillis(took)]), [["abandoned", 2000]])
     }))
+
+  it.scoped("keeps no transcript at all where the limit is none", () =>
+    Effect.gen(function*() {
+      const { peer } = yield* opened({ transcriptLimit: 0 })
+      assert.strictEqual(peer.connections().opened, 1)
+      assert.deepStrictEqual(peer.transcript(), [])
+    }))
 })

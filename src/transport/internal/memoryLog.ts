@@ -26,6 +26,8 @@ export interface Log {
 
 /** @internal */
 export const make = (limit: number): Log => {
+  // not `slice(-limit)`, which of a limit of none keeps all
+  const newest = <A>(all: ReadonlyArray<A>): Array<A> => all.slice(Math.max(0, all.length - limit))
   let entries: Array<MemoryTransport.Entry> = []
   let messages: Array<JsonRpc.Incoming> = []
   const count = { opened: 0, refused: 0, open: 0, maxOpen: 0, closed: 0 }
@@ -41,7 +43,7 @@ export const make = (limit: number): Log => {
   const push = (clock: Clock.Clock, connection: number, kind: MemoryTransport.Entry["kind"], detail: string) => {
     entries.push({ at: clock.unsafeCurrentTimeMillis(), connection, kind, detail })
     // cut seldom, so that a long simulation pays nothing per entry
-    if (entries.length >= 2 * limit) entries = entries.slice(-limit)
+    if (entries.length >= 2 * limit) entries = newest(entries)
     if (kind === "refused") count.refused++
     if (kind === "closed") {
       count.closed++
@@ -56,7 +58,7 @@ export const make = (limit: number): Log => {
     },
     receive: (clock, connection, text, message) => {
       messages.push(message)
-      if (messages.length >= 2 * limit) messages = messages.slice(-limit)
+      if (messages.length >= 2 * limit) messages = newest(messages)
       push(clock, connection, "received", text)
       stir()
     },
@@ -68,9 +70,8 @@ export const make = (limit: number): Log => {
       return connection
     },
     connections: () => ({ ...count }),
-    transcript: () => entries.slice(-limit),
-    received: (method) =>
-      messages.slice(-limit).filter((message) => method === undefined || message["method"] === method),
+    transcript: () => newest(entries),
+    received: (method) => newest(messages).filter((message) => method === undefined || message["method"] === method),
     until: (predicate) =>
       Effect.suspend(() => {
         if (predicate()) return Effect.void
