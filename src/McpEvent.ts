@@ -8,7 +8,6 @@ import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as PubSub from "effect/PubSub"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -16,6 +15,7 @@ import type * as ServerConfig from "./config/ServerConfig.ts"
 import type * as ConnectionPool from "./connection/ConnectionPool.ts"
 import type * as Connector from "./connection/Connector.ts"
 import type * as ServerStatus from "./connection/ServerStatus.ts"
+import * as Broadcast from "./internal/broadcast.ts"
 import type * as McpError from "./McpError.ts"
 import type * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 import type * as Teardown from "./resilience/Teardown.ts"
@@ -108,43 +108,40 @@ export const McpEvent = Data.taggedEnum<McpEvent>()
 export class McpEvents extends Context.Tag("effect-mcp-runtime/McpEvent/McpEvents")<McpEvents, {
   /** Never waits. */
   readonly publish: (event: McpEvent) => void
-  /** The events from when the stream is first read. */
+  /** The events from when the stream is first read, until the bus ends. */
   readonly stream: Stream.Stream<McpEvent>
-  /** The events from when this has succeeded, for those who must not miss the first. */
+  /** The events from when this has succeeded, for those who must not miss the first; shut down when the bus has ended. */
   readonly subscribe: Effect.Effect<Queue.Dequeue<McpEvent>, never, Scope.Scope>
-  /** Called synchronously with every event, for those who need few of them; must not throw; returns how to stop. */
+  /** Called synchronously with every event, for those who need few of them; what it throws is lost; returns how to stop. */
   readonly onEvent: (listener: (event: McpEvent) => void) => () => void
 }>() {}
 
 /**
+ * The bus ends when the scope closes: what was published before can still be read. `capacity` is how many events each
+ * reader may leave unread.
+ *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (capacity = 256): Effect.Effect<McpEvents["Type"]> =>
-  Effect.map(PubSub.sliding<McpEvent>(capacity), (bus) => {
-    const listeners = new Set<(event: McpEvent) => void>()
-    return {
-      publish: (event) => {
-        for (const listener of listeners) listener(event)
-        bus.unsafeOffer(event)
-      },
-      stream: Stream.fromPubSub(bus),
-      subscribe: PubSub.subscribe(bus),
-      onEvent: (listener) => {
-        const own = (event: McpEvent) => listener(event)
-        listeners.add(own)
-        return () => {
-          listeners.delete(own)
-        }
-      }
-    }
-  })
+export const make = (capacity = 256): Effect.Effect<McpEvents["Type"], never, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => Broadcast.make<McpEvent>(capacity)),
+      (bus) => Effect.sync(bus.end)
+    ),
+    (bus) => ({
+      publish: bus.tell,
+      stream: Stream.unwrapScoped(Effect.map(bus.subscribe, (queue) => Stream.fromQueue(queue))),
+      subscribe: bus.subscribe,
+      onEvent: bus.listen
+    })
+  )
 
 /**
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<McpEvents> = Layer.effect(McpEvents, make())
+export const layer: Layer.Layer<McpEvents> = Layer.scoped(McpEvents, make())
 
 /**
  * Nobody listens.

@@ -203,7 +203,7 @@ describe("Session: the rest of the protocol", () => {
       assert.strictEqual(connection.asked.length, 1)
     }))
 
-  it.effect("tells the event bus of changes and oddities, where there is one", () =>
+  it.scoped("tells the event bus of changes and oddities, where there is one", () =>
     Effect.gen(function*() {
       const heard: Array<McpEvent.McpEvent> = []
       const events: McpEvent.McpEvents["Type"] = { ...(yield* McpEvent.make()), publish: (event) => heard.push(event) }

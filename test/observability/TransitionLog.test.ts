@@ -41,7 +41,7 @@ const logged = (...events: ReadonlyArray<McpEvent.McpEvent>) =>
     yield* Scope.close(scope, Exit.void)
     bus.publish(Event.TeardownBegan({ servers: 99 }))
     return lines
-  })
+  }).pipe(Effect.scoped)
 
 const changed = (
   status: ServerStatus.ServerStatus,
@@ -196,7 +196,7 @@ describe("the log of transitions", () => {
       }
     }))
 
-  it.effect("listens to nothing once its scope is closed", () =>
+  it.scoped("listens to nothing once its scope is closed", () =>
     Effect.gen(function*() {
       let listening = 0
       const bus = yield* McpEvent.make()
