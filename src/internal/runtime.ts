@@ -68,7 +68,7 @@ export const make = (
     const sandbox = Sandbox.make(pool)
 
     yield* Startup.watch({ pool, breakers, events, metrics, servers: options.servers })
-    yield* pool.onConnected(yield* Upkeep.make({ catalog, offerings, sandbox }))
+    yield* pool.onConnected(yield* Upkeep.make({ catalog, offerings, pool, sandbox }))
     yield* Effect.forkScoped(path.tellRunning(Duration.decode(options.progressInterval)))
     yield* pool.reload(options.servers)
     yield* Required.await(pool, options.servers, Duration.decode(options.requiredTimeout))
@@ -164,9 +164,7 @@ export const make = (
       resourceTemplates: gather("resources/templates/list", offerings.templates),
       readResource: (server, uri) => path.ask(server, "resources/read", ({ session }) => session.readResource(uri)),
       subscribeResource: (server, uri) =>
-        CallStream.subscription((offer) =>
-          pool.use(server, ({ session }) => Stream.runForEach(session.subscribeResource(uri), () => Effect.sync(offer)))
-        ),
+        CallStream.subscription(pool, server, (session) => session.subscribeResource(uri)),
       prompts: gather("prompts/list", offerings.prompts),
       getPrompt: (server, name, args) =>
         path.ask(server, "prompts/get", ({ session }) => session.getPrompt(name, args)),

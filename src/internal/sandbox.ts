@@ -31,7 +31,7 @@ export const make = (pool: ConnectionPool.ConnectionPool["Type"]): Sandbox => {
       return Effect.catchAll(live.session.notify(`${capability}/update`, state), (error) => {
         // a connection that breaks is greeted anew when it comes back
         told.delete(live.generation)
-        return Effect.annotateLogs(Effect.logDebug(`not told of the sandbox: ${error.message}`), {
+        return Effect.annotateLogs(Effect.logDebug(`not told of the sandbox: ${error._tag}`), {
           server: live.server
         })
       })

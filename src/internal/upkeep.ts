@@ -11,6 +11,7 @@ import type * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import type * as Offerings from "./offerings.ts"
+import * as Present from "./present.ts"
 import type * as Sandbox from "./sandbox.ts"
 import * as Signal from "./signal.ts"
 
@@ -39,13 +40,15 @@ const harmless = <R>(
   Effect.catchAll(
     self,
     (error) =>
-      Effect.annotateLogs(Effect.logDebug(`what the server offers could not be learned: ${error.message}`), { server })
+      // by its tag alone, because a message may have text of the server in it
+      Effect.annotateLogs(Effect.logDebug(`what the server offers could not be learned: ${error._tag}`), { server })
   )
 
 /** @internal */
 export interface Options {
   readonly catalog: ToolCatalog.ToolCatalog["Type"]
   readonly offerings: Offerings.Offerings
+  readonly pool: ConnectionPool.ConnectionPool["Type"]
   readonly sandbox: Sandbox.Sandbox
 }
 
@@ -65,7 +68,7 @@ interface Kept {
  * @internal
  */
 export const make = (
-  { catalog, offerings, sandbox }: Options
+  { catalog, offerings, pool, sandbox }: Options
 ): Effect.Effect<(live: ConnectionPool.Live) => Effect.Effect<void, never, Scope.Scope>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const signal = Signal.make()
@@ -108,7 +111,7 @@ export const make = (
     const listen = (kept: Kept) =>
       kept.live.session.connection.onNotification(({ method }) => {
         const subjects = concerns.get(method)
-        if (subjects === undefined) return
+        if (subjects === undefined || !Present.isPresent(pool, kept.live)) return
         for (const subject of subjects) kept.changed.add(subject)
         if (kept.changed.has("tools")) catalog.invalidate(kept.live.server)
         if (kept.busy) return

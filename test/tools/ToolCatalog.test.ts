@@ -1,6 +1,6 @@
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Option, type Scope, TestClock } from "effect"
+import { Deferred, type Duration, Effect, Fiber, Layer, Option, Queue, Schedule, type Scope, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
@@ -25,6 +25,26 @@ const kept = Effect.map(Layer.build(KeyValueStore.layerMemory), (store) =>
     Layer.provide(Layer.merge(Layer.succeedContext(store), Pool.McpEvent.layer)),
     Layer.fresh
   ))
+
+/** The same, where a test looks at what is kept; reading takes this long. */
+const keptIn = (values: Map<string, string>, slowness: () => Duration.DurationInput = () => 0) =>
+  ToolCache.layerPersisted().pipe(
+    Layer.provide(Layer.succeed(
+      KeyValueStore.KeyValueStore,
+      KeyValueStore.makeStringOnly({
+        get: (key) => {
+          const read = Effect.sync(() => Option.fromNullable(values.get(key)))
+          const took = slowness()
+          return took === 0 ? read : Effect.delay(read, took)
+        },
+        set: (key, value) => Effect.sync(() => void values.set(key, value)),
+        remove: (key) => Effect.sync(() => void values.delete(key)),
+        clear: Effect.die("not used"),
+        size: Effect.die("not used")
+      })
+    )),
+    Layer.provide(Pool.McpEvent.layer)
+  )
 
 const withServer = <A, E>(
   options: MemoryServer.Options,
@@ -184,4 +204,87 @@ describe("a catalog", () => {
           assert.strictEqual(server.received("tools/list").length, 1)
         }))
     }))
+
+  it.scoped("learns nothing from a connection that a reload has replaced, and keeps what its successor has said", () =>
+    Effect.gen(function*() {
+      const started = yield* Deferred.make<void>()
+      const slow = { name: "slow", call: () => Effect.zipRight(Deferred.succeed(started, undefined), Effect.never) }
+      const old = yield* MemoryServer.make({ era: "session", tools: [slow] })
+      const successor = yield* MemoryServer.make({ era: "session", tools: [tool("two")] })
+      const values = new Map<string, string>()
+      yield* Effect.gen(function*() {
+        const service = yield* McpRuntime.McpRuntime
+        yield* offered
+        yield* TestClock.adjust("2 seconds")
+        yield* Effect.forkScoped(Effect.exit(service.callTool({ server: "a", tool: "slow" })))
+        yield* Deferred.await(started)
+        yield* service.reload([Pool.remote("a", { url: "http://b.test/mcp" })])
+        yield* offered
+        yield* TestClock.adjust("2 seconds")
+        const [kept] = Array.from(values.keys())
+        assert.strictEqual(values.size, 1)
+        const events = yield* service.subscribe
+        yield* old.update({ tools: [slow, tool("late")] })
+        yield* TestClock.adjust("2 seconds")
+        assert.deepStrictEqual(yield* offered, ["Ready mcp__a__two"])
+        yield* TestClock.adjust("2 seconds")
+        assert.deepStrictEqual(Array.from(values.keys()), [kept])
+        const heard = Array.from(yield* Queue.takeAll(events), ({ _tag }) => _tag)
+        assert.notInclude(heard, "ToolsRefreshed")
+        assert.strictEqual(successor.received("tools/list").length, 1)
+      }).pipe(Effect.provide(Runtime.layer(
+        (config) => "url" in config && config.url.includes("b.test") ? successor : old,
+        { servers: [Pool.remote("a")], cache: keptIn(values) }
+      )))
+    }))
+
+  it.scoped("learns the tools of a successor although nobody asks for them", () =>
+    Effect.gen(function*() {
+      const old = yield* MemoryServer.make({ era: "session", tools: [tool("one")] })
+      const successor = yield* MemoryServer.make({ era: "session", tools: [tool("two"), tool("three")] })
+      yield* Effect.gen(function*() {
+        const service = yield* McpRuntime.McpRuntime
+        yield* offered
+        yield* service.reload([Pool.remote("a", { url: "http://b.test/mcp" })])
+        yield* successor.until(() => successor.received("tools/list").length === 1)
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual((yield* service.server("a")).toolCount, 2)
+      }).pipe(Effect.provide(Runtime.layer(
+        (config) => "url" in config && config.url.includes("b.test") ? successor : old,
+        { servers: [Pool.remote("a")] }
+      )))
+    }))
+
+  it.scoped("believes no list of an earlier connection", () =>
+    Effect.gen(function*() {
+      const before = yield* MemoryServer.make({ era: "session", tools: [tool("one")] })
+      const after = yield* MemoryServer.make({ era: "session", tools: [tool("two")] })
+      let peer = before
+      yield* Effect.gen(function*() {
+        const service = yield* McpRuntime.McpRuntime
+        yield* offered
+        peer = after
+        yield* service.reconnect("a")
+        assert.deepStrictEqual(yield* offered, ["Ready mcp__a__two"])
+      }).pipe(Effect.provide(Runtime.layer(() => peer, { servers: [Pool.remote("a")] })))
+    }))
+
+  it.scoped("waits for one attempt more when a list has broken off, and not until the server is back", () =>
+    withServer({
+      capabilities: { tools: {} },
+      methods: { "tools/list": () => Effect.never }
+    }, (server) =>
+      Effect.gen(function*() {
+        yield* Pool.until("a", "Connected")
+        const listing = yield* Effect.fork(catalog)
+        yield* server.until(() => server.received("tools/list").length > 0)
+        yield* server.refuseConnect((name, outcome) =>
+          new McpError.NetworkError({ server: name, code: "ECONNREFUSED", detail: "refused", outcome })
+        )
+        yield* server.drop()
+        yield* TestClock.adjust("25 seconds")
+        const { missing } = yield* Fiber.join(listing)
+        assert.strictEqual(missing[0]?.status._tag, "Reconnecting")
+        assert.isDefined(missing[0]?.error)
+      }), { servers: [Pool.local("a")], reconnect: { schedule: Schedule.spaced("10 seconds") } }))
 })

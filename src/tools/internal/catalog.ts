@@ -8,10 +8,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
-import * as Fingerprint from "../../config/Fingerprint.ts"
-import type * as ServerConfig from "../../config/ServerConfig.ts"
+import * as Limits from "../../config/Limits.ts"
+import * as ServerConfig from "../../config/ServerConfig.ts"
 import * as ConnectionPool from "../../connection/ConnectionPool.ts"
 import type * as ServerStatus from "../../connection/ServerStatus.ts"
+import * as Present from "../../internal/present.ts"
 import type * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
 import * as RuntimeMetrics from "../../observability/RuntimeMetrics.ts"
@@ -50,6 +51,7 @@ export const make = (
     const events = yield* McpEvent.McpEvents
     const metrics = yield* RuntimeMetrics.RuntimeMetrics
     const pool = yield* ConnectionPool.ConnectionPool
+    const limits = yield* Limits.CurrentLimits
     const clock = yield* Effect.clock
     const gate = Duration.toMillis(options.gate)
     const style = { style: options.style }
@@ -65,15 +67,18 @@ export const make = (
     const beside = yield* FiberSet.makeRuntime<never, void>()
     yield* Effect.acquireRelease(
       Effect.sync(() =>
-        pool.onChange(({ previous, server }) => {
+        pool.onChange(({ server }) => {
           const config = pool.config(server)
           const known = loaded.get(server)
           if (config === undefined) {
             unload(server)
             if (known !== undefined) beside(cache.forget(known.config))
-          } else if (previous === undefined) {
-            // what is kept between runs is read before somebody asks for it
-            beside(Effect.asVoid(Effect.suspend(() => toolsOf(config))))
+          } else if (known?.config !== config) {
+            // what is kept between runs is read before somebody asks for it, and what has come with a new configuration
+            // is asked, because its connection was there before that
+            beside(
+              Effect.catchAll(Effect.suspend(() => Effect.zipRight(toolsOf(config), askNow(server))), () => Effect.void)
+            )
           }
         })
       ),
@@ -85,22 +90,31 @@ export const make = (
     )
     const toolsOf = (config: ServerConfig.ServerConfig): Effect.Effect<ToolCache.ServerTools> =>
       Effect.suspend(() => {
-        const known = loaded.get(config.name)
+        const known = loadedOf(config)
         if (known?.config === config) return Effect.succeed(known.tools)
         return Effect.map(cache.for(config), (tools) => {
+          const present = pool.config(config.name)
           const known = loaded.get(config.name)
-          // somebody else was faster
-          if (known?.config === config) return known.tools
+          // it went, or became another, while it was looked up
+          if (present === undefined || !Present.isSame(present, config)) {
+            if (!Present.isSame(known?.config, config)) beside(cache.forget(config))
+            return tools
+          }
+          if (known?.tools === tools) {
+            loaded.set(config.name, { ...known, config: present })
+            loads++
+            return tools
+          }
           if (known !== undefined) {
             known.stop()
-            if (Fingerprint.of(known.config) !== Fingerprint.of(config)) beside(cache.forget(known.config))
+            if (!Present.isSame(known.config, config)) beside(cache.forget(known.config))
           }
           const stop = tools.onChange(({ rejected, source, tools }) => {
             if (source === "snapshot") return
             const counts = { tools: tools.length, rejected: rejected.length }
             events.publish(McpEvent.McpEvent.ToolsRefreshed({ server: config.name, ...counts }))
           })
-          loaded.set(config.name, { config, tools, stop })
+          loaded.set(config.name, { config: present, tools, stop })
           loads++
           return tools
         })
@@ -108,7 +122,7 @@ export const make = (
 
     const loadedOf = (config: ServerConfig.ServerConfig): Loaded | undefined => {
       const known = loaded.get(config.name)
-      return known?.config === config ? known : undefined
+      return known !== undefined && Present.isSame(known.config, config) ? known : undefined
     }
 
     /** What is known at once. */
@@ -140,17 +154,62 @@ export const make = (
     }
 
     const learn = (live: ConnectionPool.Live): Effect.Effect<void, McpError.RuntimeError> =>
-      Effect.flatMap(toolsOf(live.config), (tools) =>
-        Effect.map(
-          tools.fetch({ generation: live.generation, era: live.session.connection.era, list: live.session.tools }),
-          () => pool.setTools(live.server, index().ofServer(live.server).length)
+      Effect.suspend(() => {
+        if (!Present.isPresent(pool, live)) return Effect.void
+        return Effect.flatMap(toolsOf(live.config), (tools) =>
+          Effect.map(
+            tools.fetch({ generation: live.generation, era: live.session.connection.era, list: live.session.tools }),
+            () => pool.setTools(live.server, index().ofServer(live.server).length)
+          ))
+      })
+
+    /** Asks a server that is connected, if what is known of it does not come from this connection, or is old. */
+    const askNow = (server: string): Effect.Effect<void, McpError.RuntimeError> =>
+      Effect.suspend(() => {
+        const member = pool.member(server)
+        return member?.live === undefined || isFresh(member) ? Effect.void : pool.use(server, learn)
+      })
+
+    /** A connection that breaks in the middle is not the server's answer; asking again does no harm. */
+    const ask = (server: string, once: Effect.Effect<void, McpError.RuntimeError>) =>
+      Effect.catchIf(once, (error) => error.countsForBreaker && error.outcome === "unknown", (error) =>
+        Effect.zipRight(
+          nextAttempt(server),
+          Effect.suspend(() => pool.isConnected(server) ? pool.use(server, learn) : Effect.fail(error))
         ))
 
-    const ask = (server: string): Effect.Effect<void, McpError.RuntimeError> => {
-      const once = pool.use(server, learn)
-      // a connection that breaks in the middle is not the server's answer; asking again does no harm
-      return Effect.catchIf(once, (error) => error.countsForBreaker && error.outcome === "unknown", () => once)
+    /** Whether what is known comes from the connection that there is, if there is one, and is not old. */
+    const isFresh = ({ config, live }: ConnectionPool.Member): boolean => {
+      const tools = loadedOf(config)?.tools
+      const generation = tools?.current()?.generation ?? 0
+      return tools !== undefined && tools.isFresh() && (live === undefined || generation >= live.generation)
     }
+
+    /** Waits until the next attempt to connect has ended, and never for a whole series of them. */
+    const nextAttempt = (server: string): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const config = pool.config(server)
+        if (config === undefined || pool.isConnected(server)) return Effect.void
+        const { listTimeout, startupTimeout } = ServerConfig.limits(config, limits)
+        return Effect.asVoid(Effect.timeoutOption(attempted(server), Duration.sum(startupTimeout, listTimeout)))
+      })
+
+    const attempted = (server: string): Effect.Effect<void> =>
+      Effect.async<void>((resume) => {
+        const isTrying = (status: ServerStatus.ServerStatus | undefined) =>
+          status?._tag === "Reconnecting" || status?._tag === "Connecting"
+        let trying = isTrying(pool.member(server)?.status)
+        const stop = pool.onChange(({ server: changed, status }) => {
+          if (changed !== server) return
+          const goesOn = status._tag === "Connecting" || (status._tag === "Reconnecting" && !trying) ||
+            (status._tag === "Connected" && !pool.isConnected(server))
+          trying ||= isTrying(status)
+          if (goesOn) return
+          stop()
+          resume(Effect.void)
+        })
+        return Effect.sync(stop)
+      })
 
     /** Waits until a server is connected, or will not be for now. */
     const arrival = (server: string): Effect.Effect<void> =>
@@ -167,20 +226,15 @@ export const make = (
       })
 
     /** Makes known what a server offers, or fails with why that is not possible now. */
-    const discover = ({ member, tools }: Known): Effect.Effect<void, McpError.RuntimeError> => {
-      const server = member.config.name
+    const discover = (server: string): Effect.Effect<void, McpError.RuntimeError> => {
       const status = pool.member(server)?.status._tag
-      if (status === "Connected") return tools.isFresh() ? Effect.void : ask(server)
+      // one that is lost may not have been told so yet
+      if (status === "Connected") return Effect.zipRight(nextAttempt(server), ask(server, askNow(server)))
       // whoever waits here does not wait for a second attempt; that the server is wanted is all it needs to begin
       const come = status === "Idle"
         ? Effect.raceFirst(pool.use(server, () => Effect.void), Effect.zipRight(arrival(server), Effect.void))
         : arrival(server)
-      return Effect.zipRight(
-        come,
-        Effect.suspend(() =>
-          pool.member(server)?.status._tag === "Connected" && !tools.isFresh() ? ask(server) : Effect.void
-        )
-      )
+      return Effect.zipRight(come, ask(server, askNow(server)))
     }
 
     const list: Effect.Effect<ToolCatalog.Listing> = Effect.gen(function*() {
@@ -197,14 +251,14 @@ export const make = (
       for (const one of known) {
         const { config, status } = one.member
         const has = one.tools.current() !== undefined
-        if (status._tag === "Connected" && one.tools.isFresh()) {
+        if (status._tag === "Connected" && isFresh(one.member)) {
           metrics.for(config.name).cacheHit()
           continue
         }
         // a server that is asleep is not woken for what is known of it
         if (!mayCome(status) || status._tag === "Idle" && has) continue
         metrics.for(config.name).cacheMiss()
-        const learning = Effect.catchAll(discover(one), (error) =>
+        const learning = Effect.catchAll(discover(config.name), (error) =>
           Effect.sync(() => {
             failures.set(config.name, error)
           }))
@@ -259,7 +313,7 @@ export const make = (
       refresh: (server) =>
         Effect.suspend(() => {
           loaded.get(server)?.tools.invalidate()
-          return ask(server)
+          return ask(server, pool.use(server, learn))
         }),
       learn,
       invalidate: (server) => loaded.get(server)?.tools.invalidate()
