@@ -23,22 +23,11 @@ import * as Connector from "../Connector.ts"
 import { ServerStatus } from "../ServerStatus.ts"
 import * as Session from "../Session.ts"
 import type * as Supervisor from "../Supervisor.ts"
+import * as Current from "./current.ts"
 import * as Parking from "./parking.ts"
 import * as Series from "./series.ts"
 import { unsent } from "./unsent.ts"
 import * as Verdict from "./verdict.ts"
-
-/** A connection and its use. */
-interface Current extends Supervisor.Line {
-  inFlight: number
-  /** When the last use ended, however it did. */
-  lastUsed: number
-  /** When the last use ended well. */
-  lastHeard: number
-  /** Why a use of it found nobody there. */
-  missed: McpError.ConnectError | undefined
-  readonly lose: (error: McpError.ConnectError) => void
-}
 
 /** How long somebody who needs a server waits for the next attempt, in milliseconds; longer waits are told of at once. */
 const patience = 15_000
@@ -94,7 +83,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     let hurry = false
     /** What is connected is to be replaced. */
     let restart = false
-    let current: Current | undefined = undefined
+    let current: Current.Current | undefined = undefined
     let gate: Deferred.Deferred<void, Supervisor.UseError> | undefined = undefined
     let stormed = false
     /** The server has asked to be left alone for so long. */
@@ -155,16 +144,6 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         })
       )
 
-    const ended = (mine: Current, exit: Exit.Exit<unknown, unknown>): void => {
-      mine.inFlight--
-      if (retired && mine.inFlight === 0) signal.raise()
-      mine.lastUsed = now()
-      if (Exit.isSuccess(exit)) mine.lastHeard = mine.lastUsed
-      else mine.missed ??= Verdict.ofUse(server, exit.cause)
-      // a server on its way out may still answer what it has begun
-      if (mine.missed !== undefined && mine.inFlight === 0) mine.lose(mine.missed)
-    }
-
     /** Asks for a connection and waits for the outcome of that. */
     const queue = Effect.suspend((): Effect.Effect<void, Supervisor.UseError> => {
       // it may have come since
@@ -178,7 +157,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       return Deferred.await(mine)
     })
 
-    const dropping = (mine: Current) => {
+    const dropping = (mine: Current.Current) => {
       if (current === mine) current = undefined
     }
 
@@ -226,20 +205,17 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           dropping(mine)
           signal.raise()
         }
-        const mine: Current = {
+        const mine = Current.make({
+          server,
           generation: options.nextGeneration(),
           session,
           scope,
-          inFlight: 0,
-          lastUsed: since,
-          lastHeard: since,
-          missed: undefined,
-          lose,
-          begin: () => {
-            mine.inFlight++
+          now,
+          onQuiet: () => {
+            if (retired) signal.raise()
           },
-          end: (exit) => ended(mine, exit)
-        }
+          onMissed: lose
+        })
         current = mine
         if (series.connected()) reconnects++
         health = undefined
@@ -258,8 +234,8 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           ...Array.from(options.beside(mine), Scope.extend(scope)),
           Effect.map(
             options.health.watch(config, session, {
-              inFlight: () => mine.inFlight,
-              lastUsed: () => mine.lastHeard,
+              inFlight: mine.inFlight,
+              lastUsed: mine.lastHeard,
               onProbe: (probe) => {
                 health = probe
               }
@@ -268,7 +244,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           )
         ]
         if (idleTimeout !== undefined) {
-          beside.push(untilIdle(mine, idleTimeout, () => {
+          beside.push(Current.untilIdle(mine, idleTimeout, now, () => {
             // in one step with the decision, so that no call can slip in between
             idle = true
             wanted = false
@@ -285,14 +261,6 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           }),
           Effect.ensuring(Effect.sync(() => dropping(mine)))
         )
-      })
-
-    const untilIdle = (mine: Current, limit: number, park: () => void): Effect.Effect<void> =>
-      Effect.suspend(() => {
-        const left = mine.inFlight > 0 ? limit : mine.lastUsed + limit - now()
-        return left > 0
-          ? Effect.zipRight(Effect.sleep(left), untilIdle(mine, limit, park))
-          : Effect.sync(park)
       })
 
     /** Given up until somebody asks, who begins a new series. */
@@ -471,7 +439,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         retired = true
         openGate(Exit.fail(unsentClosed(server)))
         return Effect.asVoid(
-          BoundedWait.within(drain)(signal.until(() => current === undefined || current.inFlight === 0))
+          BoundedWait.within(drain)(signal.until(() => current === undefined || current.inFlight() === 0))
         )
       },
       close: () => {
