@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
+import type * as ConnectionPool from "../connection/ConnectionPool.ts"
 import type * as Session from "../connection/Session.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
@@ -48,28 +49,27 @@ export const make = (
  * @internal
  */
 export const subscription = (
-  follow: (signal: () => void) => Effect.Effect<void, McpError.RuntimeError>
+  pool: ConnectionPool.ConnectionPool["Type"],
+  server: string,
+  signals: (session: Session.Session) => Stream.Stream<void, McpError.CallError>
 ): Stream.Stream<void, McpError.RuntimeError> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const mailbox = Mailbox.make<void, McpError.RuntimeError>(1)
     const signal = () => mailbox.offer(undefined)
-    let following = false
-    const again: Effect.Effect<void, McpError.RuntimeError> = Effect.suspend(() =>
-      Effect.catchAll(
-        Effect.zipRight(
-          Effect.sync(() => {
-            if (following) signal()
-            following = true
-          }),
-          follow(signal)
-        ),
-        // what ended with its connection goes on with the next; what the server or the pool refuses does not
-        (error) =>
-          error.outcome === "unknown" && (error.countsForBreaker || error._tag === "Closed")
-            ? again
-            : Effect.fail(error)
-      )
-    )
-    yield* Effect.forkScoped(Effect.onExit(again, (exit) => Effect.sync(() => mailbox.end(Exit.map(exit, () => [])))))
+    let followed: number | undefined = undefined
+    const follow = (before: number | undefined): Effect.Effect<void, McpError.RuntimeError> => {
+      const following = pool.use(server, ({ generation, session }) => {
+        followed = generation
+        if (before !== undefined) signal()
+        return Stream.runForEach(signals(session), () => Effect.sync(signal))
+      })
+      return Effect.catchAll(following, (error) =>
+        // what ended with its connection goes on with the next; anything else would only fail again, and without a pause
+        followed === before || pool.member(server)?.live?.generation === followed
+          ? Effect.fail(error)
+          : follow(followed))
+    }
+    const whole = Effect.suspend(() => follow(undefined))
+    yield* Effect.forkScoped(Effect.onExit(whole, (exit) => Effect.sync(() => mailbox.end(Exit.map(exit, () => [])))))
     return Mailbox.stream(mailbox)
   }))

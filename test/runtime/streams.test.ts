@@ -1,0 +1,115 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Layer, Queue, Scope, Stream, TestClock } from "effect"
+import * as McpError from "../../src/McpError.ts"
+import * as McpRuntime from "../../src/McpRuntime.ts"
+import * as MemoryServer from "../../src/transport/MemoryServer.ts"
+import * as Pool from "../support/pool.ts"
+import * as Runtime from "../support/runtime.ts"
+
+const runtime = McpRuntime.McpRuntime
+const uri = "mem:///a"
+const method = "resources/subscribe"
+
+const resources = [{ uri, name: "a", read: () => Effect.succeed("text") }]
+
+const server = (options: Partial<MemoryServer.Options> = {}) =>
+  MemoryServer.make({ era: "session", resources, ...options })
+
+/** A subscription that runs, its signals, and how it ends. */
+const subscribed = (peer: MemoryServer.Server) =>
+  Effect.gen(function*() {
+    const service = yield* runtime
+    const signals = yield* Queue.unbounded<void>()
+    const running = yield* Effect.fork(
+      Effect.flip(Stream.runForEach(service.subscribeResource("a", uri), () => Queue.offer(signals, undefined)))
+    )
+    yield* peer.until(() => peer.received(method).length === 1)
+    yield* TestClock.adjust("1 millis")
+    return { service, signals, running }
+  })
+
+describe("a subscription", () => {
+  for (
+    const [what, error] of [
+      [
+        "an HTTP status",
+        (server: string) => new McpError.HttpStatus({ server, status: 500, excerpt: "", outcome: "unknown" })
+      ],
+      [
+        "a stream that broke off",
+        (server: string) => new McpError.StreamInterrupted({ server, detail: "", outcome: "unknown" })
+      ]
+    ] as const
+  ) {
+    it.scoped(`ends with ${what}, and does not ask again at once where the connection is still there`, () =>
+      Effect.gen(function*() {
+        const peer = yield* server({
+          streamPerRequest: true,
+          methods: { [method]: (_, { id, io }) => Effect.zipRight(io.fail(id, error), Effect.never) }
+        })
+        yield* Effect.gen(function*() {
+          const { running, service } = yield* subscribed(peer)
+          assert.strictEqual((yield* Fiber.join(running))._tag, error("a")._tag)
+          assert.strictEqual(peer.received(method).length, 1)
+          assert.strictEqual((yield* service.server("a")).status._tag, "Connected")
+        }).pipe(Effect.provide(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")] })))
+      }))
+  }
+
+  it.scoped("goes on when its server is connected anew on request", () =>
+    Effect.gen(function*() {
+      const peer = yield* server()
+      yield* Effect.gen(function*() {
+        const { service, signals } = yield* subscribed(peer)
+        yield* service.reconnect("a")
+        yield* Queue.take(signals)
+        yield* peer.until(() => peer.received(method).length === 2)
+        yield* TestClock.adjust("1 millis")
+        yield* peer.resourceUpdated(uri)
+        yield* Queue.take(signals)
+      }).pipe(Effect.provide(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")] })))
+    }))
+
+  it.scoped("goes on over the connection that a reload has put in the place of its own", () =>
+    Effect.gen(function*() {
+      const [old, next] = [yield* server(), yield* server()]
+      yield* Effect.gen(function*() {
+        const { service, signals } = yield* subscribed(old)
+        yield* service.reload([Pool.remote("a", { url: "http://next.test/mcp" })])
+        yield* TestClock.adjust("1 minute")
+        yield* Queue.take(signals)
+        yield* next.until(() => next.received(method).length === 1)
+      }).pipe(Effect.provide(
+        Runtime.layer((config) => "url" in config && config.url.includes("next") ? next : old, {
+          servers: [Pool.remote("a")]
+        })
+      ))
+    }))
+
+  it.scoped("fails when its server is switched off, or is there no more", () =>
+    Effect.gen(function*() {
+      const peer = yield* server()
+      yield* Effect.gen(function*() {
+        const { running, service } = yield* subscribed(peer)
+        yield* service.disable("a")
+        const error = yield* Fiber.join(running)
+        assert.isTrue(error._tag === "ServerUnavailable" && error.why === "disabled")
+        yield* service.enable("a")
+        const another = yield* Effect.fork(Effect.flip(Stream.runDrain(service.subscribeResource("a", uri))))
+        yield* peer.until(() => peer.received(method).length === 2)
+        yield* service.reload([])
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual((yield* Fiber.join(another))._tag, "NotFound")
+      }).pipe(Effect.provide(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")] })))
+    }))
+
+  it.scoped("fails when the runtime ends", () =>
+    Effect.gen(function*() {
+      const peer = yield* server()
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")] }), scope)
+      const { running } = yield* Effect.provide(subscribed(peer), context)
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual((yield* Fiber.join(running))._tag, "Closed")
+    }))
+})
