@@ -8,7 +8,7 @@ import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
-import type * as McpError from "../McpError.ts"
+import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import * as Deadline from "../resilience/Deadline.ts"
@@ -54,21 +54,24 @@ export const make = (options: Options): CallPath => {
   const surroundings = { clock, pool, publish, definition: options.definition, running }
   let ids = 0
 
-  /** Only the pool can tell which servers there are. */
-  const unknown = (server: string): Effect.Effect<never, McpError.RuntimeError> =>
-    Effect.zipRight(pool.find(server), Effect.never)
+  /** Only the pool can tell which servers there are; one that has come since is asked after all. */
+  const unknown = <A, E, R>(server: string, again: () => Effect.Effect<A, E, R>) =>
+    Effect.flatMap(pool.find(server), again)
 
   const call: CallPath["call"] = (server, tool, args, own) =>
     Effect.uninterruptibleMask((restore) => {
       const gates = gatesOf(server)
-      if (gates === undefined) return restore(unknown(server))
+      if (gates === undefined) return restore(unknown(server, () => call(server, tool, args, own)))
+      if (!gates.offers(tool)) {
+        return Effect.fail(new McpError.NotFound({ server, kind: "tool", name: tool, suggestions: [] }))
+      }
       return new Call(surroundings, gates, restore, own?.callId ?? `call-${++ids}`, tool, args, own).run()
     })
 
   const ask: CallPath["ask"] = (server, operation, f) =>
     Effect.uninterruptibleMask((restore) => {
       const gates = gatesOf(server)
-      if (gates === undefined) return restore(unknown(server))
+      if (gates === undefined) return restore(unknown(server, () => ask(server, operation, f)))
       const passage = Gates.enter(pool, gates)
       if (passage === undefined) {
         const total = gates.listTotal

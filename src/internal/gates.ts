@@ -15,6 +15,7 @@ import type * as Bulkhead from "../resilience/Bulkhead.ts"
 import type * as CallPolicy from "../resilience/CallPolicy.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as Deadline from "../resilience/Deadline.ts"
+import * as ToolFilter from "../tools/ToolFilter.ts"
 
 /**
  * What the calls of one server need, looked up once per configuration.
@@ -24,6 +25,8 @@ import * as Deadline from "../resilience/Deadline.ts"
 export interface Gates {
   readonly server: string
   readonly config: ServerConfig.ServerConfig
+  /** Which tools are not filtered out; however somebody has got at one, it is asked with each call. */
+  readonly offers: ToolFilter.ToolFilter
   readonly breaker: CircuitBreaker.Breaker
   readonly places: Bulkhead.Places
   readonly policy: ReturnType<CallPolicy.CallPolicy["Type"]["for"]>
@@ -59,6 +62,7 @@ export const lookup = (options: Options): (server: string) => Gates | undefined 
     const made: Gates = {
       server,
       config,
+      offers: ToolFilter.make(config),
       breaker: breakers.for(server),
       places: bulkhead.for(config),
       policy: policy.for(config),

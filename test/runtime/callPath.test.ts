@@ -1,8 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Fiber, Metric, Queue, TestClock } from "effect"
+import * as Limits from "../../src/config/Limits.ts"
+import * as ConnectionPool from "../../src/connection/ConnectionPool.ts"
+import * as CallPath from "../../src/internal/callPath.ts"
 import * as McpError from "../../src/McpError.ts"
+import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
+import * as RuntimeMetrics from "../../src/observability/RuntimeMetrics.ts"
 import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
+import * as CallPolicy from "../../src/resilience/CallPolicy.ts"
 import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
 import * as MemoryServer from "../../src/transport/MemoryServer.ts"
 import * as Pool from "../support/pool.ts"
@@ -114,6 +120,43 @@ describe("the way of a call", () => {
         assert.strictEqual(places.taken(), 0)
         yield* service.reload([])
         yield* peer.until(() => peer.connections().open === 0)
+      }).pipe(Effect.provide(layer))
+    }))
+
+  it.scoped("does not call a tool that was listed before a reload has filtered it out", () =>
+    Effect.gen(function*() {
+      const { layer, peer } = yield* prepared()
+      yield* Effect.gen(function*() {
+        const service = yield* McpRuntime.McpRuntime
+        const { tools } = yield* service.tools
+        yield* service.reload([Pool.remote("path", { disabledTools: ["echo"] })])
+        const error = yield* Effect.flip(tools[0]!.call())
+        assert.isTrue(error._tag === "NotFound" && error.kind === "tool" && error.name === "echo")
+        assert.strictEqual(peer.executions("echo"), 0)
+      }).pipe(Effect.provide(layer))
+    }))
+
+  it.scoped("asks a server that was added while it was looked for", () =>
+    Effect.gen(function*() {
+      const { layer } = yield* prepared()
+      yield* Effect.gen(function*() {
+        const pool = yield* ConnectionPool.ConnectionPool
+        const { publish } = yield* McpEvent.McpEvents
+        let looks = 0
+        const path = CallPath.make({
+          clock: yield* Effect.clock,
+          limits: Limits.defaults,
+          pool: { ...pool, config: (server) => looks++ === 0 ? undefined : pool.config(server) },
+          breakers: yield* CircuitBreaker.CircuitBreaker,
+          bulkhead: yield* Bulkhead.Bulkhead,
+          policy: yield* CallPolicy.CallPolicy,
+          metrics: yield* RuntimeMetrics.RuntimeMetrics,
+          publish,
+          definition: () => undefined
+        })
+        assert.strictEqual((yield* path.call("path", "echo", {}, undefined)).isError, false)
+        looks = 0
+        yield* path.ask("path", "ping", ({ session }) => session.health)
       }).pipe(Effect.provide(layer))
     }))
 })
