@@ -4,6 +4,8 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
 import type * as McpError from "../McpError.ts"
@@ -11,6 +13,7 @@ import type * as McpRuntime from "../McpRuntime.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import type * as CallPath from "./callPath.ts"
+import * as Mailbox from "./mailbox.ts"
 
 /** @internal */
 export interface Options {
@@ -52,9 +55,44 @@ export const make = ({ breakers, catalog, path, pool }: Options): ServerInfos =>
     }))
   }
   const all = Effect.suspend(() => Effect.forEach(pool.members(), infoOf))
+
+  /** Tells of each change of a status or a breaker from now on. */
+  const watch = (changed: () => void): Effect.Effect<void, never, Scope.Scope> =>
+    Effect.asVoid(Effect.acquireRelease(
+      Effect.sync(() => {
+        const breakersHeard = new Map<string, () => void>()
+        const hear = (server: string): void => {
+          const heard = breakersHeard.get(server)
+          if (pool.config(server) === undefined) {
+            heard?.()
+            breakersHeard.delete(server)
+          } else if (heard === undefined) breakersHeard.set(server, breakers.for(server).onChange(changed))
+        }
+        for (const { name } of pool.configs()) hear(name)
+        const stop = pool.onChange(({ server }) => {
+          hear(server)
+          changed()
+        })
+        return () => {
+          stop()
+          for (const silence of breakersHeard.values()) silence()
+        }
+      }),
+      (stop) => Effect.sync(stop)
+    ))
+
   return {
     all,
     one: (server) => Effect.flatMap(pool.find(server), infoOf),
-    changes: Stream.concat(Stream.fromEffect(all), Stream.mapEffect(pool.changes, () => all))
+    changes: Stream.unwrapScoped(Effect.gen(function*() {
+      // of many changes only that there were some: what is shown is what is then
+      const mailbox = Mailbox.make<void, never>(1)
+      const changed = () => mailbox.offer(undefined)
+      yield* watch(changed)
+      changed()
+      const over = Effect.sync(() => mailbox.end(Exit.succeed([])))
+      yield* Effect.forkScoped(Effect.zipRight(Stream.runDrain(pool.changes), over))
+      return Stream.mapEffect(Mailbox.stream(mailbox), () => all)
+    }))
   }
 }

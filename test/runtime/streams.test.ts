@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, Queue, Scope, Stream, TestClock } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Queue, Scope, Stream, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as MemoryServer from "../../src/transport/MemoryServer.ts"
@@ -111,5 +111,91 @@ describe("a subscription", () => {
       const { running } = yield* Effect.provide(subscribed(peer), context)
       yield* Scope.close(scope, Exit.void)
       assert.strictEqual((yield* Fiber.join(running))._tag, "Closed")
+    }))
+})
+
+describe("the status of all servers", () => {
+  /** Each list as it is read, by the statuses in it. */
+  const read = Effect.flatMap(runtime, ({ status }) =>
+    Effect.gen(function*() {
+      const seen = yield* Queue.unbounded<ReadonlyArray<McpRuntime.ServerInfo>>()
+      yield* Effect.forkScoped(Stream.runForEach(status, (infos) => Queue.offer(seen, infos)))
+      return seen
+    }))
+
+  it.scoped("misses no change between the first list and the second", () =>
+    Effect.gen(function*() {
+      const peer = yield* server()
+      yield* Effect.gen(function*() {
+        const service = yield* runtime
+        yield* Pool.until("a", "Connected")
+        const last = yield* service.status.pipe(
+          Stream.mapEffect((infos) => Effect.as(service.disable("a"), infos[0]?.status._tag)),
+          Stream.takeUntil((tag) => tag === "Disabled"),
+          Stream.runLast
+        )
+        assert.isTrue(last._tag === "Some" && last.value === "Disabled")
+      }).pipe(Effect.provide(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")] })))
+    }))
+
+  it.scoped("shows a slow reader the newest list, and not one for each change", () =>
+    Effect.gen(function*() {
+      const peer = yield* server()
+      yield* Effect.gen(function*() {
+        const service = yield* runtime
+        yield* Pool.until("a", "Connected")
+        const [reading, free] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const reader = yield* service.status.pipe(
+          Stream.tap(() => Effect.zipRight(Deferred.succeed(reading, undefined), Deferred.await(free))),
+          Stream.map(([info]) => info?.status._tag),
+          Stream.take(2),
+          Stream.runCollect,
+          Effect.fork
+        )
+        yield* Deferred.await(reading)
+        for (let n = 0; n < 3; n++) yield* service.reconnect("a")
+        yield* service.disable("a")
+        yield* Deferred.succeed(free, undefined)
+        assert.deepStrictEqual(Array.from(yield* Fiber.join(reader)), ["Connected", "Disabled"])
+      }).pipe(Effect.provide(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")] })))
+    }))
+
+  it.scoped("shows what becomes of a breaker, and of one of a server that came later", () =>
+    Effect.gen(function*() {
+      const peer = yield* server()
+      yield* Effect.gen(function*() {
+        const service = yield* runtime
+        yield* Pool.until("a", "Connected")
+        const seen = yield* read
+        yield* Queue.take(seen)
+        yield* service.isolate("a")
+        assert.strictEqual((yield* Queue.take(seen))[0]?.breaker._tag, "Isolated")
+        yield* service.reload([Pool.remote("b")])
+        yield* Pool.until("b", "Connected")
+        yield* TestClock.adjust("1 second")
+        yield* Queue.takeAll(seen)
+        yield* service.isolate("b")
+        assert.strictEqual((yield* Queue.take(seen))[0]?.breaker._tag, "Isolated")
+      }).pipe(Effect.provide(Runtime.layer(() => peer, { servers: [Pool.remote("a")] })))
+    }))
+
+  it.effect("ends with the runtime, having shown how all ended", () =>
+    Effect.gen(function*() {
+      const peer = yield* server()
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")] }), scope)
+      yield* Effect.provide(Pool.until("a", "Connected"), context)
+      const { status } = Context.get(context, runtime)
+      const first = yield* Deferred.make<void>()
+      const reader = yield* status.pipe(
+        Stream.tap(() => Deferred.succeed(first, undefined)),
+        Stream.map(([info]) => info?.status._tag),
+        Stream.runCollect,
+        Effect.fork
+      )
+      yield* Deferred.await(first)
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual(Array.from(yield* Fiber.join(reader)).at(-1), "Closed")
+      assert.strictEqual((yield* Stream.runCollect(status)).length, 1)
     }))
 })
