@@ -154,13 +154,17 @@ export interface Session {
   ) => Stream.Stream<CallEvent, McpError.CallError>
   readonly resources: Effect.Effect<Listing<Resource>, McpError.CallError>
   readonly resourceTemplates: Effect.Effect<Listing<ResourceTemplate>, McpError.CallError>
-  readonly readResource: (uri: string) => Effect.Effect<ReadonlyArray<ResourceContents>, McpError.CallError>
+  readonly readResource: (
+    uri: string,
+    options?: Pick<CallOptions, "meta">
+  ) => Effect.Effect<ReadonlyArray<ResourceContents>, McpError.CallError>
   /** A signal for each change of the resource, until the stream is left. */
   readonly subscribeResource: (uri: string) => Stream.Stream<void, McpError.CallError>
   readonly prompts: Effect.Effect<Listing<Prompt>, McpError.CallError>
   readonly getPrompt: (
     name: string,
-    args?: Readonly<Record<string, string>>
+    args?: Readonly<Record<string, string>>,
+    options?: Pick<CallOptions, "meta">
   ) => Effect.Effect<PromptMessages, McpError.CallError>
   readonly complete: (
     ref: CompletionRef,

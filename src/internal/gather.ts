@@ -4,12 +4,24 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
 import type * as Session from "../connection/Session.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
+import * as CallSpan from "../observability/CallSpan.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import type * as CallPath from "./callPath.ts"
 import type * as Offerings from "./offerings.ts"
+
+/** What is kept makes no request, and so no span. */
+const traced = <A, E, R>(
+  method: string,
+  { config, server, session }: ConnectionPool.Live,
+  list: Effect.Effect<A, E, R>
+) =>
+  Exit.isExit(list)
+    ? list
+    : CallSpan.traced({ server, method, config, connection: () => session.connection }, () => list)
 
 /** @internal */
 export const make = (pool: ConnectionPool.ConnectionPool["Type"], path: CallPath.CallPath) =>
@@ -24,7 +36,7 @@ export const make = (pool: ConnectionPool.ConnectionPool["Type"], path: CallPath
     if (status._tag !== "Connected" && status._tag !== "Connecting" && status._tag !== "Idle") {
       return Effect.succeed(without({ server, status, error: "error" in status ? status.error : undefined }))
     }
-    return Effect.match(path.ask(server, operation, lists.get), {
+    return Effect.match(path.ask(server, operation, (live) => traced(operation, live, lists.get(live))), {
       onFailure: (error) => without({ server, status: pool.member(server)?.status ?? status, error }),
       onSuccess: (listing) => ({ items: listing.items.map((item) => ({ ...item, server })), missing: [] })
     })

@@ -25,6 +25,7 @@ import * as CallPath from "./callPath.ts"
 import * as CallStream from "./callStream.ts"
 import * as Gather from "./gather.ts"
 import * as Offerings from "./offerings.ts"
+import * as Requests from "./requests.ts"
 import * as Required from "./required.ts"
 import * as Sandbox from "./sandbox.ts"
 import * as ServerInfos from "./serverInfos.ts"
@@ -135,6 +136,7 @@ export const make = (
     const tools = Effect.map(catalog.list, toolsOf)
 
     const gather = Gather.make(pool, path)
+    const send = Requests.make(pool, path)
 
     return {
       tools,
@@ -162,12 +164,17 @@ export const make = (
       },
       resources: gather("resources/list", offerings.resources),
       resourceTemplates: gather("resources/templates/list", offerings.templates),
-      readResource: (server, uri) => path.ask(server, "resources/read", ({ session }) => session.readResource(uri)),
+      readResource: (server, uri) =>
+        send(server, { method: "resources/read", uri }, ({ session }, meta) => session.readResource(uri, { meta })),
       subscribeResource: (server, uri) =>
         CallStream.subscription(pool, server, (session) => session.subscribeResource(uri)),
       prompts: gather("prompts/list", offerings.prompts),
       getPrompt: (server, name, args) =>
-        path.ask(server, "prompts/get", ({ session }) => session.getPrompt(name, args)),
+        send(
+          server,
+          { method: "prompts/get", prompt: name },
+          ({ session }, meta) => session.getPrompt(name, args, { meta })
+        ),
       servers: infos.all,
       server: infos.one,
       status: infos.changes,

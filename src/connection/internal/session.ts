@@ -103,8 +103,8 @@ export const make = (connection: Connector.Connection): Effect.Effect<Session.Se
         Listing.all(listed, templates),
         (pages) => decoding.listing(pages, decoding.resourceTemplate)
       ),
-      readResource: (uri) =>
-        Effect.matchEffect(send("resources/read", { uri }), {
+      readResource: (uri, options) =>
+        Effect.matchEffect(send("resources/read", withMeta({ uri }, options?.meta)), {
           onFailure: (error) =>
             Effect.fail(
               error._tag === "RemoteError" && error.code === resourceNotFound
@@ -120,8 +120,8 @@ export const make = (connection: Connector.Connection): Effect.Effect<Session.Se
         }),
       subscribeResource: (uri) => Changes.signals(connection, Changes.resource(uri)),
       prompts: Effect.map(Listing.all(listed, prompts), (pages) => decoding.listing(pages, decoding.prompt)),
-      getPrompt: (name, args = {}) =>
-        Effect.flatMap(send("prompts/get", { name, arguments: args }), (result) => {
+      getPrompt: (name, args = {}, options) =>
+        Effect.flatMap(send("prompts/get", withMeta({ name, arguments: args }, options?.meta)), (result) => {
           const messages = decoding.promptMessages(result)
           return messages === undefined
             ? violation("the messages of prompts/get are no list")
@@ -146,6 +146,9 @@ export const make = (connection: Connector.Connection): Effect.Effect<Session.Se
       request: send
     }
   })
+
+const withMeta = (params: JsonRpc.JsonObject, meta: JsonRpc.JsonObject | undefined): JsonRpc.JsonObject =>
+  meta === undefined ? params : { ...params, _meta: meta }
 
 const completionParams = (
   ref: Session.CompletionRef,
