@@ -108,6 +108,18 @@ export interface ServerTools {
 }
 
 /**
+ * The tools of a server, of which the server itself can be asked although what was kept has not been loaded yet.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Opened {
+  readonly tools: ServerTools
+  readonly isLoaded: () => boolean
+  readonly loaded: Effect.Effect<void>
+}
+
+/**
  * @since 0.1.0
  * @category tags
  */
@@ -118,6 +130,8 @@ export class ToolCache extends Context.Tag("effect-mcp-runtime/tools/ToolCache")
    * whatever name, is loaded before this succeeds; that it cannot be read costs nothing but an event.
    */
   readonly for: (config: ServerConfig.ServerConfig) => Effect.Effect<ServerTools>
+  /** The same at once, while what was kept may still be being loaded. */
+  readonly open: (config: ServerConfig.ServerConfig) => Effect.Effect<Opened>
   /**
    * Forgets a server that is no longer configured, and its snapshot, unless the same is in use under another name. What
    * was handed out goes on, but is kept no more.
@@ -128,7 +142,10 @@ export class ToolCache extends Context.Tag("effect-mcp-runtime/tools/ToolCache")
 interface Entry {
   readonly fingerprint: string
   readonly kept: Persistence.Kept
-  readonly tools: Deferred.Deferred<ServerTools>
+  readonly tools: serverTools.Offerable
+  readonly loaded: Deferred.Deferred<void>
+  readonly opened: Opened
+  isLoaded: boolean
 }
 
 const make = (
@@ -144,39 +161,41 @@ const make = (
     const timeToLive = Duration.toMillis(options.timeToLive)
     const maxTimeToLive = Duration.toMillis(options.maxTimeToLive)
 
-    const open = ({ kept, tools }: Entry, server: string): Effect.Effect<void> =>
-      Effect.map(Effect.exit(Effect.interruptible(kept.load)), (loaded) => {
-        const opened = serverTools.make({
-          server,
+    const load = (entry: Entry): Effect.Effect<void> =>
+      Effect.map(Effect.exit(Effect.interruptible(entry.kept.load)), (snapshot) => {
+        if (Exit.isSuccess(snapshot) && Option.isSome(snapshot.value)) entry.tools.offer(snapshot.value.value)
+        entry.isLoaded = true
+        Deferred.unsafeDone(entry.loaded, Effect.void)
+      })
+
+    const open: ToolCache["Type"]["open"] = (config) =>
+      Effect.suspend(() => {
+        const fingerprint = Fingerprint.of(config)
+        const found = entries.get(config.name)
+        if (found?.fingerprint === fingerprint) return Effect.succeed(found.opened)
+        const kept = persistence(config, fingerprint)
+        const loaded = Deferred.unsafeMake<void>(FiberId.none)
+        const tools = serverTools.make({
+          server: config.name,
           scope,
           now,
           lifetime: (ttlMs) => ttlMs === undefined ? timeToLive : Math.min(ttlMs, maxTimeToLive),
-          onFetched: kept.keep,
-          snapshot: Exit.isSuccess(loaded) ? Option.getOrUndefined(loaded.value) : undefined
+          onFetched: kept.keep
         })
-        Deferred.unsafeDone(tools, Effect.succeed(opened))
+        const opened: Opened = {
+          tools,
+          isLoaded: () => entry.isLoaded,
+          loaded: Deferred.await(loaded)
+        }
+        const entry: Entry = { fingerprint, kept, tools, loaded, opened, isLoaded: false }
+        entries.set(config.name, entry)
+        // In a fiber of its own, so that others get it too if the first who asks is interrupted.
+        return Effect.as(Effect.uninterruptible(Effect.forkIn(load(entry), scope)), opened)
       })
 
     return {
-      for: (config) =>
-        Effect.uninterruptibleMask((restore) =>
-          Effect.suspend(() => {
-            const fingerprint = Fingerprint.of(config)
-            const found = entries.get(config.name)
-            if (found?.fingerprint === fingerprint) return restore(Deferred.await(found.tools))
-            const entry: Entry = {
-              fingerprint,
-              kept: persistence(config, fingerprint),
-              tools: Deferred.unsafeMake(FiberId.none)
-            }
-            entries.set(config.name, entry)
-            // In a fiber of its own, so that others get it too if the first who asks is interrupted.
-            return Effect.zipRight(
-              Effect.forkIn(open(entry, config.name), scope),
-              restore(Deferred.await(entry.tools))
-            )
-          })
-        ),
+      open,
+      for: (config) => Effect.flatMap(open(config), ({ loaded, tools }) => Effect.as(loaded, tools)),
       forget: (config) =>
         Effect.suspend(() => {
           const fingerprint = Fingerprint.of(config)

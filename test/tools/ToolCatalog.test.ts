@@ -287,4 +287,38 @@ describe("a catalog", () => {
         assert.strictEqual(missing[0]?.status._tag, "Reconnecting")
         assert.isDefined(missing[0]?.error)
       }), { servers: [Pool.local("a")], reconnect: { schedule: Schedule.spaced("10 seconds") } }))
+
+  it.scoped("is not kept waiting by a slow disk when the server has answered", () =>
+    withServer({ tools: [tool("one")] }, (server) =>
+      Effect.gen(function*() {
+        yield* Pool.until("a", "Connected")
+        // time stands still here
+        assert.deepStrictEqual(yield* offered, ["Ready mcp__a__one"])
+        assert.strictEqual(server.received("tools/list").length, 1)
+      }), { cache: keptIn(new Map(), () => "4 seconds") }))
+
+  it.scoped("takes for unknown what the disk has not given within the gate, and wakes its server", () =>
+    withServer({ tools: [tool("one")] }, () =>
+      Effect.gen(function*() {
+        const asked = yield* Effect.fork(offered)
+        yield* TestClock.adjust("250 millis")
+        assert.deepStrictEqual(yield* Fiber.join(asked), ["Ready mcp__a__one"])
+      }), { servers: [Pool.remote("a", { lazy: true })], cache: keptIn(new Map(), () => "4 seconds") }))
+
+  it.scoped("lets what the disk gives late not undo what the server has said", () =>
+    Effect.gen(function*() {
+      const values = new Map<string, string>()
+      let slowness: Duration.DurationInput = 0
+      const cache = keptIn(values, () => slowness)
+      yield* withServer({ tools: [tool("one")] }, () => offered, { cache })
+      slowness = "4 seconds"
+      yield* withServer({ tools: [tool("two")] }, () =>
+        Effect.gen(function*() {
+          yield* Pool.until("a", "Connected")
+          assert.deepStrictEqual(yield* offered, ["Ready mcp__a__two"])
+          yield* TestClock.adjust("5 seconds")
+          assert.deepStrictEqual(yield* offered, ["Ready mcp__a__two"])
+        }), { cache })
+      assert.include(Array.from(values.values()).join(), "two")
+    }))
 })

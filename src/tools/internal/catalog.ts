@@ -20,15 +20,9 @@ import * as ToolCache from "../ToolCache.ts"
 import type * as ToolCatalog from "../ToolCatalog.ts"
 import * as ToolIndex from "../ToolIndex.ts"
 
-/** A server, and what is known of its tools. */
-interface Known {
-  readonly member: ConnectionPool.Member
-  readonly tools: ToolCache.ServerTools
-}
-
-interface Loaded {
+/** What is known of a server's tools. */
+interface Loaded extends ToolCache.Opened {
   readonly config: ServerConfig.ServerConfig
-  readonly tools: ToolCache.ServerTools
   readonly stop: () => void
 }
 
@@ -76,9 +70,7 @@ export const make = (
           } else if (known?.config !== config) {
             // what is kept between runs is read before somebody asks for it, and what has come with a new configuration
             // is asked, because its connection was there before that
-            beside(
-              Effect.catchAll(Effect.suspend(() => Effect.zipRight(toolsOf(config), askNow(server))), () => Effect.void)
-            )
+            beside(Effect.ignore(Effect.suspend(() => Effect.zipRight(opened(config), askNow(server)))))
           }
         })
       ),
@@ -88,35 +80,34 @@ export const make = (
           for (const server of Array.from(loaded.keys())) unload(server)
         })
     )
-    const toolsOf = (config: ServerConfig.ServerConfig): Effect.Effect<ToolCache.ServerTools> =>
+    const opened = (config: ServerConfig.ServerConfig): Effect.Effect<ToolCache.Opened> =>
       Effect.suspend(() => {
         const known = loadedOf(config)
-        if (known?.config === config) return Effect.succeed(known.tools)
-        return Effect.map(cache.for(config), (tools) => {
+        if (known?.config === config) return Effect.succeed(known)
+        return Effect.map(cache.open(config), (opened) => {
           const present = pool.config(config.name)
           const known = loaded.get(config.name)
           // it went, or became another, while it was looked up
           if (present === undefined || !Present.isSame(present, config)) {
             if (!Present.isSame(known?.config, config)) beside(cache.forget(config))
-            return tools
+            return opened
           }
-          if (known?.tools === tools) {
+          loads++
+          if (known?.tools === opened.tools) {
             loaded.set(config.name, { ...known, config: present })
-            loads++
-            return tools
+            return opened
           }
           if (known !== undefined) {
             known.stop()
             if (!Present.isSame(known.config, config)) beside(cache.forget(known.config))
           }
-          const stop = tools.onChange(({ rejected, source, tools }) => {
+          const stop = opened.tools.onChange(({ rejected, source, tools }) => {
             if (source === "snapshot") return
             const counts = { tools: tools.length, rejected: rejected.length }
             events.publish(McpEvent.McpEvent.ToolsRefreshed({ server: config.name, ...counts }))
           })
-          loaded.set(config.name, { config: present, tools, stop })
-          loads++
-          return tools
+          loaded.set(config.name, { ...opened, config: present, stop })
+          return opened
         })
       })
 
@@ -156,7 +147,7 @@ export const make = (
     const learn = (live: ConnectionPool.Live): Effect.Effect<void, McpError.RuntimeError> =>
       Effect.suspend(() => {
         if (!Present.isPresent(pool, live)) return Effect.void
-        return Effect.flatMap(toolsOf(live.config), (tools) =>
+        return Effect.flatMap(opened(live.config), ({ tools }) =>
           Effect.map(
             tools.fetch({ generation: live.generation, era: live.session.connection.era, list: live.session.tools }),
             () => pool.setTools(live.server, index().ofServer(live.server).length)
@@ -238,41 +229,45 @@ export const make = (
     }
 
     const list: Effect.Effect<ToolCatalog.Listing> = Effect.gen(function*() {
-      const began = clock.unsafeCurrentTimeMillis()
-      const members = pool.members()
-      const known = yield* Effect.forEach(
-        members,
-        (member) => Effect.map(toolsOf(member.config), (tools): Known => ({ member, tools })),
-        { concurrency: "unbounded" }
-      )
+      const over = clock.unsafeCurrentTimeMillis() + gate
+      const withinGate = <A>(self: Effect.Effect<A>) =>
+        Effect.suspend(() => Effect.timeoutOption(self, Duration.millis(over - clock.unsafeCurrentTimeMillis())))
       const failures = new Map<string, McpError.RuntimeError>()
+      const learning = (server: string): Effect.Effect<void> =>
+        Effect.catchAll(discover(server), (error) =>
+          Effect.sync(() => {
+            failures.set(server, error)
+          }))
       const soon: Array<Effect.Effect<void>> = []
-      const late: Array<Effect.Effect<void>> = []
-      for (const one of known) {
-        const { config, status } = one.member
-        const has = one.tools.current() !== undefined
-        if (status._tag === "Connected" && isFresh(one.member)) {
-          metrics.for(config.name).cacheHit()
+      const late: Array<Effect.Effect<unknown>> = []
+      for (const member of pool.members()) {
+        const { config: { name: server }, status } = member
+        const { isLoaded, loaded, tools } = yield* opened(member.config)
+        if (status._tag === "Connected" && isFresh(member)) {
+          metrics.for(server).cacheHit()
           continue
         }
-        // a server that is asleep is not woken for what is known of it
-        if (!mayCome(status) || status._tag === "Idle" && has) continue
-        metrics.for(config.name).cacheMiss()
-        const learning = Effect.catchAll(discover(config.name), (error) =>
-          Effect.sync(() => {
-            failures.set(config.name, error)
-          }))
-        ;(has ? soon : late).push(learning)
+        if (!isLoaded()) {
+          // who answers before the disk does is not kept waiting by it
+          const known = isOnItsWay(status) ? Effect.raceFirst(loaded, learning(server)) : loaded
+          const left = Effect.suspend(() => {
+            const status = pool.member(server)?.status
+            const has = tools.current() !== undefined
+            if (status === undefined || failures.has(server) || !isDue(status, has)) return Effect.void
+            return has ? withinGate(learning(server)) : learning(server)
+          })
+          metrics.for(server).cacheMiss()
+          // what has not been read when the gate is over is taken for unknown
+          late.push(Effect.zipRight(withinGate(known), left))
+          continue
+        }
+        const has = tools.current() !== undefined
+        if (!isDue(status, has)) continue
+        metrics.for(server).cacheMiss()
+        ;(has ? soon : late).push(learning(server))
       }
-      if (soon.length + late.length > 0) {
-        // what is kept was read meanwhile, of many servers not in no time
-        const left = Duration.millis(began + gate - clock.unsafeCurrentTimeMillis())
-        yield* Effect.zipRight(
-          Effect.timeoutOption(Effect.all(soon, { concurrency: "unbounded", discard: true }), left),
-          Effect.all(late, { concurrency: "unbounded", discard: true }),
-          { concurrent: true }
-        )
-      }
+      if (soon.length > 0) late.push(withinGate(Effect.all(soon, { concurrency: "unbounded", discard: true })))
+      yield* Effect.all(late, { concurrency: "unbounded", discard: true })
       return listing(failures)
     })
 
@@ -323,6 +318,12 @@ export const make = (
 /** Whether a server can become connected by waiting or by asking. */
 const mayCome = ({ _tag }: ServerStatus.ServerStatus): boolean =>
   _tag === "Idle" || _tag === "Connecting" || _tag === "Connected"
+
+const isOnItsWay = ({ _tag }: ServerStatus.ServerStatus): boolean => _tag === "Connecting" || _tag === "Connected"
+
+/** Whether a server is asked; one that is asleep is not woken for what is known of it. */
+const isDue = (status: ServerStatus.ServerStatus, has: boolean): boolean =>
+  mayCome(status) && !(status._tag === "Idle" && has)
 
 /** Whether tools that are known are worth offering. */
 const isOffering = (status: ServerStatus.ServerStatus): boolean => mayCome(status) || status._tag === "Reconnecting"

@@ -83,6 +83,8 @@ export const make = (options: Options): Effect.Effect<Persistence, never, Scope.
     const key = `tools-${fingerprint}`
     let stored: Stored | undefined = undefined
     let forgotten = false
+    /** What the server has said is not to be undone by what was read meanwhile. */
+    let heard = false
 
     const issue = (detail: string) => events.publish({ _tag: "CacheIssue", server: config.name, detail })
     const failed = (detail: string) => issue(`the tools are not kept for the next run: ${detail}`)
@@ -123,9 +125,10 @@ export const make = (options: Options): Effect.Effect<Persistence, never, Scope.
           issue(`the snapshot of the tools cannot be read: ${read.left}`)
           return Option.none()
         }
-        return Option.flatMap(read.right, decoded)
+        return heard ? Option.none() : Option.flatMap(read.right, decoded)
       }),
       keep: ({ content, era, fetchedAt, list }) => {
+        heard = true
         if (forgotten) return
         if (list.cacheScope === "private" && !isPrincipalKnown(config)) return drop()
         if (content === undefined) {

@@ -35,8 +35,12 @@ export interface Options {
   readonly lifetime: (ttlMs: number | undefined) => number
   /** Called with each list that becomes the known one. */
   readonly onFetched: (fetched: Fetched) => void
-  /** What was kept from an earlier run. */
-  readonly snapshot: ToolCache.Manifest | undefined
+}
+
+/** @internal */
+export interface Offerable extends ToolCache.ServerTools {
+  /** What was kept from an earlier run, for as long as the server itself has said nothing. */
+  readonly offer: (snapshot: ToolCache.Manifest) => void
 }
 
 interface Known {
@@ -61,14 +65,8 @@ interface Flight {
 }
 
 /** @internal */
-export const make = ({ lifetime, now, onFetched, scope, server, snapshot }: Options): ToolCache.ServerTools => {
-  let known: Known | undefined = snapshot === undefined ? undefined : {
-    manifest: snapshot,
-    order: 0,
-    epoch: -1,
-    lifetime: 0,
-    identity: () => toolsContent(snapshot.tools, snapshot.rejected)?.identity
-  }
+export const make = ({ lifetime, now, onFetched, scope, server }: Options): Offerable => {
+  let known: Known | undefined = undefined
   let epoch = 0
   let order = 0
   const flights = new Set<Flight>()
@@ -151,6 +149,15 @@ export const make = ({ lifetime, now, onFetched, scope, server, snapshot }: Opti
   }
 
   return {
+    offer: (snapshot) => {
+      known ??= {
+        manifest: snapshot,
+        order: 0,
+        epoch: -1,
+        lifetime: 0,
+        identity: () => toolsContent(snapshot.tools, snapshot.rejected)?.identity
+      }
+    },
     current: () => known?.manifest,
     isFresh: () => {
       if (known === undefined || known.epoch !== epoch) return false
