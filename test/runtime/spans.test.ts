@@ -31,7 +31,7 @@ const traced = <A, E>(
 
 const metaOf = (peer: MemoryServer.Server, method: string) =>
   // the cast: what a client has sent as `params` is an object
-  (peer.received(method)[0]?.["params"] as JsonRpc.JsonObject)["_meta"]
+  (peer.received(method)[0]!["params"] as JsonRpc.JsonObject)["_meta"]
 
 const traceparent = `00-${RecordingTracer.traceId}-0000000000000001-01`
 
