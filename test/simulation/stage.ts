@@ -44,7 +44,8 @@ export const make = (script: Script.Script, world: World.World, witness: Witness
       Layer.mergeAll(
         EraMemory.layerMemory,
         McpEvent.layer,
-        Teardown.layer({ drainTimeout: drain })
+        // less than what all of it may take together
+        Teardown.layer({ drainTimeout: Math.min(drain, 8_000) })
       )
     )
     const policies = Layer.mergeAll(
