@@ -40,6 +40,8 @@ export interface CallPath {
     operation: string,
     f: (live: ConnectionPool.Live) => Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | McpError.RuntimeError, R>
+  /** Lets go of what it keeps of a server. */
+  readonly forget: (server: string) => void
   /** How many calls of a server are under way. */
   readonly inFlight: (server: string) => number
   /** Tells of the calls that take long. Never ends. */
@@ -49,7 +51,7 @@ export interface CallPath {
 /** @internal */
 export const make = (options: Options): CallPath => {
   const { clock, pool, publish } = options
-  const gatesOf = Gates.lookup(options)
+  const { find: gatesOf, forget } = Gates.lookup(options)
   const running = new Set<Call>()
   const surroundings = { clock, pool, publish, definition: options.definition, running }
   let ids = 0
@@ -96,6 +98,7 @@ export const make = (options: Options): CallPath => {
   return {
     call,
     ask,
+    forget,
     inFlight: (server) => {
       let count = 0
       for (const one of running) if (one.server === server) count++

@@ -51,10 +51,10 @@ export interface Options {
  *
  * @internal
  */
-export const lookup = (options: Options): (server: string) => Gates | undefined => {
+export const lookup = (options: Options) => {
   const { breakers, bulkhead, limits, metrics, policy, pool } = options
   const known = new Map<string, Gates>()
-  return (server) => {
+  const find = (server: string): Gates | undefined => {
     const config = pool.config(server)
     const gates = known.get(server)
     if (config === undefined || gates?.config === config) return config === undefined ? undefined : gates
@@ -73,6 +73,12 @@ export const lookup = (options: Options): (server: string) => Gates | undefined 
     }
     known.set(server, made)
     return made
+  }
+  return {
+    find,
+    forget: (server: string): void => {
+      known.delete(server)
+    }
   }
 }
 

@@ -36,9 +36,16 @@ export const make = (pool: ConnectionPool.ConnectionPool["Type"], path: CallPath
     if (status._tag !== "Connected" && status._tag !== "Connecting" && status._tag !== "Idle") {
       return Effect.succeed(without({ server, status, error: "error" in status ? status.error : undefined }))
     }
+    const found = (listing: Session.Listing<Item>): Part => ({
+      items: listing.items.map((item) => ({ ...item, server })),
+      missing: []
+    })
+    // a server that is asleep is not woken for what is known of it
+    const known = status._tag === "Idle" ? lists.known(server) : undefined
+    if (known !== undefined) return Effect.succeed(found(known))
     return Effect.match(path.ask(server, operation, (live) => traced(operation, live, lists.get(live))), {
       onFailure: (error) => without({ server, status: pool.member(server)?.status ?? status, error }),
-      onSuccess: (listing) => ({ items: listing.items.map((item) => ({ ...item, server })), missing: [] })
+      onSuccess: found
     })
   }
 

@@ -1,13 +1,19 @@
 /**
- * The resources, templates and prompts of each server: listed after it has connected, and when it says that they have
- * changed.
+ * The resources, templates and prompts of each server: listed after it has connected, when it says that they have
+ * changed, and when what is known of them has grown old.
  *
  * @internal
  */
+import type * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
 import type * as Session from "../connection/Session.ts"
 import type * as McpError from "../McpError.ts"
+import * as ToolCache from "../tools/ToolCache.ts"
+import * as Present from "./present.ts"
 
 /**
  * One list of every server.
@@ -15,9 +21,13 @@ import type * as McpError from "../McpError.ts"
  * @internal
  */
 export interface Lists<A> {
-  /** What was listed over this connection, or is now. */
+  /** What was listed last, however long ago. */
+  readonly known: (server: string) => A | undefined
+  /** What was listed over this connection and is not old, which is an Exit then; or is listed now. */
   readonly get: (live: ConnectionPool.Live) => Effect.Effect<A, McpError.CallError>
   readonly learn: (live: ConnectionPool.Live) => Effect.Effect<void, McpError.CallError>
+  /** From now on what is known is old. */
+  readonly invalidate: (server: string) => void
   readonly forget: (server: string) => void
 }
 
@@ -28,30 +38,75 @@ export interface Offerings {
   readonly prompts: Lists<Session.Listing<Session.Prompt>>
 }
 
-const lists = <A>(list: (session: Session.Session) => Effect.Effect<A, McpError.CallError>): Lists<A> => {
-  const kept = new Map<string, { readonly generation: number; readonly listing: A }>()
+interface Kept<A> {
+  readonly config: ServerConfig.ServerConfig
+  readonly generation: number
+  /** Later fetches have higher ones. */
+  readonly order: number
+  readonly fetchedAt: number
+  readonly listing: A
+}
+
+const timeToLive = Duration.toMillis(ToolCache.defaults.timeToLive)
+const maxTimeToLive = Duration.toMillis(ToolCache.defaults.maxTimeToLive)
+
+type Pool = ConnectionPool.ConnectionPool["Type"]
+
+const lists = <A extends Session.Listing<unknown>>(
+  pool: Pool,
+  clock: Clock.Clock,
+  list: (session: Session.Session) => Effect.Effect<A, McpError.CallError>
+): Lists<A> => {
+  const kept = new Map<string, Kept<A>>()
+  /** Up to which order of a server everything is old. */
+  const old = new Map<string, number>()
+  let orders = 0
+
+  const isOutdone = (live: ConnectionPool.Live, order: number, by: Kept<A> | undefined): boolean =>
+    by !== undefined && Present.isSame(by.config, live.config) &&
+    (by.generation > live.generation || (by.generation === live.generation && by.order > order))
+
   const fetch = (live: ConnectionPool.Live) =>
-    Effect.tap(list(live.session), (listing) =>
-      Effect.sync(() => {
-        // what an older connection gave says nothing of the present one
-        if ((kept.get(live.server)?.generation ?? 0) > live.generation) return
-        kept.set(live.server, { generation: live.generation, listing })
-      }))
+    Effect.suspend(() => {
+      const order = ++orders
+      return Effect.map(list(live.session), (listing) => {
+        const { config, generation, server } = live
+        if (Present.isPresent(pool, live) && !isOutdone(live, order, kept.get(server))) {
+          kept.set(server, { config, generation, order, fetchedAt: clock.unsafeCurrentTimeMillis(), listing })
+        }
+        return listing
+      })
+    })
+
+  const isFresh = ({ generation, server }: ConnectionPool.Live, known: Kept<A>): boolean => {
+    if (known.generation !== generation || known.order <= (old.get(server) ?? 0)) return false
+    const age = clock.unsafeCurrentTimeMillis() - known.fetchedAt
+    return age >= 0 && age < Math.min(known.listing.ttlMs ?? timeToLive, maxTimeToLive)
+  }
+
   return {
+    known: (server) => {
+      const known = kept.get(server)
+      return known !== undefined && Present.isSame(pool.config(server), known.config) ? known.listing : undefined
+    },
     get: (live) => {
       const known = kept.get(live.server)
-      return known?.generation === live.generation ? Effect.succeed(known.listing) : fetch(live)
+      return known !== undefined && isFresh(live, known) ? Exit.succeed(known.listing) : fetch(live)
     },
     learn: fetch,
+    invalidate: (server) => {
+      old.set(server, orders)
+    },
     forget: (server) => {
       kept.delete(server)
+      old.delete(server)
     }
   }
 }
 
 /** @internal */
-export const make = (): Offerings => ({
-  resources: lists((session) => session.resources),
-  templates: lists((session) => session.resourceTemplates),
-  prompts: lists((session) => session.prompts)
+export const make = (pool: Pool, clock: Clock.Clock): Offerings => ({
+  resources: lists(pool, clock, (session) => session.resources),
+  templates: lists(pool, clock, (session) => session.resourceTemplates),
+  prompts: lists(pool, clock, (session) => session.prompts)
 })

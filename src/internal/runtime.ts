@@ -23,6 +23,7 @@ import * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
 import * as CallPath from "./callPath.ts"
 import * as CallStream from "./callStream.ts"
+import * as Departures from "./departures.ts"
 import * as Gather from "./gather.ts"
 import * as Offerings from "./offerings.ts"
 import * as Requests from "./requests.ts"
@@ -53,8 +54,9 @@ export const make = (
     const pool = yield* ConnectionPool.ConnectionPool
     const teardown = yield* Teardown.Teardown
     const limits = yield* Limits.CurrentLimits
+    const clock = yield* Effect.clock
     const path = CallPath.make({
-      clock: yield* Effect.clock,
+      clock,
       limits,
       pool,
       breakers,
@@ -65,10 +67,12 @@ export const make = (
       definition: catalog.definition
     })
     const infos = ServerInfos.make({ pool, breakers, catalog, path })
-    const offerings = Offerings.make()
+    const offerings = Offerings.make(pool, clock)
     const sandbox = Sandbox.make(pool)
 
-    yield* Startup.watch({ pool, breakers, events, metrics, servers: options.servers })
+    const silence = yield* Startup.watch({ pool, breakers, events, metrics, servers: options.servers })
+    const { prompts, resources, templates } = offerings
+    yield* Departures.watch(pool, [path.forget, silence, resources.forget, templates.forget, prompts.forget])
     yield* pool.onConnected(yield* Upkeep.make({ catalog, offerings, pool, sandbox }))
     yield* Effect.forkScoped(path.tellRunning(Duration.decode(options.progressInterval)))
     yield* pool.reload(options.servers)

@@ -22,8 +22,14 @@ export interface Options {
   readonly servers: ReadonlyArray<ServerConfig.ServerConfig>
 }
 
-/** @internal */
-export const watch = ({ breakers, events, metrics, pool, servers }: Options): Effect.Effect<void, never, Scope.Scope> =>
+/**
+ * Gives back how to let go of what is kept of a server.
+ *
+ * @internal
+ */
+export const watch = (
+  { breakers, events, metrics, pool, servers }: Options
+): Effect.Effect<(server: string) => void, never, Scope.Scope> =>
   Effect.gen(function*() {
     const clock = yield* Effect.clock
     const began = clock.unsafeCurrentTimeMillis()
@@ -80,4 +86,8 @@ export const watch = ({ breakers, events, metrics, pool, servers }: Options): Ef
         })
     )
     if (of === 0) complete()
+    return (server) => {
+      breakersHeard.get(server)?.()
+      breakersHeard.delete(server)
+    }
   })

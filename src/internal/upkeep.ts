@@ -90,7 +90,7 @@ export const make = (
         }
         const subjects = kept.changed
         kept.changed = new Set()
-        for (const subject of subjects) if (subject !== "tools") offerings[subject].forget(kept.live.server)
+        for (const subject of subjects) if (subject !== "tools") offerings[subject].invalidate(kept.live.server)
         return learn(kept.live, subjects).pipe(
           Effect.zipRight(Effect.sleep(spacing)),
           Effect.zipRight(follow(kept))

@@ -77,6 +77,22 @@ describe("the memory of a runtime", () => {
       assert.isAtMost(connections.filter((one) => one.deref() !== undefined).length, 2)
     }))
 
+  it.scopedLive("keeps nothing of the servers that it has had", () =>
+    Effect.gen(function*() {
+      const configs: Array<WeakRef<object>> = []
+      const service = yield* running(() => connection)
+      for (let turn = 0; turn < 20; turn++) {
+        const config = Pool.remote(`s${turn}`)
+        configs.push(new WeakRef(config))
+        yield* service.reload([config])
+        yield* service.callTool({ server: config.name, tool: "echo" })
+        yield* service.resources
+      }
+      yield* service.reload([])
+      yield* settled
+      assert.isAtMost(configs.filter((one) => one.deref() !== undefined).length, 2)
+    }))
+
   it.scopedLive("remembers nothing of the fibers that connected before", () =>
     Effect.gen(function*() {
       const depths: Array<number> = []

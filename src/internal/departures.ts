@@ -1,0 +1,24 @@
+/**
+ * Hears when a server is gone for good, so that whoever keeps something of each server lets go of it.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type * as ConnectionPool from "../connection/ConnectionPool.ts"
+
+/** @internal */
+export const watch = (
+  pool: ConnectionPool.ConnectionPool["Type"],
+  forget: ReadonlyArray<(server: string) => void>
+): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.asVoid(Effect.acquireRelease(
+    Effect.sync(() =>
+      pool.onChange(({ server, status }) => {
+        // closed with its configuration still there, it is the pool that ends
+        if (status._tag !== "Closed" || pool.config(server) !== undefined) return
+        for (const one of forget) one(server)
+      })
+    ),
+    (stop) => Effect.sync(stop)
+  ))
