@@ -6,6 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
+import type * as Session from "../connection/Session.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 
 const capability = "codex/sandbox-state"
@@ -17,23 +18,27 @@ export interface Sandbox {
   readonly greet: (live: ConnectionPool.Live) => Effect.Effect<void>
 }
 
+/** One state to tell; another for each time that somebody gives one, even if it is the same object. */
+interface News {
+  readonly state: JsonRpc.JsonObject
+}
+
 /** @internal */
 export const make = (pool: ConnectionPool.ConnectionPool["Type"]): Sandbox => {
-  let current: JsonRpc.JsonObject | undefined = undefined
-  const told = new Map<number, JsonRpc.JsonObject>()
+  let current: News | undefined = undefined
+  // goes with each connection
+  const told = new WeakMap<Session.Session, News>()
 
-  const greet: Sandbox["greet"] = (live) =>
+  const greet: Sandbox["greet"] = ({ server, session }) =>
     Effect.suspend(() => {
-      const state = current
-      if (state === undefined || told.get(live.generation) === state) return Effect.void
-      if (live.session.experimental(capability) === undefined) return Effect.void
-      told.set(live.generation, state)
-      return Effect.catchAll(live.session.notify(`${capability}/update`, state), (error) => {
+      const news = current
+      if (news === undefined || told.get(session) === news) return Effect.void
+      if (session.experimental(capability) === undefined) return Effect.void
+      told.set(session, news)
+      return Effect.catchAll(session.notify(`${capability}/update`, news.state), (error) => {
         // a connection that breaks is greeted anew when it comes back
-        told.delete(live.generation)
-        return Effect.annotateLogs(Effect.logDebug(`not told of the sandbox: ${error._tag}`), {
-          server: live.server
-        })
+        if (told.get(session) === news) told.delete(session)
+        return Effect.annotateLogs(Effect.logDebug(`not told of the sandbox: ${error._tag}`), { server })
       })
     })
 
@@ -41,10 +46,8 @@ export const make = (pool: ConnectionPool.ConnectionPool["Type"]): Sandbox => {
     greet,
     notify: (state) =>
       Effect.suspend(() => {
-        current = state
+        current = { state }
         const lives = pool.members().flatMap(({ live }) => live === undefined ? [] : [live])
-        const open = new Set(lives.map(({ generation }) => generation))
-        for (const generation of told.keys()) if (!open.has(generation)) told.delete(generation)
         return Effect.forEach(lives, greet, { concurrency: "unbounded", discard: true })
       })
   }

@@ -392,6 +392,26 @@ describe("a runtime", () => {
       ))
     }))
 
+  it.scoped("tells the state of the sandbox each time that it is given, even in the same object", () =>
+    Effect.gen(function*() {
+      const peer = yield* MemoryServer.make({
+        era: "session",
+        capabilities: { tools: {}, experimental: { "codex/sandbox-state": {} } }
+      })
+      const method = "codex/sandbox-state/update"
+      yield* Effect.gen(function*() {
+        const service = yield* runtime
+        yield* Pool.until("a", "Connected")
+        const state = { sandboxPolicy: "read-only" }
+        yield* service.notifySandboxState(state)
+        yield* peer.until(() => peer.received(method).length === 1)
+        state.sandboxPolicy = "none"
+        yield* service.notifySandboxState(state)
+        yield* peer.until(() => peer.received(method).length === 2)
+        assert.deepStrictEqual(peer.received(method)[1]?.["params"], { sandboxPolicy: "none" })
+      }).pipe(Effect.provide(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")] })))
+    }))
+
   it.scoped("tells the state of the sandbox to those that want it, now and after a reconnect", () =>
     Effect.gen(function*() {
       const wants = yield* MemoryServer.make({
