@@ -95,10 +95,12 @@ const perform = (
     const everTrusted = new Set(plans.filter(({ trusted }) => trusted).map(({ name }) => name))
     /** Replacements under way, and the connections that they may leave open for a while. */
     const replacing = new Set<{ readonly host: string; until: number }>()
-    witness.isReplacing = (server) => {
+    const replacements = (server: string) => {
       const host = script.servers.find(({ name }) => name === server)?.host
-      return Array.from(replacing).some((one) => one.host === host && one.until === Infinity)
+      return Array.from(replacing).filter((one) => one.host === host)
     }
+    witness.isReplacing = (server) => replacements(server).some(({ until }) => until === Infinity)
+    witness.isDraining = (server) => replacements(server).length > 0
     let tokens = 0
 
     const at = (index: number): Script.ServerPlan | undefined => plans[index % Math.max(1, plans.length)]

@@ -87,6 +87,9 @@ export class Witness {
   /** Whether two connections are being made for a server, so that nobody can tell whose attempt it is. */
   isReplacing: (server: string) => boolean = () => false
 
+  /** Whether a connection may be there still that another has taken the place of. */
+  isDraining: (server: string) => boolean = () => false
+
   /** A person has asked for an attempt, or has changed what is attempted: what was planned holds no more. */
   intervened(server: string): void {
     this.#plans.delete(server)
@@ -106,7 +109,7 @@ export class Witness {
     if (previous !== undefined && !ServerStatus.mayFollow(previous, status)) {
       this.violate(`${server} became ${stamp(status)} after ${stamp(previous)}`)
     }
-    if (status._tag === "Idle" && previous?._tag === "Connected" && !this.isReplacing(server) && !this.script.share) {
+    if (status._tag === "Idle" && previous?._tag === "Connected" && !this.isDraining(server) && !this.script.share) {
       for (const call of this.begun.values()) {
         if (call.server === server) this.violate(`${server} became Idle while ${call.callId} ran`)
       }
