@@ -305,6 +305,22 @@ describe("a catalog", () => {
         assert.deepStrictEqual(yield* Fiber.join(asked), ["Ready mcp__a__one"])
       }), { servers: [Pool.remote("a", { lazy: true })], cache: keptIn(new Map(), () => "4 seconds") }))
 
+  it.scoped("waits no longer for a server once the disk has given what is known of it", () =>
+    Effect.gen(function*() {
+      let slowness: Duration.DurationInput = 0
+      const cache = keptIn(new Map(), () => slowness)
+      yield* withServer({ tools: [tool("one")] }, () => offered, { cache })
+      slowness = "1 second"
+      yield* withServer({ tools: [tool("one")] }, () =>
+        Effect.gen(function*() {
+          const asked = yield* Effect.fork(offered)
+          yield* TestClock.adjust("999 millis")
+          assert.isTrue(Option.isNone(yield* Fiber.poll(asked)))
+          yield* TestClock.adjust("1 millis")
+          assert.deepStrictEqual(yield* Fiber.join(asked), ["Deferred mcp__a__one"])
+        }), { cache, before: (server) => server.slowConnect("10 seconds") })
+    }))
+
   it.scoped("lets what the disk gives late not undo what the server has said", () =>
     Effect.gen(function*() {
       const values = new Map<string, string>()

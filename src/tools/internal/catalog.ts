@@ -254,10 +254,12 @@ export const make = (
             const status = pool.member(server)?.status
             const has = tools.current() !== undefined
             if (status === undefined || failures.has(server) || !isDue(status, has)) return Effect.void
-            return has ? withinGate(learning(server)) : learning(server)
+            if (has) return withinGate(learning(server))
+            const read = Effect.zipRight(loaded, Effect.suspend(() => tools.current() ? Effect.void : Effect.never))
+            return isLoaded() ? learning(server) : Effect.raceFirst(learning(server), read)
           })
           metrics.for(server).cacheMiss()
-          // what has not been read when the gate is over is taken for unknown
+          // what has not been read when the gate is over is taken for unknown, until it is
           late.push(Effect.zipRight(withinGate(known), left))
           continue
         }
