@@ -86,7 +86,8 @@ export const watch = (
       const now = clock.unsafeCurrentTimeMillis()
       const due = Math.max(lastProbe + interval, use.lastUsed() + interval + late)
       if (due > now) {
-        yield* Effect.sleep(Duration.millis(due - now))
+        // whole, because what is left of a fraction may be too little to move a clock on
+        yield* Effect.sleep(Duration.millis(Math.ceil(due - now)))
         continue
       }
       if (use.inFlight() > 0) {
