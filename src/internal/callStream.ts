@@ -3,8 +3,10 @@
  *
  * @internal
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
 import * as Stream from "effect/Stream"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
 import type * as Session from "../connection/Session.ts"
@@ -56,20 +58,30 @@ export const subscription = (
   Stream.unwrapScoped(Effect.gen(function*() {
     const mailbox = Mailbox.make<void, McpError.RuntimeError>(1)
     const signal = () => mailbox.offer(undefined)
-    let followed: number | undefined = undefined
-    const follow = (before: number | undefined): Effect.Effect<void, McpError.RuntimeError> => {
-      const following = pool.use(server, ({ generation, session }) => {
-        followed = generation
-        if (before !== undefined) signal()
-        return Stream.runForEach(signals(session), () => Effect.sync(signal))
-      })
-      return Effect.catchAll(following, (error) =>
-        // what ended with its connection goes on with the next; anything else would only fail again, and without a pause
-        followed === before || pool.member(server)?.live?.generation === followed
-          ? Effect.fail(error)
-          : follow(followed))
+    /** The connection is needed although nobody waits for an answer, which a use would hold up a drain and probes for. */
+    const use = (live: ConnectionPool.Live, exit: Exit.Exit<never, McpError.CallError>): boolean => {
+      const line = pool.line(server)
+      if (line?.live.generation !== live.generation) return false
+      line.begin()
+      line.end(exit)
+      return pool.line(server)?.live.generation === live.generation
     }
-    const whole = Effect.suspend(() => follow(undefined))
+    const keepAwake = (live: ConnectionPool.Live): Effect.Effect<never> =>
+      live.config.idleTimeout === undefined ? Effect.never : Effect.forever(Effect.zipRight(
+        Effect.sleep(Duration.times(live.config.idleTimeout, 1 / 2)),
+        // nothing that was heard of the server
+        Effect.sync(() => use(live, Exit.interrupt(FiberId.none)))
+      ))
+
+    const follow = (before: boolean): Effect.Effect<void, McpError.RuntimeError> =>
+      Effect.flatMap(pool.use(server, Effect.succeed), (live) => {
+        if (before) signal()
+        const following = Stream.runForEach(signals(live.session), () => Effect.sync(signal))
+        return Effect.catchAll(Effect.raceFirst(following, keepAwake(live)), (error) =>
+          // what ended with its connection goes on with the next; anything else would only fail again, without a pause
+          use(live, Exit.fail(error)) ? Effect.fail(error) : follow(true))
+      })
+    const whole = Effect.suspend(() => follow(false))
     yield* Effect.forkScoped(Effect.onExit(whole, (exit) => Effect.sync(() => mailbox.end(Exit.map(exit, () => [])))))
     return Mailbox.stream(mailbox)
   }))

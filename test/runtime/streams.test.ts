@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Queue, Scope, Stream, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
+import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
 import * as MemoryServer from "../../src/transport/MemoryServer.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
@@ -76,13 +77,57 @@ describe("a subscription", () => {
       yield* Effect.gen(function*() {
         const { service, signals } = yield* subscribed(old)
         yield* service.reload([Pool.remote("a", { url: "http://next.test/mcp" })])
-        yield* TestClock.adjust("1 minute")
+        // it is nothing that the old connection would be kept for
         yield* Queue.take(signals)
         yield* next.until(() => next.received(method).length === 1)
       }).pipe(Effect.provide(
         Runtime.layer((config) => "url" in config && config.url.includes("next") ? next : old, {
           servers: [Pool.remote("a")]
         })
+      ))
+    }))
+
+  it.scoped("does not keep anybody from noticing that its server answers no more", () =>
+    Effect.gen(function*() {
+      const peer = yield* server()
+      yield* Effect.gen(function*() {
+        const { service } = yield* subscribed(peer)
+        yield* peer.halfClose
+        const status = Effect.map(service.server("a"), ({ status }) => status._tag)
+        for (let n = 0; n < 18 && (yield* status) === "Connected"; n++) yield* TestClock.adjust("10 seconds")
+        assert.strictEqual(yield* status, "Reconnecting")
+      }).pipe(Effect.provide(
+        Runtime.layer({ a: peer }, { servers: [Pool.remote("a")], health: HealthCheck.layer() })
+      ))
+    }))
+
+  it.scoped("does not keep a connection over which nobody is found any more", () =>
+    Effect.gen(function*() {
+      const gone = (server: string) =>
+        new McpError.NetworkError({ server, code: "ECONNREFUSED", detail: "", outcome: "not-sent" })
+      const peer = yield* server({
+        streamPerRequest: true,
+        methods: { "resources/read": (_, { id, io }) => Effect.zipRight(io.fail(id, gone), Effect.never) }
+      })
+      yield* Effect.gen(function*() {
+        const { service, signals } = yield* subscribed(peer)
+        assert.strictEqual((yield* Effect.flip(service.readResource("a", uri)))._tag, "NetworkError")
+        yield* TestClock.adjust("1 second")
+        yield* Queue.take(signals)
+        assert.strictEqual(peer.connections().opened, 2)
+      }).pipe(Effect.provide(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")] })))
+    }))
+
+  it.scoped("keeps its server awake", () =>
+    Effect.gen(function*() {
+      const peer = yield* server()
+      yield* Effect.gen(function*() {
+        yield* subscribed(peer)
+        yield* TestClock.adjust("5 minutes")
+        assert.strictEqual(peer.connections().closed, 0)
+        assert.strictEqual(peer.received(method).length, 1)
+      }).pipe(Effect.provide(
+        Runtime.layer({ a: peer }, { servers: [Pool.remote("a", { idleTimeout: "1 minute" })] })
       ))
     }))
 
