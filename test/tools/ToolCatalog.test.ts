@@ -238,22 +238,16 @@ describe("a catalog", () => {
       )))
     }))
 
-  it.scoped("learns the tools of a successor although nobody asks for them", () =>
-    Effect.gen(function*() {
-      const old = yield* MemoryServer.make({ era: "session", tools: [tool("one")] })
-      const successor = yield* MemoryServer.make({ era: "session", tools: [tool("two"), tool("three")] })
-      yield* Effect.gen(function*() {
+  it.scoped("learns the tools of a server that comes with a connection, although nobody asks for them", () =>
+    withServer({ tools: [tool("one")] }, (server) =>
+      Effect.gen(function*() {
         const service = yield* McpRuntime.McpRuntime
         yield* offered
-        yield* service.reload([Pool.remote("a", { url: "http://b.test/mcp" })])
-        yield* successor.until(() => successor.received("tools/list").length === 1)
+        yield* service.reload([Pool.remote("a"), Pool.remote("b", { url: "http://a.test/mcp" })])
         yield* TestClock.adjust("1 second")
-        assert.strictEqual((yield* service.server("a")).toolCount, 2)
-      }).pipe(Effect.provide(Runtime.layer(
-        (config) => "url" in config && config.url.includes("b.test") ? successor : old,
-        { servers: [Pool.remote("a")] }
-      )))
-    }))
+        assert.strictEqual((yield* service.server("b")).toolCount, 1)
+        assert.strictEqual(server.connections().opened, 1)
+      }), { pool: { shareIdentical: true } }))
 
   it.scoped("believes no list of an earlier connection", () =>
     Effect.gen(function*() {

@@ -68,9 +68,8 @@ export const make = (
             unload(server)
             if (known !== undefined) beside(cache.forget(known.config))
           } else if (known?.config !== config) {
-            // what is kept between runs is read before somebody asks for it, and what has come with a new configuration
-            // is asked, because its connection was there before that
-            beside(Effect.ignore(Effect.suspend(() => Effect.zipRight(opened(config), askNow(server)))))
+            // what is kept between runs is read before somebody asks for it
+            beside(Effect.asVoid(Effect.suspend(() => opened(config))))
           }
         })
       ),
