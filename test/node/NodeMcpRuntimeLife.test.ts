@@ -26,7 +26,7 @@ describe("servers that are required", () => {
       ]
       const given = Node.options(servers, {
         reconnect: once,
-        requiredTimeout: "1500 millis",
+        requiredTimeout: "4 seconds",
         teardown: { stdinGrace: "200 millis" }
       })
       const error = yield* Node.within("20 seconds", Effect.flip(Node.using(given, () => Effect.void)))

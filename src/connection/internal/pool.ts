@@ -376,7 +376,7 @@ export const make = (
     const use: Pool["use"] = (server, f) =>
       Effect.suspend(() => {
         const entry = entries.get(server)
-        if (entry === undefined) return Effect.flatMap(find(server), () => Effect.never)
+        if (entry === undefined) return Effect.flatMap(find(server), () => use(server, f))
         let reached = false
         const used = entry.supervisor.use((connected) => {
           reached = true
