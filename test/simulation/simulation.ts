@@ -64,7 +64,10 @@ const changed = (plan: Script.ServerPlan, change: Script.Change, by: number): Sc
 export const run = (script: Script.Script): Effect.Effect<Report> =>
   Effect.gen(function*() {
     let observe: () => void = () => undefined
-    const time = ManualClock.make(Effect.zipRight(quiescence, Effect.sync(() => observe())))
+    const time = ManualClock.make({
+      settled: Effect.zipRight(quiescence, Effect.sync(() => observe())),
+      whole: true
+    })
     const witness = new Witness(script, time.now)
     const ledger = new Ledger.Ledger(witness)
     yield* Effect.withRandom(

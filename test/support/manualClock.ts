@@ -23,8 +23,14 @@ export interface ManualClock {
 /** Lets all fibers run as far as they can. */
 export const settle = Effect.repeatN(Effect.yieldNow(), 12)
 
-/** `settled` lets all fibers run, where they wait for more than each other. */
-export const make = (settled: Effect.Effect<void> = settle): ManualClock => {
+export interface Options {
+  /** Lets all fibers run, where they wait for more than each other. */
+  readonly settled?: Effect.Effect<void>
+  /** Sleeps whole milliseconds, as timers do, for what computes with fractions of them. */
+  readonly whole?: boolean
+}
+
+export const make = ({ settled = settle, whole = false }: Options = {}): ManualClock => {
   let now = 0
   const sleepers = new Set<Sleeper>()
   const nanos = () => BigInt(now) * 1_000_000n
@@ -37,8 +43,8 @@ export const make = (settled: Effect.Effect<void> = settle): ManualClock => {
     currentTimeNanos: Effect.sync(nanos),
     sleep: (duration) =>
       Effect.async<void>((resume) => {
-        // in whole milliseconds, as timers are
-        const sleeper = { at: now + Math.ceil(Duration.toMillis(duration)), wake: () => resume(Effect.void) }
+        const millis = Duration.toMillis(duration)
+        const sleeper = { at: now + (whole ? Math.ceil(millis) : millis), wake: () => resume(Effect.void) }
         sleepers.add(sleeper)
         return Effect.sync(() => sleepers.delete(sleeper))
       })
