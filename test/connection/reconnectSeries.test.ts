@@ -81,7 +81,7 @@ describe("a server that is lost again and again", () => {
             clock.clock
           ))
         }),
-        { numRuns: 60 }
+        { numRuns: 30 }
       ),
     30_000
   )

@@ -92,6 +92,6 @@ describe("reloads", () => {
           clock.clock
         ))
       }),
-      { numRuns: 150 }
+      { numRuns: 80 }
     ), 30_000)
 })

@@ -86,6 +86,7 @@ describe("a runtime that was simulated", () => {
         yield* (yield* runtime).reload([Pool.remote("a", { url: "http://other.test/mcp" })])
         assert.deepStrictEqual(history, [])
         yield* TestClock.adjust("2 seconds")
+        yield* Pool.until("a", "Connected")
         assert.strictEqual(history[0], "Connected")
       })))
 
