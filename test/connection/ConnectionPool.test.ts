@@ -183,7 +183,7 @@ describe("a pool", () => {
       })
     ))
 
-  it.scoped("counts as reconnects what followed a loss, and not what followed a rest", () =>
+  it.scoped("counts as reconnects what followed a loss or a request, and not what followed a rest", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* reload(Pool.remote("a", { idleTimeout: "1 minute" }))
@@ -194,6 +194,8 @@ describe("a pool", () => {
         yield* server.drop()
         yield* TestClock.adjust("1 second")
         assert.strictEqual((yield* pool).member("a")?.reconnects, 1)
+        yield* (yield* pool).reconnect("a")
+        assert.strictEqual((yield* pool).member("a")?.reconnects, 2)
       })
     ))
 

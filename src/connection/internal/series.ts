@@ -23,8 +23,7 @@ export interface Series {
   readonly admit: (now: number) => number
   /** The same, without an attempt. */
   readonly wait: (now: number) => number
-  /** Whether this is a connection again, after one that was lost. */
-  readonly connected: () => boolean
+  readonly connected: () => void
   /** The series is over, well or not; the next begins with its first delay. */
   readonly over: () => void
   /** As if there had been no attempt yet. */
@@ -80,9 +79,7 @@ export const make = (reconnect: ReconnectPolicy.Reconnect): Series => {
     },
     wait: (now) => storm.wait(now),
     connected: () => {
-      const again = wasConnected && failing
       wasConnected = true
-      return again
     },
     over,
     forget: () => {

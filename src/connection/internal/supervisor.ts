@@ -91,6 +91,8 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     let lastError: McpError.ConnectError | undefined = undefined
     let knownTools: number | undefined = undefined
     let reconnects = 0
+    /** What it was connected to was given up because nobody needed it, or wanted it. */
+    let rested = true
     let health: ReturnType<Supervisor.Supervisor["health"]> = undefined
     let status: ServerStatus = down !== undefined
       ? ServerStatus.Disabled({ why: down })
@@ -217,7 +219,9 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           onMissed: lose
         })
         current = mine
-        if (series.connected()) reconnects++
+        series.connected()
+        if (!rested) reconnects++
+        rested = false
         health = undefined
         stormed = false
         hurry = false
@@ -313,6 +317,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       if (down !== undefined) {
         series.forget()
         stormed = false
+        rested = true
         restart = false
         wanted = false
         hurry = false
@@ -350,6 +355,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           case "Idle":
             return Effect.sync(() => {
               series.calm()
+              rested = true
               become(ServerStatus.Idle({ tools: knownTools }))
             })
           case "Refused":
