@@ -117,6 +117,7 @@ describe("a pool", () => {
         yield* Pool.until("a", "Connected")
         yield* server.refuseConnect(refused)
         yield* server.drop()
+        yield* Pool.until("a", "Reconnecting")
         yield* TestClock.adjust("12 seconds")
         assert.strictEqual(yield* status("a"), "Reconnecting")
         const before = server.connections().refused
@@ -126,7 +127,7 @@ describe("a pool", () => {
         assert.strictEqual(server.connections().refused, before + 1)
         yield* server.heal
         yield* TestClock.adjust("6 minutes")
-        assert.strictEqual(yield* status("a"), "Connected")
+        yield* Pool.until("a", "Connected")
       }), { reconnect: ReconnectPolicy.layer({ stormReconnects: 100 }) }))
 
   it.scoped("goes on trying a lost remote however many ask for it meanwhile", () =>
@@ -136,6 +137,7 @@ describe("a pool", () => {
         yield* Pool.until("a", "Connected")
         yield* server.refuseConnect(refused)
         yield* server.drop()
+        yield* Pool.until("a", "Reconnecting")
         yield* TestClock.adjust("12 seconds")
         for (let n = 0; n < 8; n++) {
           assert.strictEqual((yield* Effect.flip(Pool.ping("a")))._tag, "NetworkError")
@@ -146,7 +148,7 @@ describe("a pool", () => {
         assert.isAtMost(server.connections().refused, 6)
         yield* server.heal
         yield* TestClock.adjust("6 minutes")
-        assert.strictEqual(yield* status("a"), "Connected")
+        yield* Pool.until("a", "Connected")
       })
     ))
 
@@ -165,7 +167,7 @@ describe("a pool", () => {
         assert.strictEqual(server.connections().refused, 1)
         yield* server.heal
         yield* TestClock.adjust("6 minutes")
-        assert.strictEqual(yield* status("a"), "Connected")
+        yield* Pool.until("a", "Connected")
       })
     ))
 
@@ -179,7 +181,7 @@ describe("a pool", () => {
         yield* reload(Pool.remote("a"))
         yield* Pool.until("a", "Reconnecting")
         yield* TestClock.adjust("61 minutes")
-        assert.strictEqual(yield* status("a"), "Connected")
+        yield* Pool.until("a", "Connected")
       })
     ))
 
@@ -192,7 +194,9 @@ describe("a pool", () => {
         yield* Pool.ping("a")
         assert.strictEqual((yield* pool).member("a")?.reconnects, 0)
         yield* server.drop()
+        yield* Pool.until("a", "Reconnecting")
         yield* TestClock.adjust("1 second")
+        yield* Pool.until("a", "Connected")
         assert.strictEqual((yield* pool).member("a")?.reconnects, 1)
         yield* (yield* pool).reconnect("a")
         assert.strictEqual((yield* pool).member("a")?.reconnects, 2)
@@ -279,7 +283,7 @@ describe("a pool", () => {
         yield* TestClock.adjust("4 minutes")
         yield* Pool.ping("a")
         yield* TestClock.adjust("4 minutes")
-        assert.strictEqual(yield* status("a"), "Connected")
+        yield* Pool.until("a", "Connected")
         yield* TestClock.adjust("2 minutes")
         assert.strictEqual(yield* status("a"), "Idle")
         assert.strictEqual(server.connections().open, 0)
@@ -295,9 +299,11 @@ describe("a pool", () => {
         yield* Pool.until("a", "Connected")
         yield* (yield* pool).connect("a")
         yield* server.drop()
+        yield* Pool.until("a", "Reconnecting")
         yield* TestClock.adjust("300 millis")
         assert.strictEqual(server.connections().opened, 1)
         yield* TestClock.adjust("400 millis")
+        yield* Pool.until("a", "Connected")
         assert.strictEqual(server.connections().opened, 2)
       })
     ))
@@ -331,7 +337,7 @@ describe("a pool", () => {
           yield* server.drop()
           yield* TestClock.adjust("100 millis")
         }
-        assert.strictEqual(yield* status("a"), "Failed")
+        yield* Pool.until("a", "Failed")
         assert.strictEqual(server.connections().opened, 6)
         const error = yield* Effect.flip(Pool.ping("a"))
         assert.isTrue(error._tag === "ServerUnavailable" && error.why === "storm" && error.retryAfter !== undefined)
@@ -364,11 +370,16 @@ describe("a pool", () => {
         yield* reload(Pool.local("a"))
         yield* Pool.until("a", "Connected")
         yield* server.drop()
+        yield* Pool.until("a", "Reconnecting")
         yield* TestClock.adjust("700 millis")
+        yield* Pool.until("a", "Connected")
         yield* server.drop()
+        yield* Pool.until("a", "Reconnecting")
         yield* TestClock.adjust("2 seconds")
+        yield* Pool.until("a", "Connected")
         yield* TestClock.adjust("31 seconds")
         yield* server.drop()
+        yield* Pool.until("a", "Reconnecting")
         yield* TestClock.adjust("1 second")
         assert.deepStrictEqual(delays, [1, 2, 1])
       })
@@ -385,7 +396,7 @@ describe("a pool", () => {
         yield* TestClock.adjust("400 millis")
         assert.strictEqual(good.connections().opened, 0)
         yield* TestClock.adjust("200 millis")
-        assert.strictEqual(yield* status("g1"), "Connected")
+        yield* Pool.until("g1", "Connected")
         assert.strictEqual(yield* status("g2"), "Connected")
         assert.strictEqual(yield* status("h1"), "Connecting")
       }).pipe(Effect.provide(Pool.layer((config) => config.name.startsWith("h") ? hung : good)))
