@@ -137,8 +137,6 @@ export class ConnectionPool extends Context.Tag("effect-mcp-runtime/connection/C
   ) => Effect.Effect<void, never, Scope.Scope>
   /** How many tools the server is known to have, for its status. */
   readonly setTools: (server: string, tools: number) => void
-  /** Waits until the first attempt at a server has ended, if one is under way or due. */
-  readonly settled: (server: string) => Effect.Effect<void>
   /** Connects now, whatever there was before, and waits for the outcome. */
   readonly connect: (
     server: string

@@ -99,8 +99,6 @@ export interface Supervisor {
   readonly reconnects: () => number
   readonly use: <A, E, R>(f: (connected: Connected) => Effect.Effect<A, E, R>) => Effect.Effect<A, E | UseError, R>
   readonly setTools: (tools: number) => void
-  /** Succeeds when no first attempt is under way or due. */
-  readonly settled: Effect.Effect<void>
   /** Waits for the first attempt, and fails with why it has. */
   readonly first: Effect.Effect<void, UseError>
   readonly connect: Effect.Effect<void, UseError>

@@ -177,7 +177,8 @@ export const make = (
         config,
         status: supervisor.status(),
         live: connected === undefined ? undefined : liveOf(server, entry, connected),
-        sharedWith: namesOf(supervisor).find(([name]) => name !== server)?.[0],
+        // looked for only where there can be one: all members together are asked for with every list of tools
+        sharedWith: options.shareIdentical ? namesOf(supervisor).find(([name]) => name !== server)?.[0] : undefined,
         health: supervisor.health(),
         reconnects: supervisor.reconnects()
       }
@@ -437,7 +438,6 @@ export const make = (
           (own) => Effect.sync(() => hooks.delete(own))
         ),
       setTools: (server, tools) => entries.get(server)?.supervisor.setTools(tools),
-      settled: (server) => Effect.suspend(() => entries.get(server)?.supervisor.settled ?? Effect.void),
       connect: withServer((supervisor) => supervisor.connect),
       reconnect: withServer((supervisor) => supervisor.reconnect),
       disconnect: stop("disconnected"),

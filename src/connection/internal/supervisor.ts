@@ -413,7 +413,6 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         if (status._tag === "Connected") become(ServerStatus.Connected({ ...status, tools }))
         else if (status._tag === "Idle") become(ServerStatus.Idle({ tools }))
       },
-      settled,
       first: Effect.flatMap(settled, () => "error" in status ? Effect.fail(unsent(status.error)) : Effect.void),
       connect: whenUp(() => {
         if (current !== undefined) return
