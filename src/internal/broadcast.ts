@@ -10,6 +10,7 @@ import * as FiberId from "effect/FiberId"
 import * as MutableQueue from "effect/MutableQueue"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
+import { Listeners } from "./listeners.ts"
 
 /** @internal */
 export interface Broadcast<A> {
@@ -76,20 +77,15 @@ class Backlog<A> implements Queue.BackingQueue<A> {
 
 /** @internal */
 export const make = <A>(capacity: number): Broadcast<A> => {
-  const listeners = new Set<(element: A) => void>()
+  // somebody else's fault is neither the teller's nor the other listeners'
+  const listeners = new Listeners<A>(() => undefined)
   const readers = new Map<Backlog<A>, Queue.Queue<A>>()
   let ended = false
 
   return {
     tell: (element) => {
       if (ended) return
-      for (const listener of listeners) {
-        try {
-          listener(element)
-        } catch {
-          // somebody else's fault is neither the teller's nor the other listeners'
-        }
-      }
+      listeners.tell(element)
       for (const queue of readers.values()) queue.unsafeOffer(element)
     },
     subscribe: Effect.gen(function*() {
@@ -112,13 +108,7 @@ export const make = <A>(capacity: number): Broadcast<A> => {
         ))}
       return queue
     }),
-    listen: (listener) => {
-      const own = (element: A) => listener(element)
-      listeners.add(own)
-      return () => {
-        listeners.delete(own)
-      }
-    },
+    listen: (listener) => listeners.add(listener),
     end: () => {
       ended = true
       for (const backlog of readers.keys()) backlog.end()

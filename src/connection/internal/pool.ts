@@ -16,6 +16,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Fingerprint from "../../config/Fingerprint.ts"
 import * as ServerConfig from "../../config/ServerConfig.ts"
+import { Listeners } from "../../internal/listeners.ts"
 import * as Mailbox from "../../internal/mailbox.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
@@ -87,20 +88,16 @@ export const make = (
     let closed = false
     const running = new Set<Fiber.RuntimeFiber<void>>()
     const supervisors = new Set<Supervisor.Supervisor>()
-    const listeners = new Set<(change: Change) => void>()
+    // a bug of whoever listens costs no server
+    const listeners = new Listeners<Change>((cause) =>
+      fork(Effect.logError("a listener of status changes has thrown", cause))
+    )
     const readers = new Set<Mailbox.Mailbox<Change, never>>()
     const hooks = new Set<(live: ConnectionPool.Live) => Effect.Effect<void, never, Scope.Scope>>()
 
     const tell = (change: Change): void => {
       events.publish(McpEvent.McpEvent.StatusChanged(change))
-      for (const listener of listeners) {
-        try {
-          listener(change)
-        } catch (cause) {
-          // a bug of whoever listens costs no server
-          fork(Effect.logError("a listener of status changes has thrown", cause))
-        }
-      }
+      listeners.tell(change)
       for (const reader of readers) reader.offer(change)
     }
 
@@ -421,13 +418,7 @@ export const make = (
         ),
         Mailbox.stream
       )),
-      onChange: (listener) => {
-        const own = (change: Change) => listener(change)
-        listeners.add(own)
-        return () => {
-          listeners.delete(own)
-        }
-      },
+      onChange: (listener) => listeners.add(listener),
       onConnected: (run) =>
         Effect.acquireRelease(
           Effect.sync(() => {

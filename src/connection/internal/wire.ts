@@ -15,6 +15,7 @@ import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as Utils from "effect/Utils"
 import type * as Limits from "../../config/Limits.ts"
+import { Listeners } from "../../internal/listeners.ts"
 import * as McpError from "../../McpError.ts"
 import * as BoundedWait from "../../resilience/BoundedWait.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
@@ -25,7 +26,6 @@ import * as answer from "./answer.ts"
 import * as Deadlines from "./deadlines.ts"
 import { Ending } from "./ending.ts"
 import { Handling } from "./handling.ts"
-import { Listeners } from "./listeners.ts"
 
 /** @internal */
 export type Settled = Either.Either<JsonRpc.JsonObject, McpError.CallError>
@@ -138,7 +138,7 @@ class Engine implements Wire {
   readonly #clock: Clock.Clock
   readonly #random: Utils.PCGRandom
   readonly #pending = new Map<JsonRpc.Id, Pending>()
-  readonly #listeners = new Listeners((cause) => this.#thrown("a listener", cause))
+  readonly #listeners = new Listeners<Connector.Notification>((cause) => this.#thrown("a listener", cause))
   readonly #handling: Handling
   #guest: Guest | undefined = undefined
   #end: Transport.Ended | undefined = undefined
