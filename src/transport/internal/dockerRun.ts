@@ -11,9 +11,8 @@ import * as BoundedWait from "../../resilience/BoundedWait.ts"
 import type * as Teardown from "../../resilience/Teardown.ts"
 import type * as HostEnvironment from "../HostEnvironment.ts"
 import * as ByteRing from "./byteRing.ts"
+import * as ChildTree from "./childTree.ts"
 import * as ProcessLadder from "./processLadder.ts"
-import * as ProcessTable from "./processTable.ts"
-import * as ProcessTree from "./processTree.ts"
 import * as Spawn from "./spawn.ts"
 
 /**
@@ -54,10 +53,7 @@ interface Run {
 const observe = (child: Spawn.Child, platform: string): Run => {
   const exited = Deferred.unsafeMake<ProcessLadder.Exit>(FiberId.none)
   const closed = Deferred.unsafeMake<void>(FiberId.none)
-  const signals = ProcessTree.signals(platform, (pid) => {
-    Spawn.run("taskkill", ["/pid", String(pid), "/T", "/F"])
-  })
-  const tree = ProcessTree.make(child.pid, () => ProcessTable.now(platform), signals)
+  const { kill, release, tree } = ChildTree.make(child, platform)
   const complaints = ByteRing.make(stderrBytes)
   const output: Array<Buffer> = []
   let left = stdoutBytes
@@ -80,14 +76,8 @@ const observe = (child: Spawn.Child, platform: string): Run => {
     process: { tree, exited, exit: () => exit, endInput: () => undefined },
     closed,
     ran: (exit) => ({ exit, stdout: Buffer.concat(output).toString("utf8"), stderr: complaints.tail() }),
-    kill: () => {
-      tree.refresh()
-      tree.signal("SIGKILL")
-    },
-    release: () => {
-      for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy()
-      child.unref()
-    }
+    kill,
+    release
   }
 }
 

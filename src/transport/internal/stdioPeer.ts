@@ -8,11 +8,10 @@ import type * as JsonRpc from "../JsonRpc.ts"
 import { isRequest } from "../JsonRpc.ts"
 import type * as Transport from "../Transport.ts"
 import * as ByteRing from "./byteRing.ts"
+import * as ChildTree from "./childTree.ts"
 import * as MessageReader from "./messageReader.ts"
 import type * as ProcessLadder from "./processLadder.ts"
-import * as ProcessTable from "./processTable.ts"
-import * as ProcessTree from "./processTree.ts"
-import * as Spawn from "./spawn.ts"
+import type * as Spawn from "./spawn.ts"
 import * as WriteQueue from "./writeQueue.ts"
 
 /**
@@ -67,10 +66,7 @@ export const make = (
   const symptom = Deferred.unsafeMake<Symptom>(FiberId.none)
   const drained = Deferred.unsafeMake<void>(FiberId.none)
   const errors = ByteRing.make(limits.stderrBytes)
-  const signals = ProcessTree.signals(platform, (pid) => {
-    Spawn.run("taskkill", ["/pid", String(pid), "/T", "/F"])
-  })
-  const tree = ProcessTree.make(child.pid, () => ProcessTable.now(platform), signals)
+  const { kill, release, tree } = ChildTree.make(child, platform)
   let exit: ProcessLadder.Exit | undefined
   let complaints = 0
   let phase: McpError.Phase = "initialize"
@@ -213,13 +209,7 @@ export const make = (
       conclude()
     },
     lost,
-    kill: () => {
-      tree.refresh()
-      tree.signal("SIGKILL")
-    },
-    release: () => {
-      for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy()
-      child.unref()
-    }
+    kill,
+    release
   }
 }
