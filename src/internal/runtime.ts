@@ -70,9 +70,9 @@ export const make = (
     const offerings = Offerings.make(pool, clock)
     const sandbox = Sandbox.make(pool)
 
-    const silence = yield* Startup.watch({ pool, breakers, events, metrics, servers: options.servers })
+    yield* Startup.watch({ pool, breakers, events, metrics, servers: options.servers })
     const { prompts, resources, templates } = offerings
-    yield* Departures.watch(pool, [path.forget, silence, resources.forget, templates.forget, prompts.forget])
+    yield* Departures.watch(pool, [path.forget, resources.forget, templates.forget, prompts.forget])
     yield* pool.onConnected(yield* Upkeep.make({ catalog, offerings, pool, sandbox }))
     yield* Effect.forkScoped(path.tellRunning(Duration.decode(options.progressInterval)))
     yield* pool.reload(options.servers)

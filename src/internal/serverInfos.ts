@@ -12,6 +12,7 @@ import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
+import * as BreakersHeard from "./breakersHeard.ts"
 import type * as CallPath from "./callPath.ts"
 import * as Mailbox from "./mailbox.ts"
 
@@ -60,14 +61,7 @@ export const make = ({ breakers, catalog, path, pool }: Options): ServerInfos =>
   const watch = (changed: () => void): Effect.Effect<void, never, Scope.Scope> =>
     Effect.asVoid(Effect.acquireRelease(
       Effect.sync(() => {
-        const breakersHeard = new Map<string, () => void>()
-        const hear = (server: string): void => {
-          const heard = breakersHeard.get(server)
-          if (pool.config(server) === undefined) {
-            heard?.()
-            breakersHeard.delete(server)
-          } else if (heard === undefined) breakersHeard.set(server, breakers.for(server).onChange(changed))
-        }
+        const { hear, stop: silence } = BreakersHeard.make(pool, breakers, changed)
         for (const { name } of pool.configs()) hear(name)
         const stop = pool.onChange(({ server }) => {
           hear(server)
@@ -75,7 +69,7 @@ export const make = ({ breakers, catalog, path, pool }: Options): ServerInfos =>
         })
         return () => {
           stop()
-          for (const silence of breakersHeard.values()) silence()
+          silence()
         }
       }),
       (stop) => Effect.sync(stop)

@@ -12,6 +12,7 @@ import type * as ServerStatus from "../connection/ServerStatus.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
+import * as BreakersHeard from "./breakersHeard.ts"
 
 /** @internal */
 export interface Options {
@@ -29,7 +30,7 @@ export interface Options {
  */
 export const watch = (
   { breakers, events, metrics, pool, servers }: Options
-): Effect.Effect<(server: string) => void, never, Scope.Scope> =>
+): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {
     const clock = yield* Effect.clock
     const began = clock.unsafeCurrentTimeMillis()
@@ -39,7 +40,6 @@ export const watch = (
     const of = starting.size
     const ready: Array<string> = []
     const failed: Array<Extract<McpEvent.McpEvent, { _tag: "StartupComplete" }>["failed"][number]> = []
-    const breakersHeard = new Map<string, () => void>()
 
     const complete = (): void =>
       events.publish(McpEvent.McpEvent.StartupComplete({
@@ -56,14 +56,10 @@ export const watch = (
       if (starting.size === 0) complete()
     }
 
-    const hear = (server: string): void => {
-      if (breakersHeard.has(server)) return
-      const stop = breakers.for(server).onChange((state) => {
-        metrics.for(server).breaker(state)
-        events.publish(McpEvent.McpEvent.BreakerChanged({ server, state }))
-      })
-      breakersHeard.set(server, stop)
-    }
+    const { hear, stop: silence } = BreakersHeard.make(pool, breakers, (server, state) => {
+      metrics.for(server).breaker(state)
+      events.publish(McpEvent.McpEvent.BreakerChanged({ server, state }))
+    })
 
     yield* Effect.acquireRelease(
       Effect.sync(() =>
@@ -82,12 +78,8 @@ export const watch = (
       (stop) =>
         Effect.sync(() => {
           stop()
-          for (const silence of breakersHeard.values()) silence()
+          silence()
         })
     )
     if (of === 0) complete()
-    return (server) => {
-      breakersHeard.get(server)?.()
-      breakersHeard.delete(server)
-    }
   })
