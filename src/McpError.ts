@@ -80,7 +80,11 @@ export type RuntimeError = CallError | RequestError.CircuitOpen | RequestError.S
  * @since 0.1.0
  * @category models
  */
-export type McpError = RuntimeError | Connecting.RequiredServersFailed | RequestError.ToolError
+export type McpError =
+  | RuntimeError
+  | Connecting.RequiredServersFailed
+  | RequestError.ToolError
+  | RequestError.TrustNotKept
 
 const tags: ReadonlySet<string> = new Set<McpError["_tag"]>([
   "Cancelled",
@@ -116,6 +120,7 @@ const tags: ReadonlySet<string> = new Set<McpError["_tag"]>([
   "StreamInterrupted",
   "TlsError",
   "ToolError",
+  "TrustNotKept",
   "Unauthorized",
   "Unavailable",
   "UnexpectedContentType",

@@ -58,6 +58,37 @@ export * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 export * as ClientConnector from "./connection/ClientConnector.ts"
 
 /**
+ * Finds the servers that a person already has: where each comes from, what is wrong with the rest, and which of them
+ * may be started.
+ *
+ * @since 0.1.0
+ */
+export * as ConfigDiscovery from "./config/ConfigDiscovery.ts"
+
+/**
+ * The text of a configuration file as data, with the places of its parts: JSON with comments, TOML and YAML in one
+ * shape that no key of a file can pollute.
+ *
+ * @since 0.1.0
+ */
+export * as ConfigDocument from "./config/ConfigDocument.ts"
+
+/**
+ * One server as a file describes it, in one shape for all hosts. Its texts are templates in the canonical syntax of
+ * `Interpolation`: nothing is resolved yet, so nothing in it is secret that was not written into the file.
+ *
+ * @since 0.1.0
+ */
+export * as ConfigEntry from "./config/ConfigEntry.ts"
+
+/**
+ * What is wrong with a configuration: a kind to decide on, a place, and a sentence that says what to do.
+ *
+ * @since 0.1.0
+ */
+export * as ConfigIssue from "./config/ConfigIssue.ts"
+
+/**
  * All the servers of an application, each with one supervisor that connects, reconnects, idles and closes it.
  *
  * @since 0.1.0
@@ -79,6 +110,14 @@ export * as Connector from "./connection/Connector.ts"
 export * as Deadline from "./resilience/Deadline.ts"
 
 /**
+ * How one host writes down its servers: where its files are and what their fields mean. A table for each host, and one
+ * reader for all tables.
+ *
+ * @since 0.1.0
+ */
+export * as Dialect from "./config/Dialect.ts"
+
+/**
  * Docker's MCP gateway as a server: looked for before each start, started as a child process, ended like one.
  *
  * @since 0.1.0
@@ -91,6 +130,14 @@ export * as DockerGateway from "./transport/DockerGateway.ts"
  * @since 0.1.0
  */
 export * as EraMemory from "./connection/EraMemory.ts"
+
+/**
+ * What the templates of one server may be resolved with. A configuration that has it is made of templates; one without
+ * it, as code writes them, is made of plain texts.
+ *
+ * @since 0.1.0
+ */
+export * as Expansion from "./config/Expansion.ts"
 
 /**
  * The identity of a configuration as a short text that gives nothing away: equal for equal servers, whatever the order
@@ -128,6 +175,14 @@ export * as HttpTransport from "./transport/HttpTransport.ts"
  * @since 0.1.0
  */
 export * as InputHandlers from "./connection/InputHandlers.ts"
+
+/**
+ * Variables in configurations: every host's spelling is turned into one canonical template when a file is read, and
+ * resolved when the server is connected, in one pass over the text, each time anew.
+ *
+ * @since 0.1.0
+ */
+export * as Interpolation from "./config/Interpolation.ts"
 
 /**
  * The JSON-RPC 2.0 envelope, as plain data.
@@ -179,6 +234,14 @@ export * as MemoryServer from "./transport/MemoryServer.ts"
 export * as MemoryTransport from "./transport/MemoryTransport.ts"
 
 /**
+ * Many files as one list of servers: who owns a name, and whom that shadows. Pure, and the same whatever the order in
+ * which the files were read.
+ *
+ * @since 0.1.0
+ */
+export * as Merge from "./config/Merge.ts"
+
+/**
  * Judges structured results by the output schema that a tool declares, without ever fetching anything, running code
  * made from the schema, or holding the event loop.
  *
@@ -192,6 +255,13 @@ export * as OutputSchema from "./tools/OutputSchema.ts"
  * @since 0.1.0
  */
 export * as Protocol from "./connection/Protocol.ts"
+
+/**
+ * Which words of which file an entry was read from.
+ *
+ * @since 0.1.0
+ */
+export * as Provenance from "./config/Provenance.ts"
 
 /**
  * When to connect again to a server that was lost or did not answer: a `Schedule` as a value, per server.
@@ -209,11 +279,26 @@ export * as ReconnectPolicy from "./resilience/ReconnectPolicy.ts"
 export * as RemoteHeaders from "./transport/RemoteHeaders.ts"
 
 /**
+ * Turns the templates of a configuration into what a connector takes, at each connect anew, so that what has changed in
+ * the meantime is picked up and what was resolved is not kept.
+ *
+ * @since 0.1.0
+ */
+export * as Resolution from "./config/Resolution.ts"
+
+/**
  * Counts and durations of calls, and the state of servers, in Effect's metric registry.
  *
  * @since 0.1.0
  */
 export * as RuntimeMetrics from "./observability/RuntimeMetrics.ts"
+
+/**
+ * Where a configuration comes from: how strong it is, and who could have written it.
+ *
+ * @since 0.1.0
+ */
+export * as Scope from "./config/Scope.ts"
 
 /**
  * The connector over `@modelcontextprotocol/sdk` (1.x): the session era only, and the only one with its experimental
@@ -229,6 +314,13 @@ export * as SdkConnector from "./connection/SdkConnector.ts"
  * @since 0.1.0
  */
 export * as ServerConfig from "./config/ServerConfig.ts"
+
+/**
+ * Which servers may be used at all: lists of what is allowed and what is denied, by name, command or address.
+ *
+ * @since 0.1.0
+ */
+export * as ServerPolicy from "./config/ServerPolicy.ts"
 
 /**
  * What a server is doing: a value for people and programs to look at, and the table of what may follow what.
@@ -289,18 +381,18 @@ export * as Tool from "./tools/Tool.ts"
 export * as ToolCache from "./tools/ToolCache.ts"
 
 /**
- * Which tools of a server are offered at all: by their own names, with `*` for any text and `?` for one character.
- *
- * @since 0.1.0
- */
-export * as ToolFilter from "./tools/ToolFilter.ts"
-
-/**
  * The tools of all servers: what is known of them at once, what must be waited for, and what is not there and why.
  *
  * @since 0.1.0
  */
 export * as ToolCatalog from "./tools/ToolCatalog.ts"
+
+/**
+ * Which tools of a server are offered at all: by their own names, with `*` for any text and `?` for one character.
+ *
+ * @since 0.1.0
+ */
+export * as ToolFilter from "./tools/ToolFilter.ts"
 
 /**
  * All tools of all servers under names that a model can use: pure data, made anew whenever something changes.
@@ -324,6 +416,14 @@ export * as ToolName from "./tools/ToolName.ts"
 export * as ToolResult from "./tools/ToolResult.ts"
 
 /**
+ * One line of log for each transition of a server: failures as warnings, recoveries as information, the rest for
+ * debugging. A line holds no text of a server and no payload.
+ *
+ * @since 0.1.0
+ */
+export * as TransitionLog from "./observability/TransitionLog.ts"
+
+/**
  * The port between the connection and the ways to reach a server.
  *
  * @since 0.1.0
@@ -331,12 +431,11 @@ export * as ToolResult from "./tools/ToolResult.ts"
 export * as Transport from "./transport/Transport.ts"
 
 /**
- * One line of log for each transition of a server: failures as warnings, recoveries as information, the rest for
- * debugging. A line holds no text of a server and no payload.
+ * Which servers of a workspace may be started: those whose very words a person of this machine has agreed to.
  *
  * @since 0.1.0
  */
-export * as TransitionLog from "./observability/TransitionLog.ts"
+export * as Trust from "./config/Trust.ts"
 
 /**
  * Text that a server chose, made safe to stand in an error, a log line or a terminal.

@@ -35,7 +35,10 @@ const usage: Record<Exclude<Common, "transport" | "protocol">, true> = {
   maxMessageBytes: true,
   enabledTools: true,
   disabledTools: true,
-  autoApprove: true
+  autoApprove: true,
+  blocked: true,
+  expansion: true,
+  provenance: true
 }
 
 /**

@@ -10,7 +10,9 @@ import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as McpError from "../McpError.ts"
+import * as Expansion from "./Expansion.ts"
 import * as Limits from "./Limits.ts"
+import * as Provenance from "./Provenance.ts"
 
 /**
  * The name of a server: its identity in an application. Any text without control characters, up to 128 characters.
@@ -91,7 +93,13 @@ const common = {
   maxMessageBytes: Schema.optional(Positive),
   enabledTools: Schema.optional(Names),
   disabledTools: Schema.optional(Names),
-  autoApprove: Schema.optional(Names)
+  autoApprove: Schema.optional(Names),
+  /** Why it must not be used, by policy or for want of trust. It is there to be seen. */
+  blocked: Schema.optional(Schema.Literal("denied", "untrusted")),
+  /** Its texts are templates, and this is what they may be resolved with. */
+  expansion: Schema.optional(Expansion.Expansion),
+  /** Where it was found. */
+  provenance: Schema.optional(Provenance.Provenance)
 }
 
 /**
@@ -107,6 +115,10 @@ export const StdioServer = Schema.Struct({
   command: Schema.NonEmptyString,
   args: Schema.optional(Schema.Array(Schema.String)),
   env: Schema.optional(Secrets),
+  /** Variables that it does not get, even if they are inherited. */
+  withoutEnv: Schema.optional(Names),
+  /** A file of `NAME=value` lines, read at each start; `env` is stronger. */
+  envFile: Schema.optional(Schema.NonEmptyString),
   /** What the process gets of this process's environment: `false`, the safe list; `true`, all; or the list and these. */
   inheritEnv: Schema.optional(Schema.Union(Schema.Boolean, Names)),
   cwd: Schema.optional(Schema.NonEmptyString)
@@ -145,6 +157,8 @@ export const DockerServer = Schema.Struct({
 const Url = (...protocols: ReadonlyArray<string>) =>
   Schema.NonEmptyString.pipe(
     Schema.filter((text) => {
+      // a template says only when it is resolved where it leads
+      if (text.includes("${")) return undefined
       if (!URL.canParse(text)) return `not a URL: ${JSON.stringify(text.slice(0, 256))}`
       const url = new URL(text)
       if (!protocols.includes(url.protocol)) return `the scheme must be one of ${protocols.join(" ")}`
@@ -152,13 +166,35 @@ const Url = (...protocols: ReadonlyArray<string>) =>
     })
   )
 
+/**
+ * What a configuration says about logging in.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const OAuth = Schema.Struct({
+  clientId: Schema.optional(Schema.String),
+  clientSecret: Schema.optional(Schema.RedactedFromSelf(Schema.String)),
+  clientMetadataUrl: Schema.optional(Schema.String),
+  scopes: Schema.optional(Schema.Array(Schema.String)),
+  redirectUri: Schema.optional(Schema.String),
+  callbackPort: Schema.optional(Schema.Int.pipe(Schema.between(1, 65_535))),
+  issuer: Schema.optional(Schema.String),
+  resource: Schema.optional(Schema.String),
+  grantType: Schema.optional(Schema.String),
+  tokenEndpointAuthMethod: Schema.optional(Schema.String),
+  authServerMetadataUrl: Schema.optional(Schema.String)
+})
+
 const remote = {
   ...common,
   headers: Schema.optional(Secrets),
   /** The name of an environment variable that holds a bearer token. */
   bearerTokenEnvVar: Schema.optional(Schema.NonEmptyString),
   /** A program (argv, no shell) that prints a JSON object of headers. */
-  headersCommand: Schema.optional(Schema.NonEmptyArray(Schema.String))
+  headersCommand: Schema.optional(Schema.NonEmptyArray(Schema.String)),
+  /** How to log in if the server asks for it; `false`: not at all. */
+  oauth: Schema.optional(Schema.Union(Schema.Literal(false), OAuth))
 }
 
 /**
@@ -338,7 +374,7 @@ const decodeEither = (input: unknown): Either.Either<ServerConfig, McpError.Conf
     }
     plain[key] = duration.value
   }
-  return Either.mapLeft(decodeStruct(plain), (error) => {
+  const decoded = Either.mapLeft(decodeStruct(plain), (error) => {
     const issue = ParseResult.ArrayFormatter.formatErrorSync(error)[0]
     return new McpError.ConfigurationError({
       server,
@@ -346,6 +382,12 @@ const decodeEither = (input: unknown): Either.Either<ServerConfig, McpError.Conf
       detail: issue?.message ?? "invalid"
     })
   })
+  return Either.filterOrLeft(
+    decoded,
+    (config) => !("url" in config) || config.expansion !== undefined || !config.url.includes("${"),
+    () =>
+      new McpError.ConfigurationError({ server, path: "url", detail: "a variable, but nothing says what it may be" })
+  )
 }
 
 const decodeStruct = Schema.decodeUnknownEither(ServerConfig)

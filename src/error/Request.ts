@@ -368,3 +368,27 @@ export class ServerUnavailable
     return false
   }
 }
+
+/**
+ * A decision about trust could not be kept, so it does not hold.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class TrustNotKept extends Schema.TaggedError<TrustNotKept>("effect-mcp-runtime/TrustNotKept")("TrustNotKept", {
+  server: Schema.String,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return named(this.server, `the decision could not be kept: ${excerpt(this.detail)}`)
+  }
+  get outcome(): Outcome {
+    return "not-sent"
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}

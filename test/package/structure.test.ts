@@ -107,7 +107,8 @@ describe("every module of src", () => {
       [/^@modelcontextprotocol\/server/, /^$/],
       [/^@effect\/platform-node/, /^(node|demo)\//],
       [/^ws$/, /^transport\/(WebSocketTransport\.ts|internal\/)/],
-      [/^(ajv|re2js)/, /^tools\//]
+      [/^(ajv|re2js)/, /^tools\//],
+      [/^(jsonc-parser|smol-toml|yaml)/, /^config\/internal\//]
     ]
     const faults = each((source) =>
       imported(source).filter((specifier) =>

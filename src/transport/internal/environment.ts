@@ -49,7 +49,7 @@ const isFunction = (value: string): boolean => value.startsWith("() {")
  * @internal
  */
 export const make = (
-  config: Pick<ServerConfig.StdioServer, "env" | "inheritEnv">,
+  config: Pick<ServerConfig.StdioServer, "env" | "inheritEnv" | "withoutEnv">,
   host: HostEnvironment.HostEnvironment["Type"]
 ): Map<string, string> => {
   // Names on Windows are the same whatever their case, and the host's spelling is kept.
@@ -63,6 +63,7 @@ export const make = (
   for (const [name, value] of Object.entries(host.variables())) {
     if (value !== undefined && allowed(key(name)) && !isFunction(value)) environment.set(key(name), [name, value])
   }
+  for (const name of config.withoutEnv ?? []) environment.delete(key(name))
   for (const [name, value] of config.env ?? []) {
     environment.set(key(name), [name, Redacted.value(value)])
   }

@@ -1,0 +1,111 @@
+/**
+ * Which servers may be used at all: lists of what is allowed and what is denied, by name, command or address.
+ *
+ * @since 0.1.0
+ */
+import type * as ConfigDocument from "./ConfigDocument.ts"
+import type * as ConfigEntry from "./ConfigEntry.ts"
+import * as internal from "./internal/policy.ts"
+import type * as Scope from "./Scope.ts"
+import type * as ServerConfig from "./ServerConfig.ts"
+
+/**
+ * What a rule looks at. A name is what a file calls a server, so it is a convenience and no protection: where a list of
+ * what is allowed has any rule about commands or addresses, rules about names allow nothing of that kind.
+ *
+ * - `Name`: with `*` for any run of characters.
+ * - `Command`: the whole command line, word by word.
+ * - `CommandLine`: the words joined by spaces, with `*`.
+ * - `Url`: with `*`; compared after both are normalised (case of the host, default ports, dots, escapes).
+ * - `Fingerprint`: exactly this.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Matcher =
+  | { readonly _tag: "Name"; readonly pattern: string }
+  | { readonly _tag: "Command"; readonly argv: ReadonlyArray<string> }
+  | { readonly _tag: "CommandLine"; readonly pattern: string }
+  | { readonly _tag: "Url"; readonly pattern: string }
+  | { readonly _tag: "Fingerprint"; readonly fingerprint: string }
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Policy {
+  readonly provider: string
+  readonly scope: Scope.Scope
+  readonly origin: Scope.Origin
+  /** Absent or empty: everything that is not denied. Several policies with lists: a server must be in each. */
+  readonly allow: ReadonlyArray<Matcher>
+  readonly deny: ReadonlyArray<Matcher>
+  /** Rules of which the first that matches decides (Amp); looked at after `deny`. */
+  readonly ordered: ReadonlyArray<{ readonly action: "allow" | "deny"; readonly matcher: Matcher }>
+  /** Only the managed policy's list of what is allowed counts. */
+  readonly managedOnly: boolean
+  /** Which names are bound to which identity (Codex `requirements.toml`): a name that is not in it is not allowed. */
+  readonly identities: ReadonlyMap<string, Matcher> | undefined
+  /** It could not be read: nothing is allowed. Only a managed policy is ever in this state. */
+  readonly broken: boolean
+}
+
+/**
+ * `denied` by a rule, or `not-allowed` because a list names others.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Decision = "allowed" | "denied" | "not-allowed"
+
+/**
+ * What is decided on: the name, and what will be run or reached. Before a connect it is asked once more with everything
+ * resolved, because a template says nothing about where it leads.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Subject {
+  readonly name: string
+  readonly argv: ReadonlyArray<string> | undefined
+  readonly url: string | undefined
+  readonly fingerprint: string | undefined
+}
+
+/**
+ * Deny beats allow, whoever says it; only origins with the right to may allow.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const decide: (policies: ReadonlyArray<Policy>, subject: Subject) => Decision = internal.decide
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const subject: (config: ServerConfig.ServerConfig, fingerprint?: string) => Subject = internal.subject
+
+/**
+ * Reads `policy` and `[security]` of a native document: a bad rule is an issue and the others hold.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromDocument: (
+  root: ConfigDocument.Table,
+  from: { readonly provider: string; readonly scope: Scope.Scope; readonly origin: Scope.Origin }
+) => {
+  readonly policy: Policy | undefined
+  readonly invalid: ReadonlyArray<{ readonly at: string; readonly detail: string }>
+} = internal.fromDocument
+
+/**
+ * What a person should know about an entry before it is agreed to.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const hazards: (
+  entry: ConfigEntry.ConfigEntry
+) => ReadonlyArray<ConfigEntry.EntryWarning & { readonly detail: string }> = internal.hazards
