@@ -81,6 +81,11 @@ export interface Decoded {
   readonly undeclaredInputs: ReadonlyArray<string>
   /** The host's own lists, in our words. */
   readonly policy: ServerPolicy.Policy | undefined
+  /**
+   * The host's own lists of servers, by name: what it was told to leave out, and what it was told to switch on although
+   * the entry says no. That a host was told to trust a name is not here, because an approval by name is no approval.
+   */
+  readonly switches?: { readonly off: ReadonlyArray<string>; readonly on: ReadonlyArray<string> } | undefined
   /** Other hosts to read too, where the format has such a field. */
   readonly imports: ReadonlyArray<string> | undefined
 }

@@ -16,6 +16,7 @@ import type * as ServerConfig from "./ServerConfig.ts"
  * - `Name`: with `*` for any run of characters.
  * - `Command`: the whole command line, word by word.
  * - `CommandLine`: the words joined by spaces, with `*`.
+ * - `Program`: the first word alone, whatever its arguments (Codex `requirements.toml`).
  * - `Url`: with `*`; compared after both are normalised (case of the host, default ports, dots, escapes).
  * - `Fingerprint`: exactly this.
  *
@@ -26,6 +27,7 @@ export type Matcher =
   | { readonly _tag: "Name"; readonly pattern: string }
   | { readonly _tag: "Command"; readonly argv: ReadonlyArray<string> }
   | { readonly _tag: "CommandLine"; readonly pattern: string }
+  | { readonly _tag: "Program"; readonly command: string }
   | { readonly _tag: "Url"; readonly pattern: string }
   | { readonly _tag: "Fingerprint"; readonly fingerprint: string }
 
