@@ -18,7 +18,7 @@ export type Transport = ConfigEntry.ConfigEntry["transport"]
 /**
  * What a key of an entry can mean.
  *
- * - `type`: a word for the transport (if it is a table: as `nested`, the fields of which lie in it).
+ * - `type`: a word for the transport, or a table with such a word and the fields of the transport.
  * - `command`: a text, or a list of which the rest goes before `args`.
  * - `envNames`: variables handed on, by name or as `{name}`; `envSecrets`: names of secrets.
  * - `headerVariables`: from header to variable; `bearer`, `bearerVariable`: a token, or the variable that holds one.
@@ -130,6 +130,8 @@ export interface HostTable {
   readonly roots?: ReadonlyArray<ReadonlyArray<string>> | undefined
   /** Whether a document without any of the roots may be the map of servers itself; or in which scopes. */
   readonly bare?: boolean | ReadonlyArray<Scope.Scope> | undefined
+  /** Whether a document without any of the roots may be one server, whose name is the file's. */
+  readonly single?: boolean | undefined
   /** Whether the servers may be a list, whose entries have names. */
   readonly list?: boolean | undefined
   /** Laid over the fields that are common to all hosts. */
@@ -154,6 +156,8 @@ export interface HostTable {
   readonly stdioOnly?: boolean | undefined
   /** An entry of these keys alone says something about a server of a weaker layer. */
   readonly patch?: boolean | undefined
+  /** Whether the words for the transport may lie in a table with the fields of the transport (Cline). */
+  readonly nested?: boolean | undefined
   /** `null` in `env` takes a variable away. */
   readonly nullEnv?: boolean | undefined
   /** Variables that the host does not hand on. */
@@ -166,9 +170,14 @@ export interface HostTable {
   readonly prepare?:
     | ((entry: ConfigDocument.Table, notes: Notes, context: Dialect.Context) => ConfigDocument.Table)
     | undefined
-  /** Looks at an entry after it was read. */
+  /** Looks at an entry after it was read, with what was written. */
   readonly finish?:
-    | ((entry: ConfigEntry.ConfigEntry, notes: Notes, context: Dialect.Context) => ConfigEntry.ConfigEntry)
+    | ((
+      entry: ConfigEntry.ConfigEntry,
+      written: ConfigDocument.Table,
+      notes: Notes,
+      context: Dialect.Context
+    ) => ConfigEntry.ConfigEntry)
     | undefined
   /** Looks at the document before it is read: what it gives are faults and warnings of the file. */
   readonly inspect?:
@@ -179,6 +188,11 @@ export interface HostTable {
   readonly policy?:
     | ((root: ConfigDocument.Table, context: Dialect.Context) => ServerPolicy.Policy | undefined)
     | undefined
+  readonly switches?:
+    | ((root: ConfigDocument.Table, context: Dialect.Context) => Dialect.Decoded["switches"])
+    | undefined
+  /** The host's own lists of names, where it has such beside its policy. */
+  readonly switches?: ((root: ConfigDocument.Table, context: Dialect.Context) => Dialect.Decoded["switches"]) | undefined
   readonly imports?: ((root: ConfigDocument.Table) => ReadonlyArray<string> | undefined) | undefined
 }
 
