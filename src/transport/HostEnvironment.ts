@@ -1,5 +1,5 @@
 /**
- * What of the host process matters to the servers it starts: its platform and its environment variables.
+ * What of the host process matters to the servers it starts: its platform, its user and its environment variables.
  *
  * @since 0.1.0
  */
@@ -14,6 +14,8 @@ export interface Host {
   readonly platform: string
   /** Read anew for each server that is started. */
   readonly variables: () => Readonly<Record<string, string | undefined>>
+  /** Who the host process runs as; absent where users have no numbers (Windows). */
+  readonly uid?: number | undefined
 }
 
 /**
@@ -24,7 +26,7 @@ export interface Host {
  */
 export class HostEnvironment extends Context.Reference<HostEnvironment>()(
   "effect-mcp-runtime/transport/HostEnvironment",
-  { defaultValue: (): Host => ({ platform: process.platform, variables: () => process.env }) }
+  { defaultValue: (): Host => ({ platform: process.platform, variables: () => process.env, uid: process.getuid?.() }) }
 ) {}
 
 /**
@@ -34,4 +36,8 @@ export class HostEnvironment extends Context.Reference<HostEnvironment>()(
  * @category layers
  */
 export const layer = (variables: Readonly<Record<string, string>>): Layer.Layer<never> =>
-  Layer.succeed(HostEnvironment, { platform: process.platform, variables: () => variables })
+  Layer.succeed(HostEnvironment, {
+    platform: process.platform,
+    variables: () => variables,
+    uid: process.getuid?.()
+  })
