@@ -27,7 +27,8 @@ export type Transport = ConfigEntry.ConfigEntry["transport"]
  * - `trust`: `true` approves all tools.
  * - `tools`: by `shape`.
  * - `oauth`: the settings of logging in, or one of them (`part`), or a word (`"oauth"`).
- * - `extra`: known, and not ours to understand; `ignored`: known, and without meaning; `refused`: a fault of the entry.
+ * - `extra`: known, and not ours to understand; `ignored`: known, and without meaning; `refused`: a fault of the entry;
+ *   `unknown`: a common one that this host does not have.
  *
  * @internal
  */
@@ -69,6 +70,7 @@ export type Meaning =
   | "extra"
   | "ignored"
   | "refused"
+  | "unknown"
 
 /**
  * One key of an entry.
@@ -128,14 +130,18 @@ export interface HostTable {
   readonly locations: ReadonlyArray<Dialect.Location>
   /** The ways from the top of a document to its servers, all that are there are read; default: `mcpServers`. */
   readonly roots?: ReadonlyArray<ReadonlyArray<string>> | undefined
+  /** Only the first of `roots` that is there and is a map of servers is read: the others are its own older forms. */
+  readonly firstRoot?: boolean | undefined
   /** Whether a document without any of the roots may be the map of servers itself; or in which scopes. */
   readonly bare?: boolean | ReadonlyArray<Scope.Scope> | undefined
-  /** Whether a document without any of the roots may be one server, whose name is the file's. */
+  /** Whether a document without any of the roots may be one server, named after its file. */
   readonly single?: boolean | undefined
   /** Whether the servers may be a list, whose entries have names. */
   readonly list?: boolean | undefined
   /** Laid over the fields that are common to all hosts. */
   readonly fields?: Fields | undefined
+  /** What differs for the servers under one of the roots, by its first key. */
+  readonly under?: { readonly [Root in string]: Pick<HostTable, "fields" | "variables"> } | undefined
   /** Whether the common fields are not known either, and an unknown key is a fault. */
   readonly closed?: boolean | undefined
   /** Words for transports beyond the common ones; or what is wrong with such an entry. */
@@ -188,11 +194,10 @@ export interface HostTable {
   readonly policy?:
     | ((root: ConfigDocument.Table, context: Dialect.Context) => ServerPolicy.Policy | undefined)
     | undefined
+  /** The host's own lists of names, where it has such beside its policy. */
   readonly switches?:
     | ((root: ConfigDocument.Table, context: Dialect.Context) => Dialect.Decoded["switches"])
     | undefined
-  /** The host's own lists of names, where it has such beside its policy. */
-  readonly switches?: ((root: ConfigDocument.Table, context: Dialect.Context) => Dialect.Decoded["switches"]) | undefined
   readonly imports?: ((root: ConfigDocument.Table) => ReadonlyArray<string> | undefined) | undefined
 }
 

@@ -1,0 +1,99 @@
+/**
+ * Our own format: `mcp-client.*` and `.mcp.json` in camel case, and the TOML of `[mcp_servers.<name>]` in snake case.
+ *
+ * @internal
+ */
+import * as Interpolation from "../../Interpolation.ts"
+import * as ServerPolicy from "../../ServerPolicy.ts"
+import { isList, isText, list, scalar, tables } from "../values.ts"
+import type { Fields, HostTable } from "./table.ts"
+
+const camel: Fields = {
+  timeout: { is: "unknown" },
+  inheritEnv: { is: "inheritEnv" },
+  headersCommand: { is: "headersCommand" },
+  required: { is: "required" },
+  lazy: { is: "lazy" },
+  startupTimeoutMs: { is: "startupTimeout", unit: "ms" },
+  requestTimeoutMs: { is: "requestTimeout", unit: "ms" },
+  title: { is: "title" },
+  protocol: { is: "protocol" },
+  source: { is: "extra" },
+  sandbox: { is: "extra" }
+}
+
+/**
+ * The same in snake case, with the words that only the TOML has.
+ *
+ * @internal
+ */
+export const snake: Fields = {
+  program: { is: "command" },
+  env_file: { is: "envFile" },
+  inherit_env: { is: "inheritEnv" },
+  env_http_headers: { is: "headerVariables" },
+  bearer_token_env_var: { is: "bearerVariable" },
+  headers_command: { is: "headersCommand" },
+  startup_timeout_sec: { is: "startupTimeout", unit: "s" },
+  startup_timeout_ms: { is: "startupTimeout", unit: "ms" },
+  tool_timeout_sec: { is: "requestTimeout", unit: "s" },
+  request_timeout_ms: { is: "requestTimeout", unit: "ms" },
+  enabled_tools: { is: "allow" },
+  disabled_tools: { is: "deny" },
+  auto_approve: { is: "autoApprove" }
+}
+
+const deprecated = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, { ...field, deprecated: true }]))
+
+const files = (folder: string, name: string): ReadonlyArray<string> =>
+  ["json", "jsonc", "toml"].map((ending) => `${folder}/${name}.${ending}`)
+
+/** @internal */
+export const native: HostTable = {
+  host: "native",
+  title: "this application",
+  format: "json",
+  locations: [
+    {
+      scope: "managed",
+      origin: "system",
+      path: {
+        linux: files("/etc/{app}", "mcp-client"),
+        darwin: files("/Library/Application Support/{app}", "mcp-client"),
+        win32: files("{programdata}/{app}", "mcp-client")
+      },
+      exclusive: true
+    },
+    {
+      scope: "local",
+      origin: "workspace",
+      path: [...files("{root}", "mcp-client.local"), "{root}/.cocode.local.toml"]
+    },
+    { scope: "project", origin: "workspace", path: [...files("{root}", "mcp-client"), "{root}/.mcp.toml"] },
+    { scope: "user", origin: "home", path: [...files("{config}/{app}", "mcp-client"), "{config}/{app}/mcp.toml"] }
+  ],
+  roots: [["mcpServers"], ["mcp_servers"]],
+  variables: { syntax: Interpolation.native },
+  fields: { ...camel, ...deprecated(snake) },
+  under: { mcp_servers: { fields: snake, variables: { syntax: { ...Interpolation.native, bare: true } } } },
+  inputs: (beside) =>
+    tables(beside.get("inputs")).flatMap((input) => {
+      const [id, description, fallback] = [input.get("id"), input.get("description"), input.get("default")]
+      const choices = input.get("choices")
+      return isText(id) && id !== ""
+        ? [{
+          id,
+          ...(isText(description) ? { description } : {}),
+          ...(input.get("secret") === true ? { secret: true } : {}),
+          ...(scalar(fallback) === undefined ? {} : { default: scalar(fallback) }),
+          ...(isList(choices) ? { choices: choices.filter(isText) } : {})
+        }]
+        : []
+    }),
+  policy: (root, { origin, scope }) => ServerPolicy.fromDocument(root, { provider: "native", origin, scope }).policy,
+  inspect: (root, { origin, scope }) =>
+    ServerPolicy.fromDocument(root, { provider: "native", origin, scope }).invalid
+      .map((issue) => ({ kind: "invalid-policy", severity: "warning", ...issue })),
+  imports: (root) => root.has("imports") ? list(root.get("imports")).filter(isText) : undefined
+}

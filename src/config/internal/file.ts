@@ -1,0 +1,148 @@
+/**
+ * Joins a document and the dialect of its host.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import * as ConfigDocument from "../ConfigDocument.ts"
+import type * as ConfigEntry from "../ConfigEntry.ts"
+import type * as ConfigFile from "../ConfigFile.ts"
+import type * as ConfigIssue from "../ConfigIssue.ts"
+import * as Dialect from "../Dialect.ts"
+import type * as Scope from "../Scope.ts"
+import * as internal from "./dialect.ts"
+import { isList, isTable } from "./values.ts"
+
+const usualOrigin: { readonly [S in Scope.Scope]: Scope.Origin } = {
+  managed: "system",
+  session: "code",
+  local: "workspace",
+  project: "workspace",
+  user: "home",
+  plugin: "plugin"
+}
+
+const formatOf = (dialect: Dialect.Dialect, path: string | undefined): ConfigDocument.Format => {
+  const ending = /\.([a-z]+)$/i.exec(path ?? "")?.[1]?.toLowerCase()
+  if (ending === "toml" || ending === "jsonc" || ending === "yaml") return ending
+  if (ending === "yml") return "yaml"
+  if (ending === "json") return dialect.format === "jsonc" ? "jsonc" : "json"
+  return dialect.format
+}
+
+/** @internal */
+export const decode = (bytes: Uint8Array, options: ConfigFile.Options): Effect.Effect<ConfigFile.ConfigFile> => {
+  const { format, host, limits, origin, path, pointer, scope, strict } = options
+  const dialect = typeof host === "string" ? Dialect.find(host) ?? internal.native : host
+  const context = { scope, origin: origin ?? usualOrigin[scope], path, pointer, strict }
+  return Effect.map(
+    ConfigDocument.decode(bytes, format ?? formatOf(dialect, path), limits),
+    (document) => join(dialect, context, document)
+  )
+}
+
+const nothing: Dialect.Decoded = {
+  items: [],
+  issues: [],
+  inputs: [],
+  undeclaredInputs: [],
+  policy: undefined,
+  imports: undefined
+}
+
+const join = (
+  dialect: Dialect.Dialect,
+  context: Dialect.Context,
+  document: ConfigDocument.ConfigDocument
+): ConfigFile.ConfigFile => {
+  const ofDocument = document.issues.map((issue) => doubled(dialect, context, issue))
+  const isBroken = document.root === undefined || ofDocument.some(({ severity }) => severity === "error")
+  const decoded = isBroken || document.root === undefined ? nothing : dialect.decode(document.root, context)
+  const issues = [
+    ...[...ofDocument, ...decoded.issues].map((issue) => ofFile(dialect, context, issue, document)),
+    ...decoded.items.flatMap((item) => ofItem(dialect, context, item, document))
+  ]
+  return { document, decoded, issues }
+}
+
+/** Two maps of servers in one file: a person who reviews it sees the first, and a parser takes the last. */
+const doubled = (
+  dialect: Dialect.Dialect,
+  context: Dialect.Context,
+  issue: ConfigDocument.DocumentIssue
+): ConfigDocument.DocumentIssue => {
+  if (issue.kind !== "duplicate-key" || issue.at === undefined) return issue
+  const keys = internal.rootKeys(dialect, context)
+  const isTop = !issue.at.includes("/") || keys.includes(issue.at)
+  return isTop && (keys.includes(issue.at) || !internal.isShared(dialect, context))
+    ? { ...issue, kind: "duplicate-root-key", severity: "error" }
+    : issue
+}
+
+const ofFile = (
+  { host: provider }: Dialect.Dialect,
+  { path, scope }: Dialect.Context,
+  { at, detail, kind, line, severity }: ConfigDocument.DocumentIssue,
+  document: ConfigDocument.ConfigDocument
+): ConfigIssue.ConfigIssue => ({
+  kind,
+  severity,
+  provider,
+  scope,
+  path,
+  server: undefined,
+  at,
+  line: line ?? (at === undefined ? undefined : document.line(at.split("/"))),
+  message: Dialect.explain(kind, { host: provider, at, detail })
+})
+
+const ofItem = (
+  { host: provider }: Dialect.Dialect,
+  { path, scope }: Dialect.Context,
+  item: ConfigEntry.Item,
+  document: ConfigDocument.ConfigDocument
+): ReadonlyArray<ConfigIssue.ConfigIssue> => {
+  if (item._tag === "Patch") return []
+  const issue = (
+    severity: "error" | "warning",
+    kind: ConfigIssue.Kind,
+    at: string | undefined,
+    detail: string | undefined
+  ): ConfigIssue.ConfigIssue => ({
+    kind,
+    severity,
+    provider,
+    scope,
+    path,
+    server: item.name,
+    at,
+    line: lineOf(document, item, at),
+    message: Dialect.explain(kind, { host: provider, server: item.name, at, detail })
+  })
+  return item._tag === "Invalid"
+    ? [issue("error", item.kind, item.at, item.detail)]
+    : item.warnings.map(({ at, kind }) => issue("warning", kind, at, undefined))
+}
+
+/** The line of a field, or of the entry if there is no such field in it. */
+const lineOf = (
+  document: ConfigDocument.ConfigDocument,
+  { pointer, raw }: ConfigEntry.Item,
+  at: string | undefined
+): number | undefined => {
+  const way = at === undefined ? [] : wayTo(raw, at)
+  return (way.length === 0 ? undefined : document.line([...pointer, ...way])) ?? document.line(pointer)
+}
+
+/** The way to a field that is written with dots, where the keys themselves may have dots in them. */
+const wayTo = (value: ConfigDocument.Value, at: string): ReadonlyArray<string | number> => {
+  if (isList(value)) return /^\d+$/.test(at) ? [Number(at)] : []
+  if (!isTable(value)) return []
+  if (value.has(at)) return [at]
+  for (let dot = at.indexOf("."); dot > 0; dot = at.indexOf(".", dot + 1)) {
+    const key = at.slice(0, dot)
+    const held = value.get(key)
+    if (held !== undefined) return [key, ...wayTo(held, at.slice(dot + 1))]
+  }
+  return []
+}

@@ -1,0 +1,212 @@
+/**
+ * Reads a document by the table of its host: where its servers are, and one item for each.
+ *
+ * @internal
+ */
+import type * as ConfigDocument from "../ConfigDocument.ts"
+import type * as ConfigEntry from "../ConfigEntry.ts"
+import type * as Dialect from "../Dialect.ts"
+import type * as Scope from "../Scope.ts"
+import type * as Table from "./dialects/table.ts"
+import * as Entry from "./readerEntry.ts"
+import { isList, isTable } from "./values.ts"
+
+const usual: ReadonlyArray<ReadonlyArray<string>> = [["mcpServers"]]
+
+/** The keys under which other hosts have their servers. */
+const foreign = ["mcpServers", "servers", "mcp_servers", "context_servers", "amp.mcpServers", "mcp"]
+
+const isIn = (scopes: boolean | ReadonlyArray<Scope.Scope> | undefined, scope: Scope.Scope): boolean =>
+  typeof scopes === "object" ? scopes.includes(scope) : scopes === true
+
+/**
+ * Whether a file holds other settings too.
+ *
+ * @internal
+ */
+export const isShared = (table: Table.HostTable, context: Dialect.Context): boolean =>
+  isIn(table.shared, context.scope) || (context.pointer !== undefined && context.pointer.length > 0)
+
+const waysOf = (table: Table.HostTable, context: Dialect.Context): ReadonlyArray<ReadonlyArray<string>> =>
+  context.pointer === undefined ? table.roots ?? usual : [context.pointer]
+
+/**
+ * The keys at the top of a document that lead to servers.
+ *
+ * @internal
+ */
+export const rootKeys = (table: Table.HostTable, context: Dialect.Context): ReadonlyArray<string> =>
+  waysOf(table, context).flatMap((way) => way.slice(0, 1))
+
+const walk = (root: ConfigDocument.Table, way: ReadonlyArray<string>): ConfigDocument.Value | undefined => {
+  let value: ConfigDocument.Value | undefined = root
+  for (const key of way) {
+    if (!isTable(value)) return undefined
+    value = value.get(key)
+  }
+  return value
+}
+
+/** Whether a table looks like one server, rather than like a map of them. */
+const isServer = (value: ConfigDocument.Value | undefined): boolean =>
+  isTable(value) &&
+  ["command", "url", "type"].some((key) => {
+    const held = value.get(key)
+    return typeof held === "string" || isList(held)
+  })
+
+interface Place {
+  readonly way: ReadonlyArray<string>
+  readonly servers: ConfigDocument.Value
+  /** It is one server, and the way leads to it and not to a map of servers. */
+  readonly isSingle?: boolean
+}
+
+/** The name of a file without its folders and its ending. */
+const fileName = (path: string | undefined): string => /([^/\\]*?)(\.[^./\\]*)?$/.exec(path ?? "")?.[1] ?? ""
+
+interface Found {
+  readonly places: ReadonlyArray<Place>
+  readonly issues: ReadonlyArray<ConfigDocument.DocumentIssue>
+}
+
+const warning = (kind: "wrong-root-key" | "no-servers", at?: string): ReadonlyArray<ConfigDocument.DocumentIssue> => [
+  at === undefined ? { kind, severity: "warning" } : { kind, severity: "warning", at }
+]
+
+/** Where the servers of a document are. */
+const find = (table: Table.HostTable, root: ConfigDocument.Table, context: Dialect.Context): Found => {
+  const places = waysOf(table, context).flatMap((way): ReadonlyArray<Place> => {
+    const servers = walk(root, way)
+    return servers === undefined ? [] : [{ way, servers }]
+  })
+  if (places.length > 1 && table.firstRoot === true) {
+    return { places: places.filter(({ servers }) => !isServer(servers)).slice(0, 1), issues: [] }
+  }
+  if (places.length > 0 || isShared(table, context) || root.size === 0) return { places, issues: [] }
+  if (table.single === true && isServer(root)) {
+    return { places: [{ way: [], servers: new Map([[fileName(context.path), root]]), isSingle: true }], issues: [] }
+  }
+  const isBare = isIn(table.bare, context.scope)
+  const other = foreign.find((key) => {
+    const held = root.get(key)
+    return isTable(held) && !(isBare && isServer(held))
+  })
+  if (other !== undefined) {
+    // somebody put another host's file here: what it means is clear, and that the host does not see it is said
+    return { places: [{ way: [other], servers: root.get(other) ?? null }], issues: warning("wrong-root-key", other) }
+  }
+  if (!isBare) return { places: [], issues: warning("no-servers") }
+  const servers = new Map(Array.from(root).filter(([key]) => key !== "$schema"))
+  return { places: [{ way: [], servers }], issues: [] }
+}
+
+const nameOf = (value: ConfigDocument.Value): string | undefined => {
+  const name = isTable(value) ? value.get("name") : undefined
+  return typeof name === "string" && name !== "" ? name : undefined
+}
+
+/**
+ * A dialect from a table.
+ *
+ * @internal
+ */
+export const make = (table: Table.HostTable): Dialect.Dialect => {
+  const hosts = new Map(
+    [["", {}] as const, ...Object.entries(table.under ?? {})].map(([root, over]) =>
+      [root, hostsOf(table, over)] as const
+    )
+  )
+  return {
+    host: table.host,
+    title: table.title,
+    format: table.format,
+    shared: table.shared !== undefined && table.shared !== false,
+    merge: table.merge ?? "whole",
+    locations: table.locations,
+    decode: (root, context) => decode(table, hosts, root, context)
+  }
+}
+
+interface Hosts {
+  readonly keyed: Entry.Host
+  /** Its entries have their names in them. */
+  readonly listed: Entry.Host
+}
+
+const hostsOf = (table: Table.HostTable, over: Pick<Table.HostTable, "fields" | "variables">): Hosts => {
+  const fields = { ...table.fields, ...over.fields }
+  const own = { ...table, ...over }
+  return {
+    keyed: Entry.host({ ...own, fields }),
+    listed: Entry.host({ ...own, fields: { ...fields, name: { is: "name" } } })
+  }
+}
+
+const nothing: Dialect.Decoded = {
+  items: [],
+  issues: [],
+  inputs: [],
+  undeclaredInputs: [],
+  policy: undefined,
+  imports: undefined
+}
+
+const decode = (
+  table: Table.HostTable,
+  hosts: ReadonlyMap<string, Hosts>,
+  root: ConfigDocument.Table,
+  context: Dialect.Context
+): Dialect.Decoded => {
+  const inspected = table.inspect?.(root, context) ?? []
+  if (inspected.some(({ severity }) => severity === "error")) return { ...nothing, issues: inspected }
+  const { issues: found, places } = find(table, root, context)
+  const issues = [...inspected, ...found]
+  const items = new Map<string, ConfigEntry.Item>()
+  const asked = new Set<string>()
+  const declared = new Map<string, Dialect.Input>()
+  for (const { isSingle, servers, way } of places) {
+    const isNamed = isList(servers) && table.list === true
+    if (!isNamed && !isTable(servers)) {
+      return { ...nothing, issues: [...issues, { kind: "servers-not-a-map", severity: "error", at: way.join("/") }] }
+    }
+    const keyed: Iterable<readonly [string | number, ConfigDocument.Value]> = isNamed
+      ? servers.entries()
+      : isTable(servers)
+      ? servers
+      : []
+    const host = hosts.get(way[0] ?? "") ?? hosts.get("")
+    if (host === undefined) continue
+    for (const [key, raw] of keyed) {
+      const name = typeof key === "string" ? key : nameOf(raw)
+      const at = {
+        name: name ?? `#${key}`,
+        pointer: isSingle === true ? way : [...way, key],
+        missingName: name === undefined
+      }
+      // the later of two counts, as it does for the keys of a table
+      if (items.has(at.name)) issues.push({ kind: "duplicate-name", severity: "warning", at: at.name })
+      items.set(at.name, Entry.read(isNamed ? host.listed : host.keyed, at, raw, context, asked))
+    }
+    const beside = walk(root, way.slice(0, -1))
+    if (table.inputs === undefined || !isTable(beside)) continue
+    for (const input of table.inputs(beside)) declared.set(input.id, input)
+  }
+  const strict = context.strict === true ? Array.from(items.values(), refused) : Array.from(items.values())
+  return {
+    items: strict,
+    issues,
+    inputs: Array.from(declared.values()),
+    undeclaredInputs: Array.from(asked).filter((id) => !declared.has(id)),
+    policy: table.policy?.(root, context),
+    switches: table.switches?.(root, context),
+    imports: table.imports?.(root)
+  }
+}
+
+/** What the host itself would not take, where that is asked for. */
+const refused = (item: ConfigEntry.Item): ConfigEntry.Item => {
+  if (item._tag !== "Server" || !item.warnings.some(({ kind }) => kind === "host-would-reject")) return item
+  const { name, pointer, raw } = item
+  return { _tag: "Invalid", name, pointer, raw, kind: "unsupported-field" }
+}
