@@ -5,7 +5,10 @@
  */
 import type * as ConfigDocument from "./ConfigDocument.ts"
 import type * as ConfigEntry from "./ConfigEntry.ts"
+import * as looks from "./internal/hazards.ts"
 import * as internal from "./internal/policy.ts"
+import * as documents from "./internal/policyDocument.ts"
+import * as variables from "./internal/policyVariables.ts"
 import type * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
@@ -48,7 +51,7 @@ export interface Policy {
   readonly managedOnly: boolean
   /** Which names are bound to which identity (Codex `requirements.toml`): a name that is not in it is not allowed. */
   readonly identities: ReadonlyMap<string, Matcher> | undefined
-  /** It could not be read: nothing is allowed. Only a managed policy is ever in this state. */
+  /** It, or all of its list of what is allowed, could not be read: nothing is allowed. Never so for a workspace's. */
   readonly broken: boolean
 }
 
@@ -75,7 +78,8 @@ export interface Subject {
 }
 
 /**
- * Deny beats allow, whoever says it; only origins with the right to may allow.
+ * Deny beats allow, whoever says it. Every list of what is allowed only narrows, so a workspace may have one; only what
+ * an administrator says makes the others' lists void.
  *
  * @since 0.1.0
  * @category combinators
@@ -89,7 +93,8 @@ export const decide: (policies: ReadonlyArray<Policy>, subject: Subject) => Deci
 export const subject: (config: ServerConfig.ServerConfig, fingerprint?: string) => Subject = internal.subject
 
 /**
- * Reads `policy` and `[security]` of a native document: a bad rule is an issue and the others hold.
+ * Reads `policy` and `[security]` of a native document: a bad rule is an issue and the others hold. Variables stay as they
+ * are written, see `withVariables`.
  *
  * @since 0.1.0
  * @category constructors
@@ -100,7 +105,19 @@ export const fromDocument: (
 ) => {
   readonly policy: Policy | undefined
   readonly invalid: ReadonlyArray<{ readonly at: string; readonly detail: string }>
-} = internal.fromDocument
+} = documents.fromDocument
+
+/**
+ * Puts the values of variables (`${HOME}`, `${env:HOME}`) into the rules of a policy whose origin may read them: to be done
+ * once, with the environment as it was at the start. A rule without a value for its variable is none.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const withVariables: (policy: Policy, variable: (name: string) => string | undefined) => {
+  readonly policy: Policy
+  readonly invalid: ReadonlyArray<{ readonly at: string; readonly detail: string }>
+} = variables.withVariables
 
 /**
  * What a person should know about an entry before it is agreed to.
@@ -110,4 +127,4 @@ export const fromDocument: (
  */
 export const hazards: (
   entry: ConfigEntry.ConfigEntry
-) => ReadonlyArray<ConfigEntry.EntryWarning & { readonly detail: string }> = internal.hazards
+) => ReadonlyArray<ConfigEntry.EntryWarning & { readonly detail: string }> = looks.hazards

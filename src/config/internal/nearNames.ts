@@ -1,0 +1,73 @@
+/**
+ * @internal
+ */
+
+/** Scopes and packages that many people have, and that somebody could hope to be taken for. */
+const known: ReadonlyArray<string> = [
+  "@anthropic-ai",
+  "@azure",
+  "@browserbasehq",
+  "@cloudflare",
+  "@elastic",
+  "@github",
+  "@google",
+  "@google-cloud",
+  "@microsoft",
+  "@modelcontextprotocol",
+  "@mongodb-js",
+  "@notionhq",
+  "@openai",
+  "@playwright",
+  "@sentry",
+  "@shopify",
+  "@stripe",
+  "@supabase",
+  "@upstash",
+  "@vercel",
+  "chrome-devtools-mcp",
+  "context7-mcp",
+  "exa-mcp-server",
+  "fastmcp",
+  "figma-developer-mcp",
+  "firecrawl-mcp",
+  "mcp-proxy",
+  "mcp-remote",
+  "mcp-server-fetch",
+  "mcp-server-git",
+  "mcp-server-kubernetes",
+  "mcp-server-sqlite",
+  "mcp-server-time",
+  "mongodb-mcp-server",
+  "postgres-mcp",
+  "puppeteer-mcp-server",
+  "serena-agent",
+  "supergateway",
+  "tavily-mcp",
+  "task-master-ai"
+]
+
+const exactly = new Set(known)
+
+/** Whether one letter more, less or other makes one text the other, or two neighbours in the other order. */
+const isOneOff = (self: string, that: string): boolean => {
+  const [short, long] = self.length <= that.length ? [self, that] : [that, self]
+  if (long.length - short.length > 1) return false
+  let same = 0
+  while (same < short.length && short[same] === long[same]) same += 1
+  if (short.length < long.length) return short.slice(same) === long.slice(same + 1)
+  return short.slice(same + 1) === long.slice(same + 1) ||
+    (short[same] === long[same + 1] && short[same + 1] === long[same] && short.slice(same + 2) === long.slice(same + 2))
+}
+
+/**
+ * The well-known name that a package's name, or its scope, is one slip of the finger away from.
+ *
+ * @internal
+ */
+export const nearName = (name: string): string | undefined => {
+  const slash = name.startsWith("@") ? name.indexOf("/") : -1
+  const part = slash === -1 ? name : name.slice(0, slash)
+  // longer than any of them: not worth a look
+  if (part.length > 64 || exactly.has(part.toLowerCase())) return undefined
+  return known.find((one) => isOneOff(part, one))
+}
