@@ -6,7 +6,11 @@
  */
 import type * as Either from "effect/Either"
 import type * as ConfigEntry from "./ConfigEntry.ts"
+import * as Lookups from "./internal/lookups.ts"
+import * as Spelling from "./internal/spelling.ts"
 import * as internal from "./internal/template.ts"
+import * as VariableNames from "./internal/variableNames.ts"
+import type * as Scope from "./Scope.ts"
 
 /**
  * How a host writes variables. Each field that is absent means that the host does not know that spelling, so that the
@@ -70,7 +74,7 @@ export type Place =
  * @since 0.1.0
  * @category models
  */
-export const native: Syntax = internal.native
+export const native: Syntax = Spelling.native
 
 /**
  * What became of a text. `warnings` are of the kinds `looks-like-variable` (it has a variable's shape, but not one of
@@ -90,7 +94,7 @@ export interface Canonical {
  * @since 0.1.0
  * @category combinators
  */
-export const canonical: (syntax: Syntax, text: string) => Canonical = internal.canonical
+export const canonical: (syntax: Syntax, text: string) => Canonical = Spelling.canonical
 
 /**
  * What a canonical template asks for.
@@ -160,12 +164,52 @@ export const resolve: (template: ConfigEntry.Template, lookup: Lookup) => Either
   internal.resolve
 
 /**
+ * Where a template stands. What is sent to a server, and what decides which program runs, may ask for less.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Field = "command" | "cwd" | "argument" | "url" | "header"
+
+/**
+ * Who asks, and what there is to be read.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Asking {
+  readonly origin: Scope.Origin
+  /** The variables that the entry was allowed to read. */
+  readonly grants: ReadonlyArray<string>
+  /** The literal variables of the entry itself, which it may always read. */
+  readonly own: ReadonlyMap<string, string>
+  /** Of the process. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** The values of `${var:…}`. */
+  readonly places: Readonly<Record<string, string>>
+  /** What was found for `${input:…}`, `${secret:…}`, `${file:…}` and `${cmd:…}`, under `input:id` and so on. */
+  readonly answers: ReadonlyMap<string, string>
+  /** The `${input:…}` that hide what is typed. */
+  readonly hidden: ReadonlySet<string>
+}
+
+/**
+ * The rule of who may ask for what. An origin with the right to the environment reads all of it; others read their own
+ * literal variables, what was granted, and, outside of what is sent to a server, variables that are harmless. The name
+ * of a server's host never holds a credential, and neither does a command or a folder: both are shown.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const lookup: (asking: Asking, field: Field, template: ConfigEntry.Template) => Lookup = Lookups.lookup
+
+/**
  * Whether a variable's name says that it holds a credential.
  *
  * @since 0.1.0
  * @category guards
  */
-export const isCredential: (name: string) => boolean = internal.isCredential
+export const isCredential: (name: string) => boolean = VariableNames.isCredential
 
 /**
  * Whether a variable tells where things are, and nothing that is anybody's secret: `HOME`, `USER`, `TMPDIR`, ….
@@ -173,4 +217,4 @@ export const isCredential: (name: string) => boolean = internal.isCredential
  * @since 0.1.0
  * @category guards
  */
-export const isHarmless: (name: string) => boolean = internal.isHarmless
+export const isHarmless: (name: string) => boolean = VariableNames.isHarmless
