@@ -27,6 +27,14 @@ export * as BoundedWait from "./resilience/BoundedWait.ts"
 export * as Bulkhead from "./resilience/Bulkhead.ts"
 
 /**
+ * The manifest of a bundle (`manifest.json` in an `.mcpb` or `.dxt` file): one server that was installed with all it
+ * needs.
+ *
+ * @since 0.1.0
+ */
+export * as Bundle from "./config/Bundle.ts"
+
+/**
  * Which calls that failed are made once more, and when.
  *
  * @since 0.1.0
@@ -269,6 +277,13 @@ export * as Provenance from "./config/Provenance.ts"
  * @since 0.1.0
  */
 export * as ReconnectPolicy from "./resilience/ReconnectPolicy.ts"
+
+/**
+ * The documents of the MCP registry (`server.json`): one server, and the ways in which it can be configured.
+ *
+ * @since 0.1.0
+ */
+export * as Registry from "./config/Registry.ts"
 
 /**
  * The headers that a remote server wants beside those of the protocol: from its configuration, an environment variable

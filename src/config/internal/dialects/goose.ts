@@ -1,0 +1,87 @@
+/**
+ * Goose: `extensions` of many kinds, of which those that run or reach a server are ours.
+ *
+ * @internal
+ */
+import { isList } from "../values.ts"
+import type { HostTable } from "./table.ts"
+
+/** @internal */
+export const goose: HostTable = {
+  host: "goose",
+  title: "Goose",
+  format: "yaml",
+  shared: true,
+  locations: [
+    {
+      scope: "user",
+      origin: "home",
+      path: {
+        linux: "{config}/goose/config.yaml",
+        darwin: "~/.config/goose/config.yaml",
+        win32: "{appdata}/Block/goose/config/config.yaml"
+      },
+      variable: ["GOOSE_PATH_ROOT", "config/config.yaml"]
+    }
+  ],
+  roots: [["extensions"]],
+  words: {
+    builtin: "not-an-mcp-server",
+    platform: "not-an-mcp-server",
+    frontend: "not-an-mcp-server",
+    inline_python: "not-an-mcp-server"
+  },
+  variables: { syntax: { bare: true, dollar: true }, in: ["url", "headers"] },
+  fields: {
+    // the key of the map is the name; this one is for people
+    name: { is: "ignored" },
+    cmd: { is: "command" },
+    envs: { is: "env" },
+    env_keys: { is: "envSecrets" },
+    uri: { is: "url" },
+    timeout: { is: "requestTimeout", unit: "s" },
+    available_tools: { is: "allow" },
+    bundled: { is: "extra" },
+    display_name: { is: "title" }
+  },
+  deniedEnv: new Set([
+    "PATH",
+    "PATHEXT",
+    "SystemRoot",
+    "windir",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "LD_AUDIT",
+    "LD_DEBUG",
+    "LD_BIND_NOW",
+    "LD_ASSUME_KERNEL",
+    "DYLD_LIBRARY_PATH",
+    "DYLD_INSERT_LIBRARIES",
+    "DYLD_FRAMEWORK_PATH",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "NODE_OPTIONS",
+    "RUBYOPT",
+    "GEM_PATH",
+    "GEM_HOME",
+    "CLASSPATH",
+    "GO111MODULE",
+    "GOROOT",
+    "APPINIT_DLLS",
+    "SESSIONNAME",
+    "ComSpec",
+    "TEMP",
+    "TMP",
+    "LOCALAPPDATA",
+    "USERPROFILE",
+    "HOMEDRIVE",
+    "HOMEPATH"
+  ]),
+  // Goose writes an empty list where all tools are meant
+  prepare: (entry) => {
+    const tools = entry.get("available_tools")
+    return isList(tools) && tools.length === 0
+      ? new Map(Array.from(entry).filter(([key]) => key !== "available_tools"))
+      : entry
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * Hermes: YAML, seconds, and tools by `include` and `exclude`.
+ *
+ * @internal
+ */
+import type { HostTable } from "./table.ts"
+
+/** @internal */
+export const hermes: HostTable = {
+  host: "hermes",
+  title: "Hermes",
+  format: "yaml",
+  shared: true,
+  locations: [
+    {
+      scope: "user",
+      origin: "home",
+      path: {
+        linux: "~/.hermes/config.yaml",
+        darwin: "~/.hermes/config.yaml",
+        win32: "{localappdata}/hermes/config.yaml"
+      }
+    }
+  ],
+  roots: [["mcp_servers"]],
+  variables: { syntax: { bare: true } },
+  fields: {
+    timeout: { is: "requestTimeout", unit: "s" },
+    connect_timeout: { is: "startupTimeout", unit: "s" },
+    tools: { is: "tools", shape: "include" },
+    // how much its content is believed by that host: nothing that a file may say of itself
+    trust: { is: "extra" },
+    sampling: { is: "extra" }
+  }
+}
