@@ -76,9 +76,17 @@ export interface Limits {
   /** Of the file, before anything is parsed. */
   readonly maxBytes: number
   readonly maxDepth: number
-  /** Of all tables and lists of the file, counted together. */
+  /** The members of all tables and lists of the file, counted together. */
   readonly maxEntries: number
 }
+
+/**
+ * What each format is allowed by default: as much as is read in less than a second, whatever it is.
+ *
+ * @since 0.1.0
+ * @category defaults
+ */
+export const defaults: { readonly [F in Format]: Limits } = internal.defaults
 
 /**
  * Reads bytes. Never fails and never throws: what is wrong is an issue. A parser is loaded when the first file needs it.
