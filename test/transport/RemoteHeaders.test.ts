@@ -9,6 +9,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
 import * as RemoteHeaders from "../../src/transport/RemoteHeaders.ts"
 import * as Peer from "../fixtures/httpPeer.ts"
 import * as Client from "../support/httpTransport.ts"
@@ -102,6 +103,15 @@ describe("a program that prints headers", () => {
         headersCommand: prints({ authorization: "new" })
       })
       assert.deepStrictEqual(headers, { authorization: "new", "x-a": "1" })
+    }))
+
+  it.live("gets no more of the environment than a server", () =>
+    Effect.gen(function*() {
+      const host = { PATH: "/bin", HOME: "/h", GITHUB_TOKEN: "canary", NODE_OPTIONS: "--canary", HTTPS_PROXY: "canary" }
+      const headers = yield* resolved({
+        headersCommand: node("console.log(JSON.stringify({ x: Object.keys(process.env).sort().join() }))")
+      }).pipe(Effect.provide(HostEnvironment.layer(host)))
+      assert.deepStrictEqual(headers, { x: "HOME,PATH" })
     }))
 
   const fails = (name: string, command: readonly [string, ...ReadonlyArray<string>], detail: RegExp) =>

@@ -7,11 +7,11 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import type { Readable, Writable } from "node:stream"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
+import * as Environment from "../../internal/childEnvironment.ts"
 import * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
 import type * as HostEnvironment from "../HostEnvironment.ts"
 import * as BatchCommand from "./batchCommand.ts"
-import * as Environment from "./environment.ts"
 
 /** @internal */
 export type Child = ChildProcess.ChildProcessByStdio<Writable, Readable, Readable> & { readonly pid: number }

@@ -1,7 +1,7 @@
 /** @internal */
 import * as Redacted from "effect/Redacted"
-import type * as ServerConfig from "../../config/ServerConfig.ts"
-import type * as HostEnvironment from "../HostEnvironment.ts"
+import type * as ServerConfig from "../config/ServerConfig.ts"
+import type * as HostEnvironment from "../transport/HostEnvironment.ts"
 
 const posix: ReadonlySet<string> = new Set([
   "HOME",

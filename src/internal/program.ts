@@ -1,0 +1,72 @@
+// @effect-diagnostics nodeBuiltinImport:off
+// The one place that runs a program for what it prints: platform's Command inherits the whole environment.
+/** @internal */
+import * as Effect from "effect/Effect"
+import * as ChildProcess from "node:child_process"
+import type { Readable } from "node:stream"
+
+const limit = 64 * 1024
+
+/** @internal */
+export interface Program {
+  readonly argv: readonly [string, ...ReadonlyArray<string>]
+  /** All that it gets. */
+  readonly environment: ReadonlyMap<string, string>
+  readonly cwd?: string | undefined
+}
+
+/** Node names what is wrong in `code` alone: its text quotes arguments. */
+const codeOf = (error: unknown): string =>
+  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : "?"
+
+/**
+ * Runs a program (argv, no shell) and gives what it prints; bounded in time and output, and ended with all it has
+ * started. It fails with a sentence that holds nothing of what was printed, because that is secret.
+ *
+ * @internal
+ */
+export const run = ({ argv: [command, ...args], cwd, environment }: Program): Effect.Effect<string, string> =>
+  Effect.async<string, string>((resume) => {
+    const failed = (error: unknown) => resume(Effect.fail(`could not be started (${codeOf(error)})`))
+    let child: ChildProcess.ChildProcessByStdio<null, Readable, null>
+    try {
+      // A group of its own, so that ending it also ends what it has started.
+      child = ChildProcess.spawn(command, args, {
+        stdio: ["ignore", "pipe", "ignore"],
+        detached: true,
+        shell: false,
+        windowsHide: true,
+        cwd,
+        env: Object.fromEntries(environment)
+      })
+    } catch (error) {
+      return failed(error)
+    }
+    const chunks: Array<Buffer> = []
+    let bytes = 0
+    const kill = () => {
+      child.stdout.destroy()
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+      try {
+        process.kill(-child.pid, "SIGKILL")
+      } catch {
+        child.kill("SIGKILL")
+      }
+    }
+    child.on("error", failed)
+    child.stdout.on("data", (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes <= limit) return void chunks.push(chunk)
+      kill()
+      resume(Effect.fail(`printed more than ${limit} bytes`))
+    })
+    child.on("close", (code, signal) =>
+      resume(
+        code === 0
+          ? Effect.succeed(Buffer.concat(chunks).toString("utf8"))
+          : Effect.fail(`ended with ${signal ?? `exit code ${code}`}`)
+      ))
+    return Effect.sync(kill)
+  }).pipe(
+    Effect.timeoutFail({ duration: "10 seconds", onTimeout: () => "did not end within 10 seconds" })
+  )
