@@ -63,7 +63,7 @@ export interface Change {
 
 type Tag = ServerStatus["_tag"]
 
-const settled: ReadonlyArray<Tag> = ["Disabled", "Closed"]
+const settled: ReadonlyArray<Tag> = ["Disabled", "Blocked", "Closed"]
 
 const after: { readonly [T in Tag]: ReadonlyArray<Tag> } = {
   Disabled: ["Idle", "Connecting", ...settled],

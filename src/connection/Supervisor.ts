@@ -93,6 +93,8 @@ export interface Supervisor {
   /** The loop, to be run by whoever owns the supervisor. Interrupting it ends the connection first. */
   readonly run: Effect.Effect<void>
   readonly status: () => ServerStatus.ServerStatus
+  /** Why somebody has it down, if somebody has. */
+  readonly switchedOff: () => Exclude<Down, "configuration"> | undefined
   readonly connected: () => Line | undefined
   readonly health: () => { readonly at: number; readonly ok: boolean } | undefined
   /** How often it was connected again. */

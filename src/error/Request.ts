@@ -185,10 +185,13 @@ export class Cancelled extends Schema.TaggedError<Cancelled>("effect-mcp-runtime
 export class Closed extends Schema.TaggedError<Closed>("effect-mcp-runtime/Closed")("Closed", {
   server: Schema.String,
   operation: Schema.String,
-  outcome: Outcome
+  outcome: Outcome,
+  /** Why the server must not be used any more, where that is what has closed it. */
+  blocked: Schema.optional(Schema.Literal("denied", "untrusted"))
 }) {
   override get message(): string {
-    return named(this.server, `${this.operation} was not possible: the connection is closed`)
+    const why = this.blocked === undefined ? "" : `, because the server was blocked (${this.blocked}) meanwhile`
+    return named(this.server, `${this.operation} was not possible: the connection is closed${why}`)
   }
   get isRetryable(): boolean {
     return false

@@ -14,7 +14,7 @@ import * as Option from "effect/Option"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
 import type * as Connector from "../connection/Connector.ts"
-import type * as McpError from "../McpError.ts"
+import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import * as CallSpan from "../observability/CallSpan.ts"
@@ -191,8 +191,16 @@ export class Call implements CallSpan.Operation {
     const left = this.#limits().left(clock.unsafeCurrentTimeMillis())
     if (error.outcome !== "not-sent") this.#doubt = error
     // that the last attempt was not sent does not make an earlier one unsent
-    if (delay === undefined || Duration.toMillis(delay) >= left) return Effect.fail(this.#doubt ?? error)
+    if (delay === undefined || Duration.toMillis(delay) >= left) {
+      return Effect.fail(this.#explained(this.#doubt ?? error))
+    }
     return Effect.flatMap(this.#restore(Effect.sleep(delay)), () => this.#attempt(meta))
+  }
+
+  /** Says of a connection that was cut why it was. */
+  #explained(error: McpError.RuntimeError): McpError.RuntimeError {
+    const blocked = error._tag === "Closed" ? this.#surroundings.pool.config(this.server)?.blocked : undefined
+    return error._tag === "Closed" && blocked !== undefined ? new McpError.Closed({ ...error, blocked }) : error
   }
 
   #limits(): Deadline.Deadline {

@@ -17,5 +17,7 @@ export const isSame = (one: ServerConfig.ServerConfig | undefined, other: Server
   one === other || (one !== undefined && Fingerprint.of(one) === Fingerprint.of(other))
 
 /** @internal */
-export const isPresent = (pool: ConnectionPool.ConnectionPool["Type"], live: ConnectionPool.Live): boolean =>
-  isSame(pool.config(live.server), live.config)
+export const isPresent = (pool: ConnectionPool.ConnectionPool["Type"], live: ConnectionPool.Live): boolean => {
+  const present = pool.config(live.server)
+  return present?.blocked === undefined && isSame(present, live.config)
+}

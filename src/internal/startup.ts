@@ -35,7 +35,9 @@ export const watch = (
     const clock = yield* Effect.clock
     const began = clock.unsafeCurrentTimeMillis()
     const starting = new Set(
-      servers.filter((config) => config.enabled !== false && ServerConfig.isEager(config)).map(({ name }) => name)
+      servers.filter((config) =>
+        config.enabled !== false && config.blocked === undefined && ServerConfig.isEager(config)
+      ).map(({ name }) => name)
     )
     const of = starting.size
     const ready: Array<string> = []

@@ -1,5 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Duration, Effect, Exit, Fiber, Layer, Queue, Schedule, Scope, Stream, TestClock } from "effect"
+import {
+  Chunk,
+  Deferred,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Queue,
+  Schedule,
+  Scope,
+  Stream,
+  TestClock
+} from "effect"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
 import * as MemoryServer from "../../src/transport/MemoryServer.ts"
@@ -559,6 +573,122 @@ describe("a reload", () => {
         assert.strictEqual(server.connections().opened, 1)
       })
     ))
+})
+
+describe("a blocked server", () => {
+  const blocked = (why: "denied" | "untrusted", more: Partial<ServerConfig.HttpInput> = {}) =>
+    Pool.remote("a", { blocked: why, ...more })
+
+  it.scoped("is never connected, whoever asks for it, and each is told what to do", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        const service = yield* pool
+        yield* reload(blocked("untrusted", { required: true, lazy: false }))
+        assert.deepStrictEqual({ ...service.member("a")?.status }, { _tag: "Blocked", why: "untrusted" })
+        const asked = [
+          service.connect("a"),
+          service.reconnect("a"),
+          Pool.ping("a"),
+          service.use("a", () => Effect.void)
+        ]
+        for (const ask of asked) {
+          const error = yield* Effect.flip(ask)
+          assert.deepInclude(error, { _tag: "ServerUnavailable", why: "untrusted", outcome: "not-sent" })
+          assert.include(error.message, "approve it first")
+        }
+        yield* reload(blocked("denied"))
+        assert.deepInclude(yield* Effect.flip(Pool.ping("a")), { _tag: "ServerUnavailable", why: "denied" })
+        yield* TestClock.adjust("1 hour")
+        assert.strictEqual(server.connections().opened, 0)
+      })
+    ))
+
+  it.scoped("is not unblocked by switching it, and stays switched off when it is unblocked", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        const service = yield* pool
+        yield* reload(blocked("untrusted"))
+        for (const ask of [service.disable("a"), service.enable("a"), service.disconnect("a"), service.disable("a")]) {
+          yield* ask
+          assert.strictEqual(yield* status("a"), "Blocked")
+        }
+        yield* reload(Pool.remote("a"))
+        assert.strictEqual(yield* status("a"), "Disabled")
+        assert.strictEqual(server.connections().opened, 0)
+      })
+    ))
+
+  it.scoped("starts with the reload that unblocks it, and says so step by step", () =>
+    withServer(() =>
+      Effect.gen(function*() {
+        const tags = yield* Pool.history("a")
+        yield* reload(blocked("untrusted"))
+        assert.deepStrictEqual((yield* reload(Pool.remote("a"))).changed, ["a"])
+        yield* Pool.until("a", "Connected")
+        yield* reload(blocked("denied"))
+        yield* reload(blocked("untrusted"))
+        assert.deepStrictEqual(tags, ["Blocked", "Connecting", "Connected", "Blocked", "Blocked"])
+      })
+    ))
+
+  it.scoped("does not serve on: its connection ends at once, with the calls on it and those of the one before", () =>
+    Effect.gen(function*() {
+      const stuck: MemoryServer.Tool = { name: "stuck", call: () => Effect.never }
+      const server = yield* MemoryServer.make({ era: "session", tools: [stuck] })
+      yield* Effect.gen(function*() {
+        const call = Effect.flatMap(pool, (_) => _.use("a", ({ session }) => session.callTool("stuck")))
+        yield* reload(Pool.remote("a"))
+        const old = yield* Effect.fork(Effect.flip(call))
+        yield* server.until(() => server.executions("stuck") === 1)
+        yield* reload(Pool.remote("a", { url: "http://a.test/other" }))
+        const young = yield* Effect.fork(Effect.flip(call))
+        yield* server.until(() => server.executions("stuck") === 2)
+        assert.strictEqual(server.connections().open, 2)
+        assert.deepStrictEqual((yield* reload(blocked("denied"))).changed, ["a"])
+        for (const fiber of [old, young]) {
+          assert.deepInclude(yield* Fiber.join(fiber), { _tag: "Closed", outcome: "unknown" })
+        }
+        yield* server.until(() => server.connections().open === 0)
+      }).pipe(Effect.provide(Pool.layer(() => server)))
+    }))
+
+  it.scoped.each(["way", "plan"])(
+    "stops at once even if a successor is under %s, which does not take its place",
+    (under) =>
+      Effect.gen(function*() {
+        const old = yield* MemoryServer.make({ era: "session" })
+        const fresh = yield* MemoryServer.make({ era: "session" })
+        yield* fresh.slowConnect("10 seconds")
+        yield* Effect.gen(function*() {
+          yield* reload(Pool.remote("a"))
+          yield* Pool.until("a", "Connected")
+          const tags = yield* Pool.history("a")
+          const begun = yield* Deferred.make<void>()
+          ;(yield* Pool.McpEvent.McpEvents).onEvent(({ _tag }) => {
+            if (_tag === "Connecting") Deferred.unsafeDone(begun, Effect.void)
+          })
+          const slow = yield* Effect.fork(reload(Pool.remote("a", { url: "http://b.test/mcp" })))
+          if (under === "way") yield* Deferred.await(begun)
+          else yield* Effect.yieldNow()
+          // would start it again, if the last word did not count
+          const late = yield* Effect.fork(reload(Pool.remote("a")))
+          yield* Effect.yieldNow()
+          const last = yield* Effect.fork(reload(blocked("denied")))
+          yield* old.until(() => old.connections().open === 0)
+          assert.strictEqual(yield* status("a"), "Blocked")
+          assert.deepStrictEqual((yield* Fiber.join(slow)).changed, [])
+          yield* Fiber.join(late)
+          assert.deepStrictEqual((yield* Fiber.join(last)).changed, ["a"])
+          yield* TestClock.adjust("11 seconds")
+          assert.strictEqual(yield* status("a"), "Blocked")
+          assert.deepStrictEqual(tags, ["Blocked"])
+          assert.strictEqual(old.connections().opened, 1)
+          assert.strictEqual(fresh.connections().opened, 0)
+        }).pipe(Effect.provide(
+          Pool.layer((config) => config.transport === "streamable-http" && config.url.includes("b.test") ? fresh : old)
+        ))
+      })
+  )
 })
 
 describe("the end of a pool", () => {

@@ -366,6 +366,58 @@ describe("a runtime", () => {
       assert.include(error.message, "ENOENT")
     }))
 
+  it.scoped("refuses to begin with a required server that is blocked, and says why", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(Runtime.layer(yield* servers({ a: [] }), {
+        servers: [Pool.remote("a", { required: true, blocked: "untrusted" })]
+      }))))
+      assert.deepInclude(error.failures[0]?.error, { _tag: "ServerUnavailable", why: "untrusted" })
+      assert.include(error.message, "approve it first")
+    }))
+
+  it.scoped("shows nothing of a blocked server but that it is blocked, whatever is known of it", () =>
+    run({ a: [tool("one")], b: [tool("two")] }, (peers) =>
+      Effect.gen(function*() {
+        const service = yield* runtime
+        assert.strictEqual((yield* service.tools).tools.length, 2)
+        yield* service.reload([Pool.remote("a", { blocked: "untrusted" }), Pool.remote("b")])
+        const { missing, tools } = yield* service.tools
+        assert.deepStrictEqual(tools.map(({ name }) => name), ["mcp__b__two"])
+        assert.deepStrictEqual(missing.map(({ server, status }) => ({ server, ...status })), [
+          { server: "a", _tag: "Blocked", why: "untrusted" }
+        ])
+        const info = yield* service.server("a")
+        assert.deepInclude(info, { toolCount: undefined, instructions: undefined, serverInfo: undefined })
+        const unknown = yield* Effect.flip(service.callTool("mcp__a__one"))
+        assert.isTrue(unknown._tag === "NotFound" && !unknown.suggestions?.some((name) => name.includes("one")))
+        const refused = yield* Effect.flip(service.callTool({ server: "a", tool: "one" }))
+        assert.deepInclude(refused, { _tag: "ServerUnavailable", why: "untrusted" })
+        assert.strictEqual((yield* service.resources).missing[0]?.server, "a")
+        yield* service.reload([Pool.remote("a"), Pool.remote("b")])
+        assert.strictEqual((yield* service.tools).tools.length, 2)
+        assert.strictEqual(peers["a"]!.connections().opened, 2)
+      })))
+
+  it.scoped("tells a call that was cut off that its server was blocked, and does not make it again", () =>
+    Effect.gen(function*() {
+      const stuck: MemoryServer.Tool = {
+        name: "stuck",
+        annotations: { readOnlyHint: true },
+        call: () => Effect.never
+      }
+      yield* run({ a: [stuck] }, (peers) =>
+        Effect.gen(function*() {
+          const service = yield* runtime
+          const call = yield* Effect.fork(Effect.flip(service.callTool({ server: "a", tool: "stuck" })))
+          yield* peers["a"]!.until(() => peers["a"]!.executions("stuck") === 1)
+          yield* service.reload([Pool.remote("a", { blocked: "denied" })])
+          const error = yield* Fiber.join(call)
+          assert.deepInclude(error, { _tag: "Closed", blocked: "denied", outcome: "unknown" })
+          assert.include(error.message, "blocked (denied)")
+          assert.strictEqual(peers["a"]!.executions("stuck"), 1)
+        }), { servers: [Pool.remote("a", { trusted: true })] })
+    }))
+
   it.scoped("gives resources, templates and prompts of all servers, and reads them", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryServer.make({

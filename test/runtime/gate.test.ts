@@ -45,5 +45,18 @@ describe("the gate", () => {
         const { tools } = yield* Fiber.join(asked)
         assert.deepStrictEqual(tools.map(({ _tag, name }) => [_tag, name]), [["Deferred", "mcp__a__one"]])
       }).pipe(Effect.provide(layer))
+
+      // what was kept is nothing for somebody who has not agreed to the server
+      const reads: Array<string> = []
+      const watched = Layer.succeed(KeyValueStore.KeyValueStore, {
+        ...disk,
+        get: (key) => Effect.zipRight(Effect.sync(() => reads.push(key)), disk.get(key))
+      })
+      const untrusted = Runtime.layer({ a: peer }, {
+        servers: [Pool.remote("a", { blocked: "untrusted" })],
+        cache: Layer.provide(ToolCache.layerPersisted(), Layer.merge(watched, McpEvent.layer))
+      })
+      const { missing, tools } = yield* Effect.provide(Effect.flatMap(runtime, ({ tools }) => tools), untrusted)
+      assert.deepStrictEqual([tools.length, missing[0]?.status._tag, reads.length], [0, "Blocked", 0])
     }))
 })

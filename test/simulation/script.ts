@@ -13,6 +13,7 @@ export interface ServerPlan {
   readonly transport: "stdio" | "http"
   readonly lazy: boolean
   readonly enabled: boolean
+  readonly blocked: "denied" | "untrusted" | undefined
   readonly trusted: boolean
   readonly idleTimeout: number | undefined
   readonly concurrency: number | undefined
@@ -98,6 +99,7 @@ export type Change =
   | "trusted"
   | "toggle"
   | "lazy"
+  | "block"
 
 export type Action =
   | { readonly _tag: "call"; readonly call: CallPlan }
@@ -203,6 +205,7 @@ const serverPlan = (dice: Dice, name: string, host: string): ServerPlan => ({
   transport: dice.of(["stdio", "http"]),
   lazy: dice.chance(0.3),
   enabled: !dice.chance(0.05),
+  blocked: undefined,
   trusted: dice.chance(0.4),
   idleTimeout: dice.maybe(0.35, () => dice.of([2 * seconds, 20 * seconds, 5 * minutes])),
   concurrency: dice.maybe(0.4, () => dice.between(1, 3)),
@@ -305,7 +308,19 @@ const control = (dice: Dice): Control =>
   ])
 
 const change = (dice: Dice): Change =>
-  dice.of(["remove", "add", "essence", "essence", "timeout", "filters", "concurrency", "trusted", "toggle", "lazy"])
+  dice.of([
+    "remove",
+    "add",
+    "essence",
+    "essence",
+    "timeout",
+    "filters",
+    "concurrency",
+    "trusted",
+    "toggle",
+    "lazy",
+    "block"
+  ])
 
 const action = (dice: Dice): Action =>
   dice.weighted<() => Action>([

@@ -54,6 +54,8 @@ const changed = (plan: Script.ServerPlan, change: Script.Change, by: number): Sc
       return { ...plan, trusted: !plan.trusted }
     case "toggle":
       return { ...plan, enabled: !plan.enabled }
+    case "block":
+      return { ...plan, blocked: plan.blocked === undefined ? by % 2 === 0 ? "denied" : "untrusted" : undefined }
     case "lazy":
       return { ...plan, lazy: !plan.lazy }
     default:
@@ -242,8 +244,8 @@ const perform = (
         for (const one of ledger.calls) if (one.settled === 0) one.isFiltered = false
         plans = next
         witness.note(`reload ${
-          next.map(({ enabled, lazy, name, variant }) =>
-            `${name}#${variant}${enabled ? "" : " off"}${lazy ? " lazy" : ""}`
+          next.map(({ blocked, enabled, lazy, name, variant }) =>
+            `${name}#${variant}${enabled ? "" : " off"}${lazy ? " lazy" : ""}${blocked ? ` ${blocked}` : ""}`
           ).join(", ")
         }`)
         const done = Effect.sync(() => {
@@ -369,7 +371,11 @@ const perform = (
           if (time.now() > since + script.drain) witness.violate(`${name} is Connected and has no connection`)
         }
         const host = World.hostOf(config)
-        if (status._tag === "Disabled" && !script.share && !Array.from(replacing).some((one) => one.host === host)) {
+        if (config.blocked !== undefined && status._tag !== "Blocked") {
+          witness.violate(`${name} is ${status._tag} although it is blocked`)
+        }
+        const isOff = status._tag === "Disabled" || status._tag === "Blocked"
+        if (isOff && !script.share && !Array.from(replacing).some((one) => one.host === host)) {
           const open = world.hosts.get(host)?.peer.connections().open ?? 0
           if (open > 0) witness.violate(`${name} is ${status._tag} and has ${open} connections`)
         }
@@ -471,7 +477,7 @@ const perform = (
         }
         const error = exit.cause._tag === "Fail" ? exit.cause.error._tag : exit.cause._tag
         if (error === "CircuitOpen" && breaker === "Isolated") continue
-        if (error === "ServerUnavailable" && !plan.enabled) continue
+        if (error === "ServerUnavailable" && (!plan.enabled || plan.blocked !== undefined)) continue
         witness.violate(`${server} was ${was?._tag}, all is well, and a call of it fails with ${error}`)
       }
       const listed = yield* within("listing", 2 * minutes, runtime.tools)

@@ -40,6 +40,8 @@ const stamp = (status: Status): string => {
   switch (status._tag) {
     case "Disabled":
       return `Disabled(${status.why})`
+    case "Blocked":
+      return `Blocked(${status.why})`
     case "Connected":
       return `Connected(${status.tools ?? "?"})`
     case "Reconnecting":
@@ -173,7 +175,9 @@ export class Witness {
     // one who serves several names speaks in the name of the first
     if (this.script.share || this.isReplacing(server)) return
     const status = this.told.get(server)
-    if (status?._tag === "Disabled") this.violate(`${server} was attempted while it was ${stamp(status)}`)
+    if (status?._tag === "Disabled" || status?._tag === "Blocked") {
+      this.violate(`${server} was attempted while it was ${stamp(status)}`)
+    }
     const plan = this.#plans.get(server)
     const isSlow = plan !== undefined && plan.attempt > presets[this.script.preset].length
     if (plan !== undefined && !isSlow && this.now() < plan.until) {

@@ -210,6 +210,7 @@ const configOf = (plan: Script.ServerPlan): ServerConfig.ServerConfig => {
     name: plan.name,
     lazy: plan.lazy,
     enabled: plan.enabled,
+    blocked: plan.blocked,
     trusted: plan.trusted,
     idleTimeout: plan.idleTimeout,
     concurrency: plan.concurrency,

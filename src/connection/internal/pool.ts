@@ -14,8 +14,7 @@ import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as Fingerprint from "../../config/Fingerprint.ts"
-import * as ServerConfig from "../../config/ServerConfig.ts"
+import type * as ServerConfig from "../../config/ServerConfig.ts"
 import { Listeners } from "../../internal/listeners.ts"
 import * as Mailbox from "../../internal/mailbox.ts"
 import * as McpError from "../../McpError.ts"
@@ -29,42 +28,23 @@ import * as Connector from "../Connector.ts"
 import { mayFollow, ServerStatus } from "../ServerStatus.ts"
 import type { Change } from "../ServerStatus.ts"
 import * as Supervisor from "../Supervisor.ts"
+import * as Bars from "./bars.ts"
+import { essence } from "./essence.ts"
+import * as Plan from "./plan.ts"
 import * as Slots from "./slots.ts"
 
-/** A name and who serves it. */
-interface Entry {
-  readonly config: ServerConfig.ServerConfig
-  readonly supervisor: Supervisor.Supervisor
-}
-
-/** Why somebody has it down. */
-type SwitchedOff = Exclude<Supervisor.Down, "configuration">
+type SwitchedOff = ReturnType<Supervisor.Supervisor["switchedOff"]>
 
 type Pool = ConnectionPool.ConnectionPool["Type"]
 
 const liveOf = (
   server: string,
-  { config }: Entry,
+  { config }: Plan.Entry,
   { generation, session }: Supervisor.Connected
 ): ConnectionPool.Live => ({ server, config, generation, session })
 
 /** How many changes a slow reader may leave unread. */
 const backlog = 1_024
-
-/** What a connection is made of: a change of anything else leaves it alone. */
-const essence = (config: ServerConfig.ServerConfig): string =>
-  Fingerprint.configuration({
-    ...config,
-    name: "-",
-    title: undefined,
-    description: undefined,
-    required: undefined,
-    trusted: undefined,
-    concurrency: undefined,
-    enabledTools: undefined,
-    disabledTools: undefined,
-    autoApprove: undefined
-  })
 
 /** @internal */
 export const make = (
@@ -79,10 +59,11 @@ export const make = (
     const teardown = yield* Teardown.Teardown
     const slots = yield* Slots.make(options.batchSize)
     const reloads = yield* Effect.makeSemaphore(1)
+    const bars = Bars.make()
     // supervisors run in what the layer was built in, not in what the first caller happened to be in
     const runtime = yield* Effect.runtime()
 
-    let entries: ReadonlyMap<string, Entry> = new Map()
+    let entries: ReadonlyMap<string, Plan.Entry> = new Map()
     let configs: ReadonlyArray<ServerConfig.ServerConfig> = []
     let generation = 0
     let closed = false
@@ -93,6 +74,10 @@ export const make = (
       fork(Effect.logError("a listener of status changes has thrown", cause))
     )
     const readers = new Set<Mailbox.Mailbox<Change, never>>()
+    /** Those that only end what they have begun, and the names they had. */
+    const leaving = new Map<Supervisor.Supervisor, Set<string>>()
+    /** Those that are to take the place of others, and for which names. */
+    const coming = new Map<Supervisor.Supervisor, ReadonlyArray<string>>()
     const hooks = new Set<(live: ConnectionPool.Live) => Effect.Effect<void, never, Scope.Scope>>()
 
     const tell = (change: Change): void => {
@@ -149,12 +134,21 @@ export const make = (
     }
 
     /** Ends what nobody uses any more, in the background: its calls in flight first. */
-    const retire = (supervisor: Supervisor.Supervisor): void => {
+    const retire = (server: string, supervisor: Supervisor.Supervisor): void => {
       for (const { supervisor: used } of entries.values()) if (used === supervisor) return
-      fork(Effect.ensuring(supervisor.retire(drain), Effect.sync(() => supervisor.close())))
+      const names = leaving.get(supervisor)
+      if (names !== undefined) return void names.add(server)
+      leaving.set(supervisor, new Set([server]))
+      fork(Effect.ensuring(
+        supervisor.retire(drain),
+        Effect.sync(() => {
+          leaving.delete(supervisor)
+          supervisor.close()
+        })
+      ))
     }
 
-    const find = (server: string): Effect.Effect<Entry, McpError.NotFound> => {
+    const find = (server: string): Effect.Effect<Plan.Entry, McpError.NotFound> => {
       const entry = entries.get(server)
       return entry === undefined
         ? Effect.fail(
@@ -167,7 +161,7 @@ export const make = (
       (server: string): Effect.Effect<A, E | McpError.NotFound> =>
         Effect.suspend(() => Effect.flatMap(find(server), ({ supervisor }) => f(supervisor)))
 
-    const memberOf = (server: string, entry: Entry): ConnectionPool.Member => {
+    const memberOf = (server: string, entry: Plan.Entry): ConnectionPool.Member => {
       const { config, supervisor } = entry
       const connected = supervisor.connected()
       return {
@@ -181,60 +175,8 @@ export const make = (
       }
     }
 
-    /** Whoever serves what is the same but for its name. */
-    const twin = (among: Iterable<Entry>, config: ServerConfig.ServerConfig): Supervisor.Supervisor | undefined => {
-      if (!options.shareIdentical) return undefined
-      const wanted = essence(config)
-      for (const { supervisor } of among) if (essence(supervisor.config) === wanted) return supervisor
-      return undefined
-    }
-
-    /** What somebody has switched off stays so whatever its configuration becomes. */
-    const switchedOff = (supervisor: Supervisor.Supervisor): SwitchedOff | undefined => {
-      const status = supervisor.status()
-      return status._tag === "Disabled" && status.why !== "configuration" ? status.why : undefined
-    }
-
-    const plan = (configs: ReadonlyArray<ServerConfig.ServerConfig>): Effect.Effect<Plan> =>
-      Effect.gen(function*() {
-        const next = new Map<string, Entry>()
-        const fresh = new Set<Supervisor.Supervisor>()
-        const warm: Array<ServerConfig.ServerConfig> = []
-        const report = emptyReport()
-        for (const config of configs) {
-          const { name } = config
-          const old = entries.get(name)
-          if (next.has(name)) {
-            const detail = "another server of the same configuration has this name"
-            report.failed.push({
-              server: name,
-              error: new McpError.ConfigurationError({ server: name, path: "name", detail })
-            })
-          } else if (old !== undefined && Fingerprint.configuration(old.config) === Fingerprint.configuration(config)) {
-            next.set(name, old)
-            report.unchanged.push(name)
-          } else if (old !== undefined && essence(old.config) === essence(config)) {
-            next.set(name, { config, supervisor: old.supervisor })
-            report.changed.push(name)
-          } else if (
-            old?.supervisor.connected() !== undefined && ServerConfig.isEager(config) && config.enabled !== false
-          ) {
-            next.set(name, old)
-            warm.push(config)
-          } else {
-            const known = twin([...next.values(), ...entries.values()], config)
-            const supervisor = known ?? (yield* supervise(config, old && switchedOff(old.supervisor)))
-            if (known === undefined) fresh.add(supervisor)
-            next.set(name, { config, supervisor })
-            ;(old === undefined ? report.added : report.changed).push(name)
-          }
-        }
-        for (const name of entries.keys()) if (!next.has(name)) report.removed.push(name)
-        return { next, fresh, warm, report }
-      })
-
     /** From one step to the next, these are the servers. */
-    const commit = (next: ReadonlyMap<string, Entry>): void => {
+    const commit = (next: ReadonlyMap<string, Plan.Entry>): void => {
       const before = entries
       entries = next
       configs = Array.from(next.values(), ({ config }) => config)
@@ -246,8 +188,12 @@ export const make = (
       }
       for (const [server, { supervisor }] of before) {
         if (!next.has(server)) announce(server, ServerStatus.Closed(), supervisor.status())
-        retire(supervisor)
+        retire(server, supervisor)
       }
+      // what must not be used does not serve on, not even for those whose calls have begun
+      const isBlocked = (name: string) => next.get(name)?.config.blocked !== undefined
+      for (const [supervisor, names] of leaving) if (Array.from(names).some(isBlocked)) supervisor.close()
+      for (const [supervisor, names] of coming) if (names.every(isBlocked)) supervisor.close()
     }
 
     /** What is to run beside a connection that was there before it served under this name. */
@@ -274,11 +220,16 @@ export const make = (
      * Puts a successor in the place of servers that are the same but for their names, once it is ready; if its first
      * attempt fails, the old ones stay.
      */
-    const replace = (configs: ReadonlyArray<ServerConfig.ServerConfig>, report: Report): Effect.Effect<void> =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(supervise(configs[0]!), (successor) => {
+    const replace = (changed: ReadonlyArray<ServerConfig.ServerConfig>, report: Plan.Report): Effect.Effect<void> =>
+      Effect.uninterruptibleMask((restore) => {
+        const configs = changed.filter(({ name }) => entries.get(name)?.config.blocked === undefined)
+        // blocked since this was planned
+        if (configs.length === 0) return Effect.void
+        return Effect.flatMap(supervise(configs[0]!), (successor) => {
           launch(successor)
-          return Effect.matchCauseEffect(restore(successor.first), {
+          coming.set(successor, configs.map(({ name }) => name))
+          const first = Effect.ensuring(successor.first, Effect.sync(() => coming.delete(successor)))
+          return Effect.matchCauseEffect(restore(first), {
             onFailure: (cause) => {
               successor.close()
               const failure = Cause.failureOrCause(cause)
@@ -288,11 +239,12 @@ export const make = (
             },
             onSuccess: () => {
               const next = new Map(entries)
-              const off = new Map<string, SwitchedOff>()
+              const off = new Map<string, NonNullable<SwitchedOff>>()
               for (const config of configs) {
                 const old = entries.get(config.name)
-                if (closed || old === undefined) continue
-                const down = switchedOff(old.supervisor)
+                // it went, or was blocked, meanwhile
+                if (closed || old === undefined || old.config.blocked !== undefined) continue
+                const down = old.supervisor.switchedOff()
                 if (down !== undefined) off.set(config.name, down)
                 next.set(config.name, { config, supervisor: successor })
                 report.changed.push(config.name)
@@ -308,7 +260,7 @@ export const make = (
             }
           })
         })
-      )
+      })
 
     /** Those that one successor can serve. */
     const alike = (configs: ReadonlyArray<ServerConfig.ServerConfig>) => {
@@ -321,7 +273,7 @@ export const make = (
     }
 
     /** A name that is switched off leaves those alone that share its connection. */
-    const stop = (why: SwitchedOff) => (server: string): Effect.Effect<void, McpError.NotFound> =>
+    const stop = (why: NonNullable<SwitchedOff>) => (server: string): Effect.Effect<void, McpError.NotFound> =>
       Effect.suspend(() =>
         Effect.flatMap(find(server), (entry) => {
           const end = (supervisor: Supervisor.Supervisor) =>
@@ -335,18 +287,46 @@ export const make = (
         })
       )
 
-    const reload: Pool["reload"] = (configs) =>
-      reloads.withPermits(1)(Effect.suspend(() => {
-        if (closed) return Effect.succeed(emptyReport())
-        return Effect.flatMap(plan(configs), ({ fresh, next, report, warm }) => {
-          commit(next)
-          for (const supervisor of fresh) launch(supervisor)
-          return Effect.as(
-            Effect.forEach(alike(warm), (same) => replace(same, report), { concurrency: "unbounded", discard: true }),
-            report
-          )
-        })
-      }))
+    /** Stops at once what must not be used, whatever reloads are under way; gives back what that was. */
+    const block = (configs: ReadonlyArray<ServerConfig.ServerConfig>): Effect.Effect<ReadonlySet<string>> =>
+      Effect.gen(function*() {
+        const next = new Map(entries)
+        const fresh = new Map<string, Supervisor.Supervisor>()
+        for (const config of configs) {
+          const old = entries.get(config.name)
+          if (closed || old === undefined || old.config.blocked !== undefined) continue
+          const supervisor = yield* supervise(config, old.supervisor.switchedOff())
+          next.set(config.name, { config, supervisor })
+          fresh.set(config.name, supervisor)
+        }
+        if (fresh.size > 0) commit(next)
+        for (const supervisor of fresh.values()) launch(supervisor)
+        return new Set(fresh.keys())
+      })
+
+    const reload: Pool["reload"] = (given) =>
+      Effect.suspend(() => {
+        const { blocked, turn } = bars.raise(given)
+        return Effect.flatMap(block(blocked), (stopped) =>
+          reloads.withPermits(1)(Effect.suspend(() => {
+            if (closed) return Effect.succeed(Plan.emptyReport())
+            const configs = given.map((config) => bars.latest(turn, config))
+            return Effect.flatMap(
+              Plan.make({ configs, entries, stopped, share: options.shareIdentical, supervise }),
+              ({ fresh, next, report, warm }) => {
+                commit(next)
+                for (const supervisor of fresh) launch(supervisor)
+                return Effect.as(
+                  Effect.forEach(alike(warm), (same) => replace(same, report), {
+                    concurrency: "unbounded",
+                    discard: true
+                  }),
+                  report
+                )
+              }
+            )
+          })))
+      })
 
     // Every server ends at the same time, so that many stubborn ones take no longer than one.
     yield* Effect.addFinalizer(() =>
@@ -440,17 +420,3 @@ export const make = (
       reload
     }
   })
-
-type Report = { readonly [K in keyof ConnectionPool.ReloadReport]: Array<ConnectionPool.ReloadReport[K][number]> }
-
-/** What a reload is going to do. */
-interface Plan {
-  readonly next: ReadonlyMap<string, Entry>
-  /** Not started yet. */
-  readonly fresh: ReadonlySet<Supervisor.Supervisor>
-  /** Those that serve on until their successors are ready. */
-  readonly warm: ReadonlyArray<ServerConfig.ServerConfig>
-  readonly report: Report
-}
-
-const emptyReport = (): Report => ({ added: [], removed: [], changed: [], unchanged: [], failed: [] })

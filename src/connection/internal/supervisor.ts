@@ -8,6 +8,7 @@ import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
@@ -24,6 +25,7 @@ import { ServerStatus } from "../ServerStatus.ts"
 import * as Session from "../Session.ts"
 import type * as Supervisor from "../Supervisor.ts"
 import * as Current from "./current.ts"
+import * as Off from "./off.ts"
 import * as Parking from "./parking.ts"
 import * as Series from "./series.ts"
 import { unsent } from "./unsent.ts"
@@ -47,8 +49,6 @@ const errorOf = (server: string, cause: Cause.Cause<McpError.ConnectError>): Mcp
       outcome: "not-sent"
     }))
 
-type Down = Supervisor.Down
-
 /** How one connection went, from the attempt to its end. */
 type Turn =
   | { readonly _tag: "Refused"; readonly error: McpError.ConnectError }
@@ -56,12 +56,6 @@ type Turn =
   | { readonly _tag: "Idle" }
   /** Somebody wants it otherwise. */
   | { readonly _tag: "Stopped" }
-
-const downDetail: { readonly [D in Down]: string } = {
-  configuration: "it is disabled in the configuration; enable it first",
-  disabled: "it was disabled; enable it first",
-  disconnected: "it was disconnected; connect it first"
-}
 
 /** @internal */
 export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supervisor> =>
@@ -73,7 +67,8 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     const series = Series.make(reconnect)
     const idleTimeout = config.idleTimeout === undefined ? undefined : Duration.toMillis(config.idleTimeout)
 
-    let down: Down | undefined = options.down ?? (config.enabled === false ? "configuration" : undefined)
+    let down: Supervisor.Down | undefined = options.down ?? (config.enabled === false ? "configuration" : undefined)
+    const off = (): Off.Why | undefined => config.blocked ?? down
     /** Another has taken its place, and it only ends what it has begun. */
     let retired = false
     let closed = false
@@ -94,8 +89,9 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     /** What it was connected to was given up because nobody needed it, or wanted it. */
     let rested = true
     let health: ReturnType<Supervisor.Supervisor["health"]> = undefined
-    let status: ServerStatus = down !== undefined
-      ? ServerStatus.Disabled({ why: down })
+    const offAtFirst = off()
+    let status: ServerStatus = offAtFirst !== undefined
+      ? Off.status(offAtFirst)
       : wanted
       ? ServerStatus.Connecting()
       : ServerStatus.Idle({ tools: undefined })
@@ -116,10 +112,8 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
 
     const refusal = (): Supervisor.UseError | undefined => {
       if (closed || retired) return unsentClosed(server)
-      if (down !== undefined) {
-        const why = down === "disconnected" ? "disconnected" : "disabled"
-        return new McpError.ServerUnavailable({ server, why, detail: downDetail[down] })
-      }
+      const why = off()
+      if (why !== undefined) return Off.refusal(server, why)
       if (status._tag === "NeedsAuth") return status.error
       if (parking !== undefined && parking.until > now()) return Parking.refusal(parking, now())
       const wait = stormed || series.isSlow() ? series.wait(now()) : 0
@@ -163,7 +157,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       if (current === mine) current = undefined
     }
 
-    const isUnwanted = () => closed || down !== undefined || restart
+    const isUnwanted = () => closed || off() !== undefined || restart
 
     /** What was asked for a moment ago may be unwanted by the time that it begins. */
     const opening = Effect.suspend(() => retired || isUnwanted() ? Effect.never : Session.open(config))
@@ -314,16 +308,16 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     const step: Effect.Effect<void> = Effect.suspend(() => {
       // it ends what it has begun, and begins nothing
       if (retired) return signal.until(() => closed)
-      if (down !== undefined) {
+      const why = off()
+      if (why !== undefined) {
         series.forget()
         stormed = false
         rested = true
         restart = false
         wanted = false
         hurry = false
-        if (status._tag !== "Disabled" || status.why !== down) become(ServerStatus.Disabled({ why: down }))
-        const why = down
-        return signal.until(() => closed || down !== why)
+        if (!Equal.equals(status, Off.status(why))) become(Off.status(why))
+        return signal.until(() => closed || off() !== why)
       }
       if (restart) {
         restart = false
@@ -335,7 +329,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         if (status._tag === "Disabled" || status._tag === "Connecting" || status._tag === "Connected") {
           become(ServerStatus.Idle({ tools: knownTools }))
         }
-        return signal.until(() => closed || down !== undefined || wanted)
+        return signal.until(() => closed || off() !== undefined || wanted)
       }
       const early = series.admit(now())
       if (early > 0 && series.isSlow()) {
@@ -372,13 +366,13 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     const whenUp = (begin: () => void): Effect.Effect<void, Supervisor.UseError> =>
       Effect.suspend(() => {
         if (down === "disconnected") down = undefined
-        if (closed || down !== undefined) return use(() => Effect.void)
+        if (closed || off() !== undefined) return use(() => Effect.void)
         begin()
         signal.raise()
         return use(() => Effect.void)
       })
 
-    const stop = (why: Down) =>
+    const stop = (why: Supervisor.Down) =>
       Effect.suspend(() => {
         if (closed) return Effect.void
         // what was disabled stays so until it is enabled
@@ -386,7 +380,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         current = undefined
         openGate(Exit.fail(refusal() ?? unsentClosed(server)))
         signal.raise()
-        return signal.until(() => status._tag === "Disabled" || status._tag === "Closed" || down === undefined)
+        return signal.until(() => Off.isOff(status) || down === undefined)
       })
 
     const settled = signal.until(() => status._tag !== "Connecting")
@@ -403,6 +397,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         })
       ),
       status: () => status,
+      switchedOff: () => down === "configuration" ? undefined : down,
       connected: () => current,
       health: () => health,
       reconnects: () => reconnects,

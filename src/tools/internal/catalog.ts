@@ -67,7 +67,7 @@ export const make = (
           if (config === undefined) {
             unload(server)
             if (known !== undefined) beside(cache.forget(known.config))
-          } else if (known?.config !== config) {
+          } else if (known?.config !== config && config.blocked === undefined) {
             // what is kept between runs is read before somebody asks for it
             beside(Effect.asVoid(Effect.suspend(() => opened(config))))
           }
@@ -111,6 +111,8 @@ export const make = (
       })
 
     const loadedOf = (config: ServerConfig.ServerConfig): Loaded | undefined => {
+      // nothing that a server has ever said is shown before somebody has agreed to it
+      if (config.blocked !== undefined) return undefined
       const known = loaded.get(config.name)
       return known !== undefined && Present.isSame(known.config, config) ? known : undefined
     }
@@ -240,7 +242,8 @@ export const make = (
       const soon: Array<Effect.Effect<void>> = []
       const late: Array<Effect.Effect<unknown>> = []
       for (const member of pool.members()) {
-        const { config: { name: server }, status } = member
+        const { config: { blocked, name: server }, status } = member
+        if (blocked !== undefined) continue
         const { isLoaded, loaded, tools } = yield* opened(member.config)
         if (status._tag === "Connected" && isFresh(member)) {
           metrics.for(server).cacheHit()
