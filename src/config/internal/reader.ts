@@ -27,6 +27,18 @@ const isIn = (scopes: boolean | ReadonlyArray<Scope.Scope> | undefined, scope: S
 export const isShared = (table: Table.HostTable, context: Dialect.Context): boolean =>
   isIn(table.shared, context.scope) || (context.pointer !== undefined && context.pointer.length > 0)
 
+const endOf = (path: string): string => path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1)
+
+/** The names of the files that hold rules, and no servers. */
+const rulesOf = (table: Table.HostTable): ReadonlySet<string> =>
+  new Set(
+    table.locations.filter(({ policyOnly }) => policyOnly === true)
+      .flatMap(({ path }) => typeof path === "string" || isPaths(path) ? path : Object.values(path).flat())
+      .map(endOf)
+  )
+
+const isPaths = (path: Dialect.Location["path"]): path is ReadonlyArray<string> => Array.isArray(path)
+
 const waysOf = (table: Table.HostTable, context: Dialect.Context): ReadonlyArray<ReadonlyArray<string>> =>
   context.pointer === undefined ? table.roots ?? usual : [context.pointer]
 
@@ -49,11 +61,12 @@ const walk = (root: ConfigDocument.Table, way: ReadonlyArray<string>): ConfigDoc
 
 /** Whether a table looks like one server, rather than like a map of them. */
 const isServer = (value: ConfigDocument.Value | undefined): boolean =>
-  isTable(value) &&
-  ["command", "url", "type"].some((key) => {
-    const held = value.get(key)
-    return typeof held === "string" || isList(held)
-  })
+  isTable(value) && (
+    ["command", "url", "type"].some((key) => {
+      const held = value.get(key)
+      return typeof held === "string" || isList(held)
+    }) || ["enabled", "disabled"].some((key) => typeof value.get(key) === "boolean")
+  )
 
 interface Place {
   readonly way: ReadonlyArray<string>
@@ -117,6 +130,7 @@ export const make = (table: Table.HostTable): Dialect.Dialect => {
       [root, hostsOf(table, over)] as const
     )
   )
+  const rules = rulesOf(table)
   return {
     host: table.host,
     title: table.title,
@@ -124,9 +138,11 @@ export const make = (table: Table.HostTable): Dialect.Dialect => {
     shared: table.shared !== undefined && table.shared !== false,
     merge: table.merge ?? "whole",
     locations: table.locations,
-    decode: (root, context) => decode(table, hosts, root, context)
+    decode: (root, context) => decode(table, hosts, rules, root, context)
   }
 }
+
+const none: Found = { places: [], issues: [] }
 
 interface Hosts {
   readonly keyed: Entry.Host
@@ -155,12 +171,14 @@ const nothing: Dialect.Decoded = {
 const decode = (
   table: Table.HostTable,
   hosts: ReadonlyMap<string, Hosts>,
+  rules: ReadonlySet<string>,
   root: ConfigDocument.Table,
   context: Dialect.Context
 ): Dialect.Decoded => {
   const inspected = table.inspect?.(root, context) ?? []
   if (inspected.some(({ severity }) => severity === "error")) return { ...nothing, issues: inspected }
-  const { issues: found, places } = find(table, root, context)
+  const isRules = context.path !== undefined && rules.has(endOf(context.path))
+  const { issues: found, places } = isRules ? none : find(table, root, context)
   const issues = [...inspected, ...found]
   const items = new Map<string, ConfigEntry.Item>()
   const asked = new Set<string>()

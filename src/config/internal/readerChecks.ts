@@ -121,10 +121,11 @@ export const address = (
   if (transports?.includes(decided) === false) to.fail("transport-mismatch", at)
   if (URL.canParse(stand)) {
     const url = new URL(stand)
-    if (url.username !== "" || url.password !== "") to.warn("url-userinfo", at)
+    if (url.username !== "" || url.password !== "") to.warn("url-userinfo")
     const hostIsKnown = isWhole || /^[a-z]+:\/\/[^/?#]+[/?#]/i.test(begin)
     if (hostIsKnown && (url.protocol === "http:" || url.protocol === "ws:") && !isLoopback(url.hostname)) {
-      to.warn("insecure-url", at)
+      if (to.table.encrypted === true) to.fail("insecure-url", at)
+      else to.warn("insecure-url")
     }
   }
   return decided

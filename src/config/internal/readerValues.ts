@@ -76,7 +76,7 @@ export const text = (to: Reading, value: ConfigDocument.Value, at: string): stri
  */
 export const scalar = (to: Reading, value: ConfigDocument.Value, at: string): string => {
   if (typeof value === "string") return value
-  if (isScalar(value)) {
+  if (isScalar(value) && to.table.closed !== true) {
     to.warn("coerced", at)
     return String(value)
   }

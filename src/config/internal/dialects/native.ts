@@ -62,8 +62,7 @@ export const native: HostTable = {
         linux: files("/etc/{app}", "mcp-client"),
         darwin: files("/Library/Application Support/{app}", "mcp-client"),
         win32: files("{programdata}/{app}", "mcp-client")
-      },
-      exclusive: true
+      }
     },
     {
       scope: "local",
@@ -76,7 +75,7 @@ export const native: HostTable = {
   roots: [["mcpServers"], ["mcp_servers"]],
   variables: { syntax: Interpolation.native },
   fields: { ...camel, ...deprecated(snake) },
-  under: { mcp_servers: { fields: snake, variables: { syntax: { ...Interpolation.native, bare: true } } } },
+  under: { mcp_servers: { fields: snake } },
   inputs: (beside) =>
     tables(beside.get("inputs")).flatMap((input) => {
       const [id, description, fallback] = [input.get("id"), input.get("description"), input.get("default")]

@@ -157,7 +157,9 @@ export interface HostTable {
   /** Whether the first address of the entry's keys in the order of `fields` counts; default: two that differ are a fault. */
   readonly urlsInOrder?: boolean | undefined
   /** What a field is that belongs to another transport; default: the warning `unused-field`. */
-  readonly mixing?: "unsupported-field" | undefined
+  readonly mixing?: "unsupported-field" | "unknown-key" | undefined
+  /** An address that is not encrypted, and not of this machine, is a fault; default: the warning `insecure-url`. */
+  readonly encrypted?: boolean | undefined
   /** The host knows no servers behind addresses. */
   readonly stdioOnly?: boolean | undefined
   /** An entry of these keys alone says something about a server of a weaker layer. */
