@@ -1,0 +1,237 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Bundle from "../../src/config/Bundle.ts"
+import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
+import * as ConfigFile from "../../src/config/ConfigFile.ts"
+import * as Dialect from "../../src/config/Dialect.ts"
+import * as hostApproval from "../../src/config/internal/hostApproval.ts"
+import * as Interpolation from "../../src/config/Interpolation.ts"
+import * as Merge from "../../src/config/Merge.ts"
+import * as Registry from "../../src/config/Registry.ts"
+import type * as Scope from "../../src/config/Scope.ts"
+import * as ServerPolicy from "../../src/config/ServerPolicy.ts"
+import * as Samples from "../support/samples.ts"
+
+type Json = Samples.Json
+
+const text = (value: unknown): string | undefined => typeof value === "string" ? value : undefined
+
+/** Whose files a case is about: it says so, or its folder does; cases of layers that say nothing are Claude Code's. */
+const hostOf = ({ expected, id }: Samples.Sample): string => {
+  const group = id.split("/")[0]!
+  return text(expected.host) ?? (Dialect.find(group) === undefined ? "claude-code" : group)
+}
+
+const read = (sample: Samples.Sample, file: Samples.SampleFile, scope: Scope.Scope) =>
+  ConfigFile.decode(file.bytes, {
+    host: hostOf(sample),
+    scope,
+    path: text(sample.expected.file) ?? file.path,
+    ...(Array.isArray(sample.expected.pointer) ? { pointer: sample.expected.pointer } : {}),
+    ...(sample.expected.strict === true ? { strict: true } : {})
+  })
+
+/** The scope of a file of a case of several: its folder, or what the host has at such a place. */
+const scopeOf = (sample: Samples.Sample, file: Samples.SampleFile): Scope.Scope => {
+  const folder = file.path.split("/")[0]
+  if (Samples.isScope(folder)) return folder
+  return Samples.locationOf(Dialect.find(hostOf(sample)), file.path)?.scope ?? "user"
+}
+
+const readAll = (sample: Samples.Sample) =>
+  Effect.forEach(sample.files, (file) => {
+    const scope = scopeOf(sample, file)
+    return Effect.map(read(sample, file, scope), (found) => ({ file, found, scope }))
+  })
+
+const templateAt = (entry: ConfigEntry.ConfigEntry, at: string): string => {
+  const [field = "", ...rest] = at.split(".")
+  const value: unknown = Object.entries(entry).find(([key]) => key === field)?.[1]
+  const key = rest.join(".")
+  const part = value instanceof Map ? value.get(key) : Array.isArray(value) ? value[Number(key)] : value
+  return assertText(part, at)
+}
+
+const assertText = (value: unknown, at: string): string => {
+  assert.isString(value, at)
+  return String(value)
+}
+
+const fields: { readonly [field: string]: Interpolation.Field } = {
+  command: "command",
+  cwd: "cwd",
+  url: "url",
+  headers: "header"
+}
+
+/** What the templates of a case come to, at the places that it speaks of. */
+const resolved = (found: ConfigFile.ConfigFile, resolve: Json): Json => {
+  const context = resolve.context as Json
+  const origin = context.scope === "project" ? "workspace" : context.scope === "plugin" ? "plugin" : "home"
+  const grants = (context.grants ?? {}) as { readonly [name: string]: ReadonlyArray<string> }
+  const inputs = (context.inputs ?? {}) as { readonly [id: string]: string }
+  const result = (entry: ConfigEntry.ConfigEntry, at: string): Json => {
+    const template = templateAt(entry, at)
+    const own = Array.from(entry.env ?? []).flatMap(([name, value]) =>
+      value === null || Interpolation.parse(value).some((part) => typeof part !== "string")
+        ? []
+        : [[name, value] as const]
+    )
+    const lookup = Interpolation.lookup(
+      {
+        origin,
+        grants: grants[entry.name] ?? [],
+        own: new Map(own),
+        environment: (context.env ?? {}) as { readonly [name: string]: string },
+        places: (context.vars ?? context.places ?? {}) as { readonly [name: string]: string },
+        answers: new Map(Object.entries(inputs).map(([id, value]) => [`input:${id}`, value])),
+        hidden: new Set()
+      },
+      fields[at.split(".")[0]!] ?? "argument",
+      template
+    )
+    return Either.match(Interpolation.resolve(template, lookup), {
+      onLeft: ({ kind, variable }): Json => ({ error: kind, variable }),
+      onRight: (value): Json => ({ value })
+    })
+  }
+  const servers = Object.entries(resolve.results as { readonly [name: string]: Json })
+  return Object.fromEntries(servers.map(([name, places]) => {
+    const item = found.decoded.items.find((item) => item.name === name)
+    assert(item?._tag === "Server", `${name} is no server`)
+    return [name, Object.fromEntries(Object.keys(places).map((at) => [at, result(item.entry, at)]))]
+  }))
+}
+
+const oneFile = (sample: Samples.Sample) =>
+  Effect.gen(function*() {
+    const { expected } = sample
+    const scope = Samples.isScope(expected.scope) ? expected.scope : "user"
+    const file = sample.files.find(({ path }) => path === expected.file) ?? sample.files[0]
+    assert(file !== undefined)
+    const found = yield* read(sample, file, scope)
+    assert.deepStrictEqual(Samples.fileOf(found, expected), Samples.wanted(expected))
+    for (const { message } of found.issues) assert.match(message, /^\S.{10,}$/s)
+    if (typeof expected.resolve === "object" && expected.resolve !== null) {
+      const resolve = expected.resolve as Json
+      assert.deepStrictEqual(resolved(found, resolve), resolve.results)
+    }
+    if (typeof expected.exclusive === "boolean") {
+      const locations = Dialect.find(hostOf(sample))?.locations.filter((location) => location.scope === scope)
+      assert.strictEqual(locations?.some(({ exclusive }) => exclusive === true), expected.exclusive)
+    }
+  })
+
+const layers = (sample: Samples.Sample) =>
+  Effect.gen(function*() {
+    const { expected } = sample
+    const all = yield* readAll(sample)
+    const host = hostOf(sample)
+    const merged = Merge.merge(all.map(({ file, found, scope }, rank) => ({
+      provider: host,
+      scope,
+      path: file.path,
+      rank,
+      distance: 0,
+      deep: Dialect.find(host)?.merge === "deep",
+      exclusive: scope === "managed" && (expected.exclusiveManaged === true || expected.exclusive === true),
+      items: found.decoded.items.map((item) => ({
+        item,
+        provenance: { provider: host, scope, origin: "home", path: file.path, pointer: item.pointer }
+      }))
+    })))
+    const ours = merged.map(({ dropped, item, name, provenance, sameAs, shadows, sources }): Json => ({
+      ...Samples.itemOf(item),
+      name,
+      scope: provenance.scope,
+      shadows: shadows.map(({ scope }) => scope),
+      sources: sources.map(({ scope }) => scope),
+      dropped,
+      ...(sameAs === undefined ? {} : { sameAs, aliasOf: sameAs, alias: sameAs, duplicateOf: sameAs })
+    }))
+    const theirs = expected.servers as ReadonlyArray<Json>
+    assert.deepStrictEqual(ours.map(({ name }) => name), theirs.map(({ name }) => name))
+    for (const [at, server] of theirs.entries()) assert.deepStrictEqual(Samples.cut(ours[at]!, server), server)
+    const errors = all.flatMap(({ found, scope }) => {
+      const kinds = found.issues.filter(({ server, severity }) => server === undefined && severity === "error")
+      return kinds.length === 0 ? [] : [[scope, kinds.map(({ kind }) => kind)]]
+    })
+    assert.deepStrictEqual(Object.fromEntries(errors), expected.fileErrors ?? {})
+  })
+
+const decisions = (sample: Samples.Sample) =>
+  Effect.map(readAll(sample), (all) => {
+    const policies = all.flatMap(({ found }) => found.decoded.policy ?? [])
+    const entries = all.flatMap(({ found }) =>
+      found.decoded.items.flatMap((item) => item._tag === "Server" ? item.entry : [])
+    )
+    const decided = entries.map((entry) => [
+      entry.name,
+      ServerPolicy.decide(policies, {
+        name: entry.name,
+        argv: entry.transport === "stdio" ? [entry.command, ...entry.args] : undefined,
+        url: entry.transport === "stdio" ? undefined : entry.url,
+        fingerprint: undefined
+      })
+    ])
+    assert.deepStrictEqual(Object.fromEntries(decided), sample.expected.decisions)
+  })
+
+const approvals = (sample: Samples.Sample) =>
+  Effect.map(readAll(sample), (all) => {
+    const names = all.flatMap(({ found }) => found.decoded.items.map(({ name }) => name))
+    const settings = all.map(({ found, scope }) => ({
+      root: Samples.tableOf(found),
+      origin: scope === "user" ? "home" as const : "workspace" as const
+    }))
+    const verdicts = names.map((name) => [name, hostApproval.verdict(settings, name, sample.expected.trusted === true)])
+    assert.deepStrictEqual(Object.fromEntries(verdicts), sample.expected.approvals)
+  })
+
+const options = (sample: Samples.Sample) =>
+  Effect.map(readAll(sample), (all) => {
+    const ours = all.flatMap(({ found }) => Registry.options(Samples.tableOf(found))).map((option): Json => {
+      const { enabled: _, ...item } = Samples.itemOf(option.item)
+      return { ...item, source: option.source, secrets: option.secrets }
+    })
+    assert.deepStrictEqual(ours, sample.expected.options)
+  })
+
+const bundle = (sample: Samples.Sample) =>
+  Effect.map(readAll(sample), (all) => {
+    const { expected } = sample
+    const manifest = Samples.tableOf(all[0]!.found)
+    const { inputs, item } = Bundle.decode(manifest, "linux")
+    assert.deepStrictEqual([Samples.itemOf(item)], expected.servers)
+    const known = inputs.map(({ default: usual, id, multiple, required, secret }) => [id, {
+      ...(secret ? { secret } : {}),
+      ...(required ? { required } : {}),
+      ...(multiple ? { multiple } : {}),
+      ...(usual.length === 0 ? {} : { default: multiple ? usual : usual[0] })
+    }])
+    assert.deepStrictEqual(Object.fromEntries(known), expected.inputs ?? {})
+    for (const platform of ["win32", "darwin", "linux"]) {
+      const theirs = expected[platform]
+      if (typeof theirs !== "object" || theirs === null) continue
+      const ours = Samples.itemOf(Bundle.decode(manifest, platform).item)
+      assert.deepStrictEqual(Samples.cut(ours, theirs as Json), theirs)
+    }
+  })
+
+/** What a case is about, by what it expects. */
+const check = (sample: Samples.Sample) => {
+  const { expected, files } = sample
+  if ("decisions" in expected) return decisions(sample)
+  if ("approvals" in expected) return approvals(sample)
+  if ("options" in expected) return options(sample)
+  if (files.some(({ path }) => path === "manifest.json")) return bundle(sample)
+  return "layers" in expected ? layers(sample) : oneFile(sample)
+}
+
+describe("each sample of a host's configuration comes to what is expected of it", () => {
+  for (const sample of [...Samples.samples, Samples.huge]) {
+    it.effect(`${sample.id}${sample.expected.note === undefined ? "" : `: ${String(sample.expected.note)}`}`, () =>
+      check(sample))
+  }
+})
