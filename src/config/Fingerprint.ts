@@ -7,6 +7,9 @@
 import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"
 import { sha256 } from "../internal/sha256.ts"
+import type * as ConfigEntry from "./ConfigEntry.ts"
+import type * as Expansion from "./Expansion.ts"
+import type * as Provenance from "./Provenance.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
 type Common = keyof ServerConfig.StdioServer & keyof ServerConfig.HttpServer
@@ -58,6 +61,33 @@ export const of = (config: ServerConfig.ServerConfig): string => digest(config, 
  */
 export const configuration = (config: ServerConfig.ServerConfig): string => digest(config, () => true)
 
+/**
+ * An entry of a file, for a person to agree to: every field as it was written, known or not, with who wrote it and where
+ * the workspace is. The order of keys, spaces and comments make no difference; the order of arguments does. `inputs` is
+ * what stands elsewhere in the file and takes part: the defaults of its `${input:…}`.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const entry = (
+  { name, raw }: Pick<ConfigEntry.Item, "name" | "raw">,
+  { origin, provider, scope }: Pick<Provenance.Provenance, "origin" | "provider" | "scope">,
+  root: string,
+  inputs: NonNullable<Expansion.Expansion["inputs"]> = []
+): string =>
+  `sha256:${
+    sha256(canonical([
+      "entry",
+      name,
+      provider,
+      scope,
+      origin,
+      root,
+      raw,
+      ...inputs.map(canonical).toSorted()
+    ]))
+  }`
+
 const digest = (config: ServerConfig.ServerConfig, counts: (field: string) => boolean): string =>
   sha256(fields(Object.entries(config).filter(([field]) => counts(field))))
 
@@ -65,6 +95,12 @@ const digest = (config: ServerConfig.ServerConfig, counts: (field: string) => bo
 const canonical = (value: unknown): string => {
   if (Redacted.isRedacted(value)) return `secret${canonical(Redacted.value(value))}`
   if (Duration.isDuration(value)) return `duration${Duration.toMillis(value)}`
+  if (typeof value === "bigint") return `integer${value}`
+  // JSON has no way to write these, and would write each of them like something else
+  if (typeof value === "number" && (!Number.isFinite(value) || Object.is(value, -0))) {
+    return `number${Object.is(value, -0) ? "-0" : value}`
+  }
+  if (value instanceof Date) return `date${JSON.stringify(value)}`
   if (value instanceof Map) return `map${fields(value)}`
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   if (typeof value === "object" && value !== null) return `object${fields(Object.entries(value))}`
