@@ -90,6 +90,14 @@ export * as ConfigDocument from "./config/ConfigDocument.ts"
 export * as ConfigEntry from "./config/ConfigEntry.ts"
 
 /**
+ * The files of configurations: read so that nothing in them and nothing about them can hold up or mislead who reads, and
+ * watched.
+ *
+ * @since 0.1.0
+ */
+export * as ConfigFiles from "./config/ConfigFiles.ts"
+
+/**
  * What is wrong with a configuration: a kind to decide on, a place, and a sentence that says what to do.
  *
  * @since 0.1.0
@@ -163,7 +171,7 @@ export * as Fingerprint from "./config/Fingerprint.ts"
 export * as HealthCheck from "./resilience/HealthCheck.ts"
 
 /**
- * What of the host process matters to the servers it starts: its platform and its environment variables.
+ * What of the host process matters to the servers it starts: its platform, its user and its environment variables.
  *
  * @since 0.1.0
  */
