@@ -80,12 +80,16 @@ const use = (weak: ConfigEntry.ConfigEntry, strong: ConfigEntry.ConfigEntry, str
   extra: map(weak.extra, strong.extra)
 })
 
+/** Which tools there are is said about a server; which of them need no approval was said of this very one. */
 const tools = (
   weak: ConfigEntry.Tools | undefined,
   strong: ConfigEntry.Tools | undefined,
   same: boolean
-): ConfigEntry.Tools | undefined =>
-  fields(same || weak === undefined ? weak : { ...weak, autoApprove: undefined, approval: undefined }, strong)
+): ConfigEntry.Tools | undefined => {
+  if (same || weak === undefined) return fields(weak, strong)
+  const { approval: _, autoApprove: __, ...visible } = weak
+  return fields(Object.keys(visible).length === 0 ? undefined : visible, strong)
+}
 
 /** @internal */
 export interface Overlaid {

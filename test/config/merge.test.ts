@@ -1,0 +1,385 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
+import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
+import * as Merge from "../../src/config/Merge.ts"
+import * as Scope from "../../src/config/Scope.ts"
+
+const raw = (fields: object): ConfigDocument.Value => new Map(Object.entries(fields))
+
+const stdio = (name: string, command: string, more: Partial<ConfigEntry.StdioEntry> = {}): ConfigEntry.Item => ({
+  _tag: "Server",
+  name,
+  pointer: ["mcpServers", name],
+  raw: raw({ command, ...more }),
+  entry: { transport: "stdio", name, enabled: true, command, args: [], ...more },
+  warnings: []
+})
+
+const remote = (name: string, url: string, more: Partial<ConfigEntry.RemoteEntry> = {}): ConfigEntry.Item => ({
+  _tag: "Server",
+  name,
+  pointer: ["mcp", name],
+  raw: raw({ url, ...more }),
+  entry: { transport: "auto", name, enabled: true, url, ...more },
+  warnings: []
+})
+
+const invalid = (name: string, kind: "invalid-type" | "invalid-url" = "invalid-type"): ConfigEntry.Item => ({
+  _tag: "Invalid",
+  name,
+  pointer: ["mcp", name],
+  raw: raw({ kind }),
+  kind
+})
+
+const patch = (name: string, enabled: boolean): ConfigEntry.Item => ({
+  _tag: "Patch",
+  name,
+  pointer: ["mcp", name],
+  raw: raw({ enabled }),
+  enabled
+})
+
+const layer = (
+  scope: Scope.Scope,
+  items: ReadonlyArray<ConfigEntry.Item>,
+  { provider = "native", ...more }: Partial<Merge.Layer> = {}
+): Merge.Layer => {
+  const path = more.path ?? `/${provider}/${scope}/${more.rank ?? 0}/${more.distance ?? 0}`
+  return {
+    provider,
+    scope,
+    path,
+    rank: 0,
+    distance: 0,
+    deep: false,
+    exclusive: false,
+    ...more,
+    items: items.map((item) => ({
+      item,
+      provenance: { provider, scope, origin: "home", path, pointer: item.pointer }
+    }))
+  }
+}
+
+const openCode = (scope: Scope.Scope, ...items: ReadonlyArray<ConfigEntry.Item>): Merge.Layer =>
+  layer(scope, items, { provider: "opencode", deep: true })
+
+const only = (layers: ReadonlyArray<Merge.Layer>): Merge.Merged => {
+  const merged = Merge.merge(layers)
+  assert.strictEqual(merged.length, 1)
+  return merged[0]!
+}
+
+const entryOf = ({ item }: Merge.Merged): ConfigEntry.ConfigEntry => {
+  assert.strictEqual(item._tag, "Server")
+  if (item._tag !== "Server") throw new Error(item._tag)
+  return item.entry
+}
+
+const summary = (merged: Merge.Merged): unknown => [
+  merged.name,
+  merged.item._tag === "Server" && "command" in merged.item.entry ? merged.item.entry.command : merged.item._tag,
+  merged.provenance.scope,
+  merged.shadows.map(({ scope }) => scope)
+]
+
+const names = FastCheck.constantFrom("a", "b", "__proto__", "constructor", "toString")
+
+const item: FastCheck.Arbitrary<ConfigEntry.Item> = FastCheck.tuple(names, FastCheck.nat(3), FastCheck.nat(5)).map(
+  ([name, kind, value]) =>
+    kind === 0
+      ? invalid(name)
+      : kind === 1
+      ? patch(name, value > 2)
+      : kind === 2
+      ? stdio(name, `c${value}`, { env: new Map([[`E${value}`, "1"]]) })
+      : remote(name, `https://h${value}.example`, { headers: new Map([["Authorization", `${value}`]]) })
+)
+
+/** Layers that no two of which are the same file. */
+const layersOf = (exclusive: FastCheck.Arbitrary<boolean>): FastCheck.Arbitrary<ReadonlyArray<Merge.Layer>> =>
+  FastCheck.uniqueArray(
+    FastCheck.record({
+      scope: FastCheck.constantFrom(...Scope.order),
+      provider: FastCheck.constantFrom("native", "opencode"),
+      rank: FastCheck.nat(1),
+      distance: FastCheck.nat(1),
+      exclusive,
+      items: FastCheck.uniqueArray(item, { maxLength: 3, selector: ({ name }) => name })
+    }),
+    { maxLength: 6, selector: ({ distance, provider, rank, scope }) => `${scope}${provider}${rank}${distance}` }
+  ).map((all) =>
+    all.map(({ items, scope, ...more }) => layer(scope, items, { ...more, deep: more.provider === "opencode" }))
+  )
+
+const layers = layersOf(FastCheck.constant(false))
+
+describe("Merge", () => {
+  it("lets the whole entry of the strongest scope win and names whom it shadows", () => {
+    const merged = Merge.merge([
+      layer("user", [stdio("c", "user-c"), stdio("d", "user-d")]),
+      layer("managed", [stdio("a", "managed-a")]),
+      layer("plugin", [stdio("d", "plugin-d"), stdio("e", "plugin-e")]),
+      layer("local", [stdio("b", "local-b")]),
+      layer("project", [stdio("a", "project-a"), stdio("b", "project-b"), stdio("c", "project-c")])
+    ])
+    assert.deepStrictEqual(merged.map(summary), [
+      ["a", "managed-a", "managed", ["project"]],
+      ["b", "local-b", "local", ["project"]],
+      ["c", "project-c", "project", ["user"]],
+      ["d", "user-d", "user", ["plugin"]],
+      ["e", "plugin-e", "plugin", []]
+    ])
+  })
+
+  it("prefers the nearer folder, and then the provider that comes first", () => {
+    const { item } = only([
+      layer("project", [stdio("a", "far")], { distance: 1, rank: 0 }),
+      layer("project", [stdio("a", "second")], { distance: 0, rank: 2 }),
+      layer("project", [stdio("a", "first")], { distance: 0, rank: 1 })
+    ])
+    assert.strictEqual(item._tag === "Server" && "command" in item.entry && item.entry.command, "first")
+  })
+
+  it("leaves a name to an entry that is invalid or disabled", () => {
+    const merged = Merge.merge([
+      layer("project", [invalid("a"), stdio("b", "off", { enabled: false })]),
+      layer("user", [stdio("a", "on"), stdio("b", "on")])
+    ])
+    assert.deepStrictEqual(merged.map(summary), [["a", "Invalid", "project", ["user"]], ["b", "off", "project", [
+      "user"
+    ]]])
+  })
+
+  it("hears nobody but an exclusive layer, even if that is empty", () => {
+    const others = [layer("session", [stdio("s", "s")]), layer("user", [stdio("u", "u")])]
+    const own = layer("managed", [stdio("m", "m")], { exclusive: true })
+    assert.deepStrictEqual(Merge.merge([...others, own]).map(({ name }) => name), ["m"])
+    assert.deepStrictEqual(Merge.merge([...others, layer("managed", [], { exclusive: true })]), [])
+    const plain = layer("managed", [stdio("n", "n")], { rank: 1 })
+    assert.deepStrictEqual(Merge.merge([...others, plain, own]).map(({ name }) => name), ["m"])
+  })
+
+  it("lets no weaker layer silence a stronger one", () => {
+    const merged = Merge.merge([
+      layer("managed", [stdio("m", "m")]),
+      layer("project", [stdio("p", "p")], { exclusive: true }),
+      layer("user", [stdio("u", "u")])
+    ])
+    assert.deepStrictEqual(merged.map(({ name }) => name), ["m", "p"])
+  })
+
+  it("says which server is another one under a second name, and keeps both", () => {
+    const env = new Map([["A", "1"], ["B", "2"]])
+    const turned = new Map([["B", "2"], ["A", "1"]])
+    const merged = Merge.merge([
+      layer("project", [stdio("a", "x", { env }), stdio("b", "x", { env: turned, title: "B" }), stdio("c", "x")]),
+      layer("user", [remote("d", "https://h", { headers: new Map([["X-A", "1"]]) })]),
+      layer("plugin", [
+        remote("e", "https://h", { headers: new Map([["x-a", "1"]]) }),
+        remote("f", "https://h", { headers: new Map([["x-a", "1"]]), oauth: { clientId: "other" } }),
+        remote("g", "https://h", { headers: new Map([["x-a", "1"]]), oauth: { scopes: ["r"] } })
+      ])
+    ])
+    assert.deepStrictEqual(merged.map(({ name, sameAs }) => [name, sameAs]), [
+      ["a", undefined],
+      ["b", "a"],
+      ["c", undefined],
+      ["d", undefined],
+      ["e", "d"],
+      ["f", undefined],
+      ["g", "d"]
+    ])
+  })
+
+  it("lays the entries of a deep host over each other, field by field", () => {
+    const merged = only([
+      openCode(
+        "user",
+        remote("api", "https://h", {
+          headers: new Map([["A", "1"], ["B", "1"]]),
+          oauth: { clientId: "c", scopes: ["r"] },
+          timeouts: { startupMs: 1, requestMs: 1 },
+          title: "T",
+          enabled: false
+        })
+      ),
+      openCode(
+        "project",
+        remote("api", "https://h", {
+          headers: new Map([["B", "2"]]),
+          oauth: { scopes: ["w"] },
+          timeouts: { requestMs: 2 },
+          tools: { allow: [] }
+        })
+      )
+    ])
+    assert.deepStrictEqual(entryOf(merged), {
+      transport: "auto",
+      name: "api",
+      enabled: false,
+      url: "https://h",
+      headers: new Map([["A", "1"], ["B", "2"]]),
+      oauth: { clientId: "c", scopes: ["w"] },
+      timeouts: { startupMs: 1, requestMs: 2 },
+      title: "T",
+      tools: { allow: [] }
+    })
+    assert.deepStrictEqual(merged.sources.map(({ scope }) => scope), ["user", "project"])
+    assert.deepStrictEqual([merged.provenance.scope, merged.shadows, merged.dropped], ["project", [], []])
+  })
+
+  it("keeps a server switched off below an entry that says nothing about it", () => {
+    const above: ConfigEntry.Item = { ...stdio("s", "x"), raw: raw({ command: "x" }) }
+    const below: ConfigEntry.Item = {
+      ...stdio("s", "x", { enabled: false }),
+      raw: raw({ command: "x", enabled: false })
+    }
+    assert.isFalse(entryOf(only([openCode("project", above), openCode("user", below)])).enabled)
+    assert.isFalse(entryOf(only([openCode("project", above), openCode("user", patch("s", false))])).enabled)
+    const says: ConfigEntry.Item = { ...above, raw: raw({ command: "x", enabled: true }) }
+    assert.isTrue(entryOf(only([openCode("project", says), openCode("user", below)])).enabled)
+  })
+
+  it("leaves what was meant for one address behind when a layer leads to another", () => {
+    const merged = only([
+      openCode(
+        "user",
+        remote("api", "https://good", {
+          headers: new Map([["Authorization", "Bearer ${env:TOK}"]]),
+          oauth: { clientId: "c" },
+          tools: { autoApprove: ["*"], deny: ["rm"] }
+        })
+      ),
+      openCode("project", remote("api", "https://evil"))
+    ])
+    assert.deepStrictEqual(entryOf(merged), {
+      transport: "auto",
+      name: "api",
+      enabled: true,
+      url: "https://evil",
+      tools: { deny: ["rm"] }
+    })
+    assert.deepStrictEqual(merged.dropped, ["headers", "oauth", "autoApprove"])
+    assert.deepStrictEqual(merged.sources.map(({ scope }) => scope), ["user", "project"])
+  })
+
+  it("leaves the environment of one command behind when a layer starts another", () => {
+    const env = new Map([["TOKEN", "t"]])
+    const other = only([
+      openCode("user", stdio("s", "good", { env, envFile: "f", inheritEnv: true })),
+      openCode("project", stdio("s", "good", { args: ["--evil"], env: new Map([["OWN", "o"]]) }))
+    ])
+    assert.deepStrictEqual(other.dropped, ["env", "envFile", "inheritEnv"])
+    const entry = entryOf(other)
+    assert.deepStrictEqual(entry.env, new Map([["OWN", "o"]]))
+    const kind = only([openCode("user", stdio("s", "good", { env })), openCode("project", remote("s", "https://evil"))])
+    assert.deepStrictEqual(kind.dropped, ["env"])
+    assert.isUndefined(entryOf(kind).env)
+  })
+
+  it("does not get back on the way home what was left behind on the way out", () => {
+    const headers = new Map([["Authorization", "secret"]])
+    const merged = only([
+      openCode("user", remote("api", "https://good", { headers })),
+      openCode("project", remote("api", "https://evil")),
+      openCode("local", remote("api", "https://good"))
+    ])
+    const entry = entryOf(merged)
+    assert.isFalse("headers" in entry)
+    assert.deepStrictEqual(merged.dropped, ["headers"])
+  })
+
+  it("switches a server of the same host by a patch, and no other's", () => {
+    const off = only([openCode("project", patch("s", false)), openCode("user", stdio("s", "x"))])
+    assert.isFalse(entryOf(off).enabled)
+    assert.deepStrictEqual([off.provenance.scope, off.sources.map(({ scope }) => scope)], ["project", [
+      "user",
+      "project"
+    ]])
+    const other = only([openCode("project", patch("s", false)), layer("user", [stdio("s", "x")])])
+    assert.deepStrictEqual([other.item._tag, other.shadows.map(({ scope }) => scope)], ["Invalid", ["user"]])
+  })
+
+  it("makes a patch with nothing below it a fault that says what is missing", () => {
+    const { item } = only([openCode("project", patch("s", true)), openCode("user", patch("s", false))])
+    assert.strictEqual(item._tag === "Invalid" && item.kind, "missing-transport")
+  })
+
+  it("lets a patch not mend what is invalid, and a fault hide what is below it", () => {
+    const patched = only([openCode("project", patch("s", true)), openCode("user", invalid("s", "invalid-url"))])
+    assert.strictEqual(patched.item._tag === "Invalid" && patched.item.kind, "invalid-url")
+    const hidden = only([
+      openCode("local", stdio("s", "x")),
+      openCode("project", invalid("s")),
+      openCode("user", stdio("s", "x", { env: new Map([["A", "1"]]) }))
+    ])
+    const entry = entryOf(hidden)
+    assert.isFalse("env" in entry)
+    assert.deepStrictEqual(hidden.shadows.map(({ scope }) => scope), ["project", "user"])
+  })
+
+  it("has in a merged entry's words those of all that it is made of", () => {
+    const at = (command: string) =>
+      only([openCode("project", patch("s", true)), openCode("user", stdio("s", command))]).item.raw
+    assert.notDeepEqual(at("one"), at("two"))
+  })
+
+  it("takes thousands of servers in several layers in no time", () => {
+    const many = Scope.order.map((scope) =>
+      layer(scope, Array.from({ length: 3_000 }, (_, at) => stdio(`s${at}`, `${scope}${at}`)))
+    )
+    Merge.merge(many)
+    const begin = performance.now()
+    const merged = Merge.merge(many)
+    assert.strictEqual(merged.length, 3_000)
+    assert.isBelow(performance.now() - begin, 500)
+  })
+
+  it.prop(
+    "gives the same whatever the order of the layers",
+    [
+      layersOf(FastCheck.boolean()).chain((all) =>
+        FastCheck.tuple(FastCheck.constant(all), FastCheck.shuffledSubarray([...all], { minLength: all.length }))
+      )
+    ],
+    ([[given, shuffled]]) => assert.deepStrictEqual(Merge.merge(shuffled), Merge.merge(given))
+  )
+
+  it("tells layers apart that differ in nothing but what they say", () => {
+    const one = layer("user", [stdio("a", "one")], { path: "/same" })
+    const two = layer("user", [stdio("a", "two")], { path: "/same" })
+    assert.deepStrictEqual(Merge.merge([one, two]), Merge.merge([two, one]))
+  })
+
+  it.prop("loses no name and counts every entry exactly once", [layers], ([all]) => {
+    const merged = Merge.merge(all)
+    const given = all.flatMap(({ items }) => items)
+    assert.sameMembers(merged.map(({ name }) => name), [...new Set(given.map(({ item }) => item.name))])
+    const counted = merged.flatMap(({ provenance, shadows, sources }) => [
+      ...(sources.length === 0 ? [provenance] : sources),
+      ...shadows
+    ])
+    assert.sameMembers(counted, given.map(({ provenance }) => provenance))
+    assert.strictEqual(counted.length, given.length)
+    assert.isUndefined(Reflect.get({}, "entry"))
+  })
+
+  it.prop("gives what it did if something weaker is added, and the names to what is stronger", [
+    layers.filter((all) => all.every(({ deep }) => !deep)),
+    FastCheck.uniqueArray(item, { maxLength: 3, selector: ({ name }) => name })
+  ], ([all, items]) => {
+    const between = all.filter(({ scope }) => scope !== "managed" && scope !== "plugin")
+    const before = new Map(Merge.merge(between).map((merged) => [merged.name, merged]))
+    const weaker = new Map(Merge.merge([...between, layer("plugin", items)]).map((merged) => [merged.name, merged]))
+    for (const [name, { item }] of before) assert.deepStrictEqual(weaker.get(name)?.item, item)
+    const stronger = new Map(Merge.merge([...between, layer("managed", items)]).map((merged) => [merged.name, merged]))
+    const own = new Set(items.map(({ name }) => name))
+    for (const [name, { item, provenance }] of stronger) {
+      assert.strictEqual(provenance.scope === "managed", own.has(name))
+      if (!own.has(name)) assert.deepStrictEqual(item, before.get(name)?.item)
+    }
+  })
+})
