@@ -6,11 +6,13 @@ import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
 import * as hostApproval from "../../src/config/internal/hostApproval.ts"
+import * as hostPolicy from "../../src/config/internal/hostPolicy.ts"
 import * as Interpolation from "../../src/config/Interpolation.ts"
 import * as Merge from "../../src/config/Merge.ts"
 import * as Registry from "../../src/config/Registry.ts"
 import type * as Scope from "../../src/config/Scope.ts"
 import * as ServerPolicy from "../../src/config/ServerPolicy.ts"
+import { documents, json, tableOf } from "../support/documents.ts"
 import * as Samples from "../support/samples.ts"
 
 type Json = Samples.Json
@@ -176,6 +178,8 @@ const decisions = (sample: Samples.Sample) =>
       })
     ])
     assert.deepStrictEqual(Object.fromEntries(decided), sample.expected.decisions)
+    const bad = all.flatMap(({ found }) => found.issues.filter(({ kind }) => kind === "invalid-policy"))
+    assert.deepStrictEqual(bad.map(({ at }) => at), sample.expected.invalidRules ?? [])
   })
 
 const approvals = (sample: Samples.Sample) =>
@@ -234,4 +238,98 @@ describe("each sample of a host's configuration comes to what is expected of it"
     it.effect(`${sample.id}${sample.expected.note === undefined ? "" : `: ${String(sample.expected.note)}`}`, () =>
       check(sample))
   }
+})
+
+const from = { provider: "x", scope: "user", origin: "home" } as const
+
+describe("what another program wrote for many configurations or for policy", () => {
+  it.prop("is read whatever it is", [documents], ([value]) => {
+    const root = tableOf(value)
+    for (const option of Registry.options(root)) {
+      const { item } = option
+      if (item._tag === "Server" && item.entry.transport === "stdio") {
+        assert.include(["npx", "bunx", "uvx", "pipx", "docker", "podman", "dnx"], item.entry.command)
+      }
+    }
+    for (const platform of ["linux", "win32", "__proto__"]) Bundle.answer(Bundle.decode(root, platform), new Map())
+    for (const read of [hostPolicy.claude, hostPolicy.gemini, hostPolicy.ohMyPi, hostPolicy.amp]) read(root, from)
+    hostPolicy.codex(root, { ...from, path: "/etc/codex/requirements.toml" })
+    hostApproval.verdict([{ root, origin: "home" }], "a", false)
+  })
+
+  it("is read in linear time", () => {
+    const long = (text: string): string => text.repeat(500_000)
+    const started = performance.now()
+    for (const text of [long("{"), long("{a"), long(":"), long("${"), long("-"), long("@a/"), long("a.")]) {
+      const input = { name: text, value: text, variables: { a: {} } }
+      Registry.options(tableOf(json({
+        name: text,
+        packages: ["npm", "pypi", "oci", "nuget"].map((registryType) => ({
+          registryType,
+          identifier: text,
+          version: text,
+          registryBaseUrl: text,
+          packageArguments: [{ ...input, type: "named" }]
+        })),
+        remotes: [{ type: "sse", url: text, headers: [input] }]
+      })))
+      Bundle.decode(tableOf(json({ name: "a", server: { mcp_config: { command: text, args: [text] } } })), "linux")
+    }
+    assert.isBelow(performance.now() - started, 5000)
+  })
+
+  it("leaves out what nobody has to say, and tells that it can be said", () => {
+    const [option] = Registry.options(tableOf(json({
+      name: "a/b",
+      packages: [{
+        registryType: "npm",
+        identifier: "b",
+        version: "1.0.0",
+        environmentVariables: [{ name: "LOG_FILE", description: "Where to write" }, { name: "TOKEN", isSecret: true }]
+      }]
+    })))
+    assert.deepStrictEqual(option?.optional, [
+      { at: "env.LOG_FILE", description: "Where to write", secret: false },
+      { at: "env.TOKEN", description: undefined, secret: true }
+    ])
+    assert(option?.item._tag === "Server" && option.item.entry.transport === "stdio")
+    assert.deepStrictEqual(option.item.entry.args, ["-y", "b@1.0.0"])
+    assert.isUndefined(option.item.entry.env)
+  })
+
+  it("gives an argument of a bundle as many words as it has answers, and takes none of them for a variable", () => {
+    const bundle = Bundle.decode(
+      tableOf(json({
+        name: "fs",
+        server: { mcp_config: { command: "fs", args: ["${user_config.dirs}", "--x=${user_config.dirs}"] } },
+        user_config: { dirs: { multiple: true, default: ["${HOME}/Desktop"] } }
+      })),
+      "linux"
+    )
+    const args = (answers: Bundle.Answers) => {
+      const item = Bundle.answer(bundle, answers)
+      return item._tag === "Server" && item.entry.transport === "stdio" ? item.entry.args : []
+    }
+    assert.deepStrictEqual(args(new Map()), ["${var:userHome}/Desktop", "--x=${input:dirs}"])
+    assert.deepStrictEqual(args(new Map([["dirs", ["/a", "${env:TOKEN}"]]])), [
+      "/a",
+      "$${env:TOKEN}",
+      "--x=${input:dirs}"
+    ])
+    assert.deepStrictEqual(args(new Map([["dirs", []]])), ["--x=${input:dirs}"])
+  })
+
+  it("never has the host's trust in a name for a switch, but what it rejects is off", () => {
+    const root = tableOf(json({
+      enableAllProjectMcpServers: true,
+      enabledMcpjsonServers: ["yes"],
+      disabledMcpjsonServers: ["no"]
+    }))
+    const decoded = Dialect.find("claude-code")!.decode(root, {
+      scope: "project",
+      origin: "workspace",
+      path: undefined
+    })
+    assert.deepStrictEqual(decoded.switches, { off: ["no"], on: [] })
+  })
 })
