@@ -90,6 +90,14 @@ export * as ConfigDocument from "./config/ConfigDocument.ts"
 export * as ConfigEntry from "./config/ConfigEntry.ts"
 
 /**
+ * One file of a known host, from its bytes to its servers and what is wrong with them: what discovery reads files with,
+ * and what tells the author of a file what it means.
+ *
+ * @since 0.1.0
+ */
+export * as ConfigFile from "./config/ConfigFile.ts"
+
+/**
  * The files of configurations: read so that nothing in them and nothing about them can hold up or mislead who reads, and
  * watched.
  *
@@ -256,6 +264,14 @@ export * as MemoryTransport from "./transport/MemoryTransport.ts"
  * @since 0.1.0
  */
 export * as Merge from "./config/Merge.ts"
+
+/**
+ * The format of our own files (`mcp-client.json`, `.jsonc` and `.toml`): what it is, for editors and for people, and how
+ * servers are written in it.
+ *
+ * @since 0.1.0
+ */
+export * as NativeConfig from "./config/NativeConfig.ts"
 
 /**
  * Judges structured results by the output schema that a tool declares, without ever fetching anything, running code

@@ -55,7 +55,7 @@ const join = (
   context: Dialect.Context,
   document: ConfigDocument.ConfigDocument
 ): ConfigFile.ConfigFile => {
-  const ofDocument = document.issues.map((issue) => doubled(dialect, context, issue))
+  const ofDocument = document.issues.map((issue) => judged(dialect, context, issue))
   const isBroken = document.root === undefined || ofDocument.some(({ severity }) => severity === "error")
   const decoded = isBroken || document.root === undefined ? nothing : dialect.decode(document.root, context)
   const issues = [
@@ -65,12 +65,17 @@ const join = (
   return { document, decoded, issues }
 }
 
-/** Two maps of servers in one file: a person who reviews it sees the first, and a parser takes the last. */
-const doubled = (
+/**
+ * What a document's issue is in a file of this host. Two maps of servers in one file are a fault: a person who reviews it
+ * sees the first, and a parser takes the last.
+ */
+const judged = (
   dialect: Dialect.Dialect,
   context: Dialect.Context,
   issue: ConfigDocument.DocumentIssue
 ): ConfigDocument.DocumentIssue => {
+  // the host would not read such a file at all
+  if (issue.kind === "jsonc-in-strict-json" && context.strict === true) return { ...issue, severity: "error" }
   if (issue.kind !== "duplicate-key" || issue.at === undefined) return issue
   const keys = internal.rootKeys(dialect, context)
   const isTop = !issue.at.includes("/") || keys.includes(issue.at)
@@ -139,7 +144,8 @@ const wayTo = (value: ConfigDocument.Value, at: string): ReadonlyArray<string | 
   if (isList(value)) return /^\d+$/.test(at) ? [Number(at)] : []
   if (!isTable(value)) return []
   if (value.has(at)) return [at]
-  for (let dot = at.indexOf("."); dot > 0; dot = at.indexOf(".", dot + 1)) {
+  // our own fields are short: a long name with dots in it is not taken apart
+  for (let dot = at.indexOf("."); dot > 0 && dot < 64; dot = at.indexOf(".", dot + 1)) {
     const key = at.slice(0, dot)
     const held = value.get(key)
     if (held !== undefined) return [key, ...wayTo(held, at.slice(dot + 1))]

@@ -107,7 +107,8 @@ const find = (table: Table.HostTable, root: ConfigDocument.Table, context: Diale
   })
   if (other !== undefined) {
     // somebody put another host's file here: what it means is clear, and that the host does not see it is said
-    return { places: [{ way: [other], servers: root.get(other) ?? null }], issues: warning("wrong-root-key", other) }
+    const place = { way: [other], servers: root.get(other) ?? null }
+    return { places: context.strict === true ? [] : [place], issues: warning("wrong-root-key", other) }
   }
   if (!isBare) return { places: [], issues: warning("no-servers") }
   const servers = new Map(Array.from(root).filter(([key]) => key !== "$schema"))
@@ -210,9 +211,8 @@ const decode = (
     if (table.inputs === undefined || !isTable(beside)) continue
     for (const input of table.inputs(beside)) declared.set(input.id, input)
   }
-  const strict = context.strict === true ? Array.from(items.values(), refused) : Array.from(items.values())
   return {
-    items: strict,
+    items: Array.from(items.values()),
     issues,
     inputs: Array.from(declared.values()),
     undeclaredInputs: Array.from(asked).filter((id) => !declared.has(id)),
@@ -220,11 +220,4 @@ const decode = (
     switches: table.switches?.(root, context),
     imports: table.imports?.(root)
   }
-}
-
-/** What the host itself would not take, where that is asked for. */
-const refused = (item: ConfigEntry.Item): ConfigEntry.Item => {
-  if (item._tag !== "Server" || !item.warnings.some(({ kind }) => kind === "host-would-reject")) return item
-  const { name, pointer, raw } = item
-  return { _tag: "Invalid", name, pointer, raw, kind: "unsupported-field" }
 }

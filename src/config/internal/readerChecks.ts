@@ -25,12 +25,14 @@ const flagWhitespace = (to: Reading, written: string, at: string): void => {
   if (written !== written.trim()) to.warn("whitespace", at)
 }
 
+/** On somebody else's machine: to look there is enough to show Windows' credentials. */
+const isElsewhere = (path: string): boolean => /^\s*(\\\\|\/\/)/.test(path)
+
 /** @internal */
 export const command = (to: Reading, written: string, at: string): void => {
   if (written.trim() === "") to.fail("empty-command", at)
   else if (lineBreak.test(written)) to.fail("invalid-value", at)
-  // a program on somebody else's machine
-  else if (/^\s*(\\\\|\/\/)/.test(written)) to.fail("invalid-value", at)
+  else if (isElsewhere(written)) to.fail("invalid-value", at)
   else flagWhitespace(to, written, at)
 }
 
@@ -41,7 +43,7 @@ export const argument = (to: Reading, written: string, at: string): void => {
 
 /** @internal */
 export const path = (to: Reading, written: string, at: string): void => {
-  if (written.trim() === "" || lineBreak.test(written)) to.fail("invalid-value", at)
+  if (written.trim() === "" || lineBreak.test(written) || isElsewhere(written)) to.fail("invalid-value", at)
 }
 
 /** @internal */

@@ -83,8 +83,8 @@ const transport = (to: Values.Reading, uses: Uses.Uses): Table.Transport => {
     else if (!hasCommand && !hasUrl) to.fail("missing-transport")
     const isRemote = hasUrl && !(hasCommand && prefers === "command")
     if (typeRequired !== undefined && (isRemote || typeRequired.for === "all")) {
-      if (typeRequired.is === "missing-type") to.fail("missing-type", "type")
-      else to.warn(typeRequired.is)
+      if (typeRequired.is === "fault") to.fail("missing-type", "type")
+      else to.reject("missing-type", "type")
     }
     return isRemote ? Parts.firstUrl(to, uses)?.field.transport ?? typeless ?? "auto" : "stdio"
   }
@@ -99,6 +99,7 @@ const onlyStdio: ReadonlySet<Table.Meaning> = new Set([
   "env",
   "envNames",
   "envSecrets",
+  "withoutEnv",
   "envFile",
   "inheritEnv",
   "cwd"
@@ -134,7 +135,7 @@ const unused = (to: Values.Reading, uses: Uses.Uses, isStdio: boolean): void => 
 const flat = (to: Values.Reading, entry: ConfigDocument.Table, { fields }: Host): ConfigDocument.Table => {
   for (const [key, value] of entry) {
     if (fields.get(key)?.is !== "type" || !isTable(value)) continue
-    if (to.table.nested !== true) to.warn("host-would-reject")
+    if (to.table.nested !== true) to.reject("invalid-type", key)
     const outer = Array.from(entry).filter(([name]) => name !== key)
     return new Map([...outer, ...value])
   }
@@ -156,7 +157,7 @@ export const read = (
   inputs: Set<string>
 ): ConfigEntry.Item => {
   const base = { name: at.name, pointer: at.pointer, raw }
-  const to = Values.reading(own.table)
+  const to = Values.reading(own.table, context.strict === true)
   const invalid = (fault: Values.Fault): ConfigEntry.Item => ({
     _tag: "Invalid",
     ...base,
@@ -201,7 +202,7 @@ const server = (
   const said = transport(to, known)
   unused(to, known, said === "stdio")
   const target = said === "stdio" ? Parts.stdio(to, known) : Parts.remote(to, known, said)
-  if (to.table.stdioOnly === true && said !== "stdio") to.warn("host-would-reject")
+  if (to.table.stdioOnly === true && said !== "stdio") to.reject("transport-mismatch", "command")
   const rest = Parts.common(to, known)
   for (const key of unknown) to.warn("unknown-key", key)
   return { name, ...target, enabled, ...rest, ...(extra.size === 0 ? {} : { extra }) }

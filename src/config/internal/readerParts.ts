@@ -65,6 +65,13 @@ const environment = (
       }
     }
   }
+  for (const { key, value } of all(to, from, "withoutEnv")) {
+    for (const [index, name] of Values.texts(to, value, key).entries()) {
+      Checks.variable(to, name, "")
+      if (env.has(name)) to.warn("unused-field", `${key}.${index}`)
+      else env.set(name, null)
+    }
+  }
   return env.size === 0 ? undefined : env
 }
 

@@ -17,8 +17,8 @@ interface Found {
 
 /** Several lists of what is allowed: what all of them allow. */
 const restrict = (found: Found, names: ReadonlyArray<string>): void => {
-  const before = found.allow
-  found.allow = before === undefined ? names : before.filter((name) => names.includes(name))
+  const allowed = new Set(names)
+  found.allow = found.allow === undefined ? names : found.allow.filter((name) => allowed.has(name))
 }
 
 const shapes: {

@@ -57,7 +57,7 @@ export const uses = (
 /** @internal */
 export const say = (to: Values.Reading, { field, key }: Use): void => {
   if (field.deprecated === true) to.warn("deprecated", key)
-  if (field.foreign === true) to.warn("host-would-reject")
+  if (field.foreign === true) to.reject("unknown-key", key)
 }
 
 /**

@@ -32,24 +32,28 @@ export interface Reading extends Table.Notes {
 }
 
 /** @internal */
-export const reading = (table: Table.HostTable): Reading => {
+export const reading = (table: Table.HostTable, strict: boolean): Reading => {
   const warnings: Array<ConfigEntry.EntryWarning> = []
   let fault: Fault | undefined
   let rejected = false
+  const fail: Reading["fail"] = (kind, at, detail) => {
+    fault ??= { kind, at, detail }
+  }
   return {
     table,
     warnings,
     inputs: new Set(),
     fault: () => fault,
     warn: (kind, at) => {
-      // that the host would not take an entry is said once, whatever the number of reasons
-      if (kind === "host-would-reject" && rejected) return
-      rejected ||= kind === "host-would-reject"
       warnings.push(at === undefined ? { kind } : { kind, at })
     },
-    fail: (kind, at, detail) => {
-      fault ??= { kind, at, detail }
-    }
+    reject: (kind, at) => {
+      if (strict) fail(kind, at)
+      // it is said once, whatever the number of reasons
+      else if (!rejected) warnings.push({ kind: "host-would-reject" })
+      rejected = true
+    },
+    fail
   }
 }
 

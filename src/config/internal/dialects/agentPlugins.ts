@@ -67,7 +67,7 @@ export const agentPlugins: HostTable = {
   // plugins are where their hosts put them
   locations: [],
   closed: true,
-  typeRequired: { for: "all", is: "missing-type" },
+  typeRequired: { for: "all", is: "fault" },
   onlyWords: ["stdio", "streamable-http", "sse"],
   mixing: "unknown-key",
   encrypted: true,

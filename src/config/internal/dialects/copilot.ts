@@ -43,8 +43,8 @@ export const copilotCloud: HostTable = {
   typeRequired: { for: "all", is: "host-would-reject" },
   variables: { syntax: { bare: true, dollar: true } },
   fields,
-  prepare: (entry, { warn }) => {
-    if (!entry.has("tools")) warn("host-would-reject")
+  prepare: (entry, { reject }) => {
+    if (!entry.has("tools")) reject("missing-transport", "tools")
     return entry
   }
 }

@@ -40,6 +40,8 @@ export const opencode: HostTable = {
         win32: both("{programdata}/opencode", "opencode")
       }
     },
+    { scope: "session", origin: "home", path: [], variable: ["OPENCODE_CONFIG", ""] },
+    { scope: "session", origin: "home", path: [], variable: ["OPENCODE_CONFIG_DIR", "opencode.json"] },
     {
       scope: "project",
       origin: "workspace",

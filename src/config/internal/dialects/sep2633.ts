@@ -12,7 +12,7 @@ export const sep2633: HostTable = {
   format: "json",
   // a draft: no host has its files anywhere yet
   locations: [],
-  typeRequired: { for: "all", is: "missing-type" },
+  typeRequired: { for: "all", is: "fault" },
   variables: { syntax: { env: true, input: true, pipes: true } },
   fields: { title: { is: "title" } }
 }

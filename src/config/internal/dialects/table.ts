@@ -20,7 +20,8 @@ export type Transport = ConfigEntry.ConfigEntry["transport"]
  *
  * - `type`: a word for the transport, or a table with such a word and the fields of the transport.
  * - `command`: a text, or a list of which the rest goes before `args`.
- * - `envNames`: variables handed on, by name or as `{name}`; `envSecrets`: names of secrets.
+ * - `envNames`: variables handed on, by name or as `{name}`; `envSecrets`: names of secrets; `withoutEnv`: names of
+ *   variables that are not handed on.
  * - `headerVariables`: from header to variable; `bearer`, `bearerVariable`: a token, or the variable that holds one.
  * - `headersCommand`: argv; `headersLine`: a line for a shell, of which only plain words are taken.
  * - `timeouts`: a number (for requests) or `{startup, request}`.
@@ -40,6 +41,7 @@ export type Meaning =
   | "env"
   | "envNames"
   | "envSecrets"
+  | "withoutEnv"
   | "envFile"
   | "inheritEnv"
   | "cwd"
@@ -115,6 +117,8 @@ export type Part = "command" | "args" | "env" | "cwd" | "envFile" | "url" | "hea
  */
 export interface Notes {
   readonly warn: (kind: ConfigIssue.Warning, at?: string) => void
+  /** The host itself would not take this, and why: a warning, or the fault if the reader is strict. */
+  readonly reject: (kind: ConfigIssue.EntryFault, at?: string) => void
   /** The first one counts; what is returned afterwards does not. */
   readonly fail: (kind: ConfigIssue.EntryFault, at?: string, detail?: string) => void
 }
@@ -151,7 +155,7 @@ export interface HostTable {
   /** What an address without a word for the transport is; default: `auto`. */
   readonly typeless?: Transport | undefined
   /** What the host makes of an address (or of any entry) without such a word, if it does not take it. */
-  readonly typeRequired?: { readonly for: "url" | "all"; readonly is: "missing-type" | "host-would-reject" } | undefined
+  readonly typeRequired?: { readonly for: "url" | "all"; readonly is: "fault" | "host-would-reject" } | undefined
   /** Which of a command and an address counts if both are there and no word says so; default: it is a fault. */
   readonly prefers?: "command" | "url" | undefined
   /** Whether the first address of the entry's keys in the order of `fields` counts; default: two that differ are a fault. */
