@@ -31,6 +31,7 @@ export type ConnectError =
   | Connecting.CapabilityMissing
   | Connecting.ProcessExited
   | Connecting.ConnectionLost
+  | Connecting.PolicyDenied
   | Remote.StreamInterrupted
   | Remote.NetworkError
   | Remote.TlsError
@@ -107,6 +108,7 @@ const tags: ReadonlySet<string> = new Set<McpError["_tag"]>([
   "OriginMismatch",
   "Overloaded",
   "PaginationLimit",
+  "PolicyDenied",
   "ProcessExited",
   "ProtocolViolation",
   "RateLimited",

@@ -11,7 +11,10 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type * as ConfigIssue from "./config/ConfigIssue.ts"
+import type * as Resolution from "./config/Resolution.ts"
 import type * as ServerConfig from "./config/ServerConfig.ts"
+import type * as Trust from "./config/Trust.ts"
 import type * as ConnectionPool from "./connection/ConnectionPool.ts"
 import type * as Connector from "./connection/Connector.ts"
 import type * as ServerStatus from "./connection/ServerStatus.ts"
@@ -86,6 +89,23 @@ export type McpEvent = Data.TaggedEnum<{
     /** `ToolError`: the tool reported failure in its result. */
     readonly outcome: "Success" | "ToolError" | "Interrupted" | "Defect" | McpError.RuntimeError["_tag"]
   }
+  /** Configurations were looked for: how many servers may be used, and what is wrong with the rest. */
+  ConfigurationFound: {
+    readonly servers: number
+    readonly blocked: ReadonlyArray<{ readonly server: string; readonly why: "denied" | "untrusted" }>
+    readonly issues: ReadonlyArray<ConfigIssue.ConfigIssue>
+  }
+  /** A server is connected although something of its configuration had no value. */
+  ConfigurationWarning: { readonly server: string; readonly warning: Resolution.Warning }
+  /** Somebody has to be asked about a server, or has answered. `fingerprint` names what was, or is to be, agreed to. */
+  TrustChanged: {
+    readonly server: string
+    readonly root: string
+    readonly fingerprint: string
+    readonly verdict: Trust.Verdict
+  }
+  /** Something about what is kept of decisions; what cannot be believed counts as not decided. */
+  TrustIssue: { readonly server: string; readonly detail: string }
   ConfigurationReloaded: { readonly report: ConnectionPool.ReloadReport }
   TeardownBegan: { readonly servers: number }
   TeardownComplete: { readonly report: Teardown.Report; readonly took: Duration.Duration }

@@ -21,6 +21,12 @@ export const Expansion = Schema.Struct({
   directory: Schema.String,
   /** Where files may be read from, if the origin has no right to read others. */
   root: Schema.optional(Schema.String),
+  /** Variables of the entry that `${env:…}` is read from before the environment, where the host has such a rule. */
+  own: Schema.optional(
+    Schema.ReadonlyMapFromSelf({ key: Schema.String, value: Schema.RedactedFromSelf(Schema.String) })
+  ),
+  /** What policies know the entry by. */
+  fingerprint: Schema.optional(Schema.String),
   /** What the file says of its `${input:…}`: their defaults. */
   inputs: Schema.optional(Schema.Array(Schema.Struct({
     id: Schema.String,

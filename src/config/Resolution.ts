@@ -4,13 +4,19 @@
  *
  * @since 0.1.0
  */
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
-import type * as Redacted from "effect/Redacted"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import type * as McpError from "../McpError.ts"
+import type * as ConfigIssue from "./ConfigIssue.ts"
+import * as Outside from "./internal/outside.ts"
 import * as internal from "./internal/resolution.ts"
+import type * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
+import type * as ServerPolicy from "./ServerPolicy.ts"
 
 /**
  * What `${input:id}` and `${secret:id}` ask for.
@@ -21,6 +27,8 @@ import type * as ServerConfig from "./ServerConfig.ts"
 export interface Question {
   readonly server: string
   readonly id: string
+  /** Who could have written the question: what a workspace asks for is not to be answered without a person. */
+  readonly origin: Scope.Origin
   readonly description: string | undefined
   readonly secret: boolean
   readonly choices: ReadonlyArray<string> | undefined
@@ -35,6 +43,38 @@ export interface Options {
   readonly input: (question: Question) => Effect.Effect<Option.Option<Redacted.Redacted>>
   /** Answers `${secret:id}`, for example from a keyring. */
   readonly secret: (question: Question) => Effect.Effect<Option.Option<Redacted.Redacted>>
+  /** What every configuration must pass once its variables have values, whoever wrote it. */
+  readonly policies: Effect.Effect<ReadonlyArray<ServerPolicy.Policy>>
+}
+
+/**
+ * Nobody answers, and nothing is forbidden.
+ *
+ * @since 0.1.0
+ * @category defaults
+ */
+export const defaults: Options = internal.nobody
+
+/**
+ * What does not keep a server from being connected, without any value.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Warning {
+  readonly kind: ConfigIssue.Warning
+  /** The field: `headers.Authorization`. */
+  readonly at: string
+  readonly variable: string | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Resolved {
+  readonly config: ServerConfig.ServerConfig
+  readonly warnings: ReadonlyArray<Warning>
 }
 
 /**
@@ -46,9 +86,58 @@ export interface Options {
  */
 export class Resolution extends Context.Reference<Resolution>()("effect-mcp-runtime/config/Resolution", {
   defaultValue: (): {
-    /** The same configuration if it has no templates. */
-    readonly resolve: (
-      config: ServerConfig.ServerConfig
-    ) => Effect.Effect<ServerConfig.ServerConfig, McpError.ConnectError>
+    /** The same configuration if it has no templates. Whoever calls it bounds it. */
+    readonly resolve: (config: ServerConfig.ServerConfig) => Effect.Effect<Resolved, McpError.ConnectError>
   } => internal.environmentOnly
 }) {}
+
+/**
+ * With files (up to 64 KiB, 2 s), programs (no shell, no more of the environment than a server gets, 64 KiB, 10 s), and
+ * whoever answers.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options?: Partial<Options>): Layer.Layer<never, never, FileSystem.FileSystem> =>
+  Layer.effect(
+    Resolution,
+    Effect.map(
+      FileSystem.FileSystem,
+      (fs) => internal.make({ ...defaults, ...options, ...Outside.make(fs) })
+    )
+  )
+
+/**
+ * What is found where, for tests: inputs and secrets by their ids, files by their absolute paths, what programs print by
+ * their words with a space between.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Answers {
+  readonly inputs?: Readonly<Record<string, string>> | undefined
+  readonly secrets?: Readonly<Record<string, string>> | undefined
+  readonly files?: Readonly<Record<string, string>> | undefined
+  readonly programs?: Readonly<Record<string, string>> | undefined
+  readonly policies?: ReadonlyArray<ServerPolicy.Policy> | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerTest = (answers: Answers = {}): Layer.Layer<never> => {
+  const find = (among: Readonly<Record<string, string>> | undefined, key: string) =>
+    Option.fromNullable(among !== undefined && Object.hasOwn(among, key) ? among[key] : undefined)
+  const orElse = (found: Option.Option<string>) => Effect.mapError(found, () => "does not exist")
+  return Layer.succeed(
+    Resolution,
+    internal.make({
+      input: ({ id }) => Effect.succeed(Option.map(find(answers.inputs, id), Redacted.make)),
+      secret: ({ id }) => Effect.succeed(Option.map(find(answers.secrets, id), Redacted.make)),
+      policies: Effect.succeed(answers.policies ?? []),
+      file: (path) => orElse(find(answers.files, path)),
+      run: (argv) => orElse(find(answers.programs, argv.join(" ")))
+    })
+  )
+}

@@ -6,6 +6,7 @@
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
 import type * as ServerConfig from "../config/ServerConfig.ts"
+import { sha256 } from "../internal/sha256.ts"
 import type * as Connector from "./Connector.ts"
 
 /**
@@ -28,25 +29,22 @@ export class EraMemory extends Context.Tag("effect-mcp-runtime/connection/EraMem
 }>() {}
 
 /**
- * What makes two configurations the same server: how it is reached, never its secrets or its name.
+ * What makes two configurations the same server: how it is reached, never its secrets or its name. It is kept, so it
+ * does not show what an address or an argument holds.
  *
  * @since 0.1.0
  * @category combinators
  */
-export const identity = (config: ServerConfig.ServerConfig): string => {
+export const identity = (config: ServerConfig.ServerConfig): string => sha256(JSON.stringify(reached(config)))
+
+const reached = (config: ServerConfig.ServerConfig): ReadonlyArray<unknown> => {
   switch (config.transport) {
     case "stdio":
-      return JSON.stringify([config.transport, config.command, config.args ?? [], config.cwd ?? ""])
+      return [config.transport, config.command, config.args ?? [], config.cwd ?? ""]
     case "docker":
-      return JSON.stringify([
-        config.transport,
-        config.command,
-        config.profile ?? "",
-        config.servers ?? [],
-        config.args ?? []
-      ])
+      return [config.transport, config.command, config.profile ?? "", config.servers ?? [], config.args ?? []]
     default:
-      return JSON.stringify([config.transport, config.url])
+      return [config.transport, config.url]
   }
 }
 

@@ -263,6 +263,32 @@ export class ConnectionLost
 }
 
 /**
+ * A policy does not allow what the configuration has turned out to be, now that its variables have values.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class PolicyDenied extends Schema.TaggedError<PolicyDenied>("effect-mcp-runtime/PolicyDenied")("PolicyDenied", {
+  server: Schema.String,
+  /** A rule names it, or a list names others. */
+  decision: Schema.Literal("denied", "not-allowed")
+}) {
+  override get message(): string {
+    const what = this.decision === "denied" ? "a policy denies it" : "it is not among what a policy allows"
+    return named(this.server, `not connected: ${what}; ask whoever wrote the policy`)
+  }
+  get outcome(): Outcome {
+    return "not-sent"
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}
+
+/**
  * Servers that an application cannot do without are not there; all of them are named.
  *
  * @since 0.1.0

@@ -268,7 +268,12 @@ export class ConfigurationError
   extends Schema.TaggedError<ConfigurationError>("effect-mcp-runtime/ConfigurationError")("ConfigurationError", {
     server: Schema.String,
     path: Schema.String,
-    detail: Schema.String
+    detail: Schema.String,
+    /** The variable that has no value, where that is what is wrong. */
+    variable: Schema.optional(Schema.Struct({
+      name: Schema.String,
+      why: Schema.Literal("variable-unset", "variable-forbidden", "input-required")
+    }))
   })
 {
   override get message(): string {

@@ -1,8 +1,24 @@
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import { execFileSync } from "node:child_process"
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type * as Expansion from "../../src/config/Expansion.ts"
+import * as CommandLine from "../../src/config/internal/commandLine.ts"
+import * as EnvFile from "../../src/config/internal/envFile.ts"
 import * as Interpolation from "../../src/config/Interpolation.ts"
+import * as Resolution from "../../src/config/Resolution.ts"
 import type * as Scope from "../../src/config/Scope.ts"
+import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as McpError from "../../src/McpError.ts"
+import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
 
 const places: NonNullable<Interpolation.Syntax["places"]> = new Map([["CLAUDE_PLUGIN_ROOT", "pluginRoot"], [
   "/",
@@ -80,7 +96,7 @@ const workspace = asking({
   places: { workspaceFolder: "/w", userHome: "/h" }
 })
 
-const forbidden = (variable: string) => ({ kind: "variable-forbidden", variable })
+const forbidden = (variable: string) => ({ kind: "variable-forbidden" as const, variable })
 
 describe("a host's variables", () => {
   const turns = (name: string, syntax: Interpolation.Syntax, cases: Readonly<Record<string, string>>) =>
@@ -278,5 +294,309 @@ describe("the name of a variable", () => {
     for (const name of "HOME PWD PATH KEYBOARD MONKEYS_DIR BASE_URL REGION TZ".split(" ")) {
       assert.isFalse(Interpolation.isCredential(name), name)
     }
+  })
+})
+
+const expansion = (origin: Scope.Origin, more: Partial<Expansion.Expansion> = {}): Expansion.Expansion => ({
+  origin,
+  grants: [],
+  places: { projectDir: "/w", userHome: "/home/me" },
+  directory: "/w",
+  root: "/w",
+  ...more
+})
+
+const variables = { HOME: "/home/me", A: "a", MY_TOKEN: "canary", LINES: "canary\r\nX: y", HUGE: "canary".repeat(2e6) }
+
+const resolve = (
+  config: ServerConfig.ServerConfig,
+  layer: Layer.Layer<never> = Resolution.layerTest()
+): Effect.Effect<Resolution.Resolved, McpError.ConnectError> =>
+  Effect.flatMap(Resolution.Resolution, (_) => _.resolve(config)).pipe(
+    Effect.provide(Layer.merge(layer, HostEnvironment.layer(variables)))
+  )
+
+/** What is left of it, with its secrets in plain sight. */
+const plainly = (config: ServerConfig.ServerConfig) => ({
+  ...config,
+  ...("env" in config && config.env ? { env: shown(config.env) } : {}),
+  ...("headers" in config && config.headers ? { headers: shown(config.headers) } : {})
+})
+const shown = (secrets: ReadonlyMap<string, Redacted.Redacted>) =>
+  Object.fromEntries(Array.from(secrets, ([name, value]) => [name, Redacted.value(value)]))
+
+const local = (more: Partial<ServerConfig.StdioInput>) => ServerConfig.stdio({ name: "s", command: "node", ...more })
+const remote = (more: Partial<ServerConfig.HttpInput>) =>
+  ServerConfig.http({ name: "s", url: "https://a.test", ...more })
+
+const refused = (config: ServerConfig.ServerConfig, layer?: Layer.Layer<never>) =>
+  Effect.map(Effect.flip(resolve(config, layer)), (error) => {
+    assert(error._tag === "ConfigurationError", error._tag)
+    assert.notInclude(error.message, "canary")
+    return { path: error.path, variable: error.variable?.name, why: error.variable?.why }
+  })
+
+describe("a configuration", () => {
+  it.effect("without templates is returned as it is", () =>
+    Effect.gen(function*() {
+      const config = local({ args: ["${env:A}", "$${x}"], cwd: "x" })
+      assert.strictEqual((yield* resolve(config)).config, config)
+    }))
+
+  it.effect("has its variables put in everywhere, and is an ordinary one afterwards", () =>
+    Effect.gen(function*() {
+      const home = expansion("home", { inputs: [{ id: "i", default: "d" }, { id: "j" }] })
+      const answers = Resolution.layerTest({
+        inputs: { j: "J" },
+        secrets: { s: "S" },
+        files: { "/home/me/.f": "F\n", "/w/.env": "A=file\nB=file" },
+        programs: { "gh auth token": "P\n" }
+      })
+      const stdio = local({
+        expansion: home,
+        command: "./${env:A}",
+        args: ["--x=${input:i}${input:j}", "$${A}", "${secret:s}"],
+        env: { A: "${file:~/.f}", C: "${cmd:gh auth 'token'}" },
+        envFile: "${var:projectDir}/.env",
+        cwd: "sub"
+      })
+      assert.deepStrictEqual(plainly((yield* resolve(stdio, answers)).config), {
+        name: "s",
+        transport: "stdio",
+        command: "/w/a",
+        args: ["--x=dJ", "${A}", "S"],
+        env: { A: "F", B: "file", C: "P" },
+        cwd: "/w/sub"
+      } as never)
+      const http = remote({
+        expansion: home,
+        url: "https://${env:A}.test/${env:NOPE:-x}",
+        headers: { X: "${env:A}" },
+        bearerTokenEnvVar: "MY_TOKEN",
+        headersCommand: ["h", "${env:A}"],
+        oauth: { clientId: "${env:A}", clientSecret: Redacted.make("${secret:s}"), scopes: ["${env:A}"] }
+      })
+      const { oauth, ...rest } = plainly((yield* resolve(http, answers)).config) as ServerConfig.HttpServer
+      assert.deepInclude(rest, {
+        url: "https://a.test/x",
+        headers: { X: "a", authorization: "Bearer canary" } as never,
+        headersCommand: ["h", "a"]
+      })
+      assert(typeof oauth === "object")
+      assert.deepStrictEqual({ ...oauth, clientSecret: Redacted.value(oauth.clientSecret!) } as object, {
+        clientId: "a",
+        clientSecret: "S",
+        scopes: ["${env:A}"]
+      })
+    }))
+
+  it.effect("does without a header that has lost its variable, and says so; not without anything else", () =>
+    Effect.gen(function*() {
+      const home = expansion("home")
+      const { config, warnings } = yield* resolve(remote({
+        expansion: home,
+        headers: { Authorization: "Bearer ${env:NOPE}", "X-A": "a-${env:NOPE}", "X-B": "${env:NOPE}", "X-C": "" }
+      }))
+      assert.deepStrictEqual(plainly(config).headers, { "X-A": "a-", "X-C": "" } as never)
+      assert.deepStrictEqual(warnings.map(({ at, variable }) => [at, variable]), [
+        ["headers.Authorization", "NOPE"],
+        ["headers.X-A", "NOPE"],
+        ["headers.X-B", "NOPE"]
+      ])
+      const nope = { variable: "NOPE", why: "variable-unset" as const }
+      assert.deepInclude(yield* refused(remote({ expansion: home, url: "https://a.test/${env:NOPE}" })), nope)
+      assert.deepInclude(yield* refused(local({ expansion: home, command: "${env:NOPE}" })), nope)
+      assert.deepStrictEqual(yield* refused(local({ expansion: home, env: { T: "${env:NOPE}" } })), {
+        path: "env.T",
+        ...nope
+      })
+      assert.deepInclude(yield* refused(local({ expansion: home, args: ["${input:pat}"] })), {
+        variable: "input:pat",
+        why: "input-required"
+      })
+    }))
+
+  it.effect("is refused without a word of a value that cannot be used", () =>
+    Effect.gen(function*() {
+      const home = expansion("home", { inputs: [{ id: "i", choices: ["a", "b"] }] })
+      for (
+        const config of [
+          remote({ expansion: home, headers: { X: "${env:LINES}" } }),
+          remote({ expansion: home, url: "https://a.test/${env:LINES}" }),
+          remote({ expansion: home, url: "${env:MY_TOKEN}://a" }),
+          remote({ expansion: home, url: "https://u:${env:MY_TOKEN}@a" }),
+          local({ expansion: home, args: ["${env:HUGE}"] }),
+          local({ expansion: home, args: ["${input:i}"] })
+        ]
+      ) yield* refused(config, Resolution.layerTest({ inputs: { i: "canary" } }))
+    }))
+
+  it.effect("of a workspace asks nobody and runs nothing if it asks for anything that is forbidden", () =>
+    Effect.gen(function*() {
+      let asked = 0
+      const answering = Layer.unwrapEffect(
+        Effect.sync(() =>
+          Resolution.layer({ input: () => Effect.sync(() => Option.some(Redacted.make(`${++asked}`))) })
+        )
+      ).pipe(Layer.provide(NodeFileSystem.layer))
+      const workspace = expansion("workspace")
+      for (
+        const [config, variable] of [
+          [local({ expansion: workspace, args: ["${input:i}", "${env:MY_TOKEN:-x}"] }), "MY_TOKEN"],
+          [local({ expansion: workspace, args: ["${input:i}"], env: { A: "${cmd:touch x}" } }), "cmd:touch x"],
+          [local({ expansion: workspace, command: "${env:HOME}/x" }), "HOME"],
+          [remote({ expansion: workspace, url: "https://a.test/${env:A}" }), "A"],
+          [remote({ expansion: workspace, bearerTokenEnvVar: "MY_TOKEN" }), "MY_TOKEN"],
+          [remote({ expansion: workspace, headersCommand: ["${env:A}"] }), "A"]
+        ] as const
+      ) assert.deepInclude(yield* refused(config, answering), { variable, why: "variable-forbidden" })
+      assert.strictEqual(asked, 0)
+      yield* resolve(local({ expansion: workspace, args: ["${input:i}${input:i}"] }), answering)
+      assert.strictEqual(asked, 1)
+    }))
+
+  it.effect("of a workspace reads the literal variables of its own, and inherits only what was granted", () =>
+    Effect.gen(function*() {
+      const grants = { grants: ["A"], own: new Map([["GH", Redacted.make("own")]]) }
+      const http = remote({ expansion: expansion("workspace", grants), headers: { X: "${env:GH}${env:A}" } })
+      assert.deepInclude(plainly((yield* resolve(http)).config), { headers: { X: "owna" } as never })
+      const stdio = local({
+        expansion: expansion("workspace", grants),
+        args: ["${env:B}"],
+        env: { B: "own", C: "${env:C:-c}", D: "$${D}" },
+        inheritEnv: ["A", "LANG", "MY_TOKEN"]
+      })
+      assert.deepInclude(yield* refused(stdio), { variable: "C", path: "env.C" })
+      const { config, warnings } = yield* resolve({ ...stdio, env: new Map([["B", Redacted.make("own")]]) })
+      assert.deepInclude(plainly(config), { args: ["own"], inheritEnv: ["A", "LANG"] })
+      assert.deepStrictEqual(warnings.map(({ at }) => at), ["inheritEnv"])
+    }))
+
+  it.effect("is held against the policies with its variables put in, whoever wrote it", () =>
+    Effect.gen(function*() {
+      const policy = {
+        provider: "managed",
+        scope: "managed" as const,
+        origin: "system" as const,
+        allow: [],
+        deny: [{ _tag: "Url" as const, pattern: "https://*.bad.test/*" }],
+        ordered: [],
+        managedOnly: false,
+        identities: undefined,
+        broken: false
+      }
+      const policies = Resolution.layerTest({ policies: [policy] })
+      const denied = { _tag: "PolicyDenied", decision: "denied" }
+      const template = remote({ url: "https://${env:A}.bad.test/mcp", expansion: expansion("home") })
+      assert.deepInclude(yield* Effect.flip(resolve(template, policies)), denied as never)
+      const plain = remote({ url: "https://a.bad.test/mcp" })
+      assert.deepInclude(yield* Effect.flip(resolve(plain, policies)), denied as never)
+      yield* resolve(remote({ url: "https://good.test/mcp" }), policies)
+    }))
+})
+
+describe("files and programs", () => {
+  const folder = () => realpathSync(mkdtempSync(join(tmpdir(), "resolution-")))
+  const real = Layer.provide(Resolution.layer(), NodeFileSystem.layer)
+  const within = <A, E>(body: (folder: string) => Effect.Effect<A, E>) =>
+    Effect.acquireUseRelease(
+      Effect.sync(folder),
+      body,
+      (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
+    )
+
+  it.live("are read and run anew each time, with no more of the environment than a server gets", () =>
+    within((folder) =>
+      Effect.gen(function*() {
+        const script = join(folder, "print.mjs")
+        writeFileSync(script, "console.log(Object.keys(process.env).sort().join())")
+        const config = local({
+          expansion: expansion("home", { directory: folder }),
+          args: ["${file:secret}", `\${cmd:'${process.execPath}' print.mjs}`]
+        })
+        for (const secret of ["one", "two"]) {
+          writeFileSync(join(folder, "secret"), `${secret}\n`)
+          assert.deepInclude((yield* resolve(config, real)).config, { args: [secret, "HOME"] })
+        }
+      })
+    ))
+
+  it.live("that are too large, no files, or lie outside of a workspace are not read", () =>
+    within((folder) =>
+      Effect.gen(function*() {
+        const root = join(folder, "root")
+        mkdirSync(root)
+        writeFileSync(join(folder, "large"), "canary".repeat(20_000))
+        writeFileSync(join(folder, "outside.env"), "A=canary")
+        writeFileSync(join(root, "inside.env"), "A=in\nNODE_OPTIONS=--require ./x")
+        symlinkSync(join(folder, "outside.env"), join(root, "link.env"))
+        execFileSync("mkfifo", [join(folder, "pipe")])
+        const home = expansion("home", { directory: folder })
+        for (const file of ["large", "pipe", "nothing", "root", "/dev/zero"]) {
+          assert.deepInclude(yield* refused(local({ expansion: home, args: [`\${file:${file}}`] }), real), {
+            path: "args.0"
+          })
+        }
+        const workspace = expansion("workspace", { directory: root, root })
+        for (const envFile of ["../outside.env", "link.env", join(folder, "outside.env")]) {
+          assert.deepInclude(yield* refused(local({ expansion: workspace, envFile }), real), { path: "envFile" })
+        }
+        const { config } = yield* resolve(local({ expansion: workspace, envFile: "inside.env" }), real)
+        assert.deepInclude(plainly(config), { env: { A: "in" } as never })
+        const code = local({ envFile: join(folder, "outside.env"), env: { B: "b" } })
+        assert.deepInclude(plainly((yield* resolve(code, real)).config), { env: { A: "canary", B: "b" } as never })
+      })
+    ))
+
+  it.effect("are out of reach where nothing provides them", () =>
+    Effect.gen(function*() {
+      const canary = join(tmpdir(), `resolution-${process.pid}-canary`)
+      const config = local({ expansion: expansion("home"), args: [`\${cmd:touch ${canary}}`] })
+      const error = yield* Effect.flip(Effect.flatMap(Resolution.Resolution, (_) => _.resolve(config)))
+      assert.strictEqual(error._tag, "ConfigurationError")
+      assert.isFalse(existsSync(canary))
+    }))
+
+  it("are split into words only where no shell is needed", () => {
+    const split = (line: string) => CommandLine.split(line, { home: "/h", isWindows: false })
+    assert.deepStrictEqual(split(" gh  auth 'a b'\"c\" ~/x '' "), ["gh", "auth", "a bc", "/h/x", ""])
+    for (
+      const line of [
+        "a | b",
+        "a&",
+        "a;b",
+        "a<b",
+        "a > b",
+        "$A",
+        "`a`",
+        "a $(b)",
+        "\"$A\"",
+        "a\nb",
+        "'a",
+        "a*",
+        "~b",
+        ""
+      ]
+    ) {
+      assert.isUndefined(split(line), line)
+    }
+    assert.deepStrictEqual(CommandLine.split("C:\\a.exe 'x|y'", { home: undefined, isWindows: true }), [
+      "C:\\a.exe",
+      "x|y"
+    ])
+  })
+
+  it("of variables are read line by line, and nothing is put in", () => {
+    const text =
+      "\ufeff# c\nexport A=1 # c\r\nB = \"x\\ny\\\"#\" c\nC='$A ${A}'\n\nD=a#b\nbad line\n1X=1\nE=\n__proto__=p\nF=\"open"
+    assert.deepStrictEqual(Array.from(EnvFile.parse(text)), [
+      ["A", "1"],
+      ["B", "x\ny\"#"],
+      ["C", "$A ${A}"],
+      ["D", "a#b"],
+      ["E", ""],
+      ["__proto__", "p"],
+      ["F", "\"open"]
+    ])
   })
 })

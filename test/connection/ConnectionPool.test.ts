@@ -8,14 +8,18 @@ import {
   Fiber,
   Layer,
   Queue,
+  Redacted,
   Schedule,
   Scope,
   Stream,
   TestClock
 } from "effect"
+import { inspect } from "node:util"
+import * as Resolution from "../../src/config/Resolution.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
+import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
 import * as MemoryServer from "../../src/transport/MemoryServer.ts"
 import type * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
 import * as Pool from "../support/pool.ts"
@@ -689,6 +693,131 @@ describe("a blocked server", () => {
         ))
       })
   )
+})
+
+describe("a pool of configurations with variables", () => {
+  const withVariables = <A, E>(
+    layer: Layer.Layer<never>,
+    body: (
+      seen: ReadonlyArray<ServerConfig.ServerConfig>,
+      server: MemoryServer.Server
+    ) => Effect.Effect<A, E, Pool.ConnectionPool.ConnectionPool | Pool.McpEvent.McpEvents | Scope.Scope>
+  ) =>
+    Effect.flatMap(MemoryServer.make({ era: "session" }), (server) => {
+      const seen: Array<ServerConfig.ServerConfig> = []
+      const peers = (config: ServerConfig.ServerConfig) => {
+        seen.push(config)
+        return server
+      }
+      return Effect.provide(body(seen, server), Pool.layer(peers).pipe(Layer.provide(layer)))
+    })
+
+  const expansion = { origin: "home", grants: [], places: {}, directory: "/" } as const
+
+  it.scoped("reads them anew for each connect, and keeps and tells nothing of what they hold", () => {
+    const variables: Record<string, string> = { T: "canary-1" }
+    const host = Layer.succeed(HostEnvironment.HostEnvironment, { platform: "linux", variables: () => variables })
+    return withVariables(host, (seen, server) =>
+      Effect.gen(function*() {
+        const { configs, members } = yield* pool
+        const events: Array<unknown> = []
+        ;(yield* Pool.McpEvent.McpEvents).onEvent((event) => events.push(event))
+        const config = Pool.remote("a", {
+          expansion,
+          url: "https://a.test/${env:T}",
+          headers: { Authorization: "Bearer ${env:T}", "X-Gone": "Bearer ${env:GONE}" }
+        })
+        yield* reload(config)
+        yield* Pool.until("a", "Connected")
+        variables["T"] = "canary-2"
+        yield* server.drop()
+        yield* Pool.until("a", "Reconnecting")
+        yield* TestClock.adjust("1 second")
+        yield* Pool.until("a", "Connected")
+        const headers = seen.map((config) => "headers" in config ? config.headers?.get("Authorization") : undefined)
+        assert.deepStrictEqual(headers.map((header) => header && Redacted.value(header)), [
+          "Bearer canary-1",
+          "Bearer canary-2"
+        ])
+        assert.deepStrictEqual(seen.map((config) => "url" in config ? config.url : undefined), [
+          "https://a.test/canary-1",
+          "https://a.test/canary-2"
+        ])
+        const kept = [configs(), members().map(({ config, status }) => ({ config, status })), events]
+        assert.notInclude(inspect(kept, { depth: Infinity, showHidden: true }), "canary")
+        assert.strictEqual(configs()[0], config)
+        assert.deepInclude(events, {
+          _tag: "ConfigurationWarning",
+          server: "a",
+          warning: { kind: "variable-unset", at: "headers.X-Gone", variable: "GONE" }
+        })
+      }))
+  })
+
+  it.scoped("is refused by policy as soon as they lead where it does not allow", () => {
+    const variables: Record<string, string> = { HOST: "good.test" }
+    const denied = {
+      provider: "managed",
+      scope: "managed",
+      origin: "system",
+      allow: [],
+      deny: [{ _tag: "Url", pattern: "https://bad.test/*" }],
+      ordered: [],
+      managedOnly: false,
+      identities: undefined,
+      broken: false
+    } as const
+    return withVariables(
+      Layer.merge(
+        Layer.succeed(HostEnvironment.HostEnvironment, { platform: "linux", variables: () => variables }),
+        Resolution.layerTest({ policies: [denied] })
+      ),
+      (seen, server) =>
+        Effect.gen(function*() {
+          yield* reload(Pool.remote("a", { expansion, url: "https://${env:HOST}/mcp" }))
+          yield* Pool.until("a", "Connected")
+          variables["HOST"] = "bad.test"
+          yield* server.drop()
+          yield* Pool.until("a", "Reconnecting")
+          yield* TestClock.adjust("1 second")
+          yield* Pool.until("a", "Failed")
+          assert.strictEqual((yield* Effect.flip(Pool.ping("a")))._tag, "PolicyDenied")
+          assert.lengthOf(seen, 1)
+        })
+    )
+  })
+
+  it.scoped("waits for an answer no longer than the server may take to start", () =>
+    withVariables(
+      Layer.succeed(Resolution.Resolution, { resolve: () => Effect.never }),
+      (seen) =>
+        Effect.gen(function*() {
+          yield* reload(Pool.local("a", { lazy: true, startupTimeout: "3 seconds" }))
+          const waiting = yield* Effect.fork(Effect.flip(Pool.ping("a")))
+          yield* TestClock.adjust("1 minute")
+          assert.deepInclude(yield* Fiber.join(waiting), { _tag: "ConnectTimeout", limit: Duration.seconds(3) })
+          assert.isEmpty(seen)
+        })
+    ))
+
+  it.scoped("takes the time for an answer from the time to connect", () =>
+    withVariables(
+      Layer.succeed(Resolution.Resolution, {
+        resolve: (config) => Effect.delay(Effect.succeed({ config, warnings: [] }), "2 seconds")
+      }),
+      (seen, server) =>
+        Effect.gen(function*() {
+          yield* server.slowConnect("1 hour")
+          yield* reload(Pool.local("a", { startupTimeout: "3 seconds" }))
+          yield* TestClock.adjust("2900 millis")
+          assert.strictEqual(yield* status("a"), "Connecting")
+          yield* TestClock.adjust("100 millis")
+          assert.strictEqual(yield* status("a"), "Reconnecting")
+          const { status: now } = (yield* pool).member("a")!
+          assert.deepInclude("error" in now ? now.error : {}, { limit: Duration.seconds(3) })
+          assert.lengthOf(seen, 1)
+        })
+    ))
 })
 
 describe("the end of a pool", () => {

@@ -45,6 +45,7 @@ const errors: {
     new McpError.Overloaded({ server, queue, queued: 1, limit: 1 })
   ),
   PaginationLimit: [new McpError.PaginationLimit({ server, operation: "o", reason: "pages", pages: 1, limit: 1 })],
+  PolicyDenied: [new McpError.PolicyDenied({ server, decision: "denied" })],
   ProcessExited: each((outcome) =>
     new McpError.ProcessExited({ server, code: 1, signal: null, outcome, phase: "ready" })
   ),

@@ -29,6 +29,8 @@ const particulars = (error: McpError.McpError): string | undefined => {
       return String(error.status)
     case "ConfigurationError":
       return error.path
+    case "PolicyDenied":
+      return error.decision
     case "ServerUnavailable":
       return error.why
     default:
