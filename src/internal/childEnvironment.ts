@@ -42,6 +42,12 @@ const windows: ReadonlySet<string> = new Set([
 /** A function that bash exported is code, and no server asked for it. */
 const isFunction = (value: string): boolean => value.startsWith("() {")
 
+/** A folder that is not absolute is another one wherever a program is started: a workspace could be it. */
+const absoluteOnly = (path: string, isWindows: boolean): string =>
+  isWindows
+    ? path.split(";").filter((folder) => /^"?([A-Za-z]:[\\/]|\\\\|%)/.test(folder)).join(";")
+    : path.split(":").filter((folder) => folder.startsWith("/")).join(":")
+
 /**
  * The environment of a server's process: what is safe of the host's, what the configuration asks for by name, and what
  * it declares.
@@ -61,7 +67,8 @@ export const make = (
     inherit === true || asked.has(name) || (isWindows ? windows.has(name) : posix.has(name) || name.startsWith("LC_"))
   const environment = new Map<string, readonly [name: string, value: string]>()
   for (const [name, value] of Object.entries(host.variables())) {
-    if (value !== undefined && allowed(key(name)) && !isFunction(value)) environment.set(key(name), [name, value])
+    if (value === undefined || !allowed(key(name)) || isFunction(value)) continue
+    environment.set(key(name), [name, key(name) === "PATH" ? absoluteOnly(value, isWindows) : value])
   }
   for (const name of config.withoutEnv ?? []) environment.delete(key(name))
   for (const [name, value] of config.env ?? []) {

@@ -28,6 +28,16 @@ describe("the environment of a server", () => {
     assert.deepStrictEqual(of({ inheritEnv: true }), { PATH: "/bin", Home: "x", TOKEN: "t", LC_TIME: "C" })
   })
 
+  it("looks for programs in absolute folders only, because the others could be in a workspace", () => {
+    const make = (platform: string, PATH: string) =>
+      Environment.make({}, { platform, variables: () => ({ PATH }) }).get("PATH")
+    assert.strictEqual(make("linux", ".:/usr/bin::bin:/opt/a b"), "/usr/bin:/opt/a b")
+    assert.strictEqual(
+      make("win32", ".;C:\\Windows;;bin;\\\\server\\share;%SystemRoot%"),
+      "C:\\Windows;\\\\server\\share;%SystemRoot%"
+    )
+  })
+
   it("has what is declared, whatever its name", () => {
     const env = new Map([["PATH", Redacted.make("/mine")], ["__proto__", Redacted.make("p")]])
     const made = Environment.make({ env }, { platform: "linux", variables: () => variables })
