@@ -258,7 +258,7 @@ describe("what another program wrote for many configurations or for policy", () 
   })
 
   it("is read in linear time", () => {
-    const long = (text: string): string => text.repeat(500_000)
+    const long = (text: string): string => text.repeat(100_000)
     const started = performance.now()
     for (const text of [long("{"), long("{a"), long(":"), long("${"), long("-"), long("@a/"), long("a.")]) {
       const input = { name: text, value: text, variables: { a: {} } }
