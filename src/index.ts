@@ -477,6 +477,13 @@ export * as Transport from "./transport/Transport.ts"
 export * as Trust from "./config/Trust.ts"
 
 /**
+ * Where decisions about trust are kept: small texts by key, of which one can be made by whoever comes first.
+ *
+ * @since 0.1.0
+ */
+export * as TrustStore from "./config/TrustStore.ts"
+
+/**
  * Text that a server chose, made safe to stand in an error, a log line or a terminal.
  *
  * @since 0.1.0

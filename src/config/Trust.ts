@@ -4,11 +4,17 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
-import type * as Stream from "effect/Stream"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
 import type * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
 import type * as ConfigEntry from "./ConfigEntry.ts"
+import * as Consent from "./internal/consent.ts"
+import * as internal from "./internal/trust.ts"
 import type * as Provenance from "./Provenance.ts"
+import * as TrustStore from "./TrustStore.ts"
 
 /**
  * A server that wants to be trusted. The consent of a person is shown `entry`, which is what will be started: never the
@@ -68,6 +74,26 @@ export interface ApproveOptions {
 
 /**
  * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /**
+   * Fingerprints (`sha256:…`) that are approved without a person, for where nobody can be asked. Nothing else does that:
+   * that there is no terminal, that this is CI, or that everything else was answered with yes.
+   */
+  readonly approved: ReadonlyArray<string>
+  /** The key that decisions are signed with, for example from a keyring (default: a random one, beside the decisions). */
+  readonly key: Effect.Effect<Redacted.Redacted, { readonly message: string }> | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category defaults
+ */
+export const defaults: Options = { approved: [], key: undefined }
+
+/**
+ * @since 0.1.0
  * @category tags
  */
 export class Trust extends Context.Tag("effect-mcp-runtime/config/Trust")<Trust, {
@@ -75,13 +101,77 @@ export class Trust extends Context.Tag("effect-mcp-runtime/config/Trust")<Trust,
   readonly review: (candidates: ReadonlyArray<Candidate>) => Effect.Effect<ReadonlyArray<Verdict>>
   /** Those of the last review that wait for somebody. */
   readonly pending: Effect.Effect<ReadonlyArray<Pending>>
-  /** By the name of a pending server or by its fingerprint. What is approved is what was reviewed, not what is there now. */
+  /**
+   * By fingerprint, or by name. What is approved is what was reviewed last, not what is in the file now. Whoever has shown
+   * a candidate to a person names its fingerprint, so that nothing else is approved that has its name by then.
+   */
   readonly approve: (
     server: string,
     options?: ApproveOptions
   ) => Effect.Effect<void, McpError.NotFound | McpError.TrustNotKept>
-  /** By name, of the last review. */
+  /** By fingerprint or name, of the last review. */
   readonly revoke: (server: string) => Effect.Effect<void, McpError.NotFound | McpError.TrustNotKept>
   /** An element for every approval and revocation from now on. */
   readonly changes: Stream.Stream<void>
 }>() {}
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (
+  options?: Partial<Options>
+): Layer.Layer<Trust, never, McpEvent.McpEvents | TrustStore.TrustStore> =>
+  Layer.scoped(Trust, internal.make({ ...defaults, ...options }))
+
+/**
+ * Decisions hold for this process only, and nobody is told of them but the stream of changes.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerMemory = (options?: Partial<Options>): Layer.Layer<Trust> =>
+  Layer.provide(layer(options), Layer.merge(TrustStore.layerMemory, McpEvent.layerNone))
+
+/**
+ * Everything is trusted, for an application that has asked in a way of its own. What a server may read of the
+ * environment is what `variables` says (default: what it asks for and does not look like a credential).
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerAll = (options?: {
+  readonly variables?: ((candidate: Candidate) => ReadonlyArray<string>) | undefined
+}): Layer.Layer<Trust> => {
+  const variables = options?.variables ?? internal.harmless
+  return Layer.succeed(Trust, {
+    review: (candidates) =>
+      Effect.succeed(candidates.map((candidate) => ({ _tag: "Approved", grants: variables(candidate) }))),
+    pending: Effect.succeed([]),
+    approve: () => Effect.void,
+    revoke: () => Effect.void,
+    changes: Stream.never
+  })
+}
+
+/**
+ * One line of what a person is shown before agreeing. The text is safe to print, has every character of what it tells
+ * of, and no secrets; where a line is a `warning`, it should stand out.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ConsentLine {
+  readonly label: string
+  readonly text: string
+  readonly level: "plain" | "warning"
+}
+
+/**
+ * What a person has to see before agreeing to a server: what is started or reached, word by word, where that comes from,
+ * what it may read, and what is hazardous about it.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const consent: (candidate: Candidate) => ReadonlyArray<ConsentLine> = Consent.lines

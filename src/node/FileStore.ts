@@ -1,6 +1,8 @@
 /**
  * A key-value store of small texts in files that only their owner can read. A file is always whole, whoever else reads
- * and writes, and whenever the process dies.
+ * and writes, and whenever the process dies. What somebody else could have put there is refused: links, files with
+ * another name or owner, folders that others may write to. On Windows modes and owners say nothing, and the folders of
+ * the user, which other users cannot open, are what protects it.
  *
  * @since 0.1.0
  */
@@ -11,6 +13,7 @@ import * as Path from "@effect/platform/Path"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
@@ -22,8 +25,8 @@ import * as HostEnvironment from "../transport/HostEnvironment.ts"
  * @category models
  */
 export interface Options {
-  /** Where the files are (default: a folder for caches of the user). */
-  readonly directory?: string | undefined
+  /** Where the files are, or what says so (default: a folder for caches of the user); nowhere, and it only fails. */
+  readonly directory?: string | ((host: HostEnvironment.Host, path: Path.Path) => string | undefined) | undefined
   /** Bytes of a value; more are neither read nor written. */
   readonly maxBytes: number
   /** A value that was not written for so long is removed when something is written for the first time. */
@@ -37,6 +40,17 @@ export interface Options {
 export const defaults: Options = { maxBytes: 16 * 1024 * 1024, maxAge: Duration.days(60) }
 
 type Failure = PlatformError.PlatformError
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface FileStore extends KeyValueStore.KeyValueStore {
+  /** Writes only where there is nothing yet, and gives what is there then: the same to all processes that ask. */
+  readonly create: (key: string, value: string) => Effect.Effect<string, Failure>
+  /** A look at which keys there are. */
+  readonly present: Effect.Effect<(key: string) => boolean, Failure>
+}
 
 const refuse = (method: string, path: string, description: string): PlatformError.SystemError =>
   new PlatformError.SystemError({
@@ -55,24 +69,44 @@ const refuse = (method: string, path: string, description: string): PlatformErro
  * @category combinators
  */
 export const defaultDirectory = (host: HostEnvironment.Host, path: Path.Path): string | undefined => {
-  const folder = cacheFolder(host, path)
+  const folder = folderFor("cache", host, path)
   return folder === undefined ? undefined : path.join(folder, "effect-mcp-runtime")
 }
 
-const cacheFolder = ({ platform, variables }: HostEnvironment.Host, path: Path.Path): string | undefined => {
+/**
+ * The folder for what an application of the user must not forget: below `XDG_STATE_HOME` or `~/.local/state`,
+ * `~/Library/Application Support` on macOS, and `LOCALAPPDATA` on Windows.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const stateDirectory = (app: string, host: HostEnvironment.Host, path: Path.Path): string | undefined => {
+  const folder = folderFor("state", host, path)
+  return folder === undefined ? undefined : path.join(folder, app)
+}
+
+const folderFor = (
+  what: "cache" | "state",
+  { platform, variables }: HostEnvironment.Host,
+  path: Path.Path
+): string | undefined => {
   // Relative ones do not count, says the XDG specification; anywhere, they would depend on where the process is started.
   const absolute = (folder: string | undefined, ...below: ReadonlyArray<string>) =>
     folder === undefined || !path.isAbsolute(folder) ? undefined : path.join(folder, ...below)
-  const { HOME, LOCALAPPDATA, USERPROFILE, XDG_CACHE_HOME } = variables()
+  const { HOME, LOCALAPPDATA, USERPROFILE, XDG_CACHE_HOME, XDG_STATE_HOME } = variables()
   switch (platform) {
     case "win32":
       return absolute(LOCALAPPDATA) ?? absolute(USERPROFILE, "AppData", "Local")
     case "darwin":
-      return absolute(HOME, "Library", "Caches")
+      return absolute(HOME, "Library", what === "cache" ? "Caches" : "Application Support")
     default:
-      return absolute(XDG_CACHE_HOME) ?? absolute(HOME, ".cache")
+      return what === "cache"
+        ? absolute(XDG_CACHE_HOME) ?? absolute(HOME, ".cache")
+        : absolute(XDG_STATE_HOME) ?? absolute(HOME, ".local", "state")
   }
 }
+
+const isThere = (error: Failure): boolean => error._tag === "SystemError" && error.reason === "AlreadyExists"
 
 const isNotFound = (error: Failure): boolean => error._tag === "SystemError" && error.reason === "NotFound"
 
@@ -83,13 +117,16 @@ const leftover = /^[0-9a-f]{64}\.\d+\.tmp$/
 const leftoverAge = 60 * 60 * 1000
 
 const othersMayWrite = 0o022
+const anybodyMayWrite = 0o002
+const sticky = 0o1000
 
-const make = Effect.fnUntraced(function*(options: Options) {
+const makeStore = Effect.fnUntraced(function*(options: Options) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const host = yield* HostEnvironment.HostEnvironment
   const maxAge = Duration.toMillis(options.maxAge)
-  const directory = options.directory ?? defaultDirectory(host, paths)
+  const place = options.directory ?? defaultDirectory
+  const directory = typeof place === "string" ? place : place(host, paths)
 
   const inDirectory = <A>(method: string, use: (directory: string) => Effect.Effect<A, Failure>) =>
     directory === undefined
@@ -97,18 +134,41 @@ const make = Effect.fnUntraced(function*(options: Options) {
       : use(directory)
 
   // A name made of the key's hash is a legal one everywhere, and leads nowhere else.
-  const fileOf = (directory: string, key: string) => paths.join(directory, `${sha256(JSON.stringify(key))}.value`)
+  const nameOf = (key: string) => `${sha256(JSON.stringify(key))}.value`
+  const fileOf = (directory: string, key: string) => paths.join(directory, nameOf(key))
 
   // Checked, and then used: this is against mistakes and planted links, not against somebody who races with us as us.
   const isLink = (path: string) => Effect.map(Effect.option(fs.readLink(path)), Option.isSome)
 
+  const isForeign = ({ uid }: FileSystem.File.Info): boolean =>
+    host.uid !== undefined && Option.isSome(uid) && uid.value !== host.uid
+
   const check = (method: string, directory: string) =>
     Effect.gen(function*() {
       if (yield* isLink(directory)) return yield* refuse(method, directory, "the directory is a link")
-      const { mode } = yield* fs.stat(directory)
+      const info = yield* fs.stat(directory)
       // On Windows the modes say nothing.
-      if (host.platform !== "win32" && (mode & othersMayWrite) !== 0) {
+      if (host.platform === "win32") return
+      if (isForeign(info)) return yield* refuse(method, directory, "the directory is somebody else's")
+      if ((info.mode & othersMayWrite) !== 0) {
         return yield* refuse(method, directory, "others may write to the directory")
+      }
+      if (!safe) yield* checkWay(method, directory)
+      safe = true
+    })
+
+  /** Whoever may rename a folder on the way to the directory can put another in its place. */
+  const checkWay = (method: string, directory: string) =>
+    Effect.gen(function*() {
+      const parent = paths.dirname(directory)
+      const isLinked = yield* isLink(parent)
+      let folder = paths.dirname(yield* fs.realPath(directory))
+      for (;;) {
+        const { mode } = yield* fs.stat(folder)
+        const mayReplace = (mode & anybodyMayWrite) !== 0 && (isLinked || (mode & sticky) === 0)
+        if (mayReplace) return yield* refuse(method, folder, "others may write to a folder on the way to the directory")
+        if (folder === paths.dirname(folder)) return
+        folder = paths.dirname(folder)
       }
     })
 
@@ -128,6 +188,7 @@ const make = Effect.fnUntraced(function*(options: Options) {
       // Litter that cannot be removed is no reason not to write.
     }).pipe(Effect.ignore)
 
+  let safe = false
   let checked = false
   let cleaned = false
 
@@ -159,41 +220,110 @@ const make = Effect.fnUntraced(function*(options: Options) {
       const bytes = Effect.gen(function*() {
         yield* prepareToRead(method, directory)
         if (yield* isLink(file)) return yield* refuse(method, file, "the file is a link")
-        const { size, type } = yield* fs.stat(file)
+        const info = yield* fs.stat(file)
         // Reading a pipe would never end.
-        if (type !== "File") return yield* refuse(method, file, "this is no file")
-        if (size > options.maxBytes) return yield* refuse(method, file, "the file is too large")
+        if (info.type !== "File") return yield* refuse(method, file, "this is no file")
+        if (isForeign(info)) return yield* refuse(method, file, "the file is somebody else's")
+        if (yield* hasOtherName(directory, file, info)) return yield* refuse(method, file, "the file has another name")
+        if (info.size > options.maxBytes) return yield* refuse(method, file, "the file is too large")
         return yield* fs.readFile(file)
       })
       return Effect.catchIf(Effect.asSome(bytes), isNotFound, () => Effect.succeedNone)
     })
 
-  const write = (file: string, temporary: string, bytes: Uint8Array) => {
-    const discard = Effect.ignore(fs.remove(temporary, { force: true }))
-    // A new file or none at all: neither a link nor somebody else's file is written through.
-    const written = Effect.flatMap(
-      fs.open(temporary, { flag: "wx", mode: 0o600 }),
-      (opened) => Effect.onError(Effect.zipRight(opened.writeAll(bytes), opened.sync), () => discard)
+  const linksOf = ({ nlink }: FileSystem.File.Info): number => Option.getOrElse(nlink, () => 1)
+
+  /** Whether a file can be reached in a way that is not ours: one that is being created has a second name for a moment. */
+  const hasOtherName = (directory: string, file: string, info: FileSystem.File.Info): Effect.Effect<boolean, Failure> =>
+    linksOf(info) === 1 ? Effect.succeed(false) : Effect.gen(function*() {
+      const prefix = file.replace(/value$/, "")
+      let own = 1
+      for (const name of yield* namesIn(directory, leftover)) {
+        const other = name.startsWith(prefix) ? yield* Effect.option(fs.stat(name)) : Option.none()
+        if (Option.isSome(other) && Equal.equals(other.value.ino, info.ino)) own++
+      }
+      return linksOf(info) > own && linksOf(yield* fs.stat(file)) > 1
+    })
+
+  const discard = (path: string) => Effect.ignore(fs.remove(path, { force: true }))
+
+  // A new file or none at all: neither a link nor somebody else's file is written through.
+  const writeNew = (path: string, bytes: Uint8Array) =>
+    Effect.scoped(Effect.flatMap(
+      fs.open(path, { flag: "wx", mode: 0o600 }),
+      (opened) => Effect.onError(Effect.zipRight(opened.writeAll(bytes), opened.sync), () => discard(path))
+    ))
+
+  const temporaryOf = (file: string) =>
+    Effect.map(
+      Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER),
+      (random) => file.replace(/value$/, `${random}.tmp`)
     )
-    return Effect.zipRight(Effect.scoped(written), Effect.onError(fs.rename(temporary, file), () => discard))
-  }
+
+  const write = (file: string, bytes: Uint8Array) =>
+    Effect.flatMap(temporaryOf(file), (temporary) =>
+      Effect.zipRight(
+        writeNew(temporary, bytes),
+        Effect.onError(fs.rename(temporary, file), () => discard(temporary))
+      ))
+
+  /** Whole from the first moment, and only if nobody was first. */
+  const writeFirst = (file: string, bytes: Uint8Array) =>
+    Effect.flatMap(
+      temporaryOf(file),
+      (temporary) =>
+        Effect.zipRight(writeNew(temporary, bytes), fs.link(temporary, file)).pipe(
+          // not every file system can give a file two names
+          Effect.catchIf((error) => !isThere(error), () => writeNew(file, bytes)),
+          Effect.ensuring(discard(temporary))
+        )
+    ).pipe(
+      Effect.catchIf(isThere, () => Effect.void)
+    )
 
   const encoder = new TextEncoder()
   const decoder = new TextDecoder()
 
-  return KeyValueStore.make({
-    get: (key) => Effect.map(read("get", key), Option.map((bytes) => decoder.decode(bytes))),
+  const preparing = (method: string, key: string, value: string | Uint8Array) => (directory: string) =>
+    Effect.gen(function*() {
+      const file = fileOf(directory, key)
+      const bytes = typeof value === "string" ? encoder.encode(value) : value
+      if (bytes.length > options.maxBytes) return yield* refuse(method, file, "the value is too large")
+      yield* prepareToWrite(method, directory)
+      return { file, bytes }
+    })
+
+  const get = (key: string) => Effect.map(read("get", key), Option.map((bytes) => decoder.decode(bytes)))
+
+  const create: FileStore["create"] = (key, value) =>
+    inDirectory("create", (directory) =>
+      preparing("create", key, value)(directory).pipe(
+        Effect.flatMap(({ bytes, file }) => writeFirst(file, bytes)),
+        Effect.zipRight(get(key)),
+        // somebody has removed it since
+        Effect.map(Option.getOrElse(() => value))
+      ))
+
+  const present: FileStore["present"] = inDirectory(
+    "present",
+    (directory) =>
+      Effect.zipRight(prepareToRead("present", directory), fs.readDirectory(directory)).pipe(
+        Effect.catchIf(isNotFound, () => Effect.succeed([])),
+        Effect.map((names) => {
+          const there = new Set(names)
+          return (key: string) => there.has(nameOf(key))
+        })
+      )
+  )
+
+  const store = KeyValueStore.make({
+    get,
     getUint8Array: (key) => read("getUint8Array", key),
     set: (key, value) =>
-      inDirectory("set", (directory) =>
-        Effect.gen(function*() {
-          const file = fileOf(directory, key)
-          const bytes = typeof value === "string" ? encoder.encode(value) : value
-          if (bytes.length > options.maxBytes) return yield* refuse("set", file, "the value is too large")
-          yield* prepareToWrite("set", directory)
-          const random = yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)
-          yield* write(file, file.replace(/value$/, `${random}.tmp`), bytes)
-        })),
+      inDirectory(
+        "set",
+        (directory) => Effect.flatMap(preparing("set", key, value)(directory), ({ bytes, file }) => write(file, bytes))
+      ),
     remove: (key) => inDirectory("remove", (directory) => fs.remove(fileOf(directory, key), { force: true })),
     clear: inDirectory(
       "clear",
@@ -205,15 +335,24 @@ const make = Effect.fnUntraced(function*(options: Options) {
     ),
     size: inDirectory("size", (directory) => Effect.map(namesIn(directory, fileName), (files) => files.length))
   })
+  return { ...store, create, present }
 })
 
 /**
  * The store in a directory, which is made when something is first written.
  *
  * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  options?: Partial<Options>
+): Effect.Effect<FileStore, never, FileSystem.FileSystem | Path.Path> => makeStore({ ...defaults, ...options })
+
+/**
+ * @since 0.1.0
  * @category layers
  */
 export const layer = (
   options?: Partial<Options>
 ): Layer.Layer<KeyValueStore.KeyValueStore, never, FileSystem.FileSystem | Path.Path> =>
-  Layer.effect(KeyValueStore.KeyValueStore, make({ ...defaults, ...options }))
+  Layer.effect(KeyValueStore.KeyValueStore, make(options))

@@ -107,6 +107,22 @@ export const make = (now: () => number): (event: McpEvent.McpEvent) => Line | un
         const message = `startup complete in ${time(took)}: ${ready.length} ready${failures}`
         return line(failed.length === 0 ? "Debug" : "Warning", undefined, message)
       }
+      case "ConfigurationFound": {
+        const errors = event.issues.filter(({ severity }) => severity === "error")
+        const first = errors[0] === undefined ? "" : `; ${UntrustedText.excerpt(errors[0].message, 256)}`
+        const waiting = event.blocked.filter(({ why }) => why === "untrusted").map(({ server }) => server)
+        const untrusted = waiting.length === 0 ? "" : `; to be approved first: ${names(waiting)}`
+        const message = `configuration found: ${event.servers} servers, ${errors.length} faults${untrusted}${first}`
+        return line(errors.length + waiting.length === 0 ? "Debug" : "Warning", undefined, message)
+      }
+      case "TrustChanged": {
+        const { server, verdict } = event
+        if (verdict._tag === "Pending") return line("Debug", server, `waits for approval (${verdict.why})`)
+        const reads = verdict.grants.length === 0 ? "" : `; it may read ${names(verdict.grants)}`
+        return line("Info", server, `approved${reads}`)
+      }
+      case "TrustIssue":
+        return line("Warning", event.server, `trust: ${UntrustedText.excerpt(event.detail, 256)}`)
       case "ConfigurationReloaded": {
         const { added, changed, failed, removed } = event.report
         const failures = failed.length === 0 ? "" : `; not changed: ${names(failed.map(({ server }) => server))}`
