@@ -75,6 +75,8 @@ export interface Subject {
   readonly argv: ReadonlyArray<string> | undefined
   readonly url: string | undefined
   readonly fingerprint: string | undefined
+  /** Whose file it was found in; then what other hosts than that allow, in files of a person or project, is not about it. */
+  readonly provider?: string | undefined
 }
 
 /**

@@ -37,9 +37,18 @@ const identified = (identities: ServerPolicy.Policy["identities"], seen: Seen): 
   return identity !== undefined && matches(identity, "allow", seen)
 }
 
-const denies = ({ deny, ordered }: ServerPolicy.Policy, seen: Seen): boolean =>
-  deny.some((matcher) => matches(matcher, "deny", seen)) ||
-  ordered.find(({ action, matcher }) => matches(matcher, action, seen))?.action === "deny"
+/**
+ * Whether what it allows is the whole for this server too: a host's own lists are about the servers of that host, and
+ * only an administrator and our own files speak of all of them. What anybody denies is denied.
+ */
+const concerns = (policy: ServerPolicy.Policy, { provider }: Seen): boolean =>
+  policy.scope === "managed" || policy.origin === "code" || policy.provider === "native" || provider === undefined ||
+  policy.provider === provider
+
+const denies = (policy: ServerPolicy.Policy, seen: Seen): boolean =>
+  policy.deny.some((matcher) => matches(matcher, "deny", seen)) ||
+  (concerns(policy, seen) &&
+    policy.ordered.find(({ action, matcher }) => matches(matcher, action, seen))?.action === "deny")
 
 const isManaged = ({ origin, scope }: ServerPolicy.Policy): boolean => scope === "managed" && Scope.rights(origin).allow
 
@@ -53,7 +62,8 @@ export const decide = (
   if (policies.some((policy) => policy.broken || denies(policy, seen))) return "denied"
   const managedOnly = policies.some((policy) => policy.managedOnly && isManaged(policy))
   return policies.every((policy) =>
-      (managedOnly && !isManaged(policy)) || (admitted(policy.allow, seen) && identified(policy.identities, seen))
+      !concerns(policy, seen) || (managedOnly && !isManaged(policy)) ||
+      (admitted(policy.allow, seen) && identified(policy.identities, seen))
     )
     ? "allowed"
     : "not-allowed"
@@ -87,5 +97,6 @@ export const subject = (config: ServerConfig.ServerConfig, fingerprint?: string)
   name: config.name,
   argv: argv(config),
   url: "url" in config ? config.url : undefined,
-  fingerprint
+  fingerprint,
+  provider: config.provenance?.provider
 })

@@ -21,7 +21,7 @@ type Ruled = ServerPolicy.Matcher | string
 
 const rule = (value: ConfigDocument.Value): Ruled => {
   if (!isTable(value) || value.size !== 1) {
-    return "a rule is a table with exactly one of name, command, url and fingerprint"
+    return "a rule is a table with exactly one of name, command, commandLine, program, url and fingerprint"
   }
   const [key, of] = [...value][0]!
   switch (key) {
@@ -36,10 +36,14 @@ const rule = (value: ConfigDocument.Value): Ruled => {
       return isText(of) && (of.includes("${") || isAddressPattern(of))
         ? { _tag: "Url", pattern: of }
         : "an address has a scheme and a host, with * for any characters: https://*.example.com/*"
+    case "commandLine":
+      return isText(of) ? { _tag: "CommandLine", pattern: of } : "a command line is a text, with * for any characters"
+    case "program":
+      return isText(of) ? { _tag: "Program", command: of } : "a program is a text"
     case "fingerprint":
       return isText(of) ? { _tag: "Fingerprint", fingerprint: of } : "a fingerprint is a text"
     default:
-      return `a rule knows no ${UntrustedText.excerpt(key, 64)}, only name, command, url and fingerprint`
+      return `a rule knows no ${UntrustedText.excerpt(key, 64)}, only name, command, commandLine, program, url and fingerprint`
   }
 }
 
@@ -95,6 +99,7 @@ const flags = (table: Table | undefined): ReadonlyArray<Fault> => [
   ...["managedOnly", "managed_only", "exclusive"]
     .filter((key) => !isFlag(table?.get(key)))
     .map((key) => ({ at: `policy/${key}`, detail: "true or false is expected here" })),
+  ...rules(table?.get("providers"), "policy/providers", name).faults,
   ...Array.from(table?.keys() ?? [])
     .filter((key) => !known.has(key))
     .map((key) => ({ at: `policy/${UntrustedText.excerpt(key, 64)}`, detail: "nothing of this name is known" }))

@@ -1,0 +1,630 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
+import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
+import * as Scope from "../../src/config/Scope.ts"
+import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as ServerPolicy from "../../src/config/ServerPolicy.ts"
+
+const policy = (of: Partial<ServerPolicy.Policy> = {}): ServerPolicy.Policy => ({
+  provider: "native",
+  scope: "managed",
+  origin: "system",
+  allow: [],
+  deny: [],
+  ordered: [],
+  managedOnly: false,
+  identities: undefined,
+  broken: false,
+  ...of
+})
+
+const program = (name: string, ...argv: ReadonlyArray<string>): ServerPolicy.Subject => ({
+  name,
+  argv,
+  url: undefined,
+  fingerprint: undefined
+})
+
+const at = (url: string, name = "s"): ServerPolicy.Subject => ({ name, argv: undefined, url, fingerprint: undefined })
+
+const byName = (pattern: string): ServerPolicy.Matcher => ({ _tag: "Name", pattern })
+const byUrl = (pattern: string): ServerPolicy.Matcher => ({ _tag: "Url", pattern })
+const byCommand = (...argv: ReadonlyArray<string>): ServerPolicy.Matcher => ({ _tag: "Command", argv })
+
+const denied = (pattern: string, url: string): boolean =>
+  ServerPolicy.decide([policy({ deny: [byUrl(pattern)] })], at(url)) === "denied"
+
+const allowed = (pattern: string, url: string): boolean =>
+  ServerPolicy.decide([policy({ allow: [byUrl(pattern)] })], at(url)) === "allowed"
+
+const value = (of: unknown): ConfigDocument.Value =>
+  Array.isArray(of)
+    ? of.map(value)
+    : typeof of === "object" && of !== null
+    ? table(of)
+    : of as ConfigDocument.Value
+
+const table = (of: object): ConfigDocument.Table =>
+  new Map(Object.entries(of).map(([key, inner]) => [key, value(inner)]))
+
+const managed = { provider: "native", scope: "managed", origin: "system" } as const
+const workspace = { provider: "native", scope: "project", origin: "workspace" } as const
+
+const read = (document: object, from: Parameters<typeof ServerPolicy.fromDocument>[1] = managed) =>
+  ServerPolicy.fromDocument(table(document), from)
+
+const words = FastCheck.constantFrom("a", "b", "*", "a*", "*b", "npx", "__proto__")
+const urls = FastCheck.constantFrom(
+  "https://a.example/x",
+  "https://b.example/",
+  "http://a.example:8080/x",
+  "${env:X}/y"
+)
+const matcher: FastCheck.Arbitrary<ServerPolicy.Matcher> = FastCheck.oneof(
+  words.map(byName),
+  FastCheck.array(words, { minLength: 1, maxLength: 2 }).map((argv) => byCommand(...argv)),
+  words.map((pattern): ServerPolicy.Matcher => ({ _tag: "CommandLine", pattern })),
+  words.map((command): ServerPolicy.Matcher => ({ _tag: "Program", command })),
+  FastCheck.constantFrom("*", "https://a.example/*", "https://*/*", "http://*.example/*", "*a*").map(byUrl)
+)
+const matchers = FastCheck.array(matcher, { maxLength: 2 })
+const policies = (origins: ReadonlyArray<Scope.Origin>) =>
+  FastCheck.record({
+    provider: FastCheck.constant("native"),
+    scope: FastCheck.constantFrom(...Scope.order),
+    origin: FastCheck.constantFrom(...origins),
+    allow: matchers,
+    deny: matchers,
+    ordered: FastCheck.array(
+      FastCheck.record({ action: FastCheck.constantFrom("allow" as const, "deny" as const), matcher }),
+      { maxLength: 2 }
+    ),
+    managedOnly: FastCheck.boolean(),
+    identities: FastCheck.option(
+      FastCheck.array(FastCheck.tuple(words, matcher), { maxLength: 2 }).map((all) => new Map(all)),
+      { nil: undefined }
+    ),
+    broken: FastCheck.constantFrom(false, false, false, true)
+  })
+const any = FastCheck.array(policies(["system", "code", "home", "workspace", "plugin"]), { maxLength: 3 })
+const subjects = FastCheck.oneof(
+  FastCheck.tuple(words, FastCheck.array(words, { minLength: 1, maxLength: 3 })).map(([name, argv]) =>
+    program(name, ...argv)
+  ),
+  FastCheck.tuple(words, urls).map(([name, url]) => at(url, name))
+)
+
+describe("ServerPolicy.decide", () => {
+  it("allows everything where nobody says anything", () => {
+    assert.strictEqual(ServerPolicy.decide([], program("a", "x")), "allowed")
+    assert.strictEqual(ServerPolicy.decide([policy()], program("a", "x")), "allowed")
+  })
+
+  it("lets a denial win over any permission", () => {
+    const own = policy({ allow: [byName("*")] })
+    for (const scope of Scope.order) {
+      for (const origin of ["system", "home", "workspace", "plugin"] as const) {
+        const other = policy({ scope, origin, deny: [byName("a")] })
+        assert.strictEqual(ServerPolicy.decide([own, other], program("a", "x")), "denied")
+      }
+    }
+  })
+
+  it("takes no name for a server of a kind of which a list has better rules", () => {
+    const own = policy({
+      allow: [byUrl("https://*.example.com/*"), byCommand("npx", "-y", "approved"), byName("byname")],
+      deny: [byUrl("https://staging.example.com/*")],
+      managedOnly: true
+    })
+    const decide = (subject: ServerPolicy.Subject) => ServerPolicy.decide([own], subject)
+    assert.strictEqual(decide(at("https://mcp.example.com/api")), "allowed")
+    assert.strictEqual(decide(at("https://staging.example.com/x")), "denied")
+    assert.strictEqual(decide(program("cmd", "npx", "-y", "approved")), "allowed")
+    assert.strictEqual(decide(program("cmd2", "npx", "-y", "approved", "--flag")), "not-allowed")
+    assert.strictEqual(decide(program("byname", "evil")), "not-allowed")
+    assert.strictEqual(decide(at("https://evil.example", "byname")), "not-allowed")
+    const onlyUrls = policy({ allow: [byUrl("https://*.example.com/*"), byName("byname")] })
+    assert.strictEqual(ServerPolicy.decide([onlyUrls], program("byname", "local")), "allowed")
+  })
+
+  it("lets the first rule decide that matches, where rules have an order", () => {
+    const line = (pattern: string): ServerPolicy.Matcher => ({ _tag: "CommandLine", pattern })
+    const own = policy({
+      scope: "user",
+      origin: "home",
+      ordered: [
+        { action: "allow", matcher: line("npx @modelcontextprotocol/server-*") },
+        { action: "allow", matcher: byUrl("https://trusted.example.com/mcp/*") },
+        { action: "deny", matcher: byUrl("*") },
+        { action: "deny", matcher: line("*") }
+      ]
+    })
+    const decide = (subject: ServerPolicy.Subject) => ServerPolicy.decide([own], subject)
+    assert.strictEqual(decide(program("a", "npx", "@modelcontextprotocol/server-fs")), "allowed")
+    assert.strictEqual(decide(at("https://x.example.com/mcp")), "denied")
+    assert.strictEqual(decide(at("https://trusted.example.com/mcp/1")), "allowed")
+    assert.strictEqual(decide(at("https://trusted.example.com/mcp/../admin")), "denied")
+    assert.strictEqual(decide(program("d", "sh")), "denied")
+  })
+
+  it("binds names to what they were bound to", () => {
+    const own = policy({
+      identities: new Map([
+        ["docs", { _tag: "Program", command: "docs-mcp" }],
+        ["api", byUrl("https://api.example.com/mcp")]
+      ])
+    })
+    const decide = (subject: ServerPolicy.Subject) => ServerPolicy.decide([own], subject)
+    assert.strictEqual(decide(program("docs", "docs-mcp", "--any")), "allowed")
+    assert.strictEqual(decide(at("https://api.example.com/mcp", "api")), "allowed")
+    assert.strictEqual(decide(at("https://other.example.com/mcp", "api")), "not-allowed")
+    assert.strictEqual(decide(program("extra", "extra")), "not-allowed")
+    assert.strictEqual(decide(program("toString", "docs-mcp")), "not-allowed")
+  })
+
+  it("wants a server to be in each of several lists, but for an administrator's word", () => {
+    const user = policy({ scope: "user", origin: "home", allow: [byName("a"), byName("b")] })
+    const project = policy({ scope: "project", origin: "workspace", allow: [byName("b")], managedOnly: true })
+    assert.strictEqual(ServerPolicy.decide([user, project], program("b", "x")), "allowed")
+    assert.strictEqual(ServerPolicy.decide([user, project], program("a", "x")), "not-allowed")
+    const only = policy({ managedOnly: true, allow: [byName("c")] })
+    assert.strictEqual(ServerPolicy.decide([user, project, only], program("c", "x")), "allowed")
+    assert.strictEqual(ServerPolicy.decide([user, project, only], program("b", "x")), "not-allowed")
+  })
+
+  it("allows nothing while a policy could not be read", () => {
+    assert.strictEqual(
+      ServerPolicy.decide([policy({ broken: true, allow: [byName("*")] })], program("a", "x")),
+      "denied"
+    )
+  })
+
+  it("knows a server by its fingerprint, with and without the name of the digest", () => {
+    const own = policy({ allow: [{ _tag: "Fingerprint", fingerprint: "sha256:ab" }, byCommand("other")] })
+    assert.strictEqual(ServerPolicy.decide([own], { ...program("a", "x"), fingerprint: "ab" }), "allowed")
+    assert.strictEqual(ServerPolicy.decide([own], { ...program("a", "x"), fingerprint: "abc" }), "not-allowed")
+    assert.strictEqual(ServerPolicy.decide([own], program("a", "x")), "not-allowed")
+  })
+
+  it("denies an address however it is written", () => {
+    for (
+      const url of [
+        "https://API.Bad.Example:443/mcp",
+        "https://api.bad.example./mcp",
+        "https://user:pass@api.bad.example/mcp",
+        "HTTPS://api.bad.example",
+        "https://api.%62ad.example/",
+        "https://x.api.bad.example/",
+        "https://api.bad.example:8443/"
+      ]
+    ) assert.isTrue(denied("https://*.bad.example/*", url), url)
+    assert.isTrue(denied("https://bad.example/mcp", "https://bad.example/a/../%6Dcp?x=1"))
+    assert.isTrue(denied("https://bad.example", "https://bad.example/any/thing"))
+    assert.isTrue(denied("https://BÜCHER.example/*", "https://xn--bcher-kva.example/x"))
+    assert.isTrue(denied("*evil*", "https://good.example/evil"))
+    assert.isTrue(denied("http://127.0.0.1/*", "http://0x7f.1/x"))
+    assert.isFalse(denied("https://*.bad.example/*", "https://good.example/.bad.example/x"))
+    assert.isFalse(denied("https://*.bad.example/*", "https://notbad.example/x"))
+    assert.isFalse(denied("https://*.bad.example:8443/*", "https://a.bad.example/x"))
+  })
+
+  it("allows no address that only looks like one of a list", () => {
+    assert.isTrue(allowed("https://*.good.example/*", "https://api.good.example:443/mcp?x=1"))
+    assert.isTrue(allowed("https://good.example/mcp", "https://GOOD.example/mcp"))
+    assert.isTrue(allowed("*://good.example:*/*", "wss://good.example:8443/mcp"))
+    assert.isTrue(allowed("*", "https://any.example/x"))
+    for (
+      const url of [
+        "https://evil.example/x.good.example/y",
+        "https://evil.example?x.good.example/y",
+        "https://evil.example#x.good.example/y",
+        "https://x.good.example@evil.example/y",
+        "https://x.good.example.evil.example/y",
+        "https://evil.example\\.good.example/y",
+        "http://api.good.example/mcp",
+        "https://api.good.example:8443/mcp",
+        "https://good.example/mcp",
+        "not an address"
+      ]
+    ) assert.isFalse(allowed("https://*.good.example/*", url), url)
+    assert.isFalse(allowed("https://good.example/a/*", "https://good.example/a/../b"))
+    assert.isFalse(allowed("https://good.example", "https://good.example/any"))
+    assert.isFalse(allowed("https://good.example/mcp", "https://good.example/mcp?x=1"))
+  })
+
+  it("takes nothing in a pattern for more than it is, and no long time for it", () => {
+    assert.isTrue(denied("https://h.example/a.b(c)+[d]?x=1", "https://h.example/a.b(c)+[d]?x=1"))
+    assert.isFalse(denied("https://h.example/a.b", "https://h.example/axb"))
+    const long = "a".repeat(300_000)
+    const begin = performance.now()
+    assert.isTrue(denied(`*${"a".repeat(1_000)}*b`, `https://h.example/${long}b`))
+    assert.isFalse(denied(`*b${"a".repeat(1_000)}b*`, `https://h.example/${long}`))
+    assert.isFalse(denied("*a".repeat(1_000) + "b", `https://h.example/${long}`))
+    assert.isBelow(performance.now() - begin, 1_500)
+  })
+
+  it("knows what a configuration starts or reaches", () => {
+    const stdio = ServerConfig.stdio({ name: "s", command: "npx", args: ["-y", "x"] })
+    assert.deepStrictEqual(ServerPolicy.subject(stdio, "f"), { ...program("s", "npx", "-y", "x"), fingerprint: "f" })
+    const docker = ServerConfig.docker({ name: "d", profile: "p", args: ["--verbose"] })
+    assert.deepStrictEqual(
+      ServerPolicy.subject(docker),
+      program("d", "docker", "mcp", "gateway", "run", "--profile", "p", "--verbose")
+    )
+    const http = ServerConfig.http({ name: "h", url: "https://h.example/mcp" })
+    assert.deepStrictEqual(ServerPolicy.subject(http), at("https://h.example/mcp", "h"))
+  })
+
+  it.prop("gives the same whatever the order of the policies", [any, subjects], ([all, subject]) => {
+    assert.strictEqual(ServerPolicy.decide(all.toReversed(), subject), ServerPolicy.decide(all, subject))
+  })
+
+  it.prop(
+    "never allows more for one more denial",
+    [any, policies(["system", "home", "workspace"]), matchers, subjects],
+    ([all, last, deny, subject]) => {
+      const more = { ...last, deny: [...deny, ...last.deny] }
+      if (ServerPolicy.decide([...all, last], subject) !== "allowed") {
+        assert.notStrictEqual(ServerPolicy.decide([...all, more], subject), "allowed")
+      }
+    }
+  )
+
+  it.prop(
+    "never allows more for what a workspace says",
+    [any, policies(["workspace", "plugin"]), subjects],
+    ([all, own, subject]) => {
+      if (ServerPolicy.decide(all, subject) !== "allowed") {
+        assert.notStrictEqual(ServerPolicy.decide([...all, own], subject), "allowed")
+      }
+    }
+  )
+})
+
+describe("ServerPolicy.fromDocument", () => {
+  it("reads the rules of a policy and the lists of names beside it", () => {
+    const { invalid, policy: own } = read({
+      policy: {
+        allow: [{ url: "https://*.corp/*" }, { name: "a*" }, { fingerprint: "f" }, { program: "p" }, {
+          commandLine: "c *"
+        }],
+        deny: [{ command: ["npx", "-y", "x"] }],
+        managedOnly: true,
+        exclusive: false,
+        providers: ["native"]
+      },
+      security: { mcp_server_allowlist: ["b"], mcp_server_denylist: ["c"], other: 1 }
+    })
+    assert.deepStrictEqual(invalid, [])
+    assert.deepStrictEqual(
+      own,
+      policy({
+        allow: [
+          byUrl("https://*.corp/*"),
+          byName("a*"),
+          { _tag: "Fingerprint", fingerprint: "f" },
+          { _tag: "Program", command: "p" },
+          { _tag: "CommandLine", pattern: "c *" },
+          byName("b")
+        ],
+        deny: [byCommand("npx", "-y", "x"), byName("c")],
+        managedOnly: true
+      })
+    )
+  })
+
+  it("says nothing about a document without a policy", () => {
+    assert.deepStrictEqual(read({ mcpServers: {} }), { policy: undefined, invalid: [] })
+  })
+
+  it("reports a bad rule and enforces the rest", () => {
+    const { invalid, policy: own } = read({
+      policy: { deny: [{ url: "[" }, { name: "x" }, {}, 1, { name: "a", url: "b" }] }
+    })
+    assert.deepStrictEqual(invalid.map(({ at }) => at), [
+      "policy/deny/0",
+      "policy/deny/2",
+      "policy/deny/3",
+      "policy/deny/4"
+    ])
+    assert.strictEqual(ServerPolicy.decide([own!], program("x", "any")), "denied")
+    assert.strictEqual(ServerPolicy.decide([own!], program("y", "any")), "allowed")
+  })
+
+  it("allows nothing where none of the rules that allow can be read", () => {
+    for (const allow of [[{ url: "[" }], "everything", { name: "a" }, null]) {
+      const { invalid, policy: own } = read({ policy: { allow } })
+      assert.isNotEmpty(invalid)
+      assert.strictEqual(ServerPolicy.decide([own!], program("a", "x")), "denied")
+    }
+    assert.strictEqual(ServerPolicy.decide([read({ policy: 1 }).policy!], program("a", "x")), "denied")
+    assert.strictEqual(ServerPolicy.decide([read({ policy: { deny: "a" } }).policy!], program("a", "x")), "denied")
+  })
+
+  it("does not let a workspace stop everything by a mistake", () => {
+    const { invalid, policy: own } = read({ policy: { allow: 1, deny: 2 } }, workspace)
+    assert.strictEqual(invalid.length, 2)
+    assert.strictEqual(ServerPolicy.decide([own!], program("a", "x")), "allowed")
+  })
+
+  it("reports words that a policy does not know, and flags that are none", () => {
+    const { invalid } = read({
+      policy: { denied: [], managedOnly: "yes", exclusive: 1, providers: [1], "a\u001b[31m": 1 }
+    })
+    assert.sameMembers(invalid.map(({ at }) => at), [
+      "policy/managedOnly",
+      "policy/exclusive",
+      "policy/providers/0",
+      "policy/denied",
+      "policy/a\\u{1b}[31m"
+    ])
+  })
+
+  it.prop("takes any document whatever", [FastCheck.object({ maxDepth: 4 }), FastCheck.object({ maxDepth: 4 })], ([
+    one,
+    two
+  ]) => {
+    read({ policy: one, security: two })
+    read({ policy: { allow: [one], deny: [two, one], managedOnly: one } }, workspace)
+  })
+})
+
+describe("ServerPolicy.withVariables", () => {
+  const home = (name: string) => name === "HOME" ? "/home/u" : undefined
+
+  it("puts in what the environment was at the start", () => {
+    const { policy: own } = read({
+      policy: { allow: [{ command: ["${HOME}/bin/srv"] }, { command: ["${env:HOME}/bin/other", "x"] }] }
+    })
+    const { invalid, policy: put } = ServerPolicy.withVariables(own!, home)
+    assert.deepStrictEqual(invalid, [])
+    assert.deepStrictEqual(put.allow, [byCommand("/home/u/bin/srv"), byCommand("/home/u/bin/other", "x")])
+  })
+
+  it("leaves out a rule without a value, and does not allow more for it", () => {
+    const { policy: own } = read({
+      policy: { deny: [{ name: "${NOPE}" }, { name: "x" }], allow: [{ url: "${NOPE}/*" }] }
+    })
+    const { invalid, policy: put } = ServerPolicy.withVariables(own!, home)
+    assert.deepStrictEqual(invalid.map(({ at }) => at), ["policy/allow/0", "policy/deny/0"])
+    assert.deepStrictEqual([put.deny, put.allow, put.broken], [[byName("x")], [], true])
+  })
+
+  it("reads no variable for a workspace", () => {
+    const { policy: own } = read({ policy: { deny: [{ name: "${HOME}" }] } }, workspace)
+    const { invalid, policy: put } = ServerPolicy.withVariables(own!, home)
+    assert.deepStrictEqual([invalid.length, put.deny], [1, []])
+  })
+})
+
+const entry = (command: string, ...args: ReadonlyArray<string>): ConfigEntry.ConfigEntry => ({
+  transport: "stdio",
+  name: "s",
+  enabled: true,
+  command,
+  args
+})
+
+const kinds = (command: string, ...args: ReadonlyArray<string>): ReadonlyArray<string> =>
+  ServerPolicy.hazards(entry(command, ...args)).map(({ at, kind }) => `${kind}:${at}`)
+
+const line = (text: string): ReadonlyArray<string> => {
+  const [command = "", ...args] = text.split(" ")
+  return kinds(command, ...args)
+}
+
+describe("ServerPolicy.hazards", () => {
+  it("finds packages that can become others", () => {
+    const unpinned: ReadonlyArray<readonly [string, string]> = [
+      ["npx -y some-mcp", "args.1"],
+      ["npx some-mcp@latest --port 1", "args.0"],
+      ["npx @scope/mcp@^1.0.0", "args.0"],
+      ["npx --package=@scope/mcp@1 mcp", "args.0"],
+      ["npx -p @scope/mcp mcp", "args.1"],
+      ["/usr/bin/npx.cmd -y some-mcp", "args.1"],
+      ["bunx some-mcp", "args.0"],
+      ["pnpm --silent dlx some-mcp", "args.2"],
+      ["yarn dlx -q some-mcp", "args.2"],
+      ["npm exec -- some-mcp", "args.2"],
+      ["uvx mcp-server-git", "args.0"],
+      ["uvx --python 3.12 mcp-server-git>=1", "args.2"],
+      ["uvx --from mcp-server-git[x] tool", "args.1"],
+      ["uv tool run mcp-server-git", "args.2"],
+      ["pipx run --spec mcp-server-git==1.* x", "args.2"],
+      ["deno run -A npm:some-mcp", "args.2"],
+      ["env A=b npx some-mcp", "args.2"],
+      ["docker run -i --rm img:latest", "args.3"],
+      ["podman run -e A -v data:/data img:1.2.3 --privileged", "args.5"]
+    ]
+    for (const [text, at] of unpinned) assert.deepStrictEqual(line(text), [`unpinned-package:${at}`], text)
+  })
+
+  it("has nothing to say about what is fixed, or local", () => {
+    const digest = "a".repeat(64)
+    for (
+      const text of [
+        "npx -y some-mcp@1.2.3",
+        "npx @scope/mcp@1.2.3-rc.1 --token-file x",
+        "npx ./local",
+        "uvx mcp-server-git==2025.1.14",
+        "uvx mcp-server-git@1.2 --repo x",
+        "uvx --from mcp-server-git[x]==1.0 tool",
+        "deno run npm:some-mcp@1.2.3",
+        "node server.js npx some-mcp",
+        "uv run server.py",
+        "npm start",
+        "python -m server -c x",
+        "bash script.sh -c",
+        `docker run -i --rm --name x -v data:/data img@sha256:${digest} --privileged`,
+        "docker ps",
+        "my-mcp --max-tokens 1000 --token-file /x --url https://h.example/x?page=1",
+        "docker-mcp run img"
+      ]
+    ) assert.deepStrictEqual(line(text), [], text)
+  })
+
+  it("finds code that comes from an address or stands in the arguments", () => {
+    const remote: ReadonlyArray<readonly [string, string]> = [
+      ["npx -y github:attacker/x", "args.1"],
+      ["npx attacker/x", "args.0"],
+      ["npx git+https://h.example/x.git", "args.0"],
+      ["npx https://h.example/x.tgz", "args.0"],
+      ["npx x@https://h.example/x.tgz", "args.0"],
+      ["npx -c evil", "args.1"],
+      ["uvx --from git+https://h.example/x tool", "args.1"],
+      ["uvx x@git+https://h.example/x", "args.0"],
+      ["deno run -A https://h.example/x.ts", "args.2"],
+      ["sh -c evil", "args.0"],
+      ["/bin/bash -lc evil", "args.0"],
+      ["bash -o pipefail -c evil", "args.2"],
+      ["powershell -NoProfile -enc AAAA", "args.1"],
+      ["pwsh -Command evil", "args.0"],
+      ["cmd /d /s /c evil", "args.2"],
+      ["env -i sh -c evil", "args.2"],
+      ["node --eval evil()", "args.0"],
+      ["python3 -c evil", "args.0"]
+    ]
+    for (const [text, at] of remote) assert.deepStrictEqual(line(text), [`remote-code:${at}`], text)
+    assert.deepStrictEqual(line("cmd /c npx -y some-mcp"), ["remote-code:args.0", "unpinned-package:args.3"])
+  })
+
+  it("finds names that are nearly those of known packages", () => {
+    assert.deepStrictEqual(line("npx -y @modelcontextprotoco1/server-filesystem@1.0.0"), ["near-name:args.1"])
+    assert.deepStrictEqual(line("npx mcp-remot@1.0.0"), ["near-name:args.0"])
+    assert.deepStrictEqual(line("uvx mcp-sevrer-git==1.0"), ["near-name:args.0"])
+    assert.deepStrictEqual(line("npx @modelcontextprotocol/anything@1.0.0"), [])
+    assert.deepStrictEqual(line("npx mcp-remote@1.0.0"), [])
+  })
+
+  it("finds containers that get power over the machine", () => {
+    const of = (text: string): ReadonlyArray<string> =>
+      line(text).filter((hazard) => !hazard.startsWith("unpinned")).map((hazard) => hazard.replace(/^.*args\./, ""))
+    assert.deepStrictEqual(line("docker run --privileged -v /:/host img:latest"), [
+      "privileged-container:args.1",
+      "privileged-container:args.3",
+      "unpinned-package:args.4"
+    ])
+    for (
+      const option of [
+        "--privileged=true",
+        "-v/:/host",
+        "-itv /:/host",
+        "--volume=/etc:/etc:ro",
+        "-v ${env:HOME}:/home",
+        "-v ~:/home",
+        "-v C:\\:/c",
+        "-v /var/run/docker.sock:/var/run/docker.sock",
+        "--mount type=bind,source=/,target=/host",
+        "--net host",
+        "--network=host",
+        "--pid host",
+        "--cap-add ALL",
+        "--security-opt seccomp=unconfined",
+        "--device /dev/sda"
+      ]
+    ) assert.strictEqual(of(`docker container run ${option} img`).length, 1, option)
+    for (const option of ["--privileged=false", "-v data:/data", "-v /srv/data:/data", "--net bridge", "-e A=/:/x"]) {
+      assert.deepStrictEqual(of(`docker run ${option} img`), [], option)
+    }
+  })
+
+  it("finds secrets that everybody on the machine can see", () => {
+    for (
+      const [text, at] of [
+        ["docker-x -e TOKEN=CANARY", 1],
+        ["x --env=API_KEY=CANARY", 0],
+        ["x -eTOKEN=CANARY", 0],
+        ["x --api-key CANARY", 1],
+        ["x --api-key=CANARY", 0],
+        ["x --github-token ${env:GITHUB_TOKEN}", 1],
+        ["x --header Authorization:Bearer_CANARY", 1],
+        ["x postgres://user:CANARY@db/x", 0],
+        ["mcp-remote https://h.example/mcp?api_key=CANARY", 0],
+        ["x ghp_CANARYCANARYCANARYCANARY", 0]
+      ] as const
+    ) assert.deepStrictEqual(line(text), [`visible-secret:args.${at}`], text)
+    const url = ServerPolicy.hazards({
+      transport: "auto",
+      name: "s",
+      enabled: true,
+      url: "https://h.example/mcp?access_token=CANARY",
+      headersCommand: ["sh", "-c", "x"]
+    })
+    assert.deepStrictEqual(url.map(({ at, kind }) => [kind, at]), [["visible-secret", "url"], [
+      "remote-code",
+      "headersCommand.1"
+    ]])
+  })
+
+  it("says it in a sentence without control characters, and without what may be secret", () => {
+    const found = [
+      ...ServerPolicy.hazards(entry("npx", "-y", "git+https://CANARY@h.example/x.git", "--token", "CANARY")),
+      ...ServerPolicy.hazards(entry("npx", "ev\u001b[31mil", "CANARY=CANARY")),
+      ...ServerPolicy.hazards(entry("docker", "run", "-e", "TOKEN=CANARY", "r.example/img"))
+    ]
+    assert.isAbove(found.length, 3)
+    for (const { detail } of found) {
+      assert.match(detail, /^[A-Z].*\.$/)
+      // eslint-disable-next-line no-control-regex
+      assert.notMatch(detail, /CANARY|[\u0000-\u001f]/)
+    }
+  })
+
+  const word = FastCheck.oneof(
+    FastCheck.constantFrom(
+      "npx",
+      "-y",
+      "--",
+      "env",
+      "docker",
+      "run",
+      "-v",
+      "-e",
+      "sh",
+      "-c",
+      "cmd",
+      "/c",
+      "uv",
+      "tool",
+      "",
+      "=",
+      ":",
+      "://",
+      "@",
+      "-",
+      "?a=b",
+      "A=",
+      "deno",
+      "powershell",
+      "--from",
+      "${env:X}",
+      "npm",
+      "exec"
+    ),
+    FastCheck.fullUnicodeString({ maxLength: 8 })
+  )
+
+  it.prop("looks at any words whatever, and says where", [FastCheck.array(word, { minLength: 1, maxLength: 8 })], ([
+    all
+  ]) => {
+    const [command = "", ...args] = all
+    for (const { at } of ServerPolicy.hazards(entry(command, ...args))) {
+      assert.isTrue(at === "command" || Number(/^args\.(\d+)$/.exec(at ?? "")?.[1]) < args.length, at)
+    }
+  })
+
+  it("takes no long time for long words and many of them", () => {
+    const begin = performance.now()
+    for (const piece of ["a", "-", "=", ":", "@", "1.", "a-", "%", "&a=b", "${", "/", " "]) {
+      const long = piece.repeat(10_000)
+      ServerPolicy.hazards(entry("npx", "-y", long, `x@${long}`))
+      ServerPolicy.hazards(entry("uvx", `x==${long}`, long))
+      ServerPolicy.hazards(entry("docker", "run", "-v", long, `https://${long}?${long}`))
+      ServerPolicy.hazards(entry(long, long))
+    }
+    ServerPolicy.hazards(entry("env", ...Array.from({ length: 20_000 }, () => "env")))
+    ServerPolicy.hazards(entry("sh", ...Array.from({ length: 20_000 }, () => "-x")))
+    assert.isBelow(performance.now() - begin, 2_000)
+  })
+})
