@@ -14,7 +14,8 @@ import type * as McpError from "../McpError.ts"
 import type * as Tool from "../tools/Tool.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
-import * as Connector from "./Connector.ts"
+import type * as Connector from "./Connector.ts"
+import * as Resolving from "./internal/resolving.ts"
 import * as internal from "./internal/session.ts"
 
 /**
@@ -194,7 +195,7 @@ export interface Session {
 export const make: (connection: Connector.Connection) => Effect.Effect<Session> = internal.make
 
 /**
- * Opens a session; closing the scope closes it.
+ * Opens a session, of a configuration whose variables are read now; closing the scope closes it.
  *
  * @since 0.1.0
  * @category constructors
@@ -202,7 +203,7 @@ export const make: (connection: Connector.Connection) => Effect.Effect<Session> 
 export const open = (
   config: ServerConfig.ServerConfig
 ): Effect.Effect<Session, McpError.ConnectError, Connector.Connector | Scope.Scope> =>
-  Effect.flatMap(Connector.Connector, (connector) => Effect.flatMap(connector.connect(config), make))
+  Effect.flatMap(Resolving.connect(config), make)
 
 /**
  * How several servers are opened at once.

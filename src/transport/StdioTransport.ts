@@ -98,11 +98,10 @@ export const make: Effect.Effect<StdioTransport["Type"], never, Teardown.Teardow
   const ending = yield* Ending.make
 
   const close = Effect.fnUntraced(function*(
-    config: ServerConfig.StdioServer,
+    server: string,
     peer: StdioPeer.StdioPeer,
     ladder: ProcessLadder.Ladder
   ) {
-    const server = config.name
     const [took] = yield* Effect.timed(ladder.run)
     peer.finish((outcome) => new McpError.Closed({ server, operation: "the request", outcome }))
     peer.release()
@@ -118,12 +117,14 @@ export const make: Effect.Effect<StdioTransport["Type"], never, Teardown.Teardow
   return {
     open: Effect.fn("StdioTransport.open")(function*(config) {
       const limits = ServerConfig.limits(config, base)
+      // what outlives this must not hold on to the configuration, which has secrets in it
+      const { name } = config
       let kill = (): void => undefined
       // Before there is a process, so that there is no moment in which it is nobody's.
       yield* teardown.lastResort(() => kill())
       const { ladder, peer } = yield* Effect.acquireRelease(
         acquire(config, limits),
-        ({ ladder, peer }) => close(config, peer, ladder)
+        ({ ladder, peer }) => close(name, peer, ladder)
       )
       kill = peer.kill
       // Interruptible even if whoever opens is not: closing waits for them.

@@ -24,13 +24,13 @@ import * as HealthCheck from "../../resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../../resilience/ReconnectPolicy.ts"
 import * as Teardown from "../../resilience/Teardown.ts"
 import type * as ConnectionPool from "../ConnectionPool.ts"
+import * as Connector from "../Connector.ts"
 import { mayFollow, ServerStatus } from "../ServerStatus.ts"
 import type { Change } from "../ServerStatus.ts"
 import * as Supervisor from "../Supervisor.ts"
 import * as Bars from "./bars.ts"
 import { essence } from "./essence.ts"
 import * as Plan from "./plan.ts"
-import * as Resolving from "./resolving.ts"
 import * as Slots from "./slots.ts"
 
 type SwitchedOff = ReturnType<Supervisor.Supervisor["switchedOff"]>
@@ -52,7 +52,7 @@ export const make = (
 ): Effect.Effect<Pool, never, ConnectionPool.Requirements | Scope.Scope> =>
   Effect.gen(function*() {
     const drain = Duration.decode(options.drainTimeout)
-    const connector = yield* Resolving.make
+    const connector = yield* Connector.Connector
     const events = yield* McpEvent.McpEvents
     const health = yield* HealthCheck.HealthCheck
     const policy = yield* ReconnectPolicy.ReconnectPolicy
