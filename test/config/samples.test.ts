@@ -332,4 +332,26 @@ describe("what another program wrote for many configurations or for policy", () 
     })
     assert.deepStrictEqual(decoded.switches, { off: ["no"], on: [] })
   })
+
+  it("is about the servers of that host where it allows, and about all of them where it denies", () => {
+    const amp = hostPolicy.amp(
+      tableOf(json({ "amp.mcpPermissions": [{ matches: { command: "*" }, action: "reject" }] })),
+      { ...from, provider: "amp" }
+    )
+    const gemini = hostPolicy.gemini(tableOf(json({ mcp: { allowed: ["b"], excluded: ["c"] } })), {
+      ...from,
+      provider: "gemini-cli"
+    })
+    const decide = (name: string, provider: string, scope: Scope.Scope = "user") =>
+      ServerPolicy.decide(
+        [amp, gemini].flatMap(({ policy }) => policy === undefined ? [] : { ...policy, scope, origin: "home" }),
+        { name, argv: ["x"], url: undefined, fingerprint: undefined, provider }
+      )
+    assert.strictEqual(decide("a", "cursor"), "allowed")
+    assert.strictEqual(decide("a", "amp"), "denied")
+    assert.strictEqual(decide("a", "gemini-cli"), "not-allowed")
+    assert.strictEqual(decide("b", "gemini-cli"), "allowed")
+    assert.strictEqual(decide("c", "cursor"), "denied")
+    assert.strictEqual(decide("a", "cursor", "managed"), "denied")
+  })
 })
