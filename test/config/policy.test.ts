@@ -23,10 +23,17 @@ const program = (name: string, ...argv: ReadonlyArray<string>): ServerPolicy.Sub
   name,
   argv,
   url: undefined,
-  fingerprint: undefined
+  fingerprint: undefined,
+  provider: undefined
 })
 
-const at = (url: string, name = "s"): ServerPolicy.Subject => ({ name, argv: undefined, url, fingerprint: undefined })
+const at = (url: string, name = "s"): ServerPolicy.Subject => ({
+  name,
+  argv: undefined,
+  url,
+  fingerprint: undefined,
+  provider: undefined
+})
 
 const byName = (pattern: string): ServerPolicy.Matcher => ({ _tag: "Name", pattern })
 const byUrl = (pattern: string): ServerPolicy.Matcher => ({ _tag: "Url", pattern })
@@ -171,6 +178,22 @@ describe("ServerPolicy.decide", () => {
     const only = policy({ managedOnly: true, allow: [byName("c")] })
     assert.strictEqual(ServerPolicy.decide([user, project, only], program("c", "x")), "allowed")
     assert.strictEqual(ServerPolicy.decide([user, project, only], program("b", "x")), "not-allowed")
+  })
+
+  it("asks a host's own list about that host's servers only, unless it is an administrator's", () => {
+    const own = policy({
+      provider: "gemini-cli",
+      scope: "user",
+      origin: "home",
+      allow: [byName("a")],
+      deny: [byName("c")]
+    })
+    const of = (provider: string, name: string) => ({ ...program(name, "x"), provider })
+    assert.strictEqual(ServerPolicy.decide([own], of("gemini-cli", "b")), "not-allowed")
+    assert.strictEqual(ServerPolicy.decide([own], of("cursor", "b")), "allowed")
+    assert.strictEqual(ServerPolicy.decide([own], of("cursor", "c")), "denied")
+    const administrators = policy({ ...own, scope: "managed", origin: "system" })
+    assert.strictEqual(ServerPolicy.decide([administrators], of("cursor", "b")), "not-allowed")
   })
 
   it("allows nothing while a policy could not be read", () => {
