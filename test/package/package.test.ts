@@ -79,9 +79,18 @@ afterAll(() => rmSync(work, { recursive: true, force: true }))
 describe("the package", () => {
   it("holds the build, the source and the documents, and nothing else", () => {
     const allowed =
-      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/.*\.(js|d\.ts)(\.map)?|src\/.*\.ts|src\/demo\/\.mcp\.json)$/
+      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/.*\.(js|d\.ts)(\.map)?|src\/.*\.ts|src\/demo\/\.mcp\.json|schema\/mcp-client\.schema\.json)$/
     assert.deepStrictEqual(files.filter((file) => !allowed.test(file)), [])
-    for (const required of ["README.md", "LICENSE", "CHANGELOG.md", "src/demo/.mcp.json", "dist/demo/DemoServer.js"]) {
+    for (
+      const required of [
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+        "src/demo/.mcp.json",
+        "dist/demo/DemoServer.js",
+        "schema/mcp-client.schema.json"
+      ]
+    ) {
       assert.include(files, required)
     }
     for (const { path } of sources) assert.include(files, `dist/${path.replace(/\.ts$/, ".js")}`)

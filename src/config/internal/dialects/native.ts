@@ -5,12 +5,14 @@
  */
 import * as Interpolation from "../../Interpolation.ts"
 import * as ServerPolicy from "../../ServerPolicy.ts"
+import { faults } from "../nativeBeside.ts"
 import { isList, isText, list, scalar, tables } from "../values.ts"
 import type { Fields, HostTable } from "./table.ts"
 
 const camel: Fields = {
   timeout: { is: "unknown" },
   inheritEnv: { is: "inheritEnv" },
+  withoutEnv: { is: "withoutEnv" },
   headersCommand: { is: "headersCommand" },
   required: { is: "required" },
   lazy: { is: "lazy" },
@@ -91,8 +93,10 @@ export const native: HostTable = {
         : []
     }),
   policy: (root, { origin, scope }) => ServerPolicy.fromDocument(root, { provider: "native", origin, scope }).policy,
-  inspect: (root, { origin, scope }) =>
-    ServerPolicy.fromDocument(root, { provider: "native", origin, scope }).invalid
-      .map((issue) => ({ kind: "invalid-policy", severity: "warning", ...issue })),
+  inspect: (root, { origin, scope }) => [
+    ...faults(root),
+    ...ServerPolicy.fromDocument(root, { provider: "native", origin, scope }).invalid
+      .map((issue) => ({ kind: "invalid-policy", severity: "warning", ...issue }) as const)
+  ],
   imports: (root) => root.has("imports") ? list(root.get("imports")).filter(isText) : undefined
 }
