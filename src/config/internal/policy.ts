@@ -98,5 +98,5 @@ export const subject = (config: ServerConfig.ServerConfig, fingerprint?: string)
   argv: argv(config),
   url: "url" in config ? config.url : undefined,
   fingerprint,
-  ...(config.provenance === undefined ? {} : { provider: config.provenance.provider })
+  provider: config.provenance?.provider
 })
