@@ -17,6 +17,8 @@ const Kept = Schema.parseJson(Schema.Struct({
   fingerprint: Schema.String,
   grants: Schema.Array(Schema.String),
   at: Schema.Number,
+  /** No two approvals are the same, not even of the same thing at the same time. */
+  nonce: Schema.String,
   mac: Schema.String
 }))
 
@@ -49,8 +51,8 @@ export const voidKeyOf = keyed("void")
 export const asideKeyOf = keyed("aside")
 
 /** One way to write all that is signed, which no two approvals share. */
-const text = ({ at, fingerprint, grants, root, server }: Approval): string =>
-  JSON.stringify(["approval", 1, root, server, fingerprint, grants, at])
+const text = ({ at, fingerprint, grants, nonce, root, server }: Approval): string =>
+  JSON.stringify(["approval", 1, root, server, fingerprint, grants, at, nonce])
 
 const encodeKept = Schema.encodeSync(Kept)
 const decodeKept = Schema.decodeUnknownEither(Kept)

@@ -231,7 +231,7 @@ export const make = (
         yield* bounded(Effect.gen(function*() {
           const signing = yield* options.key ?? makeKey
           yield* putAside(candidate, signing)
-          const approval = { root, server, fingerprint, grants, at }
+          const approval = { root, server, fingerprint, grants, at, nonce: yield* TrustKey.random }
           yield* store.set(Approval.keyOf(candidate), Approval.encode(signing, approval))
         })).pipe(Effect.mapError(unkept(server)))
         decided(candidate, { _tag: "Approved", grants })

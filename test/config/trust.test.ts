@@ -1,0 +1,472 @@
+import * as PlatformError from "@effect/platform/Error"
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Context, Deferred, Effect, Fiber, Layer, Option, Redacted, type Scope, Stream, TestClock } from "effect"
+import * as FastCheck from "effect/FastCheck"
+import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
+import * as Trust from "../../src/config/Trust.ts"
+import * as TrustStore from "../../src/config/TrustStore.ts"
+import * as McpEvent from "../../src/McpEvent.ts"
+
+type Store = TrustStore.TrustStore["Type"]
+type TrustEvent = Extract<McpEvent.McpEvent, { readonly _tag: "TrustChanged" | "TrustIssue" }>
+
+const entry: ConfigEntry.StdioEntry = {
+  transport: "stdio",
+  name: "docs",
+  enabled: true,
+  command: "node",
+  args: ["server.mjs"]
+}
+
+const candidate = (more: Partial<Trust.Candidate> = {}): Trust.Candidate => ({
+  root: "/work",
+  server: "docs",
+  fingerprint: "sha256:one",
+  entry,
+  provenance: {
+    provider: "native",
+    scope: "project",
+    origin: "workspace",
+    path: "/work/.mcp.json",
+    pointer: ["mcpServers", "docs"],
+    line: 3
+  },
+  variables: ["LOG_LEVEL", "GITHUB_TOKEN"],
+  hazards: [],
+  ...more
+})
+
+const one = candidate()
+const other = candidate({ fingerprint: "sha256:two" })
+
+/** A store whose content a test can look at and change behind everybody's back. */
+const storeOf = (values: Map<string, string>): Store => ({
+  get: (key) => Effect.sync(() => Option.fromNullable(values.get(key))),
+  set: (key, value) => Effect.sync(() => void values.set(key, value)),
+  remove: (key) => Effect.sync(() => void values.delete(key)),
+  present: Effect.sync(() => {
+    const keys = new Set(values.keys())
+    return (key) => keys.has(key)
+  }),
+  create: (key, value) =>
+    Effect.sync(() => {
+      if (!values.has(key)) values.set(key, value)
+      return values.get(key)!
+    })
+})
+
+interface Process {
+  readonly trust: Trust.Trust["Type"]
+  readonly events: ReadonlyArray<TrustEvent>
+}
+
+/** What a process of its own would have: nothing but the store in common with others. */
+const processOver = (store: Store, options?: Partial<Trust.Options>): Effect.Effect<Process, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const events: Array<TrustEvent> = []
+    const bus: McpEvent.McpEvents["Type"] = {
+      ...yield* McpEvent.make(),
+      publish: (event) => {
+        if (event._tag === "TrustChanged" || event._tag === "TrustIssue") events.push(event)
+      }
+    }
+    const context = yield* Layer.build(
+      Trust.layer(options).pipe(
+        Layer.provide(Layer.succeed(TrustStore.TrustStore, store)),
+        Layer.provide(Layer.succeed(McpEvent.McpEvents, bus))
+      )
+    )
+    return { trust: Context.get(context, Trust.Trust), events }
+  })
+
+const verdict = ({ trust }: Process, asked: Trust.Candidate = one): Effect.Effect<string> =>
+  Effect.map(trust.review([asked]), ([given]) => given?._tag === "Pending" ? given.why : "approved")
+
+const approvalIn = (values: ReadonlyMap<string, string>) =>
+  Array.from(values).find(([key]) => key.startsWith("approval-"))!
+
+const broken = new PlatformError.SystemError({
+  reason: "PermissionDenied",
+  module: "KeyValueStore",
+  method: "set",
+  description: "the disk is read-only"
+})
+
+describe("trust", () => {
+  it.scoped("is asked for, and lasts for the next run", () =>
+    Effect.gen(function*() {
+      const store = storeOf(new Map())
+      const first = yield* processOver(store)
+      assert.strictEqual(yield* verdict(first), "new")
+      assert.deepStrictEqual(yield* first.trust.pending, [{ ...one, why: "new" }])
+      yield* first.trust.approve("docs")
+      assert.deepStrictEqual(yield* first.trust.pending, [])
+      const second = yield* processOver(store)
+      assert.deepStrictEqual(yield* second.trust.review([one]), [{ _tag: "Approved", grants: ["LOG_LEVEL"] }])
+    }))
+
+  it.scoped("writes nothing while it only looks", () =>
+    Effect.gen(function*() {
+      const values = new Map<string, string>()
+      const process = yield* processOver(storeOf(values))
+      yield* process.trust.review([one, candidate({ server: "b" })])
+      assert.strictEqual(values.size, 0)
+    }))
+
+  it.scoped("is for one server of one workspace", () =>
+    Effect.gen(function*() {
+      const process = yield* processOver(storeOf(new Map()))
+      yield* process.trust.review([one])
+      yield* process.trust.approve("docs")
+      assert.strictEqual(yield* verdict(process, candidate({ root: "/elsewhere" })), "new")
+      assert.strictEqual(yield* verdict(process, candidate({ server: "other" })), "new")
+      assert.strictEqual(yield* verdict(process), "approved")
+    }))
+
+  it.scoped("is asked for again when anything has changed, and also when that is changed back", () =>
+    Effect.gen(function*() {
+      const store = storeOf(new Map())
+      const process = yield* processOver(store)
+      yield* process.trust.review([one])
+      yield* process.trust.approve("docs")
+      assert.strictEqual(yield* verdict(process, other), "changed")
+      assert.strictEqual(yield* verdict(process, one), "changed")
+      assert.strictEqual(yield* verdict(yield* processOver(store), one), "changed")
+      yield* process.trust.approve("docs")
+      assert.strictEqual(yield* verdict(yield* processOver(store), one), "approved")
+    }))
+
+  it.scoped("is not won back by a change whose end could not be kept", () =>
+    Effect.gen(function*() {
+      const store = storeOf(new Map())
+      let readOnly = false
+      const process = yield* processOver({
+        ...store,
+        set: (key, value) => Effect.suspend(() => readOnly ? Effect.fail(broken) : store.set(key, value))
+      })
+      yield* process.trust.review([one])
+      yield* process.trust.approve("docs")
+      readOnly = true
+      assert.strictEqual(yield* verdict(process, other), "changed")
+      assert.strictEqual(yield* verdict(process, one), "changed")
+      assert.strictEqual(process.events.filter(({ _tag }) => _tag === "TrustIssue").length, 1)
+    }))
+
+  it.scoped("keeps an approval that another process gives while this one finds the change", () =>
+    Effect.gen(function*() {
+      const values = new Map<string, string>()
+      const store = storeOf(values)
+      const begun = yield* Deferred.make<void>()
+      const go = yield* Deferred.make<void>()
+      const slow = yield* processOver({
+        ...store,
+        set: (key, value) =>
+          key.startsWith("void-")
+            ? Deferred.succeed(begun, undefined).pipe(
+              Effect.zipRight(Deferred.await(go)),
+              Effect.zipRight(store.set(key, value))
+            )
+            : store.set(key, value)
+      })
+      const quick = yield* processOver(store)
+      yield* slow.trust.review([one])
+      yield* slow.trust.approve("docs")
+      const looking = yield* Effect.fork(verdict(slow, other))
+      yield* Deferred.await(begun)
+      yield* quick.trust.review([other])
+      yield* quick.trust.approve("docs")
+      yield* Deferred.succeed(go, undefined)
+      assert.strictEqual(yield* Fiber.join(looking), "changed")
+      assert.strictEqual(yield* verdict(slow, other), "approved")
+    }))
+
+  it.scoped("is given to what was shown, and not to what has its name by then", () =>
+    Effect.gen(function*() {
+      const process = yield* processOver(storeOf(new Map()))
+      yield* process.trust.review([one])
+      yield* process.trust.review([other])
+      const error = yield* Effect.flip(process.trust.approve(one.fingerprint))
+      assert.deepInclude(error, { _tag: "NotFound", kind: "server" })
+      assert.strictEqual(yield* verdict(process, other), "new")
+    }))
+
+  it.scoped("is given to the fingerprint that was named, even if a server calls itself so", () =>
+    Effect.gen(function*() {
+      const process = yield* processOver(storeOf(new Map()))
+      const liar = candidate({ server: one.fingerprint, fingerprint: "sha256:evil" })
+      yield* process.trust.review([liar, one])
+      yield* process.trust.approve(one.fingerprint)
+      assert.deepStrictEqual((yield* process.trust.pending).map(({ server }) => server), [one.fingerprint])
+    }))
+
+  it.scoped("grants the variables that are named, of those that are asked for", () =>
+    Effect.gen(function*() {
+      const process = yield* processOver(storeOf(new Map()))
+      yield* process.trust.review([one])
+      yield* process.trust.approve("docs", { variables: ["GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"] })
+      assert.deepStrictEqual(yield* process.trust.review([one]), [{ _tag: "Approved", grants: ["GITHUB_TOKEN"] }])
+    }))
+
+  it.scoped("is given without a person to fingerprints that are listed, and to nothing else", () =>
+    Effect.gen(function*() {
+      const process = yield* processOver(storeOf(new Map()), { approved: [" SHA256:ONE ", "docs", "other", "*"] })
+      assert.strictEqual(yield* verdict(process), "approved")
+      assert.strictEqual(yield* verdict(process, other), "new")
+      assert.strictEqual(yield* verdict(process, candidate({ server: "other", fingerprint: "sha256:x" })), "new")
+      yield* process.trust.review([one])
+      yield* process.trust.revoke("docs")
+      assert.strictEqual(yield* verdict(process), "new")
+    }))
+
+  it.scoped("ends when it is revoked, here and everywhere", () =>
+    Effect.gen(function*() {
+      const store = storeOf(new Map())
+      const process = yield* processOver(store)
+      yield* process.trust.review([one])
+      yield* process.trust.approve("docs")
+      yield* process.trust.revoke("docs")
+      assert.deepStrictEqual((yield* process.trust.pending).map(({ why }) => why), ["new"])
+      assert.strictEqual(yield* verdict(yield* processOver(store)), "new")
+      assert.strictEqual((yield* Effect.flip(process.trust.revoke("nobody")))._tag, "NotFound")
+    }))
+
+  it.scoped("tells of each decision, and of each server that somebody has to be asked about once", () =>
+    Effect.gen(function*() {
+      const process = yield* processOver(storeOf(new Map()))
+      yield* process.trust.review([one])
+      yield* process.trust.review([one])
+      const changes = yield* Effect.fork(Stream.runCollect(Stream.take(process.trust.changes, 2)))
+      yield* Effect.yieldNow()
+      yield* process.trust.approve("docs")
+      yield* process.trust.review([one])
+      yield* process.trust.revoke("docs")
+      yield* process.trust.review([other])
+      assert.strictEqual(Chunk.size(yield* Fiber.join(changes)), 2)
+      assert.deepStrictEqual(
+        process.events.map((event) =>
+          event._tag === "TrustChanged" ? [event.fingerprint, event.verdict._tag] : [event.detail]
+        ),
+        [
+          ["sha256:one", "Pending"],
+          ["sha256:one", "Approved"],
+          ["sha256:one", "Pending"],
+          ["sha256:two", "Pending"]
+        ]
+      )
+    }))
+
+  it.scoped("is not believed where it cannot be kept", () =>
+    Effect.gen(function*() {
+      const process = yield* processOver({ ...storeOf(new Map()), set: () => Effect.fail(broken) })
+      yield* process.trust.review([one])
+      const error = yield* Effect.flip(process.trust.approve("docs"))
+      assert.strictEqual(error._tag, "TrustNotKept")
+      assert.include(error.message, "read-only")
+      assert.strictEqual((yield* process.trust.pending).length, 1)
+    }))
+
+  it.scoped("waits for no store that does not answer", () =>
+    Effect.gen(function*() {
+      const process = yield* processOver({ ...storeOf(new Map()), get: () => Effect.never, present: Effect.never })
+      const all = Array.from({ length: 100 }, (_, at) => candidate({ server: `s${at}` }))
+      const review = yield* Effect.fork(process.trust.review(all))
+      yield* TestClock.adjust("11 seconds")
+      assert.isTrue((yield* Fiber.join(review)).every((given) => given._tag === "Pending"))
+      const approve = yield* Effect.fork(Effect.flip(process.trust.approve("s1")))
+      yield* TestClock.adjust("6 seconds")
+      assert.strictEqual((yield* Fiber.join(approve))._tag, "TrustNotKept")
+    }))
+
+  it.scoped("is signed with a key of the application's own, if it has one", () =>
+    Effect.gen(function*() {
+      const values = new Map<string, string>()
+      const key = Effect.succeed(Redacted.make("from the keyring"))
+      const process = yield* processOver(storeOf(values), { key })
+      yield* process.trust.review([one])
+      yield* process.trust.approve("docs")
+      assert.deepStrictEqual(Array.from(values.keys()).map((name) => name.replace(/-.*/, "")), ["approval"])
+      assert.strictEqual(yield* verdict(yield* processOver(storeOf(values), { key })), "approved")
+      assert.strictEqual(yield* verdict(yield* processOver(storeOf(values))), "tampered")
+    }))
+
+  it.effect("is everybody's where an application asks in a way of its own", () =>
+    Effect.gen(function*() {
+      const trust = yield* Trust.Trust
+      assert.deepStrictEqual(yield* trust.review([one]), [{ _tag: "Approved", grants: ["LOG_LEVEL"] }])
+    }).pipe(Effect.provide(Trust.layerAll())))
+})
+
+describe("an approval that was tampered with", () => {
+  const changes: ReadonlyArray<readonly [string, (kept: Record<string, unknown>, text: string) => string]> = [
+    ["its root", (kept) => JSON.stringify({ ...kept, root: "/elsewhere" })],
+    ["its server", (kept) => JSON.stringify({ ...kept, server: "other" })],
+    ["its fingerprint", (kept) => JSON.stringify({ ...kept, fingerprint: "sha256:two" })],
+    ["its grants", (kept) => JSON.stringify({ ...kept, grants: ["LOG_LEVEL", "GITHUB_TOKEN"] })],
+    ["its time", (kept) => JSON.stringify({ ...kept, at: 1 })],
+    ["its nonce", (kept) => JSON.stringify({ ...kept, nonce: "" })],
+    ["its signature", (kept) => JSON.stringify({ ...kept, mac: "0".repeat(64) })],
+    ["no signature", (kept) => JSON.stringify({ ...kept, mac: "" })],
+    ["a version to come", (kept) => JSON.stringify({ ...kept, version: 2 })],
+    ["its end", (_, text) => text.slice(0, text.length / 2)],
+    ["everything", () => ""],
+    ["its form", () => "\u0000\u001b]0;x\u0007 not JSON"],
+    ["a prototype", () => "{\"__proto__\":{\"fingerprint\":\"sha256:one\"},\"version\":1}"]
+  ]
+
+  it.scoped("is none, whatever was changed, and is kept aside when somebody has decided anew", () =>
+    Effect.gen(function*() {
+      for (const [what, change] of changes) {
+        const values = new Map<string, string>()
+        const store = storeOf(values)
+        const author = yield* processOver(store)
+        yield* author.trust.review([one])
+        yield* author.trust.approve("docs")
+        const [key, text] = approvalIn(values)
+        const bad = change(JSON.parse(text), text)
+        values.set(key, bad)
+        const process = yield* processOver(store)
+        for (const asked of [one, other, one]) assert.strictEqual(yield* verdict(process, asked), "tampered", what)
+        assert.deepStrictEqual(process.events.filter(({ _tag }) => _tag === "TrustIssue").length, 1)
+        yield* process.trust.approve("docs")
+        assert.strictEqual(yield* verdict(yield* processOver(store)), "approved")
+        assert.strictEqual(Array.from(values).find(([name]) => name.startsWith("aside-"))?.[1], bad)
+      }
+    }))
+
+  it.scoped("is none if it was made for another server, or by somebody without the key", () =>
+    Effect.gen(function*() {
+      const values = new Map<string, string>()
+      const process = yield* processOver(storeOf(values))
+      const twin = candidate({ server: "twin" })
+      yield* process.trust.review([one, twin])
+      yield* process.trust.approve("docs")
+      const [mine, text] = approvalIn(values)
+      yield* process.trust.approve("twin")
+      for (const key of values.keys()) if (key.startsWith("approval-")) values.set(key, text)
+      const copied = yield* processOver(storeOf(values))
+      const given = yield* copied.trust.review([one, twin])
+      assert.deepStrictEqual(given.map((each) => each._tag), ["Approved", "Pending"])
+
+      // what is there before anybody was asked, as an installed package might leave it
+      const seeded = new Map([[mine, text]])
+      const fresh = yield* processOver(storeOf(seeded))
+      assert.strictEqual(yield* verdict(fresh), "tampered")
+    }))
+
+  it.scoped("is none with another key, and a key that is none is replaced", () =>
+    Effect.gen(function*() {
+      const values = new Map<string, string>()
+      const store = storeOf(values)
+      const process = yield* processOver(store)
+      yield* process.trust.review([one])
+      yield* process.trust.approve("docs")
+      for (const key of ["f".repeat(64), "half a k", ""]) {
+        values.set("key", key)
+        assert.strictEqual(yield* verdict(process), "tampered", key)
+        yield* process.trust.approve("docs")
+        assert.strictEqual(yield* verdict(yield* processOver(store)), "approved")
+      }
+    }))
+})
+
+describe("what a person is shown", () => {
+  const text = (asked: Partial<Trust.Candidate>) =>
+    Trust.consent(candidate(asked)).map(({ label, level, text }) =>
+      `${level === "warning" ? "! " : ""}${label}: ${text}`
+    )
+
+  const remote: ConfigEntry.RemoteEntry = {
+    transport: "streamable-http",
+    name: "docs",
+    enabled: true,
+    url: "https://me:secret@docs.example/mcp?team=a&api_key=abcdef123456",
+    headers: new Map([["Authorization", "Bearer ${env:GITHUB_TOKEN}"], ["X-Key", "abcdef"]])
+  }
+
+  it("names the program and each argument, where it comes from and what it asks for", () => {
+    const asked: Partial<Trust.Candidate> = {
+      entry: {
+        ...entry,
+        args: ["-y", "a b", "--dir=${env:HOME}", "$${HOME}"],
+        cwd: "sub",
+        env: new Map<string, string | null>([
+          ["LOG_LEVEL", "debug"],
+          ["API_TOKEN", "abcdef"],
+          ["GITHUB_TOKEN", "${env:GITHUB_TOKEN}"],
+          ["DEBUG", null]
+        ]),
+        inheritEnv: true,
+        extra: new Map([["sandbox", false]])
+      },
+      hazards: [{ kind: "unpinned-package", at: "args.1", detail: "What it downloads may change." }]
+    }
+    assert.deepStrictEqual(text(asked), [
+      "server: \"docs\"",
+      "from: \"/work/.mcp.json:3 (project)\"",
+      "workspace: \"/work\"",
+      "program: \"node\"",
+      "argument 1: \"-y\"",
+      "argument 2: \"a b\"",
+      "argument 3: \"--dir=${env:HOME}\"",
+      "argument 4: \"${HOME}\"",
+      "folder: \"sub\"",
+      "variable: \"LOG_LEVEL\" = \"debug\"",
+      "variable: \"API_TOKEN\" = (hidden, 6 characters)",
+      "variable: \"GITHUB_TOKEN\" = (hidden, 19 characters) with \"env:GITHUB_TOKEN\"",
+      "variable: \"DEBUG\" is taken away",
+      "! environment: all of it, with every secret in it",
+      "asks for: \"LOG_LEVEL\"",
+      "! asks for: \"GITHUB_TOKEN\", which it does not get unless you say so",
+      "also says: \"sandbox\"",
+      "! unpinned-package: \"args.1\": What it downloads may change."
+    ])
+  })
+
+  it("names the address and the headers, without their secrets", () => {
+    assert.includeMembers(text({ entry: remote }), [
+      "address: \"https://(hidden)@docs.example/mcp?team=a&api_key=(hidden)\"",
+      "header: \"Authorization\" with \"env:GITHUB_TOKEN\"",
+      "header: \"X-Key\""
+    ])
+  })
+
+  it("warns of letters that look like others", () => {
+    assert.include(text({ server: "d\u043ecs" }), "! letters: the name has U+043E, which may look like others")
+  })
+
+  const words = FastCheck.array(
+    FastCheck.oneof(
+      FastCheck.string({ unit: "binary" }),
+      FastCheck.stringMatching(/^[ "\\${}a\n\u001b\u202e\u200b\u3164\u2800]*$/),
+      FastCheck.nat(30).map((length) => " ".repeat(length))
+    ),
+    { maxLength: 5 }
+  )
+
+  /** What the quoted text stands for. */
+  const unquoted = (quoted: string): string =>
+    quoted.slice(1, -1).replace(
+      /\\(?:u\{([0-9a-f]+)(?:\*(\d+))?\}|(.))/gu,
+      (_, code: string | undefined, times: string | undefined, char: string | undefined) =>
+        code === undefined
+          ? new Map([["n", "\n"], ["r", "\r"], ["t", "\t"]]).get(char!) ?? char!
+          : String.fromCodePoint(parseInt(code, 16)).repeat(Number(times ?? 1))
+    )
+
+  it("has every character of every argument, and none that can hide", () => {
+    FastCheck.assert(FastCheck.property(words, (args) => {
+      const literal = args.map((arg) => arg.replaceAll("${", "$ {"))
+      const lines = Trust.consent(candidate({ entry: { ...entry, args: literal } }))
+        .filter(({ label }) => label.startsWith("argument"))
+      assert.deepStrictEqual(lines.map((line) => unquoted(line.text)), literal)
+      for (const line of lines) {
+        assert.notMatch(line.text, /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2800]| {3}/u)
+      }
+    }))
+  })
+
+  it("shows an argument of any length whole", () => {
+    const long = `${"a".repeat(100_000)}; touch /tmp/x`
+    assert.include(text({ entry: { ...entry, args: [long] } }), `argument 1: "${long}"`)
+  })
+})
