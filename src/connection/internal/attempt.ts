@@ -71,14 +71,27 @@ export const make = (
   options: Options,
   config: ServerConfig.ServerConfig,
   era: Era
+): Effect.Effect<Timestamped, McpError.ConnectError, Scope.Scope> => {
+  const opening = Effect.suspend(() => {
+    options.stage.phase = firstPhase[config.transport]
+    return options.transports.open(config)
+  })
+  return Effect.flatMap(
+    // the child starts while the SDK loads: neither waits for the other
+    era === "stateless" ? opening : Effect.zipRight(Effect.forkScoped(options.load), opening),
+    (transport) => over(transport, options, config.name, era)
+  )
+}
+
+/** A function of its own, so that the connection does not hold on to the configuration, which has secrets in it. */
+const over = (
+  transport: Transport.Transport,
+  options: Options,
+  server: string,
+  era: Era
 ): Effect.Effect<Timestamped, McpError.ConnectError, Scope.Scope> =>
   Effect.gen(function*() {
-    const server = config.name
     const { events, handlers, limits, stage } = options
-    stage.phase = firstPhase[config.transport]
-    // the child starts while the SDK loads: neither waits for the other
-    if (era !== "stateless") yield* Effect.forkScoped(options.load)
-    const transport = yield* options.transports.open(config)
     stage.stderrTail = () => transport.stderrTail()
     const publish = Diagnostics.make(server, events.publish)
     // A callback and no fiber that waits for it: most connections spend their lives idle.
