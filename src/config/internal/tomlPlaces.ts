@@ -11,7 +11,7 @@ export interface Survey {
   readonly depth: number
   /** Where it is deepest. */
   readonly deepest: number
-  /** Headers, keys, parts of their names and commas: about as much as there are entries, and never less. */
+  /** Parts of names, and commas: about as much as there are entries. */
   readonly entries: number
   /** The most characters in a row that are neither in quotes nor a separator. */
   readonly longest: number
@@ -139,6 +139,7 @@ export const survey = (text: string): Survey => {
       // the document is a table too, and an entry of a list of tables is one more
       if (header > 0) table = name.length + header
       deeper(header > 0 ? table : Math.max(table, 1) + name.length - 1)
+      if (header === 0 && text[at] === "=") at++
       value(Math.max(table, 1) + name.length - 1)
     }
   }

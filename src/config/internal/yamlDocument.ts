@@ -138,9 +138,7 @@ export const parse: Parse = (text, { maxDepth, maxEntries }) => {
       case "string":
         return wellFormed(value)
       case "number":
-        return Number.isSafeInteger(value) || source === undefined || !Number.isFinite(value)
-          ? value
-          : number(source, () => lineAt(startOf(node)))
+        return source !== undefined && /^[-+]?\d+$/.test(source) ? number(source, () => lineAt(startOf(node))) : value
       case "bigint":
       case "boolean":
         return value
