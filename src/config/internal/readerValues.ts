@@ -188,6 +188,10 @@ export const entries = (
 
 const mayHold = /[$%{!`]/
 
+/** What a program prints is a value of the environment or of a header, and an exclamation mark elsewhere is only that. */
+const syntaxIn = (part: Table.Part, syntax: Interpolation.Syntax): Interpolation.Syntax =>
+  syntax.bang !== true || part === "env" || part === "headers" ? syntax : { ...syntax, bang: false }
+
 /**
  * A text of a part as a template in the canonical syntax.
  *
@@ -197,7 +201,7 @@ export const template = (to: Reading, written: string, part: Table.Part, at: str
   if (!mayHold.test(written)) return written
   const { variables } = to.table
   const known = variables !== undefined && (variables.in === undefined || variables.in.includes(part))
-  const { template, warnings } = Interpolation.canonical(known ? variables.syntax : {}, written)
+  const { template, warnings } = Interpolation.canonical(known ? syntaxIn(part, variables.syntax) : {}, written)
   for (const kind of warnings) to.warn(kind, at)
   if (template.includes("${input:")) {
     for (const piece of Interpolation.parse(template)) {

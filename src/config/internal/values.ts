@@ -30,3 +30,7 @@ export const scalar = (value: Value): string | undefined =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean" || typeof value === "bigint"
     ? String(value)
     : undefined
+
+/** A table without the keys that have nothing, which is how YAML is written where a field is left empty. @internal */
+export const withoutNulls = (value: ConfigDocument.Table): ConfigDocument.Table =>
+  new Map(Array.from(value).filter(([, part]) => part !== null))

@@ -4,7 +4,7 @@
  *
  * @internal
  */
-import { isTable } from "../values.ts"
+import { isTable, withoutNulls } from "../values.ts"
 import type { HostTable } from "./table.ts"
 
 /** @internal */
@@ -12,7 +12,7 @@ export const continueYaml: HostTable = {
   host: "continue",
   title: "Continue",
   format: "yaml",
-  shared: true,
+  shared: ["user"],
   locations: [
     {
       scope: "project",
@@ -31,7 +31,8 @@ export const continueYaml: HostTable = {
     requestOptions: { is: "extra" },
     sourceFile: { is: "extra" }
   },
-  prepare: (entry) => {
+  prepare: (written) => {
+    const entry = withoutNulls(written)
     const options = entry.get("requestOptions")
     if (!isTable(options) || !options.has("headers")) return entry
     const others = new Map(Array.from(options).filter(([key]) => key !== "headers"))

@@ -4,7 +4,7 @@
  *
  * @internal
  */
-import { isTable, scalar, table } from "../values.ts"
+import { isTable, scalar, withoutNulls } from "../values.ts"
 import type { HostTable } from "./table.ts"
 
 /** @internal */
@@ -16,31 +16,15 @@ export const dockerMcp: HostTable = {
   locations: [{ scope: "user", origin: "home", path: "~/.docker/mcp/registry.yaml" }],
   roots: [["registry"]],
   variables: { syntax: { bare: true } },
-  fields: {
-    type: { is: "ignored" },
-    transport_type: { is: "type" },
-    title: { is: "title" },
-    secrets: { is: "extra" },
-    oauth: { is: "extra" },
-    icon: { is: "ignored" },
-    readme: { is: "ignored" },
-    toolsUrl: { is: "ignored" },
-    source: { is: "ignored" },
-    upstream: { is: "ignored" },
-    dateAdded: { is: "ignored" },
-    metadata: { is: "ignored" },
-    tags: { is: "ignored" },
-    dynamic: { is: "ignored" },
-    tools: { is: "ignored" },
-    prompts: { is: "ignored" },
-    resources: { is: "ignored" }
-  },
+  fields: { transport_type: { is: "type" }, title: { is: "title" } },
   prepare: (entry, notes) => {
     const remote = entry.get("remote")
     if (entry.has("image") || !isTable(remote)) {
       notes.fail("needs-gateway", undefined, scalar(entry.get("image")))
       return entry
     }
-    return new Map([...entry, ...table(remote)].filter(([key]) => key !== "remote"))
+    // the rest is for Docker: what its pages show, and how its gateway runs images
+    const shown = Array.from(entry).filter(([key]) => key === "title" || key === "description")
+    return withoutNulls(new Map([...shown, ...remote]))
   }
 }

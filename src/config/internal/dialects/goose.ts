@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import { isList } from "../values.ts"
+import { isList, withoutNulls } from "../values.ts"
 import type { HostTable } from "./table.ts"
 
 /** @internal */
@@ -77,11 +77,12 @@ export const goose: HostTable = {
     "HOMEDRIVE",
     "HOMEPATH"
   ]),
-  // Goose writes an empty list where all tools are meant
+  // Goose itself writes nothing where there is nothing, and an empty list where all tools are meant
   prepare: (entry) => {
-    const tools = entry.get("available_tools")
+    const written = withoutNulls(entry)
+    const tools = written.get("available_tools")
     return isList(tools) && tools.length === 0
-      ? new Map(Array.from(entry).filter(([key]) => key !== "available_tools"))
-      : entry
+      ? new Map(Array.from(written).filter(([key]) => key !== "available_tools"))
+      : written
   }
 }

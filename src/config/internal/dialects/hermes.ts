@@ -3,6 +3,7 @@
  *
  * @internal
  */
+import { withoutNulls } from "../values.ts"
 import type { HostTable } from "./table.ts"
 
 /** @internal */
@@ -28,8 +29,10 @@ export const hermes: HostTable = {
     timeout: { is: "requestTimeout", unit: "s" },
     connect_timeout: { is: "startupTimeout", unit: "s" },
     tools: { is: "tools", shape: "include" },
+    auth: { is: "oauth" },
     // how much its content is believed by that host: nothing that a file may say of itself
     trust: { is: "extra" },
     sampling: { is: "extra" }
-  }
+  },
+  prepare: withoutNulls
 }

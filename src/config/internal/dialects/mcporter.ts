@@ -85,7 +85,12 @@ export const mcporter: HostTable = {
     protocol_version: { is: "extra" },
     resultMapping: { is: "extra" }
   },
-  prepare: (entry) => {
+  prepare: (entry, { warn }) => {
+    const names = Array.from(entry.keys())
+    if (names.some((name) => /^allowed_?tools$/i.test(name)) && names.some((name) => /^blocked_?tools$/i.test(name))) {
+      // it takes one of them
+      warn("host-would-reject")
+    }
     const key = entry.has("command") ? "command" : "executable"
     const line = entry.get(key)
     const args = entry.get("args")
