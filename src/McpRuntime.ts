@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import type * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
+import type * as Provenance from "./config/Provenance.ts"
 import type * as ServerConfig from "./config/ServerConfig.ts"
 import type * as ConnectionPool from "./connection/ConnectionPool.ts"
 import type * as Connector from "./connection/Connector.ts"
@@ -139,6 +140,8 @@ export interface ServerInfo {
   readonly reconnects: number
   readonly callsInFlight: number
   readonly sharedWith: string | undefined
+  /** Where its configuration was found. */
+  readonly provenance: Provenance.Provenance | undefined
 }
 
 /**

@@ -4,16 +4,81 @@
  *
  * @since 0.1.0
  */
+import * as Path from "@effect/platform/Path"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as Stream from "effect/Stream"
+import * as HostEnvironment from "../transport/HostEnvironment.ts"
 import type * as ConfigEntry from "./ConfigEntry.ts"
+import * as ConfigFiles from "./ConfigFiles.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
+import * as internal from "./internal/service.ts"
 import type * as Provenance from "./Provenance.ts"
 import type * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 import type * as ServerPolicy from "./ServerPolicy.ts"
-import type * as Trust from "./Trust.ts"
+import * as Trust from "./Trust.ts"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** The name of the application in the paths of its own files: `~/.config/<app>/mcp-client.json`. */
+  readonly app: string
+  /** Where to begin (default: the current folder). */
+  readonly directory: string | undefined
+  /** The workspace (default: the nearest folder from `directory` up that holds `.git`, or else `directory`). */
+  readonly root: string | undefined
+  /** The home folder (default: as the environment says). */
+  readonly home: string | undefined
+  /** Other hosts whose files are read too, by their ids; `"all"` for all that are known. */
+  readonly imports: ReadonlyArray<string>
+  /** Files for this run only, of a host's format (default: the native one). */
+  readonly files: ReadonlyArray<{ readonly path: string; readonly host?: string | undefined }>
+  /** Folders of installed plugins. */
+  readonly plugins: ReadonlyArray<string>
+  /** Servers that code gives, stronger than every file but the administrator's. */
+  readonly servers: ReadonlyArray<ServerConfig.ServerConfig>
+  /** Whether files in the workspace count at all. */
+  readonly enableProjectConfig: boolean
+  /** Names of servers that are switched on, or off, whatever their entries say; off is stronger. */
+  readonly enable: ReadonlyArray<string>
+  readonly disable: ReadonlyArray<string>
+  /** Servers that are not to be seen, because the application has something of its own in their place. */
+  readonly hide: {
+    readonly names?: ReadonlyArray<string> | undefined
+    readonly providers?: ReadonlyArray<string> | undefined
+    readonly where?: ((found: Found) => boolean) | undefined
+  }
+  /** Whether what the host of a file itself would refuse is an error. */
+  readonly strict: boolean
+  /** How long files have to be left alone before they are read again. */
+  readonly debounce: Duration.DurationInput
+}
+
+/**
+ * @since 0.1.0
+ * @category defaults
+ */
+export const defaults: Options = {
+  app: "mcp-runtime",
+  directory: undefined,
+  root: undefined,
+  home: undefined,
+  imports: [],
+  files: [],
+  plugins: [],
+  servers: [],
+  enableProjectConfig: true,
+  enable: [],
+  disable: [],
+  hide: {},
+  strict: false,
+  debounce: Duration.millis(200)
+}
 
 /**
  * What may be done with a server that was found.
@@ -100,6 +165,64 @@ export interface Diff {
 export class ConfigDiscovery extends Context.Tag("effect-mcp-runtime/config/ConfigDiscovery")<ConfigDiscovery, {
   /** Reads everything now. Starts nothing, opens no socket, runs no program, and reads no variable but those that say where files are. */
   readonly discover: Effect.Effect<Discovery>
+  /** The last discovery; the first, if there was none. */
+  readonly current: Effect.Effect<Discovery>
   /** A new discovery whenever a file, an approval or a policy has changed anything, with what it changed. */
   readonly changes: Stream.Stream<{ readonly discovery: Discovery; readonly diff: Diff }>
 }>() {}
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  options?: Partial<Options>
+): Effect.Effect<ConfigDiscovery["Type"], never, ConfigFiles.ConfigFiles | Path.Path | Trust.Trust> =>
+  internal.make({ ...defaults, ...options })
+
+/**
+ * From the files of this machine.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerFiles = (
+  options?: Partial<Options>
+): Layer.Layer<ConfigDiscovery, never, ConfigFiles.ConfigFiles | Path.Path | Trust.Trust> =>
+  Layer.effect(ConfigDiscovery, make(options))
+
+const elsewhere: Partial<Options> = { directory: "/project", root: "/project", home: "/home/me" }
+
+const inMemory = (
+  files: ReadonlyMap<string, string | Uint8Array>,
+  options: Partial<Options>
+): Layer.Layer<ConfigDiscovery, never, Trust.Trust> =>
+  Layer.provide(
+    layerFiles({ ...elsewhere, ...options }),
+    Layer.mergeAll(
+      ConfigFiles.layerMemory(files),
+      Path.layer,
+      Layer.succeed(HostEnvironment.HostEnvironment, { platform: "linux", variables: () => ({}) })
+    )
+  )
+
+/**
+ * What code gives, and no files.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerStatic = (servers: ReadonlyArray<ServerConfig.ServerConfig>): Layer.Layer<ConfigDiscovery> =>
+  Layer.provide(inMemory(new Map(), { servers }), Trust.layerMemory())
+
+/**
+ * From files that are in memory only, by their paths, on a Linux without variables: what a test needs. The current folder
+ * is `/project`, and home is `/home/me`, unless the options say otherwise.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerTest = (
+  files: ReadonlyMap<string, string | Uint8Array>,
+  options: Partial<Options> = {}
+): Layer.Layer<ConfigDiscovery, never, Trust.Trust> => inMemory(files, options)

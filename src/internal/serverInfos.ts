@@ -52,7 +52,8 @@ export const make = ({ breakers, catalog, path, pool }: Options): ServerInfos =>
       health,
       reconnects,
       callsInFlight: path.inFlight(config.name),
-      sharedWith
+      sharedWith,
+      provenance: config.provenance
     }))
   }
   const all = Effect.suspend(() => Effect.forEach(pool.members(), infoOf))

@@ -8,6 +8,11 @@ import * as NodePath from "@effect/platform-node/NodePath"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
+import * as ConfigFiles from "../config/ConfigFiles.ts"
+import * as Resolution from "../config/Resolution.ts"
+import type * as Trust from "../config/Trust.ts"
 import * as ClientConnector from "../connection/ClientConnector.ts"
 import * as ConnectionPool from "../connection/ConnectionPool.ts"
 import * as EraMemory from "../connection/EraMemory.ts"
@@ -26,6 +31,7 @@ import * as ToolCache from "../tools/ToolCache.ts"
 import * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as FileStore from "./FileStore.ts"
 import * as NodeConnector from "./NodeConnector.ts"
+import * as NodeTrust from "./NodeTrust.ts"
 
 /**
  * What can be set without replacing anything.
@@ -46,6 +52,8 @@ export interface Options<E = never> extends McpRuntime.Options {
   readonly logs?: boolean | undefined
   readonly pool?: Partial<ConnectionPool.Options> | undefined
   readonly reconnect?: Partial<ReconnectPolicy.Options> | undefined
+  /** Who answers what configurations ask for, and what they must pass when they are connected. */
+  readonly resolution?: Partial<Resolution.Options> | undefined
   readonly teardown?: Partial<Teardown.Options> | undefined
   /** Takes the place of whatever it provides: `ReconnectPolicy.layerNone`, a `Connector` of one's own, several merged. */
   readonly replace?: Layer.Layer<never, E> | undefined
@@ -76,6 +84,7 @@ export const layer = <E = never>(
     ReconnectPolicy.layer(options.reconnect),
     RuntimeMetrics.layer
   ))
+  const resolution = Layer.provide(Resolution.layer(options.resolution), NodeFileSystem.layer)
   const store = FileStore.layer({ directory: options.cacheDirectory }).pipe(
     Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))
   )
@@ -88,10 +97,88 @@ export const layer = <E = never>(
   return McpRuntime.layer(options).pipe(
     Layer.provide(replaced(ToolCatalog.layer(options.catalog))),
     Layer.provide(replaced(ConnectionPool.layer(options.pool))),
+    Layer.provide(replaced(resolution)),
     Layer.provide(replaced(cache)),
     Layer.provide(concerns),
     Layer.provide(log),
     Layer.provide(ground)
+  )
+}
+
+/**
+ * What can be set for a runtime whose servers are found.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ConfiguredOptions<E = never> extends Omit<Options<E>, "servers"> {
+  /** Where servers are looked for, and which of them count. */
+  readonly config?: Partial<ConfigDiscovery.Options> | undefined
+  /** Whether what changes in files and decisions is taken up while it runs (default: yes). */
+  readonly follow?: boolean | undefined
+  /** What was agreed to, where it is kept. */
+  readonly trust?: Partial<NodeTrust.Options> | undefined
+}
+
+const blockedOf = ({ servers }: ConfigDiscovery.Discovery) =>
+  servers.flatMap(({ config, name }) => config?.blocked === undefined ? [] : [{ server: name, why: config.blocked }])
+
+/**
+ * One `McpRuntime` over the servers that configuration files name, with the discovery and the trust that it stands on:
+ * what nobody has agreed to is blocked, and starts when it is approved.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerConfigured = <E = never>(
+  options: ConfiguredOptions<E> = {}
+): Layer.Layer<
+  McpRuntime.McpRuntime | ConfigDiscovery.ConfigDiscovery | Trust.Trust,
+  McpError.RequiredServersFailed | E
+> => {
+  const replacements: Layer.Layer<never, E> = options.replace ?? Layer.empty
+  const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
+  const events = Layer.merge(McpEvent.layer, replacements)
+  const found = ConfigDiscovery.layerFiles(options.config).pipe(
+    Layer.provide(ConfigFiles.layer),
+    Layer.provideMerge(NodeTrust.layer({ app: options.config?.app ?? ConfigDiscovery.defaults.app, ...options.trust })),
+    Layer.provide(platform),
+    Layer.provide(events)
+  )
+  const runtime = Layer.unwrapEffect(Effect.gen(function*() {
+    const discovery = yield* ConfigDiscovery.ConfigDiscovery
+    const { configs } = yield* discovery.discover
+    const policies = Effect.zipWith(
+      options.resolution?.policies ?? Resolution.defaults.policies,
+      Effect.map(discovery.current, (current) => current.policies),
+      (given, found) => [...given, ...found]
+    )
+    return layer({ ...options, servers: configs, resolution: { ...options.resolution, policies } })
+  }))
+  const following = Layer.scopedDiscard(Effect.gen(function*() {
+    const discovery = yield* ConfigDiscovery.ConfigDiscovery
+    const { reload } = yield* McpRuntime.McpRuntime
+    const events = yield* McpEvent.McpEvents
+    const tell = (current: ConfigDiscovery.Discovery) =>
+      events.publish(McpEvent.McpEvent.ConfigurationFound({
+        servers: current.configs.length,
+        blocked: blockedOf(current),
+        issues: current.issues
+      }))
+    tell(yield* discovery.current)
+    if (options.follow === false) return
+    yield* discovery.changes.pipe(
+      Stream.runForEach((change) => {
+        tell(change.discovery)
+        return reload(change.discovery.configs)
+      }),
+      Effect.forkScoped
+    )
+  }))
+  return following.pipe(
+    Layer.provideMerge(runtime),
+    Layer.provideMerge(found),
+    Layer.provide(events)
   )
 }
 

@@ -9,6 +9,7 @@ import * as NodePath from "@effect/platform-node/NodePath"
 import type * as Path from "@effect/platform/Path"
 import * as Duration from "effect/Duration"
 import * as Layer from "effect/Layer"
+import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as Trust from "../config/Trust.ts"
 import * as TrustStore from "../config/TrustStore.ts"
 import type * as McpEvent from "../McpEvent.ts"
@@ -30,7 +31,7 @@ export interface Options extends Trust.Options {
  * @since 0.1.0
  * @category defaults
  */
-export const defaults: Options = { ...Trust.defaults, app: "effect-mcp-runtime", directory: undefined }
+export const defaults: Options = { ...Trust.defaults, app: ConfigDiscovery.defaults.app, directory: undefined }
 
 /**
  * Where the decisions of an application are kept by default. Nothing, if the environment does not say where that can be.

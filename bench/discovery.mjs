@@ -1,0 +1,140 @@
+/**
+ * How long it takes to find out which servers there are: `npm run build && node bench/discovery.mjs`. Each figure is the
+ * median of fresh processes, with every import counted: 30 files of as many hosts, one file of 3 000 servers, and the
+ * cost of nothing (an empty home), which is what an application pays that configures nothing.
+ */
+import { execFileSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: "string", default: "9" },
+    one: { type: "string" },
+    folder: { type: "string" },
+    dist: { type: "string", default: fileURLToPath(new URL("../dist", import.meta.url)) }
+  }
+})
+
+const entry = (at) => ({ command: "npx", args: ["-y", `server-${at}@1.0.0`], env: { TOKEN: "${TOKEN}", N: String(at) } })
+const remote = (at) => ({ type: "http", url: `https://h${at}.example.com/mcp`, headers: { Authorization: "Bearer ${T}" } })
+const json = (root, make = entry) => JSON.stringify({ [root]: { [`${root}-a`]: make(1), [`${root}-b`]: remote(2) } })
+const toml = (at) => `[mcp_servers.t${at}]\ncommand = "x"\nargs = ["${at}"]\n[mcp_servers.t${at}.env]\nA = "b"\n`
+const vscode = JSON.stringify({ servers: { v: { type: "stdio", command: "x" } }, inputs: [{ id: "a", type: "promptString" }] })
+
+/** One file for each of thirty places. */
+const files = {
+  "project/.mcp.json": json("mcpServers"),
+  "project/mcp-client.json": json("mcpServers"),
+  "project/.mcp.toml": toml(1),
+  "project/.cursor/mcp.json": json("mcpServers"),
+  "project/.vscode/mcp.json": vscode,
+  "project/.codex/config.toml": toml(2),
+  "project/.gemini/settings.json": json("mcpServers"),
+  "project/.qwen/settings.json": json("mcpServers"),
+  "project/opencode.json": JSON.stringify({ mcp: { o: { type: "local", command: ["x", "y"] } } }),
+  "project/.roo/mcp.json": json("mcpServers"),
+  "project/.kiro/settings/mcp.json": json("mcpServers"),
+  "project/.junie/mcp/mcp.json": json("mcpServers"),
+  "project/.trae/mcp.json": json("mcpServers"),
+  "project/.crush.json": JSON.stringify({ mcp: { c: { type: "stdio", command: "x" } } }),
+  "project/.factory/mcp.json": json("mcpServers"),
+  "project/.agents/mcp_config.json": json("mcpServers"),
+  "project/.continue/mcpServers/one.json": json("mcpServers"),
+  "home/.claude.json": json("mcpServers"),
+  "home/.cursor/mcp.json": json("mcpServers"),
+  "home/.config/Claude/claude_desktop_config.json": json("mcpServers"),
+  "home/.config/Code/User/mcp.json": vscode,
+  "home/.copilot/mcp-config.json": json("mcpServers"),
+  "home/.codeium/windsurf/mcp_config.json": json("mcpServers"),
+  "home/.codex/config.toml": toml(3),
+  "home/.gemini/settings.json": json("mcpServers"),
+  "home/.config/zed/settings.json": json("context_servers"),
+  "home/.config/goose/config.yaml": "extensions:\n  g: { type: stdio, cmd: x, args: [a], enabled: true }\n",
+  "home/.config/mcp-runtime/mcp-client.json": json("mcpServers"),
+  "home/.lmstudio/mcp.json": json("mcpServers"),
+  "home/.kiro/settings/mcp.json": json("mcpServers")
+}
+
+const many = JSON.stringify({
+  mcpServers: Object.fromEntries(Array.from({ length: 3000 }, (_, at) => [`s${at}`, at % 2 === 0 ? entry(at) : remote(at)]))
+})
+
+const lay = (folder, tree) => {
+  for (const [path, text] of Object.entries(tree)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+}
+
+if (values.one !== undefined) {
+  const load = (path) => import(resolve(values.dist, path))
+  const Effect = await import("effect/Effect")
+  const Layer = await import("effect/Layer")
+  const ManagedRuntime = await import("effect/ManagedRuntime")
+  const NodeFileSystem = await import("@effect/platform-node/NodeFileSystem")
+  const NodePath = await import("@effect/platform-node/NodePath")
+  const began = performance.now()
+  const ConfigDiscovery = await load("config/ConfigDiscovery.js")
+  const ConfigFiles = await load("config/ConfigFiles.js")
+  const Trust = await load("config/Trust.js")
+  const imported = performance.now()
+  const layer = ConfigDiscovery.layerFiles({
+    directory: join(values.folder, "project"),
+    root: join(values.folder, "project"),
+    home: join(values.folder, "home"),
+    imports: values.one === "hosts" ? ["all"] : []
+  }).pipe(
+    Layer.provide(Layer.mergeAll(ConfigFiles.layer, Trust.layerMemory())),
+    Layer.provideMerge(Layer.merge(NodeFileSystem.layer, NodePath.layer))
+  )
+  const runtime = ManagedRuntime.make(layer)
+  const discover = () => runtime.runPromise(Effect.flatMap(ConfigDiscovery.ConfigDiscovery, (service) => service.discover))
+  const found = await discover()
+  const cold = performance.now()
+  await discover()
+  const warm = performance.now()
+  await runtime.dispose()
+  console.log(JSON.stringify({
+    imports: imported - began,
+    cold: cold - imported,
+    warm: warm - cold,
+    files: found.files.length,
+    servers: found.servers.length,
+    faults: found.issues.filter((issue) => issue.severity === "error").map((issue) => `${issue.path}: ${issue.message}`)
+  }))
+} else {
+  const folder = mkdtempSync(join(tmpdir(), "mcp-discovery-"))
+  const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]
+  const trees = {
+    empty: { "home/.keep": "", "project/.keep": "" },
+    hosts: files,
+    many: { "home/.config/mcp-runtime/mcp-client.json": many, "project/.keep": "" }
+  }
+  try {
+    for (const [name, tree] of Object.entries(trees)) {
+      lay(join(folder, name), tree)
+      const runs = Array.from({ length: Number(values.runs) }, () =>
+        JSON.parse(execFileSync(process.execPath, [
+          fileURLToPath(import.meta.url),
+          "--one",
+          name,
+          "--folder",
+          join(folder, name),
+          "--dist",
+          values.dist
+        ], { encoding: "utf8", env: { PATH: process.env.PATH, HOME: join(folder, name, "home") } })))
+      const of = (key) => `${median(runs.map((run) => run[key])).toFixed(1)} ms`
+      const [{ faults, files, servers }] = runs
+      console.log(
+        `${name.padEnd(6)} ${files} files, ${servers} servers: cold ${of("cold")}, warm ${of("warm")} (imports ${of("imports")})`
+      )
+      for (const fault of faults.slice(0, 5)) console.log(`  fault: ${fault}`)
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * Which hosts' files are read: the native ones always, others where somebody with the right to asks for them.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import type * as ConfigDiscovery from "../ConfigDiscovery.ts"
+import type * as ConfigIssue from "../ConfigIssue.ts"
+import * as Dialect from "../Dialect.ts"
+import * as Scope from "../Scope.ts"
+import type { Read, Reader } from "./reading.ts"
+import * as Sources from "./sources.ts"
+
+/** @internal */
+export interface Imported {
+  readonly reads: ReadonlyArray<Read>
+  readonly sources: ReadonlyArray<Sources.Source>
+  readonly issues: ReadonlyArray<ConfigIssue.ConfigIssue>
+}
+
+interface Wanted {
+  readonly dialect: Dialect.Dialect
+  readonly locations: ReadonlyArray<Dialect.Location>
+}
+
+const everything = "all"
+
+/** The file that many hosts share is read without being asked for. */
+const isShared = ({ path, scope }: Dialect.Location): boolean =>
+  scope === "project" && typeof path === "string" && /^\{(root|dir)\}\/\.mcp\.json$/.test(path)
+
+const always = (): ReadonlyArray<Wanted> => {
+  const native = Dialect.all.filter(({ host }) => host === "native")
+  const claude = Dialect.all.filter(({ host }) => host === "claude-code")
+  return [
+    ...native.map((dialect) => ({ dialect, locations: dialect.locations })),
+    ...claude.map((dialect) => ({ dialect, locations: dialect.locations.filter(isShared) }))
+  ]
+}
+
+const outside = (wanted: ReadonlyArray<Wanted>, options: ConfigDiscovery.Options): ReadonlyArray<Wanted> =>
+  options.enableProjectConfig
+    ? wanted
+    : wanted.map(({ dialect, locations }) => ({
+      dialect,
+      locations: locations.filter(({ origin }) => origin !== "workspace")
+    }))
+
+/** @internal */
+export const read = (
+  reader: Reader,
+  place: Sources.Place,
+  options: ConfigDiscovery.Options
+): Effect.Effect<Imported> =>
+  Effect.gen(function*() {
+    const issues: Array<ConfigIssue.ConfigIssue> = []
+    const given = options.files.map(({ host, path }, at): Sources.Source => {
+      const dialect = Dialect.find(host ?? "native") ?? Dialect.all[0]!
+      return {
+        dialect,
+        scope: "session",
+        origin: "code",
+        path,
+        format: Sources.formatOf(path, dialect.format),
+        pointer: undefined,
+        exclusive: false,
+        policyOnly: false,
+        rank: at,
+        distance: 0
+      }
+    })
+    const own = [...given, ...Sources.sources(place, outside(always(), options))]
+    const first = yield* reader.read(own, place.root, options.strict)
+
+    const unknown = (host: string, from: Read | undefined) => {
+      const provider = from?.source.dialect.host ?? "code"
+      issues.push({
+        kind: "unknown-import",
+        severity: "warning",
+        provider,
+        scope: from?.source.scope ?? "session",
+        path: from?.path,
+        server: undefined,
+        at: "imports",
+        line: undefined,
+        message: Dialect.explain("unknown-import", { host: provider, at: "imports", detail: host })
+      })
+    }
+    const chosen = (hosts: ReadonlyArray<string>, from: Read | undefined, may: boolean): ReadonlyArray<Wanted> =>
+      hosts.flatMap((host) => {
+        const dialects = host === everything
+          ? Dialect.all
+          : Dialect.all.filter((dialect) => dialect.host === host)
+        if (dialects.length === 0) unknown(host, from)
+        return dialects.map((dialect) => ({
+          dialect,
+          // a file of the workspace cannot turn on what lies elsewhere
+          locations: may ? dialect.locations : dialect.locations.filter(({ origin }) => origin === "workspace")
+        }))
+      })
+    const wanted = [
+      ...chosen(options.imports, undefined, true),
+      ...first.flatMap((one) => chosen(one.decoded.imports ?? [], one, Scope.rights(one.source.origin).start))
+    ]
+    if (wanted.length === 0) return { reads: first, sources: own, issues }
+    const known = new Set(own.map(({ path }) => path))
+    const foreign = Sources.sources(place, outside(wanted, options))
+      .filter(({ path, scope }) => !known.has(path) || scope === "local")
+      .map((source) => ({ ...source, rank: source.rank + own.length }))
+    const second = yield* reader.read(foreign, place.root, options.strict)
+    return { reads: [...first, ...second], sources: [...own, ...foreign], issues }
+  })

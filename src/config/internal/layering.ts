@@ -1,0 +1,104 @@
+/**
+ * What was read, as layers to merge, and the policies beside them.
+ *
+ * @internal
+ */
+import type * as ConfigDocument from "../ConfigDocument.ts"
+import type * as ConfigEntry from "../ConfigEntry.ts"
+import type * as ConfigIssue from "../ConfigIssue.ts"
+import * as Dialect from "../Dialect.ts"
+import type * as Merge from "../Merge.ts"
+import type * as ServerPolicy from "../ServerPolicy.ts"
+import type { Read } from "./reading.ts"
+import * as Rights from "./rights.ts"
+import type { Source } from "./sources.ts"
+
+/** @internal */
+export interface Layered {
+  readonly layers: ReadonlyArray<Merge.Layer>
+  readonly policies: ReadonlyArray<ServerPolicy.Policy>
+  readonly issues: ReadonlyArray<ConfigIssue.ConfigIssue>
+}
+
+const isTable = (value: ConfigDocument.Value | undefined): value is ConfigDocument.Table => value instanceof Map
+
+/** Administrators who list servers mean these and no others, unless they say otherwise. */
+const isExclusive = ({ decoded, document, source }: Read): boolean => {
+  if (source.exclusive) return true
+  if (source.scope !== "managed" || source.policyOnly || source.dialect.host !== "native") return false
+  const policy = document.root?.get("policy")
+  if (isTable(policy) && policy.get("exclusive") === false) return false
+  return decoded.items.length > 0 || (isTable(policy) && policy.get("exclusive") === true) ||
+    document.root?.has("mcpServers") === true || document.root?.has("mcp_servers") === true
+}
+
+/** What cannot be read of an administrator's file could be a rule, so nothing is allowed. */
+const closed = ({ dialect, origin, scope }: Source): ServerPolicy.Policy => ({
+  provider: dialect.host,
+  scope,
+  origin,
+  allow: [],
+  deny: [],
+  ordered: [],
+  managedOnly: true,
+  identities: undefined,
+  broken: true
+})
+
+/** Takes from an entry what its origin has no right to. */
+const limited = (
+  read: Read,
+  item: ConfigEntry.Item
+): readonly [ConfigEntry.Item, ReadonlyArray<ConfigIssue.ConfigIssue>] => {
+  if (item._tag !== "Server") return [item, []]
+  const { path, source } = read
+  const { entry, warnings } = Rights.withRights(item.entry, source.origin)
+  const issues = warnings.map(({ at, kind }): ConfigIssue.ConfigIssue => ({
+    kind,
+    severity: "warning",
+    provider: source.dialect.host,
+    scope: source.scope,
+    path,
+    server: item.name,
+    at,
+    line: read.document.line(item.pointer),
+    message: Dialect.explain(kind, { host: source.dialect.host, server: item.name, at })
+  }))
+  return [entry === item.entry ? item : { ...item, entry, warnings: [...item.warnings, ...warnings] }, issues]
+}
+
+/** @internal */
+export const layered = (reads: ReadonlyArray<Read>): Layered => {
+  const issues: Array<ConfigIssue.ConfigIssue> = []
+  const layers = reads.map((read): Merge.Layer => {
+    const { decoded, document, path, source } = read
+    return {
+      provider: source.dialect.host,
+      scope: source.scope,
+      path,
+      rank: source.rank,
+      distance: source.distance,
+      deep: source.dialect.merge === "deep",
+      exclusive: isExclusive(read),
+      items: decoded.items.map((whole) => {
+        const [item, dropped] = limited(read, whole)
+        issues.push(...dropped)
+        return {
+          item,
+          provenance: {
+            provider: source.dialect.host,
+            scope: source.scope,
+            origin: source.origin,
+            path,
+            pointer: item.pointer,
+            line: document.line(item.pointer)
+          }
+        }
+      })
+    }
+  })
+  const policies = reads.flatMap(({ decoded, failed, source }) =>
+    failed && source.scope === "managed" ? [closed(source)] : decoded.policy === undefined ? [] : [decoded.policy]
+  )
+  return { layers, policies, issues }
+}

@@ -1,0 +1,124 @@
+/**
+ * One merged entry made into what a runtime takes, with what policies say of it, and whether a person has to be asked.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as McpError from "../../McpError.ts"
+import type * as ConfigEntry from "../ConfigEntry.ts"
+import type * as Dialect from "../Dialect.ts"
+import type * as Expansion from "../Expansion.ts"
+import * as Fingerprint from "../Fingerprint.ts"
+import * as Interpolation from "../Interpolation.ts"
+import type * as Merge from "../Merge.ts"
+import * as Scope from "../Scope.ts"
+import type * as ServerConfig from "../ServerConfig.ts"
+import * as ServerPolicy from "../ServerPolicy.ts"
+import type * as Trust from "../Trust.ts"
+import * as Given from "./given.ts"
+import * as Server from "./server.ts"
+import type { Place } from "./sources.ts"
+
+/** @internal */
+export interface Prepared {
+  readonly merged: Merge.Merged
+  readonly fingerprint: string
+  /** Absent for an entry that is invalid on its own. */
+  readonly config: Either.Either<ServerConfig.ServerConfig, McpError.ConfigurationError> | undefined
+  readonly decision: ServerPolicy.Decision
+  readonly candidate: Trust.Candidate | undefined
+}
+
+/** @internal */
+export interface Around {
+  readonly place: Place
+  readonly policies: ReadonlyArray<ServerPolicy.Policy>
+  readonly given: ReadonlyArray<ServerConfig.ServerConfig>
+  readonly inputs: ReadonlyMap<string | undefined, ReadonlyArray<Dialect.Input>>
+}
+
+/** An entry that is made of several has the rights of the one with the fewest. */
+const originOf = ({ provenance, sources }: Merge.Merged): Scope.Origin =>
+  sources.find(({ origin }) => !Scope.rights(origin).start)?.origin ?? provenance.origin
+
+const folderOf = (path: string): string => path.replace(/[\\/][^\\/]*$/, "")
+
+const expansionOf = (merged: Merge.Merged, { inputs, place }: Around): Expansion.Expansion => {
+  const { path, scope } = merged.provenance
+  const configDir = path === undefined ? place.root : folderOf(path)
+  const declared = inputs.get(path) ?? []
+  return {
+    origin: originOf(merged),
+    grants: [],
+    places: {
+      projectDir: place.root,
+      workspaceFolder: place.root,
+      workspaceFolderBasename: place.root.replace(/^.*[\\/]/, ""),
+      userHome: place.home,
+      configDir,
+      pathSeparator: place.platform === "win32" ? "\\" : "/",
+      ...(scope === "plugin" ? { pluginRoot: configDir, pluginData: `${configDir}/data` } : undefined)
+    },
+    directory: scope === "project" || scope === "local" || scope === "session" ? place.root : configDir,
+    root: place.root,
+    ...(declared.length === 0 ? undefined : { inputs: declared })
+  }
+}
+
+/** Every template of an entry. */
+const templates = (entry: ConfigEntry.ConfigEntry): ReadonlyArray<string> => {
+  const values = (map: ReadonlyMap<string, string | null> | undefined) =>
+    Array.from(map?.values() ?? []).filter((value) => value !== null)
+  if (entry.transport === "stdio") {
+    return [entry.command, ...entry.args, entry.cwd ?? "", entry.envFile ?? "", ...values(entry.env)]
+  }
+  const oauth = entry.oauth === false || entry.oauth === undefined ? [] : Object.values(entry.oauth)
+  return [
+    entry.url,
+    ...values(entry.headers),
+    ...(entry.headersCommand ?? []),
+    ...oauth.filter((value) => typeof value === "string")
+  ]
+}
+
+const variablesOf = (entry: ConfigEntry.ConfigEntry): ReadonlyArray<string> => [
+  ...new Set(templates(entry).flatMap(Interpolation.variables))
+]
+
+/** @internal */
+export const prepare = (merged: Merge.Merged, around: Around): Effect.Effect<Prepared> =>
+  Effect.gen(function*() {
+    const { item, provenance } = merged
+    const { given, place, policies } = around
+    if (item._tag !== "Server") {
+      const fingerprint = Fingerprint.entry(item, provenance, place.root)
+      return { merged, fingerprint, config: undefined, decision: "allowed", candidate: undefined }
+    }
+    const { entry } = item
+    const inCode = provenance.provider === Given.provider
+      ? given.find(({ name }) => name === merged.name)
+      : undefined
+    const fingerprint = inCode === undefined
+      ? Fingerprint.entry(item, provenance, place.root, around.inputs.get(provenance.path))
+      : Fingerprint.of(inCode)
+    const config = inCode === undefined
+      ? yield* Effect.either(Server.make(entry, { expansion: expansionOf(merged, around), provenance }))
+      : Either.right({ ...inCode, provenance })
+    const decision = Either.isRight(config)
+      ? ServerPolicy.decide(policies, ServerPolicy.subject(config.right, fingerprint))
+      : "allowed"
+    const asks = Either.isRight(config) && decision === "allowed" && !Scope.rights(originOf(merged)).start
+    const candidate = asks
+      ? {
+        root: place.root,
+        server: merged.name,
+        fingerprint,
+        entry,
+        provenance,
+        variables: variablesOf(entry),
+        hazards: ServerPolicy.hazards(entry)
+      }
+      : undefined
+    return { merged, fingerprint, config, decision, candidate }
+  })

@@ -1,0 +1,277 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FastCheck from "effect/FastCheck"
+import * as Layer from "effect/Layer"
+import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
+import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as Trust from "../../src/config/Trust.ts"
+
+const home = "/home/me"
+const root = "/project"
+const user = `${home}/.config/mcp-runtime/mcp-client.json`
+const managed = "/etc/mcp-runtime/mcp-client.json"
+
+const servers = (entries: object, beside: object = {}): string => JSON.stringify({ mcpServers: entries, ...beside })
+
+/** Discovers in files of memory; `use` may change them and look again. */
+const withFiles = <A>(
+  files: Readonly<Record<string, string>> | Map<string, string>,
+  options: Partial<ConfigDiscovery.Options>,
+  use: (
+    service: ConfigDiscovery.ConfigDiscovery["Type"],
+    trust: Trust.Trust["Type"]
+  ) => Effect.Effect<A, unknown>
+): Effect.Effect<A, unknown> =>
+  Effect.gen(function*() {
+    return yield* use(yield* ConfigDiscovery.ConfigDiscovery, yield* Trust.Trust)
+  }).pipe(
+    Effect.provide(Layer.provideMerge(
+      ConfigDiscovery.layerTest(files instanceof Map ? files : new Map(Object.entries(files)), options),
+      Trust.layerMemory()
+    ))
+  )
+
+const discovered = (
+  files: Readonly<Record<string, string>>,
+  options: Partial<ConfigDiscovery.Options> = {}
+): Effect.Effect<ConfigDiscovery.Discovery, unknown> => withFiles(files, options, ({ discover }) => discover)
+
+const states = ({ servers }: ConfigDiscovery.Discovery): Readonly<Record<string, string>> =>
+  Object.fromEntries(servers.map(({ name, state }) => [name, state._tag]))
+
+const kinds = ({ issues }: ConfigDiscovery.Discovery): ReadonlyArray<string> =>
+  issues.map(({ kind, server }) => server === undefined ? kind : `${server}: ${kind}`)
+
+describe("ConfigDiscovery", () => {
+  it.effect("finds the servers of a person and of a project, and says where each was written", () =>
+    Effect.gen(function*() {
+      const found = yield* discovered({
+        [user]: servers({ mine: { command: "mine" } }),
+        [`${root}/.mcp.json`]: "{\n  \"mcpServers\": {\n    \"ours\": { \"command\": \"ours\" }\n  }\n}"
+      })
+      assert.deepStrictEqual(states(found), { mine: "Ready", ours: "Untrusted" })
+      const ours = found.servers.find(({ name }) => name === "ours")
+      assert.deepStrictEqual(ours?.provenance, {
+        provider: "claude-code",
+        scope: "project",
+        origin: "workspace",
+        path: `${root}/.mcp.json`,
+        pointer: ["mcpServers", "ours"],
+        line: 3
+      })
+      assert.deepStrictEqual(kinds(found), [])
+    }))
+
+  it.effect("blocks what the workspace says until that very text is approved", () =>
+    Effect.gen(function*() {
+      const path = `${root}/.mcp.json`
+      const files = new Map([[path, servers({ tool: { command: "a", args: ["1", "2"], env: { X: "1" } } })]])
+      yield* withFiles(files, {}, ({ discover }, trust) =>
+        Effect.gen(function*() {
+          const before = yield* discover
+          assert.strictEqual(before.configs[0]?.blocked, "untrusted")
+          yield* trust.approve("tool")
+          assert.deepStrictEqual(states(yield* discover), { tool: "Ready" })
+          files.set(path, servers({ tool: { env: { X: "1" }, args: ["1", "2"], command: "a" } }))
+          assert.deepStrictEqual(states(yield* discover), { tool: "Ready" })
+          files.set(path, servers({ tool: { env: { X: "1" }, args: ["2", "1"], command: "a" } }))
+          const changed = yield* discover
+          assert.deepStrictEqual(changed.servers[0]?.state, { _tag: "Untrusted", why: "changed" })
+        }))
+    }))
+
+  it.effect("lets the whole entry of the strongest scope win, and keeps what it shadows", () =>
+    Effect.gen(function*() {
+      const found = yield* discovered({
+        [user]: servers({ a: { command: "user", env: { X: "1" } }, b: { command: "user" } }),
+        [`${root}/mcp-client.json`]: servers({ a: { command: "project" } }),
+        [`${root}/.mcp.json`]: servers({ a: { command: "shared" } })
+      })
+      const a = found.servers.find(({ name }) => name === "a")
+      assert.strictEqual(a?.entry?.transport === "stdio" ? a.entry.command : undefined, "project")
+      assert.deepStrictEqual(a?.shadows.map(({ path }) => path), [`${root}/.mcp.json`, user])
+    }))
+
+  it.effect("takes a file of the administrator that lists servers for all there is", () =>
+    Effect.gen(function*() {
+      const files = {
+        [managed]: servers({ corp: { command: "corp" } }),
+        [user]: servers({ mine: { command: "mine" } }),
+        [`${root}/.mcp.json`]: servers({ ours: { command: "ours" } })
+      }
+      assert.deepStrictEqual(states(yield* discovered(files)), { corp: "Ready" })
+      const open = { ...files, [managed]: servers({ corp: { command: "corp" } }, { policy: { exclusive: false } }) }
+      assert.deepStrictEqual(states(yield* discovered(open)), { corp: "Ready", ours: "Untrusted", mine: "Ready" })
+    }))
+
+  it.effect("allows nothing when the administrator's file cannot be read", () =>
+    Effect.gen(function*() {
+      const found = yield* discovered({ [managed]: "{ \"policy\": ", [user]: servers({ mine: { command: "mine" } }) })
+      assert.deepStrictEqual(states(found), { mine: "Denied" })
+      assert.strictEqual(found.configs[0]?.blocked, "denied")
+      assert.include(kinds(found), "syntax")
+    }))
+
+  it.effect("denies by policy, and only a scope with the right to may allow", () =>
+    Effect.gen(function*() {
+      const found = yield* discovered({
+        [managed]: JSON.stringify({ policy: { deny: [{ url: "https://*.bad.example/*" }] } }),
+        [user]: servers({
+          bad: { url: "https://API.Bad.Example:443/mcp" },
+          good: { url: "https://good.example/mcp" },
+          off: { command: "x" }
+        }),
+        [`${root}/mcp-client.json`]: JSON.stringify({
+          policy: { allow: [{ url: "https://*.bad.example/*" }, { url: "https://good.example/*" }] }
+        })
+      })
+      // a list of the workspace narrows, and allows nothing that somebody else denies
+      assert.deepStrictEqual(states(found), { bad: "Denied", good: "Ready", off: "Denied" })
+    }))
+
+  it.effect("reads other hosts' files when somebody with the right to asks for them", () =>
+    Effect.gen(function*() {
+      const cursor = { [`${home}/.cursor/mcp.json`]: servers({ theirs: { command: "theirs" } }) }
+      const project = { [`${root}/.cursor/mcp.json`]: servers({ near: { command: "near" } }) }
+      const files = { ...cursor, ...project }
+      assert.deepStrictEqual(states(yield* discovered(files)), {})
+      const both = { near: "Untrusted", theirs: "Ready" }
+      assert.deepStrictEqual(states(yield* discovered(files, { imports: ["cursor"] })), both)
+      const asked = { ...files, [user]: JSON.stringify({ imports: ["cursor"] }) }
+      assert.deepStrictEqual(states(yield* discovered(asked)), both)
+      const sneaked = { ...files, [`${root}/mcp-client.json`]: JSON.stringify({ imports: ["cursor"] }) }
+      assert.deepStrictEqual(states(yield* discovered(sneaked)), { near: "Untrusted" })
+      assert.deepStrictEqual(kinds(yield* discovered({}, { imports: ["cursr"] })), ["unknown-import"])
+    }))
+
+  it.effect("leaves the workspace out where it is told to", () =>
+    Effect.gen(function*() {
+      const files = {
+        [user]: servers({ a: { command: "a" } }),
+        [`${root}/.mcp.json`]: servers({ b: { command: "b" } })
+      }
+      const found = yield* discovered(files, { enableProjectConfig: false, imports: ["all"] })
+      assert.deepStrictEqual(states(found), { a: "Ready" })
+    }))
+
+  it.effect("switches servers on and off, and hides them, by options", () =>
+    Effect.gen(function*() {
+      const files = {
+        [user]: servers({ a: { command: "a" }, b: { command: "b", enabled: false }, c: { command: "c" } })
+      }
+      const found = yield* discovered(files, { disable: ["a"], enable: ["a", "b"], hide: { names: ["c"] } })
+      assert.deepStrictEqual(states(found), { a: "Disabled", b: "Ready" })
+      assert.deepStrictEqual(found.configs.map(({ enabled, name }) => [name, enabled]), [["a", false], ["b", true]])
+      assert.deepStrictEqual(states(yield* discovered(files, { hide: { providers: ["native"] } })), {})
+      const where = { where: ({ name }: ConfigDiscovery.Found) => name < "c" }
+      assert.deepStrictEqual(states(yield* discovered(files, { hide: where })), { c: "Ready" })
+    }))
+
+  it.effect("sets what code gives above files, and below the administrator", () =>
+    Effect.gen(function*() {
+      const given = [ServerConfig.stdio({ name: "a", command: "code" })]
+      const files = { [user]: servers({ a: { command: "user" }, b: { command: "user" } }) }
+      const found = yield* discovered(files, { servers: given })
+      assert.deepStrictEqual(found.servers.map(({ name, provenance }) => [name, provenance.provider]), [
+        ["a", "code"],
+        ["b", "native"]
+      ])
+      const denied = { ...files, [managed]: JSON.stringify({ policy: { deny: [{ command: ["code"] }] } }) }
+      assert.deepStrictEqual(states(yield* discovered(denied, { servers: given })), { a: "Denied", b: "Ready" })
+    }))
+
+  it.effect("gives each bad entry its sentence and its line, and its siblings their chance", () =>
+    Effect.gen(function*() {
+      const found = yield* discovered({
+        [user]: "{ \"mcpServers\": {\n\"bad\": { \"command\": 5 },\n\"good\": { \"command\": \"x\" } } }",
+        [`${root}/.mcp.json`]: "{ broken"
+      })
+      assert.deepStrictEqual(states(found), { bad: "Invalid", good: "Ready" })
+      const issue = found.issues.find(({ server }) => server === "bad")
+      assert.deepStrictEqual([issue?.kind, issue?.at, issue?.line, issue?.path], ["invalid-type", "command", 2, user])
+      assert.isAbove(issue?.message.length ?? 0, 20)
+      assert.include(kinds(found), "syntax")
+    }))
+
+  it.effect("keeps the last good state of a file that has gone bad, and forgets one that is gone", () =>
+    Effect.gen(function*() {
+      const files = new Map([[user, servers({ a: { command: "a" } })]])
+      yield* withFiles(files, {}, ({ discover }) =>
+        Effect.gen(function*() {
+          yield* discover
+          files.set(user, "{ \"mcpServers\": { \"a\": ")
+          const stale = yield* discover
+          assert.deepStrictEqual([states(stale), stale.files[0]?.stale], [{ a: "Ready" }, true])
+          assert.deepStrictEqual(kinds(stale), ["syntax"])
+          files.delete(user)
+          assert.deepStrictEqual(states(yield* discover), {})
+        }))
+    }))
+
+  it.effect("is what code gives, and nothing else, when it is static", () =>
+    Effect.gen(function*() {
+      const { current, discover } = yield* ConfigDiscovery.ConfigDiscovery
+      assert.deepStrictEqual(states(yield* discover), { a: "Ready" })
+      assert.strictEqual((yield* current).configs[0]?.name, "a")
+    }).pipe(Effect.provide(ConfigDiscovery.layerStatic([ServerConfig.stdio({ name: "a", command: "a" })]))))
+
+  const json = FastCheck.jsonValue({ maxDepth: 4 })
+  const field = FastCheck.oneof(
+    json,
+    FastCheck.constantFrom<unknown>(
+      "x",
+      true,
+      ["*"],
+      "${env:SECRET}",
+      { SECRET: "${SECRET:-a}" },
+      "stdio",
+      "http://a.example"
+    )
+  )
+  const keys = [
+    "command",
+    "args",
+    "env",
+    "url",
+    "headers",
+    "autoApprove",
+    "alwaysAllow",
+    "trust",
+    "trusted",
+    "enabled",
+    "headersHelper",
+    "expansion",
+    "blocked",
+    "provenance",
+    "__proto__",
+    "bearer_token_env_var"
+  ]
+  const entry = FastCheck.dictionary(FastCheck.constantFrom(...keys), field, { maxKeys: 6 })
+  const document = FastCheck.record({
+    mcpServers: FastCheck.oneof(FastCheck.dictionary(FastCheck.string(), FastCheck.oneof(entry, json)), json),
+    policy: field,
+    imports: FastCheck.constantFrom<unknown>(["all"], "all", undefined)
+  }, { requiredKeys: [] })
+
+  it.effect.prop(
+    "gives nothing in the workspace a right, whatever it says",
+    [document, document, FastCheck.constantFrom(".mcp.json", "mcp-client.json", "mcp-client.local.json")],
+    ([project, mine, name]) =>
+      Effect.gen(function*() {
+        const own = { [user]: JSON.stringify(mine) }
+        const without = yield* discovered(own)
+        const found = yield* discovered({ ...own, [`${root}/${name}`]: JSON.stringify(project) })
+        for (const { config, provenance } of found.servers) {
+          if (provenance.origin !== "workspace" || config === undefined) continue
+          assert.isDefined(config.blocked)
+          assert.isUndefined(config.autoApprove)
+          assert.isUndefined(config.trusted)
+          assert.deepStrictEqual(config.expansion?.grants, [])
+        }
+        // what was not ready before is not ready because of it
+        const ready = new Set(without.servers.flatMap(({ name, state }) => state._tag === "Ready" ? [name] : []))
+        for (const { name, state } of found.servers) if (state._tag === "Ready") assert.isTrue(ready.has(name))
+      }).pipe(Effect.orDie),
+    { fastCheck: { numRuns: 60 } }
+  )
+})
