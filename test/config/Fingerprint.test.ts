@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Redacted } from "effect"
 import * as FastCheck from "effect/FastCheck"
+import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
 import * as Fingerprint from "../../src/config/Fingerprint.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 
@@ -160,5 +161,129 @@ describe("the fingerprint of a configuration", () => {
   it("leaves out what is written as undefined", () => {
     const config = ServerConfig.http(http)
     assert.strictEqual(Fingerprint.of({ ...config, bearerTokenEnvVar: undefined }), Fingerprint.of(config))
+  })
+})
+
+describe("the fingerprint of an entry", () => {
+  type Value = ConfigDocument.Value
+
+  const { value } = FastCheck.letrec<{ readonly value: Value }>((tie) => ({
+    value: FastCheck.oneof(
+      { maxDepth: 4, depthSize: "small" },
+      FastCheck.constantFrom<Array<Value>>(null, true, false, 0, -0, Infinity, NaN, 1.5, "", "null", "0", "NaN", "[]"),
+      FastCheck.bigInt(),
+      names,
+      FastCheck.date(),
+      FastCheck.array(tie("value"), { maxLength: 3 }),
+      FastCheck.array(FastCheck.tuple(names, tie("value")), { maxLength: 4 }).map((entries) => new Map(entries))
+    )
+  }))
+
+  const tables = FastCheck.array(FastCheck.tuple(names, value), { minLength: 1, maxLength: 5 })
+    .map((entries): ConfigDocument.Table => new Map(entries))
+
+  const of = (raw: Value, more: { readonly name?: string; readonly root?: string; readonly provider?: string } = {}) =>
+    Fingerprint.entry(
+      { name: more.name ?? "docs", raw },
+      { provider: more.provider ?? "native", scope: "project", origin: "workspace" },
+      more.root ?? "/work"
+    )
+
+  const isTable = (of: Value): of is ConfigDocument.Table => of instanceof Map
+  const isList = (of: Value): of is ReadonlyArray<Value> => Array.isArray(of)
+
+  /** The same, with the keys of every table the other way round. */
+  const turned = (of: Value): Value => {
+    if (isTable(of)) return new Map(Array.from(of, ([key, value]) => [key, turned(value)] as const).toReversed())
+    return isList(of) ? of.map(turned) : of
+  }
+
+  /** Everything that it can become when one of its parts is changed, taken away or added. */
+  const changed = (of: Value): ReadonlyArray<Value> => {
+    const parts: Array<Value> = [of === "other" ? "another" : "other", [of], new Map([["of", of]])]
+    if (isTable(of)) {
+      parts.push(new Map(of).set("a key that no other has", null))
+      for (const [key, value] of of) {
+        parts.push(new Map(Array.from(of).filter(([other]) => other !== key)))
+        parts.push(new Map(Array.from(of, ([other, kept]) => [other === key ? `${key}.` : other, kept] as const)))
+        for (const part of changed(value)) parts.push(new Map(of).set(key, part))
+      }
+    }
+    if (isList(of)) {
+      parts.push([...of, null])
+      for (const [at, value] of of.entries()) {
+        parts.push(of.filter((_, other) => other !== at))
+        for (const part of changed(value)) parts.push(of.map((kept, other) => other === at ? part : kept))
+      }
+    }
+    return parts
+  }
+
+  it("is another when any of its fields is, known or not, and the same in any order of keys", () => {
+    FastCheck.assert(FastCheck.property(tables, (raw) => {
+      const own = of(raw)
+      assert.match(own, /^sha256:[0-9a-f]{64}$/)
+      assert.strictEqual(of(turned(raw)), own)
+      const all = changed(raw)
+      const others = new Set(all.map((part) => of(part)))
+      assert.isFalse(others.has(own))
+    }))
+  })
+
+  it("tells apart what is written alike", () => {
+    const alike: ReadonlyArray<Value> = [
+      null,
+      "null",
+      "",
+      [],
+      [[]],
+      new Map(),
+      [new Map()],
+      0,
+      -0,
+      "0",
+      0n,
+      Infinity,
+      -Infinity,
+      NaN,
+      "NaN",
+      true,
+      "true",
+      new Date(0),
+      new Date(1),
+      new Date(NaN),
+      "1970-01-01T00:00:00.000Z",
+      ["a", "b"],
+      ["b", "a"],
+      ["a,b"],
+      ["a\",\"b"],
+      new Map([["a", "b"]]),
+      new Map([["b", "a"]]),
+      [["a", "b"]],
+      "\ud800",
+      "\ud801",
+      "\ufffd"
+    ]
+    assert.strictEqual(new Set(alike.map((raw) => of(raw))).size, alike.length)
+  })
+
+  it("is another in another place, under another name, and with other defaults of what it asks for", () => {
+    const raw = new Map([["command", "node"]])
+    const place = { provider: "native", scope: "project", origin: "workspace" } as const
+    const all = [
+      of(raw),
+      of(raw, { name: "other" }),
+      of(raw, { root: "/elsewhere" }),
+      of(raw, { provider: "claude-code" }),
+      Fingerprint.entry({ name: "docs", raw }, { ...place, scope: "local" }, "/work"),
+      Fingerprint.entry({ name: "docs", raw }, { ...place, origin: "home" }, "/work"),
+      Fingerprint.entry({ name: "docs", raw }, place, "/work", [{ id: "x", default: "safe" }]),
+      Fingerprint.entry({ name: "docs", raw }, place, "/work", [{ id: "x", default: "--evil" }])
+    ]
+    assert.strictEqual(new Set(all).size, all.length)
+    assert.strictEqual(
+      Fingerprint.entry({ name: "docs", raw }, place, "/work", [{ id: "x" }, { id: "y" }]),
+      Fingerprint.entry({ name: "docs", raw }, place, "/work", [{ id: "y" }, { id: "x" }])
+    )
   })
 })
