@@ -297,6 +297,25 @@ describe("what another program wrote for many configurations or for policy", () 
     assert.isUndefined(option.item.entry.env)
   })
 
+  it("asks what the document asks, with its choices, and knows what is secret by the field it is for", () => {
+    const [option] = Registry.options(tableOf(json({
+      name: "a/b",
+      remotes: [{
+        type: "sse",
+        url: "https://{region}.example.com",
+        variables: { region: { description: "Where", choices: ["us", "eu"], default: "eu" } },
+        headers: [{ name: "X-Key", value: "{key}{unknown}", isSecret: true, variables: { key: { default: "a}b" } } }]
+      }]
+    })))
+    assert.deepStrictEqual(option?.inputs, [
+      { id: "region", description: "Where", secret: false, default: "eu", choices: ["us", "eu"] },
+      { id: "key", description: undefined, secret: true, default: "a}b", choices: undefined }
+    ])
+    assert(option?.item._tag === "Server" && option.item.entry.transport === "sse")
+    assert.strictEqual(option.item.entry.url, "https://${input:region:-eu}.example.com")
+    assert.deepStrictEqual(option.item.entry.headers, new Map([["X-Key", "${input:key}{unknown}"]]))
+  })
+
   it("gives an argument of a bundle as many words as it has answers, and takes none of them for a variable", () => {
     const bundle = Bundle.decode(
       tableOf(json({
