@@ -5,21 +5,28 @@ import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Path from "@effect/platform/Path"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Option, type Scope } from "effect"
+import { execFileSync } from "node:child_process"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as Trust from "../../src/config/Trust.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as FileStore from "../../src/node/FileStore.ts"
+import * as NodeTrust from "../../src/node/NodeTrust.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
 import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
 import { named, source } from "../support/toolLists.ts"
 
 const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
-const storeIn = (directory: string, options?: Partial<FileStore.Options>) =>
-  FileStore.layer({ directory, ...options }).pipe(
-    Layer.provide(platform),
-    Layer.build,
-    Effect.map(Context.get(KeyValueStore.KeyValueStore))
-  )
+const storeIn = (
+  directory: string,
+  options?: Partial<FileStore.Options>,
+  seen?: Partial<FileSystem.FileSystem>
+) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    FileStore.make({ directory, ...options }).pipe(
+      Effect.provideService(FileSystem.FileSystem, { ...fs, ...seen }),
+      Effect.provide(platform)
+    ))
 
 /** A folder that does not exist yet, in one that is removed afterwards. */
 const place = Effect.gen(function*() {
@@ -245,6 +252,113 @@ describe("a store of files", () => {
   )
 
   live(
+    "reads nothing that has another name, another owner, or no end",
+    Effect.gen(function*() {
+      const { directory, fs, root } = yield* place
+      const store = yield* storeIn(directory)
+      yield* store.set("a", "1")
+      const file = `${directory}/${(yield* fs.readDirectory(directory))[0]}`
+      yield* fs.link(file, `${root}/other`)
+      assert.include((yield* Effect.flip(store.get("a"))).message, "another name")
+      // what is written is a new file
+      yield* store.set("a", "2")
+      assert.deepStrictEqual(yield* store.get("a"), Option.some("2"))
+      const planted = yield* storeIn(directory, {}, {
+        stat: (path) => Effect.map(fs.stat(path), (info) => path === file ? { ...info, uid: Option.some(4_242) } : info)
+      })
+      assert.include((yield* Effect.flip(planted.get("a"))).message, "somebody else's")
+      yield* fs.remove(file)
+      execFileSync("mkfifo", [file])
+      assert.include((yield* Effect.flip(store.get("a"))).message, "no file")
+    })
+  )
+
+  live(
+    "uses no directory of somebody else, and none on whose way others may put another",
+    Effect.gen(function*() {
+      const { fs, root } = yield* place
+      const refusal = (directory: string, seen?: Partial<FileSystem.FileSystem>) =>
+        Effect.flatMap(storeIn(directory, {}, seen), (store) => Effect.map(Effect.flip(store.set("a", "1")), String))
+      const foreign = yield* refusal(`${root}/foreign`, {
+        stat: (path) => Effect.map(fs.stat(path), (info) => ({ ...info, uid: Option.some(4_242) }))
+      })
+      assert.include(foreign, "somebody else's")
+
+      const open = `${root}/open`
+      yield* fs.makeDirectory(open)
+      yield* fs.chmod(open, 0o777)
+      assert.include(yield* refusal(`${open}/a/b`), "on the way")
+      // nobody can rename what is another's in a folder like this, but whoever comes first decides what a link leads to
+      yield* fs.chmod(open, 0o1777)
+      yield* (yield* storeIn(`${open}/a/b`)).set("a", "1")
+      yield* fs.symlink(open, `${root}/link`)
+      assert.include(yield* refusal(`${root}/link/c`), "on the way")
+    })
+  )
+
+  live(
+    "makes files and folders private from their first moment on, whatever the process makes otherwise",
+    Effect.gen(function*() {
+      const { directory, fs } = yield* place
+      const made: Array<readonly [string, number | undefined, string | undefined]> = []
+      const store = yield* storeIn(directory, {}, {
+        open: (path, options) => {
+          made.push(["file", options?.mode, options?.flag])
+          return fs.open(path, options)
+        },
+        makeDirectory: (path, options) => {
+          made.push(["folder", options?.mode, undefined])
+          return fs.makeDirectory(path, options)
+        }
+      })
+      yield* store.set("a", "1")
+      yield* store.create("b", "1")
+      assert.deepStrictEqual(made.map((each) => each.join(" ")), [
+        `folder ${0o700} `,
+        `file ${0o600} wx`,
+        `folder ${0o700} `,
+        `file ${0o600} wx`
+      ])
+    })
+  )
+
+  live(
+    "lets one of many be first, and gives all of them what that one wrote, whole at any time",
+    Effect.gen(function*() {
+      const { directory, fs } = yield* place
+      const stores = yield* Effect.forEach(Array.from({ length: 20 }), () => storeIn(directory))
+      const values = stores.map((_, at) => String(at).repeat(5_000))
+      const read = Effect.flatMap(
+        stores[0]!.get("k"),
+        (value) => Effect.sync(() => assert.isTrue(Option.isNone(value) || values.includes(value.value)))
+      )
+      const [won] = yield* Effect.all([
+        Effect.forEach(stores, (store, at) => store.create("k", values[at]!), { concurrency: "unbounded" }),
+        Effect.forEach(Array.from({ length: 40 }), () => read, { concurrency: 4 })
+      ], { concurrency: 2 })
+      assert.strictEqual(new Set(won).size, 1)
+      assert.deepStrictEqual(yield* stores[3]!.get("k"), Option.some(won[0]!))
+      assert.strictEqual((yield* fs.readDirectory(directory)).length, 1)
+      const isPresent = yield* stores[0]!.present
+      assert.deepStrictEqual(["k", "l"].map(isPresent), [true, false])
+    })
+  )
+
+  live(
+    "finds out who was first also where a file can have one name only",
+    Effect.gen(function*() {
+      const { directory, fs } = yield* place
+      const stores = yield* Effect.forEach(
+        Array.from({ length: 5 }),
+        () => storeIn(directory, {}, { link: (path) => Effect.flatMap(fs.stat(`${path}/nothing`), () => Effect.void) })
+      )
+      for (const store of stores) assert.strictEqual(yield* store.create("k", "first"), "first")
+      assert.strictEqual(yield* stores[0]!.create("k", "second"), "first")
+      assert.strictEqual((yield* fs.readDirectory(directory)).length, 1)
+    })
+  )
+
+  live(
     "fails where there can be no directory, and says so",
     Effect.gen(function*() {
       const { fs, root } = yield* place
@@ -297,6 +411,88 @@ describe("the folder for caches", () => {
       const store = yield* storeOn({ XDG_CACHE_HOME: root, HOME: root, LOCALAPPDATA: root })
       yield* store.set("a", "1")
       assert.isNotEmpty(yield* fs.readDirectory(root))
+    })
+  )
+})
+
+describe("trust over files", () => {
+  const asked = (server: string): Trust.Candidate => ({
+    root: "/work",
+    server,
+    fingerprint: `sha256:${server}`,
+    entry: { transport: "stdio", name: server, enabled: true, command: "node", args: [] },
+    provenance: { provider: "native", scope: "project", origin: "workspace", pointer: [] },
+    variables: [],
+    hazards: []
+  })
+  const names = [
+    "../../x",
+    "CON",
+    "a:b",
+    "x".repeat(300),
+    "\u{1f600}",
+    ...Array.from({ length: 20 }, (_, at) => `s${at}`)
+  ]
+
+  const trustIn = (directory: string) =>
+    NodeTrust.layer({ directory }).pipe(
+      Layer.provide(McpEvent.layerNone),
+      Layer.build,
+      Effect.map(Context.get(Trust.Trust))
+    )
+
+  live(
+    "loses no decision of many processes that begin at the same time, and is nobody else's to read",
+    Effect.gen(function*() {
+      const { directory, fs } = yield* place
+      yield* Effect.forEach(
+        names,
+        (server) =>
+          Effect.flatMap(
+            trustIn(directory),
+            (trust) => Effect.zipRight(trust.review([asked(server)]), trust.approve(server))
+          ),
+        {
+          concurrency: "unbounded",
+          discard: true
+        }
+      )
+      const given = yield* Effect.flatMap(trustIn(directory), (trust) => trust.review(names.map(asked)))
+      assert.isTrue(given.every(({ _tag }) => _tag === "Approved"))
+      const files = yield* fs.readDirectory(directory)
+      assert.strictEqual(files.length, names.length + 1)
+      for (const file of files) {
+        assert.match(file, /^[0-9a-f]{64}\.value$/)
+        assert.strictEqual(yield* modeOf(fs, `${directory}/${file}`), 0o600)
+      }
+    })
+  )
+
+  it.effect("is kept where the user's programs keep what they must not forget", () =>
+    Effect.gen(function*() {
+      const folder = (platform: string, variables: Readonly<Record<string, string>>) =>
+        Effect.map(
+          Path.Path,
+          (path) => NodeTrust.defaultDirectory("app", { platform, variables: () => variables }, path)
+        )
+      assert.strictEqual(yield* folder("linux", { HOME: "/home/u" }), "/home/u/.local/state/app/trust")
+      assert.strictEqual(yield* folder("linux", { HOME: "/home/u", XDG_STATE_HOME: "/s" }), "/s/app/trust")
+      assert.strictEqual(
+        yield* folder("darwin", { HOME: "/Users/u" }),
+        "/Users/u/Library/Application Support/app/trust"
+      )
+      assert.isUndefined(yield* folder("linux", { XDG_CACHE_HOME: "/c" }))
+    }).pipe(Effect.provide(NodePath.layerPosix)))
+
+  live(
+    "is asked for each time where it can be kept nowhere, and says why",
+    Effect.gen(function*() {
+      const trust = yield* Effect.provide(
+        Effect.map(Layer.build(Layer.provide(NodeTrust.layer(), McpEvent.layerNone)), Context.get(Trust.Trust)),
+        HostEnvironment.layer({ XDG_CACHE_HOME: "/tmp" })
+      )
+      assert.deepStrictEqual((yield* trust.review([asked("a")]))[0], { _tag: "Pending", why: "new" })
+      assert.include((yield* Effect.flip(trust.approve("a"))).message, "no folder")
     })
   )
 })
