@@ -111,7 +111,7 @@ export class Trust extends Context.Tag("effect-mcp-runtime/config/Trust")<Trust,
   ) => Effect.Effect<void, McpError.NotFound | McpError.TrustNotKept>
   /** By fingerprint or name, of the last review. */
   readonly revoke: (server: string) => Effect.Effect<void, McpError.NotFound | McpError.TrustNotKept>
-  /** An element for every approval and revocation from now on. */
+  /** An element for every approval and revocation from now on, and for those of other processes where the store tells. */
   readonly changes: Stream.Stream<void>
 }>() {}
 

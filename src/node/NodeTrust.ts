@@ -6,14 +6,18 @@
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
-import type * as Path from "@effect/platform/Path"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
+import * as ConfigFiles from "../config/ConfigFiles.ts"
 import * as Trust from "../config/Trust.ts"
 import * as TrustStore from "../config/TrustStore.ts"
 import type * as McpEvent from "../McpEvent.ts"
-import type * as HostEnvironment from "../transport/HostEnvironment.ts"
+import * as HostEnvironment from "../transport/HostEnvironment.ts"
 import * as FileStore from "./FileStore.ts"
 
 /**
@@ -47,15 +51,37 @@ export const defaultDirectory = (app: string, host: HostEnvironment.Host, path: 
 /** An approval names a few variables; what is larger is none. */
 const maxBytes = 256 * 1024
 
-const layerStore = ({ app, directory }: Options): Layer.Layer<TrustStore.TrustStore> =>
+const placeOf = ({ app, directory }: Options) => (host: HostEnvironment.Host, path: Path.Path): string | undefined =>
+  directory ?? defaultDirectory(app, host, path)
+
+const layerStore = (options: Options): Layer.Layer<TrustStore.TrustStore, never, FileSystem.FileSystem | Path.Path> =>
   Layer.effect(
     TrustStore.TrustStore,
-    FileStore.make({
-      directory: directory ?? ((host, path) => defaultDirectory(app, host, path)),
-      maxBytes,
-      maxAge: Duration.infinity
+    FileStore.make({ directory: placeOf(options), maxBytes, maxAge: Duration.infinity })
+  )
+
+/** What one decision writes, and a decision that somebody else has made. */
+const settling = Duration.millis(50)
+
+/** Hears of decisions that other processes make too: a person may answer in another window. */
+const following = (
+  options: Options
+): Layer.Layer<Trust.Trust, never, ConfigFiles.ConfigFiles | Path.Path | Trust.Trust> =>
+  Layer.effect(
+    Trust.Trust,
+    Effect.gen(function*() {
+      const trust = yield* Trust.Trust
+      const files = yield* ConfigFiles.ConfigFiles
+      const path = yield* Path.Path
+      const directory = placeOf(options)(yield* HostEnvironment.HostEnvironment, path)
+      if (directory === undefined) return trust
+      const elsewhere = files.watch([path.join(directory, "*.value")]).pipe(
+        Stream.drop(1),
+        Stream.debounce(settling)
+      )
+      return { ...trust, changes: Stream.merge(trust.changes, elsewhere, { haltStrategy: "left" }) }
     })
-  ).pipe(Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
+  )
 
 /**
  * @since 0.1.0
@@ -63,5 +89,9 @@ const layerStore = ({ app, directory }: Options): Layer.Layer<TrustStore.TrustSt
  */
 export const layer = (options?: Partial<Options>): Layer.Layer<Trust.Trust, never, McpEvent.McpEvents> => {
   const all = { ...defaults, ...options }
-  return Layer.provide(Trust.layer(all), layerStore(all))
+  return following(all).pipe(
+    Layer.provide(Layer.merge(Trust.layer(all), ConfigFiles.layer)),
+    Layer.provide(layerStore(all)),
+    Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))
+  )
 }

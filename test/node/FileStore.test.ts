@@ -4,7 +4,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Path from "@effect/platform/Path"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, Option, type Scope } from "effect"
+import { Context, Effect, Layer, Option, type Scope, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as Trust from "../../src/config/Trust.ts"
@@ -333,7 +333,7 @@ describe("a store of files", () => {
         (value) => Effect.sync(() => assert.isTrue(Option.isNone(value) || values.includes(value.value)))
       )
       const [won] = yield* Effect.all([
-        Effect.forEach(stores, (store, at) => store.create("k", values[at]!), { concurrency: "unbounded" }),
+        Effect.forEach(stores, (store, at) => store.create("k", values[at]!), { concurrency: 6 }),
         Effect.forEach(Array.from({ length: 40 }), () => read, { concurrency: 4 })
       ], { concurrency: 2 })
       assert.strictEqual(new Set(won).size, 1)
@@ -465,6 +465,20 @@ describe("trust over files", () => {
         assert.match(file, /^[0-9a-f]{64}\.value$/)
         assert.strictEqual(yield* modeOf(fs, `${directory}/${file}`), 0o600)
       }
+    })
+  )
+
+  live(
+    "hears of a decision that is made in another process",
+    Effect.gen(function*() {
+      const { directory } = yield* place
+      const [mine, theirs] = yield* Effect.all([trustIn(directory), trustIn(directory)])
+      yield* theirs.review([asked("a")])
+      const heard = Stream.runHead(mine.changes)
+      // whoever begins to listen has heard nothing of what was before
+      const deciding = Effect.forever(Effect.zipRight(theirs.approve("a"), Effect.sleep("50 millis")))
+      assert.isTrue(Option.isSome(yield* Effect.raceFirst(heard, deciding)))
+      assert.deepStrictEqual((yield* mine.review([asked("a")]))[0]?._tag, "Approved")
     })
   )
 
