@@ -15,6 +15,8 @@ const { values } = parseArgs({
     runs: { type: "string", default: "9" },
     one: { type: "string" },
     folder: { type: "string" },
+    /** Leaves the trees in this folder and measures nothing, for `node --cpu-prof bench/discovery.mjs --one hosts --folder …`. */
+    lay: { type: "string" },
     dist: { type: "string", default: fileURLToPath(new URL("../dist", import.meta.url)) }
   }
 })
@@ -107,7 +109,7 @@ if (values.one !== undefined) {
     faults: found.issues.filter((issue) => issue.severity === "error").map((issue) => `${issue.path}: ${issue.message}`)
   }))
 } else {
-  const folder = mkdtempSync(join(tmpdir(), "mcp-discovery-"))
+  const folder = values.lay ?? mkdtempSync(join(tmpdir(), "mcp-discovery-"))
   const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]
   const trees = {
     empty: { "home/.keep": "", "project/.keep": "" },
@@ -117,6 +119,7 @@ if (values.one !== undefined) {
   try {
     for (const [name, tree] of Object.entries(trees)) {
       lay(join(folder, name), tree)
+      if (values.lay !== undefined) continue
       const runs = Array.from({ length: Number(values.runs) }, () =>
         JSON.parse(execFileSync(process.execPath, [
           fileURLToPath(import.meta.url),
@@ -135,6 +138,6 @@ if (values.one !== undefined) {
       for (const fault of faults.slice(0, 5)) console.log(`  fault: ${fault}`)
     }
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    if (values.lay === undefined) rmSync(folder, { recursive: true, force: true })
   }
 }

@@ -360,7 +360,17 @@ export const decode = (input: unknown): Effect.Effect<ServerConfig, McpError.Con
 
 const nameOf = (input: object): string => "name" in input && typeof input.name === "string" ? input.name : "(unnamed)"
 
-const decodeEither = (input: unknown): Either.Either<ServerConfig, McpError.ConfigurationError> => {
+/**
+ * `decode` at once, for those who have thousands to check, and who know where they have them from: what is `found` is
+ * added as it is.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const decodeEither = (
+  input: unknown,
+  found: Pick<ServerConfig, "expansion" | "provenance"> = {}
+): Either.Either<ServerConfig, McpError.ConfigurationError> => {
   if (typeof input !== "object" || input === null) {
     return Either.left(new McpError.ConfigurationError({ server: "(unnamed)", path: "", detail: "expected an object" }))
   }
@@ -383,7 +393,7 @@ const decodeEither = (input: unknown): Either.Either<ServerConfig, McpError.Conf
     })
   })
   return Either.filterOrLeft(
-    decoded,
+    Either.map(decoded, (config): ServerConfig => ({ ...config, ...found })),
     (config) => !("url" in config) || config.expansion !== undefined || !config.url.includes("${"),
     () =>
       new McpError.ConfigurationError({ server, path: "url", detail: "a variable, but nothing says what it may be" })

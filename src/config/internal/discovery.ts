@@ -130,7 +130,7 @@ export const make = ({ files, options, place, trust }: Requirements): Discoverer
       inputs: new Map(reads.map(({ decoded, path }) => [path, decoded.inputs]))
     }
     const merged = Merge.merge([...layers, Given.layer(options.servers)])
-    const prepared = yield* Effect.forEach(merged, (one) => Preparing.prepare(one, around))
+    const prepared = merged.map((one) => Preparing.prepare(one, around))
 
     const candidates = prepared.flatMap(({ candidate }) => candidate ?? [])
     const verdicts = yield* trust.review(candidates)

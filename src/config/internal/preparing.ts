@@ -3,7 +3,6 @@
  *
  * @internal
  */
-import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as McpError from "../../McpError.ts"
 import type * as ConfigEntry from "../ConfigEntry.ts"
@@ -87,38 +86,35 @@ const variablesOf = (entry: ConfigEntry.ConfigEntry): ReadonlyArray<string> => [
 ]
 
 /** @internal */
-export const prepare = (merged: Merge.Merged, around: Around): Effect.Effect<Prepared> =>
-  Effect.gen(function*() {
-    const { item, provenance } = merged
-    const { given, place, policies } = around
-    if (item._tag !== "Server") {
-      const fingerprint = Fingerprint.entry(item, provenance, place.root)
-      return { merged, fingerprint, config: undefined, decision: "allowed", candidate: undefined }
+export const prepare = (merged: Merge.Merged, around: Around): Prepared => {
+  const { item, provenance } = merged
+  const { given, place, policies } = around
+  const fingerprint = Fingerprint.entry(item, provenance, place.root, around.inputs.get(provenance.path))
+  if (item._tag !== "Server") {
+    return { merged, fingerprint, config: undefined, decision: "allowed", candidate: undefined }
+  }
+  const inCode = provenance.provider === Given.provider ? given.find(({ name }) => name === merged.name) : undefined
+  if (inCode !== undefined) {
+    const fingerprint = Fingerprint.of(inCode)
+    const decision = ServerPolicy.decide(policies, ServerPolicy.subject(inCode, fingerprint))
+    return { merged, fingerprint, config: Either.right({ ...inCode, provenance }), decision, candidate: undefined }
+  }
+  const { entry } = item
+  const config = Server.make(entry, { expansion: expansionOf(merged, around), provenance })
+  const decision = Either.isRight(config)
+    ? ServerPolicy.decide(policies, ServerPolicy.subject(config.right, fingerprint))
+    : "allowed"
+  const asks = Either.isRight(config) && decision === "allowed" && !Scope.rights(originOf(merged)).start
+  const candidate = asks
+    ? {
+      root: place.root,
+      server: merged.name,
+      fingerprint,
+      entry,
+      provenance,
+      variables: variablesOf(entry),
+      hazards: ServerPolicy.hazards(entry)
     }
-    const { entry } = item
-    const inCode = provenance.provider === Given.provider
-      ? given.find(({ name }) => name === merged.name)
-      : undefined
-    const fingerprint = inCode === undefined
-      ? Fingerprint.entry(item, provenance, place.root, around.inputs.get(provenance.path))
-      : Fingerprint.of(inCode)
-    const config = inCode === undefined
-      ? yield* Effect.either(Server.make(entry, { expansion: expansionOf(merged, around), provenance }))
-      : Either.right({ ...inCode, provenance })
-    const decision = Either.isRight(config)
-      ? ServerPolicy.decide(policies, ServerPolicy.subject(config.right, fingerprint))
-      : "allowed"
-    const asks = Either.isRight(config) && decision === "allowed" && !Scope.rights(originOf(merged)).start
-    const candidate = asks
-      ? {
-        root: place.root,
-        server: merged.name,
-        fingerprint,
-        entry,
-        provenance,
-        variables: variablesOf(entry),
-        hazards: ServerPolicy.hazards(entry)
-      }
-      : undefined
-    return { merged, fingerprint, config, decision, candidate }
-  })
+    : undefined
+  return { merged, fingerprint, config, decision, candidate }
+}

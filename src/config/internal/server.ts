@@ -4,7 +4,7 @@
  * @internal
  */
 import * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import type * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import * as Redacted from "effect/Redacted"
 import type * as McpError from "../../McpError.ts"
@@ -108,22 +108,23 @@ const defined = (fields: object): object =>
 /** @internal */
 export const make = (
   entry: ConfigEntry.ConfigEntry,
-  { expansion, provenance }: Options
-): Effect.Effect<ServerConfig.ServerConfig, McpError.ConfigurationError> =>
-  ServerConfig.decode(defined({
-    ...(entry.transport === "stdio" ? launch(entry) : reach(entry)),
-    name: entry.name,
-    title: entry.title,
-    description: entry.description,
-    enabled: entry.enabled,
-    required: entry.required,
-    lazy: entry.lazy,
-    protocol: entry.protocol,
-    startupTimeout: time(entry.timeouts?.startupMs),
-    requestTimeout: time(entry.timeouts?.requestMs),
-    enabledTools: entry.tools?.allow,
-    disabledTools: entry.tools?.deny,
-    autoApprove: entry.tools?.autoApprove,
-    expansion,
-    provenance
-  }))
+  found: Options
+): Either.Either<ServerConfig.ServerConfig, McpError.ConfigurationError> =>
+  ServerConfig.decodeEither(
+    defined({
+      ...(entry.transport === "stdio" ? launch(entry) : reach(entry)),
+      name: entry.name,
+      title: entry.title,
+      description: entry.description,
+      enabled: entry.enabled,
+      required: entry.required,
+      lazy: entry.lazy,
+      protocol: entry.protocol,
+      startupTimeout: time(entry.timeouts?.startupMs),
+      requestTimeout: time(entry.timeouts?.requestMs),
+      enabledTools: entry.tools?.allow,
+      disabledTools: entry.tools?.deny,
+      autoApprove: entry.tools?.autoApprove
+    }),
+    found
+  )
