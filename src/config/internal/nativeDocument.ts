@@ -4,7 +4,7 @@
  * @internal
  */
 import * as Schema from "effect/Schema"
-import { flag, older, optional, reserved, server, text } from "./nativeShape.ts"
+import { anyCase, flag, older, optional, reserved, server, text } from "./nativeShape.ts"
 
 /** No control characters, and no hyphen in front: a name that begins like an option is one on a command line. */
 const name = new RegExp(
@@ -14,20 +14,19 @@ const name = new RegExp(
 const list = (key: string, of: string) =>
   Schema.Array(Schema.NonEmptyString).annotations({ description: `${key}: ${of}` })
 
-const addresses = /^(?:\*|[^:/?#\s]+:\/\/[^/?#\s]\S*|.*\$\{.*)$/
+const scheme = `${anyCase("https?")}|${anyCase("wss?")}|[^:/?#\\s]*\\*[^:/?#\\s]*`
+const authority = "\\[[0-9A-Fa-f:.*]+\\](?::[0-9*]+)?|[^/?#\\s<>^|%\\\\[\\]]+"
+
+/** A variable says what it stands for only later. */
+const addresses = new RegExp(`^(?:\\*|(?:${scheme})://(?:${authority})(?:[/?#]\\S*)?|.*\\$\\{.*)$`)
 
 const ruled = {
   name: Schema.NonEmptyString.annotations({
     description: "By name, with * for any characters: a convenience, and no protection, because a name can be changed."
   }),
-  command: Schema.NonEmptyArray(Schema.String).pipe(
-    Schema.filter(([program]) => program !== "", {
-      jsonSchema: {
-        description: "By the whole command line, word by word.",
-        prefixItems: [{ type: "string", minLength: 1 }]
-      }
-    })
-  ),
+  command: Schema.Tuple([Schema.NonEmptyString], Schema.String).annotations({
+    description: "By the whole command line, word by word."
+  }),
   commandLine: Schema.NonEmptyString.annotations({
     description: "By the command line, its words joined by spaces, with * for any characters."
   }),

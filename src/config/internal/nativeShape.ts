@@ -10,12 +10,17 @@ import * as Schema from "effect/Schema"
 export const reserved = "__proto__|constructor|prototype"
 
 const line = /^[^\u0000\r\n]*$/
-const path = /^(?=.*\S)[^\u0000\r\n]*$/
-const command = /^(?!\s*(?:\\\\|\/\/))(?=.*\S)[^\u0000\r\n]*$/
+/** Neither empty, nor on another machine. */
+const path = /^(?!\s*(?:\\\\|\/\/))(?=.*\S)[^\u0000\r\n]*$/
 const variable = new RegExp(`^(?!(?:${reserved})$)[^=\\u0000]+$`)
 
-/** As patterns of JSON Schema have no flag for it. */
-const anyCase = (word: string): string => word.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`)
+/**
+ * Letters in any case, as patterns of JSON Schema have no flag for it.
+ *
+ * @internal
+ */
+export const anyCase = (word: string): string =>
+  word.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`)
 
 const header = new RegExp(
   `^(?!(?:${
@@ -37,7 +42,7 @@ const header = new RegExp(
 )
 
 /** White space around a header is cut off, line breaks too. */
-const headerValue = /^\s*[^\u0000\r\n]*\s*$/
+const headerValue = /^\s*[\t\u0020-\u007e\u0080-\u00ff]*\s*$/
 
 /** Where a variable begins an address it says all of it. */
 const address = (schemes: string) => new RegExp(`^\\s*(?:\\$\\{|${anyCase(schemes)}://[^\\s/?#])[^\\u0000\\r\\n]*\\s*$`)
@@ -80,6 +85,19 @@ const anything = (description: string) => described(Schema.Unknown, description)
 /** @internal */
 export const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
+const isNothing = (value: unknown, all: ReadonlyArray<unknown>): boolean =>
+  all.some((one) => JSON.stringify(one) === JSON.stringify(value))
+
+/** What programs write that fill in all fields there are: a field of the other kind of server, with nothing in it. */
+const nothing = (...all: ReadonlyArray<unknown>) =>
+  optional(
+    Schema.Unknown.pipe(
+      Schema.filter((value) => isNothing(value, all), {
+        jsonSchema: { enum: all, deprecated: true, description: "Belongs to the other kind of server." }
+      })
+    )
+  )
+
 const common = {
   title: optional(described(Schema.String, "What people call it.")),
   description: optional(described(Schema.String, "What it is for.")),
@@ -116,18 +134,16 @@ const remoteWord = Schema.Literal("streamable-http", "http", "sse", "ws", "auto"
 })
 const remoteWords = Schema.Literal("streamableHttp", "streamablehttp", "streamable_http", "websocket", "remote")
 
+const argv = Schema.Tuple([Schema.String.pipe(Schema.pattern(path))], Schema.String.pipe(Schema.pattern(line)))
+
 /** @internal */
 export const stdio = Schema.Struct({
   type: optional(Schema.Union(stdioWord, older(stdioWords, "`stdio`"))),
   transport: optional(older(Schema.Union(stdioWord, stdioWords), "`type`")),
   command: Schema.Union(
-    text(command, "One program, by name or path: no line for a shell."),
+    text(path, "One program, by name or path: no line for a shell."),
     older(
-      Schema.NonEmptyArray(Schema.String.pipe(Schema.pattern(line))).pipe(
-        Schema.filter(([program]) => command.test(program), {
-          jsonSchema: { prefixItems: [{ type: "string", pattern: command.source }] }
-        })
-      ),
+      argv,
       "a program, and its arguments in `args`"
     )
   ),
@@ -152,6 +168,9 @@ export const stdio = Schema.Struct({
     })
   ),
   cwd: optional(text(path, "The folder it is started in. A relative one begins at the project, or beside this file.")),
+  headers: nothing(false, [], {}),
+  headersCommand: nothing(false, [], {}),
+  oauth: nothing(false, [], {}),
   ...common
 }).annotations({ identifier: "stdio", title: "A program of this machine" })
 
@@ -208,20 +227,21 @@ export const remote = Schema.Struct({
     })
   ),
   headersCommand: optional(
-    Schema.NonEmptyArray(Schema.String.pipe(Schema.pattern(line))).pipe(
-      Schema.filter(([program]) => command.test(program), {
-        jsonSchema: {
-          description: "A program and its arguments, without a shell, that prints more headers as a JSON object.",
-          prefixItems: [{ type: "string", pattern: command.source }]
-        }
-      })
-    )
+    argv.annotations({
+      description: "A program and its arguments, without a shell, that prints more headers as a JSON object."
+    })
   ),
   oauth: optional(
     Schema.Union(Schema.Boolean, Schema.Literal("oauth"), oauth).annotations({
       description: "How to log in if the server asks for it; false: not at all."
     })
   ),
+  args: nothing(false, [], {}),
+  env: nothing({}),
+  withoutEnv: nothing([]),
+  envFile: nothing(false, [], {}),
+  inheritEnv: nothing(false, [], {}),
+  cwd: nothing(false, [], {}),
   ...common
 }).annotations({ identifier: "remote", title: "A server behind an address" }).pipe(
   Schema.filter(

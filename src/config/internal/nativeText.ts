@@ -14,12 +14,17 @@ const isTable = (value: Value): value is Table => value instanceof Map
 const block = (open: string, parts: ReadonlyArray<string>, close: string, indent: string): string =>
   parts.length === 0 ? open + close : `${open}\n${indent}  ${parts.join(`,\n${indent}  `)}\n${indent}${close}`
 
+/** Written in digits it would be an exact integer, which is another value. */
+const inexact = (number: number): string | undefined =>
+  Number.isInteger(number) && !Number.isSafeInteger(number) ? number.toExponential() : undefined
+
 const jsonValue = (value: Value, indent: string): string => {
   const inner = `${indent}  `
   if (isTable(value)) {
     return block("{", Array.from(value, ([key, of]) => `${JSON.stringify(key)}: ${jsonValue(of, inner)}`), "}", indent)
   }
   if (Array.isArray(value)) return block("[", value.map((of) => jsonValue(of, inner)), "]", indent)
+  if (typeof value === "number") return inexact(value) ?? JSON.stringify(value)
   return typeof value === "bigint" ? String(value) : JSON.stringify(value)
 }
 
@@ -33,7 +38,13 @@ const tomlText = (text: string): string =>
 const tomlKey = (key: string): string => /^[A-Za-z0-9_-]+$/.test(key) ? key : tomlText(key)
 
 const tomlNumber = (number: number): string =>
-  Number.isNaN(number) ? "nan" : Number.isFinite(number) ? String(number) : number > 0 ? "inf" : "-inf"
+  Number.isNaN(number)
+    ? "nan"
+    : Number.isFinite(number)
+    ? inexact(number) ?? String(number)
+    : number > 0
+    ? "inf"
+    : "-inf"
 
 const tomlValue = (value: Exclude<Value, null>): string => {
   if (isTable(value)) {

@@ -43,7 +43,9 @@ const rule = (value: ConfigDocument.Value): Ruled => {
     case "fingerprint":
       return isText(of) ? { _tag: "Fingerprint", fingerprint: of } : "a fingerprint is a text"
     default:
-      return `a rule knows no ${UntrustedText.excerpt(key, 64)}, only name, command, commandLine, program, url and fingerprint`
+      return `a rule knows no ${
+        UntrustedText.excerpt(key, 64)
+      }, only name, command, commandLine, program, url and fingerprint`
   }
 }
 

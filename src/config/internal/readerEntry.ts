@@ -126,7 +126,7 @@ const unused = (to: Values.Reading, uses: Uses.Uses, isStdio: boolean): void => 
     if (!others.has(meaning)) continue
     for (const { key, value } of found) {
       if (to.table.mixing !== undefined) to.fail(to.table.mixing, key)
-      else if (!isEmpty(value)) to.warn("unused-field", key)
+      else if (meaning === "command" || meaning === "url" || !isEmpty(value)) to.warn("unused-field", key)
     }
   }
 }
