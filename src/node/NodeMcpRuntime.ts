@@ -168,10 +168,12 @@ export const layerConfigured = <E = never>(
     tell(yield* discovery.current)
     if (options.follow === false) return
     yield* discovery.changes.pipe(
-      Stream.runForEach((change) => {
+      // a reload waits for successors, and what must be stopped does not wait for that
+      Stream.mapEffect((change) => {
         tell(change.discovery)
         return reload(change.discovery.configs)
-      }),
+      }, { concurrency: "unbounded" }),
+      Stream.runDrain,
       Effect.forkScoped
     )
   }))

@@ -268,7 +268,7 @@ describe("trust", () => {
   it.scoped("waits for no store that does not answer", () =>
     Effect.gen(function*() {
       const process = yield* processOver({ ...storeOf(new Map()), get: () => Effect.never, present: Effect.never })
-      const all = Array.from({ length: 100 }, (_, at) => candidate({ server: `s${at}` }))
+      const all = Array.from({ length: 20 }, (_, at) => candidate({ server: `s${at}` }))
       const review = yield* Effect.fork(process.trust.review(all))
       yield* TestClock.adjust("11 seconds")
       assert.isTrue((yield* Fiber.join(review)).every((given) => given._tag === "Pending"))

@@ -60,6 +60,8 @@ export const make = (
     const slots = yield* Slots.make(options.batchSize)
     const reloads = yield* Effect.makeSemaphore(1)
     const bars = Bars.make()
+    /** The number of the reload that these are the servers of. */
+    let reloaded = 0
     // supervisors run in what the layer was built in, not in what the first caller happened to be in
     const runtime = yield* Effect.runtime()
 
@@ -309,7 +311,9 @@ export const make = (
         const { blocked, turn } = bars.raise(given)
         return Effect.flatMap(block(blocked), (stopped) =>
           reloads.withPermits(1)(Effect.suspend(() => {
-            if (closed) return Effect.succeed(Plan.emptyReport())
+            // one that was overtaken says nothing new
+            if (closed || turn < reloaded) return Effect.succeed(Plan.emptyReport())
+            reloaded = turn
             const configs = given.map((config) => bars.latest(turn, config))
             return Effect.flatMap(
               Plan.make({ configs, entries, stopped, share: options.shareIdentical, supervise }),
