@@ -1,14 +1,12 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { execFile, spawn } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import * as Compiled from "../support/compiled.ts"
 import { eventually } from "../support/leaks.ts"
 import type * as Journal from "./journal.ts"
 import { alive, journalOfMine, program } from "./stdio.ts"
 
-const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const host = fileURLToPath(new URL("../fixtures/faults/host.mjs", import.meta.url))
 
 interface Ended {
@@ -19,26 +17,16 @@ interface Ended {
 }
 
 describe("a host that ends without a close", () => {
-  let build = ""
+  let compiled: Compiled.Compiled | undefined
 
-  // A host is a process of its own, and Node 20 runs no TypeScript: it needs the package as JavaScript, inside the
-  // repository so that it finds its dependencies.
-  beforeAll(() =>
-    new Promise<void>((resolve) => {
-      mkdirSync(join(root, "node_modules", ".cache"), { recursive: true })
-      build = mkdtempSync(join(root, "node_modules", ".cache", "faults-"))
-      const compiler = join(root, "node_modules", "typescript", "bin", "tsc")
-      // Types are checked elsewhere; a host that cannot run says so itself.
-      execFile(process.execPath, [compiler, "--outDir", build, "--declaration", "false", "--declarationMap", "false"], {
-        cwd: root
-      }, () => resolve())
-    }), 60_000)
-
-  afterAll(() => rmSync(build, { recursive: true, force: true }))
+  beforeAll(async () => {
+    compiled = await Compiled.compile()
+  }, 60_000)
+  afterAll(() => compiled?.remove())
 
   const run = (mode: string, ending: "exit" | "crash" | "wait", journal: Journal.Journal) =>
     Effect.async<Ended>((resume) => {
-      const child = spawn(process.execPath, [host, build, program, mode, journal.file, ending], {
+      const child = spawn(process.execPath, [host, compiled!.folder, program, mode, journal.file, ending], {
         stdio: ["ignore", "pipe", "pipe"]
       })
       let stdout = ""

@@ -20,7 +20,7 @@ export const compile = (): Promise<Compiled> => {
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, "compiled-"))
   const compiler = join(root, "node_modules", "typescript", "bin", "tsc")
-  const options = ["--outDir", folder, "--declaration", "false", "--declarationMap", "false"]
+  const options = ["--noCheck", "--outDir", folder, "--declaration", "false", "--declarationMap", "false"]
   return new Promise((resolve) => {
     execFile(process.execPath, [compiler, ...options], { cwd: root }, () => {
       resolve({ folder, remove: () => rmSync(folder, { recursive: true, force: true }) })
