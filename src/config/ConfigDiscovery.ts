@@ -44,6 +44,8 @@ export interface Options {
   readonly servers: ReadonlyArray<ServerConfig.ServerConfig>
   /** Whether files in the workspace count at all. */
   readonly enableProjectConfig: boolean
+  /** Whether files in the home folder count. */
+  readonly enableUserConfig: boolean
   /** Names of servers that are switched on, or off, whatever their entries say; off is stronger. */
   readonly enable: ReadonlyArray<string>
   readonly disable: ReadonlyArray<string>
@@ -73,6 +75,7 @@ export const defaults: Options = {
   plugins: [],
   servers: [],
   enableProjectConfig: true,
+  enableUserConfig: true,
   enable: [],
   disable: [],
   hide: {},

@@ -154,6 +154,33 @@ describe("ConfigDiscovery", () => {
       assert.deepStrictEqual(states(found), { a: "Ready" })
     }))
 
+  it.effect("leaves the home folder out too, and reads a file that it is given", () =>
+    Effect.gen(function*() {
+      const given = "/elsewhere/servers.json"
+      const files = { [user]: servers({ a: { command: "a" } }), [given]: servers({ b: { command: "./b" } }) }
+      const only = { enableProjectConfig: false, enableUserConfig: false, files: [{ path: given }] }
+      const found = yield* discovered(files, only)
+      assert.deepStrictEqual(states(found), { b: "Ready" })
+      assert.strictEqual(found.configs[0]?.expansion?.directory, "/elsewhere")
+      const gone = yield* discovered(files, { ...only, files: [{ path: "/nowhere.json" }] })
+      assert.deepStrictEqual(gone.issues.map(({ kind, path }) => [kind, path]), [["unreadable", "/nowhere.json"]])
+    }))
+
+  it.effect("reads what plugins bring, and lets everything else be stronger", () =>
+    Effect.gen(function*() {
+      const files = {
+        "/plugins/one/.mcp.json": JSON.stringify({ a: { command: "${CLAUDE_PLUGIN_ROOT}/a" }, b: { command: "b" } }),
+        [user]: servers({ b: { command: "mine" } })
+      }
+      const found = yield* discovered(files, { plugins: ["/plugins/one"] })
+      assert.deepStrictEqual(found.servers.map(({ name, provenance }) => [name, provenance.scope]).toSorted(), [
+        ["a", "plugin"],
+        ["b", "user"]
+      ])
+      const a = found.configs.find(({ name }) => name === "a")
+      assert.strictEqual(a?.expansion?.places["pluginRoot"], "/plugins/one")
+    }))
+
   it.effect("switches servers on and off, and hides them, by options", () =>
     Effect.gen(function*() {
       const files = {

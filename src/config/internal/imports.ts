@@ -29,22 +29,32 @@ const everything = "all"
 const isShared = ({ path, scope }: Dialect.Location): boolean =>
   scope === "project" && typeof path === "string" && /^\{(root|dir)\}\/\.mcp\.json$/.test(path)
 
-const always = (): ReadonlyArray<Wanted> => {
-  const native = Dialect.all.filter(({ host }) => host === "native")
-  const claude = Dialect.all.filter(({ host }) => host === "claude-code")
-  return [
-    ...native.map((dialect) => ({ dialect, locations: dialect.locations })),
-    ...claude.map((dialect) => ({ dialect, locations: dialect.locations.filter(isShared) }))
-  ]
-}
+const of = (
+  host: string,
+  locations: (dialect: Dialect.Dialect) => ReadonlyArray<Dialect.Location>
+): ReadonlyArray<Wanted> =>
+  Dialect.all.filter((dialect) => dialect.host === host)
+    .map((dialect) => ({ dialect, locations: locations(dialect) }))
 
-const outside = (wanted: ReadonlyArray<Wanted>, options: ConfigDiscovery.Options): ReadonlyArray<Wanted> =>
-  options.enableProjectConfig
-    ? wanted
-    : wanted.map(({ dialect, locations }) => ({
-      dialect,
-      locations: locations.filter(({ origin }) => origin !== "workspace")
-    }))
+/** What a plugin brings is where its folder is. */
+const inPlugin = (path: string) => (): ReadonlyArray<Dialect.Location> => [
+  { scope: "plugin", origin: "plugin", path: `{plugin}/${path}` }
+]
+
+const always = (): ReadonlyArray<Wanted> => [
+  ...of("native", ({ locations }) => locations),
+  ...of("claude-code", ({ locations }) => locations.filter(isShared)),
+  ...of("agent-plugins", inPlugin("mcp.json")),
+  ...of("claude-code", inPlugin(".mcp.json"))
+]
+
+const enabled = (wanted: ReadonlyArray<Wanted>, options: ConfigDiscovery.Options): ReadonlyArray<Wanted> =>
+  wanted.map(({ dialect, locations }) => ({
+    dialect,
+    locations: locations.filter(({ origin }) =>
+      (options.enableProjectConfig || origin !== "workspace") && (options.enableUserConfig || origin !== "home")
+    )
+  }))
 
 /** @internal */
 export const read = (
@@ -66,10 +76,11 @@ export const read = (
         exclusive: false,
         policyOnly: false,
         rank: at,
-        distance: 0
+        distance: 0,
+        isNamed: true
       }
     })
-    const own = [...given, ...Sources.sources(place, outside(always(), options))]
+    const own = [...given, ...Sources.sources(place, enabled(always(), options))]
     const first = yield* reader.read(own, place.root, options.strict)
 
     const unknown = (host: string, from: Read | undefined) => {
@@ -104,7 +115,7 @@ export const read = (
     ]
     if (wanted.length === 0) return { reads: first, sources: own, issues }
     const known = new Set(own.map(({ path }) => path))
-    const foreign = Sources.sources(place, outside(wanted, options))
+    const foreign = Sources.sources(place, enabled(wanted, options))
       .filter(({ path, scope }) => !known.has(path) || scope === "local")
       .map((source) => ({ ...source, rank: source.rank + own.length }))
     const second = yield* reader.read(foreign, place.root, options.strict)

@@ -43,7 +43,16 @@ const originOf = ({ provenance, sources }: Merge.Merged): Scope.Origin =>
 
 const folderOf = (path: string): string => path.replace(/[\\/][^\\/]*$/, "")
 
-const expansionOf = (merged: Merge.Merged, { inputs, place }: Around): Expansion.Expansion => {
+/** Where relative paths begin: at the workspace for what belongs to it, and else at the file. */
+const directoryOf = ({ path, scope }: Merge.Merged["provenance"], { root }: Place): string =>
+  path === undefined || scope === "project" || scope === "local" ? root : folderOf(path)
+
+const expansionOf = (
+  merged: Merge.Merged,
+  entry: ConfigEntry.ConfigEntry,
+  fingerprint: string,
+  { inputs, place }: Around
+): Expansion.Expansion => {
   const { path, scope } = merged.provenance
   const configDir = path === undefined ? place.root : folderOf(path)
   const declared = inputs.get(path) ?? []
@@ -59,8 +68,10 @@ const expansionOf = (merged: Merge.Merged, { inputs, place }: Around): Expansion
       pathSeparator: place.platform === "win32" ? "\\" : "/",
       ...(scope === "plugin" ? { pluginRoot: configDir, pluginData: `${configDir}/data` } : undefined)
     },
-    directory: scope === "project" || scope === "local" || scope === "session" ? place.root : configDir,
+    directory: directoryOf(merged.provenance, place),
     root: place.root,
+    fingerprint,
+    ...(entry.transport === "stdio" || entry.env === undefined ? undefined : { own: Server.secrets(entry.env) }),
     ...(declared.length === 0 ? undefined : { inputs: declared })
   }
 }
@@ -100,7 +111,7 @@ export const prepare = (merged: Merge.Merged, around: Around): Prepared => {
     return { merged, fingerprint, config: Either.right({ ...inCode, provenance }), decision, candidate: undefined }
   }
   const { entry } = item
-  const config = Server.make(entry, { expansion: expansionOf(merged, around), provenance })
+  const config = Server.make(entry, { expansion: expansionOf(merged, entry, fingerprint, around), provenance })
   const decision = Either.isRight(config)
     ? ServerPolicy.decide(policies, ServerPolicy.subject(config.right, fingerprint))
     : "allowed"

@@ -53,18 +53,23 @@ export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
       const about = { provider: dialect.host, scope, path, server: undefined, at: undefined, line: undefined }
       const content = yield* files.read(path, { origin, root })
       const key = `${dialect.host}\0${scope}\0${pointer?.join("\0") ?? ""}\0${path}`
-      if (content === undefined) {
-        good.delete(key)
-        return undefined
-      }
       const failed = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): Read => {
         const last = good.get(key)
         return { source, path, ...(last ?? nothing), issues, failed: last === undefined, stale: last !== undefined }
       }
+      const refused = (kind: ConfigIssue.FileFault, detail: string) =>
+        failed([{
+          ...about,
+          kind,
+          severity: "error",
+          message: Dialect.explain(kind, { host: dialect.host, detail })
+        }])
+      if (content === undefined) {
+        good.delete(key)
+        return source.isNamed ? refused("unreadable", "there is no such file") : undefined
+      }
       if (content._tag === "Refused") {
-        const { detail, kind } = content
-        const message = Dialect.explain(kind, { host: dialect.host, detail })
-        return failed([{ ...about, kind, severity: "error", message }])
+        return refused(content.kind, content.detail)
       }
       const { decoded, document, issues } = yield* ConfigFile.decode(content.bytes, {
         host: dialect,

@@ -21,10 +21,12 @@ export interface Options {
   readonly provenance: Provenance.Provenance
 }
 
-const secrets = (
-  texts: ReadonlyMap<string, string | null> | undefined
-): ReadonlyMap<string, Redacted.Redacted> | undefined => {
-  if (texts === undefined) return undefined
+/**
+ * What is not taken away.
+ *
+ * @internal
+ */
+export const secrets = (texts: ReadonlyMap<string, string | null>): ReadonlyMap<string, Redacted.Redacted> => {
   const wrapped = new Map<string, Redacted.Redacted>()
   for (const [name, text] of texts) if (text !== null) wrapped.set(name, Redacted.make(text))
   return wrapped
@@ -74,8 +76,15 @@ const gatewayArgs = ({ args, command, cwd, envFile }: ConfigEntry.StdioEntry): R
     ? args.slice(gateway.length)
     : undefined
 
-const launch = (entry: ConfigEntry.StdioEntry): object => {
-  const env = secrets(entry.env)
+/** A person's servers start where the program does, all others where their file belongs. */
+const folderOf = (entry: ConfigEntry.StdioEntry, { expansion, provenance }: Options): string | undefined =>
+  entry.cwd ??
+    (provenance.scope === "user" || provenance.scope === "managed"
+      ? undefined
+      : Interpolation.literal(expansion.directory))
+
+const launch = (entry: ConfigEntry.StdioEntry, found: Options): object => {
+  const env = entry.env === undefined ? undefined : secrets(entry.env)
   const args = gatewayArgs(entry)
   if (args !== undefined) return { transport: "docker", args, env, inheritEnv: entry.inheritEnv }
   const unset = Array.from(entry.env ?? []).flatMap(([name, text]) => text === null ? [name] : [])
@@ -87,7 +96,7 @@ const launch = (entry: ConfigEntry.StdioEntry): object => {
     withoutEnv: unset.length === 0 ? undefined : unset,
     envFile: entry.envFile,
     inheritEnv: entry.inheritEnv,
-    cwd: entry.cwd
+    cwd: folderOf(entry, found)
   }
 }
 
@@ -96,7 +105,7 @@ const reach = (entry: ConfigEntry.RemoteEntry): object => {
   return {
     transport: entry.transport === "auto" ? "streamable-http" : entry.transport,
     url,
-    headers: secrets(headers),
+    headers: headers === undefined ? undefined : secrets(headers),
     headersCommand: entry.headersCommand,
     oauth: oauth(entry.oauth)
   }
@@ -112,7 +121,7 @@ export const make = (
 ): Either.Either<ServerConfig.ServerConfig, McpError.ConfigurationError> =>
   ServerConfig.decodeEither(
     defined({
-      ...(entry.transport === "stdio" ? launch(entry) : reach(entry)),
+      ...(entry.transport === "stdio" ? launch(entry, found) : reach(entry)),
       name: entry.name,
       title: entry.title,
       description: entry.description,

@@ -99,6 +99,7 @@ export const make = (
         home,
         root,
         folders: between(path, directory, root),
+        plugins: options.plugins.map((plugin) => path.resolve(plugin)),
         app: options.app
       }
     })

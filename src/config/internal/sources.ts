@@ -16,6 +16,8 @@ export interface Place {
   readonly root: string
   /** The current folder and those above it, up to the workspace. */
   readonly folders: ReadonlyArray<string>
+  /** The folders of plugins. */
+  readonly plugins: ReadonlyArray<string>
   /** The name of the application in paths. */
   readonly app: string
 }
@@ -36,6 +38,8 @@ export interface Source {
   readonly policyOnly: boolean
   readonly rank: number
   readonly distance: number
+  /** Somebody has named this very file, so that it is a fault if it is not there. */
+  readonly isNamed: boolean
 }
 
 const editors = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"]
@@ -59,6 +63,8 @@ const folders = (place: Place, word: string): ReadonlyArray<string> => {
       return [place.root]
     case "dir":
       return place.folders
+    case "plugin":
+      return place.plugins
     case "app":
       return [place.app]
     case "config":
@@ -149,7 +155,8 @@ export const sources = (
             exclusive: location.exclusive === true,
             policyOnly: location.policyOnly === true,
             rank: rank++,
-            distance: pattern.includes("{dir}") ? distance : 0
+            distance: pattern.includes("{dir}") ? distance : 0,
+            isNamed: false
           })
         }
       }
