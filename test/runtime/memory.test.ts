@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, FiberRef, Layer } from "effect"
+import { Context, Effect, FiberRef, Layer, Redacted } from "effect"
+import { fileURLToPath } from "node:url"
+import * as Resolution from "../../src/config/Resolution.ts"
 import * as Connector from "../../src/connection/Connector.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
@@ -53,6 +55,33 @@ describe("the memory of a runtime", () => {
         })
       )
       assert.isBelow(yield* keptOfEach(20_000, service.callTool("mcp__a__echo")), 20)
+    }))
+
+  it.scopedLive("keeps nothing of what the variables of a process that runs were resolved to", () =>
+    Effect.gen(function*() {
+      const resolved: Array<WeakRef<object>> = []
+      const resolution = Layer.succeed(Resolution.Resolution, {
+        resolve: (config) =>
+          Effect.sync(() => {
+            const token = Redacted.make("token")
+            const plain = { ...config, env: new Map([["TOKEN", token]]) }
+            resolved.push(new WeakRef(plain), new WeakRef(token))
+            return { config: plain, warnings: [] }
+          })
+      })
+      const server = fileURLToPath(new URL("../fixtures/runtime/thin.mjs", import.meta.url))
+      const service = Context.get(
+        yield* Layer.build(NodeMcpRuntime.layer({
+          servers: [Pool.local("a", { command: process.execPath, args: [server, "/dev/null"] })],
+          cacheDirectory: "memory",
+          logs: false,
+          replace: resolution
+        })),
+        McpRuntime.McpRuntime
+      )
+      assert.isNotEmpty((yield* service.tools).tools)
+      yield* settled
+      assert.deepStrictEqual(resolved.map((kept) => kept.deref()), [undefined, undefined])
     }))
 
   it.scopedLive("keeps nothing of the connections that it has had", () =>
