@@ -47,7 +47,7 @@ beforeAll(async () => {
   const source = join(work, "source")
   consumer = join(work, "consumer")
   for (
-    const name of ["package.json", "tsconfig.json", "README.md", "LICENSE", "CHANGELOG.md", "src"]
+    const name of ["package.json", "tsconfig.json", "README.md", "LICENSE", "CHANGELOG.md", "src", "schema"]
   ) {
     cpSync(join(folder, name), join(source, name), { recursive: true })
   }
