@@ -36,7 +36,7 @@ export interface Options {
   readonly home: string | undefined
   /** Other hosts whose files are read too, by their ids; `"all"` for all that are known. */
   readonly imports: ReadonlyArray<string>
-  /** Files for this run only, of a host's format (default: the native one). */
+  /** Files for this run only, of a host's format (default: as their names say, or else the native one). */
   readonly files: ReadonlyArray<{ readonly path: string; readonly host?: string | undefined }>
   /** Folders of installed plugins. */
   readonly plugins: ReadonlyArray<string>

@@ -10,6 +10,10 @@ import * as Console from "effect/Console"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
+import * as ConfigFiles from "../config/ConfigFiles.ts"
+import * as Trust from "../config/Trust.ts"
+import * as McpError from "../McpError.ts"
 import * as McpRuntime from "../McpRuntime.ts"
 import * as NodeMcpRuntime from "../node/NodeMcpRuntime.ts"
 import * as Teardown from "../resilience/Teardown.ts"
@@ -17,7 +21,6 @@ import type * as Tool from "../tools/Tool.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as UntrustedText from "../UntrustedText.ts"
-import * as DemoConfig from "./DemoConfig.ts"
 
 /**
  * A call of a tool, where a server has it.
@@ -113,6 +116,18 @@ const ended = (end: Teardown.ServerEnd): string => {
   return row(end.server, `${end.how} in ${milliseconds(end.took)}${exit}${killed}`)
 }
 
+/** The servers of this file alone, which whoever names it agrees to. */
+const found = (file: string) =>
+  Effect.flatMap(ConfigDiscovery.ConfigDiscovery, ({ discover }) => discover).pipe(
+    Effect.provide(
+      ConfigDiscovery.layerFiles({
+        files: [{ path: file }],
+        enableProjectConfig: false,
+        enableUserConfig: false
+      }).pipe(Layer.provide([ConfigFiles.layer, Trust.layerAll()]))
+    )
+  )
+
 /**
  * Visits every server, whatever becomes of the others, and fails with all that went wrong, after everything it opened is
  * closed and reported.
@@ -122,11 +137,20 @@ const ended = (end: Teardown.ServerEnd): string => {
  */
 export const run = Effect.fn("Demo.run")(function*(options: Options) {
   const heading = (text: string) => Console.log(options.colour ? `\u001b[1m${text}\u001b[0m` : text)
-  const servers = yield* DemoConfig.read(options.file)
-  yield* heading(`${servers.length} server${servers.length === 1 ? "" : "s"} in ${options.file}`)
+  const { configs, issues } = yield* found(options.file)
+  for (const { line, message } of issues) {
+    yield* Console.log(row("config", `${line === undefined ? "" : `line ${line}: `}${message}`))
+  }
+  const fault = issues.find(({ severity }) => severity === "error")
+  if (configs.length === 0 && fault !== undefined) {
+    return yield* Effect.fail([
+      new McpError.ConfigurationError({ server: "(file)", path: options.file, detail: fault.message })
+    ])
+  }
+  yield* heading(`${configs.length} server${configs.length === 1 ? "" : "s"} in ${options.file}`)
   const teardown = yield* Teardown.make()
   const runtime = NodeMcpRuntime.layer({
-    servers,
+    servers: configs,
     cacheDirectory: "memory",
     logs: false,
     replace: Layer.succeed(Teardown.Teardown, teardown)

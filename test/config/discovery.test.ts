@@ -162,6 +162,12 @@ describe("ConfigDiscovery", () => {
       const found = yield* discovered(files, only)
       assert.deepStrictEqual(states(found), { b: "Ready" })
       assert.strictEqual(found.configs[0]?.expansion?.directory, "/elsewhere")
+      const named = {
+        "/x/.cursor/mcp.json": servers({ c: { url: "https://a.example", env: {} } }),
+        "/x/.mcp.json": "{}"
+      }
+      const hosts = yield* discovered(named, { ...only, files: Object.keys(named).map((path) => ({ path })) })
+      assert.deepStrictEqual(hosts.files.map(({ provider }) => provider), ["cursor", "claude-code"])
       const gone = yield* discovered(files, { ...only, files: [{ path: "/nowhere.json" }] })
       assert.deepStrictEqual(gone.issues.map(({ kind, path }) => [kind, path]), [["unreadable", "/nowhere.json"]])
     }))

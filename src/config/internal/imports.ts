@@ -48,6 +48,24 @@ const always = (): ReadonlyArray<Wanted> => [
   ...of("claude-code", inPlugin(".mcp.json"))
 ]
 
+/** Where in a host's folders a file has its place, without the beginning that differs from machine to machine. */
+const endings = ({ path }: Dialect.Location): ReadonlyArray<string> =>
+  (typeof path === "string" ? [path] : Array.isArray(path) ? path : Object.values(path)).flat()
+    .map((pattern: string) => pattern.replace(/^.*[}~]\//, "/"))
+    .filter((ending) => ending.startsWith("/") && !ending.includes("*"))
+
+/** Whose file it is, by its name: the host that knows the most of the path. */
+const hostOf = (path: string): string => {
+  const place = `/${path.replaceAll("\\", "/")}`
+  let best = { host: "native", length: 0 }
+  for (const { host, locations } of Dialect.all) {
+    for (const { length } of locations.flatMap(endings).filter((ending) => place.endsWith(ending))) {
+      if (length > best.length) best = { host, length }
+    }
+  }
+  return best.host
+}
+
 const enabled = (wanted: ReadonlyArray<Wanted>, options: ConfigDiscovery.Options): ReadonlyArray<Wanted> =>
   wanted.map(({ dialect, locations }) => ({
     dialect,
@@ -65,7 +83,7 @@ export const read = (
   Effect.gen(function*() {
     const issues: Array<ConfigIssue.ConfigIssue> = []
     const given = options.files.map(({ host, path }, at): Sources.Source => {
-      const dialect = Dialect.find(host ?? "native") ?? Dialect.all[0]!
+      const dialect = Dialect.find(host ?? hostOf(path)) ?? Dialect.all[0]!
       return {
         dialect,
         scope: "session",
