@@ -330,7 +330,7 @@ const remote = (more: Partial<ServerConfig.HttpInput>) =>
   ServerConfig.http({ name: "s", url: "https://a.test", ...more })
 
 const refused = (config: ServerConfig.ServerConfig, layer?: Layer.Layer<never>) =>
-  Effect.map(Effect.flip(resolve(config, layer)), (error) => {
+  Effect.map(Effect.flip(Effect.asVoid(resolve(config, layer))), (error) => {
     assert(error._tag === "ConfigurationError", error._tag)
     assert.notInclude(error.message, "canary")
     return { path: error.path, variable: error.variable?.name, why: error.variable?.why }
@@ -536,6 +536,10 @@ describe("files and programs", () => {
           assert.deepInclude(yield* refused(local({ expansion: home, args: [`\${file:${file}}`] }), real), {
             path: "args.0"
           })
+        }
+        for (const endless of ["pipe", "/dev/zero"]) {
+          const error = yield* Effect.flip(resolve(local({ expansion: home, args: [`\${file:${endless}}`] }), real))
+          assert.include(error.message, "is no file")
         }
         const workspace = expansion("workspace", { directory: root, root })
         for (const envFile of ["../outside.env", "link.env", join(folder, "outside.env")]) {
