@@ -1,0 +1,395 @@
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as FileSystem from "@effect/platform/FileSystem"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option, Queue, Stream } from "effect"
+import { execFileSync } from "node:child_process"
+import * as ConfigFiles from "../../src/config/ConfigFiles.ts"
+import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
+
+const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
+
+/** A folder of this test alone, by its real path. */
+const folder = Effect.flatMap(
+  FileSystem.FileSystem,
+  (fs) => Effect.flatMap(fs.makeTempDirectoryScoped({ prefix: "mcp-files-" }), fs.realPath)
+)
+
+const host: HostEnvironment.Host = { platform: process.platform, variables: () => ({}), uid: process.getuid?.() }
+
+const withFiles = <A, E, R>(
+  use: (files: ConfigFiles.ConfigFiles["Type"], fs: FileSystem.FileSystem, at: string) => Effect.Effect<A, E, R>,
+  options: Partial<ConfigFiles.Options> & { readonly host?: HostEnvironment.Host } = {}
+) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const at = yield* folder
+    const files = yield* ConfigFiles.make(options).pipe(
+      Effect.provideService(HostEnvironment.HostEnvironment, options.host ?? host)
+    )
+    return yield* use(files, fs, at)
+  }).pipe(Effect.provide(platform))
+
+const show = (content: ConfigFiles.Content | ConfigFiles.Refused | undefined): string | undefined =>
+  content?._tag === "Content" ? new TextDecoder().decode(content.bytes) : content?.kind
+
+const workspace = { origin: "workspace" } as const
+const home = { origin: "home" } as const
+
+describe("reading a file", () => {
+  it.scoped("gives its bytes and where it really is", () =>
+    withFiles((files, fs, at) =>
+      Effect.gen(function*() {
+        yield* fs.writeFileString(`${at}/a.json`, "{\"é\":1}")
+        yield* fs.symlink(`${at}/a.json`, `${at}/b.json`)
+        const content = yield* files.read(`${at}/b.json`, home)
+        assert.strictEqual(show(content), "{\"é\":1}")
+        assert(content?._tag === "Content")
+        assert.deepStrictEqual([content.path, content.realPath], [`${at}/b.json`, `${at}/a.json`])
+      })
+    ))
+
+  it.scoped("gives nothing where there is nothing", () =>
+    withFiles((files, fs, at) =>
+      Effect.gen(function*() {
+        yield* fs.writeFileString(`${at}/a`, "")
+        yield* fs.symlink(`${at}/gone`, `${at}/dangling`)
+        for (const path of ["none", "none/none", "a/none", "dangling"]) {
+          assert.isUndefined(yield* files.read(`${at}/${path}`, workspace), path)
+        }
+        assert.strictEqual(show(yield* files.read(`${at}/a`, workspace)), "")
+      })
+    ))
+
+  it.scoped("waits for no pipe, no device, and no folder", () =>
+    withFiles((files, fs, at) =>
+      Effect.gen(function*() {
+        execFileSync("mkfifo", [`${at}/pipe`])
+        yield* fs.symlink("/dev/zero", `${at}/zero`)
+        yield* fs.symlink("/dev/tty", `${at}/tty`)
+        yield* fs.makeDirectory(`${at}/folder`)
+        for (const path of ["pipe", "zero", "tty", "folder"]) {
+          assert.strictEqual(show(yield* files.read(`${at}/${path}`, workspace)), "not-a-file", path)
+        }
+      })
+    ))
+
+  it.scoped("reads as much as is allowed, also of a file that grows, and nothing of what the kernel makes up", () =>
+    withFiles((files, fs, at) =>
+      Effect.gen(function*() {
+        yield* fs.writeFileString(`${at}/a`, "x".repeat(100))
+        assert.strictEqual(show(yield* files.read(`${at}/a`, { ...workspace, maxBytes: 100 })), "x".repeat(100))
+        assert.strictEqual(show(yield* files.read(`${at}/a`, { ...workspace, maxBytes: 99 })), "file-too-large")
+        yield* fs.symlink("/proc/self/environ", `${at}/environ`)
+        if (process.platform === "linux") {
+          assert.strictEqual(show(yield* files.read(`${at}/environ`, workspace)), "")
+        }
+
+        // a file that says that it is small
+        const small = FileSystem.makeNoop({
+          ...fs,
+          open: (path, options) =>
+            Effect.map(fs.open(path, options), (file) => ({
+              ...file,
+              read: (buffer) => file.read(buffer),
+              stat: Effect.map(file.stat, (info) => ({ ...info, size: FileSystem.Size(10) }))
+            }))
+        })
+        const growing = yield* Effect.provideService(ConfigFiles.make(), FileSystem.FileSystem, small)
+        assert.strictEqual(show(yield* growing.read(`${at}/a`, workspace)), "x".repeat(100))
+        assert.strictEqual(show(yield* growing.read(`${at}/a`, { ...workspace, maxBytes: 99 })), "file-too-large")
+      })
+    ))
+
+  it.scoped("says that links lead in a circle", () =>
+    withFiles((files, fs, at) =>
+      Effect.gen(function*() {
+        yield* fs.symlink(`${at}/b`, `${at}/a`)
+        yield* fs.symlink(`${at}/a`, `${at}/b`)
+        assert.strictEqual(show(yield* files.read(`${at}/a`, workspace)), "unreadable")
+        assert.strictEqual(show(yield* files.read(`${at}/\0`, workspace)), "unreadable")
+      })
+    ))
+
+  it.scopedLive("does not wait for a volume that does not answer", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const at = yield* folder
+      yield* fs.writeFileString(`${at}/a`, "a")
+      const stuck = FileSystem.makeNoop({
+        ...fs,
+        open: () => Effect.uninterruptible(Effect.never),
+        readDirectory: () => Effect.never
+      })
+      const files = yield* Effect.provideService(ConfigFiles.make({ timeout: 20 }), FileSystem.FileSystem, stuck)
+      assert.strictEqual(show(yield* files.read(`${at}/a`, workspace)), "unreadable")
+      assert.deepStrictEqual(yield* files.expand(`${at}/*`), [])
+    }).pipe(Effect.provide(platform)))
+})
+
+describe.runIf(process.platform !== "win32")("a file that starts servers without being asked for", () => {
+  it.scoped("is refused if others may write to it or to its folder", () =>
+    withFiles((files, fs, at) =>
+      Effect.gen(function*() {
+        yield* fs.makeDirectory(`${at}/d`)
+        yield* fs.chmod(`${at}/d`, 0o755)
+        const path = `${at}/d/a`
+        yield* fs.writeFileString(path, "a")
+        const outcome = (file: number, folder: number) =>
+          Effect.gen(function*() {
+            yield* fs.chmod(path, file)
+            yield* fs.chmod(`${at}/d`, folder)
+            const seen: Array<string | undefined> = []
+            for (const origin of ["home", "system", "plugin", "workspace"] as const) {
+              seen.push(show(yield* files.read(path, { origin })))
+            }
+            return seen.join()
+          })
+        const refused = "insecure-file,insecure-file,insecure-file,a"
+        assert.strictEqual(yield* outcome(0o644, 0o755), "a,a,a,a")
+        assert.strictEqual(yield* outcome(0o600, 0o700), "a,a,a,a")
+        assert.strictEqual(yield* outcome(0o646, 0o755), refused)
+        assert.strictEqual(yield* outcome(0o664, 0o755), refused)
+        assert.strictEqual(yield* outcome(0o644, 0o777), refused)
+        assert.strictEqual(yield* outcome(0o644, 0o775), refused)
+        // as in /tmp, where nobody can exchange what belongs to another
+        assert.strictEqual(yield* outcome(0o644, 0o1777), "a,a,a,a")
+      })
+    ))
+
+  it.scoped("is refused by what its links lead to", () =>
+    withFiles((files, fs, at) =>
+      Effect.gen(function*() {
+        yield* fs.makeDirectory(`${at}/open`)
+        yield* fs.writeFileString(`${at}/open/a`, "a")
+        yield* fs.chmod(`${at}/open`, 0o777)
+        yield* fs.symlink(`${at}/open/a`, `${at}/a`)
+        const content = yield* files.read(`${at}/a`, home)
+        assert.strictEqual(show(content), "insecure-file")
+        assert.include(content?._tag === "Refused" ? content.detail : "", `chmod go-w ${at}/open`)
+      })
+    ))
+
+  const owned = (uid: number) => (files: ConfigFiles.ConfigFiles["Type"], fs: FileSystem.FileSystem, at: string) =>
+    Effect.gen(function*() {
+      yield* fs.writeFileString(`${at}/a`, "a")
+      if (process.getuid?.() === 0) yield* fs.chown(`${at}/a`, uid, uid)
+      return show(yield* files.read(`${at}/a`, home))
+    })
+  // whoever runs this test: a file of root's is given away, one of a user's is looked at as somebody else
+  const stranger = process.getuid?.() === 0 ? host : { ...host, uid: 54321 }
+
+  it.scoped("is refused if it belongs to another user", () =>
+    Effect.map(withFiles(owned(12345), { host: stranger }), (seen) => assert.strictEqual(seen, "insecure-file")))
+
+  it.scoped("is read if it belongs to this one", () =>
+    Effect.map(
+      withFiles(owned(12345), { host: process.getuid?.() === 0 ? { ...host, uid: 12345 } : host }),
+      (seen) => assert.strictEqual(seen, "a")
+    ))
+
+  it.scoped("has no owner on Windows that says anything", () =>
+    Effect.map(
+      withFiles(owned(12345), { host: { ...stranger, platform: "win32" } }),
+      (seen) => assert.strictEqual(seen, "a")
+    ))
+})
+
+describe("a workspace", () => {
+  it.scoped("has no folders that are somewhere else, but files that are", () =>
+    withFiles((files, fs, at) =>
+      Effect.gen(function*() {
+        const root = `${at}/work`
+        for (const path of [root, `${root}/.real`, `${at}/evil`, `${at}/work-too`]) yield* fs.makeDirectory(path)
+        for (const path of [".real", "../evil", "../work-too"]) {
+          yield* fs.writeFileString(`${root}/${path}/mcp.json`, path)
+        }
+        yield* fs.symlink(`${at}/evil`, `${root}/.ours`)
+        yield* fs.symlink(`${at}/work-too`, `${root}/.sibling`)
+        yield* fs.symlink(".real", `${root}/.inside`)
+        yield* fs.symlink("../evil/mcp.json", `${root}/.mcp.json`)
+        const read = (path: string) => Effect.map(files.read(`${root}/${path}`, { origin: "workspace", root }), show)
+        assert.strictEqual(yield* read(".ours/mcp.json"), "insecure-file")
+        assert.strictEqual(yield* read(".sibling/mcp.json"), "insecure-file")
+        assert.strictEqual(yield* read(".inside/mcp.json"), ".real")
+        assert.strictEqual(yield* read(".real/mcp.json"), ".real")
+        assert.strictEqual(yield* read(".mcp.json"), "../evil")
+        // and may itself be known by another name
+        yield* fs.symlink(root, `${at}/alias`)
+        const options = { origin: "workspace", root: `${at}/alias` } as const
+        assert.strictEqual(show(yield* files.read(`${at}/alias/.inside/mcp.json`, options)), ".real")
+        assert.strictEqual(show(yield* files.read(`${at}/alias/.ours/mcp.json`, options)), "insecure-file")
+      })
+    ))
+
+  it.scoped("ends where its name ends", () =>
+    withFiles((files, fs, at) =>
+      Effect.gen(function*() {
+        for (const path of ["work", "work-too", "work/sub"]) yield* fs.makeDirectory(`${at}/${path}`)
+        yield* fs.symlink(`${at}/work-too`, `${at}/work/link`)
+        const isInside = (path: string) => files.isInside(`${at}/work`, `${at}/${path}`)
+        for (
+          const path of ["work", "work/", "work/sub", "work/sub/none/x", "work-too/../work", "work/..sub", "work/none"]
+        ) {
+          assert.isTrue(yield* isInside(path), path)
+        }
+        for (const path of [".", "work-too", "work/..", "work/link", "work/link/x", "wor", "WORK"]) {
+          assert.isFalse(yield* isInside(path), path)
+        }
+        assert.strictEqual(yield* files.realPath(`${at}/work/link/none/x`), `${at}/work-too/none/x`)
+        assert.deepStrictEqual(
+          [yield* files.exists(`${at}/work/link`), yield* files.exists(`${at}/none`)],
+          [true, false]
+        )
+      })
+    ))
+})
+
+describe("a path with stars", () => {
+  it.scoped("stands for what is there, sorted, and for no more than is allowed", () =>
+    withFiles((files, fs, at) =>
+      Effect.gen(function*() {
+        for (const path of ["x/Claude_b/c", "x/Claude_a/c", "x/Claude/c", "x/.Claude_h/c", "y/Claude_z/c"]) {
+          yield* fs.makeDirectory(`${at}/${path}`, { recursive: true })
+          yield* fs.writeFileString(`${at}/${path}/m.json`, "")
+        }
+        const short = (paths: ReadonlyArray<string>) => paths.map((path) => path.slice(at.length + 1))
+        const expand = (pattern: string) => Effect.map(files.expand(`${at}/${pattern}`), short)
+        assert.deepStrictEqual(yield* expand("x/Claude_*/c/*.json"), ["x/Claude_a/c/m.json", "x/Claude_b/c/m.json"])
+        assert.deepStrictEqual(yield* expand("x/*_*/*/m.json"), ["x/Claude_a/c/m.json", "x/Claude_b/c/m.json"])
+        assert.deepStrictEqual(yield* expand("x/.*/c/m.json"), ["x/.Claude_h/c/m.json"])
+        assert.deepStrictEqual(yield* expand("x/Claude_a/c/*.yaml"), [])
+        assert.deepStrictEqual(yield* expand("none/*/m.json"), [])
+        assert.deepStrictEqual(yield* expand("x/Claude_a/c/m.json"), ["x/Claude_a/c/m.json"])
+        const few = yield* ConfigFiles.make({ maxMatches: 2 })
+        assert.deepStrictEqual(short(yield* few.expand(`${at}/*/*/c/m.json`)), [
+          "x/Claude/c/m.json",
+          "x/Claude_a/c/m.json"
+        ])
+      })
+    ))
+})
+
+describe("watching", () => {
+  /** What tells of changes, after the watching has begun; `told` waits for one, and lets those of the same change pass. */
+  const watched = (files: ConfigFiles.ConfigFiles["Type"], paths: ReadonlyArray<string>) =>
+    Effect.gen(function*() {
+      const queue = yield* Stream.toQueueOfElements(files.watch(paths))
+      yield* Queue.take(queue)
+      const told = Effect.gen(function*() {
+        yield* Queue.take(queue)
+        let quiet = false
+        while (!quiet) quiet = Option.isNone(yield* Effect.timeoutOption(Queue.take(queue), 250))
+      })
+      return { told, queue }
+    })
+
+  const changes: ReadonlyArray<
+    readonly [string, (fs: FileSystem.FileSystem, at: string) => ReadonlyArray<Effect.Effect<unknown, unknown>>]
+  > = [
+    ["in place, and deleted and made again", (fs, at) => [
+      fs.writeFileString(`${at}/d/a.json`, "1"),
+      fs.writeFileString(`${at}/d/a.json`, "2"),
+      fs.remove(`${at}/d/a.json`),
+      fs.writeFileString(`${at}/d/a.json`, "2")
+    ]],
+    ["by another put in its place, and by what it may do", (fs, at) => [
+      Effect.zipRight(fs.writeFileString(`${at}/d/t`, "3"), fs.rename(`${at}/d/t`, `${at}/d/a.json`)),
+      fs.chmod(`${at}/d/a.json`, 0o600)
+    ]],
+    ["with folders that come, go and are exchanged", (fs, at) => [
+      Effect.zipRight(
+        fs.makeDirectory(`${at}/new/deep`, { recursive: true }),
+        fs.writeFileString(`${at}/new/deep/b.json`, "1")
+      ),
+      fs.remove(`${at}/new`, { recursive: true }),
+      Effect.zipRight(
+        fs.makeDirectory(`${at}/other/deep`, { recursive: true }),
+        Effect.zipRight(
+          fs.writeFileString(`${at}/other/deep/b.json`, "2"),
+          fs.rename(`${at}/other`, `${at}/new`)
+        )
+      ),
+      fs.writeFileString(`${at}/new/deep/b.json`, "3")
+    ]],
+    ["behind a link, and behind a star", (fs, at) => [
+      fs.writeFileString(`${at}/target/l.json`, "1"),
+      fs.writeFileString(`${at}/d/s.yaml`, "1"),
+      fs.remove(`${at}/d/s.yaml`)
+    ]]
+  ]
+  for (const [name, steps] of changes) {
+    it.scopedLive(`tells of a file that is changed ${name}`, () =>
+      withFiles((files, fs, at) =>
+        Effect.gen(function*() {
+          yield* fs.makeDirectory(`${at}/d`)
+          yield* fs.makeDirectory(`${at}/target`)
+          yield* fs.writeFileString(`${at}/d/a.json`, "0")
+          yield* fs.writeFileString(`${at}/target/l.json`, "0")
+          yield* fs.symlink(`${at}/target/l.json`, `${at}/l.json`)
+          const paths = ["d/a.json", "new/deep/b.json", "l.json", "d/*.yaml"]
+          const { told } = yield* watched(files, paths.map((path) => `${at}/${path}`))
+          for (const step of steps(fs, at)) {
+            yield* step
+            yield* told
+          }
+        }), { interval: 150 }))
+  }
+
+  it.scopedLive("does without the notices of the system", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const at = yield* folder
+      const deaf = FileSystem.makeNoop({
+        ...fs,
+        watch: () => Stream.die("no more watches")
+      })
+      const files = yield* Effect.provideService(ConfigFiles.make({ interval: 30 }), FileSystem.FileSystem, deaf)
+      const { told } = yield* watched(files, [`${at}/a`])
+      yield* fs.writeFileString(`${at}/a`, "1")
+      yield* told
+      yield* fs.remove(`${at}/a`)
+      yield* told
+    }).pipe(Effect.provide(platform)))
+
+  it.scopedLive("says nothing of other files, and leaves nothing behind", () =>
+    withFiles((files, fs, at) =>
+      Effect.gen(function*() {
+        const opened = () => process.getActiveResourcesInfo().filter((name) => name === "FSEventWrap").length
+        // the system opens and closes them a moment later
+        const until = (isSo: () => boolean) => Effect.repeat(Effect.sleep(10), { until: isSo })
+        yield* until(() => opened() === 0)
+        yield* Effect.scoped(Effect.gen(function*() {
+          const { queue } = yield* watched(files, [`${at}/a`, `${at}/none/b`])
+          yield* until(() => opened() > 0)
+          yield* fs.writeFileString(`${at}/other`, "1")
+          yield* fs.remove(`${at}/other`)
+          yield* Effect.sleep(150)
+          assert.strictEqual(yield* Queue.size(queue), 0)
+        }))
+        yield* until(() => opened() === 0)
+      }), { interval: 60_000 }))
+})
+
+describe("files in memory", () => {
+  const refused: ConfigFiles.Refused = { _tag: "Refused", path: "/p/r", kind: "insecure-file", detail: "why" }
+  const content = new Map<string, string | Uint8Array | ConfigFiles.Refused>([
+    ["/p/b.yaml", "b"],
+    ["/p/a.yaml", new TextEncoder().encode("a")],
+    ["/p/r", refused]
+  ])
+
+  it.effect("are read, found and changed as those of a disk", () =>
+    Effect.gen(function*() {
+      const files = yield* ConfigFiles.ConfigFiles
+      assert.strictEqual(show(yield* files.read("/p/a.yaml", home)), "a")
+      assert.strictEqual(show(yield* files.read("/p/a.yaml", { ...home, maxBytes: 0 })), "file-too-large")
+      assert.strictEqual(yield* files.read("/p/r", home), refused)
+      assert.isUndefined(yield* files.read("/p/toString", home))
+      assert.deepStrictEqual(yield* files.expand("/p/*.yaml"), ["/p/a.yaml", "/p/b.yaml"])
+      assert.deepStrictEqual(yield* files.expand("/*/*/x"), [])
+      assert.deepStrictEqual([yield* files.exists("/p"), yield* files.exists("/pp")], [true, false])
+      assert.deepStrictEqual([yield* files.isInside("/p", "/p/x"), yield* files.isInside("/p", "/px")], [true, false])
+      assert.strictEqual((yield* Stream.runCollect(files.watch(["/p/a.yaml"]))).length, 3)
+    }).pipe(Effect.provide(ConfigFiles.layerMemory(content, Stream.make(undefined, undefined)))))
+})
