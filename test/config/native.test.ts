@@ -349,7 +349,7 @@ describe("NativeConfig", () => {
       assert.isTrue(yield* agree(document))
       const other = changes.reduce<unknown>(changed, document)
       yield* agree(other)
-    }), { fastCheck: { numRuns: 150 } })
+    }), { fastCheck: { numRuns: 100 } })
 
   it.effect("agrees with the reader on what people get wrong", () =>
     Effect.gen(function*() {
@@ -434,7 +434,7 @@ describe("NativeConfig", () => {
           assert.deepStrictEqual(items, given.map(comparable), text)
         }
       }),
-    { fastCheck: { numRuns: 100 } }
+    { fastCheck: { numRuns: 70 } }
   )
 
   it.effect.prop("writes questions, imports and rules that are read as they were", [
@@ -458,6 +458,16 @@ describe("NativeConfig", () => {
         assert.deepStrictEqual([a, d, m], [allow, deny, managedOnly])
       }
     }), { fastCheck: { numRuns: 50 } })
+
+  it.effect("writes a large number so that it does not become an exact one", () =>
+    Effect.gen(function*() {
+      const extra = new Map<string, ConfigDocument.Value>([["source", [2 ** 60, 2n ** 60n, 1e300, -0.5]]])
+      const entry = { transport: "stdio", name: "a", enabled: true, command: "x", args: [], extra } as const
+      for (const format of ["json", "toml"] as const) {
+        const { decoded } = yield* read(NativeConfig.encode({ entries: [entry] }, format), format)
+        assert.deepStrictEqual(decoded.items.map((item) => item._tag === "Server" && item.entry.extra), [extra])
+      }
+    }))
 
   it.effect("writes no limit as the longest there is, and nothing under a name of its own that is foreign", () =>
     Effect.gen(function*() {

@@ -237,6 +237,8 @@ describe("ServerPolicy.decide", () => {
     assert.isTrue(allowed("https://good.example/mcp", "https://GOOD.example/mcp"))
     assert.isTrue(allowed("*://good.example:*/*", "wss://good.example:8443/mcp"))
     assert.isTrue(allowed("*", "https://any.example/x"))
+    assert.isTrue(allowed("https://good.example:443/*", "https://good.example/mcp"))
+    assert.isFalse(allowed("https://good.example:443/*", "https://good.example:8443/mcp"))
     for (
       const url of [
         "https://evil.example/x.good.example/y",
