@@ -205,7 +205,7 @@ const inMemory = (
     Layer.mergeAll(
       ConfigFiles.layerMemory(files),
       Path.layer,
-      Layer.succeed(HostEnvironment.HostEnvironment, { platform: "linux", variables: () => ({}) })
+      Layer.succeed(HostEnvironment.HostEnvironment, { platform: "linux", variables: () => ({ HOME: "/home/me" }) })
     )
   )
 

@@ -15,6 +15,7 @@ import * as HostEnvironment from "../transport/HostEnvironment.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import * as Access from "./internal/fileAccess.ts"
 import * as Memory from "./internal/fileMemory.ts"
+import * as Presence from "./internal/filePresence.ts"
 import * as Watch from "./internal/fileWatch.ts"
 import type * as Scope from "./Scope.ts"
 
@@ -93,6 +94,8 @@ export class ConfigFiles extends Context.Tag("effect-mcp-runtime/config/ConfigFi
   /** Nothing, if there is no such file. Links are followed, to files only. */
   readonly read: (path: string, options: ReadOptions) => Effect.Effect<Content | Refused | undefined>
   readonly exists: (path: string) => Effect.Effect<boolean>
+  /** Those of many paths, and of patterns with `*`, that are not known to be absent: a quick look before reading. */
+  readonly present: (paths: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
   /** The files that a path with `*` in it stands for, sorted; `*` is any run of characters of one name. */
   readonly expand: (pattern: string) => Effect.Effect<ReadonlyArray<string>>
   /** The path itself, if there is nothing. */
@@ -119,7 +122,12 @@ export const make: (
     const path = yield* Path.Path
     const host = yield* HostEnvironment.HostEnvironment
     const access = Access.make({ fs, path, host, timeout: Duration.decode(timeout), maxBytes, maxMatches })
-    return { ...access, watch: Watch.make({ fs, path, expand: access.expand, interval: Duration.decode(interval) }) }
+    const present = Presence.make({ fs, path, timeout: Duration.decode(timeout) })
+    return {
+      ...access,
+      present,
+      watch: Watch.make({ fs, path, expand: access.expand, interval: Duration.decode(interval) })
+    }
   }
 )
 

@@ -129,6 +129,20 @@ describe("ConfigDiscovery", () => {
       assert.deepStrictEqual(states(found), { bad: "Denied", good: "Ready", off: "Denied" })
     }))
 
+  it.effect("takes the administrator's list of hosts, and the variables of when the program began", () =>
+    Effect.gen(function*() {
+      const files = {
+        [managed]: JSON.stringify({ policy: { providers: ["vscode"], deny: [{ command: ["${env:HOME}/bin/x"] }] } }),
+        [user]: servers({ mine: { command: "/home/me/bin/x" }, other: { command: "y" } }),
+        [`${home}/.cursor/mcp.json`]: servers({ theirs: { command: "theirs" } }),
+        [`${root}/.mcp.json`]: servers({ ours: { command: "ours" } })
+      }
+      assert.deepStrictEqual(states(yield* discovered(files, { imports: ["cursor"] })), {
+        mine: "Denied",
+        other: "Ready"
+      })
+    }))
+
   it.effect("reads other hosts' files when somebody with the right to asks for them", () =>
     Effect.gen(function*() {
       const cursor = { [`${home}/.cursor/mcp.json`]: servers({ theirs: { command: "theirs" } }) }

@@ -122,7 +122,7 @@ export const make = ({ files, options, place, trust }: Requirements): Discoverer
     const here = yield* place
     const { issues: importIssues, reads, sources } = yield* Imports.read(reader, here, options)
     paths = sources.map(({ path }) => path)
-    const { issues: layerIssues, layers, policies } = Layering.layered(reads)
+    const { issues: layerIssues, layers, policies } = Layering.layered(reads, here.started)
     const around: Preparing.Around = {
       place: here,
       policies,

@@ -68,7 +68,7 @@ const refuse = (kind: ConfigFiles.Refused["kind"], detail: string) => Effect.fai
 /** @internal */
 export const make = (
   { fs, host, maxBytes: usual, maxMatches, path, timeout }: Requirements
-): Omit<ConfigFiles.ConfigFiles["Type"], "watch"> => {
+): Omit<ConfigFiles.ConfigFiles["Type"], "present" | "watch"> => {
   // An open that hangs cannot be interrupted; it is left to itself, because whoever waits for it would hang too.
   const bounded = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<Option.Option<A>, E> =>
     Effect.timeoutOption(Effect.disconnect(effect), timeout)

@@ -35,6 +35,7 @@ export const make = (
         : { _tag: "Content", path, realPath: path, bytes } as const
     }),
   exists: (path) => Effect.sync(() => Array.from(files.keys()).some((file) => isBelow(path, file))),
+  present: (paths) => Effect.succeed(new Set(paths)),
   expand: (pattern) => Effect.sync(() => Array.from(files.keys()).filter(fits(pattern)).toSorted()),
   realPath: Effect.succeed,
   isInside: (folder, path) => Effect.succeed(isBelow(folder, path)),

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as ConfigDiscovery from "../ConfigDiscovery.ts"
+import type * as ConfigDocument from "../ConfigDocument.ts"
 import type * as ConfigIssue from "../ConfigIssue.ts"
 import * as Dialect from "../Dialect.ts"
 import * as Scope from "../Scope.ts"
@@ -74,6 +75,17 @@ const enabled = (wanted: ReadonlyArray<Wanted>, options: ConfigDiscovery.Options
     )
   }))
 
+/** The hosts that an administrator, or this person, lets be read at all; absent: all of them. */
+const permitted = (reads: ReadonlyArray<Read>): (read: Read) => boolean => {
+  const lists = reads.flatMap(({ document, source }) => {
+    if (source.dialect.host !== "native" || !Scope.rights(source.origin).allow) return []
+    const policy = document.root?.get("policy")
+    const providers = policy instanceof Map ? (policy as ConfigDocument.Table).get("providers") : undefined
+    return Array.isArray(providers) ? [new Set<unknown>(providers)] : []
+  })
+  return ({ source }) => source.dialect.host === "native" || lists.every((list) => list.has(source.dialect.host))
+}
+
 /** @internal */
 export const read = (
   reader: Reader,
@@ -131,11 +143,12 @@ export const read = (
       ...chosen(options.imports, undefined, true),
       ...first.flatMap((one) => chosen(one.decoded.imports ?? [], one, Scope.rights(one.source.origin).start))
     ]
-    if (wanted.length === 0) return { reads: first, sources: own, issues }
+    const isPermitted = permitted(first)
+    if (wanted.length === 0) return { reads: first.filter(isPermitted), sources: own, issues }
     const known = new Set(own.map(({ path }) => path))
     const foreign = Sources.sources(place, enabled(wanted, options))
       .filter(({ path, scope }) => !known.has(path) || scope === "local")
       .map((source) => ({ ...source, rank: source.rank + own.length }))
     const second = yield* reader.read(foreign, place.root, options.strict)
-    return { reads: [...first, ...second], sources: [...own, ...foreign], issues }
+    return { reads: [...first, ...second].filter(isPermitted), sources: [...own, ...foreign], issues }
   })

@@ -8,7 +8,7 @@ import type * as ConfigEntry from "../ConfigEntry.ts"
 import type * as ConfigIssue from "../ConfigIssue.ts"
 import * as Dialect from "../Dialect.ts"
 import type * as Merge from "../Merge.ts"
-import type * as ServerPolicy from "../ServerPolicy.ts"
+import * as ServerPolicy from "../ServerPolicy.ts"
 import type { Read } from "./reading.ts"
 import * as Rights from "./rights.ts"
 import type { Source } from "./sources.ts"
@@ -45,30 +45,44 @@ const closed = ({ dialect, origin, scope }: Source): ServerPolicy.Policy => ({
   broken: true
 })
 
+const issueOf = (
+  { path, source }: Read,
+  kind: ConfigIssue.Kind,
+  about: { readonly at?: string | undefined; readonly detail?: string | undefined },
+  place: { readonly server: string | undefined; readonly line: number | undefined } = {
+    server: undefined,
+    line: undefined
+  }
+): ConfigIssue.ConfigIssue => ({
+  kind,
+  severity: "warning",
+  provider: source.dialect.host,
+  scope: source.scope,
+  path,
+  server: place.server,
+  at: about.at,
+  line: place.line,
+  message: Dialect.explain(kind, { host: source.dialect.host, server: place.server, ...about })
+})
+
 /** Takes from an entry what its origin has no right to. */
 const limited = (
   read: Read,
   item: ConfigEntry.Item
 ): readonly [ConfigEntry.Item, ReadonlyArray<ConfigIssue.ConfigIssue>] => {
   if (item._tag !== "Server") return [item, []]
-  const { path, source } = read
-  const { entry, warnings } = Rights.withRights(item.entry, source.origin)
-  const issues = warnings.map(({ at, kind }): ConfigIssue.ConfigIssue => ({
-    kind,
-    severity: "warning",
-    provider: source.dialect.host,
-    scope: source.scope,
-    path,
-    server: item.name,
-    at,
-    line: read.document.line(item.pointer),
-    message: Dialect.explain(kind, { host: source.dialect.host, server: item.name, at })
-  }))
+  const { entry, warnings } = Rights.withRights(item.entry, read.source.origin)
+  const issues = warnings.map(({ at, kind }) =>
+    issueOf(read, kind, { at }, { server: item.name, line: read.document.line(item.pointer) })
+  )
   return [entry === item.entry ? item : { ...item, entry, warnings: [...item.warnings, ...warnings] }, issues]
 }
 
 /** @internal */
-export const layered = (reads: ReadonlyArray<Read>): Layered => {
+export const layered = (
+  reads: ReadonlyArray<Read>,
+  variable: (name: string) => string | undefined
+): Layered => {
   const issues: Array<ConfigIssue.ConfigIssue> = []
   const layers = reads.map((read): Merge.Layer => {
     const { decoded, document, path, source } = read
@@ -97,8 +111,13 @@ export const layered = (reads: ReadonlyArray<Read>): Layered => {
       })
     }
   })
-  const policies = reads.flatMap(({ decoded, failed, source }) =>
-    failed && source.scope === "managed" ? [closed(source)] : decoded.policy === undefined ? [] : [decoded.policy]
-  )
+  const policies = reads.flatMap((read) => {
+    const { decoded, failed, source } = read
+    if (failed && source.scope === "managed") return [closed(source)]
+    if (decoded.policy === undefined) return []
+    const { invalid, policy } = ServerPolicy.withVariables(decoded.policy, variable)
+    for (const { at, detail } of invalid) issues.push(issueOf(read, "invalid-policy", { at, detail }))
+    return [policy]
+  })
   return { layers, policies, issues }
 }

@@ -39,6 +39,10 @@ export interface Reader {
   ) => Effect.Effect<ReadonlyArray<Read>>
 }
 
+/** A file that is read in two ways is remembered for each. */
+const keyOf = ({ dialect, pointer, scope }: Source, path: string): string =>
+  [dialect.host, scope, ...(pointer ?? []), path].join("\0")
+
 /**
  * Remembers what was good, until the file is gone.
  *
@@ -47,12 +51,16 @@ export interface Reader {
 export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
   const good = new Map<string, Pick<Read, "document" | "decoded">>()
 
+  const forget = (source: Source, path: string): undefined => {
+    good.delete(keyOf(source, path))
+  }
+
   const understood = (source: Source, path: string, root: string, strict: boolean) =>
     Effect.gen(function*() {
       const { dialect, format, origin, pointer, scope } = source
       const about = { provider: dialect.host, scope, path, server: undefined, at: undefined, line: undefined }
       const content = yield* files.read(path, { origin, root })
-      const key = `${dialect.host}\0${scope}\0${pointer?.join("\0") ?? ""}\0${path}`
+      const key = keyOf(source, path)
       const failed = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): Read => {
         const last = good.get(key)
         return { source, path, ...(last ?? nothing), issues, failed: last === undefined, stale: last !== undefined }
@@ -65,7 +73,7 @@ export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
           message: Dialect.explain(kind, { host: dialect.host, detail })
         }])
       if (content === undefined) {
-        good.delete(key)
+        forget(source, path)
         return source.isNamed ? refused("unreadable", "there is no such file") : undefined
       }
       if (content._tag === "Refused") {
@@ -87,13 +95,15 @@ export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
 
   return {
     read: (sources, root, strict) =>
-      Effect.map(
-        Effect.forEach(sources, (source) =>
-          Effect.flatMap(
-            source.path.includes("*") ? files.expand(source.path) : Effect.succeed([source.path]),
-            Effect.forEach((path) => understood(source, path, root, strict))
-          ), { concurrency: 16 }),
-        (reads) => reads.flat().filter((read) => read !== undefined)
-      )
+      Effect.gen(function*() {
+        const present = yield* files.present(sources.map(({ path }) => path))
+        const reads = yield* Effect.forEach(sources, (source) => {
+          const { isNamed, path } = source
+          if (!isNamed && !present.has(path)) return Effect.succeed([forget(source, path)])
+          const paths = path.includes("*") ? files.expand(path) : Effect.succeed([path])
+          return Effect.flatMap(paths, Effect.forEach((path) => understood(source, path, root, strict)))
+        }, { concurrency: 16 })
+        return reads.flat().filter((read) => read !== undefined)
+      })
   }
 }

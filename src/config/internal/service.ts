@@ -87,6 +87,9 @@ export const make = (
         }
       })
 
+    const atStart = { ...host.variables() }
+    const started = (name: string) => Object.hasOwn(atStart, name) ? atStart[name] : undefined
+
     const place: Effect.Effect<Place> = Effect.gen(function*() {
       const directory = yield* files.realPath(path.resolve(options.directory ?? options.root ?? "."))
       const root = options.root === undefined
@@ -96,6 +99,7 @@ export const make = (
       return {
         platform: host.platform,
         variables: host.variables(),
+        started,
         home,
         root,
         folders: between(path, directory, root),

@@ -11,6 +11,8 @@ import type * as Scope from "../Scope.ts"
 export interface Place {
   readonly platform: string
   readonly variables: Readonly<Record<string, string | undefined>>
+  /** What a variable was when this process began: an administrator's rules do not follow it. */
+  readonly started: (name: string) => string | undefined
   readonly home: string
   /** The workspace. */
   readonly root: string
