@@ -47,7 +47,7 @@ const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: strin
   "transport-mismatch": (at) =>
     `The type does not go with the rest of the entry: correct the type, or give it the right ${at}`,
   "unknown-transport": (at) => `The word in ${at} is no transport: write stdio, streamable-http, sse or ws`,
-  "unknown-key": (at) => `The key ${at} is not known and has no effect: correct its spelling or remove it`,
+  "unknown-key": (at) => `The key ${at} is not known here: correct its spelling or remove it`,
   "invalid-type": (at) => `The field ${at} has the wrong type: look up how it is written`,
   "invalid-value": (at) => `The field ${at} has a value that cannot be used: correct it`,
   "empty-command": () => "The command is empty: name a program",
@@ -70,7 +70,7 @@ const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: strin
   coerced: (at) => `The field ${at} is not written as text, as it should be: put it in quotes, or correct its type`,
   "host-would-reject": (_, host) =>
     `The host ${host} itself would not take this entry as it is: write it in its own way`,
-  "unused-field": (at) => `The field ${at} has no effect on a server of this kind: remove it`,
+  "unused-field": (at) => `The field ${at} has no effect here: remove it`,
   deprecated: (at) => `The spelling ${at} is an old one: use the one that replaced it`,
   "timeout-suspicious": (at) => `The time in ${at} is unlikely in the unit that this host has: check it`,
   "invalid-timeout": (at) => `The time in ${at} is not one and is left out: write a positive number`,

@@ -58,8 +58,11 @@ const join = (
   const ofDocument = document.issues.map((issue) => judged(dialect, context, issue))
   const isBroken = document.root === undefined || ofDocument.some(({ severity }) => severity === "error")
   const decoded = isBroken || document.root === undefined ? nothing : dialect.decode(document.root, context)
+  // of a file without anything in it, one thing is said
+  const isEmpty = ofDocument.some(({ kind }) => kind === "empty-file")
+  const ofDialect = decoded.issues.filter(({ kind }) => !(isEmpty && kind === "no-servers"))
   const issues = [
-    ...[...ofDocument, ...decoded.issues].map((issue) => ofFile(dialect, context, issue, document)),
+    ...[...ofDocument, ...ofDialect].map((issue) => ofFile(dialect, context, issue, document)),
     ...decoded.items.flatMap((item) => ofItem(dialect, context, item, document))
   ]
   return { document, decoded, issues }

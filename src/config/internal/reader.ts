@@ -96,7 +96,7 @@ const find = (table: Table.HostTable, root: ConfigDocument.Table, context: Diale
   if (places.length > 1 && table.firstRoot === true) {
     return { places: places.filter(({ servers }) => !isServer(servers)).slice(0, 1), issues: [] }
   }
-  if (places.length > 0 || isShared(table, context) || root.size === 0) return { places, issues: [] }
+  if (places.length > 0 || isShared(table, context)) return { places, issues: [] }
   if (table.single === true && isServer(root)) {
     return { places: [{ way: [], servers: new Map([[fileName(context.path), root]]), isSingle: true }], issues: [] }
   }
@@ -107,7 +107,10 @@ const find = (table: Table.HostTable, root: ConfigDocument.Table, context: Diale
   })
   if (other !== undefined) {
     // somebody put another host's file here: what it means is clear, and that the host does not see it is said
-    const place = { way: [other], servers: root.get(other) ?? null }
+    const inside = other === "mcp" ? walk(root, ["mcp", "servers"]) : undefined
+    const place = isTable(inside) && !isServer(inside)
+      ? { way: [other, "servers"], servers: inside }
+      : { way: [other], servers: root.get(other) ?? null }
     return { places: context.strict === true ? [] : [place], issues: warning("wrong-root-key", other) }
   }
   if (!isBare) return { places: [], issues: warning("no-servers") }

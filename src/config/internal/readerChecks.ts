@@ -51,6 +51,9 @@ export const variable = (to: Reading, name: string, written: string): void => {
   if (name === "" || /[=\u0000]/.test(name) || written.includes("\u0000")) to.fail("invalid-env", name)
 }
 
+/** What HTTP does not let stand in the value of a header. */
+const unsendable = /[^\t\u0020-\u007e\u0080-\u00ff]/
+
 /** What our own requests are made of, and what belongs to one leg of the way only. */
 const ours: ReadonlySet<string> = new Set([
   "connection",
@@ -72,7 +75,7 @@ export const header = (to: Reading, name: string, written: string, at: string): 
   const lower = name.toLowerCase()
   if (
     !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || ours.has(lower) || lower.startsWith("mcp-") ||
-    lower.startsWith("sec-websocket-") || lineBreak.test(written.trim())
+    lower.startsWith("sec-websocket-") || unsendable.test(written.trim())
   ) to.fail("invalid-header", name)
   else flagWhitespace(to, written, at)
 }

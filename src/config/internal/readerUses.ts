@@ -46,6 +46,8 @@ export const uses = (
       extra.set(key, value)
       if (field === undefined) unknown.push(key)
     } else if (field.is !== "ignored") {
+      // a line for a shell stays to be seen as it was written, whatever words are taken from it
+      if (field.is === "headersLine") extra.set(key, value)
       const found = known.get(field.is)
       if (found === undefined) known.set(field.is, [{ key, value, field }])
       else found.push({ key, value, field })

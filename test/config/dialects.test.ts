@@ -1,0 +1,848 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FastCheck from "effect/FastCheck"
+import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
+import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
+import * as ConfigFile from "../../src/config/ConfigFile.ts"
+import * as Dialect from "../../src/config/Dialect.ts"
+import * as Rights from "../../src/config/internal/rights.ts"
+import * as Scope from "../../src/config/Scope.ts"
+
+type Json = { readonly [key: string]: unknown }
+
+const contextOf = (options: Partial<Dialect.Context>): Dialect.Context => ({
+  scope: "user",
+  origin: options.scope === "project" ? "workspace" : "home",
+  path: undefined,
+  ...options
+})
+
+const hostOf = (host: string): Dialect.Dialect => {
+  const found = Dialect.find(host)
+  assert.isDefined(found, host)
+  return found!
+}
+
+/** Data as a document; what an object cannot hold under a name of its own is given as a map. */
+const json = (value: unknown): ConfigDocument.Value => {
+  if (Array.isArray(value)) return value.map(json)
+  if (typeof value !== "object" || value === null) return value as ConfigDocument.Value
+  const pairs: Iterable<readonly [string, unknown]> = value instanceof Map ? value : Object.entries(value)
+  return new Map(Array.from(pairs, ([key, held]) => [key, json(held)] as const))
+}
+
+const rootOf = (value: unknown): ConfigDocument.Table => {
+  const root = json(value)
+  assert.instanceOf(root, Map)
+  return root as ConfigDocument.Table
+}
+
+const decode = (host: string, root: unknown, options: Partial<Dialect.Context> = {}): Dialect.Decoded =>
+  hostOf(host).decode(rootOf(root), contextOf(options))
+
+/** Plain data, for comparing. */
+const plain = (value: unknown): unknown => {
+  if (value instanceof Map) return Object.fromEntries(Array.from(value, ([key, held]) => [key, plain(held)]))
+  if (Array.isArray(value)) return value.map(plain)
+  return typeof value === "object" && value !== null && !(value instanceof Date)
+    ? Object.fromEntries(Object.entries(value).map(([key, held]) => [key, plain(held)]))
+    : value
+}
+
+const words = (warnings: ReadonlyArray<ConfigEntry.EntryWarning>): ReadonlyArray<string> =>
+  warnings.map(({ at, kind }) => at === undefined ? kind : `${kind}:${at}`)
+
+/** An item in short: what it is, or its fault. */
+const short = (item: ConfigEntry.Item): unknown => {
+  if (item._tag === "Invalid") return item.at === undefined ? item.kind : `${item.kind}:${item.at}`
+  if (item._tag === "Patch") return { patch: item.enabled }
+  const { name: _, ...entry } = item.entry
+  return { ...plain(entry) as Json, ...(item.warnings.length === 0 ? {} : { warnings: words(item.warnings) }) }
+}
+
+const rootKeys: { readonly [host: string]: string } = {
+  vscode: "servers",
+  opencode: "mcp",
+  kilo: "mcp",
+  zed: "context_servers",
+  amp: "amp.mcpServers"
+}
+
+const one = (host: string, entry: unknown, options: Partial<Dialect.Context> = {}): unknown => {
+  const { items } = decode(host, { [rootKeys[host] ?? "mcpServers"]: { a: entry } }, options)
+  assert.lengthOf(items, 1)
+  return short(items[0]!)
+}
+
+const url = "https://a.example/mcp"
+const program = { transport: "stdio", command: "x", args: [], enabled: true }
+const behind = (transport: string) => ({ transport, url, enabled: true })
+
+interface Case {
+  readonly host: string
+  readonly it: string
+  readonly entry: unknown
+  readonly is: unknown
+  readonly scope?: Scope.Scope
+}
+
+const cases: ReadonlyArray<Case> = [
+  // which transport
+  {
+    host: "gemini-cli",
+    it: "lets httpUrl win over url, and url over the command",
+    entry: { command: "c", url: "https://b.example", httpUrl: url },
+    is: { ...behind("streamable-http"), warnings: ["unused-field:command", "deprecated:httpUrl", "unused-field:url"] }
+  },
+  {
+    host: "gemini-cli",
+    it: "has WebSockets under tcp",
+    entry: { tcp: "ws://localhost/x" },
+    is: { transport: "ws", url: "ws://localhost/x", enabled: true }
+  },
+  {
+    host: "gemini-cli",
+    it: "takes trust for the approval of all tools",
+    entry: { command: "x", trust: true, excludeTools: ["a"] },
+    is: { ...program, tools: { deny: ["a"], autoApprove: ["*"] } }
+  },
+  {
+    host: "qwen-code",
+    it: "has servers inside itself",
+    entry: { type: "sdk", command: "x" },
+    is: "not-an-mcp-server:type"
+  },
+  {
+    host: "claude-code",
+    it: "does not see an address without a type",
+    entry: { url },
+    is: { ...behind("auto"), warnings: ["host-would-reject"] }
+  },
+  {
+    host: "roo",
+    it: "does not take an address without a type",
+    entry: { url },
+    is: { ...behind("auto"), warnings: ["host-would-reject"] }
+  },
+  {
+    host: "cursor",
+    it: "does not know a nested transport",
+    entry: { transport: { type: "http", url } },
+    is: { ...behind("streamable-http"), warnings: ["host-would-reject"] }
+  },
+  {
+    host: "cursor",
+    it: "has a WebSocket where the address says so",
+    entry: { url: "wss://a.example" },
+    is: { transport: "ws", url: "wss://a.example", enabled: true }
+  },
+  {
+    host: "cursor",
+    it: "has no place for two addresses that differ",
+    entry: { url, serverUrl: "https://b.example" },
+    is: "ambiguous-url"
+  },
+  { host: "cursor", it: "does not mind the same address twice", entry: { url, serverUrl: url }, is: behind("auto") },
+  { host: "antigravity", it: "calls an address serverUrl", entry: { serverUrl: url }, is: behind("auto") },
+  { host: "sep-2633", it: "requires a type", entry: { command: "x" }, is: "missing-type:type" },
+  {
+    host: "copilot-cloud",
+    it: "wants types and tools",
+    entry: { command: "x" },
+    is: { ...program, warnings: ["host-would-reject"] }
+  },
+  {
+    host: "zed",
+    it: "takes what sets up an extension for no server",
+    entry: { source: "extension", settings: {} },
+    is: "not-an-mcp-server"
+  },
+  // commands
+  {
+    host: "claude-code",
+    it: "takes a command with its arguments in one list",
+    entry: { command: ["x", "y"], args: ["z"] },
+    is: { ...program, args: ["y", "z"] }
+  },
+  {
+    host: "claude-code",
+    it: "has no place for an empty list as a command",
+    entry: { command: [] },
+    is: "empty-command:command"
+  },
+  {
+    host: "claude-code",
+    it: "runs no program of another machine (cfg-024)",
+    entry: { command: "\\\\attacker.example\\s\\a.exe" },
+    is: "invalid-value:command"
+  },
+  {
+    host: "claude-code",
+    it: "runs no program of another machine, with slashes",
+    entry: { command: "//attacker.example/s/a.exe" },
+    is: "invalid-value:command"
+  },
+  {
+    host: "claude-code",
+    it: "goes to no folder of another machine",
+    entry: { command: "x", cwd: "\\\\attacker.example\\s" },
+    is: "invalid-value:cwd"
+  },
+  {
+    host: "claude-code",
+    it: "hands on no line breaks (cfg-057)",
+    entry: { command: "tool.cmd", args: ["a&calc", "a\nb"] },
+    is: "invalid-value:args.1"
+  },
+  {
+    host: "claude-code",
+    it: "hands on what only a shell would understand",
+    entry: { command: "x", args: ["a&calc", "%PATH%", "!x!"] },
+    is: { ...program, args: ["a&calc", "%PATH%", "!x!"] }
+  },
+  {
+    host: "vscode",
+    it: "takes variables away with null",
+    entry: { command: "x", env: { A: null } },
+    is: { ...program, env: { A: null } }
+  },
+  {
+    host: "claude-code",
+    it: "has no names that pollute",
+    entry: { command: "x", constructor: {} },
+    is: "reserved-key:constructor"
+  },
+  {
+    host: "claude-code",
+    it: "has no names that pollute in its parts",
+    entry: { command: "x", env: new Map([["__proto__", "1"]]) },
+    is: "reserved-key:env.__proto__"
+  },
+  {
+    host: "claude-code",
+    it: "flags what was pasted with a line break",
+    entry: { command: "x", env: { T: "secret\n" } },
+    is: { ...program, env: { T: "secret\n" }, warnings: ["whitespace:env.T"] }
+  },
+  // headers and addresses
+  {
+    host: "cursor",
+    it: "sends no header that is two (cfg-062)",
+    entry: { url, headers: { "X-A": "a\r\nHost: evil" } },
+    is: "invalid-header:X-A"
+  },
+  {
+    host: "cursor",
+    it: "sends no name of a header that is two (cfg-062)",
+    entry: { url, headers: { "B\nC": "d" } },
+    is: "invalid-header:B\nC"
+  },
+  {
+    host: "cursor",
+    it: "sends no header that HTTP does not have",
+    entry: { url, headers: { A: "日本" } },
+    is: "invalid-header:A"
+  },
+  ...["Host", "Content-Length", "Transfer-Encoding", "Connection", "mcp-session-id", "MCP-Protocol-Version"].map((
+    name
+  ) => (
+    {
+      host: "cursor",
+      it: `leaves ${name} to the client (cfg-063)`,
+      entry: { url, headers: { [name]: "1" } },
+      is: `invalid-header:${name}`
+    }
+  )),
+  {
+    host: "cursor",
+    it: "sends cookies (cfg-063)",
+    entry: { url, headers: { Cookie: "a=b" } },
+    is: { ...behind("auto"), headers: { Cookie: "a=b" } }
+  },
+  {
+    host: "cursor",
+    it: "reads no files by address (cfg-059)",
+    entry: { url: "file:///etc/passwd" },
+    is: "unsupported-url-scheme:url"
+  },
+  {
+    host: "cursor",
+    it: "speaks to no sockets of the machine (cfg-060)",
+    entry: { url: "unix:///var/run/docker.sock#/v1" },
+    is: "unsupported-url-scheme:url"
+  },
+  {
+    host: "cursor",
+    it: "reads no files by address with a variable in it",
+    entry: { url: "file:///${env:A}" },
+    is: "unsupported-url-scheme:url"
+  },
+  {
+    host: "cursor",
+    it: "cannot say yet where a variable leads",
+    entry: { url: "http://${env:A}/x" },
+    is: { transport: "auto", url: "http://${env:A}/x", enabled: true }
+  },
+  {
+    host: "cursor",
+    it: "flags what others can read, whatever its path is",
+    entry: { url: "http://a.example/${env:A}" },
+    is: { transport: "auto", url: "http://a.example/${env:A}", enabled: true, warnings: ["insecure-url"] }
+  },
+  {
+    host: "cursor",
+    it: "does not flag this machine",
+    entry: { url: "http://api.localhost:1/x" },
+    is: { transport: "auto", url: "http://api.localhost:1/x", enabled: true }
+  },
+  {
+    host: "cursor",
+    it: "has no line break in an address",
+    entry: { url: "https://a.example/\nx" },
+    is: "invalid-url:url"
+  },
+  {
+    host: "claude-code",
+    it: "takes the words of a line for headers",
+    entry: { type: "http", url, headersHelper: "${CLAUDE_PLUGIN_ROOT}/h --x" },
+    is: {
+      ...behind("streamable-http"),
+      headersCommand: ["${var:pluginRoot}/h", "--x"],
+      extra: { headersHelper: "${CLAUDE_PLUGIN_ROOT}/h --x" }
+    }
+  },
+  {
+    host: "claude-code",
+    it: "gives no line to a shell",
+    entry: { type: "http", url, headersHelper: "a; b" },
+    is: { ...behind("streamable-http"), extra: { headersHelper: "a; b" }, warnings: ["unused-field:headersHelper"] }
+  },
+  {
+    host: "native",
+    it: "lets a header that is written out win over the variable",
+    entry: { url, headers: { authorization: "x" }, bearer_token_env_var: "T" },
+    is: {
+      ...behind("auto"),
+      headers: { authorization: "x" },
+      warnings: ["deprecated:bearer_token_env_var", "unused-field:bearer_token_env_var"]
+    }
+  },
+  {
+    host: "native",
+    it: "has no variables with odd names",
+    entry: { url, bearer_token_env_var: "T}${cmd:x" },
+    is: "invalid-value:bearer_token_env_var"
+  },
+  // times
+  ...[["cline", 60_000], ["roo", 60_000], ["zed", 60_000], ["opencode", 60], ["kiro", 60], ["gemini-cli", 60], [
+    "claude-code",
+    60
+  ]].map(([host, ms]) => (
+    {
+      host: String(host),
+      it: `means ${ms} ms by a timeout of 60`,
+      entry: { command: "x", timeout: 60 },
+      is: {
+        ...program,
+        timeouts: { requestMs: ms },
+        ...(ms === 60 ? { warnings: ["timeout-suspicious:timeout"] } : {})
+      }
+    }
+  )),
+  {
+    host: "cline",
+    it: "flags seconds that must be milliseconds",
+    entry: { command: "x", timeout: 30_000 },
+    is: { ...program, timeouts: { requestMs: 30_000_000 }, warnings: ["timeout-suspicious:timeout"] }
+  },
+  {
+    host: "native",
+    it: "does not know a time without a unit",
+    entry: { command: "x", timeout: 60 },
+    is: { ...program, extra: { timeout: 60 }, warnings: ["unknown-key:timeout"] }
+  },
+  {
+    host: "native",
+    it: "believes a unit that is said",
+    entry: { command: "x", startupTimeoutMs: 1 },
+    is: { ...program, timeouts: { startupMs: 1 } }
+  },
+  // the rest
+  {
+    host: "copilot-cli",
+    it: "takes one tool without a list",
+    entry: { command: "x", tools: "a" },
+    is: { ...program, tools: { allow: ["a"] } }
+  },
+  {
+    host: "copilot-cli",
+    it: "keeps a list of no tools",
+    entry: { command: "x", tools: [] },
+    is: { ...program, tools: { allow: [] } }
+  },
+  {
+    host: "gemini-cli",
+    it: "allows what two lists allow",
+    entry: { command: "x", enabledTools: ["a", "b"], includeTools: ["b", "c"] },
+    is: { ...program, tools: { allow: ["b"] } }
+  },
+  {
+    host: "warp",
+    it: "calls the folder working_directory",
+    entry: { command: "x", working_directory: "/w" },
+    is: { ...program, cwd: "/w" }
+  },
+  {
+    host: "claude-code",
+    it: "splits scopes at spaces",
+    entry: { type: "http", url, oauth: { clientId: "c", scopes: "a b" } },
+    is: { ...behind("streamable-http"), oauth: { clientId: "c", scopes: ["a", "b"] } }
+  },
+  {
+    host: "claude-code",
+    it: "has no ports beyond the last",
+    entry: { type: "http", url, oauth: { callbackPort: 70_000 } },
+    is: "invalid-value:oauth.callbackPort"
+  },
+  {
+    host: "kilo",
+    it: "lets a person's own file read variables for headers",
+    entry: { type: "remote", url, headers: { A: "{env:T}" } },
+    is: { ...behind("auto"), headers: { A: "${env:T}" } }
+  },
+  {
+    host: "kilo",
+    it: "lets no file of a project read variables for headers",
+    scope: "project",
+    entry: { type: "remote", url, headers: { A: "{env:T}" } },
+    is: "variable-forbidden:headers"
+  }
+]
+
+describe("an entry", () => {
+  for (const { entry, host, is, it: does, scope } of cases) {
+    it(`of ${host} ${does}`, () => {
+      assert.deepStrictEqual(one(host, entry, scope === undefined ? {} : { scope }), is)
+    })
+  }
+
+  it("has the name of an option no more than one that pollutes (cfg-058)", () => {
+    const names = ["--yolo", "-x", "", "a\u0000b", "a".repeat(129), "__proto__", "prototype", "a b"]
+    const { items } = decode("cursor", { mcpServers: new Map(names.map((name) => [name, { command: "x" }])) })
+    assert.deepStrictEqual(items.map((item) => item._tag === "Invalid" ? item.kind : item._tag), [
+      "invalid-name",
+      "invalid-name",
+      "invalid-name",
+      "invalid-name",
+      "invalid-name",
+      "reserved-name",
+      "reserved-name",
+      "Server"
+    ])
+  })
+
+  it("that the host would not take is a fault for a strict reader, for its own reason", () => {
+    const strict = (host: string, entry: unknown) => one(host, entry, { strict: true })
+    assert.strictEqual(strict("claude-code", { url }), "missing-type:type")
+    assert.strictEqual(strict("claude-code", { type: "http", serverUrl: url }), "unknown-key:serverUrl")
+    assert.strictEqual(strict("claude-desktop", { url }), "transport-mismatch:command")
+    assert.strictEqual(strict("cursor", { transport: { type: "http", url } }), "invalid-type:transport")
+    assert.deepStrictEqual(strict("cursor", { url }), behind("auto"))
+  })
+
+  it("of Agent Plugins is closed, and stays inside the plugin", () => {
+    const entries = {
+      ok: { type: "stdio", command: "./bin/x", args: ["${PLUGIN_ROOT}/a", "${HOME}"], cwd: "${PLUGIN_DATA}/w" },
+      key: { type: "stdio", command: "x", timeout: 1 },
+      mixed: { type: "stdio", command: "x", headers: {} },
+      untyped: { command: "x" },
+      word: { type: "http", url },
+      up: { type: "stdio", command: "./a/../../x" },
+      line: { type: "stdio", command: "node --eval" },
+      absolute: { type: "stdio", command: "/bin/sh" },
+      cwd: { type: "stdio", command: "x", cwd: "/etc" },
+      cwdUp: { type: "stdio", command: "x", cwd: "${PLUGIN_ROOT}/../x" },
+      env: { type: "stdio", command: "x", env: { PLUGIN_ROOT: "/" } },
+      number: { type: "stdio", command: "x", args: [1] },
+      plain: { type: "sse", url: "http://a.example/" },
+      loop: { type: "sse", url: "http://127.0.0.1:1/" },
+      user: { type: "sse", url: "https://u@a.example/" },
+      twice: { type: "sse", url, headers: { A: "1", a: "2" } },
+      variable: { type: "sse", url, headers: { A: "${PLUGIN_ROOT}" } }
+    }
+    const $schema = "https://agent-plugins.org/schemas/1.0.0/mcp.schema.json"
+    const { items } = decode("agent-plugins", { $schema, mcpServers: entries }, { scope: "plugin", origin: "plugin" })
+    assert.deepStrictEqual(Object.fromEntries(items.map((item) => [item.name, short(item)])), {
+      ok: {
+        ...program,
+        command: "./bin/x",
+        args: ["${var:pluginRoot}/a", "$${HOME}"],
+        cwd: "${var:pluginData}/w",
+        warnings: ["looks-like-variable:args.1"]
+      },
+      key: "unknown-key:timeout",
+      mixed: "unknown-key:headers",
+      untyped: "missing-type:type",
+      word: "unknown-transport:type",
+      up: "path-escape:command",
+      line: "invalid-value:command",
+      absolute: "invalid-value:command",
+      cwd: "path-escape:cwd",
+      cwdUp: "path-escape:cwd",
+      env: "invalid-env:PLUGIN_ROOT",
+      number: "invalid-type:args.0",
+      plain: "insecure-url:url",
+      loop: { transport: "sse", url: "http://127.0.0.1:1/", enabled: true },
+      user: "invalid-url:url",
+      twice: "invalid-header:a",
+      variable: {
+        ...behind("sse"),
+        headers: { A: "$${PLUGIN_ROOT}" },
+        warnings: ["looks-like-variable:headers.A"]
+      }
+    })
+  })
+})
+
+const named = ({ items }: Dialect.Decoded): ReadonlyArray<string> => items.map(({ name }) => name)
+
+const said = ({ issues }: Dialect.Decoded): ReadonlyArray<string> =>
+  issues.map(({ at, kind, severity }) => `${severity} ${kind}${at === undefined ? "" : ` ${at}`}`)
+
+describe("a document", () => {
+  it("has its servers where another host has them, and that is said", () => {
+    const found = decode("vscode", { mcpServers: { a: { command: "x" } } })
+    assert.deepStrictEqual([named(found), said(found)], [["a"], ["warning wrong-root-key mcpServers"]])
+    const older = decode("vscode", { mcp: { servers: { a: { command: "x" } } } })
+    assert.deepStrictEqual([named(older), said(older)], [["a"], ["warning wrong-root-key mcp"]])
+    assert.deepStrictEqual(named(decode("vscode", { mcpServers: { a: { command: "x" } } }, { strict: true })), [])
+  })
+
+  it("without servers is told apart from one that is not about servers alone", () => {
+    assert.deepStrictEqual(said(decode("cursor", {})), ["warning no-servers"])
+    assert.deepStrictEqual(said(decode("cursor", { mcpServers: {} })), [])
+    assert.deepStrictEqual(said(decode("gemini-cli", { theme: "x" })), [])
+    assert.deepStrictEqual(said(decode("claude-code", { numStartups: 1 })), [])
+    assert.deepStrictEqual(said(decode("claude-code", { numStartups: 1 }, { scope: "project" })), [
+      "warning no-servers"
+    ])
+  })
+
+  it("holds no servers where its host has only rules in it", () => {
+    const path = "/etc/claude-code/managed-settings.json"
+    const found = decode("claude-code", { mcpServers: { a: { command: "x" } } }, { scope: "managed", path })
+    assert.deepStrictEqual([named(found), said(found)], [[], []])
+  })
+
+  it("is a map of servers itself only where its host has such files", () => {
+    const bare = { $schema: "x", servers: { command: "x" }, b: { url } }
+    assert.deepStrictEqual(named(decode("copilot-cli", bare, { scope: "project" })), ["servers", "b"])
+    assert.deepStrictEqual(named(decode("warp", { a: { command: "x" } })), ["a"])
+    assert.deepStrictEqual(said(decode("cursor", { a: { command: "x" } })), ["warning no-servers"])
+  })
+
+  it("has lists of servers only where its host has them", () => {
+    const list = [{ name: "a", command: "x" }, { command: "y" }, 5, { name: "a", command: "z" }]
+    const found = decode("trae", { mcpServers: list })
+    assert.deepStrictEqual(found.items.map((item) => [item.name, short(item), item.pointer]), [
+      ["a", { ...program, command: "z" }, ["mcpServers", 3]],
+      ["#1", "missing-name", ["mcpServers", 1]],
+      ["#2", "not-an-object", ["mcpServers", 2]]
+    ])
+    assert.deepStrictEqual(said(found), ["warning duplicate-name a"])
+    assert.deepStrictEqual(named(decode("codebuddy", { servers: list.slice(0, 1) })), ["a"])
+    assert.deepStrictEqual(said(decode("cursor", { mcpServers: list })), ["error servers-not-a-map mcpServers"])
+  })
+
+  it("has the servers of one project for one person where its location says", () => {
+    const root = { mcpServers: { a: { command: "x" } }, projects: { "/w": { mcpServers: { b: { command: "y" } } } } }
+    const of = (folder: string) =>
+      named(decode("claude-code", root, { scope: "local", pointer: ["projects", folder, "mcpServers"] }))
+    assert.deepStrictEqual(of("/w"), ["b"])
+    assert.deepStrictEqual(of("/other"), [])
+  })
+
+  it("has its questions beside its servers", () => {
+    const mcp = {
+      servers: { a: { type: "http", url, headers: { A: "${input:one} ${input:two}" } } },
+      inputs: [{ id: "one", type: "promptString", password: true, description: "d" }, { type: "promptString" }, 5]
+    }
+    const found = decode("vscode", { "editor.x": 1, mcp }, { pointer: ["mcp", "servers"] })
+    assert.deepStrictEqual(found.inputs, [{ id: "one", description: "d", secret: true }])
+    assert.deepStrictEqual(found.undeclaredInputs, ["two"])
+  })
+
+  it("of OpenCode may be in the newer or the older shape", () => {
+    const entry = { type: "local", command: ["x"] }
+    assert.deepStrictEqual(named(decode("opencode", { mcp: { timeout: {}, servers: { a: entry } } })), ["a"])
+    assert.deepStrictEqual(named(decode("opencode", { mcp: { servers: entry, b: entry } })), ["servers", "b"])
+    const patched = decode("opencode", { mcp: { servers: { enabled: false } } })
+    assert.deepStrictEqual(patched.items.map((item) => [item.name, short(item)]), [["servers", { patch: false }]])
+  })
+
+  it("of ours takes snake case, with a warning where camel case is the rule", () => {
+    const entry = { program: "x", startup_timeout_sec: 2 }
+    const is = { ...program, timeouts: { startupMs: 2000 } }
+    assert.deepStrictEqual(short(decode("native", { mcp_servers: { a: entry } }).items[0]!), is)
+    assert.deepStrictEqual(short(decode("native", { mcpServers: { a: entry } }).items[0]!), {
+      ...is,
+      warnings: ["deprecated:program", "deprecated:startup_timeout_sec"]
+    })
+  })
+
+  it("of Agent Plugins needs a schema that is known", () => {
+    const context = { scope: "plugin", origin: "plugin" } as const
+    const $schema = "https://agent-plugins.org/schemas/1.0.0/mcp.schema.json"
+    assert.deepStrictEqual(said(decode("agent-plugins", { mcpServers: {} }, context)), [
+      "error unsupported-schema $schema"
+    ])
+    assert.deepStrictEqual(said(decode("agent-plugins", { $schema, mcpServers: {}, x: 1 }, context)), [
+      "error unsupported-schema x"
+    ])
+    assert.deepStrictEqual(said(decode("agent-plugins", { $schema, mcpServers: {} }, context)), [])
+  })
+})
+
+const read = (text: string, options: Omit<ConfigFile.Options, "scope"> & { readonly scope?: Scope.Scope }) =>
+  ConfigFile.decode(new TextEncoder().encode(text), { scope: "project", ...options })
+
+describe("a file", () => {
+  const doubled = `{"mcpServers":{"a":{"command":"safe"}},\n"mcpServers":{"a":{"command":"canary"}}}`
+
+  it.effect("with two maps of servers has none (cfg-033)", () =>
+    Effect.gen(function*() {
+      const { decoded, issues } = yield* read(doubled, { host: "claude-code", path: ".mcp.json" })
+      assert.deepStrictEqual(decoded.items, [])
+      assert.deepStrictEqual(issues.map(({ kind, severity }) => [kind, severity]), [["duplicate-root-key", "error"]])
+      const shared = yield* read(doubled, { host: "gemini-cli" })
+      assert.deepStrictEqual(shared.decoded.items, [])
+    }))
+
+  it.effect("that holds other settings may have them twice", () =>
+    Effect.gen(function*() {
+      const text = `{"theme":1,"theme":2,"mcpServers":{"a":{"command":"x"}}}`
+      const shared = yield* read(text, { host: "gemini-cli" })
+      assert.deepStrictEqual(shared.decoded.items.map(({ name }) => name), ["a"])
+      assert.deepStrictEqual(shared.issues.map(({ at, kind }) => [kind, at]), [["duplicate-key", "theme"]])
+      const own = yield* read(text, { host: "cursor" })
+      assert.deepStrictEqual(own.decoded.items, [])
+    }))
+
+  it.effect("says in which line what is wrong, and to whom", () =>
+    Effect.gen(function*() {
+      const text = `{\n"mcpServers": {\n"a": {\n"command": "x",\n"env": {\n"A.B": 1 } },\n"b": 5 } }`
+      const { issues } = yield* read(text, { host: "claude-code", path: "/w/.mcp.json" })
+      assert.deepStrictEqual(
+        issues.map(({ at, kind, line, path, server }) => [kind, server, at, line, path]),
+        [["coerced", "a", "env.A.B", 6, "/w/.mcp.json"], ["not-an-object", "b", undefined, 7, "/w/.mcp.json"]]
+      )
+      assert.strictEqual(
+        issues[1]?.message,
+        "Server \"b\": The entry is not a table: give it a command or a url."
+      )
+    }))
+
+  it.effect("that its host would not read at all has no servers for a strict reader", () =>
+    Effect.gen(function*() {
+      const text = `{"mcpServers":{"a":{"command":"x"},}}`
+      const lenient = yield* read(text, { host: "claude-code" })
+      assert.deepStrictEqual(lenient.issues.map(({ kind, severity }) => [kind, severity]), [
+        ["jsonc-in-strict-json", "warning"]
+      ])
+      const strict = yield* read(text, { host: "claude-code", strict: true })
+      assert.deepStrictEqual(strict.decoded.items, [])
+    }))
+
+  it.effect("without anything in it is said to be empty, and nothing else", () =>
+    Effect.gen(function*() {
+      const { issues } = yield* read("", { host: "cursor" })
+      assert.deepStrictEqual(issues.map(({ kind }) => kind), ["empty-file"])
+    }))
+
+  it.effect("is in the format that its name says", () =>
+    Effect.gen(function*() {
+      const toml = yield* read(`[mcp_servers.a]\nprogram = "x"`, { host: "native", path: "C:\\w\\.mcp.toml" })
+      assert.deepStrictEqual(toml.decoded.items.map(({ name }) => name), ["a"])
+      const commented = yield* read(`{"mcpServers":{}} // x`, { host: "native", path: "mcp-client.jsonc" })
+      assert.deepStrictEqual(commented.issues, [])
+    }))
+})
+
+// documents that come near to being sensible in one of the hosts, and then are not
+const wordsOf = (text: string): ReadonlyArray<string> => text.trim().split(/\s+/)
+const rootWords = wordsOf("mcpServers servers mcp mcp_servers context_servers amp.mcpServers")
+const keys = rootWords.concat(
+  wordsOf(`
+    inputs policy $schema type transport command args env cwd envFile url serverUrl httpUrl headers headersHelper
+    headersCommand oauth auth timeout enabled disabled tools trust name autoApprove alwaysAllow enabledTools
+    disabledTools inheritEnv environment env_vars id NODE_OPTIONS ld_preload PATH a.b __proto__ constructor
+  `),
+  ["", "\u0000", "x".repeat(200)]
+)
+const odd: ReadonlyArray<ConfigDocument.Value> = [
+  null,
+  true,
+  false,
+  0,
+  -1,
+  1.5,
+  Infinity,
+  Number.NaN,
+  2n ** 70n,
+  new Date(0),
+  new Date(Number.NaN)
+]
+const values = odd.concat(
+  wordsOf(`
+    stdio http sse remote x * true 30 \${A} \${env:A:-b} {env:A} $A !x \${input:i} https://a.example http://[::1]
+    wss://a file:///x \${A}/x https://\${A} \\\\h\\s
+  `),
+  ["a\nb", "\u0000", " "]
+)
+const canary = "sk-canary-4711"
+
+const documents = FastCheck.letrec<{ value: ConfigDocument.Value; table: ConfigDocument.Table }>((tie) => ({
+  value: FastCheck.oneof(
+    { maxDepth: 5, depthSize: "medium" },
+    FastCheck.constantFrom(...values, canary),
+    FastCheck.string().map((text) => `${text}${canary}`),
+    FastCheck.array(tie("value"), { maxLength: 4 }),
+    tie("table")
+  ),
+  table: FastCheck.array(FastCheck.tuple(FastCheck.constantFrom(...keys), tie("value")), { maxLength: 7 })
+    .map((pairs) => new Map(pairs))
+}))
+const servers = documents.table.map((table): ConfigDocument.Value =>
+  new Map<string, ConfigDocument.Value>([["a", table], ["b", new Map()]])
+)
+const lists = FastCheck.array(documents.table).map((tables): ConfigDocument.Value => tables)
+const roots = FastCheck.oneof(
+  documents.table,
+  FastCheck.tuple(FastCheck.constantFrom(...rootWords), FastCheck.oneof(servers, lists))
+    .map(([key, held]) => new Map<string, ConfigDocument.Value>([[key, held]]))
+)
+const scopes = FastCheck.constantFrom(...Scope.order)
+const origins = FastCheck.constantFrom(...Scope.Origin.literals)
+
+describe("whatever a file holds", () => {
+  it.prop(
+    "no host fails over it, loses an entry or says more than its place",
+    [roots, scopes, origins],
+    ([root, scope, origin]) => {
+      for (const dialect of Dialect.all) {
+        const { issues, items } = dialect.decode(root, { scope, origin, path: "/w/x.json" })
+        const names = items.map(({ name }) => name)
+        assert.strictEqual(new Set(names).size, names.length)
+        for (const item of items) {
+          const warnings = item._tag === "Server" ? item.warnings : item._tag === "Invalid" ? [item] : []
+          for (const { at, kind } of warnings) {
+            const message = Dialect.explain(kind, { host: dialect.host, at })
+            assert.notInclude(message, canary)
+            assert.notMatch(message, /[\u0000-\u001f]/)
+          }
+        }
+        if (issues.some(({ severity }) => severity === "error")) assert.deepStrictEqual(items, [])
+      }
+      const object: { readonly command?: unknown } = {}
+      assert.isUndefined(object.command)
+    },
+    { fastCheck: { numRuns: 150 } }
+  )
+
+  it.prop("a file of a workspace or a plugin gains no right by it", [roots, scopes], ([root, scope]) => {
+    for (const dialect of Dialect.all) {
+      for (const origin of ["workspace", "plugin"] as const) {
+        for (const item of dialect.decode(root, { scope, origin, path: undefined }).items) {
+          if (item._tag !== "Server") continue
+          const { entry } = Rights.withRights(item.entry, origin)
+          assert.isUndefined(entry.tools?.autoApprove)
+          assert.notStrictEqual(entry.transport === "stdio" && (entry.inheritEnv ?? false), true)
+          for (const [name, value] of entry.env ?? []) if (value !== null) assert.isFalse(Rights.isLoader(name), name)
+          assert.deepStrictEqual(Rights.withRights(entry, origin), { entry, warnings: [] })
+          assert.strictEqual(Rights.withRights(item.entry, "home").entry, item.entry)
+        }
+      }
+    }
+  }, { fastCheck: { numRuns: 100 } })
+
+  it("thousands of entries, or of keys, or of spellings, are read in a moment", () => {
+    const entry = new Map<string, ConfigDocument.Value>([["command", "c"], ["args", ["1"]]])
+    const many = (count: number, of: (index: number) => ConfigDocument.Value): ConfigDocument.Table =>
+      new Map(Array.from({ length: count }, (_, index) => [`s${index}`, of(index)]))
+    const wide = new Map([...entry, ["env", many(20_000, String)], ...many(20_000, () => null)])
+    const lists = new Map<string, ConfigDocument.Value>([
+      ...entry,
+      ["enabledTools", Array.from(many(20_000, String).keys())],
+      ["includeTools", Array.from(many(20_000, String).keys()).toReversed()]
+    ])
+    const dots = new Map([...entry, ["env", new Map([[".".repeat(300_000), 1]])], [".=".repeat(200_000), 1]])
+    const began = performance.now()
+    for (const servers of [many(3001, () => entry), new Map([["a", wide], ["b", lists], ["c", dots]])]) {
+      for (const host of ["claude-code", "gemini-cli", "native"]) {
+        hostOf(host).decode(new Map([["mcpServers", servers]]), contextOf({}))
+      }
+    }
+    assert.isBelow(performance.now() - began, 5000)
+  })
+})
+
+describe("the rights of an entry", () => {
+  const entry: ConfigEntry.ConfigEntry = {
+    name: "a",
+    transport: "stdio",
+    command: "x",
+    args: [],
+    enabled: true,
+    inheritEnv: ["SECRET"],
+    env: new Map<string, string | null>([["NODE_OPTIONS", "--require ./x.js"], ["npm_config_x", "1"], ["A", "1"], [
+      "LD_PRELOAD",
+      null
+    ]]),
+    tools: { deny: ["b"], autoApprove: ["*"], approval: new Map([["a", "approve"], ["b", "prompt"]]) }
+  }
+
+  it("in a workspace are to say less, and what is left out is said", () => {
+    const { entry: left, warnings } = Rights.withRights(entry, "workspace")
+    assert.deepStrictEqual(plain(left), {
+      name: "a",
+      transport: "stdio",
+      command: "x",
+      args: [],
+      enabled: true,
+      env: { A: "1", LD_PRELOAD: null },
+      tools: { deny: ["b"], approval: { b: "prompt" } }
+    })
+    assert.deepStrictEqual(words(warnings), [
+      "ignored-in-project:tools.autoApprove",
+      "ignored-in-project:tools.approval",
+      "env-dropped:env.NODE_OPTIONS",
+      "env-dropped:env.npm_config_x",
+      "ignored-in-project:inheritEnv"
+    ])
+  })
+
+  it("in a file of one's own are all there", () => {
+    assert.deepStrictEqual(Rights.withRights(entry, "home"), { entry, warnings: [] })
+  })
+})
+
+describe("the hosts", () => {
+  it("are told apart by their ids", () => {
+    assert.strictEqual(new Set(Dialect.all.map(({ host }) => host)).size, Dialect.all.length)
+    assert.strictEqual(Dialect.all[0]?.host, "native")
+  })
+
+  it("have their files at places that can be found", () => {
+    const isPaths = (path: Dialect.Location["path"]): path is ReadonlyArray<string> => Array.isArray(path)
+    for (const { host, locations } of Dialect.all) {
+      for (const { origin, path, scope } of locations) {
+        const paths = typeof path === "string" || isPaths(path) ? [path].flat() : Object.values(path).flat()
+        for (const one of paths) {
+          assert.match(one, /^(~\/|\/|[A-Z]:\/|\{(root|dir|vscode|config|appdata|localappdata|programdata)\}\/)/, host)
+          assert.strictEqual(/^\{(root|dir)\}/.test(one), origin === "workspace", `${host} ${one}`)
+          if (scope === "project") assert.strictEqual(origin, "workspace", host)
+        }
+      }
+    }
+  })
+})
