@@ -1,4 +1,4 @@
-import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
@@ -9,8 +9,8 @@ import { pidsWithArgument } from "../support/leaks.ts"
 import * as StandInDocker from "../support/standInDocker.ts"
 import { isInternal, root, run, sources } from "./project.ts"
 
-// Compilers and packers on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
+// Compilers and packers on a busy machine. `vi.setConfig` would reach only the first file of a process.
+const patient = { timeout: 60_000 }
 
 const folder = fileURLToPath(root)
 const readme = readFileSync(new URL("README.md", root), "utf8")
@@ -76,7 +76,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(work, { recursive: true, force: true }))
 
-describe("the package", () => {
+describe("the package", patient, () => {
   it("holds the build, the source and the documents, and nothing else", () => {
     const allowed =
       /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/.*\.(js|d\.ts)(\.map)?|src\/.*\.ts|src\/demo\/\.mcp\.json|schema\/mcp-client\.schema\.json)$/
@@ -181,7 +181,7 @@ describe("the package", () => {
   }
 })
 
-describe("the demo", () => {
+describe("the demo", patient, () => {
   const demo = (...args: ReadonlyArray<string>) =>
     run("node", [join(consumer, "node_modules/effect-mcp-runtime/dist/demo/main.js"), ...args], { cwd: work })
 
@@ -233,7 +233,7 @@ describe("the demo", () => {
   })
 })
 
-describe("the examples", () => {
+describe("the examples", patient, () => {
   const expected: Readonly<Record<string, RegExp>> = {
     "one-server":
       /^tools: add, echo, countdown, greet, crash\nadd: { sum: 42 }\nThe server came up,[^]*refused with -32602\n$/,

@@ -106,7 +106,7 @@ export const options = (
 export const test = <E>(
   name: string,
   body: Effect.Effect<unknown, E, Scope.Scope>
-): void => it.live(name, () => assertNoLeak(Effect.scoped(Effect.asVoid(body))), 30_000)
+): void => it.live(name, () => assertNoLeak(Effect.scoped(Effect.asVoid(body))), 60_000)
 
 export const using = <A, E>(
   given: NodeMcpRuntime.Options,
