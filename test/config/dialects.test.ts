@@ -712,9 +712,26 @@ const documents = FastCheck.letrec<{ value: ConfigDocument.Value; table: ConfigD
   table: FastCheck.array(FastCheck.tuple(FastCheck.constantFrom(...keys), tie("value")), { maxLength: 7 })
     .map((pairs) => new Map(pairs))
 }))
-const servers = documents.table.map((table): ConfigDocument.Value =>
-  new Map<string, ConfigDocument.Value>([["a", table], ["b", new Map()]])
+// an entry that nothing is wrong with but one or two of its fields, so that many of them are read to their end
+const near = FastCheck.tuple(
+  FastCheck.constantFrom<ReadonlyArray<readonly [string, ConfigDocument.Value]>>(
+    [["type", "stdio"], ["command", "x"]],
+    [["type", "http"], ["url", "https://a.example"]]
+  ),
+  FastCheck.subarray<readonly [string, ConfigDocument.Value]>([
+    ["autoApprove", ["*"]],
+    ["alwaysAllow", "*"],
+    ["trust", true],
+    ["inheritEnv", true],
+    ["env", new Map([["Node_Options", "-r x"], ["LD_AUDIT", "x"], ["A", "1"]])],
+    ["tools", new Map([["a", new Map([["approval_mode", "approve"]])]])]
+  ]),
+  documents.table
+).map(([target, rights, table]) =>
+  new Map<string, ConfigDocument.Value>([...Array.from(table).slice(0, 1), ...target, ...rights])
 )
+const servers = FastCheck.tuple(near, documents.table)
+  .map(([one, other]): ConfigDocument.Value => new Map<string, ConfigDocument.Value>([["a", one], ["b", other]]))
 const lists = FastCheck.array(documents.table).map((tables): ConfigDocument.Value => tables)
 const roots = FastCheck.oneof(
   documents.table,
@@ -783,6 +800,18 @@ describe("whatever a file holds", () => {
       }
     }
     assert.isBelow(performance.now() - began, 5000)
+  })
+})
+
+describe("a sentence", () => {
+  it("names what it is about, cut and made visible", () => {
+    const server = `a\u001b[2J\u202e${"x".repeat(500)}`
+    const sentence = Dialect.explain("coerced", { host: "cursor", server, at: "env.A\nB" })
+    // eslint-disable-next-line no-control-regex
+    assert.notMatch(sentence, /[\u0000-\u001f\u202e]/)
+    assert.include(sentence, "a\\u{1b}[2J\\u{202e}xxx")
+    assert.include(sentence, "env.A\\nB")
+    assert.isBelow(sentence.length, 400)
   })
 })
 
