@@ -195,6 +195,20 @@ describe("a document", () => {
       assert.match(kinds(yield* decode(`[${"a.".repeat(62)}b]\nc = [{ d = 1 }]`, "toml"))[0] ?? "", /^nesting-too-deep/)
     }))
 
+  it.effect("is as deep as what its aliases stand for", () =>
+    Effect.gen(function*() {
+      const text = (levels: number) =>
+        `a: &a ${"[".repeat(60)}${"]".repeat(60)}\nb: ${"[".repeat(levels)}*a${"]".repeat(levels)}`
+      assert.deepStrictEqual(kinds(yield* decode(text(3), "yaml")), [])
+      assert.deepStrictEqual(kinds(yield* decode(text(4), "yaml")), ["nesting-too-deep@2"])
+    }))
+
+  it.effect("says that it is in the middle of a merge", () =>
+    Effect.gen(function*() {
+      const { issues } = yield* decode("{\n<<<<<<< ours\n\"a\":1\n=======\n>>>>>>> theirs\n}")
+      assert.include(issues[0]?.detail, "conflict markers")
+    }))
+
   it.effect("ends where it is too deep, and not in the depths", () =>
     Effect.gen(function*() {
       for (const format of formats) {
@@ -206,10 +220,8 @@ describe("a document", () => {
             `${format} ${unit}`
           )
         }
-        assert.strictEqual(
-          (yield* decode("[".repeat(1e5), format === "toml" ? "json" : format)).issues[0]?.kind,
-          "nesting-too-deep"
-        )
+        const deep = format === "toml" ? `a = ${"[".repeat(1e5)}` : "[".repeat(1e5)
+        assert.strictEqual((yield* decode(deep, format)).issues[0]?.kind, "nesting-too-deep")
       }
     }))
 
