@@ -77,7 +77,11 @@ export const lines = (text: string): (offset: number) => number => {
   return (offset) => {
     if (starts === undefined) {
       starts = [0]
-      for (const { 0: end, index } of text.matchAll(/\r\n?|\n/g)) starts.push(index + end.length)
+      for (let at = 0; at < text.length; at++) {
+        const char = text.charCodeAt(at)
+        // a carriage return alone ends a line too
+        if (char === 10 || (char === 13 && text.charCodeAt(at + 1) !== 10)) starts.push(at + 1)
+      }
     }
     let low = 0
     let high = starts.length
