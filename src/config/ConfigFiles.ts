@@ -14,6 +14,7 @@ import * as Stream from "effect/Stream"
 import * as HostEnvironment from "../transport/HostEnvironment.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import * as Access from "./internal/fileAccess.ts"
+import * as FileContent from "./internal/fileContent.ts"
 import * as Memory from "./internal/fileMemory.ts"
 import * as Presence from "./internal/filePresence.ts"
 import * as Watch from "./internal/fileWatch.ts"
@@ -121,7 +122,15 @@ export const make: (
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const host = yield* HostEnvironment.HostEnvironment
-    const access = Access.make({ fs, path, host, timeout: Duration.decode(timeout), maxBytes, maxMatches })
+    const access = Access.make({
+      fs,
+      disk: FileContent.disk,
+      path,
+      host,
+      timeout: Duration.decode(timeout),
+      maxBytes,
+      maxMatches
+    })
     const present = Presence.make({ fs, path, timeout: Duration.decode(timeout) })
     return {
       ...access,

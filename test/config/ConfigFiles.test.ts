@@ -1,11 +1,31 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option, Queue, Stream } from "effect"
+import { Duration, Effect, Layer, Option, Queue, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import * as ConfigFiles from "../../src/config/ConfigFiles.ts"
+import * as FileAccess from "../../src/config/internal/fileAccess.ts"
+import * as FileContent from "../../src/config/internal/fileContent.ts"
 import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
+
+/** The reading alone, of a disk that is not like others. */
+const access = (disk: FileContent.Disk, timeout = 2000) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const host = yield* HostEnvironment.HostEnvironment
+    return FileAccess.make({
+      disk,
+      fs,
+      host,
+      path,
+      maxBytes: 1024,
+      maxMatches: 10,
+      timeout: Duration.millis(timeout)
+    })
+  })
 
 const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
@@ -86,18 +106,22 @@ describe("reading a file", () => {
         }
 
         // a file that says that it is small
-        const tiny = (info: FileSystem.File.Info) => ({ ...info, size: FileSystem.Size(10) })
-        const small = FileSystem.makeNoop({
-          ...fs,
-          stat: (path) => Effect.map(fs.stat(path), tiny),
-          open: (path, options) =>
-            Effect.map(fs.open(path, options), (file) => ({
-              ...file,
-              read: (buffer) => file.read(buffer),
-              stat: Effect.map(file.stat, tiny)
-            }))
+        const tiny = async (stats: Promise<FileContent.Stats>): Promise<FileContent.Stats> => {
+          const { isDirectory, isFile, mode, uid } = await stats
+          return { isDirectory: isDirectory.bind(await stats), isFile: isFile.bind(await stats), mode, uid, size: 10 }
+        }
+        const growing = yield* access({
+          ...FileContent.disk,
+          stat: (path) => tiny(FileContent.disk.stat(path)),
+          open: async (path) => {
+            const handle = await FileContent.disk.open(path)
+            return {
+              close: () => handle.close(),
+              read: (buffer) => handle.read(buffer),
+              stat: () => tiny(handle.stat())
+            }
+          }
         })
-        const growing = yield* Effect.provideService(ConfigFiles.make(), FileSystem.FileSystem, small)
         assert.strictEqual(show(yield* growing.read(`${at}/a`, workspace)), "x".repeat(100))
         assert.strictEqual(show(yield* growing.read(`${at}/a`, { ...workspace, maxBytes: 99 })), "file-too-large")
       })
@@ -118,12 +142,12 @@ describe("reading a file", () => {
       const fs = yield* FileSystem.FileSystem
       const at = yield* folder
       yield* fs.writeFileString(`${at}/a`, "a")
-      const stuck = FileSystem.makeNoop({
-        ...fs,
-        open: () => Effect.uninterruptible(Effect.never),
-        readDirectory: () => Effect.never
-      })
-      const files = yield* Effect.provideService(ConfigFiles.make({ timeout: 20 }), FileSystem.FileSystem, stuck)
+      const stuck = FileSystem.makeNoop({ ...fs, readDirectory: () => Effect.never })
+      const files = yield* Effect.provideService(
+        access({ ...FileContent.disk, open: () => new Promise(() => undefined) }, 20),
+        FileSystem.FileSystem,
+        stuck
+      )
       assert.strictEqual(show(yield* files.read(`${at}/a`, workspace)), "unreadable")
       assert.deepStrictEqual(yield* files.expand(`${at}/*`), [])
     }).pipe(Effect.provide(platform)))
