@@ -131,7 +131,7 @@ export const make: (
       maxBytes,
       maxMatches
     })
-    const present = Presence.make({ fs, path, timeout: Duration.decode(timeout) })
+    const present = Presence.make({ path, timeout: Duration.decode(timeout) })
     return {
       ...access,
       present,

@@ -32,11 +32,19 @@ const unloadable: Parse = () => {
   throw new DocumentFault("syntax", "the parser for this format could not be loaded")
 }
 
-const parserOf = (format: ConfigDocument.Format): Effect.Effect<Parse> =>
-  Effect.tryPromise(() => imported[format]()).pipe(
-    Effect.map(({ parse }) => parse),
-    Effect.catchAll(() => Effect.succeed(unloadable))
+const loaded = new Map<ConfigDocument.Format, Parse>()
+
+const parserOf = (format: ConfigDocument.Format): Effect.Effect<Parse> => {
+  const known = loaded.get(format)
+  if (known !== undefined) return Effect.succeed(known)
+  return Effect.tryPromise(() => imported[format]()).pipe(
+    Effect.map(({ parse }) => {
+      loaded.set(format, parse)
+      return parse
+    }),
+    Effect.orElseSucceed(() => unloadable)
   )
+}
 
 const startsWith = (bytes: Uint8Array, ...first: ReadonlyArray<number>): boolean =>
   first.every((byte, at) => bytes[at] === byte)

@@ -50,6 +50,16 @@ const reasonOf = (error: unknown): FileContent.Refusal | undefined => {
   }
 }
 
+const outside = Effect.fail(
+  new FileContent.Refusal("insecure-file", "its folder is a link that leads out of the workspace")
+)
+
+/** What has moved since it was looked at is looked at again another time. */
+const given = (content: ConfigFiles.Content | string): Effect.Effect<ConfigFiles.Content, FileContent.Refusal> =>
+  typeof content === "string"
+    ? Effect.fail(new FileContent.Refusal("unreadable", "its links are changing"))
+    : Effect.succeed(content)
+
 /** @internal */
 export const make = (
   { disk, fs, host, maxBytes: usual, maxMatches, path, timeout }: Requirements
@@ -120,22 +130,22 @@ export const make = (
     folderOf: path.dirname
   }
 
-  const step = <A>(step: () => Promise<A>) => Effect.tryPromise({ try: step, catch: reasonOf })
+  const step = (wanted: FileContent.Wanted, isPlace: (real: string) => boolean) =>
+    Effect.tryPromise({ try: () => FileContent.read(reading, wanted, isPlace), catch: reasonOf })
 
-  const attempt = (wanted: FileContent.Wanted, root: string | undefined) =>
-    Effect.gen(function*() {
-      const { at, origin } = wanted
-      const real = yield* step(() => FileContent.locate(reading, wanted))
-      // most paths have no links, and only links can lead out
-      const mayBeOutside = origin === "workspace" && root !== undefined && real !== at
-      if (mayBeOutside && !(yield* isInside(root, path.dirname(at)))) {
-        return refused(
-          at,
-          new FileContent.Refusal("insecure-file", "its folder is a link that leads out of the workspace")
-        )
-      }
-      return yield* step(() => FileContent.read(reading, wanted, real))
-    })
+  const attempt = (
+    wanted: FileContent.Wanted,
+    root: string | undefined
+  ): Effect.Effect<ConfigFiles.Content | ConfigFiles.Refused, FileContent.Refusal | undefined> => {
+    const { at, origin } = wanted
+    // most paths have no links, and only links can lead out
+    const isPlace = (real: string) => origin !== "workspace" || root === undefined || real === at
+    return Effect.flatMap(step(wanted, isPlace), (content) =>
+      typeof content !== "string"
+        ? Effect.succeed(content)
+        : Effect.flatMap(isInside(root ?? content, path.dirname(at)), (isIn) =>
+          isIn ? Effect.flatMap(step(wanted, (real) => real === content), given) : outside))
+  }
 
   const read: ConfigFiles.ConfigFiles["Type"]["read"] = (at, { maxBytes = usual, origin, root }) =>
     Effect.timeoutOption(attempt({ at, maxBytes, origin }, root), timeout).pipe(

@@ -130,26 +130,20 @@ const content = async (handle: Handle, size: number, maxBytes: number): Promise<
 }
 
 /**
- * Where a file really is, if it is one. Throws a `Refusal`, or what the disk throws.
- *
- * @internal
- */
-export const locate = async ({ disk }: Reading, { at, maxBytes }: Wanted): Promise<string> => {
-  // Before it is opened, because a pipe would be waited for.
-  checkFile(await disk.stat(at), maxBytes)
-  return disk.realpath(at)
-}
-
-/**
- * Its bytes. Throws as well.
+ * The bytes of a file and where it really is; nothing but that, if `isPlace` does not know the place. Throws a `Refusal`,
+ * or what the disk throws.
  *
  * @internal
  */
 export const read = async (
   { disk, folderOf, hasModes, uid }: Reading,
   { at, maxBytes, origin }: Wanted,
-  real: string
-): Promise<ConfigFiles.Content> => {
+  isPlace: (real: string) => boolean
+): Promise<ConfigFiles.Content | string> => {
+  // Before it is opened, because a pipe would be waited for.
+  checkFile(await disk.stat(at), maxBytes)
+  const real = await disk.realpath(at)
+  if (!isPlace(real)) return real
   const handle = await disk.open(at)
   try {
     // Once more, because only now nobody can put something else in its place.

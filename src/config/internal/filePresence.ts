@@ -1,18 +1,19 @@
+// @effect-diagnostics nodeBuiltinImport:off
+// Looking into dozens of folders at each start, with an Effect for each, costs ten times what the system takes.
 /**
  * Which of many paths may be there: hosts have hundreds of places, and hardly any is in use, so a folder is looked into
  * once instead of at every path through it.
  *
  * @internal
  */
-import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { readdir } from "node:fs/promises"
 
 /** @internal */
 export interface Requirements {
-  readonly fs: FileSystem.FileSystem
   readonly path: Path.Path
   readonly timeout: Duration.Duration
 }
@@ -28,10 +29,33 @@ const empty = (): Node => ({ children: new Map(), ends: [] })
 /** Volumes differ in what is the same name; too many paths are no harm. */
 const folded = (name: string): string => name.normalize("NFC").toLowerCase()
 
-const all = (node: Node): ReadonlyArray<string> => [
-  ...node.ends,
-  ...Array.from(node.children.values()).flatMap(all)
-]
+/** The names in a folder; nothing, if that cannot be known. */
+const names = async (folder: string): Promise<ReadonlySet<string> | undefined> => {
+  try {
+    return new Set((await readdir(folder)).map(folded))
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ENOENT" ? new Set() : undefined
+  }
+}
+
+const all = (node: Node, found: Set<string>): void => {
+  for (const end of node.ends) found.add(end)
+  for (const child of node.children.values()) all(child, found)
+}
+
+const visit = async (node: Node, folder: string, join: Path.Path["join"], found: Set<string>): Promise<void> => {
+  if (folder.includes("*")) return all(node, found)
+  for (const end of node.ends) found.add(end)
+  // where there is one way only, going it is as cheap as looking for it
+  const there = node.children.size < 2 ? undefined : await names(folder)
+  if (there === undefined && node.children.size > 1) return all(node, found)
+  await Promise.all(
+    Array.from(node.children, ([name, child]) =>
+      there === undefined || name.includes("*") || there.has(folded(name))
+        ? visit(child, join(folder, name), join, found)
+        : undefined)
+  )
+}
 
 /**
  * Those of the paths and patterns that are not known to be absent. What cannot be looked into is not known.
@@ -39,7 +63,7 @@ const all = (node: Node): ReadonlyArray<string> => [
  * @internal
  */
 export const make =
-  ({ fs, path, timeout }: Requirements) => (paths: ReadonlyArray<string>): Effect.Effect<ReadonlySet<string>> => {
+  ({ path, timeout }: Requirements) => (paths: ReadonlyArray<string>): Effect.Effect<ReadonlySet<string>> => {
     const tops = new Map<string, Node>()
     for (const given of paths) {
       const absolute = path.resolve(given)
@@ -53,39 +77,13 @@ export const make =
       }
       node.ends.push(given)
     }
-
-    const names = (folder: string): Effect.Effect<ReadonlySet<string> | undefined> =>
-      Effect.map(
-        Effect.timeoutOption(Effect.disconnect(Effect.either(fs.readDirectory(folder))), timeout),
-        Option.match({
-          onNone: () => undefined,
-          onSome: (listed) =>
-            listed._tag === "Right"
-              ? new Set(listed.right.map(folded))
-              : listed.left._tag === "SystemError" && listed.left.reason === "NotFound"
-              ? new Set<string>()
-              : undefined
-        })
-      )
-
-    const visit = (node: Node, folder: string): Effect.Effect<ReadonlyArray<string>> => {
-      if (folder.includes("*")) return Effect.succeed(all(node))
-      const children = Array.from(node.children)
-      const into = (among: ReadonlyArray<readonly [string, Node]>) =>
-        Effect.map(
-          Effect.forEach(among, ([name, child]) => visit(child, path.join(folder, name)), { concurrency: "unbounded" }),
-          (found) => [...node.ends, ...found.flat()]
-        )
-      // where there is one way only, going it is as cheap as looking for it
-      if (children.length < 2) return into(children)
-      return Effect.flatMap(names(folder), (there) =>
-        there === undefined
-          ? Effect.succeed(all(node))
-          : into(children.filter(([name]) => name.includes("*") || there.has(folded(name)))))
+    const look = async () => {
+      const found = new Set<string>()
+      await Promise.all(Array.from(tops, ([root, node]) => visit(node, root, path.join, found)))
+      return found
     }
-
-    return Effect.map(
-      Effect.forEach(tops, ([root, node]) => visit(node, root), { concurrency: "unbounded" }),
-      (found) => new Set(found.flat())
+    return Effect.promise(look).pipe(
+      Effect.timeoutOption(timeout),
+      Effect.map(Option.getOrElse(() => new Set(paths)))
     )
   }
