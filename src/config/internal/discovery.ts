@@ -11,6 +11,9 @@ import type * as ConfigFiles from "../ConfigFiles.ts"
 import type * as ConfigIssue from "../ConfigIssue.ts"
 import * as Dialect from "../Dialect.ts"
 import * as Merge from "../Merge.ts"
+import * as Scope from "../Scope.ts"
+import type * as ServerConfig from "../ServerConfig.ts"
+import * as ServerPolicy from "../ServerPolicy.ts"
 import type * as Trust from "../Trust.ts"
 import * as Filter from "./filter.ts"
 import * as Given from "./given.ts"
@@ -63,11 +66,23 @@ interface Concluded {
   readonly issues: ReadonlyArray<ConfigIssue.ConfigIssue>
 }
 
+/** Whether those deny it who may also allow, and not a workspace or a plugin, which could deny all there is. */
+const isDeniedByRight = (
+  config: ServerConfig.ServerConfig,
+  fingerprint: string,
+  policies: ReadonlyArray<ServerPolicy.Policy>
+): boolean =>
+  ServerPolicy.decide(
+    policies.filter(({ origin }) => Scope.rights(origin).allow),
+    ServerPolicy.subject(config, fingerprint)
+  ) !== "allowed"
+
 /** What is to be done with a server, now that everybody was asked. */
 const conclude = (
   { candidate, config, decision, fingerprint, merged }: Preparing.Prepared,
   verdict: Trust.Verdict | undefined,
-  switches: Filter.Switches
+  switches: Filter.Switches,
+  policies: ReadonlyArray<ServerPolicy.Policy>
 ): Concluded => {
   const { item, name, provenance, sameAs, shadows, sources } = merged
   const about = { name, provenance, shadows, sources, sameAs, fingerprint }
@@ -88,11 +103,13 @@ const conclude = (
   const enabled = Filter.isEnabled(switches, entry)
   const given = { ...config.right, enabled }
   if (decision !== "allowed") {
+    // whoever could not have let it start cannot keep an application from starting either
+    const mayBeRequired = Scope.rights(provenance.origin).start && isDeniedByRight(given, fingerprint, policies)
     const found = {
       ...about,
       state: { _tag: "Denied", decision },
       entry,
-      config: { ...given, blocked: "denied" }
+      config: { ...given, ...(mayBeRequired ? {} : { required: false }), blocked: "denied" }
     } as const
     return { found, issues: [...warnings, issueOf(merged, "error", "policy-denied")] }
   }
@@ -127,6 +144,7 @@ export const make = ({ files, options, place, trust }: Requirements): Discoverer
       place: here,
       policies,
       given: options.servers,
+      places: new Map(),
       inputs: new Map(reads.map(({ decoded, path }) => [path, decoded.inputs]))
     }
     const merged = Merge.merge([...layers, Given.layer(options.servers)])
@@ -138,7 +156,7 @@ export const make = ({ files, options, place, trust }: Requirements): Discoverer
 
     const switches = Filter.switches(options, reads)
     const concluded = prepared.map((one) =>
-      conclude(one, one.candidate === undefined ? undefined : verdictOn.get(one.candidate), switches)
+      conclude(one, one.candidate === undefined ? undefined : verdictOn.get(one.candidate), switches, policies)
     )
     const servers = concluded.map(({ found }) => found).filter((found) => !Filter.isHidden(options, found))
     return {

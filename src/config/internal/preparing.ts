@@ -35,6 +35,7 @@ export interface Around {
   readonly policies: ReadonlyArray<ServerPolicy.Policy>
   readonly given: ReadonlyArray<ServerConfig.ServerConfig>
   readonly inputs: ReadonlyMap<string | undefined, ReadonlyArray<Dialect.Input>>
+  readonly places: Map<string, Expansion.Expansion["places"]>
 }
 
 /** An entry that is made of several has the rights of the one with the fewest. */
@@ -47,28 +48,42 @@ const folderOf = (path: string): string => path.replace(/[\\/][^\\/]*$/, "")
 const directoryOf = ({ path, scope }: Merge.Merged["provenance"], { root }: Place): string =>
   path === undefined || scope === "project" || scope === "local" ? root : folderOf(path)
 
+/** The same for all servers of a file, and so made once. */
+const placesOf = (
+  { path, scope }: Merge.Merged["provenance"],
+  { place, places }: Around
+): Expansion.Expansion["places"] => {
+  const key = `${scope}\0${path ?? ""}`
+  const known = places.get(key)
+  if (known !== undefined) return known
+  const configDir = path === undefined ? place.root : folderOf(path)
+  const made = {
+    projectDir: place.root,
+    workspaceFolder: place.root,
+    workspaceFolderBasename: place.root.replace(/^.*[\\/]/, ""),
+    userHome: place.home,
+    configDir,
+    pathSeparator: place.platform === "win32" ? "\\" : "/",
+    ...(scope === "plugin" ? { pluginRoot: configDir, pluginData: `${configDir}/data` } : undefined)
+  }
+  places.set(key, made)
+  return made
+}
+
 const expansionOf = (
   merged: Merge.Merged,
   entry: ConfigEntry.ConfigEntry,
   fingerprint: string,
-  { inputs, place }: Around
+  around: Around
 ): Expansion.Expansion => {
-  const { path, scope } = merged.provenance
-  const configDir = path === undefined ? place.root : folderOf(path)
-  const declared = inputs.get(path) ?? []
+  const { provenance } = merged
+  const { inputs, place } = around
+  const declared = inputs.get(provenance.path) ?? []
   return {
     origin: originOf(merged),
     grants: [],
-    places: {
-      projectDir: place.root,
-      workspaceFolder: place.root,
-      workspaceFolderBasename: place.root.replace(/^.*[\\/]/, ""),
-      userHome: place.home,
-      configDir,
-      pathSeparator: place.platform === "win32" ? "\\" : "/",
-      ...(scope === "plugin" ? { pluginRoot: configDir, pluginData: `${configDir}/data` } : undefined)
-    },
-    directory: directoryOf(merged.provenance, place),
+    places: placesOf(provenance, around),
+    directory: directoryOf(provenance, place),
     root: place.root,
     fingerprint,
     ...(entry.transport === "stdio" || entry.env === undefined ? undefined : { own: Server.secrets(entry.env) }),
@@ -95,6 +110,17 @@ const templates = (entry: ConfigEntry.ConfigEntry): ReadonlyArray<string> => {
 const variablesOf = (entry: ConfigEntry.ConfigEntry): ReadonlyArray<string> => [
   ...new Set(templates(entry).flatMap(Interpolation.variables))
 ]
+
+const inputsOf = (
+  entry: ConfigEntry.ConfigEntry,
+  declared: ReadonlyArray<Dialect.Input>
+): ReadonlyArray<Dialect.Input> => {
+  if (declared.length === 0) return declared
+  const asked = new Set(
+    templates(entry).flatMap(Interpolation.parse).map((part) => typeof part === "string" ? "" : part.name)
+  )
+  return declared.filter(({ id }) => asked.has(id))
+}
 
 /** @internal */
 export const prepare = (merged: Merge.Merged, around: Around): Prepared => {
@@ -124,6 +150,7 @@ export const prepare = (merged: Merge.Merged, around: Around): Prepared => {
       entry,
       provenance,
       variables: variablesOf(entry),
+      inputs: inputsOf(entry, around.inputs.get(provenance.path) ?? []),
       hazards: ServerPolicy.hazards(entry)
     }
     : undefined

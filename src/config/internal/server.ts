@@ -83,57 +83,53 @@ const folderOf = (entry: ConfigEntry.StdioEntry, { expansion, provenance }: Opti
       ? undefined
       : Interpolation.literal(expansion.directory))
 
-const launch = (entry: ConfigEntry.StdioEntry, found: Options): object => {
-  const env = entry.env === undefined ? undefined : secrets(entry.env)
+/** Sets what there is: by the thousand, leaving out is cheaper than taking away. */
+const put = (fields: Record<string, unknown>, name: string, value: unknown): void => {
+  if (value !== undefined) fields[name] = value
+}
+
+const launch = (fields: Record<string, unknown>, entry: ConfigEntry.StdioEntry, found: Options): void => {
+  const { env, inheritEnv } = entry
+  if (env !== undefined) put(fields, "env", secrets(env))
+  put(fields, "inheritEnv", inheritEnv)
   const args = gatewayArgs(entry)
-  if (args !== undefined) return { transport: "docker", args, env, inheritEnv: entry.inheritEnv }
-  const unset = Array.from(entry.env ?? []).flatMap(([name, text]) => text === null ? [name] : [])
-  return {
-    transport: "stdio",
-    command: entry.command,
-    args: entry.args,
-    env,
-    withoutEnv: unset.length === 0 ? undefined : unset,
-    envFile: entry.envFile,
-    inheritEnv: entry.inheritEnv,
-    cwd: folderOf(entry, found)
-  }
+  put(fields, "transport", args === undefined ? "stdio" : "docker")
+  put(fields, "args", args ?? entry.args)
+  if (args !== undefined) return
+  put(fields, "command", entry.command)
+  put(fields, "envFile", entry.envFile)
+  put(fields, "cwd", folderOf(entry, found))
+  const unset = Array.from(env ?? []).flatMap(([name, text]) => text === null ? [name] : [])
+  if (unset.length > 0) put(fields, "withoutEnv", unset)
 }
 
-const reach = (entry: ConfigEntry.RemoteEntry): object => {
+const reach = (fields: Record<string, unknown>, entry: ConfigEntry.RemoteEntry): void => {
   const { headers, url } = withoutUserinfo(entry)
-  return {
-    transport: entry.transport === "auto" ? "streamable-http" : entry.transport,
-    url,
-    headers: headers === undefined ? undefined : secrets(headers),
-    headersCommand: entry.headersCommand,
-    oauth: oauth(entry.oauth)
-  }
+  put(fields, "transport", entry.transport === "auto" ? "streamable-http" : entry.transport)
+  put(fields, "url", url)
+  if (headers !== undefined) put(fields, "headers", secrets(headers))
+  put(fields, "headersCommand", entry.headersCommand)
+  put(fields, "oauth", oauth(entry.oauth))
 }
-
-const defined = (fields: object): object =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
 /** @internal */
 export const make = (
   entry: ConfigEntry.ConfigEntry,
   found: Options
-): Either.Either<ServerConfig.ServerConfig, McpError.ConfigurationError> =>
-  ServerConfig.decodeEither(
-    defined({
-      ...(entry.transport === "stdio" ? launch(entry, found) : reach(entry)),
-      name: entry.name,
-      title: entry.title,
-      description: entry.description,
-      enabled: entry.enabled,
-      required: entry.required,
-      lazy: entry.lazy,
-      protocol: entry.protocol,
-      startupTimeout: time(entry.timeouts?.startupMs),
-      requestTimeout: time(entry.timeouts?.requestMs),
-      enabledTools: entry.tools?.allow,
-      disabledTools: entry.tools?.deny,
-      autoApprove: entry.tools?.autoApprove
-    }),
-    found
-  )
+): Either.Either<ServerConfig.ServerConfig, McpError.ConfigurationError> => {
+  const { timeouts, tools } = entry
+  const fields: Record<string, unknown> = { name: entry.name, enabled: entry.enabled }
+  if (entry.transport === "stdio") launch(fields, entry, found)
+  else reach(fields, entry)
+  put(fields, "title", entry.title)
+  put(fields, "description", entry.description)
+  put(fields, "required", entry.required)
+  put(fields, "lazy", entry.lazy)
+  put(fields, "protocol", entry.protocol)
+  put(fields, "startupTimeout", time(timeouts?.startupMs))
+  put(fields, "requestTimeout", time(timeouts?.requestMs))
+  put(fields, "enabledTools", tools?.allow)
+  put(fields, "disabledTools", tools?.deny)
+  put(fields, "autoApprove", tools?.autoApprove)
+  return ServerConfig.decodeEither(fields, found)
+}
