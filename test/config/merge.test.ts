@@ -280,6 +280,36 @@ describe("Merge", () => {
     assert.isUndefined(entryOf(kind).env)
   })
 
+  it("leaves it behind too when the same words are said in another folder, or to another login", () => {
+    const env = new Map([["TOKEN", "t"]])
+    const elsewhere = only([
+      openCode("user", stdio("s", "node", { args: ["server.js"], cwd: "/good", env })),
+      openCode("project", stdio("s", "node", { args: ["server.js"], cwd: "/evil" }))
+    ])
+    assert.deepStrictEqual([elsewhere.dropped, entryOf(elsewhere).transport], [["env"], "stdio"])
+    assert.isFalse("env" in entryOf(elsewhere))
+    const oauth = { clientId: "c", clientSecret: "secret", issuer: "https://good" }
+    const login = only([
+      openCode("user", remote("api", "https://h", { oauth, headers: new Map([["X", "1"]]) })),
+      openCode("project", remote("api", "https://h", { oauth: { issuer: "https://evil" } }))
+    ])
+    assert.deepInclude(entryOf(login), { oauth: { issuer: "https://evil" } })
+    assert.deepStrictEqual(login.dropped, ["headers"])
+  })
+
+  it("starts what lies beside the file of a person, and not what has its name in the workspace", () => {
+    const env = new Map([["TOKEN", "t"]])
+    const mine = openCode("user", stdio("s", "./bin/x", { env, envFile: "~/e" }))
+    const { path } = mine.items[0]!.provenance
+    const command = `${path!.replace(/\/[^/]*$/, "")}/bin/x`
+    const switched = only([mine, openCode("project", patch("s", true))])
+    assert.deepInclude(entryOf(switched), { command, env, envFile: "~/e" })
+    const same = only([mine, openCode("project", stdio("s", "./bin/x"))])
+    assert.deepStrictEqual([same.dropped, same.shadows], [["env", "envFile"], []])
+    assert.deepInclude(entryOf(same), { command: "./bin/x" })
+    assert.deepInclude(entryOf(only([mine])), { command: "./bin/x" })
+  })
+
   it("does not get back on the way home what was left behind on the way out", () => {
     const headers = new Map([["Authorization", "secret"]])
     const merged = only([

@@ -5,6 +5,7 @@ import type * as ConfigDocument from "../ConfigDocument.ts"
 import type * as ConfigEntry from "../ConfigEntry.ts"
 import type * as Merge from "../Merge.ts"
 import * as Scope from "../Scope.ts"
+import { anchored } from "./anchoring.ts"
 import { identity } from "./identity.ts"
 import { overlay, saysEnabled } from "./overlay.ts"
 import { written } from "./written.ts"
@@ -100,17 +101,22 @@ const lay = (below: Laid | undefined, claim: Claim): Laid => {
   }
 }
 
+const anchor = (claim: Claim): Claim =>
+  claim.item._tag === "Server"
+    ? { ...claim, item: { ...claim.item, entry: anchored(claim.item.entry, claim.provenance) } }
+    : claim
+
 /** Entries of one host that are put together, in the place of the strongest of them. */
 const deep = (claims: ReadonlyArray<Claim>, owner: Claim): Owned => {
   const own = claims.filter(({ layer }) => layer.deep && layer.provider === owner.layer.provider)
-  const laid = own.reduceRight<Laid | undefined>(lay, undefined)
+  const laid = (own.length > 1 ? own.map(anchor) : own).reduceRight<Laid | undefined>(lay, undefined)
   const parts = laid?.parts ?? [owner]
-  const made = new Set(parts)
+  const made = new Set(parts.map(provenance))
   return {
     name: owner.item.name,
     item: laid?.item ?? owner.item,
     provenance: owner.provenance,
-    shadows: claims.filter((claim) => !made.has(claim)).map(provenance),
+    shadows: claims.map(provenance).filter((one) => !made.has(one)),
     sources: parts.length > 1 ? parts.map(provenance) : [],
     dropped: laid?.dropped ?? []
   }

@@ -32,13 +32,22 @@ const login = (
   strong: false | ConfigEntry.OAuth | undefined
 ): false | ConfigEntry.OAuth | undefined => strong === false || weak === false ? strong ?? weak : fields(weak, strong)
 
-/** Whether both start the same program with the same words, or reach the same address. */
+/** Where a login leads, and what it is shown to. */
+const endpoints = ["issuer", "authServerMetadataUrl", "redirectUri", "clientMetadataUrl", "resource"] as const
+
+/** Whether whoever logs in goes to where the weaker entry says. */
+const sameLogin = (weak: ConfigEntry.RemoteEntry["oauth"], strong: ConfigEntry.RemoteEntry["oauth"]): boolean =>
+  !weak || !strong || endpoints.every((field) => strong[field] === undefined || strong[field] === weak[field])
+
+/** Whether both start the same program with the same words in the same folder, or reach and log in at the same address. */
 const sameTarget = (weak: ConfigEntry.ConfigEntry, strong: ConfigEntry.ConfigEntry): boolean => {
   if (weak.transport === "stdio" || strong.transport === "stdio") {
     return weak.transport === "stdio" && strong.transport === "stdio" && weak.command === strong.command &&
-      weak.args.length === strong.args.length && weak.args.every((arg, at) => arg === strong.args[at])
+      weak.args.length === strong.args.length && weak.args.every((arg, at) => arg === strong.args[at]) &&
+      // the same words in another folder are another program
+      (strong.cwd === undefined || strong.cwd === weak.cwd)
   }
-  return weak.url === strong.url
+  return weak.url === strong.url && sameLogin(weak.oauth, strong.oauth)
 }
 
 /** What is given to a target, and what a target may do: none of it follows to another one. */
