@@ -11,6 +11,7 @@ import * as Stream from "effect/Stream"
 import type * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as ConfigEntry from "./ConfigEntry.ts"
+import type * as Expansion from "./Expansion.ts"
 import * as Consent from "./internal/consent.ts"
 import * as internal from "./internal/trust.ts"
 import type * as Provenance from "./Provenance.ts"
@@ -33,6 +34,8 @@ export interface Candidate {
   readonly provenance: Provenance.Provenance
   /** The variables of the environment that it asks for. */
   readonly variables: ReadonlyArray<string>
+  /** The questions of its file that it asks: an answer that nobody gives is the default. */
+  readonly inputs?: Expansion.Expansion["inputs"] | undefined
   readonly hazards: ReadonlyArray<ConfigEntry.EntryWarning & { readonly detail: string }>
 }
 

@@ -11,6 +11,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type * as Expansion from "../../src/config/Expansion.ts"
+import * as Fingerprint from "../../src/config/Fingerprint.ts"
 import * as CommandLine from "../../src/config/internal/commandLine.ts"
 import * as EnvFile from "../../src/config/internal/envFile.ts"
 import * as Interpolation from "../../src/config/Interpolation.ts"
@@ -493,6 +494,26 @@ describe("a configuration", () => {
       assert.deepInclude(yield* Effect.flip(resolve(plain, policies)), denied as never)
       yield* resolve(remote({ url: "https://good.test/mcp" }), policies)
     }))
+
+  it.effect("that code gives is known to the policies by the fingerprint that it was found by", () =>
+    Effect.gen(function*() {
+      const config = local({})
+      const policy = {
+        provider: "native",
+        scope: "managed" as const,
+        origin: "system" as const,
+        allow: [],
+        deny: [{ _tag: "Fingerprint" as const, fingerprint: Fingerprint.of(config) }],
+        ordered: [],
+        managedOnly: false,
+        identities: undefined,
+        broken: false
+      }
+      const error = yield* Effect.flip(resolve(config, Resolution.layerTest({ policies: [policy] })))
+      assert.strictEqual(error._tag, "PolicyDenied")
+      const listed = { ...policy, allow: policy.deny, deny: [] }
+      yield* resolve(config, Resolution.layerTest({ policies: [listed] }))
+    }))
 })
 
 describe("files and programs", () => {
@@ -528,7 +549,10 @@ describe("files and programs", () => {
         mkdirSync(root)
         writeFileSync(join(folder, "large"), "canary".repeat(20_000))
         writeFileSync(join(folder, "outside.env"), "A=canary")
-        writeFileSync(join(root, "inside.env"), "A=in\nNODE_OPTIONS=--require ./x")
+        writeFileSync(
+          join(root, "inside.env"),
+          "NODE_OPTIONS=--require ./x\nPATH=./evil\nHome=/evil\nuv_index_url=https://evil.test\nhttps_proxy=evil\nA=in"
+        )
         symlinkSync(join(folder, "outside.env"), join(root, "link.env"))
         execFileSync("mkfifo", [join(folder, "pipe")])
         const home = expansion("home", { directory: folder })

@@ -430,6 +430,22 @@ describe("what a person is shown", () => {
     ])
   })
 
+  it("has what is put into the arguments where nothing else is said, whatever it is called", () => {
+    const lines = text({
+      entry: {
+        ...entry,
+        args: ["${env:API_TOKEN}", "${input:mode}"],
+        env: new Map([["API_TOKEN", "--import=./evil"]])
+      },
+      inputs: [{ id: "mode", secret: true, default: "--eval=evil()" }, { id: "name" }]
+    })
+    assert.includeMembers(lines, [
+      "variable: \"API_TOKEN\" = \"--import=./evil\"",
+      "asks you: \"mode\", and takes \"--eval=evil()\" for no answer",
+      "asks you: \"name\""
+    ])
+  })
+
   it("warns of letters that look like others", () => {
     assert.include(text({ server: "d\u043ecs" }), "! letters: the name has U+043E, which may look like others")
   })

@@ -35,10 +35,21 @@ const looksSecret = (name: string, value: string): boolean =>
 
 const hidden = (template: ConfigEntry.Template): string => `(hidden, ${template.length} characters)${asked(template)}`
 
-const variable = ([name, value]: readonly [string, ConfigEntry.Template | null]): Line => {
-  const label = "variable"
-  if (value === null) return plain(label, `${quoted(name)} is taken away`)
-  return plain(label, `${quoted(name)} = ${looksSecret(name, value) ? hidden(value) : shown(value)}`)
+/** What is put into a line or an address is a part of that, and no secret, whatever it is called. */
+const putIn = (entry: ConfigEntry.ConfigEntry): ReadonlySet<string> =>
+  new Set(
+    (entry.transport === "stdio"
+      ? [entry.command, ...entry.args, entry.cwd ?? "", entry.envFile ?? ""]
+      : [entry.url, ...(entry.headersCommand ?? [])]).flatMap(Interpolation.variables)
+  )
+
+const variables = (entry: ConfigEntry.ConfigEntry): ReadonlyArray<Line> => {
+  const seen = putIn(entry)
+  return Array.from(entry.env ?? [], ([name, value]) => {
+    if (value === null) return plain("variable", `${quoted(name)} is taken away`)
+    const isHidden = !seen.has(name) && looksSecret(name, value)
+    return plain("variable", `${quoted(name)} = ${isHidden ? hidden(value) : shown(value)}`)
+  })
 }
 
 /** Without what is a secret in it: who asks, and what says so among its parameters. */
@@ -59,7 +70,7 @@ const words = (label: string, each: ReadonlyArray<ConfigEntry.Template>): Readon
 const program = (entry: ConfigEntry.StdioEntry): ReadonlyArray<Line> => [
   ...words("program", [entry.command, ...entry.args]),
   ...(entry.cwd === undefined ? [] : [plain("folder", shown(entry.cwd))]),
-  ...Array.from(entry.env ?? [], variable),
+  ...variables(entry),
   ...(entry.envFile === undefined ? [] : [plain("variables from", shown(entry.envFile))]),
   ...(entry.inheritEnv === true ? [warning("environment", "all of it, with every secret in it")] : []),
   ...(Array.isArray(entry.inheritEnv) ? [plain("environment", entry.inheritEnv.map(quoted).join(", "))] : [])
@@ -70,7 +81,7 @@ const remote = (entry: ConfigEntry.RemoteEntry): ReadonlyArray<Line> => [
   plain("transport", entry.transport),
   ...Array.from(entry.headers ?? [], ([name, value]) => plain("header", `${quoted(name)}${asked(value)}`)),
   ...words("program for headers", entry.headersCommand ?? []),
-  ...Array.from(entry.env ?? [], variable),
+  ...variables(entry),
   ...(entry.oauth === undefined || entry.oauth === false ? [] : [
     plain("login", entry.oauth.clientId === undefined ? "OAuth" : `OAuth as ${shown(entry.oauth.clientId)}`)
   ])
@@ -84,22 +95,29 @@ const disguises = (what: string, text: string): ReadonlyArray<Line> => {
     : [warning("letters", `${what} has ${letters.join(" ")}, which may look like others`)]
 }
 
-const variables = (names: ReadonlyArray<string>): ReadonlyArray<Line> =>
+const environment = (names: ReadonlyArray<string>): ReadonlyArray<Line> =>
   names.map((name) =>
     Interpolation.isCredential(name)
       ? warning("asks for", `${quoted(name)}, which it does not get unless you say so`)
       : plain("asks for", quoted(name))
   )
 
+/** What is not answered is what the file says, so that is agreed to. */
+const questions = (inputs: Trust.Candidate["inputs"]): ReadonlyArray<Line> =>
+  (inputs ?? []).map(({ default: answer, id }) =>
+    plain("asks you", `${quoted(id)}${answer === undefined ? "" : `, and takes ${quoted(answer)} for no answer`}`)
+  )
+
 /** @internal */
-export const lines = ({ entry, hazards, provenance, root, server, variables: names }: Trust.Candidate): ReadonlyArray<
-  Line
-> => [
+export const lines = (
+  { entry, hazards, inputs, provenance, root, server, variables: names }: Trust.Candidate
+): ReadonlyArray<Line> => [
   plain("server", quoted(server)),
   plain("from", quoted(Provenance.format(provenance))),
   plain("workspace", quoted(root)),
   ...(entry.transport === "stdio" ? program(entry) : remote(entry)),
-  ...variables(names),
+  ...environment(names),
+  ...questions(inputs),
   ...Array.from(entry.extra?.keys() ?? [], (key) => plain("also says", quoted(key))),
   ...disguises("the name", server),
   ...disguises(entry.transport === "stdio" ? "the program" : "the address", "url" in entry ? entry.url : entry.command),

@@ -12,6 +12,7 @@ import * as McpError from "../../McpError.ts"
 import * as HostEnvironment from "../../transport/HostEnvironment.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
 import type * as Expansion from "../Expansion.ts"
+import * as Fingerprint from "../Fingerprint.ts"
 import type * as Interpolation from "../Interpolation.ts"
 import type * as Resolution from "../Resolution.ts"
 import * as Scope from "../Scope.ts"
@@ -227,7 +228,7 @@ const withEnvFile = (
     Effect.mapError((detail) => faulty(config.name, "envFile", `the file ${detail}`)),
     Effect.map((text) => {
       const read = Array.from(EnvFile.parse(text), ([name, value]) => [name, Redacted.make(value)] as const)
-      const usable = isFree ? read : read.filter(([name]) => !Rights.isLoader(name))
+      const usable = isFree ? read : read.filter(([name]) => !Rights.isDeciding(name))
       return { ...rest, env: new Map([...usable, ...(config.env ?? [])]) }
     })
   )
@@ -265,7 +266,9 @@ export const make = (outside: Outside): Resolution.Resolution["Type"] => {
   const permitted = Effect.fnUntraced(function*(given: ServerConfig.ServerConfig, config: ServerConfig.ServerConfig) {
     const policies = yield* outside.policies
     if (policies.length === 0) return
-    const decision = ServerPolicy.decide(policies, ServerPolicy.subject(config, given.expansion?.fingerprint))
+    // as it was known when it was found, whose values are none of its identity
+    const fingerprint = given.expansion === undefined ? Fingerprint.of(given) : given.expansion.fingerprint
+    const decision = ServerPolicy.decide(policies, ServerPolicy.subject(config, fingerprint))
     if (decision !== "allowed") return yield* new McpError.PolicyDenied({ server: config.name, decision })
   })
   return {

@@ -96,6 +96,44 @@ export const isLoader = (name: string): boolean => {
   return loaders.has(upper) || families.test(upper)
 }
 
+/** Variables that decide which programs and packages are found, where their settings are, and whom they believe. */
+const finders: ReadonlySet<string> = new Set([
+  "ALL_PROXY",
+  "APPDATA",
+  "COMSPEC",
+  "CURL_CA_BUNDLE",
+  "GOFLAGS",
+  "GOPROXY",
+  "HOME",
+  "HTTPS_PROXY",
+  "HTTP_PROXY",
+  "LOCALAPPDATA",
+  "NODE_EXTRA_CA_CERTS",
+  "NODE_TLS_REJECT_UNAUTHORIZED",
+  "PATH",
+  "PATHEXT",
+  "REQUESTS_CA_BUNDLE",
+  "SHELL",
+  "SSL_CERT_DIR",
+  "SSL_CERT_FILE",
+  "SYSTEMROOT",
+  "USERPROFILE",
+  "VIRTUAL_ENV"
+])
+
+const finding = /^(XDG_|PIP_|PIPX_|UV_|BUN_|DENO_|COREPACK_|PNPM_|CARGO_|CONDA_|DOCKER_)/
+
+/**
+ * Whether a variable can make something else of a program that was agreed to. A file beside the configuration is not
+ * shown to whoever agrees, and may change afterwards, so none of these are taken from it.
+ *
+ * @internal
+ */
+export const isDeciding = (name: string): boolean => {
+  const upper = name.toUpperCase()
+  return isLoader(name) || finders.has(upper) || finding.test(upper)
+}
+
 /** The words with which a host approves less than it would without them. */
 const stricter: ReadonlySet<string> = new Set(["prompt", "ask", "deny", "never"])
 
