@@ -129,6 +129,63 @@ describe("ConfigDiscovery", () => {
       assert.deepStrictEqual(states(found), { bad: "Denied", good: "Ready", off: "Denied" })
     }))
 
+  it.effect("lets nobody keep an application from starting who could not have started its servers", () =>
+    Effect.gen(function*() {
+      const required = servers({ mine: { command: "mine", required: true } })
+      const path = `${root}/mcp-client.json`
+      const deny = { policy: { deny: [{ name: "*" }] } }
+      const found = yield* discovered({
+        [user]: required,
+        [path]: servers({ ours: { command: "ours", required: true } }, deny)
+      })
+      assert.deepStrictEqual(states(found), { ours: "Denied", mine: "Denied" })
+      assert.deepStrictEqual(found.configs.map((config) => config.required), [false, false])
+      const own = yield* discovered({ [user]: required, [managed]: JSON.stringify(deny) })
+      assert.deepStrictEqual(own.configs.map((config) => [config.blocked, config.required]), [["denied", true]])
+    }))
+
+  it.effect("takes a limit that the administrator has written wrongly for one", () =>
+    Effect.gen(function*() {
+      const mine = { [user]: servers({ mine: { command: "mine" } }), [`${root}/.mcp.json`]: servers({ ours: {} }) }
+      for (const [policy, left] of [[{ exclusive: "true" }, ""], [{ providers: "native" }, "mine"]] as const) {
+        const found = yield* discovered({ ...mine, [managed]: JSON.stringify({ policy }) })
+        assert.strictEqual(found.servers.map(({ name }) => name).join(), left)
+        assert.include(kinds(found), "invalid-policy")
+      }
+    }))
+
+  it.effect("lets nobody else leave out what the administrator has written for a host", () =>
+    Effect.gen(function*() {
+      const settings = "/etc/claude-code/managed-settings.json"
+      const found = yield* discovered({
+        [settings]: JSON.stringify({ deniedMcpServers: [{ serverName: "mine" }] }),
+        [user]: servers({ mine: { command: "mine" } }, { policy: { providers: [] }, imports: ["claude-code"] })
+      })
+      assert.deepStrictEqual(states(found), { mine: "Denied" })
+    }))
+
+  it.effect("finds what a person has for this workspace, and not for another that its name brings to mind", () =>
+    Effect.gen(function*() {
+      const mine = { "/home/me/work": { mcpServers: { mine: { command: "./run" } } } }
+      const files = { [`${home}/.claude.json`]: JSON.stringify({ projects: mine }) }
+      const inside = (root: string) => discovered(files, { imports: ["claude-code"], root, directory: root })
+      assert.deepStrictEqual(states(yield* inside("/home/me/work")), { mine: "Ready" })
+      assert.deepStrictEqual(states(yield* inside("/home/me/work$`")), {})
+    }))
+
+  it.effect("asks about a server with the questions that it asks, and their answers for nobody", () =>
+    Effect.gen(function*() {
+      const mode = { id: "mode", default: "--import=./evil" }
+      const inputs = [mode, { id: "other", default: "x" }]
+      const file = servers({ tool: { command: "node", args: ["${input:mode}"] } }, { inputs })
+      yield* withFiles({ [`${root}/mcp-client.json`]: file }, {}, ({ discover }, trust) =>
+        Effect.gen(function*() {
+          yield* discover
+          const [tool] = yield* trust.pending
+          assert.deepStrictEqual(tool?.inputs, [mode])
+        }))
+    }))
+
   it.effect("takes the administrator's list of hosts, and the variables of when the program began", () =>
     Effect.gen(function*() {
       const files = {

@@ -215,6 +215,7 @@ describe("ServerPolicy.decide", () => {
       const url of [
         "https://API.Bad.Example:443/mcp",
         "https://api.bad.example./mcp",
+        "https://api.bad.example../mcp",
         "https://user:pass@api.bad.example/mcp",
         "HTTPS://api.bad.example",
         "https://api.%62ad.example/",

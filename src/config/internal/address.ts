@@ -43,7 +43,7 @@ export const address = (text: string): Address | undefined => {
   }
 }
 
-const withoutDot = (host: string): string => host.replace(/\.$/, "")
+const withoutDot = (host: string): string => host.replace(/(?<!\.)\.+$/, "")
 
 /** Labels in other scripts are compared as they are sent. */
 const ascii = (label: string): string =>

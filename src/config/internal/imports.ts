@@ -75,15 +75,23 @@ const enabled = (wanted: ReadonlyArray<Wanted>, options: ConfigDiscovery.Options
     )
   }))
 
-/** The hosts that an administrator, or this person, lets be read at all; absent: all of them. */
+/**
+ * The hosts that an administrator, or this person, lets be read at all; absent: all of them. What an administrator has
+ * written for a host is left out by nobody else.
+ */
 const permitted = (reads: ReadonlyArray<Read>): (read: Read) => boolean => {
-  const lists = reads.flatMap(({ document, source }) => {
-    if (source.dialect.host !== "native" || !Scope.rights(source.origin).allow) return []
+  const lists = reads.flatMap(({ document, source: { dialect, origin, scope } }) => {
+    if (dialect.host !== "native" || !Scope.rights(origin).allow) return []
     const policy = document.root?.get("policy")
     const providers = policy instanceof Map ? (policy as ConfigDocument.Table).get("providers") : undefined
-    return Array.isArray(providers) ? [new Set<unknown>(providers)] : []
+    // a list that is none is one without anybody: it was meant as a limit
+    return providers === undefined
+      ? []
+      : [{ scope, hosts: new Set<unknown>(Array.isArray(providers) ? providers : []) }]
   })
-  return ({ source }) => source.dialect.host === "native" || lists.every((list) => list.has(source.dialect.host))
+  return ({ source: { dialect: { host }, scope } }) =>
+    host === "native" ||
+    lists.every((list) => list.hosts.has(host) || (scope === "managed" && list.scope !== "managed"))
 }
 
 /** @internal */

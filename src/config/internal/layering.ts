@@ -27,8 +27,10 @@ const isExclusive = ({ decoded, document, source }: Read): boolean => {
   if (source.exclusive) return true
   if (source.scope !== "managed" || source.policyOnly || source.dialect.host !== "native") return false
   const policy = document.root?.get("policy")
-  if (isTable(policy) && policy.get("exclusive") === false) return false
-  return decoded.items.length > 0 || (isTable(policy) && policy.get("exclusive") === true) ||
+  const exclusive = isTable(policy) ? policy.get("exclusive") : undefined
+  if (exclusive === false) return false
+  // what was meant as a limit stays one, if it is written wrongly
+  return exclusive !== undefined || decoded.items.length > 0 ||
     document.root?.has("mcpServers") === true || document.root?.has("mcp_servers") === true
 }
 

@@ -143,7 +143,7 @@ export const sources = (
     for (const location of locations) {
       for (const pattern of patterns(place, location)) {
         for (const [distance, path] of paths(place, pattern).entries()) {
-          const pointer = location.pointer?.map((part) => part.replace("{root}", place.root))
+          const pointer = location.pointer?.map((part) => part.replace("{root}", () => place.root))
           const key = `${path}\0${location.scope}\0${pointer?.join("\0") ?? ""}`
           if (known.has(key)) continue
           known.add(key)
