@@ -113,6 +113,8 @@ export type ConfigEntry = StdioEntry | RemoteEntry
 export interface EntryWarning {
   readonly kind: ConfigIssue.Warning
   readonly at?: string | undefined
+  /** What would be right, or why it is wrong, for a person. */
+  readonly detail?: string | undefined
 }
 
 /**

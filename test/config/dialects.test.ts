@@ -65,7 +65,10 @@ const rootKeys: { readonly [host: string]: string } = {
   opencode: "mcp",
   kilo: "mcp",
   zed: "context_servers",
-  amp: "amp.mcpServers"
+  amp: "amp.mcpServers",
+  codex: "mcp_servers",
+  crush: "mcp",
+  goose: "extensions"
 }
 
 const one = (host: string, entry: unknown, options: Partial<Dialect.Context> = {}): unknown => {
@@ -87,7 +90,50 @@ interface Case {
 }
 
 const cases: ReadonlyArray<Case> = [
+  // how to log in
+  {
+    host: "mcporter",
+    it: "has words for other ways to log in, which cost nothing",
+    entry: { url, auth: "bearer" },
+    is: { ...behind("auto"), extra: { auth: "bearer" } }
+  },
+  {
+    host: "codex",
+    it: "says with a word that one logs in by OAuth",
+    entry: { url, auth: "oauth" },
+    is: { ...behind("streamable-http"), oauth: { enabled: true } }
+  },
+  {
+    host: "vscode",
+    it: "knows of a login what is not ours, and that is no mistake",
+    entry: { type: "http", url, oauth: { clientId: "c", enterpriseManaged: true, clientld: "d" } },
+    is: { ...behind("streamable-http"), oauth: { clientId: "c" }, warnings: ["unknown-key:oauth.clientld"] }
+  },
   // which transport
+  {
+    host: "goose",
+    it: "has no HTTP+SSE any more",
+    entry: { type: "sse", uri: url },
+    is: { ...behind("sse"), warnings: ["host-would-reject"] }
+  },
+  {
+    host: "crush",
+    it: "takes no entry without a type",
+    entry: { command: "x" },
+    is: { ...program, warnings: ["host-would-reject"] }
+  },
+  {
+    host: "roo",
+    it: "takes no entry with the fields of another transport",
+    entry: { type: "stdio", command: "x", url },
+    is: { ...program, warnings: ["host-would-reject", "unused-field:url"] }
+  },
+  {
+    host: "kilo-legacy",
+    it: "is read as Roo, with times in seconds",
+    entry: { command: "x", timeout: 60, alwaysAllow: ["t"] },
+    is: { ...program, timeouts: { requestMs: 60_000 }, tools: { autoApprove: ["t"] } }
+  },
   {
     host: "gemini-cli",
     it: "lets httpUrl win over url, and url over the command",
@@ -110,7 +156,7 @@ const cases: ReadonlyArray<Case> = [
     host: "qwen-code",
     it: "has servers inside itself",
     entry: { type: "sdk", command: "x" },
-    is: "not-an-mcp-server:type"
+    is: "not-an-mcp-server"
   },
   {
     host: "claude-code",
@@ -462,7 +508,7 @@ describe("an entry", () => {
       absolute: { type: "stdio", command: "/bin/sh" },
       cwd: { type: "stdio", command: "x", cwd: "/etc" },
       cwdUp: { type: "stdio", command: "x", cwd: "${PLUGIN_ROOT}/../x" },
-      env: { type: "stdio", command: "x", env: { PLUGIN_ROOT: "/" } },
+      env: { type: "stdio", command: "x", env: { PLUGIN_OTHER: "/" } },
       number: { type: "stdio", command: "x", args: [1] },
       plain: { type: "sse", url: "http://a.example/" },
       loop: { type: "sse", url: "http://127.0.0.1:1/" },
@@ -486,10 +532,10 @@ describe("an entry", () => {
       word: "unknown-transport:type",
       up: "path-escape:command",
       line: "invalid-value:command",
-      absolute: "invalid-value:command",
+      absolute: "path-escape:command",
       cwd: "path-escape:cwd",
       cwdUp: "path-escape:cwd",
-      env: "invalid-env:PLUGIN_ROOT",
+      env: "invalid-env:PLUGIN_OTHER",
       number: "invalid-type:args.0",
       plain: "insecure-url:url",
       loop: { transport: "sse", url: "http://127.0.0.1:1/", enabled: true },
@@ -516,6 +562,14 @@ describe("a document", () => {
     const older = decode("vscode", { mcp: { servers: { a: { command: "x" } } } })
     assert.deepStrictEqual([named(older), said(older)], [["a"], ["warning wrong-root-key mcp"]])
     assert.deepStrictEqual(named(decode("vscode", { mcpServers: { a: { command: "x" } } }, { strict: true })), [])
+  })
+
+  it("that holds other settings has them there only where there is nothing else under that key", () => {
+    const misplaced = decode("crush", { options: {}, mcpServers: { a: { type: "stdio", command: "x" } } })
+    assert.deepStrictEqual([named(misplaced), said(misplaced)], [["a"], ["warning wrong-root-key mcpServers"]])
+    const settings = decode("crush", { servers: { a: { command: "x" }, limit: 5 } })
+    assert.deepStrictEqual([named(settings), said(settings)], [[], []])
+    assert.deepStrictEqual(named(decode("crush", { mcpServers: { a: { command: "x" } } }, { strict: true })), [])
   })
 
   it("without servers is told apart from one that is not about servers alone", () => {
@@ -640,6 +694,89 @@ describe("a file", () => {
         issues[1]?.message,
         "Server \"b\": The entry is not a table: give it a command or a url."
       )
+    }))
+
+  it.effect("says what was expected, and which key was meant", () =>
+    Effect.gen(function*() {
+      const sentences = (host: string, entry: string) =>
+        Effect.map(
+          read(`{"${rootKeys[host] ?? "mcpServers"}":{"a":${entry}}}`, { host, path: "/w/a.json" }),
+          ({ issues }) => issues.map(({ message }) => message.replace("Server \"a\": ", ""))
+        )
+      const told: ReadonlyArray<readonly [host: string, entry: string, sentence: RegExp]> = [
+        ["cursor", `{"command":"x","args":"-y"}`, /The field args .* \(a list of texts is expected\)/],
+        [
+          "cursor",
+          `{"command":"x","env":["A=b"]}`,
+          /The field env .* \(a table of names and their values is expected\)/
+        ],
+        ["cursor", `{"command":"x","env":{"A":{}}}`, /The field env\.A .* \(a text is expected\)/],
+        ["cursor", `{"command":"x","disabled":"yes"}`, /The field disabled .* \(true or false is expected\)/],
+        ["cursor", `{"comand":"x"}`, /give it a command or a url \(the key comand is not known: is command meant\?\)/],
+        ["cursor", `{"run":"x"}`, /give it a command or a url \(the key run is not known\)/],
+        ["cursor", `{"command":"x","Env":{}}`, /The key Env is not known .* \(is env meant\?\)/],
+        ["native", `{"command":"x","timeout":1}`, /The key timeout is not known .* \(is requestTimeoutMs meant\?\)/],
+        [
+          "native",
+          `{"command":"x","request_timeout":1}`,
+          /request_timeout is not known .* \(is requestTimeoutMs meant\?\)/
+        ],
+        [
+          "native",
+          `{"command":"x","tool_timeout_sec":1}`,
+          /tool_timeout_sec is an old one.*\(write requestTimeoutMs\)/
+        ],
+        [
+          "native",
+          `{"url":"${url}","bearer_token_env_var":"T"}`,
+          /bearer_token_env_var is an old one.*\(write headers\)/
+        ],
+        ["claude-code", `{"url":"${url}"}`, /claude-code itself would not take .* \(the entry needs a type: .*\)/],
+        ["cline", `{"command":"x","timeout":60000}`, /The time in timeout is unlikely .* \(it is in seconds\)/],
+        ["kiro", `{"command":"x","timeout":60}`, /The time in timeout is unlikely .* \(it is in milliseconds\)/]
+      ]
+      for (const [host, entry, sentence] of told) {
+        const said = yield* sentences(host, entry)
+        assert.match(said[0] ?? "", sentence, `${host} ${entry}`)
+        assert.lengthOf(said, 1, `${host} ${entry}`)
+      }
+    }))
+
+  it.effect("without servers, or with them at another place, says where they belong", () =>
+    Effect.gen(function*() {
+      const none = yield* read(`{}`, { host: "vscode" })
+      assert.include(none.issues[0]?.message, "(it is servers)")
+      const other = yield* read(`{"mcpServers":{}}`, { host: "vscode" })
+      assert.include(other.issues[0]?.message, "(it is servers)")
+    }))
+
+  it.effect("points to headers, variables and rules, wherever their names stand", () =>
+    Effect.gen(function*() {
+      const lines = (text: string) =>
+        Effect.map(read(text, { host: "native" }), ({ issues }) => issues.map(({ kind, line }) => [kind, line]))
+      const header = `{"mcpServers":{"a":{"url":"${url}",\n"headers":{\n"Host":"x"}}}}`
+      assert.deepStrictEqual(yield* lines(header), [["invalid-header", 3]])
+      const variable = `{"mcpServers":{"a":{"command":"x",\n"env":{\n"A=B":"x"}}}}`
+      assert.deepStrictEqual(yield* lines(variable), [["invalid-env", 3]])
+      const rule = `{"mcpServers":{},"policy":{"deny":[\n{"name":"x"},\n{"nme":"x"}]}}`
+      assert.deepStrictEqual(yield* lines(rule), [["invalid-policy", 3]])
+    }))
+
+  it.effect("of TOML says what is wrong without a word of what stands there", () =>
+    Effect.gen(function*() {
+      const told: ReadonlyArray<readonly [text: string, line: number, what: string]> = [
+        [`[mcp_servers.a]\ncommand = "a"\n[mcp_servers.a]\n`, 3, "a table or key that is there twice"],
+        [`[mcp_servers.a]\ncommand = hidden\n`, 2, "a value that is none: texts need quotes"],
+        [`[mcp_servers.a]\ncommand = "hidden\n`, 2, "a text without its end, or with a control character"],
+        [`[mcp_servers.a]\nargs = ["hidden" "b"]\n`, 2, "a comma or the end of a list or table is missing"],
+        [`hidden text\n`, 1, "a line that is neither a table nor a key with its value, or a key that needs quotes"]
+      ]
+      for (const [text, line, what] of told) {
+        const { issues } = yield* read(text, { host: "codex" })
+        assert.deepStrictEqual(issues.map((issue) => [issue.kind, issue.line]), [["syntax", line]], text)
+        assert.include(issues[0]?.message, `(${what})`)
+        assert.notInclude(issues[0]?.message, "hidden")
+      }
     }))
 
   it.effect("that its host would not read at all has no servers for a strict reader", () =>

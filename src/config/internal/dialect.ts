@@ -9,7 +9,7 @@ import { agentPlugins } from "./dialects/agentPlugins.ts"
 import { amp } from "./dialects/amp.ts"
 import { claudeCode } from "./dialects/claudeCode.ts"
 import { claudeDesktop } from "./dialects/claudeDesktop.ts"
-import { cline, roo } from "./dialects/cline.ts"
+import { cline, kiloLegacy, roo } from "./dialects/cline.ts"
 import { cocode } from "./dialects/cocode.ts"
 import { codex } from "./dialects/codex.ts"
 import { continueJson, continueYaml } from "./dialects/continue.ts"
@@ -54,6 +54,7 @@ const tables: ReadonlyArray<HostTable> = [
   zed,
   opencode,
   kilo,
+  kiloLegacy,
   amp,
   cline,
   roo,

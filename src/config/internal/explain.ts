@@ -31,7 +31,7 @@ const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: strin
   "servers-not-a-map": (at) => `What is under ${at} is not a map of servers by name: make it one`,
   "unsupported-schema": () =>
     "The file does not name a schema that is known: give $schema the version it is written for",
-  "unknown-import": (at) => `${at} is not a host that can be imported: correct or remove it`,
+  "unknown-import": (at) => `The list ${at} names a host that is not known: correct or remove it`,
   "invalid-policy": (at) => `The rule ${at} of the policy cannot be understood and is left out: correct it`,
   // entries
   "not-an-object": () => "The entry is not a table: give it a command or a url",
@@ -48,7 +48,7 @@ const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: strin
     `The type does not go with the rest of the entry: correct the type, or give it the right ${at}`,
   "unknown-transport": (at) => `The word in ${at} is no transport: write stdio, streamable-http, sse or ws`,
   "unknown-key": (at) => `The key ${at} is not known here: correct its spelling or remove it`,
-  "invalid-type": (at) => `The field ${at} has the wrong type: look up how it is written`,
+  "invalid-type": (at) => `The field ${at} has the wrong type: correct it`,
   "invalid-value": (at) => `The field ${at} has a value that cannot be used: correct it`,
   "empty-command": () => "The command is empty: name a program",
   "empty-url": () => "The url is empty: write it out, with its scheme",
@@ -99,6 +99,16 @@ const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: strin
 }
 
 const shown = (text: string): string => UntrustedText.excerpt(text, 128)
+
+/**
+ * Why, as a part of another sentence.
+ *
+ * @internal
+ */
+export const reason = (kind: ConfigIssue.Kind, host: string, at: string | undefined): string => {
+  const sentence = sentences[kind](at === undefined || at === "" ? "one of its fields" : at, host)
+  return sentence.slice(0, 1).toLowerCase() + sentence.slice(1)
+}
 
 /** @internal */
 export const explain = (kind: ConfigIssue.Kind, { at, detail, host, server }: About): string => {

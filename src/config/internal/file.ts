@@ -100,7 +100,7 @@ const ofFile = (
   path,
   server: undefined,
   at,
-  line: line ?? (at === undefined ? undefined : document.line(at.split("/"))),
+  line: line ?? (at === undefined || document.root === undefined ? undefined : lineAt(document, at)),
   message: Dialect.explain(kind, { host: provider, at, detail })
 })
 
@@ -129,7 +129,12 @@ const ofItem = (
   })
   return item._tag === "Invalid"
     ? [issue("error", item.kind, item.at, item.detail)]
-    : item.warnings.map(({ at, kind }) => issue("warning", kind, at, undefined))
+    : item.warnings.map(({ at, detail, kind }) => issue("warning", kind, at, detail))
+}
+
+const lineAt = (document: ConfigDocument.ConfigDocument, at: string): number | undefined => {
+  const way = wayTo(document.root ?? null, at, "/")
+  return way.length === 0 ? undefined : document.line(way)
 }
 
 /** The line of a field, or of the entry if there is no such field in it. */
@@ -138,20 +143,32 @@ const lineOf = (
   { pointer, raw }: ConfigEntry.Item,
   at: string | undefined
 ): number | undefined => {
-  const way = at === undefined ? [] : wayTo(raw, at)
+  const way = at === undefined ? [] : wayIn(raw, at)
   return (way.length === 0 ? undefined : document.line([...pointer, ...way])) ?? document.line(pointer)
 }
 
-/** The way to a field that is written with dots, where the keys themselves may have dots in them. */
-const wayTo = (value: ConfigDocument.Value, at: string): ReadonlyArray<string | number> => {
-  if (isList(value)) return /^\d+$/.test(at) ? [Number(at)] : []
+/** Headers and variables go by their own names, wherever in the entry they are. */
+const wayIn = (raw: ConfigDocument.Value, at: string): ReadonlyArray<string | number> => {
+  const way = wayTo(raw, at, ".")
+  if (way.length > 0 || !isTable(raw)) return way
+  for (const [key, held] of raw) if (isTable(held) && held.has(at)) return [key, at]
+  return []
+}
+
+/** The way to a part that is written as one text, where the keys themselves may have what stands between them. */
+const wayTo = (value: ConfigDocument.Value, at: string, between: string): ReadonlyArray<string | number> => {
+  if (isList(value)) {
+    const [index = "", ...rest] = at.split(between)
+    const held = /^\d+$/.test(index) ? value[Number(index)] : undefined
+    return held === undefined ? [] : [Number(index), ...wayTo(held, rest.join(between), between)]
+  }
   if (!isTable(value)) return []
   if (value.has(at)) return [at]
-  // our own fields are short: a long name with dots in it is not taken apart
-  for (let dot = at.indexOf("."); dot > 0 && dot < 64; dot = at.indexOf(".", dot + 1)) {
-    const key = at.slice(0, dot)
+  // our own fields are short: a long name is not taken apart
+  for (let end = at.indexOf(between); end > 0 && end < 64; end = at.indexOf(between, end + 1)) {
+    const key = at.slice(0, end)
     const held = value.get(key)
-    if (held !== undefined) return [key, ...wayTo(held, at.slice(dot + 1))]
+    if (held !== undefined) return [key, ...wayTo(held, at.slice(end + 1), between)]
   }
   return []
 }

@@ -48,8 +48,12 @@ const known: ReadonlyArray<string> = [
 
 const exactly = new Set(known)
 
-/** Whether one letter more, less or other makes one text the other, or two neighbours in the other order. */
-const isOneOff = (self: string, that: string): boolean => {
+/**
+ * Whether one letter more, less or other makes one text the other, or two neighbours in the other order.
+ *
+ * @internal
+ */
+export const isOneOff = (self: string, that: string): boolean => {
   const [short, long] = self.length <= that.length ? [self, that] : [that, self]
   if (long.length - short.length > 1) return false
   let same = 0

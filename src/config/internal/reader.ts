@@ -83,9 +83,37 @@ interface Found {
   readonly issues: ReadonlyArray<ConfigDocument.DocumentIssue>
 }
 
-const warning = (kind: "wrong-root-key" | "no-servers", at?: string): ReadonlyArray<ConfigDocument.DocumentIssue> => [
-  at === undefined ? { kind, severity: "warning" } : { kind, severity: "warning", at }
-]
+const warning = (
+  kind: "wrong-root-key" | "no-servers",
+  table: Table.HostTable,
+  at?: string
+): ReadonlyArray<ConfigDocument.DocumentIssue> => {
+  // the last is the one that the host has always had
+  const right = (table.roots ?? usual).at(-1)?.join(".")
+  return [{
+    kind,
+    severity: "warning",
+    ...(at === undefined ? {} : { at }),
+    ...(right && { detail: `it is ${right}` })
+  }]
+}
+
+const none: Found = { places: [], issues: [] }
+
+/** Whether there are servers under a key, and nothing else. */
+const holdsServers = (value: ConfigDocument.Value | undefined): value is ConfigDocument.Table =>
+  isTable(value) && value.size > 0 && Array.from(value.values()).every(isServer)
+
+/**
+ * The servers under the key of another host, in a file of which most is none of our business: only where there can be no
+ * doubt.
+ */
+const misplaced = (table: Table.HostTable, root: ConfigDocument.Table, context: Dialect.Context): Found => {
+  const other = foreign.find((key) => holdsServers(root.get(key)))
+  if (other === undefined) return none
+  const place = { way: [other], servers: root.get(other) ?? null }
+  return { places: context.strict === true ? [] : [place], issues: warning("wrong-root-key", table, other) }
+}
 
 /** Where the servers of a document are. */
 const find = (table: Table.HostTable, root: ConfigDocument.Table, context: Dialect.Context): Found => {
@@ -96,7 +124,8 @@ const find = (table: Table.HostTable, root: ConfigDocument.Table, context: Diale
   if (places.length > 1 && table.firstRoot === true) {
     return { places: places.filter(({ servers }) => !isServer(servers)).slice(0, 1), issues: [] }
   }
-  if (places.length > 0 || isShared(table, context)) return { places, issues: [] }
+  if (places.length > 0) return { places, issues: [] }
+  if (isShared(table, context)) return context.pointer === undefined ? misplaced(table, root, context) : none
   if (table.single === true && isServer(root)) {
     return { places: [{ way: [], servers: new Map([[fileName(context.path), root]]), isSingle: true }], issues: [] }
   }
@@ -111,9 +140,9 @@ const find = (table: Table.HostTable, root: ConfigDocument.Table, context: Diale
     const place = isTable(inside) && !isServer(inside)
       ? { way: [other, "servers"], servers: inside }
       : { way: [other], servers: root.get(other) ?? null }
-    return { places: context.strict === true ? [] : [place], issues: warning("wrong-root-key", other) }
+    return { places: context.strict === true ? [] : [place], issues: warning("wrong-root-key", table, other) }
   }
-  if (!isBare) return { places: [], issues: warning("no-servers") }
+  if (!isBare) return { places: [], issues: warning("no-servers", table) }
   const servers = new Map(Array.from(root).filter(([key]) => key !== "$schema"))
   return { places: [{ way: [], servers }], issues: [] }
 }
@@ -145,8 +174,6 @@ export const make = (table: Table.HostTable): Dialect.Dialect => {
     decode: (root, context) => decode(table, hosts, rules, root, context)
   }
 }
-
-const none: Found = { places: [], issues: [] }
 
 interface Hosts {
   readonly keyed: Entry.Host

@@ -9,6 +9,7 @@ import type * as ConfigIssue from "../ConfigIssue.ts"
 import type * as Dialect from "../Dialect.ts"
 import * as Table from "./dialects/table.ts"
 import * as Checks from "./readerChecks.ts"
+import * as Hints from "./readerHints.ts"
 import * as Parts from "./readerParts.ts"
 import * as Uses from "./readerUses.ts"
 import * as Values from "./readerValues.ts"
@@ -22,16 +23,18 @@ import { isList, isTable } from "./values.ts"
 export interface Host {
   readonly table: Table.HostTable
   readonly fields: ReadonlyMap<string, Table.Field>
+  readonly hints: Hints.Hints
 }
 
 /** @internal */
-export const host = (table: Table.HostTable): Host => ({
-  table,
-  fields: new Map(
-    Object.entries(table.closed === true ? { ...table.fields } : { ...Table.common, ...table.fields })
-      .filter(([, field]) => field.is !== "unknown")
-  )
-})
+export const host = (table: Table.HostTable): Host => {
+  const fields: Table.Fields = table.closed === true ? { ...table.fields } : { ...Table.common, ...table.fields }
+  return {
+    table,
+    fields: new Map(Object.entries(fields).filter(([, field]) => field.is !== "unknown")),
+    hints: Hints.make(fields)
+  }
+}
 
 const words: ReadonlyMap<string, Table.Transport> = new Map([
   ["stdio", "stdio"],
@@ -65,7 +68,7 @@ const named = (to: Values.Reading, uses: Uses.Uses): Table.Transport | undefined
         ? own[word]
         : words.get(word.toLowerCase())
     if (meaning === undefined) to.fail("unknown-transport", key)
-    else if (!isTransport(meaning)) to.fail(meaning, key)
+    else if (!isTransport(meaning)) to.fail(meaning)
     else if (said !== undefined && said !== meaning) to.fail("ambiguous-transport", key)
     else said = meaning
   }
@@ -73,14 +76,14 @@ const named = (to: Values.Reading, uses: Uses.Uses): Table.Transport | undefined
 }
 
 /** Which transport an entry means. */
-const transport = (to: Values.Reading, uses: Uses.Uses): Table.Transport => {
+const transport = (to: Values.Reading, uses: Uses.Uses, hint: string | undefined): Table.Transport => {
   const said = named(to, uses)
   const { prefers, typeRequired, typeless } = to.table
   const hasCommand = uses.has("command")
   const hasUrl = uses.has("url")
   if (said === undefined) {
     if (hasCommand && hasUrl && prefers === undefined) to.fail("ambiguous-transport")
-    else if (!hasCommand && !hasUrl) to.fail("missing-transport")
+    else if (!hasCommand && !hasUrl) to.fail("missing-transport", undefined, hint)
     const isRemote = hasUrl && !(hasCommand && prefers === "command")
     if (typeRequired !== undefined && (isRemote || typeRequired.for === "all")) {
       if (typeRequired.is === "fault") to.fail("missing-type", "type")
@@ -89,7 +92,7 @@ const transport = (to: Values.Reading, uses: Uses.Uses): Table.Transport => {
     return isRemote ? Parts.firstUrl(to, uses)?.field.transport ?? typeless ?? "auto" : "stdio"
   }
   const [isThere, other, key] = said === "stdio" ? [hasCommand, hasUrl, "command"] : [hasUrl, hasCommand, "url"]
-  if (!isThere) to.fail(other ? "transport-mismatch" : "missing-transport", key)
+  if (!isThere) to.fail(other ? "transport-mismatch" : "missing-transport", key, other ? undefined : hint)
   return said
 }
 
@@ -125,8 +128,10 @@ const unused = (to: Values.Reading, uses: Uses.Uses, isStdio: boolean): void => 
   for (const [meaning, found] of uses) {
     if (!others.has(meaning)) continue
     for (const { key, value } of found) {
-      if (to.table.mixing !== undefined) to.fail(to.table.mixing, key)
-      else if (meaning === "command" || meaning === "url" || !isEmpty(value)) to.warn("unused-field", key)
+      const { mixing } = to.table
+      if (mixing === "host-would-reject") to.reject("unsupported-field", key)
+      else if (mixing !== undefined) to.fail(mixing, key)
+      if (meaning === "command" || meaning === "url" || !isEmpty(value)) to.warn("unused-field", key)
     }
   }
 }
@@ -191,6 +196,23 @@ export const read = (
 
 const notAnObject: Values.Fault = { kind: "not-an-object", at: undefined, detail: undefined }
 
+/** Where so much is unknown, no single key is misspelt. */
+const maxHints = 8
+
+const hint = ({ hints }: Host, key: string): string | undefined => {
+  const meant = Hints.meant(hints, key)
+  return meant === undefined ? undefined : `is ${meant} meant?`
+}
+
+/** What may be why an entry does not say the first thing of all. */
+const misspelt = (own: Host, unknown: ReadonlyArray<string>): string | undefined => {
+  const few = unknown.slice(0, maxHints)
+  const key = few.find((key) => Hints.meant(own.hints, key) !== undefined) ?? few[0]
+  if (key === undefined) return undefined
+  const meant = hint(own, key)
+  return meant === undefined ? `the key ${key} is not known` : `the key ${key} is not known: ${meant}`
+}
+
 const server = (
   to: Values.Reading,
   name: string,
@@ -199,11 +221,11 @@ const server = (
 ): ConfigEntry.ConfigEntry => {
   const { extra, known, unknown } = Uses.uses(to, written, own)
   const enabled = Parts.enabled(to, known)
-  const said = transport(to, known)
+  const said = transport(to, known, misspelt(own, unknown))
   unused(to, known, said === "stdio")
   const target = said === "stdio" ? Parts.stdio(to, known) : Parts.remote(to, known, said)
   if (to.table.stdioOnly === true && said !== "stdio") to.reject("transport-mismatch", "command")
   const rest = Parts.common(to, known)
-  for (const key of unknown) to.warn("unknown-key", key)
+  for (const [at, key] of unknown.entries()) to.warn("unknown-key", key, at < maxHints ? hint(own, key) : undefined)
   return { name, ...target, enabled, ...rest, ...(extra.size === 0 ? {} : { extra }) }
 }

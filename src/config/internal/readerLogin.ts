@@ -125,6 +125,16 @@ const spellings: ReadonlyMap<string, keyof ConfigEntry.OAuth> = new Map([
   ["public", "public"]
 ])
 
+/** What hosts know of a login beyond that: nothing to be corrected. */
+const others: ReadonlySet<string> = new Set([
+  "audiences",
+  "authorizationurl",
+  "enterprisemanaged",
+  "registrationurl",
+  "tokenparamname",
+  "tokenurl"
+])
+
 /** @internal */
 export const oauth = (to: Values.Reading, from: Uses): false | ConfigEntry.OAuth | undefined => {
   const found: OAuth = {}
@@ -135,9 +145,11 @@ export const oauth = (to: Values.Reading, from: Uses): false | ConfigEntry.OAuth
     else if (value === true || value === "oauth") found.enabled = true
     else {
       for (const [name, held] of Values.entries(to, value, key)) {
-        const part = spellings.get(name.toLowerCase().replaceAll(/[_-]/g, ""))
-        if (part === undefined) to.warn("unknown-key", `${key}.${name}`)
-        else parts[part](to, found, held, `${key}.${name}`)
+        const word = name.toLowerCase().replaceAll(/[_-]/g, "")
+        const part = spellings.get(word)
+        if (part === undefined) {
+          if (!others.has(word)) to.warn("unknown-key", `${key}.${name}`)
+        } else parts[part](to, found, held, `${key}.${name}`)
       }
     }
   }

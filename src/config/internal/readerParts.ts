@@ -225,11 +225,14 @@ export const common = (
 const times = (to: Values.Reading, from: Uses): ConfigEntry.ConfigEntry["timeouts"] => {
   let startupMs: number | undefined
   let requestMs: number | undefined
+  // of two words for the same time the first that is one counts
   for (const { field, key, value } of all(to, from, "startupTimeout")) {
-    startupMs ??= Values.time(to, value, key, field)
+    if (startupMs === undefined) startupMs = Values.time(to, value, key, field)
+    else to.warn("unused-field", key)
   }
   for (const { field, key, value } of all(to, from, "requestTimeout")) {
-    requestMs ??= Values.time(to, value, key, field)
+    if (requestMs === undefined) requestMs = Values.time(to, value, key, field)
+    else to.warn("unused-field", key)
   }
   for (const { field, key, value } of all(to, from, "timeouts")) {
     if (!isTable(value)) requestMs ??= Values.time(to, value, key, field)

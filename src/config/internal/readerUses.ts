@@ -6,6 +6,7 @@
 import type * as ConfigDocument from "../ConfigDocument.ts"
 import type * as Table from "./dialects/table.ts"
 import * as Values from "./readerValues.ts"
+import { isText } from "./values.ts"
 
 /**
  * A key of the entry, what it means and what it holds.
@@ -17,6 +18,8 @@ export interface Use {
   readonly value: ConfigDocument.Value
   readonly field: Table.Field
 }
+
+const isOtherMode = (value: ConfigDocument.Value): boolean => isText(value) && value !== "oauth"
 
 /** @internal */
 export type Uses = ReadonlyMap<Table.Meaning, ReadonlyArray<Use>>
@@ -42,7 +45,7 @@ export const uses = (
     const field = own.fields.get(key)
     if (field === undefined && to.table.closed === true) to.fail("unknown-key", key)
     else if (field?.is === "refused") to.fail("unsupported-field", key)
-    else if (field === undefined || field.is === "extra") {
+    else if (field === undefined || field.is === "extra" || (field.mode === true && isOtherMode(value))) {
       extra.set(key, value)
       if (field === undefined) unknown.push(key)
     } else if (field.is !== "ignored") {
@@ -58,7 +61,7 @@ export const uses = (
 
 /** @internal */
 export const say = (to: Values.Reading, { field, key }: Use): void => {
-  if (field.deprecated === true) to.warn("deprecated", key)
+  if (field.deprecated === true) to.warn("deprecated", key, field.instead && `write ${field.instead}`)
   if (field.foreign === true) to.reject("unknown-key", key)
 }
 

@@ -9,6 +9,7 @@ import type * as ConfigEntry from "../ConfigEntry.ts"
 import type * as ConfigIssue from "../ConfigIssue.ts"
 import * as Interpolation from "../Interpolation.ts"
 import type * as Table from "./dialects/table.ts"
+import * as Explain from "./explain.ts"
 import { isList, isTable } from "./values.ts"
 
 /** @internal */
@@ -44,13 +45,13 @@ export const reading = (table: Table.HostTable, strict: boolean): Reading => {
     warnings,
     inputs: new Set(),
     fault: () => fault,
-    warn: (kind, at) => {
-      warnings.push(at === undefined ? { kind } : { kind, at })
+    warn: (kind, at, detail) => {
+      warnings.push({ kind, ...(at === undefined ? {} : { at }), ...(detail === undefined ? {} : { detail }) })
     },
     reject: (kind, at) => {
       if (strict) fail(kind, at)
       // it is said once, whatever the number of reasons
-      else if (!rejected) warnings.push({ kind: "host-would-reject" })
+      else if (!rejected) warnings.push({ kind: "host-would-reject", detail: Explain.reason(kind, table.host, at) })
       rejected = true
     },
     fail
@@ -69,7 +70,7 @@ export const isScalar = (value: ConfigDocument.Value | undefined): value is stri
  */
 export const text = (to: Reading, value: ConfigDocument.Value, at: string): string => {
   if (typeof value === "string") return value
-  to.fail("invalid-type", at)
+  to.fail("invalid-type", at, "a text is expected")
   return ""
 }
 
@@ -84,14 +85,14 @@ export const scalar = (to: Reading, value: ConfigDocument.Value, at: string): st
     to.warn("coerced", at)
     return String(value)
   }
-  to.fail("invalid-type", at)
+  to.fail("invalid-type", at, "a text is expected")
   return ""
 }
 
 /** @internal */
 export const texts = (to: Reading, value: ConfigDocument.Value, at: string): ReadonlyArray<string> => {
   if (isList(value)) return value.map((item, index) => scalar(to, item, `${at}.${index}`))
-  to.fail("invalid-type", at)
+  to.fail("invalid-type", at, "a list of texts is expected")
   return []
 }
 
@@ -122,7 +123,7 @@ export const flag = (to: Reading, value: ConfigDocument.Value, at: string): bool
     to.warn("coerced", at)
     return value === "true"
   }
-  to.fail("invalid-type", at)
+  to.fail("invalid-type", at, "true or false is expected")
   return false
 }
 
@@ -130,7 +131,7 @@ export const flag = (to: Reading, value: ConfigDocument.Value, at: string): bool
 export const port = (to: Reading, value: ConfigDocument.Value, at: string): number | undefined => {
   const number = typeof value === "string" && /^\d{1,5}$/.test(value) ? Number(value) : value
   if (typeof number !== "number" || !Number.isInteger(number) || number < 1 || number > 65_535) {
-    to.fail("invalid-value", at)
+    to.fail("invalid-value", at, "a number from 1 to 65535 is expected")
     return undefined
   }
   if (number !== value) to.warn("coerced", at)
@@ -163,7 +164,9 @@ export const time = (
   if (typeof value === "string") to.warn("coerced", at)
   // a word that says its unit is believed; one that does not is what people get wrong when they copy
   const saysUnit = /(ms|sec|seconds)$/i.test(at)
-  if (!saysUnit && !isZero && (field.unit === "s" ? number > hour : number < 1000)) to.warn("timeout-suspicious", at)
+  if (!saysUnit && !isZero && (field.unit === "s" ? number > hour : number < 1000)) {
+    to.warn("timeout-suspicious", at, field.unit === "s" ? "it is in seconds" : "it is in milliseconds")
+  }
   return isZero ? 0 : Math.max(1, Math.round(field.unit === "s" ? number * 1000 : number))
 }
 
@@ -179,7 +182,7 @@ export const entries = (
   at: string
 ): ReadonlyArray<readonly [string, ConfigDocument.Value]> => {
   if (!isTable(value)) {
-    to.fail("invalid-type", at)
+    to.fail("invalid-type", at, "a table of names and their values is expected")
     return []
   }
   for (const key of value.keys()) if (isReserved(key)) to.fail("reserved-key", `${at}.${key}`)

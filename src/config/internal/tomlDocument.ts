@@ -14,6 +14,24 @@ const maxWord = 1000
 /** The most common mistake by far. */
 const backslash = "a backslash in double quotes begins an escape: write paths in single quotes"
 
+/** What the parser says, as far as it is known that it says nothing else: the words are for people only. */
+const faults: ReadonlyMap<string, string> = new Map([
+  ["trying to redefine an already defined table or value", "a table or key that is there twice"],
+  ["invalid value", "a value that is none: texts need quotes"],
+  ["each key-value declaration must be followed by an end-of-line", "a line that goes on where it should end"],
+  ["illegal character in key", "a line that is neither a table nor a key with its value, or a key that needs quotes"],
+  ["unexpected end of key", "a key without its end"],
+  ["control characters are not allowed in strings", "a text without its end, or with a control character"],
+  ["unrecognised escape sequence", backslash],
+  ["expected comma or end of structure", "a comma or the end of a list or table is missing"],
+  ["unfinished string", "a text without its end"],
+  ["unfinished array", "a list without its end"],
+  ["unfinished table", "a table without its end"]
+])
+
+const whatIsWrong = ({ message }: TomlError): string =>
+  faults.get(/^Invalid TOML document: ([^\n]*)/.exec(message)?.[1] ?? "") ?? "no TOML"
+
 const parsed = (text: string, maxDepth: number): object => {
   try {
     return parseToml(text, { integersAsBigInt: "asNeeded", maxDepth })
@@ -21,7 +39,8 @@ const parsed = (text: string, maxDepth: number): object => {
     if (!(error instanceof TomlError)) throw error
     const line = text.split("\n", error.line)[error.line - 1] ?? ""
     // its message has the lines around the fault in it, and with them what may be secret
-    throw new DocumentFault("syntax", /".*\\.*"/.test(line.slice(0, maxWord)) ? backslash : "no TOML", error.line)
+    const isPath = /".*\\.*"/.test(line.slice(0, maxWord))
+    throw new DocumentFault("syntax", isPath ? backslash : whatIsWrong(error), error.line)
   }
 }
 

@@ -33,9 +33,10 @@ const escapes = (path: string): boolean => {
 
 const command = (written: ConfigDocument.Value | undefined, { fail }: Notes): void => {
   if (!isText(written) || written === "") return
-  if (escapes(written)) fail("path-escape", "command")
-  const isOwn = written.startsWith("./") && !/[/\\]\.?$/.test(written)
-  if (!isOwn && /[\s/\\]/.test(written)) fail("invalid-value", "command")
+  const isPath = written.startsWith("./")
+  // a folder is no program, and what is no path is one word
+  if (isPath ? /[/\\]\.?$/.test(written) : /\s/.test(written)) fail("invalid-value", "command")
+  if (escapes(written) || (!isPath && /[/\\]/.test(written))) fail("path-escape", "command")
 }
 
 const folder = (written: ConfigDocument.Value | undefined, { fail }: Notes): void => {
@@ -92,7 +93,7 @@ export const agentPlugins: HostTable = {
     headers(entry.get("headers"), notes)
     const env = entry.get("env")
     if (isTable(env)) {
-      for (const name of ["PLUGIN_ROOT", "PLUGIN_DATA"]) if (env.has(name)) notes.fail("invalid-env", name)
+      for (const name of env.keys()) if (name.startsWith("PLUGIN_")) notes.fail("invalid-env", name)
     }
     return entry
   }

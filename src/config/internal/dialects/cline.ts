@@ -1,5 +1,5 @@
 /**
- * Cline and Roo: times in seconds. Cline takes an address without a word for SSE, Roo does not take it at all.
+ * Cline, Roo and the Kilo Code that was made of it: times in seconds. Cline takes an address without a word for SSE, Roo does not take it at all.
  *
  * @internal
  */
@@ -32,17 +32,25 @@ export const cline: HostTable = {
   nested: true,
   fields: {
     ...time,
-    transportType: { is: "type", deprecated: true },
+    transportType: { is: "type", deprecated: true, instead: "type" },
     oauthClient: { is: "extra" },
     metadata: { is: "extra" }
   }
+}
+
+const rooShape: Pick<HostTable, "format" | "typeRequired" | "mixing" | "variables" | "fields"> = {
+  format: "json",
+  typeRequired: { for: "url", is: "host-would-reject" },
+  mixing: "host-would-reject",
+  variables: { syntax: { env: true, places: new Map([["workspaceFolder", "workspaceFolder"]]) } },
+  fields: { ...time, watchPaths: { is: "extra" } }
 }
 
 /** @internal */
 export const roo: HostTable = {
   host: "roo",
   title: "Roo Code",
-  format: "json",
+  ...rooShape,
   locations: [
     { scope: "project", origin: "workspace", path: "{root}/.roo/mcp.json" },
     {
@@ -50,8 +58,20 @@ export const roo: HostTable = {
       origin: "home",
       path: "{vscode}/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json"
     }
-  ],
-  typeRequired: { for: "url", is: "host-would-reject" },
-  variables: { syntax: { env: true, places: new Map([["workspaceFolder", "workspaceFolder"]]) } },
-  fields: { ...time, watchPaths: { is: "extra" } }
+  ]
+}
+
+/** @internal */
+export const kiloLegacy: HostTable = {
+  host: "kilo-legacy",
+  title: "Kilo Code before its own command line",
+  ...rooShape,
+  locations: [
+    { scope: "project", origin: "workspace", path: "{root}/.kilocode/mcp.json" },
+    {
+      scope: "user",
+      origin: "home",
+      path: "{vscode}/globalStorage/kilocode.kilo-code/settings/mcp_settings.json"
+    }
+  ]
 }

@@ -61,7 +61,7 @@ export const codex: HostTable = {
     default_tools_approval_mode: { is: "extra" },
     scopes: { is: "oauth", part: "scopes" },
     oauth_resource: { is: "oauth", part: "resource" },
-    auth: { is: "extra" },
+    auth: { is: "oauth", mode: true },
     environment_id: { is: "extra" },
     supports_parallel_tool_calls: { is: "extra" }
   },

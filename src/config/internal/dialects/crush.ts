@@ -31,7 +31,7 @@ export const crush: HostTable = {
     }
   ],
   roots: [["mcp"]],
-  typeRequired: { for: "url", is: "host-would-reject" },
+  typeRequired: { for: "all", is: "host-would-reject" },
   variables: { syntax: { bare: true, dollar: true, command: true } },
   fields: {
     timeout: { is: "startupTimeout", unit: "s" },

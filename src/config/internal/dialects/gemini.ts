@@ -8,7 +8,7 @@ import * as hostPolicy from "../hostPolicy.ts"
 import type { Fields, HostTable } from "./table.ts"
 
 const fields: Fields = {
-  httpUrl: { is: "url", transport: "streamable-http", deprecated: true },
+  httpUrl: { is: "url", transport: "streamable-http", deprecated: true, instead: "url, and the type http" },
   url: { is: "url" },
   tcp: { is: "url", transport: "ws" },
   includeTools: { is: "allow" },

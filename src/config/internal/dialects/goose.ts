@@ -78,8 +78,10 @@ export const goose: HostTable = {
     "HOMEPATH"
   ]),
   // Goose itself writes nothing where there is nothing, and an empty list where all tools are meant
-  prepare: (entry) => {
+  prepare: (entry, { reject }) => {
     const written = withoutNulls(entry)
+    // it once had this transport, and passes over such entries now
+    if (written.get("type") === "sse") reject("unknown-transport", "type")
     const tools = written.get("available_tools")
     return isList(tools) && tools.length === 0
       ? new Map(Array.from(written).filter(([key]) => key !== "available_tools"))

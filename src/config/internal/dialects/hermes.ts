@@ -29,7 +29,7 @@ export const hermes: HostTable = {
     timeout: { is: "requestTimeout", unit: "s" },
     connect_timeout: { is: "startupTimeout", unit: "s" },
     tools: { is: "tools", shape: "include" },
-    auth: { is: "oauth" },
+    auth: { is: "oauth", mode: true },
     // how much its content is believed by that host: nothing that a file may say of itself
     trust: { is: "extra" },
     sampling: { is: "extra" }

@@ -63,7 +63,7 @@ export const mcporter: HostTable = {
     allowed_tools: { is: "allow" },
     blockedTools: { is: "deny" },
     blocked_tools: { is: "deny" },
-    auth: { is: "oauth" },
+    auth: { is: "oauth", mode: true },
     oauthClientId: { is: "oauth", part: "clientId" },
     oauth_client_id: { is: "oauth", part: "clientId" },
     oauthClientSecret: { is: "oauth", part: "clientSecret" },

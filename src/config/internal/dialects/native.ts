@@ -7,10 +7,10 @@ import * as Interpolation from "../../Interpolation.ts"
 import * as ServerPolicy from "../../ServerPolicy.ts"
 import { faults } from "../nativeBeside.ts"
 import { isList, isText, list, scalar, tables } from "../values.ts"
-import type { Fields, HostTable } from "./table.ts"
+import { common, type Field, type Fields, type HostTable } from "./table.ts"
 
 const camel: Fields = {
-  timeout: { is: "unknown" },
+  timeout: { is: "unknown", instead: "requestTimeoutMs" },
   inheritEnv: { is: "inheritEnv" },
   withoutEnv: { is: "withoutEnv" },
   headersCommand: { is: "headersCommand" },
@@ -45,8 +45,14 @@ export const snake: Fields = {
   auto_approve: { is: "autoApprove" }
 }
 
+/** The spelling in camel case; what has none of its own is written among the headers. */
+const successor = (meaning: Field["is"]): string =>
+  Object.entries({ ...common, ...camel }).find(([, { is }]) => is === meaning)?.[0] ?? "headers"
+
 const deprecated = (fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, { ...field, deprecated: true }]))
+  Object.fromEntries(
+    Object.entries(fields).map(([key, field]) => [key, { ...field, deprecated: true, instead: successor(field.is) }])
+  )
 
 const files = (folder: string, name: string): ReadonlyArray<string> =>
   ["json", "jsonc", "toml"].map((ending) => `${folder}/${name}.${ending}`)
@@ -96,7 +102,7 @@ export const native: HostTable = {
   inspect: (root, { origin, scope }) => [
     ...faults(root),
     ...ServerPolicy.fromDocument(root, { provider: "native", origin, scope }).invalid
-      .map((issue) => ({ kind: "invalid-policy", severity: "warning", ...issue }) as const)
+      .map(({ at, detail }) => ({ kind: "invalid-policy", severity: "warning", at, detail }) as const)
   ],
   imports: (root) => root.has("imports") ? list(root.get("imports")).filter(isText) : undefined
 }

@@ -89,11 +89,15 @@ export interface Field {
   readonly transport?: Transport | undefined
   /** Of `oauth`: the one setting that this key is. */
   readonly part?: keyof ConfigEntry.OAuth | undefined
+  /** Of `oauth`: a word in it may be another way to log in, which is not ours to understand. */
+  readonly mode?: boolean | undefined
   /**
    * Of `tools`: a list of what is allowed (`*` for all), `{tool: {approval_mode}}`, `{tool: {enabled}}` or
    * `{tool: boolean}`, `{include, exclude}`.
    */
   readonly shape?: "list" | "approvals" | "switches" | "include" | undefined
+  /** What is written in its place, of a word that is older or not known. */
+  readonly instead?: string | undefined
   /** The host's older word: taken, with the warning `deprecated`. */
   readonly deprecated?: boolean | undefined
   /** The host does not know this word: taken, with the warning `host-would-reject`. */
@@ -116,7 +120,7 @@ export type Part = "command" | "args" | "env" | "cwd" | "envFile" | "url" | "hea
  * @internal
  */
 export interface Notes {
-  readonly warn: (kind: ConfigIssue.Warning, at?: string) => void
+  readonly warn: (kind: ConfigIssue.Warning, at?: string, detail?: string) => void
   /** The host itself would not take this, and why: a warning, or the fault if the reader is strict. */
   readonly reject: (kind: ConfigIssue.EntryFault, at?: string) => void
   /** The first one counts; what is returned afterwards does not. */
@@ -161,7 +165,7 @@ export interface HostTable {
   /** Whether the first address of the entry's keys in the order of `fields` counts; default: two that differ are a fault. */
   readonly urlsInOrder?: boolean | undefined
   /** What a field is that belongs to another transport; default: the warning `unused-field`. */
-  readonly mixing?: "unsupported-field" | "unknown-key" | undefined
+  readonly mixing?: "unsupported-field" | "unknown-key" | "host-would-reject" | undefined
   /** An address that is not encrypted, and not of this machine, is a fault; default: the warning `insecure-url`. */
   readonly encrypted?: boolean | undefined
   /** The host knows no servers behind addresses. */

@@ -39,7 +39,7 @@ export const zed: HostTable = {
     }
     const command = entry.get("command")
     if (!isTable(command) || !command.has("path")) return entry
-    warn("deprecated", "command.path")
+    warn("deprecated", "command.path", "write the path as the command itself")
     const { path, ...parts } = { path: command.get("path") ?? null, args: command.get("args"), env: command.get("env") }
     const older = Object.entries(parts).flatMap(([key, value]) => value === undefined ? [] : [[key, value] as const])
     return new Map([...entry, ["command", path], ...older])
