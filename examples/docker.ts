@@ -1,5 +1,5 @@
 /**
- * Docker's MCP gateway, or what is missing for it: `npm run build && npx vite-node examples/docker.ts`
+ * Docker's MCP gateway, or what is missing for it: `npm run example docker`
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"

@@ -1,6 +1,6 @@
 /**
  * Many servers behind one service: they start together, a bad one costs the others nothing, and the configuration can
- * change while calls are under way: `npm run build && npx vite-node examples/many-servers.ts`
+ * change while calls are under way: `npm run example many-servers`
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"

@@ -1,5 +1,5 @@
 /**
- * One server, opened, used and closed: `npm run build && npx vite-node examples/one-server.ts`
+ * One server, opened, used and closed: `npm run example one-server`
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"

@@ -272,6 +272,23 @@ describe("a workspace", () => {
 })
 
 describe("a path with stars", () => {
+  it.scoped("is present unless its folders say that it is not", () =>
+    withFiles((files, fs, at) =>
+      Effect.gen(function*() {
+        yield* fs.makeDirectory(`${at}/a/b`, { recursive: true })
+        for (const name of ["a/one", "a/b/two", "Three"]) yield* fs.writeFileString(`${at}/${name}`, "")
+        const there = ["a/one", "a/b/two", "three", "a/*.json", "a/b/*/x"].map((name) => `${at}/${name}`)
+        const gone = ["b/one", "a/two", "a/c/two", "a/c/one"].map((name) => `${at}/${name}`)
+        assert.deepStrictEqual(Array.from(yield* files.present([...gone, ...there])).toSorted(), there.toSorted())
+        // what cannot be looked into is not known to be absent
+        yield* fs.chmod(`${at}/a`, 0o100)
+        const hidden = yield* files.present([`${at}/a/x`, `${at}/a/y`, `${at}/z`])
+        yield* fs.chmod(`${at}/a`, 0o700)
+        const isRoot = process.getuid?.() === 0
+        assert.strictEqual(hidden.size, isRoot ? 0 : 2)
+      })
+    ))
+
   it.scoped("stands for what is there, sorted, and for no more than is allowed", () =>
     withFiles((files, fs, at) =>
       Effect.gen(function*() {

@@ -239,6 +239,11 @@ describe("an entry of a workspace", () => {
       "/h /w /h c"
     )
     assert.deepStrictEqual(outcome(workspace, "${env:HOME}", "url"), forbidden("HOME"))
+    // as other hosts write them, in files that know no other spelling
+    assert.deepStrictEqual(
+      outcome(workspace, "${env:workspaceFolder} ${env:userHome}", "command"),
+      outcome(workspace, "${var:workspaceFolder} ${var:userHome}", "command")
+    )
   })
 
   it("reads no other variable without a grant, and a default does not unlock it", () => {

@@ -253,6 +253,16 @@ describe("the examples", patient, () => {
         "now 4 tools\n$"
       ].join("\n")
     ),
+    "found-servers": new RegExp(
+      [
+        "^demo: Untrusted \\(project, line 1\\)",
+        "typo: Invalid \\(project, line 1\\)",
+        "Server \"typo\": The field command",
+        " {2}argument 1: \".*DemoServer",
+        " {2}asks for: \"LOG_LEVEL\"",
+        "{ sum: 42 }\n$"
+      ].join("[^]*\n")
+    ),
     "managed-runtime": /^(mcp__demo__\w+\n){4,}42\nRemoteError, executed\ngave up\nstill there\n$/,
     "opentelemetry": new RegExp(
       [

@@ -35,7 +35,7 @@ const inHost = (template: string): ReadonlySet<string> => {
  * @internal
  */
 export const permits = (
-  { grants, hidden, origin, own }: Interpolation.Asking,
+  { grants, hidden, origin, own, places }: Interpolation.Asking,
   field: Interpolation.Field,
   template: string
 ): (reference: Interpolation.Reference) => boolean => {
@@ -57,7 +57,7 @@ export const permits = (
       case "secret":
         return !isShown && !hosts.has(Template.nameOf(reference))
       case "env":
-        if (rights.environment) return true
+        if (rights.environment || Object.hasOwn(places, name)) return true
         if (field === "command") return false
         if (own.has(name)) return true
         if (VariableNames.isCredential(name) && (isShown || hosts.has(name))) return false
@@ -80,7 +80,8 @@ export const lookup = (
     const { kind, name } = reference
     switch (kind) {
       case "env":
-        return asking.own.get(name) ?? ownValue(asking.environment, name)
+        // people write places as other hosts do, and no variable has such a name
+        return asking.own.get(name) ?? ownValue(asking.places, name) ?? ownValue(asking.environment, name)
       case "var":
         return ownValue(asking.places, name)
       case "unknown":

@@ -107,8 +107,11 @@ const templates = (entry: ConfigEntry.ConfigEntry): ReadonlyArray<string> => {
   ]
 }
 
-const variablesOf = (entry: ConfigEntry.ConfigEntry): ReadonlyArray<string> => [
-  ...new Set(templates(entry).flatMap(Interpolation.variables))
+const variablesOf = (
+  entry: ConfigEntry.ConfigEntry,
+  places: Expansion.Expansion["places"]
+): ReadonlyArray<string> => [
+  ...new Set(templates(entry).flatMap(Interpolation.variables).filter((name) => !Object.hasOwn(places, name)))
 ]
 
 const inputsOf = (
@@ -149,7 +152,7 @@ export const prepare = (merged: Merge.Merged, around: Around): Prepared => {
       fingerprint,
       entry,
       provenance,
-      variables: variablesOf(entry),
+      variables: variablesOf(entry, placesOf(provenance, around)),
       inputs: inputsOf(entry, around.inputs.get(provenance.path) ?? []),
       hazards: ServerPolicy.hazards(entry)
     }
