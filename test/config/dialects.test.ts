@@ -575,6 +575,9 @@ describe("a document", () => {
   it("without servers is told apart from one that is not about servers alone", () => {
     assert.deepStrictEqual(said(decode("cursor", {})), ["warning no-servers"])
     assert.deepStrictEqual(said(decode("cursor", { mcpServers: {} })), [])
+    assert.deepStrictEqual(said(decode("native", { imports: ["cursor"] })), [])
+    assert.deepStrictEqual(said(decode("native", { import: ["cursor"] })), ["warning no-servers"])
+    assert.deepStrictEqual(said(decode("oh-my-pi", { disabledServers: ["a"] })), [])
     assert.deepStrictEqual(said(decode("gemini-cli", { theme: "x" })), [])
     assert.deepStrictEqual(said(decode("claude-code", { numStartups: 1 })), [])
     assert.deepStrictEqual(said(decode("claude-code", { numStartups: 1 }, { scope: "project" })), [

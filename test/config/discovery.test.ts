@@ -92,6 +92,39 @@ describe("ConfigDiscovery", () => {
       assert.deepStrictEqual(a?.shadows.map(({ path }) => path), [`${root}/.mcp.json`, user])
     }))
 
+  it.effect("lets the nearest folder of the workspace win, whatever kinds of files there are", () =>
+    Effect.gen(function*() {
+      const found = yield* discovered({
+        [`${root}/.cursor/mcp.json`]: servers({ a: { command: "cursor" }, far: { command: "far" } }),
+        [`${root}/mcp-client.json`]: servers({ a: { command: "root" } }),
+        [`${root}/part/.github/mcp.json`]: servers({ a: { command: "copilot" }, near: { command: "near" } }),
+        [`${root}/part/.mcp.json`]: servers({ a: { command: "part" } })
+      }, { directory: `${root}/part`, imports: ["cursor", "copilot-cli"] })
+      const a = found.servers.find(({ name }) => name === "a")
+      assert.deepStrictEqual([a?.provenance, ...a?.shadows ?? []].map((at) => at?.path), [
+        `${root}/part/.mcp.json`,
+        `${root}/part/.github/mcp.json`,
+        `${root}/mcp-client.json`,
+        `${root}/.cursor/mcp.json`
+      ])
+      assert.sameMembers(found.servers.map(({ name }) => name), ["a", "near", "far"])
+    }))
+
+  it.effect("reads all kinds of files of a host that is named, and says which name is none", () =>
+    Effect.gen(function*() {
+      const path = `${root}/.continue/mcpServers/solo.json`
+      const files = { [path]: JSON.stringify({ command: "x" }) }
+      const found = yield* discovered(files, { imports: ["continue", "vs-code"] })
+      assert.deepStrictEqual(states(found), { solo: "Untrusted" })
+      assert.deepStrictEqual(found.issues.map(({ message }) => message), [
+        "The list imports names a host that is not known: correct or remove it (vs-code)."
+      ])
+      const hidden = yield* discovered(files, { imports: ["continue"], hide: { providers: ["continue"] } })
+      assert.deepStrictEqual(states(hidden), {})
+      const one = { [user]: "{\n\"imports\": [\"nobody\"]}" }
+      assert.deepStrictEqual((yield* discovered(one)).issues.map(({ line, path }) => [path, line]), [[user, 2]])
+    }))
+
   it.effect("takes a file of the administrator that lists servers for all there is", () =>
     Effect.gen(function*() {
       const files = {

@@ -6,6 +6,7 @@
 import type * as ConfigDiscovery from "../ConfigDiscovery.ts"
 import type * as ConfigEntry from "../ConfigEntry.ts"
 import * as Scope from "../Scope.ts"
+import * as Family from "./family.ts"
 import type { Read } from "./reading.ts"
 
 /**
@@ -43,5 +44,5 @@ export const switches = (
 /** @internal */
 export const isHidden = ({ hide }: Pick<ConfigDiscovery.Options, "hide">, found: ConfigDiscovery.Found): boolean =>
   hide.names?.includes(found.name) === true ||
-  hide.providers?.includes(found.provenance.provider) === true ||
+  hide.providers?.some((host) => Family.isOf(found.provenance.provider, host)) === true ||
   hide.where?.(found) === true

@@ -9,8 +9,10 @@ import type * as ConfigDocument from "../ConfigDocument.ts"
 import type * as ConfigIssue from "../ConfigIssue.ts"
 import * as Dialect from "../Dialect.ts"
 import * as Scope from "../Scope.ts"
+import * as Family from "./family.ts"
 import type { Read, Reader } from "./reading.ts"
 import * as Sources from "./sources.ts"
+import { isList, isText } from "./values.ts"
 
 /** @internal */
 export interface Imported {
@@ -87,12 +89,16 @@ const permitted = (reads: ReadonlyArray<Read>): (read: Read) => boolean => {
     // a list that is none is one without anybody: it was meant as a limit
     return providers === undefined
       ? []
-      : [{ scope, hosts: new Set<unknown>(Array.isArray(providers) ? providers : []) }]
+      : [{ scope, hosts: isList(providers) ? providers.filter(isText) : [] }]
   })
   return ({ source: { dialect: { host }, scope } }) =>
     host === "native" ||
-    lists.every((list) => list.hosts.has(host) || (scope === "managed" && list.scope !== "managed"))
+    lists.every(({ hosts, ...list }) =>
+      hosts.some((one) => Family.isOf(host, one)) || (scope === "managed" && list.scope !== "managed")
+    )
 }
+
+const weaker = (source: Sources.Source, by: number): Sources.Source => ({ ...source, rank: source.rank + by })
 
 /** @internal */
 export const read = (
@@ -131,7 +137,7 @@ export const read = (
         path: from?.path,
         server: undefined,
         at: "imports",
-        line: undefined,
+        line: from?.document.line(["imports"]),
         message: Dialect.explain("unknown-import", { host: provider, at: "imports", detail: host })
       })
     }
@@ -139,7 +145,7 @@ export const read = (
       hosts.flatMap((host) => {
         const dialects = host === everything
           ? Dialect.all
-          : Dialect.all.filter((dialect) => dialect.host === host)
+          : Dialect.all.filter((dialect) => Family.isOf(dialect.host, host))
         if (dialects.length === 0) unknown(host, from)
         return dialects.map((dialect) => ({
           dialect,
@@ -156,7 +162,7 @@ export const read = (
     const known = new Set(own.map(({ path }) => path))
     const foreign = Sources.sources(place, enabled(wanted, options))
       .filter(({ path, scope }) => !known.has(path) || scope === "local")
-      .map((source) => ({ ...source, rank: source.rank + own.length }))
+      .map((source) => weaker(source, own.length))
     const second = yield* reader.read(foreign, place.root, options.strict)
     return { reads: [...first, ...second].filter(isPermitted), sources: [...own, ...foreign], issues }
   })

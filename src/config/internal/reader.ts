@@ -142,7 +142,10 @@ const find = (table: Table.HostTable, root: ConfigDocument.Table, context: Diale
       : { way: [other], servers: root.get(other) ?? null }
     return { places: context.strict === true ? [] : [place], issues: warning("wrong-root-key", table, other) }
   }
-  if (!isBare) return { places: [], issues: warning("no-servers", table) }
+  if (!isBare) {
+    const isAside = table.aside?.some((key) => root.has(key)) === true
+    return isAside ? none : { places: [], issues: warning("no-servers", table) }
+  }
   const servers = new Map(Array.from(root).filter(([key]) => key !== "$schema"))
   return { places: [{ way: [], servers }], issues: [] }
 }

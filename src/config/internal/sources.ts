@@ -142,6 +142,8 @@ export const sources = (
   for (const { dialect, locations } of dialects) {
     for (const location of locations) {
       for (const pattern of patterns(place, location)) {
+        // a file of the workspace is as far away as its folder, wherever in it somebody is
+        const isOfRoot = pattern.includes("{root}") || location.pointer?.includes("{root}") === true
         for (const [distance, path] of paths(place, pattern).entries()) {
           const pointer = location.pointer?.map((part) => part.replace("{root}", () => place.root))
           const key = `${path}\0${location.scope}\0${pointer?.join("\0") ?? ""}`
@@ -157,7 +159,7 @@ export const sources = (
             exclusive: location.exclusive === true,
             policyOnly: location.policyOnly === true,
             rank: rank++,
-            distance: pattern.includes("{dir}") ? distance : 0,
+            distance: pattern.includes("{dir}") ? distance : isOfRoot ? place.folders.length - 1 : 0,
             isNamed: false
           })
         }

@@ -34,7 +34,7 @@ export const claudeCode: HostTable = {
     { scope: "project", origin: "workspace", path: "{root}/.claude/settings.json", policyOnly: true },
     { scope: "user", origin: "home", path: "~/.claude/settings.json", variable: settings, policyOnly: true },
     { scope: "local", origin: "home", path: home, variable, pointer: ["projects", "{root}", "mcpServers"] },
-    { scope: "project", origin: "workspace", path: "{root}/.mcp.json" },
+    { scope: "project", origin: "workspace", path: "{dir}/.mcp.json" },
     { scope: "user", origin: "home", path: home, variable }
   ],
   // marketplaces have plugins with and without the key

@@ -48,6 +48,7 @@ export const mcporter: HostTable = {
       variable: ["MCPORTER_CONFIG", ""]
     }
   ],
+  aside: ["imports"],
   variables: { syntax: { bare: true, powershell: true } },
   fields: {
     executable: { is: "command" },

@@ -75,12 +75,13 @@ export const native: HostTable = {
     {
       scope: "local",
       origin: "workspace",
-      path: [...files("{root}", "mcp-client.local"), "{root}/.cocode.local.toml"]
+      path: [...files("{dir}", "mcp-client.local"), "{dir}/.cocode.local.toml"]
     },
-    { scope: "project", origin: "workspace", path: [...files("{root}", "mcp-client"), "{root}/.mcp.toml"] },
+    { scope: "project", origin: "workspace", path: [...files("{dir}", "mcp-client"), "{dir}/.mcp.toml"] },
     { scope: "user", origin: "home", path: [...files("{config}/{app}", "mcp-client"), "{config}/{app}/mcp.toml"] }
   ],
   roots: [["mcpServers"], ["mcp_servers"]],
+  aside: ["imports", "policy", "inputs", "security", "permissions"],
   variables: { syntax: Interpolation.native },
   fields: { ...camel, ...deprecated(snake) },
   under: { mcp_servers: { fields: snake } },

@@ -19,6 +19,7 @@ export const ohMyPi: HostTable = {
     },
     { scope: "user", origin: "home", path: "~/.omp/agent/mcp.json" }
   ],
+  aside: ["disabledServers", "enabledServers"],
   typeless: "streamable-http",
   variables: { syntax: { bare: true, bang: true } },
   fields: {

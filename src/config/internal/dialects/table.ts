@@ -140,6 +140,8 @@ export interface HostTable {
   readonly roots?: ReadonlyArray<ReadonlyArray<string>> | undefined
   /** Only the first of `roots` that is there and is a map of servers is read: the others are its own older forms. */
   readonly firstRoot?: boolean | undefined
+  /** Keys that a document can be about without any servers in it. */
+  readonly aside?: ReadonlyArray<string> | undefined
   /** Whether a document without any of the roots may be the map of servers itself; or in which scopes. */
   readonly bare?: boolean | ReadonlyArray<Scope.Scope> | undefined
   /** Whether a document without any of the roots may be one server, named after its file. */
