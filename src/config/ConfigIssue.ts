@@ -95,6 +95,7 @@ export type Warning =
   | "bom-stripped"
   | "jsonc-in-strict-json"
   | "ignored-in-project"
+  | "not-inherited"
   | "unpinned-package"
   | "near-name"
   | "remote-code"

@@ -92,6 +92,27 @@ describe("ConfigDiscovery", () => {
       assert.deepStrictEqual(a?.shadows.map(({ path }) => path), [`${root}/.mcp.json`, user])
     }))
 
+  it.effect("says what putting files together has come to: what is switched and not there, what did not follow", () =>
+    Effect.gen(function*() {
+      const found = yield* discovered({
+        [`${home}/.config/opencode/opencode.json`]: JSON.stringify({
+          mcp: {
+            api: { type: "remote", url: "https://good.example.com", headers: { A: "b" }, oauth: { clientId: "c" } }
+          }
+        }),
+        [`${root}/opencode.json`]:
+          `{"mcp":{"api":{"type":"remote","url":"https://other.example.com"},\n"gone":{"enabled":true}}}`
+      }, { imports: ["opencode"] })
+      assert.deepStrictEqual(states(found), { api: "Untrusted", gone: "Invalid" })
+      assert.deepStrictEqual(
+        found.issues.map(({ at, kind, line, path, server }) => [kind, server, at, path, line]),
+        [
+          ["not-inherited", "api", "headers, oauth", `${root}/opencode.json`, 1],
+          ["missing-transport", "gone", undefined, `${root}/opencode.json`, 2]
+        ]
+      )
+    }))
+
   it.effect("lets the nearest folder of the workspace win, whatever kinds of files there are", () =>
     Effect.gen(function*() {
       const found = yield* discovered({

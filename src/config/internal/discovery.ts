@@ -7,6 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as ConfigDiscovery from "../ConfigDiscovery.ts"
+import type * as ConfigEntry from "../ConfigEntry.ts"
 import type * as ConfigFiles from "../ConfigFiles.ts"
 import type * as ConfigIssue from "../ConfigIssue.ts"
 import * as Dialect from "../Dialect.ts"
@@ -82,15 +83,19 @@ const conclude = (
   { candidate, config, decision, fingerprint, merged }: Preparing.Prepared,
   verdict: Trust.Verdict | undefined,
   switches: Filter.Switches,
-  policies: ReadonlyArray<ServerPolicy.Policy>
+  policies: ReadonlyArray<ServerPolicy.Policy>,
+  read: ReadonlySet<ConfigEntry.Item>
 ): Concluded => {
-  const { item, name, provenance, sameAs, shadows, sources } = merged
+  const { dropped, item, name, provenance, sameAs, shadows, sources } = merged
   const about = { name, provenance, shadows, sources, sameAs, fingerprint }
   const invalid = (kind: ConfigIssue.EntryFault, issues: Concluded["issues"]): Concluded => ({
     found: { ...about, state: { _tag: "Invalid", kind }, entry: undefined, config: undefined },
     issues
   })
-  if (item._tag === "Invalid") return invalid(item.kind, [])
+  if (item._tag === "Invalid") {
+    // what was not invalid in any file became so by being put together, and nobody has said it yet
+    return invalid(item.kind, read.has(item) ? [] : [issueOf(merged, "error", item.kind)])
+  }
   if (item._tag === "Patch" || config === undefined) {
     return invalid("missing-transport", [issueOf(merged, "error", "missing-transport")])
   }
@@ -98,7 +103,10 @@ const conclude = (
     const { detail, path } = config.left
     return invalid("invalid-value", [issueOf(merged, "error", "invalid-value", { at: path, detail })])
   }
-  const warnings = (candidate?.hazards ?? []).map((hazard) => issueOf(merged, "warning", hazard.kind, hazard))
+  const warnings = [
+    ...dropped.length === 0 ? [] : [issueOf(merged, "warning", "not-inherited", { at: dropped.join(", ") })],
+    ...(candidate?.hazards ?? []).map((hazard) => issueOf(merged, "warning", hazard.kind, hazard))
+  ]
   const { entry } = item
   const enabled = Filter.isEnabled(switches, entry)
   const given = { ...config.right, enabled }
@@ -155,8 +163,9 @@ export const make = ({ files, options, place, trust }: Requirements): Discoverer
     const verdictOn = new Map(candidates.map((candidate, at) => [candidate, verdicts[at]]))
 
     const switches = Filter.switches(options, reads)
+    const items = new Set(reads.flatMap(({ decoded }) => decoded.items))
     const concluded = prepared.map((one) =>
-      conclude(one, one.candidate === undefined ? undefined : verdictOn.get(one.candidate), switches, policies)
+      conclude(one, one.candidate === undefined ? undefined : verdictOn.get(one.candidate), switches, policies, items)
     )
     const servers = concluded.map(({ found }) => found).filter((found) => !Filter.isHidden(options, found))
     return {

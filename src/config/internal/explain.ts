@@ -91,6 +91,8 @@ const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: strin
   "jsonc-in-strict-json": (_, host) => `${host} takes neither comments nor trailing commas: remove them`,
   "ignored-in-project": (at) =>
     `A file of a workspace may not say ${at}, so it is left out: set it in a file of your own`,
+  "not-inherited": (at) =>
+    `The ${at} of a weaker file are for another address or program and do not follow: write them again if they are meant`,
   "unpinned-package": (at) => `The package in ${at} has no exact version, so what runs can change: pin it`,
   "near-name": (at) => `The package in ${at} is called almost like a well-known one: check its name`,
   "remote-code": (at) => `The program in ${at} is fetched from an address and run: check that you trust it`,
