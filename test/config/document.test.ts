@@ -275,6 +275,10 @@ describe("a document", () => {
       const ten = 10_000_000
       assert.deepStrictEqual((yield* decode(`{"a":"${large("\\n", ten)}"}`)).issues, [])
       assert.strictEqual((yield* decode(`{${large("\"a\":1,", ten)}`)).issues.at(-1)?.kind, "too-many-entries")
+      // each of them is looked into by whoever reads the entry
+      for (const mark of ["${x}", "{env:x}", "$"]) {
+        assert.strictEqual((yield* decode(`{"a":"${large(mark, ten)}"}`)).issues[0]?.kind, "too-many-entries", mark)
+      }
       for (const format of ["toml", "yaml"] as const) {
         assert.deepStrictEqual(kinds(yield* decode(large("a\n", ten), format)), ["file-too-large"])
         const most = ConfigDocument.defaults[format].maxBytes - 100

@@ -46,6 +46,23 @@ const parserOf = (format: ConfigDocument.Format): Effect.Effect<Parse> => {
   )
 }
 
+/** More than any configuration has, and no more than can be looked into at once. */
+const maxVariables = 100_000
+const maxBraces = 300_000
+
+const occursMore = (text: string, mark: string, most: number): boolean => {
+  let count = 0
+  for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + 1)) if (++count > most) return true
+  return false
+}
+
+/** Every text is looked into for variables, several times, and each mark of one costs. */
+const checkVariables = (text: string): void => {
+  if (occursMore(text, "$", maxVariables) || occursMore(text, "{", maxBraces)) {
+    throw new DocumentFault("too-many-entries", `more than ${maxVariables} variables`)
+  }
+}
+
 const startsWith = (bytes: Uint8Array, ...first: ReadonlyArray<number>): boolean =>
   first.every((byte, at) => bytes[at] === byte)
 
@@ -126,6 +143,7 @@ export const decode = (
     let text: string
     try {
       text = textOf(hasMark ? bytes.subarray(3) : bytes)
+      checkVariables(text)
     } catch (error) {
       return Effect.succeed(failed(warnings, faultOf(error)))
     }
