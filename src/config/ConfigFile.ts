@@ -26,7 +26,7 @@ export interface Options {
   readonly path?: string | undefined
   /** Default: by the ending of the path, or what is usual for the host. */
   readonly format?: ConfigDocument.Format | undefined
-  /** Where in the document the servers are, if not at the usual place of the host. */
+  /** Where in the document the servers are; default: where the host has them in a file of that name. */
   readonly pointer?: ReadonlyArray<string> | undefined
   /** Whether what the host itself would not take is an error. */
   readonly strict?: boolean | undefined

@@ -799,6 +799,19 @@ describe("a file", () => {
       assert.deepStrictEqual(issues.map(({ kind }) => kind), ["empty-file"])
     }))
 
+  it.effect("has its servers where its name says", () =>
+    Effect.gen(function*() {
+      const text = JSON.stringify({ "editor.x": 1, mcp: { servers: { a: { command: "x" } } } })
+      const settings = yield* read(text, { host: "vscode", path: "/home/me/.config/Code/User/settings.json" })
+      assert.deepStrictEqual([named(settings.decoded), settings.issues], [["a"], []])
+      const mine = yield* read(JSON.stringify({ mcpServers: { a: { command: "x" } } }), {
+        host: "claude-code",
+        path: "/home/me/.claude.json",
+        scope: "user"
+      })
+      assert.deepStrictEqual(named(mine.decoded), ["a"])
+    }))
+
   it.effect("is in the format that its name says", () =>
     Effect.gen(function*() {
       const toml = yield* read(`[mcp_servers.a]\nprogram = "x"`, { host: "native", path: "C:\\w\\.mcp.toml" })

@@ -30,11 +30,35 @@ const formatOf = (dialect: Dialect.Dialect, path: string | undefined): ConfigDoc
   return dialect.format
 }
 
+const nameOf = (path: string): string => path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1)
+
+const isPaths = (path: Dialect.Location["path"]): path is ReadonlyArray<string> => Array.isArray(path)
+
+/** Where the host has its servers in files of that name, if that is not where it has them elsewhere. */
+const usualPointer = (dialect: Dialect.Dialect, path: string | undefined): ReadonlyArray<string> | undefined => {
+  if (path === undefined) return undefined
+  const name = nameOf(path)
+  const places = dialect.locations.filter(({ path }) =>
+    (typeof path === "string" ? [path] : isPaths(path) ? path : Object.values(path).flat())
+      .some((one: string) => nameOf(one) === name)
+  )
+  const [first] = places
+  // what depends on the workspace is said by whoever knows it
+  const isFixed = first?.pointer?.every((part) => !part.includes("{")) === true
+  return isFixed && places.every(({ pointer }) => pointer !== undefined) ? first?.pointer : undefined
+}
+
 /** @internal */
 export const decode = (bytes: Uint8Array, options: ConfigFile.Options): Effect.Effect<ConfigFile.ConfigFile> => {
   const { format, host, limits, origin, path, pointer, scope, strict } = options
   const dialect = typeof host === "string" ? Dialect.find(host) ?? internal.native : host
-  const context = { scope, origin: origin ?? usualOrigin[scope], path, pointer, strict }
+  const context = {
+    scope,
+    origin: origin ?? usualOrigin[scope],
+    path,
+    pointer: pointer ?? usualPointer(dialect, path),
+    strict
+  }
   return Effect.map(
     ConfigDocument.decode(bytes, format ?? formatOf(dialect, path), limits),
     (document) => join(dialect, context, document)
