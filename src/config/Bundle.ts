@@ -6,7 +6,7 @@
  */
 import type * as ConfigDocument from "./ConfigDocument.ts"
 import type * as ConfigEntry from "./ConfigEntry.ts"
-import * as internal from "./internal/bundle.ts"
+import * as internal from "./internal/packages/bundle.ts"
 
 /**
  * What the person who installs it is asked.

@@ -6,7 +6,7 @@
  */
 import type * as Effect from "effect/Effect"
 import type * as ConfigIssue from "./ConfigIssue.ts"
-import * as internal from "./internal/document.ts"
+import * as internal from "./internal/documents/document.ts"
 
 /**
  * `json`: the host takes no comments and no trailing commas; we take them, and warn.

@@ -8,7 +8,7 @@ import type * as Effect from "effect/Effect"
 import type * as ConfigDocument from "./ConfigDocument.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Dialect from "./Dialect.ts"
-import * as internal from "./internal/file.ts"
+import * as internal from "./internal/documents/file.ts"
 import type * as Scope from "./Scope.ts"
 
 /**

@@ -8,7 +8,7 @@ import type * as ConfigDocument from "./ConfigDocument.ts"
 import type * as ConfigEntry from "./ConfigEntry.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Expansion from "./Expansion.ts"
-import * as internal from "./internal/dialect.ts"
+import * as internal from "./internal/dialect/dialect.ts"
 import type * as Scope from "./Scope.ts"
 import type * as ServerPolicy from "./ServerPolicy.ts"
 

@@ -6,10 +6,10 @@
  */
 import type * as Either from "effect/Either"
 import type * as ConfigEntry from "./ConfigEntry.ts"
-import * as Lookups from "./internal/lookups.ts"
-import * as Spelling from "./internal/spelling.ts"
-import * as internal from "./internal/template.ts"
-import * as VariableNames from "./internal/variableNames.ts"
+import * as Lookups from "./internal/templates/lookups.ts"
+import * as Spelling from "./internal/templates/spelling.ts"
+import * as internal from "./internal/templates/template.ts"
+import * as VariableNames from "./internal/templates/variableNames.ts"
 import type * as Scope from "./Scope.ts"
 
 /**

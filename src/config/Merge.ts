@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import type * as ConfigEntry from "./ConfigEntry.ts"
-import * as internal from "./internal/merge.ts"
+import * as internal from "./internal/merging/merge.ts"
 import type * as Provenance from "./Provenance.ts"
 import type * as Scope from "./Scope.ts"
 

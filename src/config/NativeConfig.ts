@@ -6,9 +6,9 @@
  */
 import type * as ConfigEntry from "./ConfigEntry.ts"
 import type * as Dialect from "./Dialect.ts"
-import * as shape from "./internal/nativeDocument.ts"
-import { encode as encodeDocument } from "./internal/nativeEncoding.ts"
-import { published } from "./internal/nativePublished.ts"
+import * as shape from "./internal/native/nativeDocument.ts"
+import { encode as encodeDocument } from "./internal/native/nativeEncoding.ts"
+import { published } from "./internal/native/nativePublished.ts"
 import type * as ServerPolicy from "./ServerPolicy.ts"
 
 /**

@@ -6,7 +6,7 @@
 import type * as ConfigDocument from "./ConfigDocument.ts"
 import type * as ConfigEntry from "./ConfigEntry.ts"
 import type * as Dialect from "./Dialect.ts"
-import * as internal from "./internal/registry.ts"
+import * as internal from "./internal/packages/registry.ts"
 
 /**
  * What a person is asked before the server can be used.

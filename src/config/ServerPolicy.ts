@@ -5,10 +5,10 @@
  */
 import type * as ConfigDocument from "./ConfigDocument.ts"
 import type * as ConfigEntry from "./ConfigEntry.ts"
-import * as looks from "./internal/hazards.ts"
-import * as internal from "./internal/policy.ts"
-import * as documents from "./internal/policyDocument.ts"
-import * as variables from "./internal/policyVariables.ts"
+import * as looks from "./internal/hazards/hazards.ts"
+import * as internal from "./internal/policy/policy.ts"
+import * as documents from "./internal/policy/policyDocument.ts"
+import * as variables from "./internal/policy/policyVariables.ts"
 import type * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 

@@ -6,8 +6,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Queue, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import * as ConfigFiles from "../../src/config/ConfigFiles.ts"
-import * as FileAccess from "../../src/config/internal/fileAccess.ts"
-import * as FileContent from "../../src/config/internal/fileContent.ts"
+import * as FileAccess from "../../src/config/internal/files/fileAccess.ts"
+import * as FileContent from "../../src/config/internal/files/fileContent.ts"
 import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
 
 /** The reading alone, of a disk that is not like others. */

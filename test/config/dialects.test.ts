@@ -5,7 +5,7 @@ import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
 import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
-import * as Rights from "../../src/config/internal/rights.ts"
+import * as Rights from "../../src/config/internal/discovery/rights.ts"
 import * as Scope from "../../src/config/Scope.ts"
 
 type Json = { readonly [key: string]: unknown }

@@ -1,0 +1,242 @@
+/**
+ * What a host's table says: the one reader (`reader.ts`, `readerEntry.ts`) does the rest. A table is data; the few
+ * functions in it are for shapes that no other host has.
+ *
+ * @internal
+ */
+import type * as ConfigDocument from "../../../ConfigDocument.ts"
+import type * as ConfigEntry from "../../../ConfigEntry.ts"
+import type * as ConfigIssue from "../../../ConfigIssue.ts"
+import type * as Dialect from "../../../Dialect.ts"
+import type * as Interpolation from "../../../Interpolation.ts"
+import type * as Scope from "../../../Scope.ts"
+import type * as ServerPolicy from "../../../ServerPolicy.ts"
+
+/** @internal */
+export type Transport = ConfigEntry.ConfigEntry["transport"]
+
+/**
+ * What a key of an entry can mean.
+ *
+ * - `type`: a word for the transport, or a table with such a word and the fields of the transport.
+ * - `command`: a text, or a list of which the rest goes before `args`.
+ * - `envNames`: variables handed on, by name or as `{name}`; `envSecrets`: names of secrets; `withoutEnv`: names of
+ *   variables that are not handed on.
+ * - `headerVariables`: from header to variable; `bearer`, `bearerVariable`: a token, or the variable that holds one.
+ * - `headersCommand`: argv; `headersLine`: a line for a shell, of which only plain words are taken.
+ * - `timeouts`: a number (for requests) or `{startup, request}`.
+ * - `trust`: `true` approves all tools.
+ * - `tools`: by `shape`.
+ * - `oauth`: the settings of logging in, or one of them (`part`), or a word (`"oauth"`).
+ * - `extra`: known, and not ours to understand; `ignored`: known, and without meaning; `refused`: a fault of the entry;
+ *   `unknown`: a common one that this host does not have.
+ *
+ * @internal
+ */
+export type Meaning =
+  | "name"
+  | "type"
+  | "command"
+  | "args"
+  | "env"
+  | "envNames"
+  | "envSecrets"
+  | "withoutEnv"
+  | "envFile"
+  | "inheritEnv"
+  | "cwd"
+  | "url"
+  | "headers"
+  | "headerVariables"
+  | "bearer"
+  | "bearerVariable"
+  | "headersCommand"
+  | "headersLine"
+  | "startupTimeout"
+  | "requestTimeout"
+  | "timeouts"
+  | "enabled"
+  | "disabled"
+  | "required"
+  | "lazy"
+  | "title"
+  | "description"
+  | "protocol"
+  | "allow"
+  | "deny"
+  | "autoApprove"
+  | "trust"
+  | "tools"
+  | "approval"
+  | "oauth"
+  | "extra"
+  | "ignored"
+  | "refused"
+  | "unknown"
+
+/**
+ * One key of an entry.
+ *
+ * @internal
+ */
+export interface Field {
+  readonly is: Meaning
+  /** Of a time. */
+  readonly unit?: "s" | "ms" | undefined
+  /** Whether 0 is "no limit"; otherwise it is no time at all. */
+  readonly zeroIsOff?: boolean | undefined
+  /** The transport that an address under this key has. */
+  readonly transport?: Transport | undefined
+  /** Of `oauth`: the one setting that this key is. */
+  readonly part?: keyof ConfigEntry.OAuth | undefined
+  /** Of `oauth`: a word in it may be another way to log in, which is not ours to understand. */
+  readonly mode?: boolean | undefined
+  /**
+   * Of `tools`: a list of what is allowed (`*` for all), `{tool: {approval_mode}}`, `{tool: {enabled}}` or
+   * `{tool: boolean}`, `{include, exclude}`.
+   */
+  readonly shape?: "list" | "approvals" | "switches" | "include" | undefined
+  /** What is written in its place, of a word that is older or not known. */
+  readonly instead?: string | undefined
+  /** The host's older word: taken, with the warning `deprecated`. */
+  readonly deprecated?: boolean | undefined
+  /** The host does not know this word: taken, with the warning `host-would-reject`. */
+  readonly foreign?: boolean | undefined
+}
+
+/**
+ * By the key as it is written. What is not in it, nor in `common`, is an unknown key.
+ *
+ * @internal
+ */
+export type Fields = { readonly [Key in string]: Field }
+
+/** @internal */
+export type Part = "command" | "args" | "env" | "cwd" | "envFile" | "url" | "headers" | "oauth"
+
+/**
+ * What a function of a table may say about the entry at hand.
+ *
+ * @internal
+ */
+export interface Notes {
+  readonly warn: (kind: ConfigIssue.Warning, at?: string, detail?: string) => void
+  /** The host itself would not take this, and why: a warning, or the fault if the reader is strict. */
+  readonly reject: (kind: ConfigIssue.EntryFault, at?: string) => void
+  /** The first one counts; what is returned afterwards does not. */
+  readonly fail: (kind: ConfigIssue.EntryFault, at?: string, detail?: string) => void
+}
+
+/** @internal */
+export interface HostTable {
+  readonly host: string
+  readonly title: string
+  readonly format: ConfigDocument.Format
+  readonly merge?: "whole" | "deep" | undefined
+  /** Whether its files hold other settings too; or in which scopes they do. */
+  readonly shared?: boolean | ReadonlyArray<Scope.Scope> | undefined
+  readonly locations: ReadonlyArray<Dialect.Location>
+  /** The ways from the top of a document to its servers, all that are there are read; default: `mcpServers`. */
+  readonly roots?: ReadonlyArray<ReadonlyArray<string>> | undefined
+  /** Only the first of `roots` that is there and is a map of servers is read: the others are its own older forms. */
+  readonly firstRoot?: boolean | undefined
+  /** Keys that a document can be about without any servers in it. */
+  readonly aside?: ReadonlyArray<string> | undefined
+  /** Whether a document without any of the roots may be the map of servers itself; or in which scopes. */
+  readonly bare?: boolean | ReadonlyArray<Scope.Scope> | undefined
+  /** Whether a document without any of the roots may be one server, named after its file. */
+  readonly single?: boolean | undefined
+  /** Whether the servers may be a list, whose entries have names. */
+  readonly list?: boolean | undefined
+  /** Laid over the fields that are common to all hosts. */
+  readonly fields?: Fields | undefined
+  /** What differs for the servers under one of the roots, by its first key. */
+  readonly under?: { readonly [Root in string]: Pick<HostTable, "fields" | "variables"> } | undefined
+  /** Whether the common fields are not known either, and an unknown key is a fault. */
+  readonly closed?: boolean | undefined
+  /** Words for transports beyond the common ones; or what is wrong with such an entry. */
+  readonly words?: { readonly [Word in string]: Transport | ConfigIssue.EntryFault } | undefined
+  /** The only words for transports there are, as they are written. */
+  readonly onlyWords?: ReadonlyArray<string> | undefined
+  /** What an address without a word for the transport is; default: `auto`. */
+  readonly typeless?: Transport | undefined
+  /** What the host makes of an address (or of any entry) without such a word, if it does not take it. */
+  readonly typeRequired?: { readonly for: "url" | "all"; readonly is: "fault" | "host-would-reject" } | undefined
+  /** Which of a command and an address counts if both are there and no word says so; default: it is a fault. */
+  readonly prefers?: "command" | "url" | undefined
+  /** Whether the first address of the entry's keys in the order of `fields` counts; default: two that differ are a fault. */
+  readonly urlsInOrder?: boolean | undefined
+  /** What a field is that belongs to another transport; default: the warning `unused-field`. */
+  readonly mixing?: "unsupported-field" | "unknown-key" | "host-would-reject" | undefined
+  /** An address that is not encrypted, and not of this machine, is a fault; default: the warning `insecure-url`. */
+  readonly encrypted?: boolean | undefined
+  /** The host knows no servers behind addresses. */
+  readonly stdioOnly?: boolean | undefined
+  /** An entry of these keys alone says something about a server of a weaker layer. */
+  readonly patch?: boolean | undefined
+  /** Whether the words for the transport may lie in a table with the fields of the transport (Cline). */
+  readonly nested?: boolean | undefined
+  /** `null` in `env` takes a variable away. */
+  readonly nullEnv?: boolean | undefined
+  /** Variables that the host does not hand on. */
+  readonly deniedEnv?: ReadonlySet<string> | undefined
+  /** How it writes variables, and where; default: not at all. `in`: only in these parts, default: in all. */
+  readonly variables?:
+    | { readonly syntax: Interpolation.Syntax; readonly in?: ReadonlyArray<Part> | undefined }
+    | undefined
+  /** Looks at an entry before it is read, and may hand on another: for shapes that no other host has. */
+  readonly prepare?:
+    | ((entry: ConfigDocument.Table, notes: Notes, context: Dialect.Context) => ConfigDocument.Table)
+    | undefined
+  /** Looks at an entry after it was read, with what was written. */
+  readonly finish?:
+    | ((
+      entry: ConfigEntry.ConfigEntry,
+      written: ConfigDocument.Table,
+      notes: Notes,
+      context: Dialect.Context
+    ) => ConfigEntry.ConfigEntry)
+    | undefined
+  /** Looks at the document before it is read: what it gives are faults and warnings of the file. */
+  readonly inspect?:
+    | ((root: ConfigDocument.Table, context: Dialect.Context) => ReadonlyArray<ConfigDocument.DocumentIssue>)
+    | undefined
+  /** The questions beside the servers; default: none. */
+  readonly inputs?: ((beside: ConfigDocument.Table) => ReadonlyArray<Dialect.Input>) | undefined
+  readonly policy?:
+    | ((root: ConfigDocument.Table, context: Dialect.Context) => ServerPolicy.Policy | undefined)
+    | undefined
+  /** The host's own lists of names, where it has such beside its policy. */
+  readonly switches?:
+    | ((root: ConfigDocument.Table, context: Dialect.Context) => Dialect.Decoded["switches"])
+    | undefined
+  readonly imports?: ((root: ConfigDocument.Table) => ReadonlyArray<string> | undefined) | undefined
+}
+
+/**
+ * The fields that are taken from every host, because people copy entries from one file to another.
+ *
+ * @internal
+ */
+export const common: Fields = {
+  type: { is: "type" },
+  transport: { is: "type" },
+  command: { is: "command" },
+  args: { is: "args" },
+  env: { is: "env" },
+  envFile: { is: "envFile" },
+  cwd: { is: "cwd" },
+  url: { is: "url" },
+  serverUrl: { is: "url", foreign: true },
+  headers: { is: "headers" },
+  oauth: { is: "oauth" },
+  timeout: { is: "requestTimeout", unit: "ms" },
+  enabled: { is: "enabled" },
+  disabled: { is: "disabled" },
+  isDisabled: { is: "disabled" },
+  enabledTools: { is: "allow" },
+  disabledTools: { is: "deny" },
+  autoApprove: { is: "autoApprove" },
+  alwaysAllow: { is: "autoApprove" },
+  description: { is: "description" }
+}

@@ -1,0 +1,256 @@
+/**
+ * Reads a document by the table of its host: where its servers are, and one item for each.
+ *
+ * @internal
+ */
+import type * as ConfigDocument from "../../ConfigDocument.ts"
+import type * as ConfigEntry from "../../ConfigEntry.ts"
+import type * as Dialect from "../../Dialect.ts"
+import type * as Scope from "../../Scope.ts"
+import type * as Table from "./dialects/table.ts"
+import * as Entry from "./readerEntry.ts"
+import { isList, isTable } from "./values.ts"
+
+const usual: ReadonlyArray<ReadonlyArray<string>> = [["mcpServers"]]
+
+/** The keys under which other hosts have their servers. */
+const foreign = ["mcpServers", "servers", "mcp_servers", "context_servers", "amp.mcpServers", "mcp"]
+
+const isIn = (scopes: boolean | ReadonlyArray<Scope.Scope> | undefined, scope: Scope.Scope): boolean =>
+  typeof scopes === "object" ? scopes.includes(scope) : scopes === true
+
+/**
+ * Whether a file holds other settings too.
+ *
+ * @internal
+ */
+export const isShared = (table: Table.HostTable, context: Dialect.Context): boolean =>
+  isIn(table.shared, context.scope) || (context.pointer !== undefined && context.pointer.length > 0)
+
+const endOf = (path: string): string => path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1)
+
+/** The names of the files that hold rules, and no servers. */
+const rulesOf = (table: Table.HostTable): ReadonlySet<string> =>
+  new Set(
+    table.locations.filter(({ policyOnly }) => policyOnly === true)
+      .flatMap(({ path }) => typeof path === "string" || isPaths(path) ? path : Object.values(path).flat())
+      .map(endOf)
+  )
+
+const isPaths = (path: Dialect.Location["path"]): path is ReadonlyArray<string> => Array.isArray(path)
+
+const waysOf = (table: Table.HostTable, context: Dialect.Context): ReadonlyArray<ReadonlyArray<string>> =>
+  context.pointer === undefined ? table.roots ?? usual : [context.pointer]
+
+/**
+ * The keys at the top of a document that lead to servers.
+ *
+ * @internal
+ */
+export const rootKeys = (table: Table.HostTable, context: Dialect.Context): ReadonlyArray<string> =>
+  waysOf(table, context).flatMap((way) => way.slice(0, 1))
+
+const walk = (root: ConfigDocument.Table, way: ReadonlyArray<string>): ConfigDocument.Value | undefined => {
+  let value: ConfigDocument.Value | undefined = root
+  for (const key of way) {
+    if (!isTable(value)) return undefined
+    value = value.get(key)
+  }
+  return value
+}
+
+/** Whether a table looks like one server, rather than like a map of them. */
+const isServer = (value: ConfigDocument.Value | undefined): boolean =>
+  isTable(value) && (
+    ["command", "url", "type"].some((key) => {
+      const held = value.get(key)
+      return typeof held === "string" || isList(held)
+    }) || ["enabled", "disabled"].some((key) => typeof value.get(key) === "boolean")
+  )
+
+interface Place {
+  readonly way: ReadonlyArray<string>
+  readonly servers: ConfigDocument.Value
+  /** It is one server, and the way leads to it and not to a map of servers. */
+  readonly isSingle?: boolean
+}
+
+/** The name of a file without its folders and its ending. */
+const fileName = (path: string | undefined): string => /([^/\\]*?)(\.[^./\\]*)?$/.exec(path ?? "")?.[1] ?? ""
+
+interface Found {
+  readonly places: ReadonlyArray<Place>
+  readonly issues: ReadonlyArray<ConfigDocument.DocumentIssue>
+}
+
+const warning = (
+  kind: "wrong-root-key" | "no-servers",
+  table: Table.HostTable,
+  at?: string
+): ReadonlyArray<ConfigDocument.DocumentIssue> => {
+  // the last is the one that the host has always had
+  const right = (table.roots ?? usual).at(-1)?.join(".")
+  return [{
+    kind,
+    severity: "warning",
+    ...(at === undefined ? {} : { at }),
+    ...(right && { detail: `it is ${right}` })
+  }]
+}
+
+const none: Found = { places: [], issues: [] }
+
+/** Whether there are servers under a key, and nothing else. */
+const holdsServers = (value: ConfigDocument.Value | undefined): value is ConfigDocument.Table =>
+  isTable(value) && value.size > 0 && Array.from(value.values()).every(isServer)
+
+/**
+ * The servers under the key of another host, in a file of which most is none of our business: only where there can be no
+ * doubt.
+ */
+const misplaced = (table: Table.HostTable, root: ConfigDocument.Table, context: Dialect.Context): Found => {
+  const other = foreign.find((key) => holdsServers(root.get(key)))
+  if (other === undefined) return none
+  const place = { way: [other], servers: root.get(other) ?? null }
+  return { places: context.strict === true ? [] : [place], issues: warning("wrong-root-key", table, other) }
+}
+
+/** Where the servers of a document are. */
+const find = (table: Table.HostTable, root: ConfigDocument.Table, context: Dialect.Context): Found => {
+  const places = waysOf(table, context).flatMap((way): ReadonlyArray<Place> => {
+    const servers = walk(root, way)
+    return servers === undefined ? [] : [{ way, servers }]
+  })
+  if (places.length > 1 && table.firstRoot === true) {
+    return { places: places.filter(({ servers }) => !isServer(servers)).slice(0, 1), issues: [] }
+  }
+  if (places.length > 0) return { places, issues: [] }
+  if (isShared(table, context)) return context.pointer === undefined ? misplaced(table, root, context) : none
+  if (table.single === true && isServer(root)) {
+    return { places: [{ way: [], servers: new Map([[fileName(context.path), root]]), isSingle: true }], issues: [] }
+  }
+  const isBare = isIn(table.bare, context.scope)
+  const other = foreign.find((key) => {
+    const held = root.get(key)
+    return isTable(held) && !(isBare && isServer(held))
+  })
+  if (other !== undefined) {
+    // somebody put another host's file here: what it means is clear, and that the host does not see it is said
+    const inside = other === "mcp" ? walk(root, ["mcp", "servers"]) : undefined
+    const place = isTable(inside) && !isServer(inside)
+      ? { way: [other, "servers"], servers: inside }
+      : { way: [other], servers: root.get(other) ?? null }
+    return { places: context.strict === true ? [] : [place], issues: warning("wrong-root-key", table, other) }
+  }
+  if (!isBare) {
+    const isAside = table.aside?.some((key) => root.has(key)) === true
+    return isAside ? none : { places: [], issues: warning("no-servers", table) }
+  }
+  const servers = new Map(Array.from(root).filter(([key]) => key !== "$schema"))
+  return { places: [{ way: [], servers }], issues: [] }
+}
+
+const nameOf = (value: ConfigDocument.Value): string | undefined => {
+  const name = isTable(value) ? value.get("name") : undefined
+  return typeof name === "string" && name !== "" ? name : undefined
+}
+
+/**
+ * A dialect from a table.
+ *
+ * @internal
+ */
+export const make = (table: Table.HostTable): Dialect.Dialect => {
+  const hosts = new Map(
+    [["", {}] as const, ...Object.entries(table.under ?? {})].map(([root, over]) =>
+      [root, hostsOf(table, over)] as const
+    )
+  )
+  const rules = rulesOf(table)
+  return {
+    host: table.host,
+    title: table.title,
+    format: table.format,
+    shared: table.shared !== undefined && table.shared !== false,
+    merge: table.merge ?? "whole",
+    locations: table.locations,
+    decode: (root, context) => decode(table, hosts, rules, root, context)
+  }
+}
+
+interface Hosts {
+  readonly keyed: Entry.Host
+  /** Its entries have their names in them. */
+  readonly listed: Entry.Host
+}
+
+const hostsOf = (table: Table.HostTable, over: Pick<Table.HostTable, "fields" | "variables">): Hosts => {
+  const fields = { ...table.fields, ...over.fields }
+  const own = { ...table, ...over }
+  return {
+    keyed: Entry.host({ ...own, fields }),
+    listed: Entry.host({ ...own, fields: { ...fields, name: { is: "name" } } })
+  }
+}
+
+const nothing: Dialect.Decoded = {
+  items: [],
+  issues: [],
+  inputs: [],
+  undeclaredInputs: [],
+  policy: undefined,
+  imports: undefined
+}
+
+const decode = (
+  table: Table.HostTable,
+  hosts: ReadonlyMap<string, Hosts>,
+  rules: ReadonlySet<string>,
+  root: ConfigDocument.Table,
+  context: Dialect.Context
+): Dialect.Decoded => {
+  const inspected = table.inspect?.(root, context) ?? []
+  if (inspected.some(({ severity }) => severity === "error")) return { ...nothing, issues: inspected }
+  const isRules = context.path !== undefined && rules.has(endOf(context.path))
+  const { issues: found, places } = isRules ? none : find(table, root, context)
+  const issues = [...inspected, ...found]
+  const items = new Map<string, ConfigEntry.Item>()
+  const asked = new Set<string>()
+  const declared = new Map<string, Dialect.Input>()
+  for (const { isSingle, servers, way } of places) {
+    const isNamed = isList(servers) && table.list === true
+    if (!isNamed && !isTable(servers)) {
+      return { ...nothing, issues: [...issues, { kind: "servers-not-a-map", severity: "error", at: way.join("/") }] }
+    }
+    const keyed: Iterable<readonly [string | number, ConfigDocument.Value]> = isNamed
+      ? servers.entries()
+      : isTable(servers)
+      ? servers
+      : []
+    const host = hosts.get(way[0] ?? "") ?? hosts.get("")
+    if (host === undefined) continue
+    for (const [key, raw] of keyed) {
+      const name = typeof key === "string" ? key : nameOf(raw)
+      const at = {
+        name: name ?? `#${key}`,
+        pointer: isSingle === true ? way : [...way, key],
+        missingName: name === undefined
+      }
+      // the later of two counts, as it does for the keys of a table
+      if (items.has(at.name)) issues.push({ kind: "duplicate-name", severity: "warning", at: at.name })
+      items.set(at.name, Entry.read(isNamed ? host.listed : host.keyed, at, raw, context, asked))
+    }
+    const beside = walk(root, way.slice(0, -1))
+    if (table.inputs === undefined || !isTable(beside)) continue
+    for (const input of table.inputs(beside)) declared.set(input.id, input)
+  }
+  return {
+    items: Array.from(items.values()),
+    issues,
+    inputs: Array.from(declared.values()),
+    undeclaredInputs: Array.from(asked).filter((id) => !declared.has(id)),
+    policy: table.policy?.(root, context),
+    switches: table.switches?.(root, context),
+    imports: table.imports?.(root)
+  }
+}

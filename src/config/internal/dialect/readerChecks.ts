@@ -1,0 +1,137 @@
+/**
+ * What may stand in a name, a command, a header or an address, whoever wrote it.
+ *
+ * @internal
+ */
+import * as Interpolation from "../../Interpolation.ts"
+import type * as Table from "./dialects/table.ts"
+import { isReserved, type Reading } from "./readerValues.ts"
+
+/** No such character can be handed to a program, or stand in a line, without becoming something else. */
+// eslint-disable-next-line no-control-regex
+const lineBreak = /[\u0000\r\n]/
+
+/** @internal */
+export const name = (to: Reading, written: string): void => {
+  if (isReserved(written)) to.fail("reserved-name")
+  // a name that begins like an option is one on a command line
+  // eslint-disable-next-line no-control-regex
+  else if (written.length > 128 || !/^[^-\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$/.test(written)) {
+    to.fail("invalid-name")
+  } else if (!/^[A-Za-z0-9_-]{1,64}$/.test(written)) to.warn("name-not-portable")
+}
+
+const flagWhitespace = (to: Reading, written: string, at: string): void => {
+  if (written !== written.trim()) to.warn("whitespace", at)
+}
+
+/** On somebody else's machine: to look there is enough to show Windows' credentials. */
+const isElsewhere = (path: string): boolean => /^\s*(\\\\|\/\/)/.test(path)
+
+/** @internal */
+export const command = (to: Reading, written: string, at: string): void => {
+  if (written.trim() === "") to.fail("empty-command", at)
+  else if (lineBreak.test(written)) to.fail("invalid-value", at)
+  else if (isElsewhere(written)) to.fail("invalid-value", at)
+  else flagWhitespace(to, written, at)
+}
+
+/** @internal */
+export const argument = (to: Reading, written: string, at: string): void => {
+  if (lineBreak.test(written)) to.fail("invalid-value", at)
+}
+
+/** @internal */
+export const path = (to: Reading, written: string, at: string): void => {
+  if (written.trim() === "" || lineBreak.test(written) || isElsewhere(written)) to.fail("invalid-value", at)
+}
+
+/** @internal */
+export const variable = (to: Reading, name: string, written: string): void => {
+  if (name === "" || /[=\u0000]/.test(name) || written.includes("\u0000")) to.fail("invalid-env", name)
+}
+
+/** What HTTP does not let stand in the value of a header. */
+const unsendable = /[^\t\u0020-\u007e\u0080-\u00ff]/
+
+/** What our own requests are made of, and what belongs to one leg of the way only. */
+const ours: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade"
+])
+
+/** @internal */
+export const header = (to: Reading, name: string, written: string, at: string): void => {
+  const lower = name.toLowerCase()
+  if (
+    !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || ours.has(lower) || lower.startsWith("mcp-") ||
+    lower.startsWith("sec-websocket-") || unsendable.test(written.trim())
+  ) to.fail("invalid-header", name)
+  else flagWhitespace(to, written, at)
+}
+
+const isLoopback = (host: string): boolean =>
+  /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host.replace(/\.$/, ""))
+
+const schemes: ReadonlyMap<string, ReadonlyArray<Table.Transport>> = new Map([
+  ["http:", ["streamable-http", "sse", "auto"]],
+  ["https:", ["streamable-http", "sse", "auto"]],
+  ["ws:", ["ws"]],
+  ["wss:", ["ws"]]
+])
+
+/**
+ * An address, as far as it can be told before its variables are known, and the transport it has.
+ *
+ * @internal
+ */
+export const address = (
+  to: Reading,
+  template: string,
+  at: string,
+  said: Table.Transport
+): Table.Transport => {
+  const trimmed = template.trim()
+  if (trimmed === "") to.fail("empty-url", at)
+  if (lineBreak.test(trimmed)) to.fail("invalid-url", at)
+  if (to.fault() !== undefined) return said
+  flagWhitespace(to, template, at)
+  const parts = Interpolation.parse(trimmed)
+  const begin = parts[0]
+  // the variable says where it leads
+  if (typeof begin !== "string") return said
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*:)/.exec(begin)?.[1]?.toLowerCase()
+  const transports = scheme === undefined ? undefined : schemes.get(scheme)
+  if (scheme !== undefined && transports === undefined) {
+    to.fail("unsupported-url-scheme", at)
+    return said
+  }
+  const isWhole = parts.length === 1
+  const stand = parts.map((part) => typeof part === "string" ? part : "x").join("")
+  if (scheme === undefined || (isWhole && !URL.canParse(stand))) {
+    to.fail("invalid-url", at)
+    return said
+  }
+  const decided = said === "auto" && transports?.includes("ws") === true ? "ws" : said
+  if (transports?.includes(decided) === false) to.fail("transport-mismatch", at)
+  if (URL.canParse(stand)) {
+    const url = new URL(stand)
+    if (url.username !== "" || url.password !== "") to.warn("url-userinfo")
+    const hostIsKnown = isWhole || /^[a-z]+:\/\/[^/?#]+[/?#]/i.test(begin)
+    if (hostIsKnown && (url.protocol === "http:" || url.protocol === "ws:") && !isLoopback(url.hostname)) {
+      if (to.table.encrypted === true) to.fail("insecure-url", at)
+      else to.warn("insecure-url")
+    }
+  }
+  return decided
+}

@@ -1,0 +1,109 @@
+/**
+ * The files that are there, read and understood one by one: a bad one costs only itself, and after it was good once, not
+ * even that.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import type * as ConfigDocument from "../../ConfigDocument.ts"
+import * as ConfigFile from "../../ConfigFile.ts"
+import type * as ConfigFiles from "../../ConfigFiles.ts"
+import type * as ConfigIssue from "../../ConfigIssue.ts"
+import * as Dialect from "../../Dialect.ts"
+import type { Source } from "./sources.ts"
+
+/** @internal */
+export interface Read {
+  readonly source: Source
+  readonly path: string
+  readonly document: ConfigDocument.ConfigDocument
+  readonly decoded: Dialect.Decoded
+  readonly issues: ReadonlyArray<ConfigIssue.ConfigIssue>
+  /** There is a file, and nothing of it can be used. */
+  readonly failed: boolean
+  /** Something newer is there, and cannot be used. */
+  readonly stale: boolean
+}
+
+const nothing: Pick<Read, "document" | "decoded"> = {
+  document: { root: undefined, issues: [], line: () => undefined },
+  decoded: { items: [], issues: [], inputs: [], undeclaredInputs: [], policy: undefined, imports: undefined }
+}
+
+/** @internal */
+export interface Reader {
+  readonly read: (
+    sources: ReadonlyArray<Source>,
+    root: string,
+    strict: boolean
+  ) => Effect.Effect<ReadonlyArray<Read>>
+}
+
+/** A file that is read in two ways is remembered for each. */
+const keyOf = ({ dialect, pointer, scope }: Source, path: string): string =>
+  [dialect.host, scope, ...(pointer ?? []), path].join("\0")
+
+/**
+ * Remembers what was good, until the file is gone.
+ *
+ * @internal
+ */
+export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
+  const good = new Map<string, Pick<Read, "document" | "decoded">>()
+
+  const forget = (source: Source, path: string): undefined => {
+    good.delete(keyOf(source, path))
+  }
+
+  const understood = (source: Source, path: string, root: string, strict: boolean) =>
+    Effect.gen(function*() {
+      const { dialect, format, origin, pointer, scope } = source
+      const about = { provider: dialect.host, scope, path, server: undefined, at: undefined, line: undefined }
+      const content = yield* files.read(path, { origin, root })
+      const key = keyOf(source, path)
+      const failed = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): Read => {
+        const last = good.get(key)
+        return { source, path, ...(last ?? nothing), issues, failed: last === undefined, stale: last !== undefined }
+      }
+      const refused = (kind: ConfigIssue.FileFault, detail: string) =>
+        failed([{
+          ...about,
+          kind,
+          severity: "error",
+          message: Dialect.explain(kind, { host: dialect.host, detail })
+        }])
+      if (content === undefined) {
+        forget(source, path)
+        return source.isNamed ? refused("unreadable", "there is no such file") : undefined
+      }
+      if (content._tag === "Refused") {
+        return refused(content.kind, content.detail)
+      }
+      const { decoded, document, issues } = yield* ConfigFile.decode(content.bytes, {
+        host: dialect,
+        scope,
+        origin,
+        path,
+        format,
+        pointer,
+        strict
+      })
+      if (issues.some(({ server, severity }) => severity === "error" && server === undefined)) return failed(issues)
+      good.set(key, { document, decoded })
+      return { source, path, document, decoded, issues, failed: false, stale: false }
+    })
+
+  return {
+    read: (sources, root, strict) =>
+      Effect.gen(function*() {
+        const present = yield* files.present(sources.map(({ path }) => path))
+        const reads = yield* Effect.forEach(sources, (source) => {
+          const { isNamed, path } = source
+          if (!isNamed && !present.has(path)) return Effect.succeed([forget(source, path)])
+          const paths = path.includes("*") ? files.expand(path) : Effect.succeed([path])
+          return Effect.flatMap(paths, Effect.forEach((path) => understood(source, path, root, strict)))
+        }, { concurrency: 16 })
+        return reads.flat().filter((read) => read !== undefined)
+      })
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * Reads files that may be anything: each step is bounded, and what is decided on is what was opened.
+ *
+ * @internal
+ */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as HostEnvironment from "../../../transport/HostEnvironment.ts"
+import type * as ConfigFiles from "../../ConfigFiles.ts"
+import { wildcard } from "../wildcard.ts"
+import * as FileContent from "./fileContent.ts"
+
+/** @internal */
+export interface Requirements {
+  readonly fs: FileSystem.FileSystem
+  readonly disk: FileContent.Disk
+  readonly path: Path.Path
+  readonly host: HostEnvironment.Host
+  readonly timeout: Duration.Duration
+  readonly maxBytes: number
+  readonly maxMatches: number
+}
+
+type Info = FileSystem.File.Info
+
+const codeOf = (error: unknown): string =>
+  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
+    ? error.code
+    : "unknown"
+
+/** Why a disk fails; nothing, if there is nothing to be read. */
+const reasonOf = (error: unknown): FileContent.Refusal | undefined => {
+  if (error instanceof FileContent.Refusal) return error
+  const code = codeOf(error)
+  switch (code) {
+    case "ENOENT":
+    // only a file where its folder would be
+    case "ENOTDIR":
+      return undefined
+    case "EACCES":
+    case "EPERM":
+      return new FileContent.Refusal("unreadable", "this user may not read it")
+    case "ELOOP":
+      return new FileContent.Refusal("unreadable", "its links lead in a circle")
+    default:
+      return new FileContent.Refusal("unreadable", `reading it fails (${code})`)
+  }
+}
+
+const outside = Effect.fail(
+  new FileContent.Refusal("insecure-file", "its folder is a link that leads out of the workspace")
+)
+
+/** What has moved since it was looked at is looked at again another time. */
+const given = (content: ConfigFiles.Content | string): Effect.Effect<ConfigFiles.Content, FileContent.Refusal> =>
+  typeof content === "string"
+    ? Effect.fail(new FileContent.Refusal("unreadable", "its links are changing"))
+    : Effect.succeed(content)
+
+/** @internal */
+export const make = (
+  { disk, fs, host, maxBytes: usual, maxMatches, path, timeout }: Requirements
+): Omit<ConfigFiles.ConfigFiles["Type"], "present" | "watch"> => {
+  // An open that hangs cannot be interrupted; it is left to itself, because whoever waits for it would hang too.
+  const bounded = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<Option.Option<A>, E> =>
+    Effect.timeoutOption(Effect.disconnect(effect), timeout)
+
+  const stat = (at: string): Effect.Effect<Option.Option<Info>> =>
+    Effect.map(bounded(Effect.option(fs.stat(at))), Option.flatten)
+
+  /** Links are followed as far as there is something. */
+  const realPath = (at: string): Effect.Effect<string> =>
+    Effect.flatMap(
+      Effect.map(bounded(Effect.option(fs.realPath(at))), Option.flatten),
+      Option.match({
+        onSome: Effect.succeed,
+        onNone: () => {
+          const parent = path.dirname(at)
+          return parent === at
+            ? Effect.succeed(at)
+            : Effect.map(realPath(parent), (real) => path.join(real, path.basename(at)))
+        }
+      })
+    )
+
+  const isBelow = (folder: string, at: string): boolean => {
+    const relative = path.relative(folder, at)
+    return relative !== ".." && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative)
+  }
+
+  /** Whether it is the same folder under another spelling: volumes differ in whether case counts. */
+  const isSameFolder = (one: Info, other: Info): boolean =>
+    one.dev === other.dev && Option.isSome(one.ino) &&
+    Option.getOrUndefined(one.ino) === Option.getOrUndefined(other.ino)
+
+  const isInside = (folder: string, at: string): Effect.Effect<boolean> =>
+    Effect.gen(function*() {
+      const outer = yield* realPath(path.resolve(folder))
+      let inner = yield* realPath(path.resolve(at))
+      if (isBelow(outer, inner)) return true
+      // Elsewhere one folder has one real path; the numbers of Windows' files are not exact.
+      if (host.platform !== "darwin") {
+        return host.platform === "win32" && isBelow(outer.toLowerCase(), inner.toLowerCase())
+      }
+      const wanted = yield* stat(outer)
+      if (Option.isNone(wanted)) return false
+      for (;;) {
+        const info = yield* stat(inner)
+        if (Option.isSome(info) && isSameFolder(wanted.value, info.value)) return true
+        const parent = path.dirname(inner)
+        if (parent === inner) return false
+        inner = parent
+      }
+    })
+
+  const refused = (at: string, { detail, kind }: FileContent.Refusal): ConfigFiles.Refused => ({
+    _tag: "Refused",
+    path: at,
+    kind,
+    detail
+  })
+
+  const reading: FileContent.Reading = {
+    disk,
+    uid: host.uid,
+    hasModes: host.platform !== "win32",
+    folderOf: path.dirname
+  }
+
+  const step = (wanted: FileContent.Wanted, isPlace: (real: string) => boolean) =>
+    Effect.tryPromise({ try: () => FileContent.read(reading, wanted, isPlace), catch: reasonOf })
+
+  const attempt = (
+    wanted: FileContent.Wanted,
+    root: string | undefined
+  ): Effect.Effect<ConfigFiles.Content | ConfigFiles.Refused, FileContent.Refusal | undefined> => {
+    const { at, origin } = wanted
+    // most paths have no links, and only links can lead out
+    const isPlace = (real: string) => origin !== "workspace" || root === undefined || real === at
+    return Effect.flatMap(step(wanted, isPlace), (content) =>
+      typeof content !== "string"
+        ? Effect.succeed(content)
+        : Effect.flatMap(isInside(root ?? content, path.dirname(at)), (isIn) =>
+          isIn ? Effect.flatMap(step(wanted, (real) => real === content), given) : outside))
+  }
+
+  const read: ConfigFiles.ConfigFiles["Type"]["read"] = (at, { maxBytes = usual, origin, root }) =>
+    Effect.timeoutOption(attempt({ at, maxBytes, origin }, root), timeout).pipe(
+      Effect.map(
+        Option.getOrElse(() => refused(at, new FileContent.Refusal("unreadable", "reading it takes too long")))
+      ),
+      Effect.catchAll((reason) => Effect.succeed(reason === undefined ? undefined : refused(at, reason)))
+    )
+
+  const namesIn = (folder: string) =>
+    Effect.map(
+      bounded(Effect.option(fs.readDirectory(folder))),
+      (names) => Option.getOrElse(Option.flatten(names), (): Array<string> => [])
+    )
+
+  /** The paths below a folder that fit the rest of a pattern, name by name. */
+  const below = (folder: string, names: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>> => {
+    const [name, ...rest] = names
+    if (name === undefined) return Effect.succeed([folder])
+    if (!name.includes("*")) return below(path.join(folder, name), rest)
+    const fits = wildcard(name)
+    return Effect.flatMap(namesIn(folder), (found) =>
+      Effect.map(
+        Effect.forEach(
+          // hidden ones are meant only if they are named
+          found.filter((one) => fits(one) && (!one.startsWith(".") || name.startsWith("."))).toSorted()
+            .slice(0, maxMatches),
+          (one) => below(path.join(folder, one), rest)
+        ),
+        (paths) => paths.flat().slice(0, maxMatches)
+      ))
+  }
+
+  const exists = (at: string) => Effect.map(stat(at), Option.isSome)
+
+  const expand = (pattern: string) => {
+    const absolute = path.resolve(pattern)
+    const { root } = path.parse(absolute)
+    return Effect.flatMap(
+      below(root, absolute.slice(root.length).split(path.sep)),
+      Effect.filter(exists)
+    )
+  }
+
+  return { read, exists, expand, realPath, isInside }
+}

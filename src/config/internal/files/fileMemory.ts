@@ -1,0 +1,43 @@
+/**
+ * Files that are only in memory.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type * as ConfigFiles from "../../ConfigFiles.ts"
+import { wildcard } from "../wildcard.ts"
+
+const isBelow = (folder: string, path: string): boolean =>
+  path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`)
+
+const fits = (pattern: string): (path: string) => boolean => {
+  const names = pattern.split("/").map(wildcard)
+  return (path) => {
+    const parts = path.split("/")
+    return parts.length === names.length && names.every((name, at) => name(parts[at]!))
+  }
+}
+
+/** @internal */
+export const make = (
+  files: ReadonlyMap<string, string | Uint8Array | ConfigFiles.Refused>,
+  changed: Stream.Stream<void>
+): ConfigFiles.ConfigFiles["Type"] => ({
+  read: (path, { maxBytes = Infinity }) =>
+    Effect.sync(() => {
+      const file = files.get(path)
+      if (file === undefined) return undefined
+      if (typeof file === "object" && "_tag" in file) return file
+      const bytes = typeof file === "string" ? new TextEncoder().encode(file) : file
+      return bytes.length > maxBytes
+        ? { _tag: "Refused", path, kind: "file-too-large", detail: `more than ${maxBytes} bytes` } as const
+        : { _tag: "Content", path, realPath: path, bytes } as const
+    }),
+  exists: (path) => Effect.sync(() => Array.from(files.keys()).some((file) => isBelow(path, file))),
+  present: (paths) => Effect.succeed(new Set(paths)),
+  expand: (pattern) => Effect.sync(() => Array.from(files.keys()).filter(fits(pattern)).toSorted()),
+  realPath: Effect.succeed,
+  isInside: (folder, path) => Effect.succeed(isBelow(folder, path)),
+  watch: () => Stream.concat(Stream.succeed(undefined), changed)
+})

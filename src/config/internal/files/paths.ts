@@ -1,0 +1,42 @@
+/**
+ * Where the paths of a configuration lead.
+ *
+ * @internal
+ */
+import type * as HostEnvironment from "../../../transport/HostEnvironment.ts"
+import type * as Expansion from "../../Expansion.ts"
+import type * as ServerConfig from "../../ServerConfig.ts"
+
+/** @internal */
+export const home = (expansion: Expansion.Expansion | undefined, host: HostEnvironment.Host): string | undefined => {
+  if (expansion !== undefined && Object.hasOwn(expansion.places, "userHome")) return expansion.places["userHome"]
+  const variables = host.variables()
+  return variables[host.platform === "win32" ? "USERPROFILE" : "HOME"]
+}
+
+/** @internal */
+export const absolute = (path: string, directory: string | undefined, home: string | undefined): string => {
+  if (home !== undefined && /^~(?:[\\/]|$)/.test(path)) return home + path.slice(1)
+  if (directory === undefined || /^(?:[\\/]|[A-Za-z]:[\\/])/.test(path)) return path
+  return `${directory.replace(/[\\/]$/, "")}/${path.replace(/^\.[\\/]/, "")}`
+}
+
+/**
+ * Relative paths begin where the configuration says, and not where this process happens to have been started. A command
+ * without a slash is looked for on the PATH.
+ *
+ * @internal
+ */
+export const anchored = (
+  config: ServerConfig.ServerConfig,
+  directory: string,
+  home: string | undefined,
+  platform: string
+): ServerConfig.ServerConfig => {
+  if (config.transport !== "stdio" && config.transport !== "docker") return config
+  const isPath = (platform === "win32" ? /[\\/]/ : /\//).test(config.command)
+  const command = isPath ? absolute(config.command, directory, home) : config.command
+  return config.transport === "docker" || config.cwd === undefined
+    ? { ...config, command }
+    : { ...config, command, cwd: absolute(config.cwd, directory, home) }
+}

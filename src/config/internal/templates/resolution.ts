@@ -1,0 +1,301 @@
+/**
+ * A configuration with its variables put in: who may ask for what is decided first, then programs are run and people
+ * asked, and what comes out is checked like any other configuration.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as McpError from "../../../McpError.ts"
+import * as HostEnvironment from "../../../transport/HostEnvironment.ts"
+import * as UntrustedText from "../../../UntrustedText.ts"
+import type * as Expansion from "../../Expansion.ts"
+import * as Fingerprint from "../../Fingerprint.ts"
+import type * as Interpolation from "../../Interpolation.ts"
+import type * as Resolution from "../../Resolution.ts"
+import * as Scope from "../../Scope.ts"
+import * as ServerConfig from "../../ServerConfig.ts"
+import * as ServerPolicy from "../../ServerPolicy.ts"
+import * as Rights from "../discovery/rights.ts"
+import * as Paths from "../files/paths.ts"
+import * as CommandLine from "./commandLine.ts"
+import * as EnvFile from "./envFile.ts"
+import * as Fields from "./fields.ts"
+import * as Lookups from "./lookups.ts"
+import * as Narrowed from "./narrowed.ts"
+import * as Template from "./template.ts"
+
+/** Of one value; a program cannot be given much more, and no server wants it. */
+const longest = 64 * 1024
+
+/**
+ * Where values come from that are neither in the configuration nor in the environment. What cannot be had fails with a
+ * sentence that holds nothing of it.
+ *
+ * @internal
+ */
+export interface Outside extends Resolution.Options {
+  /** The text of a file; one that does not lie within the folder is refused. */
+  readonly file: (path: string, within: string | undefined) => Effect.Effect<string, string>
+  /** What a program prints. */
+  readonly run: (
+    argv: readonly [string, ...ReadonlyArray<string>],
+    cwd: string,
+    host: HostEnvironment.Host
+  ) => Effect.Effect<string, string>
+}
+
+type Failure = McpError.ConfigurationError
+
+const quote = (text: string): string => `"${UntrustedText.excerpt(text, 256)}"`
+
+const remedies: { readonly [K in Interpolation.Failure["kind"]]: (name: string) => string } = {
+  "variable-unset": (name) =>
+    `${name} is not set: set it before this program starts, or write a default as \${env:NAME:-default}`,
+  "variable-forbidden": (name) =>
+    `${name} may not be read here: grant it when the server is approved, or move the server to a file of your own`,
+  "input-required": (name) => `${name} has no answer: answer it, or give it a default`
+}
+
+const faulty = (server: string, path: string, detail: string) =>
+  new McpError.ConfigurationError({ server, path: UntrustedText.excerpt(path, 256), detail })
+
+const missing = (server: string, path: string, { kind, variable }: Interpolation.Failure) =>
+  new McpError.ConfigurationError({
+    server,
+    path: UntrustedText.excerpt(path, 256),
+    detail: remedies[kind](quote(variable)),
+    variable: { name: UntrustedText.excerpt(variable, 256), why: kind }
+  })
+
+/** One trailing line break is how files and programs end, and no part of the value. */
+const trimmed = (text: string): string => text.replace(/\r?\n$/, "")
+
+/** What the literal variables of an entry are, that it may read itself. */
+const ownOf = (config: ServerConfig.ServerConfig, expansion: Expansion.Expansion): ReadonlyMap<string, string> => {
+  const own = new Map<string, string>()
+  const add = (variables: ReadonlyMap<string, Redacted.Redacted> | undefined): void => {
+    for (const [name, value] of variables ?? []) {
+      const parts = Template.parse(Redacted.value(value))
+      if (parts.every((part) => typeof part === "string")) own.set(name, parts.join(""))
+    }
+  }
+  // whoever reads the environment means that, and not a neighbour of the same name
+  if (!Scope.rights(expansion.origin).environment && "env" in config) add(config.env)
+  add(expansion.own)
+  return own
+}
+
+/** What has to be asked for outside, each once. */
+interface Wanted {
+  readonly at: string
+  readonly reference: Interpolation.Reference
+}
+
+const wants = (
+  config: ServerConfig.ServerConfig,
+  asking: Interpolation.Asking
+): Either.Either<ReadonlyMap<string, Wanted>, Failure> => {
+  const wanted = new Map<string, Wanted>()
+  for (const { at, field, template } of Fields.all(config)) {
+    const permits = Lookups.permits(asking, field, template)
+    for (const reference of Template.references(template)) {
+      const variable = Template.nameOf(reference)
+      if (!permits(reference)) {
+        return Either.left(missing(config.name, at, { kind: "variable-forbidden", variable }))
+      }
+      if (["input", "secret", "file", "cmd"].includes(reference.kind)) wanted.set(variable, { at, reference })
+    }
+  }
+  return Either.right(wanted)
+}
+
+const ask = (
+  outside: Outside,
+  server: string,
+  expansion: Expansion.Expansion,
+  host: HostEnvironment.Host,
+  { at, reference }: Wanted
+): Effect.Effect<string | undefined, Failure> => {
+  const { kind, name } = reference
+  const home = Paths.home(expansion, host)
+  const failed = (detail: string) => faulty(server, at, `${quote(Template.nameOf(reference))} ${detail}`)
+  switch (kind) {
+    case "file":
+      return outside.file(Paths.absolute(name, expansion.directory, home), undefined).pipe(
+        Effect.mapBoth({ onFailure: failed, onSuccess: trimmed })
+      )
+    case "cmd": {
+      const argv = CommandLine.split(name, { home, isWindows: host.platform === "win32" })
+      if (argv === undefined) return Effect.fail(failed("needs a shell, and none is used: write it into a program"))
+      return outside.run(argv, expansion.directory, host).pipe(
+        Effect.mapBoth({ onFailure: failed, onSuccess: trimmed })
+      )
+    }
+    default: {
+      const declared = expansion.inputs?.find(({ id }) => id === name)
+      const choices = declared?.choices
+      const question: Resolution.Question = {
+        server,
+        id: name,
+        origin: expansion.origin,
+        description: declared?.description,
+        secret: kind === "secret" || declared?.secret === true,
+        choices
+      }
+      return Effect.flatMap(kind === "secret" ? outside.secret(question) : outside.input(question), (answer) => {
+        const value = Option.match(answer, { onNone: () => declared?.default, onSome: Redacted.value })
+        return choices !== undefined && value !== undefined && !choices.includes(value)
+          ? Effect.fail(failed("has an answer that is not among its choices"))
+          : Effect.succeed(value)
+      })
+    }
+  }
+}
+
+/** A header of which nothing is left but the word before a credential says nothing. */
+const isEmptied = (value: string): boolean => /^\s*(?:[A-Za-z][A-Za-z0-9-]*\s+)?$/.test(value)
+
+const withoutExpansion = ({ expansion: _, ...config }: ServerConfig.ServerConfig): ServerConfig.ServerConfig => config
+
+const filled = (
+  config: ServerConfig.ServerConfig,
+  asking: Interpolation.Asking
+): Either.Either<{ readonly fields: object; readonly warnings: ReadonlyArray<Resolution.Warning> }, Failure> => {
+  const { name: server } = config
+  const warnings: Array<Resolution.Warning> = []
+  let failure: Failure | undefined
+  const fail = (error: Failure): undefined => {
+    failure ??= error
+  }
+  const fields = Fields.map(withoutExpansion(config), ({ at, field, template }) => {
+    const lookup = Lookups.lookup(asking, field, template)
+    let isShort = false
+    const text = Template.fill(template, (reference): Either.Either<string, Failure> => {
+      const answer = Template.answer(lookup, reference)
+      if (Either.isLeft(answer)) {
+        const { kind, variable } = answer.left
+        // a server may do without a header; nothing else means the same without a part of it
+        if (field !== "header" || at.startsWith("oauth.") || kind !== "variable-unset" || reference.kind !== "env") {
+          return Either.left(missing(server, at, answer.left))
+        }
+        isShort = true
+        warnings.push({ kind: "variable-unset", at, variable })
+        return Either.right("")
+      }
+      return answer.right.length <= longest
+        ? Either.right(answer.right)
+        : Either.left(faulty(server, at, `${quote(Template.nameOf(reference))} is longer than ${longest} characters`))
+    })
+    if (Either.isLeft(text)) return fail(text.left)
+    const value = text.right
+    const isSent = field === "header" || field === "url"
+    // eslint-disable-next-line no-control-regex
+    if (isSent ? /[\0\r\n]/.test(value) : value.includes("\0")) {
+      return fail(faulty(server, at, "its value holds a character that cannot be handed on (a line break or a zero)"))
+    }
+    return isShort && isEmptied(value) ? undefined : value
+  })
+  return failure === undefined ? Either.right({ fields, warnings }) : Either.left(failure)
+}
+
+/** Its text would say what is wrong with a value, and so the value: what was written is there to be looked at. */
+const checked = (
+  fields: object,
+  config: ServerConfig.ServerConfig
+): Effect.Effect<ServerConfig.ServerConfig, Failure> =>
+  Effect.mapError(ServerConfig.decode(fields), ({ path }) => {
+    const root = path.split(".")[0]
+    const asked = Fields.all(config).filter(({ at }) => at.split(".")[0] === root)
+    const names = new Set(asked.flatMap(({ template }) => Template.references(template)).map(Template.nameOf))
+    const which = Array.from(names).slice(0, 8).map(quote).join(", ")
+    return faulty(config.name, path, `what it says is not valid here once its variables have values: look at ${which}`)
+  })
+
+const withEnvFile = (
+  outside: Outside,
+  config: ServerConfig.ServerConfig,
+  expansion: Expansion.Expansion | undefined,
+  host: HostEnvironment.Host
+): Effect.Effect<ServerConfig.ServerConfig, Failure> => {
+  if (config.transport !== "stdio" || config.envFile === undefined) return Effect.succeed(config)
+  const { envFile, ...rest } = config
+  const path = Paths.absolute(envFile, expansion?.directory, Paths.home(expansion, host))
+  const isFree = expansion === undefined || Scope.rights(expansion.origin).substitute
+  return outside.file(path, isFree ? undefined : expansion.root ?? expansion.directory).pipe(
+    Effect.mapError((detail) => faulty(config.name, "envFile", `the file ${detail}`)),
+    Effect.map((text) => {
+      const read = Array.from(EnvFile.parse(text), ([name, value]) => [name, Redacted.make(value)] as const)
+      const usable = isFree ? read : read.filter(([name]) => !Rights.isDeciding(name))
+      return { ...rest, env: new Map([...usable, ...(config.env ?? [])]) }
+    })
+  )
+}
+
+const resolved = (outside: Outside, config: ServerConfig.ServerConfig, expansion: Expansion.Expansion) =>
+  Effect.gen(function*() {
+    const host = yield* HostEnvironment.HostEnvironment
+    const narrowed = Narrowed.make(config, expansion)
+    const asking: Interpolation.Asking = {
+      origin: expansion.origin,
+      grants: expansion.grants,
+      own: ownOf(narrowed.config, expansion),
+      environment: host.variables(),
+      places: expansion.places,
+      answers: new Map(),
+      hidden: new Set((expansion.inputs ?? []).flatMap(({ id, secret }) => secret === true ? [id] : []))
+    }
+    const answers = new Map<string, string>()
+    for (const [variable, wanted] of yield* wants(narrowed.config, asking)) {
+      const answer = yield* ask(outside, config.name, expansion, host, wanted)
+      if (answer !== undefined) answers.set(variable, answer)
+    }
+    const { fields, warnings } = yield* filled(narrowed.config, { ...asking, answers })
+    const plain = yield* checked(fields, narrowed.config)
+    const complete = yield* withEnvFile(outside, plain, expansion, host)
+    return {
+      config: Paths.anchored(complete, expansion.directory, Paths.home(expansion, host), host.platform),
+      warnings: [...narrowed.warnings, ...warnings]
+    }
+  })
+
+/** @internal */
+export const make = (outside: Outside): Resolution.Resolution["Type"] => {
+  const permitted = Effect.fnUntraced(function*(given: ServerConfig.ServerConfig, config: ServerConfig.ServerConfig) {
+    const policies = yield* outside.policies
+    if (policies.length === 0) return
+    // as it was known when it was found, whose values are none of its identity
+    const fingerprint = given.expansion === undefined ? Fingerprint.of(given) : given.expansion.fingerprint
+    const decision = ServerPolicy.decide(policies, ServerPolicy.subject(config, fingerprint))
+    if (decision !== "allowed") return yield* new McpError.PolicyDenied({ server: config.name, decision })
+  })
+  return {
+    resolve: (config) =>
+      Effect.tap(
+        config.expansion !== undefined
+          ? resolved(outside, config, config.expansion)
+          : Effect.flatMap(HostEnvironment.HostEnvironment, (host) =>
+            Effect.map(withEnvFile(outside, config, undefined, host), (config) => ({ config, warnings: [] }))),
+        (resolved) =>
+          permitted(config, resolved.config)
+      )
+  }
+}
+
+const nowhere = "cannot be had here: nothing reads files or runs programs (provide Resolution.layer)"
+
+/** @internal */
+export const nobody: Resolution.Options = {
+  input: () => Effect.succeedNone,
+  secret: () => Effect.succeedNone,
+  policies: Effect.succeed([])
+}
+
+/** @internal */
+export const environmentOnly: Resolution.Resolution["Type"] = make({
+  ...nobody,
+  file: () => Effect.fail(nowhere),
+  run: () => Effect.fail(nowhere)
+})
