@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -15,7 +16,10 @@ import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
 import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
 import * as Journal from "../faults/journal.ts"
+import { configs, live } from "../fixtures/hostile/configs.ts"
+import * as HostileTree from "../support/hostileTree.ts"
 import * as NodeRuntime from "../support/nodeRuntime.ts"
+import * as Witness from "../support/witness.ts"
 
 // what the process opens once and for all when it first watches is not a leak
 watch(tmpdir()).close()
@@ -245,6 +249,38 @@ describe("a runtime whose servers are found", () => {
         )
       })),
     20_000
+  )
+
+  it.live(
+    "starts nothing and reaches nothing in any of the trees that are known to mean no good, whatever is asked of it",
+    () =>
+      Effect.forEach([...configs, ...live], (hostile) =>
+        Effect.scoped(Effect.gen(function*() {
+          const laid = yield* HostileTree.lay(hostile)
+          const witness = yield* Witness.watch
+          const layer = NodeMcpRuntime.layerConfigured({
+            cacheDirectory: "memory",
+            logs: false,
+            trust: { directory: laid.path("trust") },
+            config: { app: "ours", directory: laid.root, root: laid.root, home: laid.home, imports: ["all"] }
+          })
+          yield* Effect.gen(function*() {
+            const runtime = yield* McpRuntime.McpRuntime
+            const { tools } = yield* runtime.tools
+            assert.deepStrictEqual(tools, [], hostile.id)
+            for (const { name, status } of yield* runtime.servers) {
+              assert.strictEqual(status._tag, "Blocked", hostile.id)
+              yield* Effect.ignore(runtime.enable(name))
+              yield* Effect.ignore(runtime.connect(name))
+              yield* Effect.ignore(runtime.reconnect(name))
+              assert.isTrue(Exit.isFailure(yield* Effect.exit(runtime.callTool({ server: name, tool: "name" }))))
+            }
+          }).pipe(Effect.provide(Layer.provide(layer, HostEnvironment.layer(HostileTree.variables(laid)))))
+          assert.deepStrictEqual(witness.seen(), [], hostile.id)
+          assert.isFalse(laid.wasRun(), hostile.id)
+          assert.isFalse(existsSync(laid.path("trust")), hostile.id)
+        })), { discard: true }),
+    60_000
   )
 
   it.live("does not wait for an approval that nobody gives, and says so in its events", () =>
