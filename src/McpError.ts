@@ -65,7 +65,9 @@ export type CallError =
   | RequestError.InvalidToolResult
   | RequestError.NotFound
   | RequestError.PaginationLimit
+  | RequestError.PermissionDenied
   | RequestError.RequestTimeout
+  | RequestError.ToolQuarantined
 
 /**
  * How an operation of `McpRuntime` on a server can fail.
@@ -108,6 +110,7 @@ const tags: ReadonlySet<string> = new Set<McpError["_tag"]>([
   "OriginMismatch",
   "Overloaded",
   "PaginationLimit",
+  "PermissionDenied",
   "PolicyDenied",
   "ProcessExited",
   "ProtocolViolation",
@@ -122,6 +125,7 @@ const tags: ReadonlySet<string> = new Set<McpError["_tag"]>([
   "StreamInterrupted",
   "TlsError",
   "ToolError",
+  "ToolQuarantined",
   "TrustNotKept",
   "Unauthorized",
   "Unavailable",

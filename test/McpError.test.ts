@@ -24,6 +24,8 @@ const samples: ReadonlyArray<McpError.McpError> = [
     outcome: "unknown"
   }),
   new McpError.PaginationLimit({ server, operation: "tools/list", reason: "pages", pages: 100, limit: 100 }),
+  new McpError.PermissionDenied({ server, kind: "tool", name: "t", why: "rule", rule: "a/*" }),
+  new McpError.ToolQuarantined({ server, tool: "t", changed: ["/description"] }),
   new McpError.Closed({ server, operation: "o", outcome: "not-sent" }),
   new McpError.Overloaded({ server, queue: "write", queued: 1, limit: 1 }),
   new McpError.CircuitOpen({ server, retryAfter: Duration.minutes(5) })

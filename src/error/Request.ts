@@ -400,3 +400,80 @@ export class TrustNotKept extends Schema.TaggedError<TrustNotKept>("effect-mcp-r
     return false
   }
 }
+
+/**
+ * The call is not permitted: a rule denies it, or somebody had to be asked and did not agree. Nothing was sent.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class PermissionDenied
+  extends Schema.TaggedError<PermissionDenied>("effect-mcp-runtime/PermissionDenied")("PermissionDenied", {
+    server: Schema.String,
+    kind: Schema.Literal("tool", "resource", "prompt"),
+    name: Schema.String,
+    /**
+     * `rule`: a rule denies it. `unanswered`: it needs approval and nobody can be asked. `refused`: somebody was asked
+     * and said no. `changed`: it is not any more what was agreed to. `crowded`: too much waits to be approved already.
+     */
+    why: Schema.Literal("rule", "unanswered", "refused", "changed", "crowded"),
+    /** The rule that decided, as it was written. */
+    rule: Schema.optional(Schema.String)
+  })
+{
+  override get message(): string {
+    return named(this.server, `the ${this.kind} ${quote(this.name)} is not permitted: ${denials[this.why](this.rule)}`)
+  }
+  get outcome(): Outcome {
+    return "not-sent"
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}
+
+const denials: Record<PermissionDenied["why"], (rule: string | undefined) => string> = {
+  rule: (rule) => rule === undefined ? "a rule denies it" : `the rule ${quote(rule)} denies it`,
+  unanswered: () =>
+    "it needs approval, and nobody is there to be asked; allow it with a rule, or provide an `Approval`",
+  refused: () => "it was not approved",
+  changed: () => "it has changed since it was approved",
+  crowded: () => "too many calls wait for approval already"
+}
+
+/**
+ * The definition of a tool is not what it was when it was first seen. It is not called until somebody has looked at the
+ * difference and approved it; the server's other tools are unharmed.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ToolQuarantined
+  extends Schema.TaggedError<ToolQuarantined>("effect-mcp-runtime/ToolQuarantined")("ToolQuarantined", {
+    server: Schema.String,
+    tool: Schema.String,
+    /** The places in the definition that have changed, such as `/description`. */
+    changed: Schema.Array(Schema.String)
+  })
+{
+  override get message(): string {
+    const places = this.changed.slice(0, 3).map(quote).join(", ")
+    const more = this.changed.length > 3 ? ` and ${this.changed.length - 3} more` : ""
+    return named(
+      this.server,
+      `the tool ${quote(this.tool)} has changed since it was first seen (${places}${more}); approve it anew to call it`
+    )
+  }
+  get outcome(): Outcome {
+    return "not-sent"
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}

@@ -45,6 +45,7 @@ const errors: {
     new McpError.Overloaded({ server, queue, queued: 1, limit: 1 })
   ),
   PaginationLimit: [new McpError.PaginationLimit({ server, operation: "o", reason: "pages", pages: 1, limit: 1 })],
+  PermissionDenied: [new McpError.PermissionDenied({ server, kind: "tool", name: "t", why: "rule" })],
   PolicyDenied: [new McpError.PolicyDenied({ server, decision: "denied" })],
   ProcessExited: each((outcome) =>
     new McpError.ProcessExited({ server, code: 1, signal: null, outcome, phase: "ready" })
@@ -64,6 +65,7 @@ const errors: {
   SessionExpired: [new McpError.SessionExpired({ server, detail })],
   SpawnFailed: [new McpError.SpawnFailed({ server, errno: "ENOENT", command: "x", detail })],
   StreamInterrupted: each((outcome) => new McpError.StreamInterrupted({ server, detail, outcome })),
+  ToolQuarantined: [new McpError.ToolQuarantined({ server, tool: "t", changed: [] })],
   TlsError: [new McpError.TlsError({ server, code: "CERT", detail })],
   Unauthorized: [new McpError.Unauthorized({ server })],
   Unavailable: [undefined, limit].map((retryAfter) => new McpError.Unavailable({ server, retryAfter, detail })),

@@ -15,7 +15,9 @@ const tags: Readonly<Record<OnlyOfRequests["_tag"], true>> = {
   InvalidToolResult: true,
   NotFound: true,
   PaginationLimit: true,
-  RequestTimeout: true
+  PermissionDenied: true,
+  RequestTimeout: true,
+  ToolQuarantined: true
 }
 
 /** @internal */
