@@ -97,9 +97,11 @@ export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
     read: (sources, root, strict) =>
       Effect.gen(function*() {
         const present = yield* files.present(sources.map(({ path }) => path))
-        const reads = yield* Effect.forEach(sources, (source) => {
-          const { isNamed, path } = source
-          if (!isNamed && !present.has(path)) return Effect.succeed([forget(source, path)])
+        const isWanted = ({ isNamed, path }: Source) => isNamed || present.has(path)
+        for (const source of sources) if (!isWanted(source)) forget(source, source.path)
+        // each of these has a fiber of its own, and hardly any file is there
+        const reads = yield* Effect.forEach(sources.filter(isWanted), (source) => {
+          const { path } = source
           const paths = path.includes("*") ? files.expand(path) : Effect.succeed([path])
           return Effect.flatMap(paths, Effect.forEach((path) => understood(source, path, root, strict)))
         }, { concurrency: 16 })
