@@ -179,6 +179,13 @@ export * as Fingerprint from "./config/Fingerprint.ts"
 export * as HealthCheck from "./resilience/HealthCheck.ts"
 
 /**
+ * What hides in the text of a server: characters that a person does not see and a model reads.
+ *
+ * @since 0.1.0
+ */
+export * as HiddenText from "./safety/HiddenText.ts"
+
+/**
  * What of the host process matters to the servers it starts: its platform, its user and its environment variables.
  *
  * @since 0.1.0
