@@ -81,6 +81,7 @@ describe("a document", () => {
       ["b", -Infinity]
     ]],
     ["writes halves of characters as what they are", "json", "{\"a\\udc00\":\"\\ud800\"}", [["a\ufffd", "\ufffd"]]],
+    ["reads every escape", "json", "{\"a\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\"}", [["a", "\"\\/\b\f\n\r\té"]]],
     ["keeps whole ones that are escaped", "json", "{\"a\":\"\\ud83d\\ude00\"}", [["a", "😀"]]],
     ["keeps keys that look like indices in their order", "json", "{\"4294967294\":1,\"b\":2,\"0\":3}", [
       ["4294967294", 1],
@@ -133,6 +134,13 @@ describe("a document", () => {
     ["has no such numbers in TOML", "toml", `a = ${"9".repeat(1001)}`, "syntax"],
     ["has no such numbers in YAML", "yaml", `a: ${"9".repeat(300)}\nb: ${"9".repeat(1001)}`, "syntax@2"],
     ["has no line breaks in texts", "json", "{\"a\":\"\n\"}", "syntax@1"],
+    ["has no control characters in texts", "json", "{\"a\":\"\t\"}", "syntax@1"],
+    ["has no escapes of less than four digits", "json", "{\"a\":\"\\u12g4\"}", "syntax@1"],
+    ["has no backslash at its end", "json", "{\"a\":\"\\", "syntax@1"],
+    ["has no numbers with an exponent alone", "json", "{\"a\":1e}", "syntax@1"],
+    ["has no words with more to them", "json", "{\"a\":trueish}", "syntax@1"],
+    ["has no space but that of JSON", "json", "{\"a\":\u00a01}", "syntax@1"],
+    ["has no comment that ends where it begins", "jsonc", "{} /*/", "syntax@1"],
     ["has no unknown escapes", "json", "{\"a\":\"\\x\"}", "syntax@1"],
     ["has an end of its comment", "jsonc", "{} /* {}", "syntax@1"],
     ["has no lone comma", "jsonc", "{,}", "syntax@1"],

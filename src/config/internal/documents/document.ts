@@ -1,12 +1,13 @@
 /**
- * From bytes to data: what every format has in common, and the choice of the parser, which is loaded when the first file
- * of its kind is read.
+ * From bytes to data: what every format has in common, and the choice of the parser. Those of TOML and YAML are loaded
+ * when the first file of their kind is read.
  *
  * @internal
  */
 import * as Effect from "effect/Effect"
 import * as UntrustedText from "../../../UntrustedText.ts"
 import type * as ConfigDocument from "../../ConfigDocument.ts"
+import * as JsonDocument from "./jsonDocument.ts"
 import { DocumentFault, lines, type Parse } from "./parsed.ts"
 
 const json: ConfigDocument.Limits = { maxBytes: 16 * 1024 * 1024, maxDepth: 64, maxEntries: 250_000 }
@@ -21,9 +22,8 @@ export const defaults: { readonly [F in ConfigDocument.Format]: ConfigDocument.L
   yaml: slow
 }
 
-const imported: { readonly [F in ConfigDocument.Format]: () => Promise<{ readonly parse: Parse }> } = {
-  json: () => import("./jsonDocument.ts"),
-  jsonc: () => import("./jsonDocument.ts"),
+/** What hardly any host writes is parsed by packages that take longer to load than a file takes to read. */
+const imported: { readonly [F in "toml" | "yaml"]: () => Promise<{ readonly parse: Parse }> } = {
   toml: () => import("./tomlDocument.ts"),
   yaml: () => import("./yamlDocument.ts")
 }
@@ -35,6 +35,7 @@ const unloadable: Parse = () => {
 const loaded = new Map<ConfigDocument.Format, Parse>()
 
 const parserOf = (format: ConfigDocument.Format): Effect.Effect<Parse> => {
+  if (format === "json" || format === "jsonc") return Effect.succeed(JsonDocument.parse)
   const known = loaded.get(format)
   if (known !== undefined) return Effect.succeed(known)
   return Effect.tryPromise(() => imported[format]()).pipe(

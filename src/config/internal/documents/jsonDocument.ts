@@ -4,32 +4,11 @@
  *
  * @internal
  */
-import { createScanner } from "jsonc-parser"
 import * as UntrustedText from "../../../UntrustedText.ts"
 import type * as ConfigDocument from "../../ConfigDocument.ts"
+import * as JsonTokens from "./jsonTokens.ts"
 import { DocumentFault, lines, name, number, type Parse, wellFormed } from "./parsed.ts"
 import * as Positions from "./positions.ts"
-
-/** The scanner's kinds of tokens; as constants, because its own are an enum that only exists for the compiler. */
-const kinds = {
-  openTable: 1,
-  closeTable: 2,
-  openList: 3,
-  closeList: 4,
-  comma: 5,
-  colon: 6,
-  null: 7,
-  true: 8,
-  false: 9,
-  string: 10,
-  number: 11,
-  lineComment: 12,
-  blockComment: 13,
-  lineBreak: 14,
-  space: 15,
-  unknown: 16,
-  end: 17
-} as const
 
 /** Nobody writes so many keys twice by mistake, and each is a warning to keep. */
 const maxDuplicates = 1000
@@ -55,7 +34,7 @@ const faults: { readonly [E in Expected]: string } = {
 
 /** @internal */
 export const parse: Parse = (text, { maxDepth, maxEntries }, format) => {
-  const scanner = createScanner(text, false)
+  const tokens = JsonTokens.make(text)
   const lineAt = lines(text)
   const stack: Array<Open> = []
   const duplicates: Array<ConfigDocument.DocumentIssue> = []
@@ -68,7 +47,7 @@ export const parse: Parse = (text, { maxDepth, maxEntries }, format) => {
   let lenient: number | undefined
   let commaAt: number | undefined
 
-  const line = () => lineAt(scanner.getTokenOffset())
+  const line = () => lineAt(tokens.offset())
   const fail = (detail: string): never => {
     throw new DocumentFault("syntax", detail, line())
   }
@@ -127,11 +106,7 @@ export const parse: Parse = (text, { maxDepth, maxEntries }, format) => {
     duplicates.push({ kind: "duplicate-key", severity: "warning", at, line: lineAt(offset) })
   }
 
-  const string = (offset: number): string => {
-    const value = scanner.getTokenValue()
-    // two quotes and the text: nothing in it was escaped
-    return value.length === scanner.getPosition() - offset - 2 ? value : wellFormed(value)
-  }
+  const string = (): string => tokens.isEscaped() ? wellFormed(tokens.value()) : tokens.value()
 
   const value = (value: ConfigDocument.Value, offset: number): void => {
     if (expected !== "value" && expected !== "value or ]") fail(faults[expected])
@@ -140,57 +115,56 @@ export const parse: Parse = (text, { maxDepth, maxEntries }, format) => {
   }
 
   for (;;) {
-    const kind: number = scanner.scan()
-    if (kind === kinds.space || kind === kinds.lineBreak) continue
-    const offset = scanner.getTokenOffset()
-    if (kind === kinds.lineComment || kind === kinds.blockComment) {
-      if (scanner.getTokenError() !== 0) fail("a comment without an end")
+    const kind = tokens.next()
+    const offset = tokens.offset()
+    if (kind === "comment") {
+      if (tokens.isBroken()) fail("a comment without an end")
       lenient ??= offset
       continue
     }
-    if (kind === kinds.end) {
+    if (kind === "end") {
       if (root !== undefined && expected !== "nothing") fail("the file ends too early")
       break
     }
-    if (scanner.getTokenError() !== 0) {
-      fail(kind === kinds.number ? "a number that is none" : "a text without its end, or with what must be escaped")
+    if (tokens.isBroken()) {
+      fail(kind === "number" ? "a number that is none" : "a text without its end, or with what must be escaped")
     }
     switch (kind) {
-      case kinds.openTable:
-      case kinds.openList:
+      case "{":
+      case "[":
         if (expected !== "value" && expected !== "value or ]") fail(faults[expected])
-        open(kind === kinds.openTable ? new Map() : [], offset)
+        open(kind === "{" ? new Map() : [], offset)
         break
-      case kinds.closeTable:
+      case "}":
         if (expected !== "key or }" && !(expected === ", or end" && inTable())) fail(faults[expected])
         close()
         break
-      case kinds.closeList:
+      case "]":
         if (expected !== "value or ]" && !(expected === ", or end" && !inTable())) fail(faults[expected])
         close()
         break
-      case kinds.comma:
+      case ",":
         if (expected !== ", or end") fail(faults[expected])
         expected = inTable() ? "key or }" : "value or ]"
         commaAt = offset
         continue
-      case kinds.colon:
+      case ":":
         if (expected !== ":") fail(faults[expected])
         expected = "value"
         break
-      case kinds.string:
-        if (expected === "key or }") key(name(string(offset), line), offset)
-        else value(string(offset), offset)
+      case "text":
+        if (expected === "key or }") key(name(string(), line), offset)
+        else value(string(), offset)
         break
-      case kinds.number:
-        value(number(scanner.getTokenValue(), line), offset)
+      case "number":
+        value(number(tokens.value(), line), offset)
         break
-      case kinds.null:
+      case "null":
         value(null, offset)
         break
-      case kinds.true:
-      case kinds.false:
-        value(kind === kinds.true, offset)
+      case "true":
+      case "false":
+        value(kind === "true", offset)
         break
       default:
         fail(faults[expected])
