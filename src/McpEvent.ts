@@ -22,6 +22,9 @@ import * as Broadcast from "./internal/broadcast.ts"
 import type * as McpError from "./McpError.ts"
 import type * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 import type * as Teardown from "./resilience/Teardown.ts"
+import type * as Approval from "./safety/Approval.ts"
+import type * as HiddenText from "./safety/HiddenText.ts"
+import type * as PermissionRule from "./safety/PermissionRule.ts"
 import type * as Transport from "./transport/Transport.ts"
 
 /**
@@ -106,7 +109,44 @@ export type McpEvent = Data.TaggedEnum<{
   }
   /** Something about what is kept of decisions; what cannot be believed counts as not decided. */
   TrustIssue: { readonly server: string; readonly detail: string }
+  /** A decision on a call, a resource or a prompt. What is allowed because nobody has any rules is not told. */
+  PermissionDecided: {
+    readonly callId: string | undefined
+    readonly server: string
+    readonly kind: PermissionRule.Subject["kind"]
+    readonly name: string
+    readonly origin: Approval.Origin
+    readonly decision: "allow" | "deny"
+    /**
+     * What decided: a rule, that no rule speaks (`default`), what somebody had agreed to before (`grant`) or has now
+     * (`approval`) or has not (`refused`), or that nobody was there (`unanswered`) or too many waited (`crowded`).
+     */
+    readonly by: "rule" | "default" | "grant" | "approval" | "refused" | "unanswered" | "crowded"
+    /** The rule that decides, or wants it asked, as it was written. */
+    readonly rule: string | undefined
+  }
   ConfigurationReloaded: { readonly report: ConnectionPool.ReloadReport }
+  /** What a model is given of a server reads like orders to it, or hides something; it is given all the same. */
+  OutputFlagged: {
+    readonly server: string
+    readonly tool: string
+    readonly signals: ReadonlyArray<{
+      readonly category: string
+      readonly level: "low" | "medium" | "high"
+      readonly at: number
+      readonly excerpt: string
+      readonly obfuscation: string | undefined
+    }>
+    readonly hidden: ReadonlyArray<HiddenText.Finding>
+  }
+  /** A model is given less than there was: so much was left out, and is kept as `spilled`, if it could be kept. */
+  OutputTruncated: {
+    readonly server: string
+    readonly tool: string
+    readonly chars: number
+    readonly tokens: number
+    readonly spilled: string | undefined
+  }
   TeardownBegan: { readonly servers: number }
   TeardownComplete: { readonly report: Teardown.Report; readonly took: Duration.Duration }
 }>
