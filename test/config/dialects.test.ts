@@ -228,6 +228,22 @@ const cases: ReadonlyArray<Case> = [
     entry: { command: "//attacker.example/s/a.exe" },
     is: "invalid-value:command"
   },
+  ...[
+    "/\\attacker.example\\s",
+    "\\/attacker.example/s",
+    "\\??\\UNC\\attacker.example\\s",
+    "\\\\?\\C:\\s",
+    "\\\\.\\pipe\\s"
+  ].map((
+    command
+  ) => (
+    {
+      host: "claude-code",
+      it: `runs no program of another machine, or past the names of files: ${command}`,
+      entry: { command },
+      is: "invalid-value:command"
+    }
+  )),
   {
     host: "claude-code",
     it: "goes to no folder of another machine",
@@ -282,6 +298,24 @@ const cases: ReadonlyArray<Case> = [
     it: "sends no name of a header that is two (cfg-062)",
     entry: { url, headers: { "B\nC": "d" } },
     is: "invalid-header:B\nC"
+  },
+  {
+    host: "cursor",
+    it: "sends no header of which there are two",
+    entry: { url, headers: { Authorization: "a", authorization: "b" } },
+    is: "invalid-header:authorization"
+  },
+  {
+    host: "codex",
+    it: "sends no header that is written and read from a variable",
+    entry: { url, http_headers: { "X-Key": "a" }, env_http_headers: { "x-key": "B" } },
+    is: "invalid-header:x-key"
+  },
+  {
+    host: "cursor",
+    it: "sends no header that ends with what HTTP does not have",
+    entry: { url, headers: { A: "x\u2028" } },
+    is: "invalid-header:A"
   },
   {
     host: "cursor",
@@ -485,6 +519,32 @@ describe("an entry", () => {
       "reserved-name",
       "Server"
     ])
+  })
+
+  it("has no name that looks like another because nobody sees a part of it", () => {
+    const hidden = [
+      "docs\u200b",
+      "do\u200dcs",
+      "docs\ufe0f",
+      "\ufeffdocs",
+      "a\u202eb",
+      "a\u2028b",
+      "a\u2060b",
+      "a\u{e0041}",
+      "a\ud800"
+    ]
+    const seen = [
+      "docs",
+      "d\u043ecs",
+      "\u{1f469}\u200d\u{1f4bb}",
+      "\u2699\ufe0f tools",
+      "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
+    ]
+    const kinds = (names: ReadonlyArray<string>) =>
+      decode("cursor", { mcpServers: new Map(names.map((name) => [name, { command: "x" }])) }).items
+        .map((item) => item._tag === "Invalid" ? item.kind : item._tag)
+    assert.deepStrictEqual(kinds(hidden), hidden.map(() => "invalid-name"))
+    assert.deepStrictEqual(kinds(seen), seen.map(() => "Server"))
   })
 
   it("that the host would not take is a fault for a strict reader, for its own reason", () => {

@@ -295,9 +295,10 @@ describe("an entry of a workspace", () => {
 
 describe("the name of a variable", () => {
   it("says whether it is a credential", () => {
-    const credentials = "MY_TOKEN MY_SECRET MY_KEY PASSWORD X_AUTH apiKey OPENAI_API_KEY githubToken DB_PWD GH_PAT"
+    const credentials = "MY_TOKEN MY_SECRET MY_KEY PASSWORD X_AUTH apiKey OPENAI_API_KEY githubToken DB_PWD GH_PAT " +
+      "SLACK_HOOK AWS_CREDS MONGO_URI REDIS_URL KUBECONFIG POSTGRES_URL DATABASE_URL APP_PW MFA_CODE KEY_PEM"
     for (const name of credentials.split(" ")) assert.isTrue(Interpolation.isCredential(name), name)
-    for (const name of "HOME PWD PATH KEYBOARD MONKEYS_DIR BASE_URL REGION TZ".split(" ")) {
+    for (const name of "HOME PWD PATH KEYBOARD MONKEYS_DIR BASE_URL REGION TZ API_URL TASK SKIP HOOKS_DIR".split(" ")) {
       assert.isFalse(Interpolation.isCredential(name), name)
     }
   })

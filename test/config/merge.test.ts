@@ -194,6 +194,25 @@ describe("Merge", () => {
     ])
   })
 
+  const addresses: ReadonlyArray<readonly [id: string, address: string, isSame: boolean]> = [
+    ["url-100", "https://mcp.example/mcp", true],
+    ["url-101", "HTTPS://MCP.Example:443/mcp", true],
+    ["url-102", "https://mcp.example/mcp/", false],
+    ["url-104", "https://mcp.example/mcp#frag", true],
+    ["url-105", "https://mcp.example./mcp", true],
+    ["url-106", "https://mcp.example\\@attacker.example/", false],
+    ["another port", "https://mcp.example:8443/mcp", false],
+    ["another query", "https://mcp.example/mcp?a=1", false],
+    ["a way around", "https://mcp.example/a/../mcp", true],
+    ["a variable", "https://mcp.example/${env:MCP}", false]
+  ]
+  for (const [id, address, isSame] of addresses) {
+    it(`knows an address however it is written: ${id}, ${address}`, () => {
+      const merged = Merge.merge([layer("user", [remote("a", "https://mcp.example/mcp"), remote("b", address)])])
+      assert.strictEqual(merged[1]?.sameAs, isSame ? "a" : undefined)
+    })
+  }
+
   it("lays the entries of a deep host over each other, field by field", () => {
     const merged = only([
       openCode(

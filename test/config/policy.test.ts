@@ -233,6 +233,15 @@ describe("ServerPolicy.decide", () => {
     assert.isFalse(denied("https://*.bad.example:8443/*", "https://a.bad.example/x"))
   })
 
+  it("is about the host that is asked, and not about what looks like one (url-105, url-106)", () => {
+    assert.isTrue(denied("https://mcp.example/*", "https://mcp.example./mcp"))
+    const spoofed = "https://mcp.example\\@attacker.example/"
+    assert.isTrue(denied("https://mcp.example/*", spoofed))
+    assert.isTrue(allowed("https://mcp.example/*", spoofed))
+    assert.isFalse(denied("https://attacker.example/*", spoofed))
+    assert.isFalse(allowed("https://attacker.example/*", spoofed))
+  })
+
   it("allows no address that only looks like one of a list", () => {
     assert.isTrue(allowed("https://*.good.example/*", "https://api.good.example:443/mcp?x=1"))
     assert.isTrue(allowed("https://good.example/mcp", "https://GOOD.example/mcp"))
@@ -519,6 +528,9 @@ describe("ServerPolicy.hazards", () => {
     assert.deepStrictEqual(line("npx -y @modelcontextprotoco1/server-filesystem@1.0.0"), ["near-name:args.1"])
     assert.deepStrictEqual(line("npx mcp-remot@1.0.0"), ["near-name:args.0"])
     assert.deepStrictEqual(line("uvx mcp-sevrer-git==1.0"), ["near-name:args.0"])
+    assert.deepStrictEqual(line("npx @modelcontextprotocol/server-filesytem@1.0.0"), ["near-name:args.0"])
+    assert.deepStrictEqual(line("npx @playwrigth/mcp@1.0.0"), ["near-name:args.0"])
+    assert.deepStrictEqual(line("npx @modelcontextprotocol/server-filesystem@1.0.0"), [])
     assert.deepStrictEqual(line("npx @modelcontextprotocol/anything@1.0.0"), [])
     assert.deepStrictEqual(line("npx mcp-remote@1.0.0"), [])
   })

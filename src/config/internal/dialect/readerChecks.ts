@@ -11,6 +11,13 @@ import { isReserved, type Reading } from "./readerValues.ts"
 // eslint-disable-next-line no-control-regex
 const lineBreak = /[\u0000\r\n]/
 
+/**
+ * Characters that show nothing, or turn around what follows them, so that one name looks like another. Scripts and emojis
+ * need a few of them, after letters that are not of the alphabet.
+ */
+const unseen =
+  /\p{Bidi_Control}|\p{Zl}|\p{Zp}|\p{Cs}|(?![\u200c\u200d\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}|(?<![^\u0000-\u007f])[\u200c\u200d\ufe0e\ufe0f]/u
+
 /** @internal */
 export const name = (to: Reading, written: string): void => {
   if (isReserved(written)) to.fail("reserved-name")
@@ -18,6 +25,8 @@ export const name = (to: Reading, written: string): void => {
   // eslint-disable-next-line no-control-regex
   else if (written.length > 128 || !/^[^-\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$/.test(written)) {
     to.fail("invalid-name")
+  } else if (unseen.test(written)) {
+    to.fail("invalid-name", undefined, "it has characters that nobody sees")
   } else if (!/^[A-Za-z0-9_-]{1,64}$/.test(written)) to.warn("name-not-portable")
 }
 
@@ -26,7 +35,7 @@ const flagWhitespace = (to: Reading, written: string, at: string): void => {
 }
 
 /** On somebody else's machine: to look there is enough to show Windows' credentials. */
-const isElsewhere = (path: string): boolean => /^\s*(\\\\|\/\/)/.test(path)
+const isElsewhere = (path: string): boolean => /^\s*[\\/]([\\/]|\?\?[\\/])/.test(path)
 
 /** @internal */
 export const command = (to: Reading, written: string, at: string): void => {
@@ -75,7 +84,7 @@ export const header = (to: Reading, name: string, written: string, at: string): 
   const lower = name.toLowerCase()
   if (
     !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || ours.has(lower) || lower.startsWith("mcp-") ||
-    lower.startsWith("sec-websocket-") || unsendable.test(written.trim())
+    lower.startsWith("sec-websocket-") || unsendable.test(written.trim()) || /[^\u0000-\u00ff]/.test(written)
   ) to.fail("invalid-header", name)
   else flagWhitespace(to, written, at)
 }

@@ -12,19 +12,27 @@ import * as Values from "./readerValues.ts"
 /** @internal */
 export const headers = (to: Values.Reading, from: Uses): ReadonlyMap<string, ConfigEntry.Template> | undefined => {
   const headers = new Map<string, ConfigEntry.Template>()
+  const spelled = new Map<string, string>()
+  const set = (name: string, value: ConfigEntry.Template): void => {
+    // which of the two is sent would depend on who sends it
+    const spelling = spelled.get(name.toLowerCase()) ?? name
+    if (spelling !== name) to.fail("invalid-header", name, "it is there twice, in other letters")
+    spelled.set(name.toLowerCase(), name)
+    headers.set(name, value)
+  }
   for (const { key, value } of all(to, from, "headers")) {
     for (const [name, held] of Values.entries(to, value, key)) {
       const at = `${key}.${name}`
       const text = Values.scalar(to, held, at)
       Checks.header(to, name, text, at)
-      headers.set(name, Values.template(to, text, "headers", at))
+      set(name, Values.template(to, text, "headers", at))
     }
   }
   for (const { key, value } of all(to, from, "headerVariables")) {
     for (const [name, held] of Values.entries(to, value, key)) {
       const variable = variableName(to, held, `${key}.${name}`)
       Checks.header(to, name, "", key)
-      headers.set(name, `\${env:${variable}}`)
+      set(name, `\${env:${variable}}`)
     }
   }
   const isSet = (): boolean => Array.from(headers.keys()).some((name) => name.toLowerCase() === "authorization")

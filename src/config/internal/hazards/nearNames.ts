@@ -46,7 +46,34 @@ const known: ReadonlyArray<string> = [
   "task-master-ai"
 ]
 
-const exactly = new Set(known)
+/** Of scopes that have many packages, those that people start. */
+const scoped: ReadonlyArray<string> = [
+  ...[
+    "brave-search",
+    "everart",
+    "everything",
+    "filesystem",
+    "gdrive",
+    "github",
+    "gitlab",
+    "google-maps",
+    "memory",
+    "postgres",
+    "puppeteer",
+    "redis",
+    "sequential-thinking",
+    "slack"
+  ].map((name) => `@modelcontextprotocol/server-${name}`),
+  "@browserbasehq/mcp",
+  "@elastic/mcp-server-elasticsearch",
+  "@notionhq/notion-mcp-server",
+  "@playwright/mcp",
+  "@sentry/mcp-server",
+  "@supabase/mcp-server-supabase",
+  "@upstash/context7-mcp"
+]
+
+const exactly = new Set([...known, ...scoped])
 
 /**
  * Whether one letter more, less or other makes one text the other, or two neighbours in the other order.
@@ -72,6 +99,8 @@ export const nearName = (name: string): string | undefined => {
   const slash = name.startsWith("@") ? name.indexOf("/") : -1
   const part = slash === -1 ? name : name.slice(0, slash)
   // longer than any of them: not worth a look
-  if (part.length > 64 || exactly.has(part.toLowerCase())) return undefined
-  return known.find((one) => isOneOff(part, one))
+  if (name.length > 128 || exactly.has(name.toLowerCase())) return undefined
+  return exactly.has(part.toLowerCase())
+    ? scoped.find((one) => isOneOff(name, one))
+    : known.find((one) => isOneOff(part, one))
 }

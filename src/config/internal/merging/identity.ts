@@ -15,6 +15,15 @@ const sorted = (
     ? []
     : Array.from(fields, ([key, value]): readonly [string, string | null] => [name(key), value]).toSorted(byName)
 
+/** An address can be written in many ways: with a dot at the end of the host, with a part behind # that is never sent. */
+const address = (url: ConfigEntry.Template): string => {
+  if (url.includes("${") || !URL.canParse(url)) return url
+  const parsed = new URL(url)
+  parsed.hash = ""
+  parsed.hostname = parsed.hostname.replace(/\.$/, "")
+  return parsed.href
+}
+
 /**
  * What an entry starts or reaches, and as whom: equal texts for servers that differ in nothing but name and use.
  *
@@ -26,7 +35,7 @@ export const identity = (entry: ConfigEntry.ConfigEntry): string =>
       ? [entry.transport, entry.command, entry.args, sorted(entry.env, (name) => name), entry.cwd, entry.envFile]
       : [
         entry.transport,
-        entry.url,
+        address(entry.url),
         sorted(entry.headers, (name) => name.toLowerCase()),
         sorted(entry.env, (name) => name),
         entry.headersCommand,

@@ -20,8 +20,8 @@ const telling = [
   "BEARER",
   "COOKIE",
   "CONNECTION_STRING",
-  "DATABASE_URL",
-  "WEBHOOK"
+  "WEBHOOK",
+  "KUBECONFIG"
 ]
 
 /** Only as a word, because many a harmless word holds them. */
@@ -39,8 +39,21 @@ const words: ReadonlySet<string> = new Set([
   "CERT",
   "SESSION",
   "SIGNATURE",
-  "SALT"
+  "SALT",
+  "CRED",
+  "CREDS",
+  "PW",
+  "PEM",
+  "MFA",
+  "TOTP",
+  "HMAC",
+  "HOOK",
+  "SK"
 ])
+
+/** Whatever is kept there is reached by an address with a password in it. */
+const stores =
+  /(^|_)(DATABASE|DB|SQL|POSTGRES|POSTGRESQL|PG|MYSQL|MARIADB|MONGO|MONGODB|REDIS|AMQP|RABBITMQ|BROKER|SMTP|JDBC|ELASTICSEARCH|CLICKHOUSE)_?(URL|URI)$/
 
 const posix: ReadonlySet<string> = new Set([
   "HOME",
@@ -94,7 +107,7 @@ export const isHarmless = (name: string): boolean =>
 export const isCredential = (name: string): boolean => {
   if (isHarmless(name)) return false
   const upper = name.toUpperCase()
-  if (telling.some((part) => upper.includes(part))) return true
+  if (telling.some((part) => upper.includes(part)) || stores.test(upper)) return true
   // `apiKey` as well as `API_KEY`
   const parted = name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toUpperCase()
   return parted.split(/[^A-Z0-9]+/).some((word) => words.has(word) || word.endsWith("KEY"))

@@ -51,15 +51,6 @@ const address = (written: ConfigDocument.Value | undefined, { fail }: Notes): vo
   if (url.username !== "" || url.password !== "" || written.includes("#")) fail("invalid-url", "url")
 }
 
-const headers = (written: ConfigDocument.Value | undefined, { fail }: Notes): void => {
-  if (!isTable(written)) return
-  const names = new Set<string>()
-  for (const name of written.keys()) {
-    if (names.has(name.toLowerCase())) fail("invalid-header", name)
-    names.add(name.toLowerCase())
-  }
-}
-
 /** @internal */
 export const agentPlugins: HostTable = {
   host: "agent-plugins",
@@ -90,7 +81,6 @@ export const agentPlugins: HostTable = {
     command(entry.get("command"), notes)
     folder(entry.get("cwd"), notes)
     address(entry.get("url"), notes)
-    headers(entry.get("headers"), notes)
     const env = entry.get("env")
     if (isTable(env)) {
       for (const name of env.keys()) if (name.startsWith("PLUGIN_")) notes.fail("invalid-env", name)
