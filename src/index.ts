@@ -420,6 +420,13 @@ export * as Teardown from "./resilience/Teardown.ts"
 export * as Tool from "./tools/Tool.ts"
 
 /**
+ * How many tokens a text is for a model: an estimate, or a count with a real vocabulary.
+ *
+ * @since 0.1.0
+ */
+export * as Tokens from "./safety/Tokens.ts"
+
+/**
  * What is known of each server's tools: in memory, and between runs where the application wants it.
  *
  * @since 0.1.0
