@@ -28,36 +28,42 @@ export const ServerName = Schema.String.pipe(
   Schema.filter((name) => !["__proto__", "constructor", "prototype"].includes(name))
 )
 
+const isSecret = (value: unknown): value is Redacted.Redacted =>
+  Redacted.isRedacted(value) && typeof Redacted.value(value) === "string"
+
+/** Looked at by hand: a schema for each entry makes of thousands of servers a noticeable wait. */
+const SecretMap = Schema.declare(
+  (input): input is ReadonlyMap<string, Redacted.Redacted> =>
+    input instanceof Map && Array.from(input).every(([name, value]) => typeof name === "string" && isSecret(value)),
+  { identifier: "ReadonlyMap<string, Redacted<string>>" }
+)
+
 /**
  * Secret texts by name. A map, because the names come from files: `__proto__` is a name like any other.
  *
  * @since 0.1.0
  * @category models
  */
-export const Secrets = Schema.transformOrFail(
-  Schema.Unknown,
-  Schema.ReadonlyMapFromSelf({ key: Schema.String, value: Schema.RedactedFromSelf(Schema.String) }),
-  {
-    strict: true,
-    decode: (input, _, ast) => {
-      if (typeof input !== "object" || input === null || Array.isArray(input)) {
-        return ParseResult.fail(new ParseResult.Type(ast, input, "expected an object of texts"))
+export const Secrets = Schema.transformOrFail(Schema.Unknown, SecretMap, {
+  strict: true,
+  decode: (input, _, ast) => {
+    if (typeof input !== "object" || input === null || Array.isArray(input)) {
+      return ParseResult.fail(new ParseResult.Type(ast, input, "expected an object of texts"))
+    }
+    const secrets = new Map<string, Redacted.Redacted>()
+    const entries: Iterable<readonly [unknown, unknown]> = input instanceof Map ? input : Object.entries(input)
+    for (const [name, value] of entries) {
+      const secret = typeof value === "string" ? Redacted.make(value) : value
+      if (typeof name !== "string" || !isSecret(secret)) {
+        return ParseResult.fail(new ParseResult.Type(ast, input, `expected a text at ${JSON.stringify(name)}`))
       }
-      const secrets = new Map<string, Redacted.Redacted>()
-      const entries: Iterable<readonly [unknown, unknown]> = input instanceof Map ? input : Object.entries(input)
-      for (const [name, value] of entries) {
-        const secret = Redacted.isRedacted(value) ? Redacted.value(value) : value
-        if (typeof name !== "string" || typeof secret !== "string") {
-          return ParseResult.fail(new ParseResult.Type(ast, input, `expected a text at ${JSON.stringify(name)}`))
-        }
-        secrets.set(name, Redacted.make(secret))
-      }
-      return ParseResult.succeed(secrets)
-    },
-    encode: (secrets) =>
-      ParseResult.succeed(Object.fromEntries(Array.from(secrets, ([name, value]) => [name, Redacted.value(value)])))
-  }
-)
+      secrets.set(name, secret)
+    }
+    return ParseResult.succeed(secrets)
+  },
+  encode: (secrets) =>
+    ParseResult.succeed(Object.fromEntries(Array.from(secrets, ([name, value]) => [name, Redacted.value(value)])))
+})
 
 /**
  * Texts by header or variable name, or secrets already wrapped.
