@@ -289,6 +289,14 @@ export * as NativeConfig from "./config/NativeConfig.ts"
 export * as OutputSchema from "./tools/OutputSchema.ts"
 
 /**
+ * Rules on what may be called: which tools, resources and prompts of which servers, with which arguments. Pure data, and
+ * the decision over it.
+ *
+ * @since 0.1.0
+ */
+export * as PermissionRule from "./safety/PermissionRule.ts"
+
+/**
  * The constants of the protocol: versions by era, and the names of the stateless era's `_meta` keys.
  *
  * @since 0.1.0
@@ -413,18 +421,18 @@ export * as Supervisor from "./connection/Supervisor.ts"
 export * as Teardown from "./resilience/Teardown.ts"
 
 /**
- * A tool as its server declares it, decoded leniently and one by one.
- *
- * @since 0.1.0
- */
-export * as Tool from "./tools/Tool.ts"
-
-/**
  * How many tokens a text is for a model: an estimate, or a count with a real vocabulary.
  *
  * @since 0.1.0
  */
 export * as Tokens from "./safety/Tokens.ts"
+
+/**
+ * A tool as its server declares it, decoded leniently and one by one.
+ *
+ * @since 0.1.0
+ */
+export * as Tool from "./tools/Tool.ts"
 
 /**
  * What is known of each server's tools: in memory, and between runs where the application wants it.

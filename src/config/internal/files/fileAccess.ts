@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as HostEnvironment from "../../../transport/HostEnvironment.ts"
 import type * as ConfigFiles from "../../ConfigFiles.ts"
-import { wildcard } from "../wildcard.ts"
+import { wildcard } from "../../../internal/wildcard.ts"
 import * as FileContent from "./fileContent.ts"
 
 /** @internal */

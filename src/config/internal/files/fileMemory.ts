@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type * as ConfigFiles from "../../ConfigFiles.ts"
-import { wildcard } from "../wildcard.ts"
+import { wildcard } from "../../../internal/wildcard.ts"
 
 const isBelow = (folder: string, path: string): boolean =>
   path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`)

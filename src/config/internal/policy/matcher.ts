@@ -2,7 +2,7 @@
  * @internal
  */
 import type * as ServerPolicy from "../../ServerPolicy.ts"
-import { wildcard } from "../wildcard.ts"
+import { wildcard } from "../../../internal/wildcard.ts"
 import { type Address, address, addressPattern } from "./address.ts"
 
 /**
