@@ -64,7 +64,7 @@ export interface Rights {
   readonly substitute: boolean
   /** Whether it may say which tools need no approval. */
   readonly approveTools: boolean
-  /** Whether it may set, for its servers, variables that make other programs load code. */
+  /** Whether it may set, for its servers, variables that make other programs load code, or trust whoever answers. */
   readonly loaderVariables: boolean
   /** Whether its policy may allow; everybody may deny. */
   readonly allow: boolean

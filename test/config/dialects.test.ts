@@ -490,6 +490,45 @@ const cases: ReadonlyArray<Case> = [
     entry: { type: "remote", url, headers: { A: "{env:T}" } },
     is: { ...behind("auto"), headers: { A: "${env:T}" } }
   },
+  ...[
+    { headers: { Authorization: "Bearer x" } },
+    { headers: { "X-Api-Key": "x" } },
+    { headers: { Cookie: "x" } },
+    { headers: { "X-Team": "${env:TEAM}" } },
+    { headersCommand: ["print-token"] },
+    { oauth: { clientId: "a", clientSecret: "x" } },
+    { url: "http://me:x@a.example/" },
+    { url: "ws://a.example/", headers: { Authorization: "x" } },
+    { url: "http://a.example/${env:A}", headers: { Authorization: "x" } }
+  ].map((more) => (
+    {
+      host: "native",
+      it: `sends no credentials of a project in the clear: ${JSON.stringify(more)}`,
+      scope: "project" as const,
+      entry: { url: "http://a.example/", ...more },
+      is: "insecure-url:url"
+    }
+  )),
+  {
+    host: "native",
+    it: "sends what is no secret",
+    scope: "project",
+    entry: { url: "http://a.example/", headers: { "X-Team": "a" } },
+    is: { ...behind("auto"), url: "http://a.example/", headers: { "X-Team": "a" }, warnings: ["insecure-url"] }
+  },
+  {
+    host: "native",
+    it: "sends credentials to this machine, where nobody is on the way",
+    scope: "project",
+    entry: { url: "http://127.0.0.1:1/", headers: { Authorization: "x" } },
+    is: { ...behind("auto"), url: "http://127.0.0.1:1/", headers: { Authorization: "x" } }
+  },
+  {
+    host: "native",
+    it: "sends them as the person says that it is",
+    entry: { url: "http://a.example/", headers: { Authorization: "x" } },
+    is: { ...behind("auto"), url: "http://a.example/", headers: { Authorization: "x" }, warnings: ["insecure-url"] }
+  },
   {
     host: "kilo",
     it: "lets no file of a project read variables for headers",
@@ -987,7 +1026,7 @@ describe("whatever a file holds", () => {
           const { entry } = Rights.withRights(item.entry, origin)
           assert.isUndefined(entry.tools?.autoApprove)
           assert.notStrictEqual(entry.transport === "stdio" && (entry.inheritEnv ?? false), true)
-          for (const [name, value] of entry.env ?? []) if (value !== null) assert.isFalse(Rights.isLoader(name), name)
+          for (const [name, value] of entry.env ?? []) if (value !== null) assert.isFalse(Rights.isHostile(name), name)
           assert.deepStrictEqual(Rights.withRights(entry, origin), { entry, warnings: [] })
           assert.strictEqual(Rights.withRights(item.entry, "home").entry, item.entry)
         }
@@ -1061,6 +1100,12 @@ describe("the rights of an entry", () => {
       "env-dropped:env.npm_config_x",
       "ignored-in-project:inheritEnv"
     ])
+  })
+
+  it("in a workspace let no program be made to trust whoever answers", () => {
+    const env = new Map([["NODE_TLS_REJECT_UNAUTHORIZED", "0"], ["ssl_key", "x"], ["sslkeylogfile", "/tmp/x"]])
+    const { entry: left } = Rights.withRights({ ...entry, env }, "workspace")
+    assert.deepStrictEqual(plain(left.env), { ssl_key: "x" })
   })
 
   it("in a file of one's own are all there", () => {

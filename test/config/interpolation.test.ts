@@ -438,6 +438,20 @@ describe("a configuration", () => {
       ) yield* refused(config, Resolution.layerTest({ inputs: { i: "canary" } }))
     }))
 
+  it.effect("of a workspace sends no credentials in the clear, wherever a variable leads", () =>
+    Effect.gen(function*() {
+      const own = new Map([["HOST", Redacted.make("http://a.example")]])
+      const to = (origin: Scope.Origin, url: string, headers: ReadonlyMap<string, Redacted.Redacted>) =>
+        remote({ url, headers, expansion: expansion(origin, { own }) })
+      const token = new Map([["authorization", Redacted.make("Bearer x")]])
+      const clear = "${env:HOST}/mcp"
+      assert.strictEqual((yield* refused(to("workspace", clear, token))).path, "url")
+      yield* resolve(to("workspace", clear, new Map([["x-team", Redacted.make("a")]])))
+      yield* resolve(to("home", clear, token))
+      yield* resolve(to("workspace", "http://localhost:1/mcp", token))
+      yield* resolve(to("workspace", "https://a.example/mcp", token))
+    }))
+
   it.effect("of a workspace asks nobody and runs nothing if it asks for anything that is forbidden", () =>
     Effect.gen(function*() {
       let asked = 0

@@ -83,7 +83,8 @@ const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: strin
   "name-not-portable": () => "Not every client takes such a name: prefer 1 to 64 letters, digits, _ and -",
   "duplicate-key": (at) => `The key ${at} is there twice, and the last one counts: remove one`,
   "duplicate-name": (at) => `Two servers are called ${at}, and the last one counts: rename one`,
-  "env-dropped": (at) => `${at} makes programs load other code and is left out: set it in a file of your own`,
+  "env-dropped": (at) =>
+    `${at} makes programs load other code, or trust others, and is left out: set it in a file of your own`,
   "wrong-root-key": (at, host) => `${host} does not look for servers under ${at}: rename that key`,
   "empty-file": () => "The file is empty: add servers or remove it",
   "no-servers": () => "There are no servers in the file: put them under the root key of its host",

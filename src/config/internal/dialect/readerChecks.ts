@@ -3,7 +3,9 @@
  *
  * @internal
  */
+import type * as ConfigEntry from "../../ConfigEntry.ts"
 import * as Interpolation from "../../Interpolation.ts"
+import * as ClearText from "../templates/clearText.ts"
 import type * as Table from "./dialects/table.ts"
 import { isReserved, type Reading } from "./readerValues.ts"
 
@@ -11,12 +13,11 @@ import { isReserved, type Reading } from "./readerValues.ts"
 // eslint-disable-next-line no-control-regex
 const lineBreak = /[\u0000\r\n]/
 
-/**
- * Characters that show nothing, or turn around what follows them, so that one name looks like another. Scripts and emojis
- * need a few of them, after letters that are not of the alphabet.
- */
-const unseen =
-  /\p{Bidi_Control}|\p{Zl}|\p{Zp}|\p{Cs}|(?![\u200c\u200d\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}|(?<![^\u0000-\u007f])[\u200c\u200d\ufe0e\ufe0f]/u
+/** What shows nothing, or turns around what follows it, so that one name looks like another. */
+const unseen = /\p{Bidi_Control}|\p{Zl}|\p{Zp}|\p{Cs}|\p{Default_Ignorable_Code_Point}/u
+
+/** Scripts and emojis are put together with a few of these, after a letter that is not of the alphabet. */
+const joining = /(?<=[^\u0000-\u007f])(?:\u200c|\u200d|\ufe0e|\ufe0f)/gu
 
 /** @internal */
 export const name = (to: Reading, written: string): void => {
@@ -25,7 +26,7 @@ export const name = (to: Reading, written: string): void => {
   // eslint-disable-next-line no-control-regex
   else if (written.length > 128 || !/^[^-\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$/.test(written)) {
     to.fail("invalid-name")
-  } else if (unseen.test(written)) {
+  } else if (unseen.test(written.replace(joining, ""))) {
     to.fail("invalid-name", undefined, "it has characters that nobody sees")
   } else if (!/^[A-Za-z0-9_-]{1,64}$/.test(written)) to.warn("name-not-portable")
 }
@@ -89,15 +90,35 @@ export const header = (to: Reading, name: string, written: string, at: string): 
   else flagWhitespace(to, written, at)
 }
 
-const isLoopback = (host: string): boolean =>
-  /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host.replace(/\.$/, ""))
-
 const schemes: ReadonlyMap<string, ReadonlyArray<Table.Transport>> = new Map([
   ["http:", ["streamable-http", "sse", "auto"]],
   ["https:", ["streamable-http", "sse", "auto"]],
   ["ws:", ["ws"]],
   ["wss:", ["ws"]]
 ])
+
+/** What a template begins with, if that says already who is asked. */
+const startsWithHost = /^[a-z]+:\/\/[^/?#]+[/?#]/i
+
+/**
+ * That what a stranger has written sends no credentials in the clear. Where a variable says who is asked, that is seen
+ * when it is known.
+ *
+ * @internal
+ */
+export const confidential = (to: Reading, entry: ConfigEntry.ConfigEntry): void => {
+  if (entry.transport === "stdio") return
+  const parts = Interpolation.parse(entry.url.trim())
+  const begin = parts[0]
+  const stand = parts.map((part) => typeof part === "string" ? part : "x").join("")
+  if (typeof begin !== "string" || !(parts.length === 1 || startsWithHost.test(begin)) || !URL.canParse(stand)) return
+  const url = new URL(stand)
+  const { headers = [], headersCommand, oauth } = entry
+  const clientSecret = oauth === false ? undefined : oauth?.clientSecret
+  const isTold = url.username !== "" || url.password !== "" ||
+    ClearText.hasCredentials({ headers, headersCommand, clientSecret })
+  if (isTold && ClearText.isClear(url)) to.fail("insecure-url", "url", "it is sent credentials")
+}
 
 /**
  * An address, as far as it can be told before its variables are known, and the transport it has.
@@ -136,8 +157,7 @@ export const address = (
   if (URL.canParse(stand)) {
     const url = new URL(stand)
     if (url.username !== "" || url.password !== "") to.warn("url-userinfo")
-    const hostIsKnown = isWhole || /^[a-z]+:\/\/[^/?#]+[/?#]/i.test(begin)
-    if (hostIsKnown && (url.protocol === "http:" || url.protocol === "ws:") && !isLoopback(url.hostname)) {
+    if (ClearText.isClear(url) && (isWhole || startsWithHost.test(begin))) {
       if (to.table.encrypted === true) to.fail("insecure-url", at)
       else to.warn("insecure-url")
     }

@@ -7,6 +7,7 @@ import type * as ConfigDocument from "../../ConfigDocument.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
 import type * as ConfigIssue from "../../ConfigIssue.ts"
 import type * as Dialect from "../../Dialect.ts"
+import * as Scope from "../../Scope.ts"
 import * as Table from "./dialects/table.ts"
 import * as Checks from "./readerChecks.ts"
 import * as Hints from "./readerHints.ts"
@@ -188,6 +189,7 @@ export const read = (
   }
   const entry = server(to, at.name, written, own)
   const finished = to.fault() === undefined ? own.table.finish?.(entry, raw, to, context) ?? entry : entry
+  if (!Scope.rights(context.origin).environment) Checks.confidential(to, finished)
   const fault = to.fault()
   if (fault !== undefined) return invalid(fault)
   for (const id of to.inputs) inputs.add(id)

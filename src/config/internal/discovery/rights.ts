@@ -85,15 +85,24 @@ const loaders: ReadonlySet<string> = new Set([
 /** Families of them: all variables of the dynamic linkers, and of git's and npm's settings. */
 const families = /^(LD_|DYLD_|GIT_CONFIG|NPM_CONFIG_|YARN_|BASH_FUNC_)/
 
+/** Variables with which a program does not look any more whom it speaks to, or tells everybody what it says. */
+const unguarded: ReadonlySet<string> = new Set([
+  "GIT_SSL_NO_VERIFY",
+  "NODE_EXTRA_CA_CERTS",
+  "NODE_TLS_REJECT_UNAUTHORIZED",
+  "PYTHONHTTPSVERIFY",
+  "SSLKEYLOGFILE"
+])
+
 /**
- * Whether a variable makes other programs load code. In any case of letters, because Windows does not tell them apart
- * and npm neither.
+ * Whether a variable is nothing that somebody else may set for a program: it makes it load code, or takes the protection
+ * of its connections away. In any case of letters, because Windows does not tell them apart and npm neither.
  *
  * @internal
  */
-export const isLoader = (name: string): boolean => {
+export const isHostile = (name: string): boolean => {
   const upper = name.toUpperCase()
-  return loaders.has(upper) || families.test(upper)
+  return loaders.has(upper) || unguarded.has(upper) || families.test(upper)
 }
 
 /** Variables that decide which programs and packages are found, where their settings are, and whom they believe. */
@@ -108,8 +117,6 @@ const finders: ReadonlySet<string> = new Set([
   "HTTPS_PROXY",
   "HTTP_PROXY",
   "LOCALAPPDATA",
-  "NODE_EXTRA_CA_CERTS",
-  "NODE_TLS_REJECT_UNAUTHORIZED",
   "PATH",
   "PATHEXT",
   "REQUESTS_CA_BUNDLE",
@@ -131,7 +138,7 @@ const finding = /^(XDG_|PIP_|PIPX_|UV_|BUN_|DENO_|COREPACK_|PNPM_|CARGO_|CONDA_|
  */
 export const isDeciding = (name: string): boolean => {
   const upper = name.toUpperCase()
-  return isLoader(name) || finders.has(upper) || finding.test(upper)
+  return isHostile(name) || finders.has(upper) || finding.test(upper)
 }
 
 /** The words with which a host approves less than it would without them. */
@@ -168,7 +175,7 @@ export const withRights = (
   }
   if (!rights.loaderVariables && left.env !== undefined) {
     const { env, ...others } = left
-    const kept = new Map(Array.from(env).filter(([name, value]) => value === null || !isLoader(name)))
+    const kept = new Map(Array.from(env).filter(([name, value]) => value === null || !isHostile(name)))
     for (const name of env.keys()) if (!kept.has(name)) warnings.push({ kind: "env-dropped", at: `env.${name}` })
     left = kept.size === 0 ? others : { ...others, env: kept }
   }

@@ -20,6 +20,7 @@ import * as ServerConfig from "../../ServerConfig.ts"
 import * as ServerPolicy from "../../ServerPolicy.ts"
 import * as Rights from "../discovery/rights.ts"
 import * as Paths from "../files/paths.ts"
+import * as ClearText from "./clearText.ts"
 import * as CommandLine from "./commandLine.ts"
 import * as EnvFile from "./envFile.ts"
 import * as Fields from "./fields.ts"
@@ -214,6 +215,21 @@ const checked = (
     return faulty(config.name, path, `what it says is not valid here once its variables have values: look at ${which}`)
   })
 
+/** What a stranger has written sends no credentials in the clear. */
+const confidential = (
+  { expansion, ...written }: ServerConfig.ServerConfig,
+  plain: ServerConfig.ServerConfig
+): Effect.Effect<void, Failure> => {
+  if (!("url" in written) || !("url" in plain) || expansion === undefined) return Effect.void
+  if (Scope.rights(expansion.origin).environment || !ClearText.isClear(new URL(plain.url))) return Effect.void
+  const { headers = new Map<string, Redacted.Redacted>(), headersCommand, oauth } = written
+  const templates = Array.from(headers, ([name, template]) => [name, Redacted.value(template)] as const)
+  const clientSecret = oauth === false ? undefined : oauth?.clientSecret
+  return ClearText.hasCredentials({ headers: templates, headersCommand, clientSecret })
+    ? Effect.fail(faulty(written.name, "url", "it is not encrypted, and credentials are sent to it: use https"))
+    : Effect.void
+}
+
 const withEnvFile = (
   outside: Outside,
   config: ServerConfig.ServerConfig,
@@ -254,6 +270,7 @@ const resolved = (outside: Outside, config: ServerConfig.ServerConfig, expansion
     }
     const { fields, warnings } = yield* filled(narrowed.config, { ...asking, answers })
     const plain = yield* checked(fields, narrowed.config)
+    yield* confidential(narrowed.config, plain)
     const complete = yield* withEnvFile(outside, plain, expansion, host)
     return {
       config: Paths.anchored(complete, expansion.directory, Paths.home(expansion, host), host.platform),
