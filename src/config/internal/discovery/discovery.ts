@@ -109,7 +109,7 @@ const conclude = (
   ]
   const { entry } = item
   const enabled = Filter.isEnabled(switches, entry)
-  const given = { ...config.right, enabled }
+  const given = config.right.enabled === enabled ? config.right : { ...config.right, enabled }
   if (decision !== "allowed") {
     // whoever could not have let it start cannot keep an application from starting either
     const mayBeRequired = Scope.rights(provenance.origin).start && isDeniedByRight(given, fingerprint, policies)

@@ -67,6 +67,9 @@ export const number = (text: string, line: () => number): number | bigint => {
   return !Number.isSafeInteger(value) && /^[-+]?\d+$/.test(text) ? BigInt(text) : value
 }
 
+/** A carriage return alone ends a line too. */
+const lineEnd = /\r\n?|\n/g
+
 /**
  * The lines of a text: of an offset, from 1.
  *
@@ -77,11 +80,8 @@ export const lines = (text: string): (offset: number) => number => {
   return (offset) => {
     if (starts === undefined) {
       starts = [0]
-      for (let at = 0; at < text.length; at++) {
-        const char = text.charCodeAt(at)
-        // a carriage return alone ends a line too
-        if (char === 10 || (char === 13 && text.charCodeAt(at + 1) !== 10)) starts.push(at + 1)
-      }
+      const end = new RegExp(lineEnd)
+      while (end.test(text)) starts.push(end.lastIndex)
     }
     let low = 0
     let high = starts.length
