@@ -25,6 +25,7 @@ import type * as Teardown from "./resilience/Teardown.ts"
 import type * as Approval from "./safety/Approval.ts"
 import type * as HiddenText from "./safety/HiddenText.ts"
 import type * as PermissionRule from "./safety/PermissionRule.ts"
+import type * as ToolPins from "./tools/ToolPins.ts"
 import type * as Transport from "./transport/Transport.ts"
 
 /**
@@ -67,6 +68,13 @@ export type McpEvent = Data.TaggedEnum<{
   }
   /** A list of tools was fetched, and differs from the one before. */
   ToolsRefreshed: { readonly server: string; readonly tools: number; readonly rejected: number }
+  /** A tool is not what was agreed to; told once of each fingerprint. */
+  ToolQuarantined: {
+    readonly server: string
+    readonly tool: string
+    readonly fingerprint: string
+    readonly changes: ReadonlyArray<ToolPins.Change>
+  }
   /** Something about what is kept between runs; the runtime goes on without it. */
   CacheIssue: { readonly server: string | undefined; readonly detail: string }
   CallBegan: { readonly callId: string; readonly server: string; readonly tool: string }

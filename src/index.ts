@@ -355,6 +355,13 @@ export * as RuntimeMetrics from "./observability/RuntimeMetrics.ts"
 export * as Scope from "./config/Scope.ts"
 
 /**
+ * Records in a trust store that nobody without the key can write: each is signed, with what it is and whose.
+ *
+ * @since 0.1.0
+ */
+export * as Sealed from "./config/Sealed.ts"
+
+/**
  * The connector over `@modelcontextprotocol/sdk` (1.x): the session era only, and the only one with its experimental
  * tasks. Loaded when the first server connects.
  *
@@ -468,6 +475,17 @@ export * as ToolIndex from "./tools/ToolIndex.ts"
  * @since 0.1.0
  */
 export * as ToolName from "./tools/ToolName.ts"
+
+/**
+ * What each tool was when it was first seen. A server may be agreed to once and change what its tools say later: a tool
+ * that is not what it was is set aside until somebody has looked at the difference, and the others are unharmed.
+ *
+ * It is not seen if a tool does something else and still says the same. Instructions, prompts and resources of a server
+ * are not pinned.
+ *
+ * @since 0.1.0
+ */
+export * as ToolPins from "./tools/ToolPins.ts"
 
 /**
  * The result of a tool call: decoded once, leniently, part by part. Unknown kinds of content are kept.

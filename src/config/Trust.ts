@@ -6,7 +6,6 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
@@ -15,6 +14,7 @@ import type * as Expansion from "./Expansion.ts"
 import * as Consent from "./internal/trust/consent.ts"
 import * as internal from "./internal/trust/trust.ts"
 import type * as Provenance from "./Provenance.ts"
+import type * as Sealed from "./Sealed.ts"
 import * as TrustStore from "./TrustStore.ts"
 
 /**
@@ -86,7 +86,7 @@ export interface Options {
    */
   readonly approved: ReadonlyArray<string>
   /** The key that decisions are signed with, for example from a keyring (default: a random one, beside the decisions). */
-  readonly key: Effect.Effect<Redacted.Redacted, { readonly message: string }> | undefined
+  readonly key: Sealed.Key | undefined
 }
 
 /**

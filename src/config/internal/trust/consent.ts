@@ -3,12 +3,12 @@
  *
  * @internal
  */
+import { foreign, quoted } from "../../../internal/visible.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
 import * as Interpolation from "../../Interpolation.ts"
 import * as Provenance from "../../Provenance.ts"
 import type * as Trust from "../../Trust.ts"
 import * as Exposure from "../hazards/exposure.ts"
-import { foreign, quoted } from "./visible.ts"
 
 type Line = Trust.ConsentLine
 

@@ -3,26 +3,23 @@
  *
  * @internal
  */
-import type * as PlatformError from "@effect/platform/Error"
-import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
+import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Mailbox from "../../../internal/mailbox.ts"
 import * as McpError from "../../../McpError.ts"
 import * as McpEvent from "../../../McpEvent.ts"
-import * as UntrustedText from "../../../UntrustedText.ts"
 import * as Interpolation from "../../Interpolation.ts"
+import type * as Sealed from "../../Sealed.ts"
 import type * as Trust from "../../Trust.ts"
 import * as TrustStore from "../../TrustStore.ts"
 import * as Approval from "./approval.ts"
-import * as TrustKey from "./trustKey.ts"
+import { bounded } from "./bounded.ts"
 
 type Service = Trust.Trust["Type"]
 
@@ -32,29 +29,11 @@ interface Reviewed {
   readonly verdict: Trust.Verdict
 }
 
-/** A disk that does not answer is waited for no longer, whatever is asked of it. */
-const patience = Duration.seconds(5)
-
-const keyName = "key"
-
 /** What a review tells one by one: a file with thousands of servers is not to drown all other news. */
 const tellable = 64
 
 /** How many changes somebody who does not look may miss the rest of. */
 const backlog = 1_024
-
-const detailOf = (cause: Cause.Cause<{ readonly message: string }>): string => {
-  const failure = Cause.failureOption(cause)
-  return failure._tag === "Some" ? UntrustedText.excerpt(failure.value.message, 256) : "the store broke down"
-}
-
-/** Detached, because a file system that is stuck does not let go of whoever asked it. */
-const bounded = <A, E extends { readonly message: string }>(operation: Effect.Effect<A, E>): Effect.Effect<A, string> =>
-  operation.pipe(
-    Effect.disconnect,
-    Effect.timeoutFail({ duration: patience, onTimeout: () => ({ message: "the store does not answer" }) }),
-    Effect.catchAllCause((cause) => Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.fail(detailOf(cause)))
-  )
 
 /** @internal */
 export const harmless = ({ variables }: Trust.Candidate): ReadonlyArray<string> =>
@@ -74,6 +53,7 @@ export const make = (
   Effect.gen(function*() {
     const events = yield* McpEvent.McpEvents
     const store = yield* TrustStore.TrustStore
+    const approvals = Approval.make(store, options.key)
     const turn = yield* Effect.makeSemaphore(1)
     const listed = new Set(options.approved.map((fingerprint) => fingerprint.trim().toLowerCase()))
     const readers = new Set<Mailbox.Mailbox<void, never>>()
@@ -87,8 +67,6 @@ export const make = (
       })
     )
 
-    const get = (key: string) => bounded(store.get(key))
-
     /** Said once: a review follows every change of every file. */
     const complain = (server: string, detail: string): void => {
       const complaint = JSON.stringify([server, detail])
@@ -100,40 +78,22 @@ export const make = (
     const tell = ({ candidate: { fingerprint, root, server }, verdict }: Reviewed): void =>
       events.publish(McpEvent.McpEvent.TrustChanged({ server, root, fingerprint, verdict }))
 
-    /** The key that there is: none is made for what is only looked at. */
-    const key: Effect.Effect<Redacted.Redacted | undefined, string> = options.key === undefined
-      ? Effect.map(get(keyName), (kept) =>
-        Option.isSome(kept) && TrustKey.isKey(kept.value) ? Redacted.make(kept.value) : undefined)
-      : bounded(options.key)
-
-    const makeKey: Effect.Effect<Redacted.Redacted, PlatformError.PlatformError> = Effect.gen(function*() {
-      const kept = yield* store.get(keyName)
-      if (Option.isSome(kept) && !TrustKey.isKey(kept.value)) {
-        yield* store.set(`aside-${keyName}`, kept.value)
-        yield* store.remove(keyName)
-      }
-      // of many who begin at the same time, all get the key of one
-      return Redacted.make(yield* store.create(keyName, yield* TrustKey.random))
-    })
-
-    const unkept = (server: string) => (detail: string) =>
-      new McpError.TrustNotKept({ server, detail })
+    const unkept = (server: string) => ({ detail }: Sealed.Unusable) => new McpError.TrustNotKept({ server, detail })
 
     /** What is kept of one, and what it means for what it is now. */
     const look = (
       candidate: Trust.Candidate,
-      current: Effect.Effect<Redacted.Redacted | undefined, string>
-    ): Effect.Effect<Trust.Verdict, string> =>
+      current: Effect.Effect<Redacted.Redacted | undefined, Sealed.Unusable>
+    ): Effect.Effect<Trust.Verdict, Sealed.Unusable> =>
       Effect.gen(function*() {
-        const kept = yield* get(Approval.keyOf(candidate))
-        if (Option.isNone(kept)) return pendingFor("new")
-        const approval = Approval.decode(yield* current, kept.value, candidate)
-        if (approval === undefined) {
+        const found = yield* approvals.get(Approval.placeOf(candidate), current)
+        if (found._tag === "Nothing") return pendingFor("new")
+        if (found._tag === "Broken") {
           complain(candidate.server, "what is kept of the answer about it was not written by this runtime")
           return pendingFor("tampered")
         }
-        const { fingerprint, grants, mac } = approval
-        const gone = yield* get(Approval.voidKeyOf(candidate))
+        const { mac, record: { fingerprint, grants } } = found
+        const gone = yield* bounded(store.get(Approval.voidKeyOf(candidate)))
         const isVoid = voided.has(mac) || (Option.isSome(gone) && gone.value === mac)
         if (fingerprint === candidate.fingerprint && !isVoid) return { _tag: "Approved", grants }
         voided.add(mac)
@@ -141,7 +101,7 @@ export const make = (
         // somebody gives in another process at this moment is not lost
         const put = isVoid ? Effect.void : bounded(store.set(Approval.voidKeyOf(candidate), mac))
         return yield* Effect.match(put, {
-          onFailure: (detail) => {
+          onFailure: ({ detail }) => {
             complain(candidate.server, detail)
             return pendingFor("changed")
           },
@@ -152,19 +112,19 @@ export const make = (
     /** What can be told without a look at what is kept of each. */
     const known = (candidate: Trust.Candidate, has: (key: string) => boolean): Trust.Verdict | undefined => {
       if (listed.has(candidate.fingerprint)) return { _tag: "Approved", grants: harmless(candidate) }
-      return has(Approval.keyOf(candidate)) ? undefined : pendingFor("new")
+      return has(approvals.nameOf(Approval.placeOf(candidate))) ? undefined : pendingFor("new")
     }
 
     const review: Service["review"] = (candidates) =>
       turn.withPermits(1)(Effect.gen(function*() {
-        const unread = (candidate: Trust.Candidate) => (detail: string) =>
+        const unread = (candidate: Trust.Candidate) => ({ detail }: Sealed.Unusable) =>
           Effect.sync(() => {
             complain(candidate.server, detail)
             return pendingFor("new")
           })
         // what cannot be listed is looked for one by one, and says then what is wrong
         const has = yield* Effect.orElseSucceed(bounded(store.present), () => () => true)
-        const current = yield* Effect.cached(key)
+        const current = yield* Effect.cached(approvals.key)
         const verdicts = new Map<Trust.Candidate, Trust.Verdict>()
         const unknown: Array<Trust.Candidate> = []
         for (const candidate of candidates) {
@@ -186,9 +146,7 @@ export const make = (
             ? !isSame(old.verdict, verdict)
             : verdict._tag === "Pending"
         }).slice(0, tellable).forEach(tell)
-        return all.map(({ verdict }) =>
-          verdict
-        )
+        return all.map(({ verdict }) => verdict)
       }))
 
     const decided = (candidate: Trust.Candidate, verdict: Trust.Verdict): void => {
@@ -197,11 +155,14 @@ export const make = (
         reviewed = new Map(reviewed).set(candidate.server, { candidate, verdict })
       }
       tell({ candidate, verdict })
-      for (const reader of readers) reader.offer(undefined)
+      for (const reader of readers) {
+        reader.offer(undefined)
+      }
     }
 
     const find = (wanted: string): Either.Either<Trust.Candidate, McpError.NotFound> => {
-      const all = Array.from(reviewed.values(), ({ candidate }) => candidate)
+      const all = Array.from(reviewed.values(), ({ candidate }) =>
+        candidate)
       // a fingerprint first: a server may be called anything, even like the fingerprint of another
       const found = all.find((one) => one.fingerprint === wanted) ?? all.find(({ server }) => server === wanted)
       const suggestions = all.map(({ server }) => server)
@@ -211,36 +172,24 @@ export const make = (
       )
     }
 
-    /** Keeps what was found in the place of an approval, for whoever wants to know who wrote it. */
-    const putAside = (candidate: Trust.Candidate, current: Redacted.Redacted) =>
-      Effect.flatMap(store.get(Approval.keyOf(candidate)), (kept) =>
-        Option.isSome(kept) && Approval.decode(current, kept.value, candidate) === undefined
-          ? store.set(Approval.asideKeyOf(candidate), kept.value)
-          : Effect.void)
-
     const approve: Service["approve"] = (wanted, own) =>
       turn.withPermits(1)(Effect.gen(function*() {
         const candidate = yield* find(wanted)
         const { fingerprint, root, server } = candidate
         const grants = own?.variables === undefined
           ? harmless(candidate)
-          : candidate.variables.filter((name) =>
-            own.variables?.includes(name)
-          )
+          : candidate.variables.filter((name) => own.variables?.includes(name))
         const at = yield* Clock.currentTimeMillis
-        yield* bounded(Effect.gen(function*() {
-          const signing = yield* options.key ?? makeKey
-          yield* putAside(candidate, signing)
-          const approval = { root, server, fingerprint, grants, at, nonce: yield* TrustKey.random }
-          yield* store.set(Approval.keyOf(candidate), Approval.encode(signing, approval))
-        })).pipe(Effect.mapError(unkept(server)))
+        yield* approvals.set(Approval.placeOf(candidate), { root, server, fingerprint, grants, at }).pipe(
+          Effect.mapError(unkept(server))
+        )
         decided(candidate, { _tag: "Approved", grants })
       }))
 
     const revoke: Service["revoke"] = (wanted) =>
       turn.withPermits(1)(Effect.gen(function*() {
         const candidate = yield* find(wanted)
-        yield* bounded(store.remove(Approval.keyOf(candidate))).pipe(Effect.mapError(unkept(candidate.server)))
+        yield* approvals.remove(Approval.placeOf(candidate)).pipe(Effect.mapError(unkept(candidate.server)))
         listed.delete(candidate.fingerprint)
         decided(candidate, pendingFor("new"))
       }))
@@ -261,8 +210,7 @@ export const make = (
             readers.add(reader)
             return reader
           }),
-          (reader) =>
-            Effect.sync(() => readers.delete(reader))
+          (reader) => Effect.sync(() => readers.delete(reader))
         ),
         (reader) => Mailbox.stream(reader)
       ))

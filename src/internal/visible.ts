@@ -4,7 +4,7 @@
  *
  * @internal
  */
-import * as UntrustedText from "../../../UntrustedText.ts"
+import * as UntrustedText from "../UntrustedText.ts"
 
 /** Blanks that look like a space or like nothing, marks that change the character before them, halves of characters. */
 const blank = /(?! )[\p{Zs}\p{Cs}\p{Variation_Selector}\p{Default_Ignorable_Code_Point}\u2800]|\p{M}{4,}/gu
@@ -12,17 +12,22 @@ const blank = /(?! )[\p{Zs}\p{Cs}\p{Variation_Selector}\p{Default_Ignorable_Code
 const code = (char: string): string => `\\u{${char.codePointAt(0)!.toString(16)}}`
 
 /**
- * In quotes, so that its beginning and end are seen. A backslash is written twice, so that whatever follows a single one
- * is ours; spaces in a row are counted, so that they push nothing out of sight.
+ * Spaces in a row are counted, so that they push nothing out of sight. In the text each backslash must be one of two, so
+ * that whatever follows a single one is ours.
  *
  * @internal
  */
-export const quoted = (text: string): string => {
-  const escaped = UntrustedText.escape(text.replace(/["\\]/g, "\\$&"))
+export const shown = (text: string): string =>
+  UntrustedText.escape(text)
     .replace(blank, (chars) => Array.from(chars, code).join(""))
     .replace(/ {3,}/g, (spaces) => `\\u{20*${spaces.length}}`)
-  return `"${escaped}"`
-}
+
+/**
+ * In quotes, so that its beginning and end are seen, with every backslash written twice.
+ *
+ * @internal
+ */
+export const quoted = (text: string): string => `"${shown(text.replace(/["\\]/g, "\\$&"))}"`
 
 /**
  * The characters of a text that could be taken for others, by their numbers.

@@ -1,0 +1,58 @@
+/**
+ * Telling of decisions: at once to those who listen, and as a stream.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Mailbox from "../../../internal/mailbox.ts"
+
+/** How many decisions somebody who does not look may miss the rest of. */
+const backlog = 1_024
+
+/** @internal */
+export interface Decisions {
+  readonly tell: (server: string) => void
+  readonly listen: (listener: (server: string) => void) => () => void
+  readonly changes: Stream.Stream<void>
+}
+
+/**
+ * The stream ends with the scope.
+ *
+ * @internal
+ */
+export const make: Effect.Effect<Decisions, never, Scope.Scope> = Effect.gen(function*() {
+  const readers = new Set<Mailbox.Mailbox<void, never>>()
+  const listeners = new Set<(server: string) => void>()
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      for (const reader of readers) reader.end(Exit.succeed([]))
+    })
+  )
+  return {
+    tell: (server) => {
+      for (const listener of listeners) listener(server)
+      for (const reader of readers) reader.offer(undefined)
+    },
+    listen: (listener) => {
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+      }
+    },
+    changes: Stream.unwrapScoped(Effect.map(
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          const reader = Mailbox.make<void, never>(backlog)
+          readers.add(reader)
+          return reader
+        }),
+        (reader) => Effect.sync(() => readers.delete(reader))
+      ),
+      (reader) => Mailbox.stream(reader)
+    ))
+  }
+})

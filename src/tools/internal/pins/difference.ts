@@ -1,0 +1,150 @@
+/**
+ * What is not the same in two definitions, place by place, cut to what a person can look at.
+ *
+ * @internal
+ */
+import { shown } from "../../../internal/visible.ts"
+import type * as Tool from "../../Tool.ts"
+import type * as ToolPins from "../../ToolPins.ts"
+import { canonical, elements, fields, staysSchema } from "./canonical.ts"
+import { isSchema, pinned } from "./fingerprinting.ts"
+
+/** More are counted, and not told. */
+const maxChanges = 64
+
+/** Characters of a value. */
+const maxLength = 2_048
+
+/** What stands before and after the part of a text that has changed. */
+const around = 64
+
+/** Deeper values are compared as a whole. */
+const maxDepth = 64
+
+type Change = ToolPins.Change
+
+const pointer = (path: string, key: string | number): string =>
+  `${path}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`
+
+const cut = (text: string): string =>
+  text.length <= maxLength ? text : `${text.slice(0, maxLength)}… (${text.length - maxLength} more characters)`
+
+const bounded = (value: unknown): unknown => {
+  if (typeof value === "string") return cut(value)
+  if (typeof value !== "object" || value === null) return value
+  const text = canonical(value)
+  return text.length <= maxLength ? value : cut(text)
+}
+
+/** The parts of two texts that differ: what was put at the end of a long description must be seen. */
+const texts = (path: string, before: string, after: string): Change => {
+  if (before.length <= maxLength && after.length <= maxLength) return { path, before, after }
+  const shorter = Math.min(before.length, after.length)
+  let start = 0
+  while (start < shorter && before[start] === after[start]) start++
+  let end = 0
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end++
+  const from = Math.max(0, start - around)
+  const part = (text: string): string => {
+    const to = Math.min(text.length, text.length - end + around)
+    return `${from === 0 ? "" : "…"}${cut(text.slice(from, to))}${to === text.length ? "" : "…"}`
+  }
+  return { path, before: part(before), after: part(after) }
+}
+
+const isFields = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+class Comparison {
+  readonly changes: Array<Change> = []
+  untold = 0
+
+  add(change: Change): void {
+    if (this.changes.length < maxChanges) this.changes.push(change)
+    else this.untold++
+  }
+
+  /** Two values of which it is not known whether they differ. */
+  compare(
+    path: string,
+    before: unknown,
+    after: unknown,
+    schema: boolean,
+    key: string | undefined,
+    depth: number
+  ): void {
+    if (canonical(before, schema, key) === canonical(after, schema, key)) return
+    if (typeof before === "string" && typeof after === "string") this.add(texts(path, before, after))
+    else if (depth < maxDepth && Array.isArray(before) && Array.isArray(after)) {
+      this.#arrays(path, elements(key, before, schema), elements(key, after, schema), schema, depth + 1)
+    } else if (depth < maxDepth && isFields(before) && isFields(after)) {
+      this.fields(path, fields(before), fields(after), (key) => schema && staysSchema(key), depth + 1)
+    } else this.add({ path, before: bounded(before), after: bounded(after) })
+  }
+
+  fields(
+    path: string,
+    before: ReadonlyArray<readonly [string, unknown]>,
+    after: ReadonlyArray<readonly [string, unknown]>,
+    schema: (key: string) => boolean,
+    depth: number
+  ): void {
+    const then = new Map(before)
+    const now = new Map(after)
+    for (const key of Array.from(new Set([...then.keys(), ...now.keys()])).toSorted()) {
+      const at = pointer(path, key)
+      if (!then.has(key)) this.add({ path: at, before: undefined, after: bounded(now.get(key)) })
+      else if (!now.has(key)) this.add({ path: at, before: bounded(then.get(key)), after: undefined })
+      else this.compare(at, then.get(key), now.get(key), schema(key), key, depth)
+    }
+  }
+
+  /** What one array has in front and at the end of what is the same moves nothing else. */
+  #arrays(
+    path: string,
+    before: ReadonlyArray<unknown>,
+    after: ReadonlyArray<unknown>,
+    schema: boolean,
+    depth: number
+  ): void {
+    const then = before.map((each) => canonical(each, schema))
+    const now = after.map((each) => canonical(each, schema))
+    const shorter = Math.min(then.length, now.length)
+    let start = 0
+    while (start < shorter && then[start] === now[start]) start++
+    let end = 0
+    while (end < shorter - start && then.at(-1 - end) === now.at(-1 - end)) end++
+    const both = shorter - start - end
+    for (let at = start; at < start + both; at++) {
+      this.compare(pointer(path, at), before[at], after[at], schema, undefined, depth)
+    }
+    for (let at = start + both; at < before.length - end; at++) {
+      this.add({ path: pointer(path, at), before: bounded(before[at]), after: undefined })
+    }
+    for (let at = start + both; at < after.length - end; at++) {
+      this.add({ path: pointer(path, at), before: undefined, after: bounded(after[at]) })
+    }
+  }
+}
+
+/** @internal */
+export const diff = (before: Tool.Tool["raw"], after: Tool.Tool["raw"]): ReadonlyArray<Change> => {
+  const comparison = new Comparison()
+  comparison.fields("", pinned(before), pinned(after), isSchema, 0)
+  const { changes, untold } = comparison
+  return untold === 0 ? changes : [...changes, { path: "", before: undefined, after: `${untold} more changes` }]
+}
+
+const value = (of: unknown): string => {
+  const text = shown(canonical(of))
+  return text.length <= 2 * maxLength ? text : `${text.slice(0, 2 * maxLength)}…`
+}
+
+/** @internal */
+export const render = (changes: ReadonlyArray<Change>): ReadonlyArray<string> =>
+  changes.map(({ after, before, path }) => {
+    const place = path === "" ? "all of it" : shown(JSON.stringify(path))
+    if (before === undefined) return `${place} is new: ${value(after)}`
+    if (after === undefined) return `${place} is gone: ${value(before)}`
+    return `${place} was ${value(before)} and is ${value(after)}`
+  })

@@ -1,0 +1,81 @@
+/**
+ * What of one server is set aside: by tool and fingerprint, so that each is decided once, in whatever order a server
+ * gives them.
+ *
+ * @internal
+ */
+import type * as Tool from "../../Tool.ts"
+import type * as ToolPins from "../../ToolPins.ts"
+import * as Difference from "./difference.ts"
+import { fingerprints } from "./fingerprinting.ts"
+import * as Record from "./record.ts"
+
+/** What a tool was found to be. */
+interface Variant {
+  readonly quarantined: ToolPins.Quarantined
+  /** The configuration under which it was. */
+  readonly config: string
+  readonly definition: Tool.Tool
+}
+
+/** @internal */
+export interface Held {
+  /** What of the last list is set aside, with what it was agreed to be; says also what nobody was told of yet. */
+  readonly hold: (
+    config: string,
+    changed: ReadonlyArray<readonly [tool: Tool.Tool, pin: Record.Pin | undefined]>,
+    now: number
+  ) => { readonly all: ReadonlyArray<ToolPins.Quarantined>; readonly untold: ReadonlyArray<ToolPins.Quarantined> }
+  readonly current: () => ReadonlyArray<ToolPins.Quarantined>
+  readonly find: (tool: string, fingerprint: string) => Variant | undefined
+  readonly release: (tool: string, fingerprint: string) => void
+  readonly clear: () => void
+}
+
+/** Of a tool that is never the same twice, the last are remembered. */
+const maxVariants = 8
+
+const explained = (tool: Tool.Tool, pin: Record.Pin | undefined): ReadonlyArray<ToolPins.Change> => {
+  const before = pin && Record.definitionOf(pin)
+  if (before !== undefined) return Difference.diff(before, tool.raw)
+  const why = pin === undefined ? "what was kept of it cannot be believed" : "what it was is not kept"
+  return [{ path: "", before: why, after: "what follows" }, ...Difference.diff({}, tool.raw)]
+}
+
+/** @internal */
+export const make = (server: string): Held => {
+  const variants = new Map<string, Map<string, Variant>>()
+  let last: ReadonlyArray<ToolPins.Quarantined> = []
+
+  return {
+    hold: (config, changed, since) => {
+      const untold: Array<ToolPins.Quarantined> = []
+      last = changed.map(([tool, pin]) => {
+        const fingerprint = fingerprints(tool).whole
+        const known = variants.get(tool.name) ?? new Map<string, Variant>()
+        variants.set(tool.name, known)
+        const before = known.get(fingerprint)
+        if (before?.config === config) return before.quarantined
+        const quarantined = { server, tool: tool.name, fingerprint, changes: explained(tool, pin), since }
+        untold.push(quarantined)
+        known.set(fingerprint, { quarantined, config, definition: tool })
+        for (const oldest of known.keys()) {
+          if (known.size <= maxVariants) break
+          known.delete(oldest)
+        }
+        return quarantined
+      })
+      return { all: last, untold }
+    },
+    current: () => last,
+    find: (tool, fingerprint) => variants.get(tool)?.get(fingerprint),
+    release: (tool, fingerprint) => {
+      variants.get(tool)?.delete(fingerprint)
+      last = last.filter((one) => one.tool !== tool || one.fingerprint !== fingerprint)
+    },
+    clear: () => {
+      variants.clear()
+      last = []
+    }
+  }
+}
