@@ -66,7 +66,7 @@ export const headersCommand = (to: Values.Reading, from: Uses): ReadonlyArray<Co
   }
   for (const { key, value } of all(to, from, "headersCommand")) take(key, Values.texts(to, value, key))
   for (const { key, value } of all(to, from, "headersLine")) {
-    const line = Values.text(to, value, key).split(/\s+/).filter((word) => word !== "")
+    const line = Values.text(to, value, key).trim().split(/[ \t]+/).filter((word) => word !== "")
     // a line that needs a shell is not run at all: no shell is ever given a text of a file
     if (line.every(isPlain)) take(key, line)
     else to.warn("unused-field", key)
