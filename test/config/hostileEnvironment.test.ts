@@ -134,7 +134,6 @@ describe("the environment of a server", () => {
       others
     )
   })
-  })
 
   it("has one variable for all spellings of it on Windows (env-008)", () => {
     const found = environmentOf({}, { Path: "C:\\a", PATH: "C:\\b", pAtH: "C:\\c" }, "win32")
