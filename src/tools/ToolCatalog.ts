@@ -20,6 +20,7 @@ import type * as Tool from "./Tool.ts"
 import type * as ToolCache from "./ToolCache.ts"
 import type * as ToolIndex from "./ToolIndex.ts"
 import type * as ToolName from "./ToolName.ts"
+import type * as ToolPins from "./ToolPins.ts"
 
 /**
  * @since 0.1.0
@@ -70,6 +71,8 @@ export interface Listing {
   readonly missing: ReadonlyArray<Missing>
   /** Tools that cannot be offered. */
   readonly rejected: ReadonlyArray<Tool.RejectedTool & { readonly server: string }>
+  /** Tools that are set aside because they are not what they were, until somebody has approved what they are. */
+  readonly quarantined: ReadonlyArray<ToolPins.Quarantined>
 }
 
 /**
@@ -92,6 +95,13 @@ export class ToolCatalog extends Context.Tag("effect-mcp-runtime/tools/ToolCatal
   readonly refresh: (server: string) => Effect.Effect<void, McpError.RuntimeError>
   /** Asks over this connection. */
   readonly learn: (live: ConnectionPool.Live) => Effect.Effect<void, McpError.RuntimeError>
+  /**
+   * Whether a tool may be called over this connection. `undefined`: it may, because this server has listed it over this
+   * connection, and it is what was agreed to. Otherwise this says so, or fails, after the list that is waited for where
+   * there is something to compare with; a call was not sent then. Both cost next to nothing where nothing is to be waited
+   * for.
+   */
+  readonly admit: (live: ConnectionPool.Live, tool: string) => Effect.Effect<void, McpError.CallError> | undefined
   /** What is known of a server's tools is no longer believed. */
   readonly invalidate: (server: string) => void
 }>() {}
@@ -105,6 +115,7 @@ export type Requirements =
   | McpEvent.McpEvents
   | RuntimeMetrics.RuntimeMetrics
   | ToolCache.ToolCache
+  | ToolPins.ToolPins
 
 /**
  * @since 0.1.0

@@ -4,8 +4,10 @@
  *
  * @internal
  */
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import * as Limits from "../../config/Limits.ts"
@@ -19,6 +21,8 @@ import * as RuntimeMetrics from "../../observability/RuntimeMetrics.ts"
 import * as ToolCache from "../ToolCache.ts"
 import type * as ToolCatalog from "../ToolCatalog.ts"
 import * as ToolIndex from "../ToolIndex.ts"
+import * as ToolPins from "../ToolPins.ts"
+import * as Vetting from "./pins/vetting.ts"
 
 /** What is known of a server's tools. */
 interface Loaded extends ToolCache.Opened {
@@ -30,7 +34,7 @@ interface Loaded extends ToolCache.Opened {
 interface Made {
   readonly index: ToolIndex.ToolIndex
   readonly configs: ReadonlyArray<ServerConfig.ServerConfig>
-  /** How often servers had been loaded or unloaded. */
+  /** How often servers had been loaded or unloaded, or something was decided about their tools. */
   readonly loads: number
   readonly of: ReadonlyArray<Loaded | undefined>
   readonly manifests: ReadonlyArray<ToolCache.Manifest | undefined>
@@ -44,6 +48,7 @@ export const make = (
     const cache = yield* ToolCache.ToolCache
     const events = yield* McpEvent.McpEvents
     const metrics = yield* RuntimeMetrics.RuntimeMetrics
+    const pins = yield* ToolPins.ToolPins
     const pool = yield* ConnectionPool.ConnectionPool
     const limits = yield* Limits.CurrentLimits
     const clock = yield* Effect.clock
@@ -53,6 +58,7 @@ export const make = (
     // by server, and with the configuration for which it was looked up
     const loaded = new Map<string, Loaded>()
     let loads = 0
+    const vetting = Vetting.make(pins, limits, () => loads)
     const unload = (server: string): void => {
       loaded.get(server)?.stop()
       loaded.delete(server)
@@ -66,6 +72,7 @@ export const make = (
           const known = loaded.get(server)
           if (config === undefined) {
             unload(server)
+            pins.release(server)
             if (known !== undefined) beside(cache.forget(known.config))
           } else if (known?.config !== config && config.blocked === undefined) {
             // what is kept between runs is read before somebody asks for it
@@ -79,6 +86,21 @@ export const make = (
           for (const server of Array.from(loaded.keys())) unload(server)
         })
     )
+    /** What was kept from an earlier run counts as read when it was compared with what is pinned. */
+    const recalling = (config: ServerConfig.ServerConfig, opened: ToolCache.Opened): ToolCache.Opened => {
+      if (pins.mode !== "enforce") return opened
+      let isRecalled = false
+      const done = Deferred.unsafeMake<void>(FiberId.none)
+      beside(Effect.ensuring(
+        Effect.zipRight(opened.loaded, Effect.suspend(() => vetting.recall(config, opened.tools.current()))),
+        Effect.sync(() => {
+          isRecalled = true
+          loads++
+          Deferred.unsafeDone(done, Effect.void)
+        })
+      ))
+      return { tools: opened.tools, isLoaded: () => isRecalled, loaded: Deferred.await(done) }
+    }
     const opened = (config: ServerConfig.ServerConfig): Effect.Effect<ToolCache.Opened> =>
       Effect.suspend(() => {
         const known = loadedOf(config)
@@ -93,22 +115,42 @@ export const make = (
           }
           loads++
           if (known?.tools === opened.tools) {
-            loaded.set(config.name, { ...known, config: present })
-            return opened
+            const again = { ...known, config: present }
+            loaded.set(config.name, again)
+            return again
           }
           if (known !== undefined) {
             known.stop()
             if (!Present.isSame(known.config, config)) beside(cache.forget(known.config))
           }
-          const stop = opened.tools.onChange(({ rejected, source, tools }) => {
-            if (source === "snapshot") return
-            const counts = { tools: tools.length, rejected: rejected.length }
-            events.publish(McpEvent.McpEvent.ToolsRefreshed({ server: config.name, ...counts }))
+          const stop = opened.tools.onChange((manifest) => {
+            if (manifest.source !== "snapshot") tellRefreshed(config, manifest)
           })
-          loaded.set(config.name, { ...opened, config: present, stop })
-          return opened
+          const fresh = { ...recalling(config, opened), config: present, stop }
+          loaded.set(config.name, fresh)
+          return fresh
         })
       })
+
+    const tellRefreshed = (config: ServerConfig.ServerConfig, manifest: ToolCache.Manifest): void => {
+      const counts = { tools: vetting.offered(config, manifest).length, rejected: manifest.rejected.length }
+      events.publish(McpEvent.McpEvent.ToolsRefreshed({ server: config.name, ...counts }))
+    }
+
+    /** What was decided about tools is seen at once, without a new list. */
+    yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        pins.onChange((server) => {
+          loads++
+          const known = loaded.get(server)
+          const manifest = known?.tools.current()
+          if (known === undefined || manifest?.source !== "server") return
+          pool.setTools(server, index().ofServer(server).length)
+          tellRefreshed(known.config, manifest)
+        })
+      ),
+      (stop) => Effect.sync(stop)
+    )
 
     const loadedOf = (config: ServerConfig.ServerConfig): Loaded | undefined => {
       // nothing that a server has ever said is shown before somebody has agreed to it
@@ -126,8 +168,10 @@ export const make = (
       const of = configs.map(loadedOf)
       const manifests = of.map((known) => known?.tools.current())
       const index = ToolIndex.make(
-        configs.map(({ disabledTools, enabledTools, name: server }, at) => {
-          const tools = manifests[at]?.tools ?? []
+        configs.map((config, at) => {
+          const { disabledTools, enabledTools, name: server } = config
+          const manifest = manifests[at]
+          const tools = manifest === undefined ? [] : vetting.offered(config, manifest)
           return { server, tools, enabledTools, disabledTools }
         }),
         style
@@ -148,9 +192,11 @@ export const make = (
     const learn = (live: ConnectionPool.Live): Effect.Effect<void, McpError.RuntimeError> =>
       Effect.suspend(() => {
         if (!Present.isPresent(pool, live)) return Effect.void
+        // reviewed before anybody gets it, by whoever fetches it for all
+        const list = Effect.tap(live.session.tools, ({ tools }) => vetting.review(live, tools))
         return Effect.flatMap(opened(live.config), ({ tools }) =>
           Effect.map(
-            tools.fetch({ generation: live.generation, era: live.session.connection.era, list: live.session.tools }),
+            tools.fetch({ generation: live.generation, era: live.session.connection.era, list }),
             () => pool.setTools(live.server, index().ofServer(live.server).length)
           ))
       })
@@ -272,10 +318,13 @@ export const make = (
       }
       if (soon.length > 0) late.push(withinGate(Effect.all(soon, { concurrency: "unbounded", discard: true })))
       yield* Effect.all(late, { concurrency: "unbounded", discard: true })
-      return listing(failures)
+      return listing(failures, yield* pins.quarantined)
     })
 
-    const listing = (failures: ReadonlyMap<string, McpError.RuntimeError>): ToolCatalog.Listing => {
+    const listing = (
+      failures: ReadonlyMap<string, McpError.RuntimeError>,
+      changed: ReadonlyArray<ToolPins.Quarantined>
+    ): ToolCatalog.Listing => {
       const offering = new Map<string, "Ready" | "Deferred">()
       const missing: Array<ToolCatalog.Missing> = []
       const rejected: Array<ToolCatalog.Listing["rejected"][number]> = []
@@ -294,7 +343,9 @@ export const make = (
         const _tag = offering.get(entry.server)
         if (_tag !== undefined) tools.push({ _tag, ...entry })
       }
-      return { tools, missing, rejected }
+      // elsewhere what has changed is used all the same
+      const quarantined = pins.mode === "enforce" ? changed.filter(({ server }) => offering.has(server)) : []
+      return { tools, missing, rejected, quarantined }
     }
 
     return {
@@ -315,6 +366,7 @@ export const make = (
           return ask(server, pool.use(server, learn))
         }),
       learn,
+      admit: (live, tool) => vetting.admit(live, tool, learn(live)),
       invalidate: (server) => loaded.get(server)?.tools.invalidate()
     }
   })
