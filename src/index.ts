@@ -13,6 +13,13 @@
 export * as AnyTransport from "./transport/AnyTransport.ts"
 
 /**
+ * When a model is given a search for tools instead of all their definitions, and how large a definition may be.
+ *
+ * @since 0.1.0
+ */
+export * as AutoSearch from "./tools/AutoSearch.ts"
+
+/**
  * Waiting with a limit that also holds where nothing may be interrupted: in finalizers.
  *
  * @since 0.1.0
@@ -318,6 +325,14 @@ export * as Provenance from "./config/Provenance.ts"
 export * as ReconnectPolicy from "./resilience/ReconnectPolicy.ts"
 
 /**
+ * Hides secrets in what is told: in errors, logs, spans, events and on terminals. What a server and an application tell
+ * each other is left as it is.
+ *
+ * @since 0.1.0
+ */
+export * as Redaction from "./safety/Redaction.ts"
+
+/**
  * The documents of the MCP registry (`server.json`): one server, and the ways in which it can be configured.
  *
  * @since 0.1.0
@@ -368,6 +383,13 @@ export * as Sealed from "./config/Sealed.ts"
  * @since 0.1.0
  */
 export * as SdkConnector from "./connection/SdkConnector.ts"
+
+/**
+ * What each conversation with a model has found among the tools, and so what it is offered.
+ *
+ * @since 0.1.0
+ */
+export * as SearchSession from "./tools/SearchSession.ts"
 
 /**
  * The configuration of one server, tagged by its transport.
@@ -493,6 +515,13 @@ export * as ToolPins from "./tools/ToolPins.ts"
  * @since 0.1.0
  */
 export * as ToolResult from "./tools/ToolResult.ts"
+
+/**
+ * Finds tools for a task by what a person or a model says of it: words in any form, half a word, a slip of the hand.
+ *
+ * @since 0.1.0
+ */
+export * as ToolSearch from "./tools/ToolSearch.ts"
 
 /**
  * One line of log for each transition of a server: failures as warnings, recoveries as information, the rest for
