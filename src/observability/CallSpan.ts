@@ -13,9 +13,11 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as FiberRefs from "effect/FiberRefs"
+import * as Record from "effect/Record"
 import * as Tracer from "effect/Tracer"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as Connector from "../connection/Connector.ts"
+import * as Redaction from "../safety/Redaction.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as spanAttributes from "./internal/spanAttributes.ts"
 import * as traceContext from "./internal/traceContext.ts"
@@ -78,17 +80,20 @@ const spanned = <A, E, R>(
 ): Effect.Effect<A, E, R> => {
   const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
   const timed = fiber.getFiberRef(FiberRef.currentTracerTimingEnabled)
-  const options = { kind: "client", attributes: spanAttributes.atStart(operation), captureStackTrace: false } as const
+  const { text } = Context.get(fiber.currentContext, Redaction.Redaction)
+  const shown = (value: unknown): unknown => typeof value === "string" ? text(value) : value
+  const attributes = Record.map(spanAttributes.atStart(operation), shown)
+  const options = { kind: "client", attributes, captureStackTrace: false } as const
   return Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(
-      Effect.makeSpan(spanAttributes.name(operation), options),
+      Effect.makeSpan(text(spanAttributes.name(operation)), options),
       (span) =>
         Effect.suspend(() => run(traceContext.into(traceContext.of(span), operation.meta))).pipe(
           Effect.withParentSpan(span),
           restore,
           Effect.onExit((exit) =>
             Effect.sync(() => {
-              for (const [key, value] of spanAttributes.atEnd(operation, exit)) span.attribute(key, value)
+              for (const [key, value] of spanAttributes.atEnd(operation, exit)) span.attribute(key, shown(value))
               const reported = Exit.isSuccess(exit) && spanAttributes.reportsError(exit.value)
               // A span that is ended with an error has the status that goes with `error.type`.
               span.end(timed ? clock.unsafeCurrentTimeNanos() : 0n, reported ? Exit.fail(new Reported()) : exit)

@@ -12,6 +12,7 @@ import * as LogLevel from "effect/LogLevel"
 import * as Mailbox from "effect/Mailbox"
 import * as McpEvent from "../McpEvent.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
+import * as Redaction from "../safety/Redaction.ts"
 import * as UntrustedText from "../UntrustedText.ts"
 import * as TransitionLine from "./internal/transitionLine.ts"
 
@@ -21,8 +22,8 @@ const backlog = 1_024
 /** How long the end of the scope waits for the last lines. */
 const farewell = Duration.seconds(1)
 
-const write = ({ level, message, server }: TransitionLine.Line): Effect.Effect<void> => {
-  const logged = Effect.logWithLevel(LogLevel[level], message)
+const write = (hidden: Redaction.Redactor["text"]) => ({ level, message, server }: TransitionLine.Line) => {
+  const logged = Effect.logWithLevel(LogLevel[level], hidden(message))
   return server === undefined ? logged : Effect.annotateLogs(logged, "server", UntrustedText.excerpt(server, 128))
 }
 
@@ -37,10 +38,11 @@ export const layer: Layer.Layer<never, never, McpEvent.McpEvents> = Layer.scoped
   Effect.gen(function*() {
     const events = yield* McpEvent.McpEvents
     const clock = yield* Effect.clock
+    const { text } = yield* Redaction.Redaction
     const lineOf = TransitionLine.make(() => clock.unsafeCurrentTimeMillis())
     const lines = yield* Mailbox.make<TransitionLine.Line>({ capacity: backlog, strategy: "sliding" })
     const writing: Effect.Effect<void> = Effect.flatMap(lines.takeAll, ([some, done]) => {
-      const written = Effect.forEach(some, write, { discard: true })
+      const written = Effect.forEach(some, write(text), { discard: true })
       return done ? written : Effect.zipRight(written, Effect.suspend(() => writing))
     })
     const writer = yield* Effect.forkScoped(writing)

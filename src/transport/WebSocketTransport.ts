@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import type * as Teardown from "../resilience/Teardown.ts"
 import * as Farewell from "./internal/farewell.ts"
+import * as KnownHeaders from "./internal/knownHeaders.ts"
 import * as Remote from "./internal/remote.ts"
 import * as WebSocketLink from "./internal/webSocketLink.ts"
 import * as WebSocketOpen from "./internal/webSocketOpen.ts"
@@ -33,7 +34,7 @@ export const make: Effect.Effect<WebSocketTransport["Type"], never, Teardown.Tea
   ({ ending, headers, limits: base }) => ({
     open: Effect.fn("WebSocketTransport.open")(function*(config: ServerConfig.WebSocketServer) {
       const limits = ServerConfig.limits(config, base)
-      const source = yield* headers.resolve(config)
+      const source = yield* KnownHeaders.make(yield* headers.resolve(config))
       const socket = yield* WebSocketOpen.open(config, limits, source)
       const link = WebSocketLink.make(config.name, socket, limits)
       yield* Farewell.atEnd(ending, config.name, link.transport.kind, link.close, link.destroy)

@@ -3,8 +3,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Limits from "../../src/config/Limits.ts"
+import * as Hiding from "../../src/connection/internal/hiding.ts"
 import * as Wire from "../../src/connection/internal/wire.ts"
 import * as McpError from "../../src/McpError.ts"
+import * as Redaction from "../../src/safety/Redaction.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import type * as Transport from "../../src/transport/Transport.ts"
 import * as FakeTransport from "../support/fakeTransport.ts"
@@ -20,6 +22,7 @@ const opened = (limits: Partial<Limits.Limits> = {}) =>
         server: "peer",
         limits: { ...Limits.defaults, ...limits },
         transport,
+        hiding: Hiding.make(Redaction.make()),
         diagnostic: (diagnostic) => diagnostics.push(diagnostic)
       }),
       time.clock

@@ -7,7 +7,9 @@ import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import { PCGRandom } from "effect/Utils"
 import * as Limits from "../../src/config/Limits.ts"
+import * as Hiding from "../../src/connection/internal/hiding.ts"
 import * as Wire from "../../src/connection/internal/wire.ts"
+import * as Redaction from "../../src/safety/Redaction.ts"
 import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
 import * as ManualClock from "../support/manualClock.ts"
 
@@ -55,6 +57,7 @@ const lifetime = (seed: number) =>
         server: "peer",
         limits: Limits.defaults,
         transport,
+        hiding: Hiding.make(Redaction.make()),
         diagnostic: () => undefined
       })
       const fibers: Array<Fiber.RuntimeFiber<void>> = []

@@ -7,8 +7,10 @@ import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as Fiber from "effect/Fiber"
 import * as Limits from "../../src/config/Limits.ts"
+import * as Hiding from "../../src/connection/internal/hiding.ts"
 import * as Wire from "../../src/connection/internal/wire.ts"
 import * as McpError from "../../src/McpError.ts"
+import * as Redaction from "../../src/safety/Redaction.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as FakeTransport from "../support/fakeTransport.ts"
 import * as ManualClock from "../support/manualClock.ts"
@@ -143,6 +145,7 @@ export const run = (history: History): Effect.Effect<Verdict> =>
         server: "peer",
         limits: { ...Limits.defaults, maxServerRequests },
         transport,
+        hiding: Hiding.make(Redaction.make()),
         diagnostic: ({ kind }) => {
           if (kind === "dropped") did.dropped++
         }

@@ -22,6 +22,7 @@ import * as Bridge from "./bridge.ts"
 import * as Connected from "./connected.ts"
 import * as Diagnostics from "./diagnostics.ts"
 import * as Handshake from "./handshake.ts"
+import type * as Hiding from "./hiding.ts"
 import * as Inputs from "./inputs.ts"
 import * as Wire from "./wire.ts"
 
@@ -51,6 +52,7 @@ export interface Options {
   readonly load: Effect.Effect<Adapter.Loaded>
   readonly limits: Limits.Limits
   readonly stage: Stage
+  readonly hiding: Hiding.Hiding
 }
 
 /** @internal */
@@ -91,9 +93,9 @@ const over = (
   era: Era
 ): Effect.Effect<Timestamped, McpError.ConnectError, Scope.Scope> =>
   Effect.gen(function*() {
-    const { events, handlers, limits, stage } = options
+    const { events, handlers, hiding, limits, stage } = options
     stage.stderrTail = () => transport.stderrTail()
-    const publish = Diagnostics.make(server, events.publish)
+    const publish = Diagnostics.make(server, events.publish, hiding.text)
     // A callback and no fiber that waits for it: most connections spend their lives idle.
     let lost: McpError.ConnectError | undefined
     const tell = (): void => {
@@ -104,7 +106,7 @@ const over = (
       lost = error
       tell()
     }
-    const wire = yield* Wire.make({ server, limits, transport, diagnostic: publish })
+    const wire = yield* Wire.make({ server, limits, transport, diagnostic: publish, hiding })
     wire.ending.on(onEnded)
     yield* Effect.addFinalizer(() => wire.close(options.teardown.options.drainTimeout))
     const track = Effect.sync(() => {
@@ -153,5 +155,6 @@ const over = (
 
     const connection = yield* Connected.make({ server, limits, wire, transport, settled, envelope, ask })
     tell()
-    return { ...connection, connectedAt: yield* Clock.currentTimeMillis }
+    const stderrTail = Effect.map(connection.stderrTail, (tail) => tail === undefined ? undefined : hiding.text(tail))
+    return { ...connection, stderrTail, connectedAt: yield* Clock.currentTimeMillis }
   })

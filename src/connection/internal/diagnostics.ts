@@ -12,13 +12,19 @@ const every = 100
 /** @internal */
 export const make = (
   server: string,
-  publish: (event: McpEvent.McpEvent) => void
+  publish: (event: McpEvent.McpEvent) => void,
+  hidden: (text: string) => string
 ): (diagnostic: Transport.Diagnostic) => void => {
   const seen = new Map<Transport.Diagnostic["kind"], number>()
   return (diagnostic) => {
     const count = (seen.get(diagnostic.kind) ?? 0) + 1
     seen.set(diagnostic.kind, count)
-    if (count <= told) publish(McpEvent.McpEvent.Diagnostic({ server, diagnostic, suppressed: 0 }))
-    else if (count % every === 0) publish(McpEvent.McpEvent.Diagnostic({ server, diagnostic, suppressed: every - 1 }))
+    if (count > told && count % every !== 0) return
+    const { detail, kind } = diagnostic
+    publish(McpEvent.McpEvent.Diagnostic({
+      server,
+      diagnostic: { kind, detail: hidden(detail) },
+      suppressed: count > told ? every - 1 : 0
+    }))
   }
 }

@@ -15,12 +15,14 @@ import * as ServerConfig from "../../config/ServerConfig.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
 import * as Teardown from "../../resilience/Teardown.ts"
+import * as Redaction from "../../safety/Redaction.ts"
 import * as Transport from "../../transport/Transport.ts"
 import type * as Connector from "../Connector.ts"
 import * as EraMemory from "../EraMemory.ts"
 import * as InputHandlers from "../InputHandlers.ts"
 import type * as Adapter from "./adapter.ts"
 import * as Attempt from "./attempt.ts"
+import * as Hiding from "./hiding.ts"
 import { unsent } from "./unsent.ts"
 
 /** @internal */
@@ -40,10 +42,21 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
     const base = yield* Limits.CurrentLimits
 
     const connect = (config: ServerConfig.ServerConfig) =>
-      Effect.suspend(() => {
+      Effect.flatMap(Redaction.Redaction, (redaction) => {
+        // whoever connects knows the secrets, so it is asked for here and not where the connector was made
+        const hiding = Hiding.make(redaction)
         const limits = ServerConfig.limits(config, base)
         const stage: Attempt.Stage = { phase: "open", stderrTail: () => undefined }
-        const options: Attempt.Options = { transports, events, teardown, handlers, load: adapter.load, limits, stage }
+        const options: Attempt.Options = {
+          transports,
+          events,
+          teardown,
+          handlers,
+          load: adapter.load,
+          limits,
+          stage,
+          hiding
+        }
         const first: Plan = { config, era: firstEra(config, adapter, memory), waits: 0 }
         events.publish(McpEvent.McpEvent.Connecting({ server: config.name, transport: config.transport }))
         return Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -79,7 +92,7 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
             events.publish(McpEvent.McpEvent.Connected({ server: config.name, transport, era, protocolVersion, took }))
             return connection
           }),
-          Effect.mapError(unsent),
+          Effect.mapError((error) => hiding.error(unsent(error))),
           Effect.tapError((error) =>
             Effect.sync(() => events.publish(McpEvent.McpEvent.ConnectFailed({ server: config.name, error })))
           )

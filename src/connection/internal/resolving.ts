@@ -14,8 +14,10 @@ import * as Resolution from "../../config/Resolution.ts"
 import * as ServerConfig from "../../config/ServerConfig.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
+import * as Redaction from "../../safety/Redaction.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
 import * as Connector from "../Connector.ts"
+import * as Secrets from "./secrets.ts"
 
 const publish = (event: McpEvent.McpEvent) =>
   Effect.map(Effect.serviceOption(McpEvent.McpEvents), (events) => {
@@ -52,6 +54,9 @@ export const connect = (
       // said here for those who do not come to the connector, which says it of the others
       Effect.tapError((error) => publish(McpEvent.McpEvent.ConnectFailed({ server, error })))
     )
+    const { know } = yield* Redaction.Redaction
+    // before the connection is there, so that they are known until it is not
+    yield* Effect.forEach(Secrets.of(config, plain), know, { discard: true })
     for (const warning of warnings) {
       yield* publish(McpEvent.McpEvent.ConfigurationWarning({ server, warning }))
       yield* said(server, warning)

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
+import * as Redaction from "../../safety/Redaction.ts"
 import * as Tool from "../../tools/Tool.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Connector from "../Connector.ts"
@@ -44,7 +45,8 @@ export const make = (connection: Connector.Connection): Effect.Effect<Session.Se
   Effect.gen(function*() {
     const { era, limits, server } = connection
     const events = Option.getOrUndefined(yield* Effect.serviceOption(McpEvent.McpEvents))
-    const diagnostic = Diagnostics.make(server, (event) => events?.publish(event))
+    const { text } = yield* Redaction.Redaction
+    const diagnostic = Diagnostics.make(server, (event) => events?.publish(event), text)
     const report = (detail: string) => diagnostic({ kind: "lenient", detail })
 
     const levels = LogLevels.make(connection)

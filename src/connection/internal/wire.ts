@@ -26,6 +26,7 @@ import * as answer from "./answer.ts"
 import * as Deadlines from "./deadlines.ts"
 import { Ending } from "./ending.ts"
 import { Handling } from "./handling.ts"
+import type * as Hiding from "./hiding.ts"
 
 /** @internal */
 export type Settled = Either.Either<JsonRpc.JsonObject, McpError.CallError>
@@ -48,6 +49,8 @@ export interface Options {
   readonly limits: Limits.Limits
   readonly transport: Transport.Transport
   readonly diagnostic: (diagnostic: Transport.Diagnostic) => void
+  /** What the server has put into errors and progress passes here before anybody is told. */
+  readonly hiding: Hiding.Hiding
 }
 
 /** @internal */
@@ -134,6 +137,7 @@ class Engine implements Wire {
   readonly #server: string
   readonly #transport: Transport.Transport
   readonly #diagnostic: (diagnostic: Transport.Diagnostic) => void
+  readonly #hiding: Hiding.Hiding
   readonly ending = new Ending()
   readonly #clock: Clock.Clock
   readonly #random: Utils.PCGRandom
@@ -151,6 +155,7 @@ class Engine implements Wire {
     this.#handling = new Handling(options.limits.maxServerRequests)
     this.#transport = options.transport
     this.#diagnostic = options.diagnostic
+    this.#hiding = options.hiding
     this.#clock = clock
     this.#random = new Utils.PCGRandom(seed)
   }
@@ -283,7 +288,8 @@ class Engine implements Wire {
   }
 
   #send(message: JsonRpc.Message, headers?: Readonly<Record<string, string>>): McpError.CallError | undefined {
-    return this.#transport.send(message, headers === undefined ? undefined : { headers })
+    const error = this.#transport.send(message, headers === undefined ? undefined : { headers })
+    return error === undefined ? undefined : this.#hiding.error(error)
   }
 
   #settle(id: JsonRpc.Id, settled: Settled): void {
@@ -291,7 +297,7 @@ class Engine implements Wire {
     if (pending === undefined) return
     this.#pending.delete(id)
     this.#emptied()
-    pending.settle(settled)
+    pending.settle(Either.isLeft(settled) ? Either.left(this.#hiding.error(settled.left)) : settled)
   }
 
   #emptied(): void {
@@ -334,7 +340,10 @@ class Engine implements Wire {
 
   #finish(end: Transport.Ended): void {
     if (this.#end !== undefined) return
-    const staged: Transport.Ended = { error: (outcome) => this.#staged(end.error(outcome)), unsent: end.unsent }
+    const staged: Transport.Ended = {
+      error: (outcome) => this.#hiding.error(this.#staged(end.error(outcome))),
+      unsent: end.unsent
+    }
     this.#end = staged
     const error = staged.error("unknown")
     // first of all, so that nobody who is told of a lost request finds the connection in use
@@ -406,7 +415,7 @@ class Engine implements Wire {
         onProgress({
           progress,
           total: typeof total === "number" ? total : undefined,
-          message: typeof message === "string" ? message : undefined
+          message: typeof message === "string" ? this.#hiding.text(message) : undefined
         })
       } catch (cause) {
         this.#thrown("a progress callback", cause)

@@ -11,6 +11,7 @@ import type * as Teardown from "../../resilience/Teardown.ts"
 import * as RemoteHeaders from "../RemoteHeaders.ts"
 import * as Ending from "./ending.ts"
 import * as HttpClient from "./httpClient.ts"
+import * as KnownHeaders from "./knownHeaders.ts"
 
 /**
  * What every part of a connection over HTTP needs.
@@ -53,7 +54,7 @@ export const make = (
 ): Effect.Effect<Remote, McpError.ConnectError, Scope.Scope> =>
   Effect.gen(function*() {
     const limits = ServerConfig.limits(config, base)
-    const source = yield* headers.resolve(config)
+    const source = yield* KnownHeaders.make(yield* headers.resolve(config))
     const url = new URL(config.url)
     const client = HttpClient.make(config.name, url, Duration.toMillis(limits.keepAlive))
     yield* Effect.addFinalizer(() => Effect.sync(client.destroy))
