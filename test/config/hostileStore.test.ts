@@ -1,0 +1,225 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, type Scope } from "effect"
+import { execFileSync } from "node:child_process"
+import * as fs from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Trust from "../../src/config/Trust.ts"
+import * as McpEvent from "../../src/McpEvent.ts"
+import * as NodeTrust from "../../src/node/NodeTrust.ts"
+import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
+
+const candidate = (server: string, fingerprint = `sha256:${server}`): Trust.Candidate => ({
+  root: "/work",
+  server,
+  fingerprint,
+  entry: { transport: "stdio", name: server, enabled: true, command: "node", args: [] },
+  provenance: {
+    provider: "native",
+    scope: "project",
+    origin: "workspace",
+    path: "/work/.mcp.json",
+    pointer: ["mcpServers", server],
+    line: 1
+  },
+  variables: [],
+  hazards: []
+})
+
+interface Process {
+  readonly trust: Trust.Trust["Type"]
+  /** What it has said about what is kept. */
+  readonly said: ReadonlyArray<string>
+}
+
+/** What a process of its own has over the decisions in a folder. */
+const processOver = (directory: string, uid = process.getuid?.()): Effect.Effect<Process, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const said: Array<string> = []
+    const events: McpEvent.McpEvents["Type"] = {
+      ...yield* McpEvent.make(),
+      publish: (event) => {
+        if (event._tag === "TrustIssue") said.push(event.detail)
+      }
+    }
+    const host = { platform: process.platform, variables: () => ({ HOME: directory }), uid }
+    const context = yield* Layer.build(Layer.provide(
+      NodeTrust.layer({ directory }),
+      Layer.merge(Layer.succeed(McpEvent.McpEvents, events), Layer.succeed(HostEnvironment.HostEnvironment, host))
+    ))
+    return { trust: Context.get(context, Trust.Trust), said }
+  })
+
+const verdict = ({ trust }: Process, server = "docs") =>
+  Effect.map(trust.review([candidate(server)]), ([given]) => given?._tag === "Pending" ? given.why : "approved")
+
+const approved = (directory: string, server = "docs") =>
+  Effect.gen(function*() {
+    const one = yield* processOver(directory)
+    yield* verdict(one, server)
+    yield* one.trust.approve(server)
+    assert.strictEqual(yield* verdict(one, server), "approved")
+  })
+
+/** What the next process makes of it. */
+const next = (directory: string) => Effect.flatMap(processOver(directory), (one) => verdict(one))
+
+interface Place {
+  /** Where decisions are kept: not there yet. */
+  readonly directory: string
+  readonly away: string
+  /** The file that holds the one approval, and not the key. */
+  readonly approval: () => string
+}
+
+const place: Effect.Effect<Place, never, Scope.Scope> = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "mcp-store-")))),
+    (folder) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
+  ),
+  (folder) => {
+    const directory = join(folder, "state/trust")
+    fs.mkdirSync(join(folder, "away"))
+    return {
+      directory,
+      away: join(folder, "away"),
+      approval: () => {
+        const found = fs.readdirSync(directory).map((name) => join(directory, name))
+          .find((path) => fs.readFileSync(path, "utf8").includes("fingerprint"))
+        assert.isDefined(found)
+        return found!
+      }
+    }
+  }
+)
+
+const isWindows = process.platform === "win32"
+
+describe.skipIf(isWindows)("what was agreed to", () => {
+  for (const mask of [0o000, 0o022]) {
+    it.scopedLive(`is nobody else's to read, whatever files are made like otherwise: ${mask} (fs-001)`, () =>
+      Effect.gen(function*() {
+        const { directory } = yield* place
+        yield* Effect.acquireUseRelease(
+          Effect.sync(() => process.umask(mask)),
+          () => approved(directory),
+          (before) => Effect.sync(() => process.umask(before))
+        )
+        assert.strictEqual(fs.statSync(directory).mode & 0o777, 0o700)
+        for (const name of fs.readdirSync(directory)) {
+          assert.strictEqual(fs.statSync(join(directory, name)).mode & 0o777, 0o600)
+        }
+      }))
+  }
+
+  it.scopedLive("is none of somebody else's (fs-004)", () =>
+    Effect.gen(function*() {
+      const { approval, directory } = yield* place
+      yield* approved(directory)
+      // whoever runs this: a file of root's is given away, one of a user's is looked at as somebody else
+      const isRoot = process.getuid?.() === 0
+      if (isRoot) fs.chownSync(approval(), 12_345, 12_345)
+      const one = yield* processOver(directory, isRoot ? 0 : 54_321)
+      assert.strictEqual(yield* verdict(one), "new")
+      assert.match(one.said.join(), /somebody else's/)
+    }))
+
+  it.scopedLive("is not written through a link that somebody has planted (fs-006, cfg-072)", () =>
+    Effect.gen(function*() {
+      const { approval, away, directory } = yield* place
+      yield* approved(directory)
+      const target = join(away, "mcp.json")
+      fs.writeFileSync(target, "theirs")
+      const file = approval()
+      fs.rmSync(file)
+      fs.symlinkSync(target, file)
+      const one = yield* processOver(directory)
+      assert.strictEqual(yield* verdict(one), "new")
+      assert.match(one.said.join(), /a link/)
+      assert.strictEqual((yield* Effect.flip(one.trust.approve("docs")))._tag, "TrustNotKept")
+      assert.strictEqual(fs.readFileSync(target, "utf8"), "theirs")
+      assert.deepStrictEqual(fs.readdirSync(directory).filter((name) => name.endsWith(".tmp")), [])
+    }))
+
+  it.scopedLive("is not kept behind a link to where everybody may write (fs-007)", () =>
+    Effect.gen(function*() {
+      const { away, directory } = yield* place
+      fs.chmodSync(away, 0o777)
+      for (const link of [directory, join(directory, "..")]) {
+        fs.rmSync(join(directory, ".."), { recursive: true, force: true })
+        fs.mkdirSync(join(link, ".."), { recursive: true })
+        fs.symlinkSync(away, link)
+        const one = yield* processOver(directory)
+        assert.strictEqual(yield* verdict(one), "new")
+        assert.strictEqual((yield* Effect.flip(one.trust.approve("docs")))._tag, "TrustNotKept")
+        assert.strictEqual(yield* next(directory), "new")
+      }
+    }))
+
+  it.scopedLive("is not believed under two names, or where it has no end (fs-008, fs-009)", () =>
+    Effect.gen(function*() {
+      const { approval, away, directory } = yield* place
+      yield* approved(directory)
+      const file = approval()
+      fs.linkSync(file, join(away, "other"))
+      assert.strictEqual(yield* next(directory), "new")
+      fs.rmSync(file)
+      execFileSync("mkfifo", [file])
+      assert.strictEqual(yield* next(directory), "new")
+    }))
+
+  it.scopedLive("is not believed if it was written by somebody without the key, or for something else (fs-018)", () =>
+    Effect.gen(function*() {
+      const { approval, directory } = yield* place
+      yield* approved(directory)
+      const file = approval()
+      const kept = JSON.parse(fs.readFileSync(file, "utf8")) as Readonly<Record<string, unknown>>
+      const others = [
+        { ...kept, fingerprint: "sha256:evil" },
+        { ...kept, grants: ["GITHUB_TOKEN"] },
+        { ...kept, mac: "0".repeat(64) },
+        { ...kept, mac: "" },
+        { ...kept, server: "other" },
+        { version: 1, root: "/work", server: "docs", fingerprint: "sha256:docs", grants: [], at: 0, nonce: "", mac: "" }
+      ]
+      for (const other of others) {
+        fs.writeFileSync(file, JSON.stringify(other))
+        assert.strictEqual(yield* next(directory), "tampered", JSON.stringify(other))
+      }
+      fs.writeFileSync(file, JSON.stringify(kept))
+      assert.strictEqual(yield* next(directory), "approved")
+    }))
+
+  it.scopedLive("is asked for again where it is torn, and what was there is kept (fs-019)", () =>
+    Effect.gen(function*() {
+      const { approval, directory } = yield* place
+      yield* approved(directory)
+      const file = approval()
+      const whole = fs.readFileSync(file, "utf8")
+      for (const length of [0, 1, whole.length / 2, whole.length - 1]) {
+        fs.writeFileSync(file, whole.slice(0, length))
+        assert.strictEqual(yield* next(directory), "tampered")
+      }
+      fs.writeFileSync(file, "torn")
+      yield* approved(directory)
+      const all = fs.readdirSync(directory).map((name) => fs.readFileSync(join(directory, name), "utf8"))
+      assert.include(all, "torn")
+      assert.strictEqual(yield* next(directory), "approved")
+    }))
+
+  it.scopedLive("is lost by none of those who decide at the same time, whatever servers are called (fs-022, fs-025)", () =>
+    Effect.gen(function*() {
+      const { directory } = yield* place
+      const names = [
+        ..."../../x CON a:b NUL.txt . .. a/b".split(" "),
+        "x".repeat(300),
+        "\u{1f600}",
+        ...Array.from({ length: 20 }, (_, at) => `s${at}`)
+      ]
+      yield* Effect.forEach(names, (name) => approved(directory, name), { concurrency: 20, discard: true })
+      const one = yield* processOver(directory)
+      for (const name of names) assert.strictEqual(yield* verdict(one, name), "approved", name)
+      for (const name of fs.readdirSync(directory)) assert.match(name, /^[0-9a-f]{64}\.value$/)
+      assert.deepStrictEqual(fs.readdirSync(join(directory, "..")), ["trust"])
+    }))
+})
