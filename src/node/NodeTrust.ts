@@ -6,7 +6,6 @@
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
-import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -43,21 +42,55 @@ export const defaults: Options = { ...Trust.defaults, app: ConfigDiscovery.defau
  * @since 0.1.0
  * @category combinators
  */
-export const defaultDirectory = (app: string, host: HostEnvironment.Host, path: Path.Path): string | undefined => {
+export const defaultDirectory = (
+  app: string,
+  host: HostEnvironment.Host,
+  path: Path.Path,
+  room: Room = "trust"
+): string | undefined => {
   const folder = FileStore.stateDirectory(app, host, path)
-  return folder === undefined ? undefined : path.join(folder, "trust")
+  return folder === undefined ? undefined : path.join(folder, room)
 }
 
-/** An approval names a few variables; what is larger is none. */
-const maxBytes = 256 * 1024
+/**
+ * What decisions are about: servers, what tools were, what may be used. Each has a folder and a key of its own, so that
+ * whoever follows one is not told of the others.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Room = "trust" | "pins" | "grants"
 
-const placeOf = ({ app, directory }: Options) => (host: HostEnvironment.Host, path: Path.Path): string | undefined =>
-  directory ?? defaultDirectory(app, host, path)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface StoreOptions extends Pick<Options, "app" | "directory"> {
+  readonly room: Room
+}
 
-const layerStore = (options: Options): Layer.Layer<TrustStore.TrustStore, never, FileSystem.FileSystem | Path.Path> =>
+/** The pins of a server with very many tools; what is larger is nothing that was written here. */
+const maxBytes = 16 * 1024 * 1024
+
+const placeOf =
+  ({ app, directory, room }: StoreOptions) => (host: HostEnvironment.Host, path: Path.Path): string | undefined =>
+    directory ?? defaultDirectory(app, host, path, room)
+
+/**
+ * The store of decisions in files that only the user can read, for `Trust.layer`, `ToolPins.layer` and whatever else is
+ * sealed.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerStore = (
+  options: Partial<StoreOptions> & Pick<StoreOptions, "room">
+): Layer.Layer<TrustStore.TrustStore> =>
   Layer.effect(
     TrustStore.TrustStore,
-    FileStore.make({ directory: placeOf(options), maxBytes, maxAge: Duration.infinity })
+    FileStore.make({ directory: placeOf({ ...defaults, ...options }), maxBytes, maxAge: Duration.infinity })
+  ).pipe(
+    Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))
   )
 
 /** What one decision writes, and a decision that somebody else has made. */
@@ -73,7 +106,7 @@ const following = (
       const trust = yield* Trust.Trust
       const files = yield* ConfigFiles.ConfigFiles
       const path = yield* Path.Path
-      const directory = placeOf(options)(yield* HostEnvironment.HostEnvironment, path)
+      const directory = placeOf({ ...options, room: "trust" })(yield* HostEnvironment.HostEnvironment, path)
       if (directory === undefined) return trust
       const elsewhere = files.watch([path.join(directory, "*.value")]).pipe(
         Stream.drop(1),
@@ -91,7 +124,7 @@ export const layer = (options?: Partial<Options>): Layer.Layer<Trust.Trust, neve
   const all = { ...defaults, ...options }
   return following(all).pipe(
     Layer.provide(Layer.merge(Trust.layer(all), ConfigFiles.layer)),
-    Layer.provide(layerStore(all)),
+    Layer.provide(layerStore({ app: all.app, directory: all.directory, room: "trust" })),
     Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))
   )
 }
