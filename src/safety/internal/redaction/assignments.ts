@@ -8,8 +8,14 @@ import * as CredentialName from "./credentialName.ts"
 import * as Pattern from "./pattern.ts"
 import * as SecretValue from "./secretValue.ts"
 
+/** Who a program logs in as, with the password behind a colon. */
+const users: ReadonlySet<string> = new Set(["--user ", "--user=", "-u "])
+
 /** Each stands in every name that `CredentialName` takes for one; what they find is looked at more closely. */
 export const keywords = [
+  ...users,
+  "access key",
+  "api key",
   "api_key",
   "api-key",
   "apikey",
@@ -28,6 +34,7 @@ export const keywords = [
   "pass=",
   "pwd",
   "secret",
+  "secret key",
   "session",
   "signature",
   "sig=",
@@ -82,6 +89,9 @@ const nameAround = (text: string, at: number): { readonly from: number; readonly
   return { from, to }
 }
 
+/** What stands between a secret and the word for it. */
+const between = /(?:\s{1,3}(?:provided|given|used|sent|value|is|was))?:?\s{1,3}/y
+
 interface Value {
   readonly from: number
   readonly to: number
@@ -127,7 +137,7 @@ export interface Found {
  *
  * @internal
  */
-export const reader = (text: string): (at: number) => Found => {
+export const reader = (text: string): (at: number, word: string) => Found => {
   const lineEnd = endings(text, lineEnds)
   const end = endings(text, ends)
 
@@ -143,12 +153,33 @@ export const reader = (text: string): (at: number) => Found => {
 
   const shown = ({ from, to }: Value): string => text.slice(from, Math.min(to, from + judged))
 
-  const withoutScheme = (value: Value): { readonly value: Value; readonly scheme: boolean } => {
+  /** `at` is where the value begins, with its quote. */
+  const withoutScheme = (at: number, value: Value): { readonly value: Value; readonly scheme: boolean } => {
     schemes.lastIndex = value.from
     const found = schemes.exec(text)
     if (found === null) return { value, scheme: false }
     const from = value.from + found[0].length
-    return { value: { from, to: Math.min(end(from), Math.max(from, value.to)) }, scheme: true }
+    const isQuoted = value.from > at
+    return { value: { from, to: isQuoted ? Math.min(end(from), Math.max(from, value.to)) : end(from) }, scheme: true }
+  }
+
+  /** `curl -u user:password` */
+  const ofUser = (at: number): Value | undefined => {
+    const value = valueAt(at, false)
+    const colon = shown(value).indexOf(":")
+    const password = { from: value.from + colon + 1, to: value.to }
+    return colon > 0 && SecretValue.isGiven(shown(password)) ? password : undefined
+  }
+
+  /** After the word for a secret in a sentence: `token … is invalid`, `Incorrect API key provided: …`. */
+  const spoken = (to: number): Value | undefined => {
+    between.lastIndex = to
+    const found = between.exec(text)
+    if (found === null) return undefined
+    const value = valueAt(to + found[0].length, false)
+    const dots = /\.{1,3}$/.exec(shown(value))?.[0].length ?? 0
+    const secret = { from: value.from, to: value.to - dots }
+    return SecretValue.isRandom(shown(secret)) ? secret : undefined
   }
 
   /** After a name that nothing is assigned to: `Bearer …`, `Basic …`, `--token …`, `"--token", "…"`. */
@@ -159,10 +190,11 @@ export const reader = (text: string): (at: number) => Found => {
       return !secret.startsWith("-") && SecretValue.isGiven(secret) ? value : undefined
     }
     if (next === to) return undefined
+    if (!/^(?:bearer|basic)$/i.test(name)) return spoken(to)
     const value = valueAt(next, false)
     const secret = shown(value)
     if (/^bearer$/i.test(name)) return secret.length >= 16 && SecretValue.isOpaque(secret) ? value : undefined
-    return /^basic$/i.test(name) && isBasic(secret) ? value : undefined
+    return isBasic(secret) ? value : undefined
   }
 
   const isSecret = (name: string, before: string, sign: string, isFlag: boolean, value: Value, scheme: boolean) => {
@@ -171,6 +203,7 @@ export const reader = (text: string): (at: number) => Found => {
     const isPart = isValue && (before === "" || before === "?" || before === "&" || before === ";")
     if (isCookie(name)) return SecretValue.isCookie(secret)
     if (scheme) return secret.length >= 8 && !SecretValue.isPlaceholder(secret) && !SecretValue.isWord(secret)
+    if (/^key$/i.test(name)) return isPart && before !== "" && before !== ";" && SecretValue.isRandom(secret)
     if (/^code$/i.test(name)) return isPart && secret.length >= 16 && SecretValue.isGiven(secret)
     if (CredentialName.isPassword(name)) {
       if (isPart) return SecretValue.isMadeUp(secret)
@@ -183,11 +216,14 @@ export const reader = (text: string): (at: number) => Found => {
       : SecretValue.isOpaque(secret)
   }
 
-  return (at) => {
+  return (at, word) => {
+    const wordEnd = at + word.length
+    if (users.has(word)) return { span: ofUser(wordEnd), next: wordEnd }
+    if (word.includes(" ")) return { span: spoken(wordEnd), next: wordEnd }
     const { from, to } = nameAround(text, at)
     const written = text.slice(from, to)
     const name = written.replace(/^[-_]+/, "")
-    if (!CredentialName.isCredential(name) && !/^basic$/i.test(name)) return { span: undefined, next: to }
+    if (!CredentialName.isCredential(name) && !/^(?:basic|key)$/i.test(name)) return { span: undefined, next: to }
     const closed = to + quoteAt(text, to).length
     const past = spaces(text, closed, 3)
     const sign = signs.find((sign) => text.startsWith(sign, past))
@@ -197,7 +233,7 @@ export const reader = (text: string): (at: number) => Found => {
     }
     const next = spaces(text, past + sign.length, 3)
     if (text[next] === "=" || text[next] === "~") return { span: undefined, next: to }
-    const { scheme, value } = withoutScheme(valueAt(next, sign === ":" && isCookie(name)))
+    const { scheme, value } = withoutScheme(next, valueAt(next, sign === ":" && isCookie(name)))
     const before = text[from - 1] ?? ""
     return {
       span: isSecret(name, before, sign, written.startsWith("-"), value, scheme) ? value : undefined,

@@ -73,7 +73,7 @@ export const make = (): Formats => {
       if (row.word === armour) return place("private-key", PrivateKeys.find(text, at))
       const end = token(at, row)
       if (end !== undefined || !row.isName || at < named) return end
-      const { next, span } = read(at)
+      const { next, span } = read(at, row.word)
       // one look at a name is enough, however many words of a credential it holds
       named = next
       return span === undefined ? undefined : place("named", { at: span.from, end: span.to })

@@ -41,18 +41,20 @@ export const isPlaceholder = (value: string): boolean => {
 }
 
 const heads =
-  /^(?:\[|\$|<|\{\{|%\(|\.\.\.|\/|\.\/|~\/|https?:\/\/|file:|env[.:]|secrets\.|process\.|os\.|import\.meta|your|my-|0x[0-9a-f]+$)/
+  /^(?:\[|\$|<|\{\{|%\(|\.\.\.|\/|\.\/|~\/|https?:\/\/|file:|env[.:]|secrets\.|process\.|os\.|import\.meta|your|my-|0x[0-9a-f]{1,16}$)/
 
 const isOneCharacter = (value: string): boolean => {
   for (let at = 1; at < value.length; at++) if (value[at] !== value[0]) return false
   return true
 }
 
-/** An expression of a program: `request.headers.token2`, `getToken(user1)`. */
-const isCode = (value: string): boolean =>
-  /[()[\]{}?]/.test(value) ||
-  (value.includes(".") && value.split(".").every((part) => /^[A-Za-z_$][\w$]{0,63}$/.test(part)) &&
-    value.split(".").every((part) => part.length < 64 && !/\d[A-Za-z]+\d/.test(part)))
+/** `request.headers.token2` */
+const isMember = (value: string): boolean =>
+  value.includes(".") &&
+  value.split(".").every((part) => /^[A-Za-z_$][\w$]{0,127}$/.test(part) && !/\d[A-Za-z]+\d/.test(part))
+
+/** An expression of a program: `getToken(user1)`, `a.token`. */
+const isCode = (value: string): boolean => /[()[\]{}?]/.test(value) || isMember(value)
 
 /**
  * A single word, in any case but mixed, or a number: `authentication`, `Required`, `4096`, `1.5`.
@@ -95,6 +97,15 @@ const isConstant = (value: string): boolean => /^(?:[A-Z]+\d?[A-Z]*(?:_[A-Z]+)+|
 export const isGiven = (value: string): boolean =>
   value.length >= 8 && !isConstant(value) && !isPlaceholder(value) && !isWord(value) && !isIdentifier(value) &&
   !isCode(value)
+
+/**
+ * Whether a value that only follows the word for a secret, as in `invalid token …`, is taken for one.
+ *
+ * @internal
+ */
+export const isRandom = (value: string): boolean =>
+  value.length >= 16 && /^[\w.~+=-]+$/.test(value) && isOpaque(value) && (value.match(/\d/g)?.length ?? 0) >= 2 &&
+  /[A-Za-z]/.test(value)
 
 /**
  * Whether a password that somebody made up is one.
