@@ -62,6 +62,16 @@ export interface ReadOptions {
 }
 
 /**
+ * One of several files.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Wanted extends ReadOptions {
+  readonly path: string
+}
+
+/**
  * @since 0.1.0
  * @category models
  */
@@ -94,6 +104,10 @@ export const defaults: Options = {
 export class ConfigFiles extends Context.Tag("effect-mcp-runtime/config/ConfigFiles")<ConfigFiles, {
   /** Nothing, if there is no such file. Links are followed, to files only. */
   readonly read: (path: string, options: ReadOptions) => Effect.Effect<Content | Refused | undefined>
+  /** What `read` gives for each, in their order. They are read at once, and none waits for another that does not answer. */
+  readonly readAll: (
+    files: ReadonlyArray<Wanted>
+  ) => Effect.Effect<ReadonlyArray<Content | Refused | undefined>>
   readonly exists: (path: string) => Effect.Effect<boolean>
   /** Those of many paths, and of patterns with `*`, that are not known to be absent: a quick look before reading. */
   readonly present: (paths: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>

@@ -3,7 +3,7 @@ import * as NodePath from "@effect/platform-node/NodePath"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Layer, Option, Queue, Stream } from "effect"
+import { Duration, Effect, Fiber, Layer, Option, Queue, Stream, TestClock } from "effect"
 import { execFileSync } from "node:child_process"
 import * as ConfigFiles from "../../src/config/ConfigFiles.ts"
 import * as FileAccess from "../../src/config/internal/files/fileAccess.ts"
@@ -136,6 +136,54 @@ describe("reading a file", () => {
         assert.strictEqual(show(yield* files.read(`${at}/\0`, workspace)), "unreadable")
       })
     ))
+
+  it.scoped("gives each of several what it gives one, in their order", () =>
+    withFiles((files, fs, at) =>
+      Effect.gen(function*() {
+        const outside = yield* folder
+        yield* fs.makeDirectory(`${at}/d`)
+        yield* fs.writeFileString(`${at}/d/a`, "a")
+        yield* fs.writeFileString(`${outside}/b`, "b")
+        yield* fs.symlink(`${at}/d/a`, `${at}/linked`)
+        yield* fs.symlink(outside, `${at}/out`)
+        const wanted = ["d/a", "none", "out/b", "d", "linked"].map((name) => ({
+          ...workspace,
+          path: `${at}/${name}`,
+          root: at
+        }))
+        const all = yield* files.readAll([...wanted, { ...wanted[0]!, maxBytes: 0 }])
+        assert.deepStrictEqual(all.map(show), ["a", undefined, "insecure-file", "not-a-file", "a", "file-too-large"])
+        const alone = yield* Effect.forEach(wanted, (one) => files.read(one.path, one))
+        assert.deepStrictEqual(all.slice(0, -1), alone)
+        assert.deepStrictEqual(yield* files.readAll([]), [])
+      })
+    ))
+
+  it.scoped("loses to a volume that does not answer only what is on it", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const at = yield* folder
+      for (const name of ["a", "b", "c"]) yield* fs.writeFileString(`${at}/${name}`, name)
+      const closed = yield* Queue.unbounded<void>()
+      const open = async (path: string): Promise<FileContent.Handle> => {
+        if (path.endsWith("b")) return new Promise(() => undefined)
+        const handle = await FileContent.disk.open(path)
+        const close = async () => {
+          await handle.close()
+          closed.unsafeOffer(undefined)
+        }
+        return { close, read: (buffer) => handle.read(buffer), stat: () => handle.stat() }
+      }
+      const files = yield* access({ ...FileContent.disk, open })
+      const wanted = ["a", "b", "c"].map((name) => ({ ...workspace, path: `${at}/${name}` }))
+      const reading = yield* Effect.fork(files.readAll(wanted))
+      yield* Queue.take(closed)
+      yield* Queue.take(closed)
+      // what follows the closing of a file has been done by then
+      yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
+      yield* TestClock.adjust(2000)
+      assert.deepStrictEqual((yield* Fiber.join(reading)).map(show), ["a", "unreadable", "c"])
+    }).pipe(Effect.provide(platform)))
 
   it.scopedLive("does not wait for a volume that does not answer", () =>
     Effect.gen(function*() {
@@ -439,6 +487,10 @@ describe("files in memory", () => {
       assert.strictEqual(show(yield* files.read("/p/a.yaml", { ...home, maxBytes: 0 })), "file-too-large")
       assert.strictEqual(yield* files.read("/p/r", home), refused)
       assert.isUndefined(yield* files.read("/p/toString", home))
+      assert.deepStrictEqual(
+        (yield* files.readAll(["/p/b.yaml", "/p", "/p/r"].map((path) => ({ ...home, path })))).map(show),
+        ["b", undefined, "insecure-file"]
+      )
       assert.deepStrictEqual(yield* files.expand("/p/*.yaml"), ["/p/a.yaml", "/p/b.yaml"])
       assert.deepStrictEqual(yield* files.expand("/*/*/x"), [])
       assert.deepStrictEqual([yield* files.exists("/p"), yield* files.exists("/pp")], [true, false])

@@ -4,6 +4,7 @@
  *
  * @internal
  */
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import type * as ConfigDocument from "../../ConfigDocument.ts"
 import * as ConfigFile from "../../ConfigFile.ts"
@@ -39,6 +40,16 @@ export interface Reader {
   ) => Effect.Effect<ReadonlyArray<Read>>
 }
 
+interface Wanted {
+  readonly source: Source
+  readonly path: string
+}
+
+type Content = ConfigFiles.Content | ConfigFiles.Refused | undefined
+
+/** How many files are read at the same time, and held until they are understood. */
+const together = 16
+
 /** A file that is read in two ways is remembered for each. */
 const keyOf = ({ dialect, pointer, scope }: Source, path: string): string =>
   [dialect.host, scope, ...(pointer ?? []), path].join("\0")
@@ -55,11 +66,10 @@ export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
     good.delete(keyOf(source, path))
   }
 
-  const understood = (source: Source, path: string, root: string, strict: boolean) =>
+  const understood = ({ path, source }: Wanted, content: Content, strict: boolean) =>
     Effect.gen(function*() {
       const { dialect, format, origin, pointer, scope } = source
       const about = { provider: dialect.host, scope, path, server: undefined, at: undefined, line: undefined }
-      const content = yield* files.read(path, { origin, root })
       const key = keyOf(source, path)
       const failed = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): Read => {
         const last = good.get(key)
@@ -93,18 +103,34 @@ export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
       return { source, path, document, decoded, issues, failed: false, stale: false }
     })
 
+  /** Each file that a pattern stands for. */
+  const expanded = (sources: ReadonlyArray<Source>) =>
+    Effect.map(
+      Effect.forEach(
+        sources.filter(({ path }) => path.includes("*")),
+        ({ path }) => Effect.map(files.expand(path), (paths) => [path, paths] as const),
+        { concurrency: together }
+      ),
+      (found) => {
+        const matches = new Map(found)
+        return sources.flatMap((source) =>
+          (matches.get(source.path) ?? [source.path]).map((path): Wanted => ({ source, path }))
+        )
+      }
+    )
+
   return {
     read: (sources, root, strict) =>
       Effect.gen(function*() {
         const present = yield* files.present(sources.map(({ path }) => path))
         const isWanted = ({ isNamed, path }: Source) => isNamed || present.has(path)
         for (const source of sources) if (!isWanted(source)) forget(source, source.path)
-        // each of these has a fiber of its own, and hardly any file is there
-        const reads = yield* Effect.forEach(sources.filter(isWanted), (source) => {
-          const { path } = source
-          const paths = path.includes("*") ? files.expand(path) : Effect.succeed([path])
-          return Effect.flatMap(paths, Effect.forEach((path) => understood(source, path, root, strict)))
-        }, { concurrency: 16 })
+        const wanted = yield* expanded(sources.filter(isWanted))
+        const reads = yield* Effect.forEach(Arr.chunksOf(wanted, together), (some) =>
+          Effect.flatMap(
+            files.readAll(some.map(({ path, source: { origin } }) => ({ path, origin, root }))),
+            (contents) => Effect.forEach(some, (one, at) => understood(one, contents[at], strict))
+          ))
         return reads.flat().filter((read) => read !== undefined)
       })
   }

@@ -8,9 +8,9 @@ import type * as Path from "@effect/platform/Path"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { wildcard } from "../../../internal/wildcard.ts"
 import type * as HostEnvironment from "../../../transport/HostEnvironment.ts"
 import type * as ConfigFiles from "../../ConfigFiles.ts"
-import { wildcard } from "../../../internal/wildcard.ts"
 import * as FileContent from "./fileContent.ts"
 
 /** @internal */
@@ -25,6 +25,9 @@ export interface Requirements {
 }
 
 type Info = FileSystem.File.Info
+
+/** What is there, or where a link leads that has to be looked at more closely. */
+type Glance = ConfigFiles.Content | ConfigFiles.Refused | string | undefined
 
 const codeOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
@@ -49,6 +52,8 @@ const reasonOf = (error: unknown): FileContent.Refusal | undefined => {
       return new FileContent.Refusal("unreadable", `reading it fails (${code})`)
   }
 }
+
+const late = new FileContent.Refusal("unreadable", "reading it takes too long")
 
 const outside = Effect.fail(
   new FileContent.Refusal("insecure-file", "its folder is a link that leads out of the workspace")
@@ -133,14 +138,16 @@ export const make = (
   const step = (wanted: FileContent.Wanted, isPlace: (real: string) => boolean) =>
     Effect.tryPromise({ try: () => FileContent.read(reading, wanted, isPlace), catch: reasonOf })
 
+  /** Most paths have no links, and only links can lead out. */
+  const isStraight = ({ at, origin }: FileContent.Wanted, root: string | undefined) => (real: string): boolean =>
+    origin !== "workspace" || root === undefined || real === at
+
   const attempt = (
     wanted: FileContent.Wanted,
     root: string | undefined
   ): Effect.Effect<ConfigFiles.Content | ConfigFiles.Refused, FileContent.Refusal | undefined> => {
-    const { at, origin } = wanted
-    // most paths have no links, and only links can lead out
-    const isPlace = (real: string) => origin !== "workspace" || root === undefined || real === at
-    return Effect.flatMap(step(wanted, isPlace), (content) =>
+    const { at } = wanted
+    return Effect.flatMap(step(wanted, isStraight(wanted, root)), (content) =>
       typeof content !== "string"
         ? Effect.succeed(content)
         : Effect.flatMap(isInside(root ?? content, path.dirname(at)), (isIn) =>
@@ -149,11 +156,34 @@ export const make = (
 
   const read: ConfigFiles.ConfigFiles["Type"]["read"] = (at, { maxBytes = usual, origin, root }) =>
     Effect.timeoutOption(attempt({ at, maxBytes, origin }, root), timeout).pipe(
-      Effect.map(
-        Option.getOrElse(() => refused(at, new FileContent.Refusal("unreadable", "reading it takes too long")))
-      ),
+      Effect.map(Option.getOrElse(() => refused(at, late))),
       Effect.catchAll((reason) => Effect.succeed(reason === undefined ? undefined : refused(at, reason)))
     )
+
+  const glance = async ({ maxBytes = usual, origin, path: at, root }: ConfigFiles.Wanted): Promise<Glance> => {
+    const wanted = { at, maxBytes, origin }
+    try {
+      return await FileContent.read(reading, wanted, isStraight(wanted, root))
+    } catch (error) {
+      const reason = reasonOf(error)
+      return reason && refused(at, reason)
+    }
+  }
+
+  /** One wait for all of them, because a fiber and a timer for each cost more than what they wait for. */
+  const readAll: ConfigFiles.ConfigFiles["Type"]["readAll"] = (files) =>
+    Effect.suspend(() => {
+      const seen: Array<Glance> = files.map(({ path }) => refused(path, late))
+      const look = async (file: ConfigFiles.Wanted, at: number): Promise<void> => {
+        seen[at] = await glance(file)
+      }
+      return Effect.timeoutOption(Effect.promise(() => Promise.all(files.map(look))), timeout).pipe(
+        Effect.zipRight(Effect.suspend(() =>
+          Effect.forEach(seen.slice(), (found, at) =>
+            typeof found === "string" ? read(files[at]!.path, files[at]!) : Effect.succeed(found))
+        ))
+      )
+    })
 
   const namesIn = (folder: string) =>
     Effect.map(
@@ -190,5 +220,5 @@ export const make = (
     )
   }
 
-  return { read, exists, expand, realPath, isInside }
+  return { read, readAll, exists, expand, realPath, isInside }
 }

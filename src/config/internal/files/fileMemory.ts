@@ -5,8 +5,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type * as ConfigFiles from "../../ConfigFiles.ts"
 import { wildcard } from "../../../internal/wildcard.ts"
+import type * as ConfigFiles from "../../ConfigFiles.ts"
 
 const isBelow = (folder: string, path: string): boolean =>
   path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`)
@@ -19,21 +19,25 @@ const fits = (pattern: string): (path: string) => boolean => {
   }
 }
 
+type Files = ReadonlyMap<string, string | Uint8Array | ConfigFiles.Refused>
+
+const read = (
+  files: Files,
+  { maxBytes = Infinity, path }: Pick<ConfigFiles.Wanted, "path" | "maxBytes">
+): ConfigFiles.Content | ConfigFiles.Refused | undefined => {
+  const file = files.get(path)
+  if (file === undefined) return undefined
+  if (typeof file === "object" && "_tag" in file) return file
+  const bytes = typeof file === "string" ? new TextEncoder().encode(file) : file
+  return bytes.length > maxBytes
+    ? { _tag: "Refused", path, kind: "file-too-large", detail: `more than ${maxBytes} bytes` }
+    : { _tag: "Content", path, realPath: path, bytes }
+}
+
 /** @internal */
-export const make = (
-  files: ReadonlyMap<string, string | Uint8Array | ConfigFiles.Refused>,
-  changed: Stream.Stream<void>
-): ConfigFiles.ConfigFiles["Type"] => ({
-  read: (path, { maxBytes = Infinity }) =>
-    Effect.sync(() => {
-      const file = files.get(path)
-      if (file === undefined) return undefined
-      if (typeof file === "object" && "_tag" in file) return file
-      const bytes = typeof file === "string" ? new TextEncoder().encode(file) : file
-      return bytes.length > maxBytes
-        ? { _tag: "Refused", path, kind: "file-too-large", detail: `more than ${maxBytes} bytes` } as const
-        : { _tag: "Content", path, realPath: path, bytes } as const
-    }),
+export const make = (files: Files, changed: Stream.Stream<void>): ConfigFiles.ConfigFiles["Type"] => ({
+  read: (path, options) => Effect.sync(() => read(files, { ...options, path })),
+  readAll: (wanted) => Effect.sync(() => wanted.map((file) => read(files, file))),
   exists: (path) => Effect.sync(() => Array.from(files.keys()).some((file) => isBelow(path, file))),
   present: (paths) => Effect.succeed(new Set(paths)),
   expand: (pattern) => Effect.sync(() => Array.from(files.keys()).filter(fits(pattern)).toSorted()),
