@@ -288,6 +288,21 @@ export * as Merge from "./config/Merge.ts"
 export * as NativeConfig from "./config/NativeConfig.ts"
 
 /**
+ * Names that nobody can guess: 128 random bits in hexadecimal.
+ *
+ * @since 0.1.0
+ */
+export * as Nonce from "./safety/Nonce.ts"
+
+/**
+ * What a model is given of a server's words: of bounded length, with nothing hidden in it, and marked as somebody else's.
+ * It labels what reads like orders to the model, and holds nothing back for that.
+ *
+ * @since 0.1.0
+ */
+export * as OutputGuard from "./safety/OutputGuard.ts"
+
+/**
  * Judges structured results by the output schema that a tool declares, without ever fetching anything, running code
  * made from the schema, or holding the event loop.
  *
@@ -418,6 +433,14 @@ export * as ServerStatus from "./connection/ServerStatus.ts"
  * @since 0.1.0
  */
 export * as Session from "./connection/Session.ts"
+
+/**
+ * What a model was not given of a long result, kept for a while to be read page by page. The text is the server's own
+ * words: only what `OutputGuard` makes of a page is for a model.
+ *
+ * @since 0.1.0
+ */
+export * as Spill from "./safety/Spill.ts"
 
 /**
  * The HTTP+SSE transport of 2024-11-05: one stream of events on which everything comes, and an endpoint, named in its

@@ -1,0 +1,79 @@
+import type * as ToolResult from "../../tools/ToolResult.ts"
+import type { Attachment } from "../OutputGuard.ts"
+import { boundedJson, wholeJson } from "./boundedJson.ts"
+import { repeats } from "./repetition.ts"
+
+/**
+ * A result as text, as the server wrote it, and what is no text beside it.
+ *
+ * @internal
+ */
+export interface Flat {
+  readonly text: string
+  readonly attachments: ReadonlyArray<Attachment>
+}
+
+const longestMimeType = 128
+
+const bytesOf = (base64: string): number => {
+  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0
+  return Math.max(0, Math.floor(base64.length / 4 * 3) - padding)
+}
+
+const stringOr = <A>(value: unknown, otherwise: A): string | A => typeof value === "string" ? value : otherwise
+
+/**
+ * Text as it is, other parts as JSON or as a reference to what is kept beside, structured content only where the text does
+ * not say the same.
+ *
+ * @internal
+ */
+export const flatten = (result: Pick<ToolResult.ToolResult, "content" | "structuredContent">): Flat => {
+  const attachments: Array<Attachment> = []
+  const lines: Array<string> = []
+
+  const keep = (tag: Attachment["_tag"], mimeType: string, data: string): string => {
+    const reference = `${tag.toLowerCase()}-${attachments.length + 1}`
+    attachments.push({ _tag: tag, mimeType: mimeType.slice(0, longestMimeType), data, reference })
+    return reference
+  }
+
+  const described = (tag: Attachment["_tag"], mimeType: string, data: string, more?: object): string =>
+    boundedJson({
+      type: tag.toLowerCase(),
+      ...more,
+      mimeType: mimeType.slice(0, longestMimeType),
+      bytes: bytesOf(data),
+      attachment: keep(tag, mimeType, data)
+    })
+
+  const texts: Array<string> = []
+  for (const part of result.content) {
+    switch (part._tag) {
+      case "Text":
+        texts.push(part.text)
+        lines.push(part.text)
+        break
+      case "Image":
+      case "Audio":
+        lines.push(described(part._tag, part.mimeType, part.data))
+        break
+      case "Resource": {
+        const { blob, mimeType, text, uri } = part.resource
+        if (typeof text === "string") {
+          lines.push(boundedJson({ type: "resource", uri, mimeType }), text)
+        } else if (typeof blob === "string") {
+          lines.push(described("Blob", stringOr(mimeType, "application/octet-stream"), blob, { uri }))
+        } else {
+          lines.push(boundedJson(part.raw))
+        }
+        break
+      }
+      default:
+        lines.push(boundedJson(part.raw))
+    }
+  }
+  const { structuredContent } = result
+  if (structuredContent !== undefined && !repeats(texts, structuredContent)) lines.push(wholeJson(structuredContent))
+  return { text: lines.join("\n"), attachments }
+}

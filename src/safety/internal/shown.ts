@@ -1,0 +1,14 @@
+import * as HiddenText from "../HiddenText.ts"
+import { disarmed } from "./wrapper.ts"
+
+/**
+ * What a model may see of a text: what hides in it is gone or visible, and nothing in it ends the wrapper.
+ *
+ * @internal
+ */
+export const shown = (
+  text: string
+): { readonly text: string; readonly findings: ReadonlyArray<HiddenText.Finding> } => {
+  const clean = HiddenText.clean(text, "result")
+  return { text: disarmed(clean.text), findings: clean.findings }
+}
