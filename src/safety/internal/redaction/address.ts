@@ -5,15 +5,12 @@
  */
 import * as SecretValue from "./secretValue.ts"
 
-/** A mark that can stand in an address. */
-const mark = encodeURIComponent(SecretValue.mark)
-
 const parameters = (text: string, isSensitive: (name: string) => boolean): string =>
   text.split("&").map((pair) => {
     const at = pair.indexOf("=")
     if (at < 0 || at === pair.length - 1) return pair
     const name = pair.slice(0, at)
-    return isSensitive(name) || isSensitive(decoded(name)) ? `${name}=${mark}` : pair
+    return isSensitive(name) || isSensitive(decoded(name)) ? `${name}=${SecretValue.mark}` : pair
   }).join("&")
 
 const decoded = (name: string): string => {

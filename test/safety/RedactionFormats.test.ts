@@ -1,0 +1,160 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { vendors } from "../../src/safety/internal/redaction/vendors.ts"
+import * as Redaction from "../../src/safety/Redaction.ts"
+import * as Secrets from "../fixtures/safety/secrets.ts"
+
+const { found, text } = Redaction.make()
+
+const json = (value: string): string => JSON.stringify(value).slice(1, -1)
+
+const html = (value: string): string =>
+  value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("\"", "&quot;").replaceAll("'", "&#39;")
+
+/** What becomes of a text on its way into an error or a log, and of the secret in it. */
+const ways: Readonly<Record<string, (value: string) => string>> = {
+  plain: (value) => value,
+  "in a sentence": (value) => `the request failed: ${value} was refused`,
+  "among lines": (value) => `one\n${value}\ntwo`,
+  "in colour": (value) => `\u001b[31m${value}\u001b[0m`,
+  "escaped for JSON": json,
+  "in JSON in JSON": (value) => JSON.stringify({ error: JSON.stringify({ message: `a\n${value}\nb` }) }),
+  "escaped for HTML": html
+}
+
+const encodedAsAWhole: Readonly<Record<string, (value: string) => string>> = {
+  base64: (value) => Buffer.from(value).toString("base64"),
+  base64url: (value) => Buffer.from(value).toString("base64url"),
+  hex: (value) => Buffer.from(value).toString("hex")
+}
+
+/** However it was written. */
+const shows = (told: string, secret: string): boolean =>
+  [secret, json(secret), json(json(secret)), html(secret)].some((written) => told.includes(written))
+
+const errorAround = (message: string): Error => {
+  const inner = new Error(message)
+  inner.stack = `Error: ${message}\n    at nowhere`
+  return new Error("outer", { cause: new Error("middle", { cause: inner }) })
+}
+
+const texts = (error: unknown): string =>
+  error instanceof Error ? `${error.message} ${error.stack} ${texts(error.cause)}` : ""
+
+describe("what has the format of a secret", () => {
+  for (const [name, way] of Object.entries(ways)) {
+    it(`is hidden ${name}`, () => {
+      const shown = Secrets.known.filter((sample) => shows(text(way(sample.text)), sample.secret))
+      assert.deepStrictEqual(shown.map(({ id }) => id), [])
+    })
+  }
+
+  for (const [name, encode] of Object.entries(encodedAsAWhole)) {
+    it(`is hidden as the ${name} of a whole text`, () => {
+      const shown = Secrets.known.filter((sample) => text(`got ${encode(sample.text)}.`).includes(encode(sample.text)))
+      assert.deepStrictEqual(shown.map(({ id }) => id), [])
+    })
+  }
+
+  it("is hidden in the causes of an error", () => {
+    const shown = Secrets.known.filter((sample) =>
+      shows(texts(Redaction.make().json(errorAround(sample.text))), sample.secret)
+    )
+    assert.deepStrictEqual(shown.map(({ id }) => id), [])
+  })
+
+  it("is found in at least 95 of 100 texts that it was never tried on", () => {
+    const shown = Secrets.unseen.filter((sample) => text(sample.text).includes(sample.secret))
+    assert.isAtMost(shown.length / Secrets.unseen.length, 0.05, shown.map((sample) => sample.text).join("\n"))
+  })
+
+  it("is told with its place and what it was found by", () => {
+    const sample = Secrets.known.find(({ id }) => id === "github-pat")!
+    assert.deepStrictEqual(found(`use ${sample.text}, please`), [{ id: "github", at: 4, length: sample.text.length }])
+    assert.deepStrictEqual(found("nothing here"), [])
+  })
+
+  it("is hidden once: what was hidden is left as it is", () => {
+    for (const sample of Secrets.known) {
+      const told = text(sample.text)
+      assert.strictEqual(text(told), told, sample.id)
+      assert.deepStrictEqual(found(told), [], sample.id)
+    }
+  })
+})
+
+/** A text that a row of the table is about: the shortest, with letters that no other row begins with. */
+const example = (pattern: string): string => {
+  let made = ""
+  for (
+    const [, set, escaped, min, literal] of pattern.matchAll(
+      /\[([^\]]+)\](?:\{(\d+)[^}]*\})?|\\d(?:\{(\d+)[^}]*\})?|(.)/gs
+    )
+  ) {
+    if (literal !== undefined) made += literal
+    else if (set === undefined) made += "1234567890123456789".slice(0, Number(min ?? 1))
+    else {
+      const letters = ["Q7z", "7ab", "Q7Z", "Z", "q"].find((some) => new RegExp(`^[${set}]+$`).test(some))!
+      made += letters.repeat(200).slice(0, Number(escaped ?? 1))
+    }
+  }
+  return made
+}
+
+describe("each row of the table of vendors", () => {
+  it("finds its own tokens, whatever is around them", () => {
+    const missed = vendors.filter(({ pattern }) => {
+      const token = example(pattern)
+      return [token, `"${token}"`, `key ${token}, and more`, `a\\n${token}\\n`].some((one) => text(one).includes(token))
+    })
+    assert.deepStrictEqual(missed.map(({ pattern }) => pattern), [])
+  })
+
+  it("finds nothing where a word goes on before it", () => {
+    const hit = vendors.filter(({ pattern }) => {
+      const token = `zz${example(pattern)}`
+      return !/^(?:eyJ|hooks|discord|webhook|prisma|\[|\\d)/.test(pattern) && found(token).some(({ at }) => at === 2)
+    })
+    assert.deepStrictEqual(hit.map(({ pattern }) => pattern), [])
+  })
+})
+
+describe("what only looks like a secret", () => {
+  it("is left as it is: the very same text", () => {
+    for (const { id, negatives } of Secrets.known) for (const one of negatives) assert.strictEqual(text(one), one, id)
+    for (const one of Secrets.benign) assert.strictEqual(text(one), one)
+  })
+
+  it("is left in what people and servers write", () => {
+    const { cases } = JSON.parse(
+      readFileSync(new URL("../fixtures/safety/injection-benign.json", import.meta.url), "utf8")
+    ) as { readonly cases: ReadonlyArray<{ readonly text: string }> }
+    assert.isAbove(cases.length, 50)
+    for (const one of cases) assert.strictEqual(text(one.text), one.text)
+  })
+
+  it("is left in programs, written and minified, in lock files and in lists of hashes", () => {
+    const require = createRequire(import.meta.url)
+    for (
+      const path of [
+        "vitest/package.json",
+        "effect/dist/cjs/Config.js",
+        "@modelcontextprotocol/sdk/dist/esm/client/auth.js",
+        "re2js",
+        "ws/lib/websocket.js"
+      ]
+    ) {
+      const program = readFileSync(require.resolve(path), "utf8")
+      assert.deepStrictEqual(found(program), [], path)
+    }
+    const lock = readFileSync(new URL("../../package-lock.json", import.meta.url), "utf8")
+    assert.deepStrictEqual(found(lock), [])
+  })
+
+  it("is left in images, however large", () => {
+    const bytes = Buffer.from(Array.from({ length: 60_000 }, (_, at) => (at * 7919 + at * at * 31) % 251))
+    const image = `data:image/png;base64,${bytes.toString("base64")}`
+    assert.strictEqual(text(image), image)
+  })
+})
