@@ -155,6 +155,14 @@ export type McpEvent = Data.TaggedEnum<{
     readonly tokens: number
     readonly spilled: string | undefined
   }
+  /** An application was given tools, and those of these servers were not among them; told once until that changes. */
+  ServersMissing: {
+    readonly servers: ReadonlyArray<{
+      readonly server: string
+      readonly status: ServerStatus.ServerStatus["_tag"]
+      readonly why: string
+    }>
+  }
   TeardownBegan: { readonly servers: number }
   TeardownComplete: { readonly report: Teardown.Report; readonly took: Duration.Duration }
 }>
