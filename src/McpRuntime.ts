@@ -24,6 +24,7 @@ import type * as Bulkhead from "./resilience/Bulkhead.ts"
 import type * as CallPolicy from "./resilience/CallPolicy.ts"
 import type * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 import type * as Teardown from "./resilience/Teardown.ts"
+import type * as Permissions from "./safety/Permissions.ts"
 import type * as ToolCatalog from "./tools/ToolCatalog.ts"
 import type * as ToolResult from "./tools/ToolResult.ts"
 import type * as JsonRpc from "./transport/JsonRpc.ts"
@@ -55,6 +56,8 @@ export const defaults = { progressInterval: Duration.seconds(30), requiredTimeou
  * @category models
  */
 export interface RuntimeTool extends ToolCatalog.Offered {
+  /** Whether somebody has to agree before a model may call it, unless the arguments decide. */
+  readonly requiresApproval: boolean
   readonly call: (
     args?: JsonRpc.JsonObject,
     options?: CallOptions
@@ -80,6 +83,8 @@ export interface Tools {
   readonly missing: ReadonlyArray<ToolCatalog.Missing>
   /** Tools that cannot be offered. */
   readonly rejected: ToolCatalog.Listing["rejected"]
+  /** Tools that a rule denies, whatever their arguments. */
+  readonly denied: ReadonlyArray<{ readonly server: string; readonly tool: string; readonly rule: string | undefined }>
 }
 
 /**
@@ -94,7 +99,19 @@ export type ToolRef = string | { readonly server: string; readonly tool: string 
  * @since 0.1.0
  * @category models
  */
-export interface CallOptions extends Session.CallOptions {
+export interface RequestOptions {
+  /**
+   * Who wants it (default: the program), which decides what happens where no rule speaks: what a model wants is to be
+   * agreed to. Whoever hands a model's wish on says so.
+   */
+  readonly origin?: Permissions.Origin | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface CallOptions extends Session.CallOptions, RequestOptions {
   /** Whether running it twice does no harm; then a call whose answer was lost is made again. */
   readonly replay?: boolean | undefined
   /** The id that its events carry (default: a fresh one). */
@@ -190,15 +207,21 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
   readonly resourceTemplates: Effect.Effect<Gathered<Session.ResourceTemplate>>
   readonly readResource: (
     server: string,
-    uri: string
+    uri: string,
+    options?: RequestOptions
   ) => Effect.Effect<ReadonlyArray<Session.ResourceContents>, McpError.RuntimeError>
   /** A signal for each change of the resource; goes on over reconnects. */
-  readonly subscribeResource: (server: string, uri: string) => Stream.Stream<void, McpError.RuntimeError>
+  readonly subscribeResource: (
+    server: string,
+    uri: string,
+    options?: RequestOptions
+  ) => Stream.Stream<void, McpError.RuntimeError>
   readonly prompts: Effect.Effect<Gathered<Session.Prompt>>
   readonly getPrompt: (
     server: string,
     name: string,
-    args?: Readonly<Record<string, string>>
+    args?: Readonly<Record<string, string>>,
+    options?: RequestOptions
   ) => Effect.Effect<Session.PromptMessages, McpError.RuntimeError>
   readonly servers: Effect.Effect<ReadonlyArray<ServerInfo>>
   readonly server: (name: string) => Effect.Effect<ServerInfo, McpError.NotFound>
@@ -214,7 +237,7 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
   readonly disable: ServerSwitch
   readonly disconnectAll: Effect.Effect<void>
   readonly reload: (servers: ReadonlyArray<ServerConfig.ServerConfig>) => Effect.Effect<ConnectionPool.ReloadReport>
-  /** The session of a server, for what this interface does not name. */
+  /** The session of a server, for what this interface does not name. What is not permitted is not possible with it. */
   readonly withSession: <A, E extends McpError.McpError, R>(
     server: string,
     f: (session: Session.Session) => Effect.Effect<A, E, R>
@@ -239,6 +262,7 @@ export type Requirements =
   | CircuitBreaker.CircuitBreaker
   | ConnectionPool.ConnectionPool
   | McpEvent.McpEvents
+  | Permissions.Permissions
   | RuntimeMetrics.RuntimeMetrics
   | Teardown.Teardown
   | ToolCatalog.ToolCatalog

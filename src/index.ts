@@ -6,11 +6,26 @@
  */
 
 /**
+ * What an agent gets of MCP beside the tools of servers: tools of our own to list and read resources and to read on in
+ * long outputs, prompts as commands, and the servers' instructions.
+ *
+ * @since 0.1.0
+ */
+export * as AgentTools from "./agent/AgentTools.ts"
+
+/**
  * The transports of an application, chosen by the `transport` field of a server's configuration.
  *
  * @since 0.1.0
  */
 export * as AnyTransport from "./transport/AnyTransport.ts"
+
+/**
+ * Who is asked when a call needs the consent of a person.
+ *
+ * @since 0.1.0
+ */
+export * as Approval from "./safety/Approval.ts"
 
 /**
  * When a model is given a search for tools instead of all their definitions, and how large a definition may be.
@@ -179,6 +194,13 @@ export * as Expansion from "./config/Expansion.ts"
 export * as Fingerprint from "./config/Fingerprint.ts"
 
 /**
+ * What somebody has agreed to for longer than one call.
+ *
+ * @since 0.1.0
+ */
+export * as Grants from "./safety/Grants.ts"
+
+/**
  * Asks connections that nobody uses whether their servers are still there.
  *
  * @since 0.1.0
@@ -200,12 +222,27 @@ export * as HiddenText from "./safety/HiddenText.ts"
 export * as HostEnvironment from "./transport/HostEnvironment.ts"
 
 /**
+ * The tools of an application together with those of MCP servers: its own are there at once, whatever the servers do.
+ *
+ * @since 0.1.0
+ */
+export * as HostTools from "./agent/HostTools.ts"
+
+/**
  * Streamable HTTP, on node's own HTTP client: one POST per message, answers as JSON or as a stream of events, the
  * session and its stream of notifications in the session era, headers that mirror the message in the stateless one.
  *
  * @since 0.1.0
  */
 export * as HttpTransport from "./transport/HttpTransport.ts"
+
+/**
+ * Looks for orders to a model in the text of a server. It labels and decides nothing: whoever means harm and tries long
+ * enough finds words it does not know.
+ *
+ * @since 0.1.0
+ */
+export * as InjectionScan from "./safety/InjectionScan.ts"
 
 /**
  * What a server may ask of the application: its roots, its user, its model. Nothing unless a Layer says so.
@@ -319,6 +356,13 @@ export * as OutputSchema from "./tools/OutputSchema.ts"
 export * as PermissionRule from "./safety/PermissionRule.ts"
 
 /**
+ * Who may use what: the one place where it is decided, on every way to a server.
+ *
+ * @since 0.1.0
+ */
+export * as Permissions from "./safety/Permissions.ts"
+
+/**
  * The constants of the protocol: versions by era, and the names of the stateless era's `_meta` keys.
  *
  * @since 0.1.0
@@ -385,19 +429,19 @@ export * as RuntimeMetrics from "./observability/RuntimeMetrics.ts"
 export * as Scope from "./config/Scope.ts"
 
 /**
- * Records in a trust store that nobody without the key can write: each is signed, with what it is and whose.
- *
- * @since 0.1.0
- */
-export * as Sealed from "./config/Sealed.ts"
-
-/**
  * The connector over `@modelcontextprotocol/sdk` (1.x): the session era only, and the only one with its experimental
  * tasks. Loaded when the first server connects.
  *
  * @since 0.1.0
  */
 export * as SdkConnector from "./connection/SdkConnector.ts"
+
+/**
+ * Records in a trust store that nobody without the key can write: each is signed, with what it is and whose.
+ *
+ * @since 0.1.0
+ */
+export * as Sealed from "./config/Sealed.ts"
 
 /**
  * What each conversation with a model has found among the tools, and so what it is offered.
@@ -506,6 +550,14 @@ export * as ToolCatalog from "./tools/ToolCatalog.ts"
  * @since 0.1.0
  */
 export * as ToolFilter from "./tools/ToolFilter.ts"
+
+/**
+ * Answers the tool calls of a model: what it may call, and for every call an output that it can go on with, whatever
+ * became of the call.
+ *
+ * @since 0.1.0
+ */
+export * as ToolHandler from "./agent/ToolHandler.ts"
 
 /**
  * All tools of all servers under names that a model can use: pure data, made anew whenever something changes.

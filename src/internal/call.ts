@@ -20,10 +20,12 @@ import type * as McpRuntime from "../McpRuntime.ts"
 import * as CallSpan from "../observability/CallSpan.ts"
 import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
 import * as Deadline from "../resilience/Deadline.ts"
+import type * as Permissions from "../safety/Permissions.ts"
 import type * as Tool from "../tools/Tool.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as Gates from "./gates.ts"
+import type * as Permitted from "./permitted.ts"
 
 /**
  * What all calls of a runtime share.
@@ -36,6 +38,7 @@ export interface Surroundings {
   readonly publish: (event: McpEvent.McpEvent) => void
   /** The definition of a tool, where it comes from the server itself. */
   readonly definition: (server: string, tool: string) => Tool.Tool | undefined
+  readonly permitted: Permitted.Permitted
   /** The calls under way. */
   readonly running: Set<Call>
 }
@@ -58,6 +61,7 @@ export class Call implements CallSpan.Operation {
   readonly #restore: Gates.Restore
   readonly #args: JsonRpc.JsonObject
   readonly #own: McpRuntime.CallOptions | undefined
+  readonly #permit: Permissions.Permit | undefined
   #attempts = 0
   #connected = false
   #connection: Connector.Connection | undefined = undefined
@@ -72,7 +76,8 @@ export class Call implements CallSpan.Operation {
     callId: string,
     tool: string,
     args: JsonRpc.JsonObject,
-    own: McpRuntime.CallOptions | undefined
+    own: McpRuntime.CallOptions | undefined,
+    permit?: Permissions.Permit
   ) {
     this.server = gates.server
     this.tool = tool
@@ -85,6 +90,7 @@ export class Call implements CallSpan.Operation {
     this.#restore = restore
     this.#args = args
     this.#own = own
+    this.#permit = permit
   }
 
   connection(): Connector.Connection | undefined {
@@ -159,10 +165,34 @@ export class Call implements CallSpan.Operation {
     })
   }
 
-  #send({ session }: ConnectionPool.Live, meta: JsonRpc.JsonObject | undefined): Attempt {
-    const own = this.#own
+  #send(live: ConnectionPool.Live, meta: JsonRpc.JsonObject | undefined): Attempt {
     this.#connected = true
-    this.#connection = session.connection
+    this.#connection = live.session.connection
+    const { permitted } = this.#surroundings
+    if (this.#permit === undefined && permitted.isClear(live, this.tool, this.#own?.origin ?? "program")) {
+      return this.#dispatch(live, meta)
+    }
+    const waiting = permitted.before(live, this.#wanted(), this.#permit)
+    return waiting === undefined
+      ? this.#dispatch(live, meta)
+      : Effect.flatMap(waiting, () => this.#dispatch(live, meta))
+  }
+
+  #wanted(): Permitted.Wanted {
+    const { callId, config, server, tool } = this
+    return {
+      origin: this.#own?.origin ?? "program",
+      config,
+      callId,
+      kind: "tool",
+      server,
+      name: tool,
+      args: this.#args
+    }
+  }
+
+  #dispatch({ session }: ConnectionPool.Live, meta: JsonRpc.JsonObject | undefined): Attempt {
+    const own = this.#own
     // what has been waited so far is not to be had again
     const left = this.#deadline?.attempt(this.#surroundings.clock.unsafeCurrentTimeMillis())
     const onProgress = (progress: Connector.Progress) => this.#progressed(progress)

@@ -17,6 +17,7 @@ import type * as JsonRpc from "../transport/JsonRpc.ts"
 import { Call } from "./call.ts"
 import * as Gates from "./gates.ts"
 import { observed } from "./observed.ts"
+import type * as Permitted from "./permitted.ts"
 
 /** @internal */
 export interface Options extends Gates.Options {
@@ -24,6 +25,7 @@ export interface Options extends Gates.Options {
   readonly publish: (event: McpEvent.McpEvent) => void
   /** The definition of a tool, where it comes from the server itself. */
   readonly definition: (server: string, tool: string) => Tool.Tool | undefined
+  readonly permitted: Permitted.Permitted
 }
 
 /** @internal */
@@ -53,7 +55,8 @@ export const make = (options: Options): CallPath => {
   const { clock, pool, publish } = options
   const { find: gatesOf, forget } = Gates.lookup(options)
   const running = new Set<Call>()
-  const surroundings = { clock, pool, publish, definition: options.definition, running }
+  const { permitted } = options
+  const surroundings = { clock, pool, publish, definition: options.definition, permitted, running }
   let ids = 0
 
   /** Only the pool can tell which servers there are; one that has come since is asked after all. */
@@ -67,7 +70,16 @@ export const make = (options: Options): CallPath => {
       if (!gates.offers(tool)) {
         return Effect.fail(new McpError.NotFound({ server, kind: "tool", name: tool, suggestions: [] }))
       }
-      return new Call(surroundings, gates, restore, own?.callId ?? `call-${++ids}`, tool, args, own).run()
+      const callId = own?.callId ?? `call-${++ids}`
+      const origin = own?.origin ?? "program"
+      if (permitted.isOpen(origin)) return new Call(surroundings, gates, restore, callId, tool, args, own).run()
+      const { config } = gates
+      const wanted = { origin, config, callId, kind: "tool" as const, server, name: tool, args }
+      return Effect.flatMap(restore(permitted.authorize(wanted)), (permit) =>
+        // somebody may have taken a while to agree to it, and it may be another server by now
+        gatesOf(server) === gates
+          ? new Call(surroundings, gates, restore, callId, tool, permit?.args ?? args, own, permit).run()
+          : restore(call(server, tool, args, own)))
     })
 
   const ask: CallPath["ask"] = (server, operation, f) =>

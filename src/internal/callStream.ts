@@ -53,13 +53,13 @@ export const make = (
 export const subscription = (
   pool: ConnectionPool.ConnectionPool["Type"],
   server: string,
-  signals: (session: Session.Session) => Stream.Stream<void, McpError.CallError>
+  signals: (live: ConnectionPool.Live) => Stream.Stream<void, McpError.RuntimeError>
 ): Stream.Stream<void, McpError.RuntimeError> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const mailbox = Mailbox.make<void, McpError.RuntimeError>(1)
     const signal = () => mailbox.offer(undefined)
     /** The connection is needed although nobody waits for an answer, which a use would hold up a drain and probes for. */
-    const use = (live: ConnectionPool.Live, exit: Exit.Exit<never, McpError.CallError>): boolean => {
+    const use = (live: ConnectionPool.Live, exit: Exit.Exit<never, McpError.RuntimeError>): boolean => {
       const line = pool.line(server)
       if (line?.live.generation !== live.generation) return false
       line.begin()
@@ -76,7 +76,7 @@ export const subscription = (
     const follow = (before: boolean): Effect.Effect<void, McpError.RuntimeError> =>
       Effect.flatMap(pool.use(server, Effect.succeed), (live) => {
         if (before) signal()
-        const following = Stream.runForEach(signals(live.session), () => Effect.sync(signal))
+        const following = Stream.runForEach(signals(live), () => Effect.sync(signal))
         return Effect.catchAll(Effect.raceFirst(following, keepAwake(live)), (error) =>
           // what ended with its connection goes on with the next; anything else would only fail again, without a pause
           use(live, Exit.fail(error)) ? Effect.fail(error) : follow(true))

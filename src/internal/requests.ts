@@ -8,29 +8,49 @@ import type * as ConnectionPool from "../connection/ConnectionPool.ts"
 import type * as Connector from "../connection/Connector.ts"
 import type * as McpError from "../McpError.ts"
 import * as CallSpan from "../observability/CallSpan.ts"
+import type * as Permissions from "../safety/Permissions.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as CallPath from "./callPath.ts"
+import type * as Permitted from "./permitted.ts"
+
+type What =
+  | { readonly method: "resources/read"; readonly uri: string }
+  | { readonly method: "prompts/get"; readonly prompt: string; readonly args: JsonRpc.JsonObject }
+
+const subjectOf = (what: What): Pick<Permitted.Wanted, "kind" | "name" | "args"> =>
+  what.method === "resources/read"
+    ? { kind: "resource", name: what.uri }
+    : { kind: "prompt", name: what.prompt, args: what.args }
 
 /** @internal */
 export type Send = <A, E extends McpError.McpError, R>(
   server: string,
-  what: Pick<CallSpan.Operation, "method" | "prompt" | "uri">,
+  what: What,
+  origin: Permissions.Origin,
   f: (live: ConnectionPool.Live, meta: JsonRpc.JsonObject | undefined) => Effect.Effect<A, E, R>
 ) => Effect.Effect<A, E | McpError.RuntimeError, R>
 
 /** @internal */
-export const make = (pool: ConnectionPool.ConnectionPool["Type"], path: CallPath.CallPath): Send => (server, what, f) =>
+export const make = (
+  pool: ConnectionPool.ConnectionPool["Type"],
+  path: CallPath.CallPath,
+  permitted: Permitted.Permitted
+): Send =>
+(server, what, origin, f) =>
   Effect.suspend(() => {
     const config = pool.config(server)
     // a server that there is not is asked nothing
     if (config === undefined) return path.ask(server, what.method, (live) => f(live, undefined))
+    const wanted: Permitted.Wanted = { origin, config, server, ...subjectOf(what) }
     let used: Connector.Connection | undefined = undefined
     return CallSpan.traced(
       { server, config, ...what, connection: () => used },
       (meta) =>
-        path.ask(server, what.method, (live) => {
-          used = live.session.connection
-          return f(live, meta)
-        })
+        Effect.flatMap(permitted.authorize(wanted), (permit) =>
+          path.ask(server, what.method, (live) => {
+            used = live.session.connection
+            const waiting = permitted.before(live, wanted, permit)
+            return waiting === undefined ? f(live, meta) : Effect.flatMap(waiting, () => f(live, meta))
+          }))
     )
   })

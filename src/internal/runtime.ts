@@ -19,6 +19,7 @@ import * as Bulkhead from "../resilience/Bulkhead.ts"
 import * as CallPolicy from "../resilience/CallPolicy.ts"
 import * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as Teardown from "../resilience/Teardown.ts"
+import * as Permissions from "../safety/Permissions.ts"
 import * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
 import * as CallPath from "./callPath.ts"
@@ -26,6 +27,7 @@ import * as CallStream from "./callStream.ts"
 import * as Departures from "./departures.ts"
 import * as Gather from "./gather.ts"
 import * as Offerings from "./offerings.ts"
+import * as Permitted from "./permitted.ts"
 import * as Requests from "./requests.ts"
 import * as Required from "./required.ts"
 import * as Sandbox from "./sandbox.ts"
@@ -55,6 +57,13 @@ export const make = (
     const teardown = yield* Teardown.Teardown
     const limits = yield* Limits.CurrentLimits
     const clock = yield* Effect.clock
+    const permissions = yield* Permissions.Permissions
+    const permitted = Permitted.make({
+      permissions,
+      definition: catalog.definition,
+      admit: catalog.admit,
+      learn: catalog.learn
+    })
     const path = CallPath.make({
       clock,
       limits,
@@ -64,7 +73,8 @@ export const make = (
       policy: yield* CallPolicy.CallPolicy,
       metrics,
       publish: events.publish,
-      definition: catalog.definition
+      definition: catalog.definition,
+      permitted
     })
     const infos = ServerInfos.make({ pool, breakers, catalog, path })
     const offerings = Offerings.make(pool, clock)
@@ -122,25 +132,34 @@ export const make = (
           path.call(identity.server, identity.tool, args, left))
       })
 
+    const ruled = ({ server, tool: { name } }: ToolCatalog.Offered) =>
+      permissions.decide("model", { kind: "tool", server, name })
+
     const runtimeTool = (offered: ToolCatalog.Offered): McpRuntime.RuntimeTool => ({
       ...offered,
+      requiresApproval: ruled(offered).decision === "ask",
       call: (args = {}, own) => path.call(offered.server, offered.tool.name, args, own)
     })
 
     const toolsOf = ({ missing, rejected, tools }: ToolCatalog.Listing): McpRuntime.Tools => {
-      const all = tools.map(runtimeTool)
+      const denied = tools.map((one) => ({ one, ruling: ruled(one) })).filter(({ ruling }) =>
+        ruling.decision === "deny"
+      )
+        .map(({ one, ruling }) => ({ server: one.server, tool: one.tool.name, rule: ruling.rule?.text, one }))
+      const hidden = new Set(denied.map(({ one }) => one))
+      const all = tools.filter((one) => !hidden.has(one)).map(runtimeTool)
       const toolsByName = new Map<string, Array<McpRuntime.RuntimeTool>>()
       for (const one of all) {
         const same = toolsByName.get(one.tool.name)
         if (same === undefined) toolsByName.set(one.tool.name, [one])
         else same.push(one)
       }
-      return { tools: all, toolsByName, missing, rejected }
+      return { tools: all, toolsByName, missing, rejected, denied: denied.map(({ one: _, ...rest }) => rest) }
     }
     const tools = Effect.map(catalog.list, toolsOf)
 
     const gather = Gather.make(pool, path)
-    const send = Requests.make(pool, path)
+    const send = Requests.make(pool, path, permitted)
 
     return {
       tools,
@@ -168,16 +187,31 @@ export const make = (
       },
       resources: gather("resources/list", offerings.resources),
       resourceTemplates: gather("resources/templates/list", offerings.templates),
-      readResource: (server, uri) =>
-        send(server, { method: "resources/read", uri }, ({ session }, meta) => session.readResource(uri, { meta })),
-      subscribeResource: (server, uri) =>
-        CallStream.subscription(pool, server, (session) => session.subscribeResource(uri)),
-      prompts: gather("prompts/list", offerings.prompts),
-      getPrompt: (server, name, args) =>
+      readResource: (server, uri, own) =>
         send(
           server,
-          { method: "prompts/get", prompt: name },
-          ({ session }, meta) => session.getPrompt(name, args, { meta })
+          { method: "resources/read", uri },
+          own?.origin ?? "program",
+          ({ session }, meta) => session.readResource(uri, { meta })
+        ),
+      subscribeResource: (server, uri, own) =>
+        Stream.unwrap(Effect.suspend(() => {
+          const config = pool.config(server)
+          const origin = own?.origin ?? "program"
+          const signals = ({ session }: ConnectionPool.Live) => session.subscribeResource(uri)
+          if (config === undefined) return Effect.succeed(CallStream.subscription(pool, server, signals))
+          const wanted: Permitted.Wanted = { origin, config, kind: "resource", server, name: uri }
+          return Effect.map(permitted.authorize(wanted), (permit) =>
+            CallStream.subscription(pool, server, (live) =>
+              Stream.unwrap(Effect.as(permitted.before(live, wanted, permit) ?? Effect.void, signals(live)))))
+        })),
+      prompts: gather("prompts/list", offerings.prompts),
+      getPrompt: (server, prompt, args = {}, own) =>
+        send(
+          server,
+          { method: "prompts/get", prompt, args },
+          own?.origin ?? "program",
+          ({ session }, meta) => session.getPrompt(prompt, args, { meta })
         ),
       servers: infos.all,
       server: infos.one,
@@ -197,7 +231,7 @@ export const make = (
             Effect.forEach([...report.added, ...report.changed], (server) => breakers.for(server).forget),
             Effect.sync(() => events.publish(McpEvent.McpEvent.ConfigurationReloaded({ report })))
           )),
-      withSession: (server, f) => path.ask(server, "the session", ({ session }) => f(session)),
+      withSession: (server, f) => path.ask(server, "the session", (live) => f(permitted.session(live))),
       notifySandboxState: sandbox.notify,
       isolate: (server) => Effect.zipRight(pool.find(server), breakers.for(server).isolate),
       resetBreaker: (server) => Effect.zipRight(pool.find(server), breakers.for(server).reset),

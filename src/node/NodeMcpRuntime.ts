@@ -27,8 +27,12 @@ import * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as HealthCheck from "../resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
 import * as Teardown from "../resilience/Teardown.ts"
+import * as Approval from "../safety/Approval.ts"
+import * as Grants from "../safety/Grants.ts"
+import * as Permissions from "../safety/Permissions.ts"
 import * as ToolCache from "../tools/ToolCache.ts"
 import * as ToolCatalog from "../tools/ToolCatalog.ts"
+import * as ToolPins from "../tools/ToolPins.ts"
 import * as FileStore from "./FileStore.ts"
 import * as NodeConnector from "./NodeConnector.ts"
 import * as NodeTrust from "./NodeTrust.ts"
@@ -50,14 +54,29 @@ export interface Options<E = never> extends McpRuntime.Options {
   readonly health?: Partial<HealthCheck.Options> | undefined
   /** Whether transitions are logged (default: yes). */
   readonly logs?: boolean | undefined
+  /** Who may use what (default: a model is not permitted what nobody has agreed to, everybody else is). */
+  readonly permissions?: Partial<Permissions.Options> | undefined
+  /** Whether a tool may become another without anybody being asked (default: no, within a run). */
+  readonly pins?: Partial<ToolPins.Options> | undefined
   readonly pool?: Partial<ConnectionPool.Options> | undefined
   readonly reconnect?: Partial<ReconnectPolicy.Options> | undefined
   /** Who answers what configurations ask for, and what they must pass when they are connected. */
   readonly resolution?: Partial<Resolution.Options> | undefined
   readonly teardown?: Partial<Teardown.Options> | undefined
-  /** Takes the place of whatever it provides: `ReconnectPolicy.layerNone`, a `Connector` of one's own, several merged. */
+  /**
+   * Takes the place of whatever it provides: `ReconnectPolicy.layerNone`, an `Approval` that asks somebody, a `Connector`
+   * of one's own, several merged.
+   */
   readonly replace?: Layer.Layer<never, E> | undefined
 }
+
+/**
+ * Why there is no runtime: a server that is required is not there, or something that was given in code cannot be used.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Failure = McpError.RequiredServersFailed | McpError.ConfigurationError
 
 /**
  * One `McpRuntime` over everything that it takes. It waits for no server but those that are `required`.
@@ -67,7 +86,7 @@ export interface Options<E = never> extends McpRuntime.Options {
  */
 export const layer = <E = never>(
   options: Options<E>
-): Layer.Layer<McpRuntime.McpRuntime, McpError.RequiredServersFailed | E> => {
+): Layer.Layer<McpRuntime.McpRuntime, Failure | E> => {
   // built once, however often it is mentioned
   const replacements: Layer.Layer<never, E> = options.replace ?? Layer.empty
   const replaced = <Out, E2, In>(self: Layer.Layer<Out, E2, In>): Layer.Layer<Out, E | E2, In> =>
@@ -91,12 +110,18 @@ export const layer = <E = never>(
   const cache: Layer.Layer<ToolCache.ToolCache, never, McpEvent.McpEvents> = options.cacheDirectory === "memory"
     ? ToolCache.layer(options.cache)
     : Layer.provide(ToolCache.layerPersisted(options.cache), store)
+  const permissions = Layer.provide(
+    replaced(Permissions.layer(options.permissions)),
+    replaced(Layer.merge(Approval.layerNobody, Grants.layerMemory))
+  )
   // the log is below the pool, because it has the teardown to tell of
   const log = options.logs === false ? Layer.empty : TransitionLog.layer
 
   return McpRuntime.layer(options).pipe(
     Layer.provide(replaced(ToolCatalog.layer(options.catalog))),
     Layer.provide(replaced(ConnectionPool.layer(options.pool))),
+    Layer.provide(permissions),
+    Layer.provide(replaced(ToolPins.layerMemory(options.pins))),
     Layer.provide(replaced(resolution)),
     Layer.provide(replaced(cache)),
     Layer.provide(concerns),
@@ -134,7 +159,7 @@ export const layerConfigured = <E = never>(
   options: ConfiguredOptions<E> = {}
 ): Layer.Layer<
   McpRuntime.McpRuntime | ConfigDiscovery.ConfigDiscovery | Trust.Trust,
-  McpError.RequiredServersFailed | E
+  Failure | E
 > => {
   const replacements: Layer.Layer<never, E> = options.replace ?? Layer.empty
   const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
@@ -205,7 +230,7 @@ export interface Discovered extends McpRuntime.Tools {
  */
 export const discover = <E = never>(
   options: Options<E>
-): Effect.Effect<Discovered, McpError.RequiredServersFailed | E, Scope.Scope> =>
+): Effect.Effect<Discovered, Failure | E, Scope.Scope> =>
   Effect.flatMap(Layer.build(layer(options)), (context) =>
     Effect.gen(function*() {
       const runtime = yield* McpRuntime.McpRuntime

@@ -3,6 +3,7 @@ import { Chunk, Effect, Fiber, Metric, Queue, TestClock } from "effect"
 import * as Limits from "../../src/config/Limits.ts"
 import * as ConnectionPool from "../../src/connection/ConnectionPool.ts"
 import * as CallPath from "../../src/internal/callPath.ts"
+import * as Permitted from "../../src/internal/permitted.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
@@ -10,6 +11,7 @@ import * as RuntimeMetrics from "../../src/observability/RuntimeMetrics.ts"
 import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
 import * as CallPolicy from "../../src/resilience/CallPolicy.ts"
 import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
+import * as Permissions from "../../src/safety/Permissions.ts"
 import * as MemoryServer from "../../src/transport/MemoryServer.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
@@ -152,7 +154,13 @@ describe("the way of a call", () => {
           policy: yield* CallPolicy.CallPolicy,
           metrics: yield* RuntimeMetrics.RuntimeMetrics,
           publish,
-          definition: () => undefined
+          definition: () => undefined,
+          permitted: Permitted.make({
+            permissions: yield* Permissions.Permissions,
+            definition: () => undefined,
+            admit: () => undefined,
+            learn: () => Effect.void
+          })
         })
         assert.strictEqual((yield* path.call("path", "echo", {}, undefined)).isError, false)
         looks = 0

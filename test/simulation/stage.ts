@@ -16,8 +16,10 @@ import * as CallPolicy from "../../src/resilience/CallPolicy.ts"
 import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
 import * as Teardown from "../../src/resilience/Teardown.ts"
+import * as Permissions from "../../src/safety/Permissions.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
 import * as ToolCatalog from "../../src/tools/ToolCatalog.ts"
+import * as ToolPins from "../../src/tools/ToolPins.ts"
 import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
 import type * as Script from "./script.ts"
 import type { Witness } from "./witness.ts"
@@ -60,7 +62,10 @@ export const make = (script: Script.Script, world: World.World, witness: Witness
         stormReconnects: storm.reconnects,
         stormWithin: storm.within
       }),
-      RuntimeMetrics.layer
+      Permissions.layerNone,
+      RuntimeMetrics.layer,
+      // servers of the simulation change their tools at will
+      ToolPins.layerNone
     )
     const listening = Layer.scopedDiscard(Effect.gen(function*() {
       const pool = yield* ConnectionPool.ConnectionPool

@@ -6,7 +6,6 @@ import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import type * as ServerStatus from "../../src/connection/ServerStatus.ts"
-import type * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
 import type * as Journal from "../faults/journal.ts"
@@ -111,7 +110,7 @@ export const test = <E>(
 export const using = <A, E>(
   given: NodeMcpRuntime.Options,
   body: (runtime: McpRuntime.McpRuntime["Type"]) => Effect.Effect<A, E, Scope.Scope>
-): Effect.Effect<A, E | McpError.RequiredServersFailed> =>
+): Effect.Effect<A, E | NodeMcpRuntime.Failure> =>
   Effect.scoped(Effect.flatMap(McpRuntime.McpRuntime, body)).pipe(Effect.provide(NodeMcpRuntime.layer(given)))
 
 export const textOf = (result: McpRuntime.CallResult): string =>

@@ -1,6 +1,7 @@
 /** A runtime over peers in memory. */
 import { Layer } from "effect"
 import * as ConnectionPool from "../../src/connection/ConnectionPool.ts"
+import type * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as RuntimeMetrics from "../../src/observability/RuntimeMetrics.ts"
 import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
@@ -9,8 +10,12 @@ import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
 import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
 import type * as Teardown from "../../src/resilience/Teardown.ts"
+import * as Approval from "../../src/safety/Approval.ts"
+import * as Grants from "../../src/safety/Grants.ts"
+import * as Permissions from "../../src/safety/Permissions.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
 import * as ToolCatalog from "../../src/tools/ToolCatalog.ts"
+import * as ToolPins from "../../src/tools/ToolPins.ts"
 import type * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
 import * as overMemory from "./overMemory.ts"
 
@@ -23,6 +28,10 @@ export interface Options extends McpRuntime.Options {
   readonly health?: Layer.Layer<HealthCheck.HealthCheck>
   readonly teardown?: Layer.Layer<Teardown.Teardown>
   readonly cache?: Layer.Layer<ToolCache.ToolCache>
+  readonly permissions?: Partial<Permissions.Options>
+  readonly approval?: Layer.Layer<Approval.Approval>
+  readonly grants?: Layer.Layer<Grants.Grants>
+  readonly pins?: Layer.Layer<ToolPins.ToolPins, never, McpEvent.McpEvents>
 }
 
 /** Every part of it is provided too, for tests that look at one. */
@@ -36,8 +45,11 @@ export const layer = (peers: Parameters<typeof MemoryTransport.layer>[0], option
       Bulkhead.layer(options.bulkhead),
       CallPolicy.layer(),
       CircuitBreaker.layer(options.breaker),
+      Layer.orDie(Permissions.layer(options.permissions)),
       ReconnectPolicy.layer(options.reconnect),
-      RuntimeMetrics.layer
+      RuntimeMetrics.layer,
+      options.pins ?? ToolPins.layerMemory()
     )),
+    Layer.provideMerge(Layer.merge(options.approval ?? Approval.layerNobody, options.grants ?? Grants.layerMemory)),
     Layer.provideMerge(overMemory.client(peers, options.teardown))
   )

@@ -1,0 +1,100 @@
+/**
+ * Who is asked when a call needs the consent of a person.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Tool from "../tools/Tool.ts"
+import type * as PermissionRule from "./PermissionRule.ts"
+
+/**
+ * Who wants something: a model, the program itself, or a person at its keyboard.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Origin = "model" | "program" | "person"
+
+/**
+ * What somebody is asked. What is shown is what will be sent: the arguments cannot change any more.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Request {
+  readonly callId: string | undefined
+  readonly origin: Origin
+  readonly subject: PermissionRule.Subject
+  /** The definition of the tool, if its server has given it in this run: its words are the server's, not ours. */
+  readonly tool: Tool.Tool | undefined
+  /** The rule that wants it asked, as it was written; none if it is asked because no rule speaks. */
+  readonly rule: string | undefined
+  /** Stands for the server, the definition of the tool and the arguments, all of which the answer is bound to. */
+  readonly digest: string
+}
+
+/**
+ * - `Deny`: no.
+ * - `Once`: this call.
+ * - `Session`: this tool, as long as the runtime lives.
+ * - `Always`: this tool, kept between runs, until it is defined otherwise or its server is configured otherwise.
+ *
+ * The latter two with these arguments only, if `exactly`, and for no longer than `lasting`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Answer =
+  | { readonly _tag: "Deny" }
+  | { readonly _tag: "Once" }
+  | {
+    readonly _tag: "Session" | "Always"
+    readonly exactly?: boolean | undefined
+    readonly lasting?: Duration.DurationInput | undefined
+  }
+  /** There is nobody to ask. */
+  | { readonly _tag: "Unanswered" }
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class Approval extends Context.Tag("effect-mcp-runtime/safety/Approval")<Approval, {
+  /** Asked for one thing of each server at a time. Interrupted when the caller does not want the call any more. */
+  readonly ask: (request: Request) => Effect.Effect<Answer>
+}>() {}
+
+/**
+ * Asks in the application's own way.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (ask: Approval["Type"]["ask"]): Layer.Layer<Approval> => Layer.succeed(Approval, { ask })
+
+/**
+ * Nobody is there: what needs approval is not permitted, and the error says so.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerNobody: Layer.Layer<Approval> = layer(() => Effect.succeed({ _tag: "Unanswered" }))
+
+/**
+ * Answers from a list, in order, and then with no; keeps what was asked.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerTest = (answers: Iterable<Answer>, asked: Array<Request> = []): Layer.Layer<Approval> => {
+  const left = [...answers]
+  return layer((request) =>
+    Effect.sync(() => {
+      asked.push(request)
+      return left.shift() ?? { _tag: "Deny" }
+    })
+  )
+}

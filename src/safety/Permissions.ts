@@ -1,0 +1,151 @@
+/**
+ * Who may use what: the one place where it is decided, on every way to a server.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as ServerConfig from "../config/ServerConfig.ts"
+import type * as McpError from "../McpError.ts"
+import type * as McpEvent from "../McpEvent.ts"
+import type * as Tool from "../tools/Tool.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
+import type * as Approval from "./Approval.ts"
+import type * as Grants from "./Grants.ts"
+import * as internal from "./internal/permissions/permissions.ts"
+import type * as PermissionRule from "./PermissionRule.ts"
+
+/**
+ * Who wants something. A model asks where no rule speaks; the program and a person at its keyboard need not.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Origin = Approval.Origin
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  readonly rules: ReadonlyArray<PermissionRule.Input>
+  /** What is decided where no rule speaks, by who wants it. */
+  readonly otherwise: Readonly<Record<Origin, PermissionRule.Decision>>
+  /** How long somebody is waited for who was asked; then it is not permitted. */
+  readonly patience: Duration.DurationInput
+  /** How many requests of one server may wait to be asked about. */
+  readonly maxWaiting: number
+}
+
+/**
+ * @since 0.1.0
+ * @category defaults
+ */
+export const defaults: Options = {
+  rules: [],
+  otherwise: { model: "ask", program: "allow", person: "allow" },
+  patience: Duration.minutes(10),
+  maxWaiting: 16
+}
+
+/**
+ * What is decided of a subject, and why.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Ruling {
+  readonly decision: PermissionRule.Decision
+  /** The rule that decides; none if it is decided because no rule speaks. */
+  readonly rule: PermissionRule.Rule | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Request {
+  readonly callId: string | undefined
+  readonly origin: Origin
+  readonly subject: PermissionRule.Subject
+  readonly config: ServerConfig.ServerConfig
+  /** The definition of the tool as its server gave it in this run, if it did. */
+  readonly tool: Tool.Tool | undefined
+}
+
+/**
+ * What was permitted. It holds as long as nothing has changed: see `stands`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Permit {
+  /** What has to be sent: as it was when somebody was asked, whatever has become of the caller's own since. */
+  readonly args: JsonRpc.JsonObject | undefined
+  readonly request: Request
+  /** The rules that it was permitted under. */
+  readonly revision: number
+  /** Whether somebody has agreed to it. */
+  readonly isApproved: boolean
+  /** The definition of the tool that somebody agreed to. */
+  readonly pin: string | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class Permissions extends Context.Tag("effect-mcp-runtime/safety/Permissions")<Permissions, {
+  /** What the rules say, without asking anybody. Without arguments: of a call whose arguments are not known yet. */
+  readonly decide: (origin: Origin, subject: PermissionRule.Subject) => Ruling
+  /** Whether whatever comes from there is allowed, so that nothing needs to be decided. */
+  readonly isOpen: (origin: Origin) => boolean
+  /** Asks somebody if need be. */
+  readonly authorize: (request: Request) => Effect.Effect<Permit, McpError.PermissionDenied>
+  /** Looks again, at the last moment before it is sent: rules and definitions may have changed since. */
+  readonly stands: (permit: Permit, tool: Tool.Tool | undefined) => McpError.PermissionDenied | undefined
+  /** The rules that are in force. */
+  readonly rules: () => PermissionRule.RuleSet
+  /** Puts other rules beside those that were given in code; what waits for an answer is decided by the new ones. */
+  readonly configure: (rules: ReadonlyArray<PermissionRule.Input>) => Effect.Effect<ReadonlyArray<PermissionRule.Fault>>
+  /** What was agreed to for this session, or always, is to be asked again. */
+  readonly revoke: (
+    config: ServerConfig.ServerConfig,
+    subject: Pick<PermissionRule.Subject, "kind" | "name">
+  ) => Effect.Effect<void, McpError.TrustNotKept>
+}>() {}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Requirements = Approval.Approval | Grants.Grants | McpEvent.McpEvents
+
+/**
+ * Rules given in code that cannot be read are an error at once.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  options?: Partial<Options>
+): Effect.Effect<Permissions["Type"], McpError.ConfigurationError, Requirements> =>
+  internal.make({ ...defaults, ...options, otherwise: { ...defaults.otherwise, ...options?.otherwise } })
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (
+  options?: Partial<Options>
+): Layer.Layer<Permissions, McpError.ConfigurationError, Requirements> => Layer.effect(Permissions, make(options))
+
+/**
+ * Everything is allowed to everybody, for an application that decides elsewhere.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerNone: Layer.Layer<Permissions> = Layer.sync(Permissions, internal.none)
