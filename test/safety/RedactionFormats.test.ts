@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
-import { createRequire } from "node:module"
 import { vendors } from "../../src/safety/internal/redaction/vendors.ts"
 import * as Redaction from "../../src/safety/Redaction.ts"
 import * as Secrets from "../fixtures/safety/secrets.ts"
@@ -135,21 +134,18 @@ describe("what only looks like a secret", () => {
   })
 
   it("is left in programs, written and minified, in lock files and in lists of hashes", () => {
-    const require = createRequire(import.meta.url)
+    const file = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
     for (
       const path of [
-        "vitest/package.json",
         "effect/dist/cjs/Config.js",
         "@modelcontextprotocol/sdk/dist/esm/client/auth.js",
-        "re2js",
+        "@effect/platform/dist/cjs/HttpApiSecurity.js",
         "ws/lib/websocket.js"
       ]
     ) {
-      const program = readFileSync(require.resolve(path), "utf8")
-      assert.deepStrictEqual(found(program), [], path)
+      assert.deepStrictEqual(found(file(`node_modules/${path}`)), [], path)
     }
-    const lock = readFileSync(new URL("../../package-lock.json", import.meta.url), "utf8")
-    assert.deepStrictEqual(found(lock), [])
+    assert.deepStrictEqual(found(file("package-lock.json")), [])
   })
 
   it("is left in images, however large", () => {
