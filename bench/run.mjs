@@ -6,7 +6,7 @@
  * a missed target is printed, and does not fail the run.
  */
 import { execFile, spawnSync } from "node:child_process"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { cpus, loadavg } from "node:os"
 import { dirname, join, relative, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -15,7 +15,13 @@ import { contestants, ours } from "./contestants/index.mjs"
 import { summarize, table } from "./report.mjs"
 import { scenarios } from "./scenarios.mjs"
 
-const usage = `npm run bench -- [options]
+/** What is measured apart from all that, each by a program of its own. */
+const parts = ["discovery", "guard", "safety", "search"]
+  .filter((part) => existsSync(new URL(`${part}.mjs`, import.meta.url)))
+
+const usage = `npm run bench -- [part] [options]
+
+  part               ${parts.join(", ")}: only that, with the options of bench/<part>.mjs
 
   --quick            one round, fewer calls, without the cells that take more than a few seconds
   --only NAME        scenarios whose name begins with NAME; repeatable
@@ -24,6 +30,26 @@ const usage = `npm run bench -- [options]
   --json FILE        where the figures go (default: bench/results/<time>.json)
   --dist DIR         the compiled package (default: dist); with it nothing is built
   --list             the names, and nothing else`
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+
+const fail = (message) => {
+  console.error(message)
+  process.exit(2)
+}
+
+const build = () => {
+  const tsc = join(root, "node_modules/typescript/bin/tsc")
+  const built = spawnSync(process.execPath, [tsc], { cwd: root, stdio: "inherit" })
+  if (built.status !== 0) fail("the package does not compile")
+}
+
+const [part, ...more] = process.argv.slice(2)
+if (parts.includes(part)) {
+  if (!more.some((argument) => argument.startsWith("--dist"))) build()
+  const program = fileURLToPath(new URL(`${part}.mjs`, import.meta.url))
+  process.exit(spawnSync(process.execPath, [program, ...more], { cwd: root, stdio: "inherit" }).status ?? 1)
+}
 
 const { values: options } = parseArgs({
   options: {
@@ -38,15 +64,9 @@ const { values: options } = parseArgs({
   }
 })
 
-const root = fileURLToPath(new URL("..", import.meta.url))
 const chosen = scenarios
   .filter((scenario) => options.only.length === 0 || options.only.some((name) => scenario.name.startsWith(name)))
   .filter((scenario) => !options.quick || options.only.length > 0 || scenario.slow !== true)
-
-const fail = (message) => {
-  console.error(message)
-  process.exit(2)
-}
 
 if (options.help || options.list) {
   const names = scenarios.map((scenario) => `${scenario.name.padEnd(16)} ${scenario.title}`)
@@ -58,10 +78,7 @@ for (const name of options.contestant) if (!Object.hasOwn(contestants, name)) fa
 const rounds = options.rounds === undefined ? undefined : Number(options.rounds)
 if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0)) fail("--rounds takes a positive number")
 
-if (options.dist === undefined) {
-  const built = spawnSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc")], { cwd: root, stdio: "inherit" })
-  if (built.status !== 0) fail("the package does not compile")
-}
+if (options.dist === undefined) build()
 const dist = resolve(options.dist ?? join(root, "dist"))
 
 const takesPart = (name) =>
