@@ -1,0 +1,54 @@
+/**
+ * What a model was not given of long results, kept in files of the user for a while.
+ *
+ * @since 0.1.0
+ */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Spill from "../safety/Spill.ts"
+import * as HostEnvironment from "../transport/HostEnvironment.ts"
+import * as FileStore from "./FileStore.ts"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options extends Spill.Options {
+  /** Where they are kept (default: `results`, in the folder for caches of the user). */
+  readonly directory: string | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category defaults
+ */
+export const defaults: Options = { ...Spill.defaults, directory: undefined }
+
+/**
+ * Where they are kept by default. Nothing, if the environment does not say where that can be.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const defaultDirectory = (host: HostEnvironment.Host, path: Path.Path): string | undefined => {
+  const folder = FileStore.defaultDirectory(host, path)
+  return folder === undefined ? undefined : path.join(folder, "results")
+}
+
+/**
+ * In memory where the environment names no folder for it.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options?: Partial<Options>): Layer.Layer<Spill.Spill> => {
+  const all = { ...defaults, ...options }
+  return Layer.unwrapEffect(Effect.gen(function*() {
+    const host = yield* HostEnvironment.HostEnvironment
+    const directory = all.directory ?? defaultDirectory(host, yield* Path.Path)
+    return directory === undefined ? Spill.layerMemory(all) : Spill.layerFiles({ ...all, directory })
+  })).pipe(Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
+}
