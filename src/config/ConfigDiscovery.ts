@@ -10,6 +10,7 @@ import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Stream from "effect/Stream"
+import type * as PermissionRule from "../safety/PermissionRule.ts"
 import * as HostEnvironment from "../transport/HostEnvironment.ts"
 import type * as ConfigEntry from "./ConfigEntry.ts"
 import * as ConfigFiles from "./ConfigFiles.ts"
@@ -145,6 +146,8 @@ export interface Discovery {
   readonly issues: ReadonlyArray<ConfigIssue.ConfigIssue>
   readonly files: ReadonlyArray<FileFound>
   readonly policies: ReadonlyArray<ServerPolicy.Policy>
+  /** The rules on tools, for `Permissions.configure`. */
+  readonly permissions: ReadonlyArray<PermissionRule.Input>
   /** What `McpRuntime.reload` takes. */
   readonly configs: ReadonlyArray<ServerConfig.ServerConfig>
 }

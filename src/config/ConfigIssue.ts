@@ -27,6 +27,7 @@ export type FileFault =
   | "unsupported-schema"
   | "unknown-import"
   | "invalid-policy"
+  | "invalid-permission"
 
 /**
  * Faults of one entry: it is not used, and still owns its name.

@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import type * as PermissionRule from "../safety/PermissionRule.ts"
 import type * as ConfigDocument from "./ConfigDocument.ts"
 import type * as ConfigEntry from "./ConfigEntry.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
@@ -81,6 +82,8 @@ export interface Decoded {
   readonly undeclaredInputs: ReadonlyArray<string>
   /** The host's own lists, in our words. */
   readonly policy: ServerPolicy.Policy | undefined
+  /** The rules on tools. */
+  readonly permissions?: ReadonlyArray<PermissionRule.Input> | undefined
   /**
    * The host's own lists of servers, by name: what it was told to leave out, and what it was told to switch on although
    * the entry says no. That a host was told to trust a name is not here, because an approval by name is no approval.

@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Limits from "../config/Limits.ts"
+import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as ConnectionPool from "../connection/ConnectionPool.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
@@ -19,6 +20,7 @@ import * as Bulkhead from "../resilience/Bulkhead.ts"
 import * as CallPolicy from "../resilience/CallPolicy.ts"
 import * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as Teardown from "../resilience/Teardown.ts"
+import type * as PermissionRule from "../safety/PermissionRule.ts"
 import * as Permissions from "../safety/Permissions.ts"
 import * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
@@ -85,6 +87,7 @@ export const make = (
     yield* Departures.watch(pool, [path.forget, resources.forget, templates.forget, prompts.forget])
     yield* pool.onConnected(yield* Upkeep.make({ catalog, offerings, pool, sandbox }))
     yield* Effect.forkScoped(path.tellRunning(Duration.decode(options.progressInterval)))
+    yield* permissions.configure("servers", agreed(options.servers))
     yield* pool.reload(options.servers)
     yield* Required.await(pool, options.servers, Duration.decode(options.requiredTimeout))
 
@@ -225,12 +228,15 @@ export const make = (
       disable: pool.disable,
       disconnectAll: pool.disconnectAll,
       reload: (servers) =>
-        Effect.tap(pool.reload(servers), (report) =>
-          Effect.zipRight(
-            // what failed before it was changed says nothing of what it is now
-            Effect.forEach([...report.added, ...report.changed], (server) => breakers.for(server).forget),
-            Effect.sync(() => events.publish(McpEvent.McpEvent.ConfigurationReloaded({ report })))
-          )),
+        Effect.tap(
+          Effect.zipRight(permissions.configure("servers", agreed(servers)), pool.reload(servers)),
+          (report) =>
+            Effect.zipRight(
+              // what failed before it was changed says nothing of what it is now
+              Effect.forEach([...report.added, ...report.changed], (server) => breakers.for(server).forget),
+              Effect.sync(() => events.publish(McpEvent.McpEvent.ConfigurationReloaded({ report })))
+            )
+        ),
       withSession: (server, f) => path.ask(server, "the session", (live) => f(permitted.session(live))),
       notifySandboxState: sandbox.notify,
       isolate: (server) => Effect.zipRight(pool.find(server), breakers.for(server).isolate),
@@ -238,6 +244,12 @@ export const make = (
       teardownReport: teardown.report
     }
   })
+
+/** What configurations agree to for a model, each for its own server. */
+const agreed = (servers: ReadonlyArray<ServerConfig.ServerConfig>): ReadonlyArray<PermissionRule.Input> =>
+  servers.flatMap(({ autoApprove = [], name }) =>
+    autoApprove.map((tool) => ({ decision: "allow" as const, server: name, tool, source: "user" as const }))
+  )
 
 interface Identity {
   readonly server: string

@@ -79,6 +79,14 @@ export interface Options<E = never> extends McpRuntime.Options {
 export type Failure = McpError.RequiredServersFailed | McpError.ConfigurationError
 
 /**
+ * The runtime, and what an application asks beside it: who may use what, and which tools were set aside.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Services = McpRuntime.McpRuntime | Permissions.Permissions | ToolPins.ToolPins
+
+/**
  * One `McpRuntime` over everything that it takes. It waits for no server but those that are `required`.
  *
  * @since 0.1.0
@@ -86,7 +94,7 @@ export type Failure = McpError.RequiredServersFailed | McpError.ConfigurationErr
  */
 export const layer = <E = never>(
   options: Options<E>
-): Layer.Layer<McpRuntime.McpRuntime, Failure | E> => {
+): Layer.Layer<Services, Failure | E> => {
   // built once, however often it is mentioned
   const replacements: Layer.Layer<never, E> = options.replace ?? Layer.empty
   const replaced = <Out, E2, In>(self: Layer.Layer<Out, E2, In>): Layer.Layer<Out, E | E2, In> =>
@@ -120,8 +128,8 @@ export const layer = <E = never>(
   return McpRuntime.layer(options).pipe(
     Layer.provide(replaced(ToolCatalog.layer(options.catalog))),
     Layer.provide(replaced(ConnectionPool.layer(options.pool))),
-    Layer.provide(permissions),
-    Layer.provide(replaced(ToolPins.layerMemory(options.pins))),
+    Layer.provideMerge(permissions),
+    Layer.provideMerge(replaced(ToolPins.layerMemory(options.pins))),
     Layer.provide(replaced(resolution)),
     Layer.provide(replaced(cache)),
     Layer.provide(concerns),
@@ -148,6 +156,20 @@ export interface ConfiguredOptions<E = never> extends Omit<Options<E>, "servers"
 const blockedOf = ({ servers }: ConfigDiscovery.Discovery) =>
   servers.flatMap(({ config, name }) => config?.blocked === undefined ? [] : [{ server: name, why: config.blocked }])
 
+/** What was agreed to is kept, and what tools were, each in a folder of its own. */
+const kept = ({ config, pins, trust }: ConfiguredOptions<unknown>) => {
+  const app = config?.app ?? ConfigDiscovery.defaults.app
+  const room = (room: NodeTrust.Room) => ({
+    app,
+    room,
+    directory: trust?.directory === undefined ? undefined : `${trust.directory}/${room}`
+  })
+  return Layer.merge(
+    Layer.provide(ToolPins.layer({ key: trust?.key, ...pins }), NodeTrust.layerStore(room("pins"))),
+    Layer.provide(Grants.layer({ key: trust?.key }), NodeTrust.layerStore(room("grants")))
+  )
+}
+
 /**
  * One `McpRuntime` over the servers that configuration files name, with the discovery and the trust that it stands on:
  * what nobody has agreed to is blocked, and starts when it is approved.
@@ -158,7 +180,7 @@ const blockedOf = ({ servers }: ConfigDiscovery.Discovery) =>
 export const layerConfigured = <E = never>(
   options: ConfiguredOptions<E> = {}
 ): Layer.Layer<
-  McpRuntime.McpRuntime | ConfigDiscovery.ConfigDiscovery | Trust.Trust,
+  Services | ConfigDiscovery.ConfigDiscovery | Trust.Trust,
   Failure | E
 > => {
   const replacements: Layer.Layer<never, E> = options.replace ?? Layer.empty
@@ -178,26 +200,37 @@ export const layerConfigured = <E = never>(
       Effect.map(discovery.current, (current) => current.policies),
       (given, found) => [...given, ...found]
     )
-    return layer({ ...options, servers: configs, resolution: { ...options.resolution, policies } })
+    return layer({
+      ...options,
+      servers: configs,
+      resolution: { ...options.resolution, policies },
+      replace: Layer.merge(Layer.provide(kept(options), events), replacements)
+    })
   }))
   const following = Layer.scopedDiscard(Effect.gen(function*() {
     const discovery = yield* ConfigDiscovery.ConfigDiscovery
     const { reload } = yield* McpRuntime.McpRuntime
     const events = yield* McpEvent.McpEvents
-    const tell = (current: ConfigDiscovery.Discovery) =>
-      events.publish(McpEvent.McpEvent.ConfigurationFound({
-        servers: current.configs.length,
-        blocked: blockedOf(current),
-        issues: current.issues
-      }))
-    tell(yield* discovery.current)
+    const { configure } = yield* Permissions.Permissions
+    const take = (current: ConfigDiscovery.Discovery) =>
+      Effect.zipLeft(
+        configure("files", current.permissions),
+        Effect.sync(() =>
+          events.publish(McpEvent.McpEvent.ConfigurationFound({
+            servers: current.configs.length,
+            blocked: blockedOf(current),
+            issues: current.issues
+          }))
+        )
+      )
+    yield* take(yield* discovery.current)
     if (options.follow === false) return
     yield* discovery.changes.pipe(
       // a reload waits for successors, and what must be stopped does not wait for that
-      Stream.mapEffect((change) => {
-        tell(change.discovery)
-        return reload(change.discovery.configs)
-      }, { concurrency: "unbounded" }),
+      Stream.mapEffect(
+        ({ discovery }) => Effect.zipRight(take(discovery), reload(discovery.configs)),
+        { concurrency: "unbounded" }
+      ),
       Stream.runDrain,
       Effect.forkScoped
     )

@@ -6,7 +6,10 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as McpError from "../McpError.ts"
+import * as Schema from "effect/Schema"
+import * as Sealed from "../config/Sealed.ts"
+import * as TrustStore from "../config/TrustStore.ts"
+import * as McpError from "../McpError.ts"
 import type * as PermissionRule from "./PermissionRule.ts"
 
 /**
@@ -90,3 +93,69 @@ export const makeMemory = (): Grants["Type"] => {
  * @category layers
  */
 export const layerMemory: Layer.Layer<Grants> = Layer.sync(Grants, makeMemory)
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** The key that grants are signed with, for example from a keyring (default: a random one, beside the grants). */
+  readonly key: Sealed.Key | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category defaults
+ */
+export const defaults: Options = { key: undefined }
+
+const Kept = Schema.Struct({
+  grants: Schema.Array(Schema.Struct({
+    args: Schema.NullOr(Schema.String),
+    pin: Schema.NullOr(Schema.String),
+    until: Schema.NullOr(Schema.Number),
+    at: Schema.Number
+  }))
+})
+
+/**
+ * Kept for the next run, signed, where decisions about trust are kept.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options?: Partial<Options>): Layer.Layer<Grants, never, TrustStore.TrustStore> =>
+  Layer.effect(
+    Grants,
+    Effect.gen(function*() {
+      const store = yield* TrustStore.TrustStore
+      const turn = yield* Effect.makeSemaphore(1)
+      const kept = Sealed.make({ store, key: options?.key, kind: "grants", schema: Kept })
+      const wordsOf = ({ identity, kind, name, server }: Place) => [identity, server, kind, name]
+      const unkept = ({ server }: Place) => ({ detail }: Sealed.Unusable) =>
+        new McpError.TrustNotKept({ server, detail })
+      const read = (place: Place): Effect.Effect<ReadonlyArray<Grant>, Sealed.Unusable> =>
+        Effect.map(kept.get(wordsOf(place)), (found) =>
+          found._tag !== "Record" ? [] : found.record.grants.map(({ args, at, pin, until }) => ({
+            args: args ?? undefined,
+            pin: pin ?? undefined,
+            until: until ?? undefined,
+            at
+          })))
+      return {
+        find: (place) =>
+          Effect.orElseSucceed(read(place), () => []),
+        add: (place, grant) =>
+          turn.withPermits(1)(Effect.flatMap(read(place), (before) => {
+            const grants = added(before, grant).map(({ args = null, at, pin = null, until = null }) => ({
+              args,
+              pin,
+              until,
+              at
+            }))
+            return kept.set(wordsOf(place), { grants })
+          })).pipe(Effect.mapError(unkept(place))),
+        remove: (place) => turn.withPermits(1)(kept.remove(wordsOf(place))).pipe(Effect.mapError(unkept(place)))
+      }
+    })
+  )

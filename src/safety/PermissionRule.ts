@@ -45,6 +45,8 @@ export type Source = "code" | "managed" | "user" | "workspace"
 export interface Input {
   readonly decision: Decision
   readonly tool: string
+  /** The very name of the server, whatever characters it has: then `tool` is only the tool. */
+  readonly server?: string | undefined
   /** Arguments by name, `a.b` for one within another, each a pattern; as if they stood in parentheses. */
   readonly args?: Readonly<Record<string, string>> | undefined
   /** Default: `code`. */

@@ -108,8 +108,14 @@ export class Permissions extends Context.Tag("effect-mcp-runtime/safety/Permissi
   readonly stands: (permit: Permit, tool: Tool.Tool | undefined) => McpError.PermissionDenied | undefined
   /** The rules that are in force. */
   readonly rules: () => PermissionRule.RuleSet
-  /** Puts other rules beside those that were given in code; what waits for an answer is decided by the new ones. */
-  readonly configure: (rules: ReadonlyArray<PermissionRule.Input>) => Effect.Effect<ReadonlyArray<PermissionRule.Fault>>
+  /**
+   * Puts rules beside those that were given in code, in the place of those that `whose` had before; what waits for an
+   * answer is decided by the new ones.
+   */
+  readonly configure: (
+    whose: string,
+    rules: ReadonlyArray<PermissionRule.Input>
+  ) => Effect.Effect<ReadonlyArray<PermissionRule.Fault>>
   /** What was agreed to for this session, or always, is to be asked again. */
   readonly revoke: (
     config: ServerConfig.ServerConfig,

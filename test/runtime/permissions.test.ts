@@ -160,7 +160,7 @@ describe("a rule that denies", () => {
         const others = yield* Effect.forEach([model, undefined], (own) =>
           Effect.fork(denied(service.callTool(get, {}, own))))
         yield* waiting(2)
-        yield* permissions.configure([{ decision: "deny", tool: "s/get" }])
+        yield* permissions.configure("files", [{ decision: "deny", tool: "s/get" }])
         yield* Deferred.succeed(release, undefined)
         yield* Fiber.join(first)
         assert.deepStrictEqual(yield* Effect.forEach(others, Fiber.join), ["rule", "rule"])
@@ -180,7 +180,7 @@ describe("a rule that denies", () => {
         Effect.gen(function*() {
           const call = yield* Effect.fork(denied(service.callTool(get, {}, model)))
           yield* Deferred.await(asked)
-          yield* permissions.configure([{ decision: "deny", tool: "*.get" }])
+          yield* permissions.configure("files", [{ decision: "deny", tool: "*.get" }])
           yield* Deferred.succeed(answer, { _tag: "Always" })
           assert.strictEqual(yield* Fiber.join(call), "rule")
           assert.strictEqual(peer.executions("get"), 0)

@@ -33,6 +33,8 @@ const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: strin
     "The file does not name a schema that is known: give $schema the version it is written for",
   "unknown-import": (at) => `The list ${at} names a host that is not known: correct or remove it`,
   "invalid-policy": (at) => `The rule ${at} of the policy cannot be understood and is left out: correct it`,
+  "invalid-permission": (at) =>
+    `The rule ${at} cannot be understood, and until it is corrected nothing is permitted that it could be about`,
   // entries
   "not-an-object": () => "The entry is not a table: give it a command or a url",
   "missing-name": () => "The entry has no name: give it one",

@@ -250,6 +250,7 @@ const decode = (
     inputs: Array.from(declared.values()),
     undeclaredInputs: Array.from(asked).filter((id) => !declared.has(id)),
     policy: table.policy?.(root, context),
+    permissions: table.permissions?.(root, context),
     switches: table.switches?.(root, context),
     imports: table.imports?.(root)
   }

@@ -184,6 +184,7 @@ export const make = ({ files, options, place, trust }: Requirements): Discoverer
         stale
       })),
       policies,
+      permissions: reads.flatMap(({ decoded }) => decoded.permissions ?? []),
       configs: servers.flatMap(({ config }) => config ?? [])
     }
   })

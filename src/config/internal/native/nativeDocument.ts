@@ -54,6 +54,30 @@ export const policy = Schema.Struct({
   providers: optional(list("providers", "the hosts whose files may be read."))
 }).annotations({ identifier: "policy", title: "Which servers may be used" })
 
+const patterns = (description: string) => Schema.Array(Schema.NonEmptyString).annotations({ description })
+
+/** @internal */
+export const permissions = Schema.Struct({
+  rules: optional(
+    Schema.Array(
+      Schema.Struct({
+        tool: Schema.NonEmptyString.annotations({
+          description: "server/tool or mcp__server__tool, with * for any characters; server/resource:URI."
+        }),
+        action: Schema.Literal("allow", "ask", "deny"),
+        args: optional(
+          Schema.Record({ key: Schema.String, value: Schema.String }).annotations({
+            description: "Only calls with these arguments, each a pattern."
+          })
+        )
+      }).annotations({ identifier: "permission" })
+    ).annotations({ description: "deny counts more than ask, and ask more than allow." })
+  ),
+  allow: optional(patterns("What a model may use without asking: each needs the name of a server.")),
+  ask: optional(patterns("What somebody has to agree to.")),
+  deny: optional(patterns("What nobody may use."))
+}).annotations({ identifier: "permissions", title: "Which tools may be used" })
+
 /** @internal */
 export const input = Schema.Struct({
   id: Schema.NonEmptyString.annotations({ description: "What ${input:id} asks for." }),
@@ -80,6 +104,7 @@ export const document = Schema.Struct(
       })
     ),
     policy: optional(policy),
+    permissions: optional(permissions),
     security: optional(
       Schema.Struct(
         {

@@ -1,8 +1,8 @@
 /**
  * @internal
  */
-import type * as ServerPolicy from "../../ServerPolicy.ts"
 import { wildcard } from "../../../internal/wildcard.ts"
+import type * as ServerPolicy from "../../ServerPolicy.ts"
 import { type Address, address, addressPattern } from "./address.ts"
 
 /**

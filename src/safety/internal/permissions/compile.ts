@@ -143,6 +143,15 @@ const targetsOf = (narrow: boolean, text: string): Parsed => {
   return separated(narrow, text)
 }
 
+const ofServer = (narrow: boolean, server: string, tool: string): Parsed => {
+  if (!toolCharacters.test(tool)) return Either.left(badCharacters)
+  const isTool = wildcard(collapsed(tool))
+  const name = tool.includes("*") ? undefined : tool
+  const covers = (subject: PermissionRule.Subject) =>
+    subject.server === server && (subject.kind === "tool" || (!narrow && tool === "*")) && isTool(subject.name)
+  return Either.right([{ server, kind: narrow || tool !== "*" ? "tool" : undefined, name, covers }])
+}
+
 /** The name, and what stands in parentheses behind it. A URI may have parentheses of its own. */
 const parts = (text: string): readonly [name: string, args: string | undefined] => {
   const open = text.indexOf("(")
@@ -151,9 +160,10 @@ const parts = (text: string): readonly [name: string, args: string | undefined] 
     : [text.slice(0, open).trim(), text.slice(open + 1, -1)]
 }
 
-const textOf = ({ args, tool }: PermissionRule.Input): string => {
+const textOf = ({ args, server, tool }: PermissionRule.Input): string => {
+  const name = server === undefined ? tool : `${server}/${tool}`
   const written = Object.entries(args ?? {}).map(([name, pattern]) => `${name}=${pattern}`)
-  return UntrustedText.excerpt(written.length === 0 ? tool : `${tool}(${written.join(", ")})`, 512)
+  return UntrustedText.excerpt(written.length === 0 ? name : `${name}(${written.join(", ")})`, 512)
 }
 
 /** @internal */
@@ -164,7 +174,7 @@ export const parse = (input: PermissionRule.Input): Either.Either<Compiled, Perm
   if (narrow && source === "workspace") return fault("what a workspace says may only narrow: it cannot allow")
   if (tool.length > maxLength) return fault(`it is longer than ${maxLength} characters`)
   const [name, written] = parts(tool.trim())
-  const targets = targetsOf(narrow, name)
+  const targets = input.server === undefined ? targetsOf(narrow, name) : ofServer(narrow, input.server, name)
   if (Either.isLeft(targets)) return fault(targets.left)
   if (
     narrow && targets.right.some(({ covers: _, server, ...rest }) => server === undefined && !isPublished(name, rest))

@@ -62,6 +62,7 @@ export const make = (
     }
     const patience = Duration.decode(options.patience)
     const session = Grants.makeMemory()
+    const configured = new Map<string, ReadonlyArray<PermissionRule.Input>>()
     let rules = given
     let revision = 0
     const turns = new Map<string, { readonly turn: Effect.Semaphore; waiting: number }>()
@@ -216,11 +217,14 @@ export const make = (
         return decision === "ask" && !isApproved ? denied(request, "changed", rule?.text) : undefined
       },
       rules: () => rules,
-      configure: (more) =>
+      configure: (whose, more) =>
         Effect.sync(() => {
-          rules = PermissionRule.compile([...options.rules, ...more])
+          const before = configured.get(whose) ?? []
+          if (before.length === 0 && more.length === 0) return []
+          configured.set(whose, more)
+          rules = PermissionRule.compile([...options.rules, ...Array.from(configured.values()).flat()])
           revision += 1
-          return rules.faults
+          return rules.faults.filter(({ input }) => more.includes(input))
         }),
       revoke: (config, { kind, name }) => {
         const place = { identity: identityOf(config), server: config.name, kind, name }

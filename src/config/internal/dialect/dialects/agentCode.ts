@@ -5,6 +5,7 @@
  */
 import * as ServerPolicy from "../../../ServerPolicy.ts"
 import * as hostPolicy from "../../policy/hostPolicy.ts"
+import * as permissionsDocument from "../../policy/permissionsDocument.ts"
 import type { HostTable } from "./table.ts"
 
 /** @internal */
@@ -21,7 +22,12 @@ export const agentCode: HostTable = {
   roots: [["mcp_servers"]],
   typeless: "sse",
   prefers: "command",
-  // `[security]` is written as in our own files
+  // `[security]` and `[permissions]` are written as in our own files
   policy: (root, context) => ServerPolicy.fromDocument(root, { ...context, provider: "agent-code" }).policy,
-  inspect: (root, context) => hostPolicy.issues(ServerPolicy.fromDocument(root, { ...context, provider: "agent-code" }))
+  permissions: (root, context) => permissionsDocument.fromDocument(root, context).rules,
+  inspect: (root, context) => [
+    ...hostPolicy.issues(ServerPolicy.fromDocument(root, { ...context, provider: "agent-code" })),
+    ...permissionsDocument.fromDocument(root, context).faults
+      .map(({ at, detail }) => ({ kind: "invalid-permission", severity: "warning", at, detail }) as const)
+  ]
 }

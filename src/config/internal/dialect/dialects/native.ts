@@ -4,6 +4,7 @@
  * @internal
  */
 import * as Interpolation from "../../../Interpolation.ts"
+import * as permissionsDocument from "../../policy/permissionsDocument.ts"
 import * as ServerPolicy from "../../../ServerPolicy.ts"
 import { faults } from "../../native/nativeBeside.ts"
 import { isList, isText, list, scalar, tables } from "../values.ts"
@@ -100,10 +101,13 @@ export const native: HostTable = {
         : []
     }),
   policy: (root, { origin, scope }) => ServerPolicy.fromDocument(root, { provider: "native", origin, scope }).policy,
+  permissions: (root, context) => permissionsDocument.fromDocument(root, context).rules,
   inspect: (root, { origin, scope }) => [
     ...faults(root),
     ...ServerPolicy.fromDocument(root, { provider: "native", origin, scope }).invalid
-      .map(({ at, detail }) => ({ kind: "invalid-policy", severity: "warning", at, detail }) as const)
+      .map(({ at, detail }) => ({ kind: "invalid-policy", severity: "warning", at, detail }) as const),
+    ...permissionsDocument.fromDocument(root, { origin, scope }).faults
+      .map(({ at, detail }) => ({ kind: "invalid-permission", severity: "warning", at, detail }) as const)
   ],
   imports: (root) => root.has("imports") ? list(root.get("imports")).filter(isText) : undefined
 }

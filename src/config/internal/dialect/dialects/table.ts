@@ -206,6 +206,9 @@ export interface HostTable {
   readonly policy?:
     | ((root: ConfigDocument.Table, context: Dialect.Context) => ServerPolicy.Policy | undefined)
     | undefined
+  readonly permissions?:
+    | ((root: ConfigDocument.Table, context: Dialect.Context) => Dialect.Decoded["permissions"])
+    | undefined
   /** The host's own lists of names, where it has such beside its policy. */
   readonly switches?:
     | ((root: ConfigDocument.Table, context: Dialect.Context) => Dialect.Decoded["switches"])
