@@ -129,6 +129,22 @@ describe("a result for a model", () => {
       ])
     }))
 
+  it.scoped("believes a type only if it is one", () =>
+    Effect.gen(function*() {
+      const { guard } = yield* guarding()
+      const types: ReadonlyArray<readonly [given: string, taken: string]> = [
+        ["image/svg+xml", "image/svg+xml"],
+        ["audio/L16; rate=44100", "audio/L16; rate=44100"],
+        ["image/png;base64,AAAA\r\nX: y", "application/octet-stream"],
+        ["image/png\"><script>", "application/octet-stream"],
+        [`image/${"x".repeat(1_000)}`, "application/octet-stream"],
+        ["", "application/octet-stream"]
+      ]
+      const images = types.map(([mimeType]) => ({ type: "image", data: base64, mimeType }))
+      const { attachments } = yield* guard.render(result(images), source)
+      assert.deepStrictEqual(attachments.map(({ mimeType }) => mimeType), types.map(([, taken]) => taken))
+    }))
+
   it.scoped("has embedded text with its URI, and links as JSON", () =>
     Effect.gen(function*() {
       const link = { type: "resource_link", uri: "file:///b", name: "b", size: 3 }

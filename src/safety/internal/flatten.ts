@@ -14,13 +14,20 @@ export interface Flat {
 }
 
 const longestMimeType = 128
+const unknownType = "application/octet-stream"
+
+/** It goes into URLs and headers of whoever sends an attachment on. */
+const mimePattern = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w.-]+=[\w.-]+){0,4}$/
+
+const safeType = (mimeType: unknown): string =>
+  typeof mimeType === "string" && mimeType.length <= longestMimeType && mimePattern.test(mimeType)
+    ? mimeType
+    : unknownType
 
 const bytesOf = (base64: string): number => {
   const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0
   return Math.max(0, Math.floor(base64.length / 4 * 3) - padding)
 }
-
-const stringOr = <A>(value: unknown, otherwise: A): string | A => typeof value === "string" ? value : otherwise
 
 /**
  * Text as it is, other parts as JSON or as a reference to what is kept beside, structured content only where the text does
@@ -34,7 +41,7 @@ export const flatten = (result: Pick<ToolResult.ToolResult, "content" | "structu
 
   const keep = (tag: Attachment["_tag"], mimeType: string, data: string): string => {
     const reference = `${tag.toLowerCase()}-${attachments.length + 1}`
-    attachments.push({ _tag: tag, mimeType: mimeType.slice(0, longestMimeType), data, reference })
+    attachments.push({ _tag: tag, mimeType, data, reference })
     return reference
   }
 
@@ -42,7 +49,7 @@ export const flatten = (result: Pick<ToolResult.ToolResult, "content" | "structu
     boundedJson({
       type: tag.toLowerCase(),
       ...more,
-      mimeType: mimeType.slice(0, longestMimeType),
+      mimeType,
       bytes: bytesOf(data),
       attachment: keep(tag, mimeType, data)
     })
@@ -56,14 +63,14 @@ export const flatten = (result: Pick<ToolResult.ToolResult, "content" | "structu
         break
       case "Image":
       case "Audio":
-        lines.push(described(part._tag, part.mimeType, part.data))
+        lines.push(described(part._tag, safeType(part.mimeType), part.data))
         break
       case "Resource": {
         const { blob, mimeType, text, uri } = part.resource
         if (typeof text === "string") {
           lines.push(boundedJson({ type: "resource", uri, mimeType }), text)
         } else if (typeof blob === "string") {
-          lines.push(described("Blob", stringOr(mimeType, "application/octet-stream"), blob, { uri }))
+          lines.push(described("Blob", safeType(mimeType), blob, { uri }))
         } else {
           lines.push(boundedJson(part.raw))
         }
