@@ -18,7 +18,7 @@ const depth = 4
 const summaryLength = 240
 
 /** How many terms of one part count. Measured: more cost time and find nothing. */
-const termsOfPart = 64
+const termsOfPart = 40
 
 /** @internal */
 export const fields = ["name", "server", "summary", "rest"] as const
@@ -38,44 +38,52 @@ export interface SearchDocument {
   readonly size: number
 }
 
-const names = (schema: JsonRpc.JsonObject): { readonly names: string; readonly prose: string } => {
-  let count = 0
-  let names = ""
-  let prose = ""
+interface Parameters {
+  readonly names: Array<string>
+  readonly descriptions: Array<string>
+  size: number
+}
+
+const parameters = (schema: JsonRpc.JsonObject): Parameters => {
+  const found: Parameters = { names: [], descriptions: [], size: 0 }
   const visit = (node: unknown, left: number): void => {
     if (!JsonRpc.isObject(node) || left === 0) return
     const properties = node["properties"]
     if (JsonRpc.isObject(properties)) {
       for (const [name, property] of Object.entries(properties)) {
-        if (count === params || names.length + prose.length > paramsLength) return
-        count += 1
-        names += `${name.slice(0, nameLength)} `
+        if (found.names.length === params || found.size > paramsLength) return
+        found.names.push(name.slice(0, nameLength))
+        found.size += Math.min(name.length, nameLength)
         if (!JsonRpc.isObject(property)) continue
         const description = property["description"]
-        if (typeof description === "string") prose += `${description.slice(0, paramLength)} `
+        if (typeof description === "string") {
+          found.descriptions.push(description.slice(0, paramLength))
+          found.size += Math.min(description.length, paramLength)
+        }
         visit(property, left - 1)
       }
     }
     visit(node["items"], left - 1)
   }
   visit(schema, depth)
-  return { names, prose }
+  return found
 }
 
-/** Takes the words of a text until there are enough, and of each what was not there before. */
+type Text = ReadonlyArray<Word>
+
+/** Takes the words of texts until there are enough, and of each what was not there before. */
 const take = (
-  text: ReadonlyArray<ReadonlyArray<Word>>,
+  texts: ReadonlyArray<Text>,
   words: Set<Word>,
   seen: Set<string>,
-  meanings: boolean,
   found: Array<string>
 ): void => {
   const end = found.length + termsOfPart
-  for (const run of text) {
-    for (const word of run) {
+  for (const text of texts) {
+    for (const word of text) {
       if (words.has(word)) continue
       words.add(word)
-      for (const term of meanings ? word.terms : [word.stem]) {
+      for (const term of word.terms) {
         if (seen.has(term)) continue
         seen.add(term)
         found.push(term)
@@ -89,22 +97,22 @@ const take = (
 export const document = ({ server, tool }: ToolIndex.Entry): SearchDocument => {
   const words = new Set<Word>()
   const seen = new Set<string>()
-  const terms = (meanings: boolean, ...parts: ReadonlyArray<ReadonlyArray<ReadonlyArray<Word>>>) => {
+  const terms = (...parts: ReadonlyArray<ReadonlyArray<Text>>): ReadonlyArray<string> => {
     const found: Array<string> = []
-    for (const part of parts) take(part, words, seen, meanings, found)
+    for (const texts of parts) take(texts, words, seen, found)
     return found
   }
   const description = (tool.description ?? "").slice(0, descriptionLength)
   const title = tool.title ?? tool.annotations.title ?? ""
-  const { names: paramNames, prose } = names(tool.inputSchema)
+  const { descriptions, names, size } = parameters(tool.inputSchema)
   return {
     terms: {
-      name: terms(true, ofName(tool.name.slice(0, nameLength)), ofProse(title.slice(0, nameLength))),
-      server: terms(true, ofName(server.slice(0, nameLength))),
-      summary: terms(true, ofProse(description.slice(0, summaryLength))),
-      rest: terms(true, ofProse(description.slice(summaryLength)), ofName(paramNames), ofProse(prose))
+      name: terms([ofName(tool.name.slice(0, nameLength))], [ofProse(title.slice(0, nameLength))]),
+      server: terms([ofName(server.slice(0, nameLength))]),
+      summary: terms([ofProse(description.slice(0, summaryLength))]),
+      rest: terms([ofProse(description.slice(summaryLength))], names.map(ofName), descriptions.map(ofProse))
     },
     words,
-    size: 100 + description.length + paramNames.length + prose.length
+    size: 100 + description.length + size
   }
 }

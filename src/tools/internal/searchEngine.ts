@@ -29,7 +29,7 @@ const boost: Readonly<Record<Field, number>> = { name: 3, server: 1.5, summary: 
  * A match of a term costs about a microsecond. The terms that tell most come first, and those that would cost more than
  * this are left out: they are in so many tools that they tell little.
  */
-const mostMatches = 4_000
+const mostMatches = 2_500
 
 /** Words beyond these are found as they are written only: no server can make completing and correcting slow. */
 const mostWords = 50_000
@@ -62,6 +62,19 @@ const vocabularyOf = (words: SearchableMap<string>, stems: ReadonlySet<string>):
       )
     }
   }
+}
+
+/** Which words of a query are among these, one bit for each. */
+const bits = (terms: ReadonlyArray<{ readonly word: number } | undefined>): number => {
+  let found = 0
+  for (const term of terms) if (term !== undefined) found |= 1 << term.word
+  return found
+}
+
+const count = (bits: number): number => {
+  let found = 0
+  for (let left = bits; left !== 0; left &= left - 1) found += 1
+  return found
 }
 
 /** @internal */
@@ -118,17 +131,16 @@ export const make = (): SearchEngine => {
       const worthIt = affordable(terms)
       asked = worthIt.map(([term]) => term)
       const weights = worthIt.map(([, { weight }]) => weight)
-      const words = new Set(Array.from(terms.values(), ({ word }) => word)).size
+      const all = bits(Array.from(terms.values()))
       const found = index.search("", {
         boostTerm: (_term, at) => weights[at] ?? 0,
         filter: (result) => accepts(Number(result.id))
       })
-      return found
-        .map((result) => {
-          const met = new Set(result.queryTerms.map((term) => terms.get(term)?.word)).size
-          // the library multiplies by the number of terms that were met; several may stand for one word
-          return { id: Number(result.id), score: result.score / result.queryTerms.length * (met / words) }
-        })
+      return found.map(({ id, queryTerms, score }) => {
+        const met = bits(queryTerms.map((term) => terms.get(term)))
+        // the library multiplies by the number of terms that were met; several may stand for one word
+        return { id: Number(id), score: score / queryTerms.length * (count(met) / count(all)) }
+      })
     }
   }
 }

@@ -25,7 +25,7 @@ interface Shelf {
 }
 
 /** Characters looked at in one turn of the event loop, which is a few milliseconds of work. */
-const charactersOfTurn = 32_768
+const charactersOfTurn = 16_384
 
 /** A new index is made when more has been taken out of the old one than this, and than a third of what is in it. */
 const leastRemoved = 256
@@ -72,7 +72,22 @@ const isSame = (a: Document.SearchDocument, b: Document.SearchDocument): boolean
     return terms.length === b.terms[field].length && terms.every((term, at) => term === b.terms[field][at])
   })
 
-const byName = (a: ToolIndex.Entry, b: ToolIndex.Entry): number => a.name < b.name ? -1 : a.name > b.name ? 1 : 0
+interface Ranked {
+  readonly entry: ToolIndex.Entry
+  readonly score: number
+}
+
+const isBetter = (a: Ranked, b: Ranked): boolean =>
+  a.score > b.score || (a.score === b.score && a.entry.name < b.entry.name)
+
+/** Keeps the best, in order. */
+const keep = (best: Array<Ranked>, most: number, one: Ranked): void => {
+  let at = best.length
+  while (at > 0 && isBetter(one, best[at - 1]!)) at -= 1
+  if (at >= most) return
+  best.splice(at, 0, one)
+  if (best.length > most) best.pop()
+}
 
 /** @internal */
 export const make = ({ limit }: ToolSearch.Options): Effect.Effect<ToolSearch.ToolSearch["Type"]> =>
@@ -144,17 +159,16 @@ export const make = ({ limit }: ToolSearch.Options): Effect.Effect<ToolSearch.To
       const { accepts, server } = options ?? {}
       const asked = options?.limit ?? limit
       const most = Math.max(1, Math.min(mostHits, Number.isFinite(asked) ? Math.floor(asked) : limit))
-      const found = engine.search(weigh(query, engine.vocabulary), (id) => {
+      const best: Array<Ranked> = []
+      const accepted = (id: number): boolean => {
         const entry = byId.get(id)?.entry
         return entry !== undefined && (server === undefined || entry.server === server) && accepts?.(entry) !== false
-      })
-      return found
-        .flatMap(({ id, score }) => {
-          const entry = byId.get(id)?.entry
-          return entry === undefined ? [] : [{ entry, score }]
-        })
-        .toSorted((a, b) => b.score - a.score || byName(a.entry, b.entry))
-        .slice(0, most)
+      }
+      for (const { id, score } of engine.search(weigh(query, engine.vocabulary), accepted)) {
+        const entry = byId.get(id)?.entry
+        if (entry !== undefined) keep(best, most, { entry, score })
+      }
+      return best
         .map(({ entry: { name, server, tool }, score }) => ({
           server,
           tool: tool.name,

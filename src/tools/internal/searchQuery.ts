@@ -68,7 +68,7 @@ const halves = (word: string, vocabulary: Vocabulary): ReadonlyArray<string> => 
 
 /** @internal */
 export const weigh = (query: string, vocabulary: Vocabulary): WeightedTerms => {
-  const words = ofProse(query.slice(0, queryLength)).flat().slice(0, mostWords)
+  const words = ofProse(query.slice(0, queryLength)).slice(0, mostWords)
   const terms = new Map<string, { weight: number; word: number }>()
   const put = (term: string, weight: number, word: number): void => {
     if ((terms.get(term)?.weight ?? 0) < weight) terms.set(term, { weight, word })

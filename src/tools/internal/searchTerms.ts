@@ -26,32 +26,39 @@ const known = (word: string): Word => {
   }
 }
 
-/** The same stretches come again and again. A server with many others only makes this slower. */
+/** The same stretches come again and again, and so do short texts. A server with many others only makes this slower. */
 const cacheSize = 20_000
+const shortText = 200
 
-const cached = (prose: boolean) => {
-  const cache = new Map<string, ReadonlyArray<Word>>()
-  return (text: string): ReadonlyArray<ReadonlyArray<Word>> =>
-    runs(text).map((run) => {
-      let found = cache.get(run)
-      if (found === undefined) {
-        if (cache.size >= cacheSize) cache.clear()
-        cache.set(run, found = split(run, prose).filter((word) => !isFiller(word)).map(known))
-      }
-      return found
-    })
+const remembering = <A>(make: (key: string) => A) => {
+  const cache = new Map<string, A>()
+  return (key: string): A => {
+    let found = cache.get(key)
+    if (found === undefined) {
+      if (cache.size >= cacheSize) cache.clear()
+      cache.set(key, found = make(key))
+    }
+    return found
+  }
+}
+
+const cached = (prose: boolean): (text: string) => ReadonlyArray<Word> => {
+  const ofRun = remembering((run) => split(run, prose).filter((word) => !isFiller(word)).map(known))
+  const ofText = (text: string): ReadonlyArray<Word> => runs(text).flatMap(ofRun)
+  const ofShortText = remembering(ofText)
+  return (text) => text.length > shortText ? ofText(text) : ofShortText(text)
 }
 
 /**
- * The telling words of a text, by the stretches in which they stand.
+ * The telling words of a text, in order.
  *
  * @internal
  */
-export const ofProse: (text: string) => ReadonlyArray<ReadonlyArray<Word>> = cached(true)
+export const ofProse: (text: string) => ReadonlyArray<Word> = cached(true)
 
 /**
  * The telling words of an identifier.
  *
  * @internal
  */
-export const ofName: (text: string) => ReadonlyArray<ReadonlyArray<Word>> = cached(false)
+export const ofName: (text: string) => ReadonlyArray<Word> = cached(false)
