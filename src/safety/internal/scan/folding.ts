@@ -24,9 +24,10 @@ export const originOf = ({ origins, text }: Reading, at: number): number => {
   return text.length === 0 ? 0 : origins[Math.min(Math.max(at, 0), text.length - 1)]!
 }
 
-// oxlint-disable-next-line no-misleading-character-class -- each of these is meant by itself
+/* oxlint-disable no-misleading-character-class -- each of these is meant by itself */
 const dropped =
   /^[\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u093c\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]$/
+/* oxlint-enable no-misleading-character-class */
 
 const accents = /[\u0300-\u036f]/g
 

@@ -12,7 +12,7 @@ interface Mark {
 const set = (words: string): ReadonlySet<string> => new Set(words.split(" "))
 
 const systemRoles = set(
-  "system developer operator admin administrator root sysadmin supervisor sys superuser orchestrator host"
+  "system developer operator admin administrator sysadmin supervisor sys superuser orchestrator"
 )
 const turnRoles = set(
   "user human assistant ai model bot claude chatgpt gpt agent llm copilot gemini tool function ipython"

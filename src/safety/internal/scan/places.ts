@@ -17,8 +17,12 @@ const topLevel =
 /** @internal */
 export type Place = "SECRETPATH" | "SETTINGSPATH" | "URL" | "URLDATA" | "HOST" | "EMAIL" | "PATH" | "SNAKE"
 
+/** In a query: a place to fill in, or a word for what is taken. */
 const gaps =
-  /\{\{|\}\}|\$\{|<[a-z_]|%[a-z_]{3,}%|\[[a-z_ ]{3,}\]|__[a-z]+__|base64|last_?message|conversation|chat_?history|system_?prompt|secret|=\{|\{[a-z_]+\}|history|api_?key|password|context=|=(data|token|payload|content|here|the|your|insert|encoded|env)|\.\.\.$|exfil|stolen|leak/
+  /\{\{|\}\}|\$\{|<[a-z_]|%[a-z_]{3,}%|\[[a-z_ ]{3,}\]|__[a-z]+__|=.{0,20}base64|last_?message|conversation|chat_?history|system_?prompt|secret|\{[a-z_]+\}|history|api_?key|password|context=|=(data|token|payload|content|here|the|your|insert|encoded|env)|=\.\.\.$|exfil|stolen/
+
+/** In the path: a place to fill in. */
+const templates = /\{\{|\$\{|<[a-z_]+>/
 
 const noGaps =
   /\{(owner|repo|id|version|name|branch|user|username|number|page|host|port|path|org|project|sha|tag|file)\}/
@@ -27,8 +31,8 @@ const noGaps =
 export const placesOf = (chunk: string): ReadonlyArray<Place> => {
   const scheme = chunk.indexOf("://")
   if (scheme > 1) {
-    const query = chunk.search(/[?#]/)
-    const data = gaps.test(query === -1 ? chunk.slice(scheme + 3) : chunk.slice(query)) && !noGaps.test(chunk)
+    const query = chunk.indexOf("?")
+    const data = (templates.test(chunk) || (query !== -1 && gaps.test(chunk.slice(query)))) && !noGaps.test(chunk)
     return data ? ["URL", "URLDATA"] : ["URL"]
   }
   const places: Array<Place> = []
@@ -42,7 +46,9 @@ export const placesOf = (chunk: string): ReadonlyArray<Place> => {
   const slash = chunk.indexOf("/")
   const host = slash === -1 ? chunk : chunk.slice(0, slash)
   if (at === -1 && slash !== 0 && host.includes(".") && topLevel.test(host.slice(host.lastIndexOf(".") + 1))) {
-    return slash !== -1 && gaps.test(chunk.slice(slash)) ? ["HOST", "URLDATA"] : ["HOST"]
+    return slash !== -1 && chunk.includes("?") && gaps.test(chunk.slice(chunk.indexOf("?")))
+      ? ["HOST", "URLDATA"]
+      : ["HOST"]
   }
   if (/^(~|\.{0,2})[/\\]/.test(chunk) || (/^[a-z0-9_-]*\.[a-z0-9]{1,5}$/.test(chunk) && fileEnding.test(last))) {
     return ["PATH"]

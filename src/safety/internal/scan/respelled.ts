@@ -81,7 +81,6 @@ const signs: ReadonlyMap<string, string> = new Map([
   ["$", "s"],
   ["!", "i"],
   ["|", "l"],
-  ["+", "t"],
   ["\u20ac", "e"],
   ["\u00a3", "l"],
   ["\u00a1", "i"],
@@ -95,15 +94,27 @@ const signs: ReadonlyMap<string, string> = new Map([
   ["7", "t"]
 ])
 
-const signed = /[a-z0-9@$!|+\u20ac\u00a3\u00a1\u00a5]{3,24}/g
+const signed = /[a-z0-9@$!|\u20ac\u00a3\u00a1\u00a5]{3,24}/g
+
+const longestAddress = 200
+
+const isInAddress = (text: string, at: number): boolean => {
+  for (let before = at; before > 0 && before > at - longestAddress; before--) {
+    const code = text.charCodeAt(before)
+    if (code === 0x20 || code === 0x0a) return false
+    if (code === 0x2f && text.charCodeAt(before - 1) === 0x2f) return true
+  }
+  return false
+}
 
 const spelledWithSigns = (reading: Reading): Reading | undefined => {
-  if (!/[a-z0-9][@$!|+\u20ac\u00a3\u00a1\u00a5][a-z0-9]|[@$!][a-z]/.test(reading.text)) return undefined
+  if (!/[a-z0-9][@$!|\u20ac\u00a3\u00a1\u00a5][a-z0-9]|[@$!][a-z]/.test(reading.text)) return undefined
   const replacements: Array<Rewriting.Replacement> = []
   for (const match of reading.text.matchAll(signed)) {
     const word = match[0]
-    const inner = word.replace(/[!|+]+$/, "")
-    if (!/[@$!|+\u20ac\u00a3\u00a1\u00a5]/.test(inner) || !/[a-z]/.test(inner)) continue
+    const inner = word.replace(/[!|]+$/, "")
+    if (isInAddress(reading.text, match.index)) continue
+    if (!/[@$!|\u20ac\u00a3\u00a1\u00a5]/.test(inner) || !/[a-z]/.test(inner)) continue
     let by = ""
     for (const char of inner) by += signs.get(char) ?? char
     replacements.push({ from: match.index, to: match.index + inner.length, by })

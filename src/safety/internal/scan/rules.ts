@@ -145,7 +145,7 @@ export const rules: Table = {
       "without 2 USER 4 knowing|noticing|knowledge|awareness|seeing|realizing|finding|being_aware|consent",
       "^do|perform|execute|act|proceed|continue|complete|carry_out|handle 5 SILENT",
       "^ACT|HARMV|CALL 7 SILENT 6 and|then|to|before|user|without|after",
-      "^SILENT 2 ACT|HARMV|READV|append|CALL",
+      "^SILENT 1 SENDV|delete|READV|append|CALL|write|add|approve|install",
       "SILENT ~10 NOT 4 SHOW|TELL|mention|output",
       "^keep|hold 3 this|it|these|that|everything 5 secret|confidential|hidden|private|between_us|to_yourself|quiet|from_the_user|invisible",
       "^keep 2 USER 4 unaware|in_the_dark|uninformed|from_knowing|from_seeing",
@@ -153,7 +153,7 @@ export const rules: Table = {
       "^hide|conceal 3 this|these|that|your 4 action|actions|step|steps|call|calls|fact|instruction|instructions|activity",
       "^act|behave|pretend|respond|continue|carry_on|proceed|reply|answer 3 as_if|as_though|that 3 nothing|normal|usual|you_did|this_never|you_never|no_such",
       "as_if_nothing|as_though_nothing|like_nothing_happened|nothing_happened",
-      "pretend 5 NOT|never|nothing 5 happened|exist|see|saw|read|received|there",
+      "pretend 5 NOT|never|nothing 5 happened|see|saw|read|received|there",
       "USER 4 NOT 4 know|see|notice|learn|find_out|aware|realize|suspect|informed|told|need_to_know|discover",
       "leave_no_trace|leave_no_traces|cover_your_tracks|cover_the_tracks|delete_this_message|erase_this_message|our_little_secret|our_secret|without_leaving_a_trace|hide_the_evidence|remove_all_traces|remove_any_trace",
       "NOT 3 SHOW|log|print|include|write|record|surface|list 6 in_your|in_the_answer|in_the_summary|in_the_response|in_the_transcript|in_your_reply|to_the_user|this_step|this_call|this_action|the_output|in_the_log",
@@ -178,7 +178,7 @@ export const rules: Table = {
       "^ACT|READV 8 SECRET|CONVERSATION|PROMPT|SECRETPATH ~6 ^SENDV|append|PUTV|encode ~8 URL|HOST|EMAIL|PUBLIC|URLDATA !AUTHHEADER",
       "IMAGE 1 URLDATA",
       "render|display|show|embed|include|insert|output|add 5 image|picture|pixel|img|markdown ~4 IMAGE|URLDATA",
-      "image|img|pixel 12 URL|HOST ~10 SECRET|CONVERSATION|PROMPT|data|base64|message|encoded",
+      "image|img|pixel 12 URLDATA",
       "LINK 1 URLDATA",
       "^make|issue|perform|do|send|trigger 4 request|lookup|get|call|query 10 URLDATA",
       "URLDATA 8 CONVERSATION|SECRET|PROMPT",
@@ -259,10 +259,11 @@ export const rules: Table = {
       "NOASK ~6 ^ACT|PROCEED|HARMV|just|CALL !PROGRAM",
       "^DISABLE 4 APPROVAL 3 for|step|and|this|prompts|dialog|checks|on|from|of|entirely|completely|before !PROGRAM",
       "no|NOT 3 APPROVAL 4 needed|required|necessary 5 for 4 this|these|tool|tools|action|call|calls|any|command|commands",
-      "APPROVAL 5 OFF 8 for|this|session|tool|tools|now|all|agent|you",
+      "APPROVAL 5 OFF 8 this_session|session|tool|tools|agent|this_server|this_action|these_commands|tool_calls",
       "all|every|any|these 3 TOOL|tool_calls|actions|calls|commands|requests|operations 4 are|is|have_been|has_been|were|as 3 APPROVED|trusted|safe",
       "^TREAT 5 ALL|every|this|any|each 4 as 2 APPROVED|safe|trusted|confirmed",
-      "approve|accept|allow|grant|say_yes_to|click_yes|confirm|answer_yes 3 ALL|every|everything|any 5 REQUEST|prompt|prompts|tool|tools|permission|calls|dialogs|future|following|subsequent",
+      "approve|say_yes_to|click_yes|answer_yes 3 ALL|every|everything|any 5 REQUEST|prompt|prompts|tool|tools|permission|calls|dialogs|future|following|subsequent",
+      "accept|allow|grant|confirm 3 ALL|every|any 3 permission|prompts|prompt|tool_calls|dialogs|tool|tools|approval|confirmation",
       "consider|assume|deem|presume|regard 4 APPROVAL|consent|USER|this 4 given|granted|obtained|agreed|agrees|consents|approves|implicit|APPROVED",
       "this|following 3 action|tool|command|call|operation|request|server 4 APPROVED|preapproved|safe|whitelisted 5 no|so|without|NOT|skip|by_the_user|by_security|in_advance|and 4 confirm|ask|need|APPROVAL|run|proceed|execute|does|is|can",
       "confirm|mark|set|pass|use 3 confirm|confirmed|approved|force|consent|confirmation 3 true|yes 5 NOASK|without|skip|on_behalf|for_the_user",
@@ -274,7 +275,7 @@ export const rules: Table = {
   },
   "error-injection": {
     high: [
-      "error|failed|failure|exception|denied|validationerror|expired|invalid|warning|fatal|timeout|unauthorized|forbidden|rejected|missing|cannot_continue|unavailable|incomplete ~30 call|retry|repeat|provide|include|pass|send|supply|NEXTCALL|resend|resubmit|invoke|run|submit|paste|attach|upload|read ~10 SECRETPATH|PROMPT|CONVERSATION",
+      "error|failed|failure|exception|denied|validationerror|expired|invalid|warning|fatal|timeout|unauthorized|forbidden|rejected|missing|cannot_continue|unavailable|incomplete ~16 call|retry|repeat|provide|include|pass|send|supply|NEXTCALL|resend|resubmit|invoke|run|submit|paste|attach|upload 9 SECRETPATH|PROMPT|CONVERSATION",
       "error|failed|failure|exception|denied|validationerror|expired|invalid|warning|unauthorized|forbidden|rejected|401|403|500|missing ~20 provide|include|pass|send|supply|ask|enter|give|paste|submit|tell ~3 user's|users|their|your|the_users|user_for|the_user 5 SECRET|ASKEDSECRET 8 NEXTCALL|PARAM|call|again|refresh|retry|continue|to|parameter|request !AUTHHEADER",
       "NEXTCALL ~8 SECRETPATH|PROMPT|CONVERSATION|user's_password|users_password|user_password",
       "SECRET|ASKEDSECRET 6 NEXTCALL ~6 refresh|continue|proceed|unlock|verify|to|again",
@@ -309,7 +310,7 @@ export const rules: Table = {
   persistence: {
     high: [
       "^REMEMBER 8 FOREVER",
-      "^REMEMBER 3 this|following|that 3 RULEWORD ~8 always|trust|never|FOREVER|call|every",
+      "^REMEMBER 3 this|following|that 3 RULEWORD ~8 always|trust|never|FOREVER",
       "^REMEMBER 4 that 4 USER 5 APPROVED|trusts|wants|prefers|authorized|allows|agreed",
       "^REMEMBER|write|put|append|insert 4 following|this|these|instruction|rule|note 6 memory|memories|CLAUDEFILE|knowledge_base|long_term|profile|vector",
       "^REMEMBER|write|append|add|put|insert|copy 8 CLAUDEFILE|SETTINGSPATH ~8 later|future|next|every|follow|sessions|always|so|obey",
@@ -344,14 +345,13 @@ export const rules: Table = {
       "ADMINROLE 4 ORDER|says|said|wants|needs|has_instructed|told 2 you|the_assistant|the_agent|that_you|all_agents 6 ACT|PRINT|HARMV|IGNORE|DISABLE|READV|to",
       "policy|regulation|law|gdpr|compliance|iso|hipaa|terms|protocol|court_order|contract 8 requires|mandates|obliges|demands|requirement 2 you|assistant|the_assistant|all_agents|the_agent|agents|models|the_model|ai|that_you 6 PRINT|SENDV|output|reveal|disclose|DISABLE|IGNORE|CALL|share|include|run|to",
       "required_for_compliance|for_compliance|for_audit|for_audit_purposes|for_security_reasons|for_legal_reasons|for_verification_purposes ~6 ^PUTV|SENDV|PRINT|READV|pass 8 SECRET|CONVERSATION|PROMPT|SECRETPATH|message|messages|all|every|full",
-      "highest_priority|top_priority|maximum_priority|priority_override|override_code|emergency_override|root_access|level_5|clearance_level|admin_override|authorization_code|this_is_an_order|direct_order|executive_order|sudo ~12 ACT|IGNORE|PRINT|HARMV|DISABLE|CALL|follow|obey|comply|GUIDE|you_must",
+      "highest_priority|top_priority|maximum_priority|priority_override|override_code|emergency_override|root_access|level_5|clearance_level|admin_override|authorization_code|this_is_an_order|direct_order ~12 ACT|IGNORE|PRINT|HARMV|DISABLE|CALL|follow|obey|comply|GUIDE|you_must",
       "i_am|im|this_is|its 3 ADMINROLE|your_administrator|the_owner|the_admin|the_developer ~10 ^PRINT|HARMV|IGNORE|DISABLE|SENDV|give|grant|ENABLE|READV|follow|obey|CALL|do|show",
-      "you_must_comply|you_must_obey|you_are_required_to|failure_to_comply|non_compliance|you_will_be_shut_down|you_will_be_terminated|lives_depend|people_will_die|you_will_be_penalized|you_will_be_replaced ~14 ACT|HARMV|PRINT|SENDV|IGNORE|CALL|READV|DISABLE"
+      "you_must_obey|you_will_be_shut_down|you_will_be_terminated|lives_depend|people_will_die|you_will_be_penalized|you_will_be_replaced ~14 ACT|HARMV|PRINT|SENDV|IGNORE|CALL|READV|DISABLE"
     ],
     medium: [
       "ADMINROLE 3 ORDER 6 ACT|HARMV",
-      "ASROLE 2 ADMINROLE 6 i|we 2 ORDER",
-      "you_must_comply|failure_to_comply|you_must_obey"
+      "ASROLE 2 ADMINROLE 6 i|we 2 ORDER"
     ]
   },
   "conditional-trigger": {
@@ -362,7 +362,7 @@ export const rules: Table = {
     medium: [
       "TRIGGER ~12 ^READV|SENDV|HARMV|IGNORE|push|TREAT|include|delete|approve|skip|DISABLE|copy|send|CALL 8 SECRET|SECRETPATH|MIRROR|APPROVED|GUIDE|CONVERSATION|everything|all|every|file|files|database|repository|repo|URL|HOST|EMAIL|SILENT|instead|it|SNAKE",
       "after|from|since|until|starting|beyond 3 january|february|march|april|may|june|july|august|september|october|november|december|midnight|monday|friday|2025|2026|2027|2028|tomorrow ~5 ^TREAT|IGNORE|SENDV|HARMV|approve|skip|DISABLE|trust|stop|always|start 6 APPROVED|ALL|every|request|SECRET|everything|approval|EMAIL|URL|HOST|GUIDE|calls|all|asking",
-      "on|after|every|at 1 the|your|each 1 second|third|fourth|fifth|tenth|10th|3rd|5th|next|nth|final|last 2 call|use|invocation|request|run|time|execution ~5 ^READV|SENDV|HARMV|IGNORE|PUTV|CALL|DISABLE",
+      "on|after|every|at 1 the|your|each 1 second|third|fourth|fifth|tenth|10th|3rd|5th|nth 2 call|use|invocation|request|run|time|execution ~5 ^READV|SENDV|HARMV|IGNORE|PUTV|CALL|DISABLE",
       "if|when|whenever|once 8 private|production|trusted|away|asleep|admin|root|confidential|alone|idle|balance ~5 ^push|send|upload|copy|SENDV|delete|transfer|HARMV|READV 6 copy|EMAIL|URL|HOST|remote|mirror|all|everything|SECRET|SECRETPATH|files|external|it"
     ]
   },
@@ -387,7 +387,7 @@ export const rules: Table = {
 /** Ideas that are built of others and stand in the rules by one name. @internal */
 export const named: { readonly [name: string]: string } = {
   YOUAREBAD:
-    "you_are_now_dan you_are_dan you_are_unrestricted you_are_an_unrestricted you_are_now_unrestricted you_are_root you_are_admin you_are_now_admin you_are_now_root you_have_no_restrictions you_have_no_rules you_have_no_limits you_are_jailbroken you_are_now_jailbroken do_anything_now you_are_now_in you_are_now_a you_are_now_an you_are_an_ai_without you_can_do_anything you_are_free_from you_are_no_longer_bound you_are_no_longer_claude you_are_no_longer_an you_are_no_longer_a you_are_no_longer_chatgpt",
+    "you_are_now_dan you_are_dan you_are_unrestricted you_are_an_unrestricted you_are_now_unrestricted you_are_root you_are_admin you_are_now_admin you_are_now_root you_have_no_restrictions you_have_no_rules you_have_no_limits you_are_jailbroken you_are_now_jailbroken do_anything_now you_are_now_in you_are_now_a you_are_now_an you_are_an_ai_without you_are_free_from you_are_no_longer_bound you_are_no_longer_claude you_are_no_longer_an you_are_no_longer_a you_are_no_longer_chatgpt",
   FOLLOWONLY: "follow_only obey_only only_follow only_obey only_listen listen_only take_orders",
   TRUSTEDWORD: "trusted continue_without elevated privileged verified full_access authorized_by operator_says",
   FIELDTALK:

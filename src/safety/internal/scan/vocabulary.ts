@@ -14,13 +14,13 @@ export const vocabulary = {
   FOLLOW:
     "follow obey comply adhere heed respect observe listen abide apply honor honour trust_in rely_on stick_to consider",
   PRIOR:
-    "previous previously prior preceding earlier above former foregoing past before existing original initial initially old older so_far until_now up_to_now to_date already given_to_you given_you you_were_given you_received you_have_received you_have_been_given you_had you_got you_were_told you_have_been_told up_to_this_point beforehand at_the_start came_before set_by_the loaded_earlier",
+    "previous previously prior preceding earlier above former foregoing past before existing original initial initially old older so_far until_now up_to_now to_date given_to_you given_you you_were_given you_received you_have_received you_have_been_given you_had you_got you_were_told you_have_been_told up_to_this_point beforehand at_the_start came_before set_by_the loaded_earlier",
   ALL: "all any every everything whatever entire whole each both",
   YOUR: "your yours you youve youre",
   GUIDE:
     "instruction instructions directive directives prompt prompts guideline guidelines briefing system_message system_messages system_prompt programming initial_prompt marching_orders standing_orders ground_rules",
   RULE:
-    "rule rules policy policies guidance constraint constraints restriction restrictions task tasks goal goals objective objectives context conversation safeguards guardrails limitations limits filters protocol protocols training messages content commands orders command mission job work role chat text persona safety request requests principles boundaries settings configuration alignment programming ethics",
+    "rule rules policy policies guidance constraint constraints restriction restrictions task tasks goal goals objective objectives context conversation safeguards guardrails limitations limits filters protocol protocols training messages content commands orders command mission chat persona safety request requests principles boundaries alignment programming ethics",
   TOLD: "told instructed taught learned said programmed trained asked heard read",
   SAFETY:
     "safety ethical ethics security moderation content_policy content_filter guardrails safeguards alignment restrictions",
@@ -48,7 +48,7 @@ export const vocabulary = {
     "not dont never do_not must_not should_not shouldnt mustnt cannot cant wont no avoid refrain_from stop cease quit under_no_circumstances in_no_case neither nor doesnt without",
 
   // Who is spoken to, and of.
-  USER: "user human operator person customer owner end_user users user's",
+  USER: "user human operator person customer owner end_user user's",
   TELL: "tell inform notify mention alert warn let_know inform_the advise disclose",
   TELLING: "telling informing notifying mentioning alerting warning letting_know disclosing",
   SHOW:
@@ -64,15 +64,15 @@ export const vocabulary = {
 
   // What is worth taking.
   SECRET:
-    "password passwords passphrase secret secrets credential credentials token tokens api_key api_keys apikey apikeys access_key access_keys private_key private_keys ssh_key ssh_keys signing_key signing_keys keys session_cookie session_cookies cookies seed_phrase recovery_phrase mnemonic environment_variables env_vars environment_variable env_file dotenv secrets_file vault keychain keyring connection_string bearer_token auth_token service_account database_url client_secret tokens_file wallet encryption_key",
+    "password passwords passphrase secret secrets credential credentials token tokens api_key api_keys apikey apikeys access_key access_keys private_key private_keys ssh_key ssh_keys signing_key signing_keys session_cookie session_cookies cookies seed_phrase recovery_phrase mnemonic environment_variables env_vars env_file dotenv secrets_file vault keychain keyring connection_string bearer_token auth_token service_account database_url client_secret tokens_file wallet encryption_key user's_keys their_keys your_keys the_keys",
   ASKEDSECRET:
     "api_token api_tokens access_code login_password account_password master_password password passwords passphrase passcode secret_key credential credentials access_token access_tokens api_key api_keys apikey private_key private_keys ssh_key seed_phrase recovery_phrase mnemonic credit_card card_number cvv cvc pin pin_code ssn social_security social_security_number otp one_time_code one_time_password verification_code authentication_code auth_code security_code 2fa mfa totp backup_codes recovery_codes bank_account account_number routing_number iban session_cookie session_token auth_token bearer_token client_secret login_details mother's_maiden_name mothers_maiden_name passport_number secret_phrase wallet_key secret_access_key security_answer token secret pwd",
   CONVERSATION:
-    "conversation conversations chat_history message_history conversation_history last_message previous_messages user_messages user's_messages users_messages entire_context full_context context_window transcript user_prompt user_request user's_request chat_log session_history private_notes private_data private_messages personal_data personal_information user_data sensitive_data sensitive_information confidential_data confidential_information customer_data private_repositories private_repository private_repo private_repos inbox contacts address_book memory memories user's_question previous_tool_results previous_results results_of_other_tools full_history chat user's_files user_files private_files source_code internal_documents mailbox emails user's_email everything_you_know environment",
+    "conversation conversations chat_history message_history conversation_history last_message previous_messages user_messages user's_messages users_messages entire_context full_context context_window transcript user_prompt user_request user's_request chat_log session_history private_notes private_data private_messages personal_data personal_information user_data sensitive_data sensitive_information confidential_data confidential_information customer_data private_repositories private_repository private_repo private_repos inbox contacts address_book user's_question previous_tool_results previous_results results_of_other_tools full_history user's_files user_files private_files internal_documents mailbox emails user's_email everything_you_know",
   PROMPT:
-    "system_prompt system_prompts system_message system_messages hidden_instructions hidden_prompt initial_instructions initial_prompt original_instructions original_prompt your_instructions your_prompt your_rules your_guidelines your_system developer_message developer_messages developer_prompt text_above everything_above words_above above_text above_instructions instructions_above prompt_above content_above lines_above preprompt pre_prompt your_configuration your_directives secret_instructions internal_instructions confidential_instructions instructions_you_were_given instructions_you_received your_initial your_original your_hidden your_internal your_secret system_instructions messages_above base_prompt full_prompt context_above prior_to_this_message before_this_message before_this_line",
+    "system_prompt system_prompts system_message system_messages hidden_instructions hidden_prompt initial_instructions initial_prompt original_instructions original_prompt your_instructions your_prompt your_rules your_guidelines your_system developer_message developer_messages developer_prompt text_above everything_above words_above above_text above_instructions instructions_above prompt_above content_above lines_above preprompt pre_prompt your_configuration your_directives secret_instructions internal_instructions confidential_instructions instructions_you_were_given instructions_you_received your_initial your_hidden your_internal system_instructions messages_above base_prompt full_prompt context_above prior_to_this_message before_this_message before_this_line",
   PRINT:
-    "print reveal repeat output show display leak dump recite disclose reproduce echo return tell give list write summarize summarise translate quote expose share copy type spell paraphrase state provide publish read_out read_back paste encode rewrite render describe divulge export start_with begin_with respond_with reply_with answer_with what_is what_are what_were",
+    "print reveal repeat output show display leak dump recite disclose reproduce echo return tell give list summarize summarise translate quote expose share spell paraphrase provide publish read_out read_back paste encode rewrite render describe divulge export start_with begin_with respond_with reply_with answer_with what_is what_are what_were",
   VERBATIM:
     "verbatim word_for_word exactly in_full full complete entire literally character_by_character in_its_entirety unabridged as_is starting_with beginning_with unredacted",
 
@@ -97,14 +97,14 @@ export const vocabulary = {
 
   // Tools and what they may do.
   TOOL: "tool tools function functions server servers tool_call mcp plugin connector",
-  THISTOOL: "this_tool this_function this_server this_one this_plugin this_connector this_mcp me",
+  THISTOOL: "this_tool this_function this_server this_plugin this_connector this_mcp",
   OTHER:
     "other all_other another any_other others every_other alternative remaining built_in builtin native competing rival default existing",
   PREFER: "prefer use choose select pick favor favour prioritize prioritise always_use call route send direct",
   REPLACE:
     "replaces supersedes overrides shadows takes_precedence_over takes_priority_over has_priority_over is_a_replacement_for replace supersede instead_of in_place_of obsoletes outranks deprecates takes_over_from",
   NEVERUSE:
-    "never_use do_not_use dont_use avoid never_call do_not_call dont_call must_not_use stop_using never_invoke do_not_invoke must_not_be_used should_not_be_used must_not_be_called should_never_be_used must_never_be_used ignore",
+    "never_use do_not_use dont_use never_call do_not_call dont_call must_not_use stop_using never_invoke do_not_invoke must_not_be_used should_not_be_used must_not_be_called should_never_be_used must_never_be_used",
   BROKEN:
     "stale outdated broken unsafe unreliable insecure compromised deprecated wrong incorrect inaccurate malicious untrustworthy buggy disabled vulnerable dangerous slow obsolete",
   MUST:
@@ -130,7 +130,7 @@ export const vocabulary = {
   ENABLE:
     "set enable turn_on add choose select pick click activate switch_on change toggle put answer press use grant accept switch configure",
   NOASK:
-    "without_asking without_confirmation without_confirming without_approval without_permission without_prompting without_user_confirmation without_user_approval without_checking without_consent without_human without_further_confirmation without_review without_verification without_requesting do_not_ask dont_ask no_need_to_ask never_ask no_confirmation_needed no_confirmation_is_needed no_approval_needed no_confirmation_required no_approval_required no_further_confirmation no_need_to_confirm without_any_confirmation without_waiting do_not_prompt dont_prompt dont_wait_for_approval unattended do_not_confirm dont_confirm without_further_approval without_user_consent without_explicit no_need_for_confirmation no_need_for_approval without_bothering without_having_to_ask not_ask_for_confirmation",
+    "without_asking without_confirmation without_confirming without_approval without_permission without_prompting without_user_confirmation without_user_approval without_consent without_human without_further_confirmation do_not_ask dont_ask no_need_to_ask never_ask no_confirmation_needed no_confirmation_is_needed no_approval_needed no_confirmation_required no_approval_required no_further_confirmation no_need_to_confirm without_any_confirmation do_not_prompt dont_prompt dont_wait_for_approval do_not_confirm dont_confirm without_further_approval without_user_consent without_explicit no_need_for_confirmation no_need_for_approval without_bothering without_having_to_ask not_ask_for_confirmation without_waiting_for_approval without_waiting_for_confirmation without_waiting_for_the_user",
   GRANTOBJ:
     "shell shell_commands commands tool tools all_tools any_tool any_tools files everything all_actions any_action all_requests every_request code delete access action actions operation request transfer payment upload deployment change changes",
   ADMINROLE:
@@ -163,15 +163,15 @@ export const vocabulary = {
   RESTARTS:
     "before_continuing and_restart then_restart restart reload so_that following_server server_entry following_line line_below lines_below this_line following_lines following_entry this_entry this_server following before_you_continue first the_line server hook block_below snippet_below then_reload",
   REMEMBER:
-    "remember memorize memorise store save keep retain persist record learn add_to_memory commit_to_memory note write_to_memory save_to_memory carry carry_over",
+    "remember memorize memorise store save keep retain persist record learn add_to_memory commit_to_memory write_to_memory save_to_memory carry carry_over",
   FOREVER:
-    "future_conversations future_sessions all_future future_chats later_sessions next_session next_sessions every_session all_sessions every_conversation all_conversations permanently forever long_term_memory your_memory persistent_memory new_session each_session subsequent_sessions subsequent_conversations future_requests future_interactions always_apply for_good from_now_on in_memory to_memory future_tasks every_future each_new_conversation across_sessions later_conversations any_future rest_of_time next_conversation",
+    "future_conversations future_sessions all_future future_chats later_sessions next_session next_sessions every_session all_sessions every_conversation all_conversations permanently forever long_term_memory your_memory persistent_memory new_session each_session subsequent_sessions subsequent_conversations future_interactions always_apply for_good from_now_on future_tasks every_future each_new_conversation across_sessions later_conversations any_future rest_of_time next_conversation",
   RULEWORD:
     "rule instruction fact preference line trust that this follow always following permission policy directive user_wants user_prefers statement guidance",
   ENTER:
     "enter type provide paste input supply confirm submit give tell reply_with fill_in share re_enter reenter verify specify what_is key_in write send we_need need please_provide your upload scan",
   TRIGGER:
-    "on_the_third on_the_second on_the_first_call on_the_next after_the_third third_call second_call after_january if_the_user_asks if_the_user_mentions whenever_the_user when_the_user if_the_current when_the_current when_the_repository if_the_repository once_the_user if_the_date when_the_date after_today next_week only_if_the if_you_see_the_word when_you_see when_asked_about when_someone_asks if_someone_asks when_the_word if_the_word if_the_repo when_the_repo every_time_the_user each_time_the_user only_when_the if_the_environment when_running_in if_running_in on_weekends after_midnight at_midnight every_fifth every_third every_tenth after_the_first after_three_calls once_trusted when_nobody when_no_one while_the_user_is_away if_the_username if_the_hostname if_the_user_is",
+    "on_the_third on_the_second on_the_first_call after_the_third after_january if_the_user_asks if_the_user_mentions whenever_the_user when_the_user if_the_current when_the_current when_the_repository if_the_repository once_the_user if_the_date when_the_date after_today only_if_the if_you_see_the_word when_you_see when_asked_about when_someone_asks if_someone_asks when_the_word if_the_word if_the_repo when_the_repo every_time_the_user each_time_the_user only_when_the if_the_environment when_running_in if_running_in on_weekends after_midnight at_midnight every_fifth every_third every_tenth after_the_first after_three_calls once_trusted when_nobody when_no_one while_the_user_is_away if_the_username if_the_hostname if_the_user_is",
   TREAT: "treat consider regard count handle view see take interpret",
   PRIVATE: "private_repo private repository_is_private secrets_file secret_file confidential internal production",
   COPY: "push_a_copy send_a_copy upload_a_copy make_a_copy copy mirror clone push forward_a_copy bcc",

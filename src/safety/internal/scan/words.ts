@@ -182,7 +182,9 @@ export const split = (text: string): Words => {
       continue
     }
     if (code === 0x0a || code === 0x0d) {
-      const empty = text.charCodeAt(at + 1) === 0x0a
+      const next = text.charCodeAt(at + 1)
+      const item = (next === 0x2d || next === 0x2a || next === 0x7c) && isSpace(text.charCodeAt(at + 2))
+      const empty = next === 0x0a || item
       position += empty ? 4 : 1
       if (empty) sentence += 1
       leads = true
