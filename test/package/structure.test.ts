@@ -108,7 +108,7 @@ describe("every module of src", () => {
       [/^@effect\/platform-node/, /^(node|demo)\//],
       [/^ws$/, /^transport\/(WebSocketTransport\.ts|internal\/)/],
       [/^(ajv|re2js)/, /^tools\//],
-      [/^(jsonc-parser|smol-toml|yaml)/, /^config\/internal\//]
+      [/^(smol-toml|yaml)/, /^config\/internal\//]
     ]
     const faults = each((source) =>
       imported(source).filter((specifier) =>

@@ -24,7 +24,7 @@ export type Kind =
 
 /** @internal */
 export interface Tokens {
-  /** Goes on to the next one. */
+  /** Goes on to the next one. Behind one that is broken or unknown there is nothing that means anything. */
   readonly next: () => Kind
   /** Where the token begins. */
   readonly offset: () => number
