@@ -24,6 +24,7 @@ import type * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 import type * as Teardown from "./resilience/Teardown.ts"
 import type * as Approval from "./safety/Approval.ts"
 import type * as HiddenText from "./safety/HiddenText.ts"
+import type * as InjectionScan from "./safety/InjectionScan.ts"
 import type * as PermissionRule from "./safety/PermissionRule.ts"
 import type * as ToolPins from "./tools/ToolPins.ts"
 import type * as Transport from "./transport/Transport.ts"
@@ -138,13 +139,7 @@ export type McpEvent = Data.TaggedEnum<{
   OutputFlagged: {
     readonly server: string
     readonly tool: string
-    readonly signals: ReadonlyArray<{
-      readonly category: string
-      readonly level: "low" | "medium" | "high"
-      readonly at: number
-      readonly excerpt: string
-      readonly obfuscation: string | undefined
-    }>
+    readonly signals: ReadonlyArray<InjectionScan.Signal>
     readonly hidden: ReadonlyArray<HiddenText.Finding>
   }
   /** A model is given less than there was: so much was left out, and is kept as `spilled`, if it could be kept. */

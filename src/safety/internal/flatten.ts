@@ -2,6 +2,7 @@ import type * as ToolResult from "../../tools/ToolResult.ts"
 import type { Attachment } from "../OutputGuard.ts"
 import { boundedJson, wholeJson } from "./boundedJson.ts"
 import { repeats } from "./repetition.ts"
+import { words } from "./words.ts"
 
 /**
  * A result as text, as the server wrote it, and what is no text beside it.
@@ -11,6 +12,8 @@ import { repeats } from "./repetition.ts"
 export interface Flat {
   readonly text: string
   readonly attachments: ReadonlyArray<Attachment>
+  /** Where JSON stands in the text, and its words as they were before they were escaped. */
+  readonly json: ReadonlyArray<{ readonly at: number; readonly end: number; readonly words: string }>
 }
 
 const longestMimeType = 128
@@ -38,6 +41,17 @@ const bytesOf = (base64: string): number => {
 export const flatten = (result: Pick<ToolResult.ToolResult, "content" | "structuredContent">): Flat => {
   const attachments: Array<Attachment> = []
   const lines: Array<string> = []
+  const json: Array<Flat["json"][number]> = []
+  let at = 0
+
+  const add = (line: string): void => {
+    lines.push(line)
+    at += line.length + 1
+  }
+  const addJson = (line: string, value: unknown): void => {
+    json.push({ at, end: at + line.length, words: words(value) })
+    add(line)
+  }
 
   const keep = (tag: Attachment["_tag"], mimeType: string, data: string): string => {
     const reference = `${tag.toLowerCase()}-${attachments.length + 1}`
@@ -59,28 +73,31 @@ export const flatten = (result: Pick<ToolResult.ToolResult, "content" | "structu
     switch (part._tag) {
       case "Text":
         texts.push(part.text)
-        lines.push(part.text)
+        add(part.text)
         break
       case "Image":
       case "Audio":
-        lines.push(described(part._tag, safeType(part.mimeType), part.data))
+        add(described(part._tag, safeType(part.mimeType), part.data))
         break
       case "Resource": {
         const { blob, mimeType, text, uri } = part.resource
         if (typeof text === "string") {
-          lines.push(boundedJson({ type: "resource", uri, mimeType }), text)
+          addJson(boundedJson({ type: "resource", uri, mimeType }), [uri, mimeType])
+          add(text)
         } else if (typeof blob === "string") {
-          lines.push(described("Blob", safeType(mimeType), blob, { uri }))
+          addJson(described("Blob", safeType(mimeType), blob, { uri }), uri)
         } else {
-          lines.push(boundedJson(part.raw))
+          addJson(boundedJson(part.raw), part.raw)
         }
         break
       }
       default:
-        lines.push(boundedJson(part.raw))
+        addJson(boundedJson(part.raw), part.raw)
     }
   }
   const { structuredContent } = result
-  if (structuredContent !== undefined && !repeats(texts, structuredContent)) lines.push(wholeJson(structuredContent))
-  return { text: lines.join("\n"), attachments }
+  if (structuredContent !== undefined && !repeats(texts, structuredContent)) {
+    addJson(wholeJson(structuredContent), structuredContent)
+  }
+  return { text: lines.join("\n"), attachments, json }
 }

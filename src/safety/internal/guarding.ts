@@ -34,6 +34,8 @@ const sampled = 8 * 1024
 const shifted = <A extends { readonly at: number }>(found: ReadonlyArray<A>, by: number): ReadonlyArray<A> =>
   found.map((one) => ({ ...one, at: one.at + by }))
 
+const alone = (text: string): Flat => ({ text, attachments: [], json: [] })
+
 /** @internal */
 export const make = (options: Options) =>
   Effect.gen(function*() {
@@ -56,6 +58,21 @@ export const make = (options: Options) =>
       const length = to - from
       const part = text.slice(from, Math.min(to, from + sampled))
       return Effect.map(count(part), (tokens) => length <= 0 ? 0 : Math.ceil(tokens * (length / part.length)))
+    }
+
+    /** What only shows once escapes are read, at the place of the JSON it stands in. */
+    const scanJson = (
+      { json }: Flat,
+      signals: ReadonlyArray<InjectionScan.Signal>,
+      source: Source
+    ): ReadonlyArray<InjectionScan.Signal> => {
+      const more: Array<InjectionScan.Signal> = []
+      for (const { at, end, words } of json) {
+        if (more.length >= InjectionScan.defaults.maxSignals) break
+        const known = new Set(signals.filter((one) => one.at >= at && one.at < end).map(({ category }) => category))
+        for (const signal of scan(words, source)) if (!known.has(signal.category)) more.push({ ...signal, at })
+      }
+      return more
     }
 
     const whole = (text: string, source: Source): Effect.Effect<Option.Option<Seen>> => {
@@ -103,11 +120,13 @@ export const make = (options: Options) =>
       })
 
     const finish = (
-      { body, hidden, signals, truncated }: Seen,
-      { attachments }: Pick<Flat, "attachments">,
+      { body, hidden, signals: inText, truncated }: Seen,
+      flat: Flat,
       isError: boolean,
       source: Source
     ): Effect.Effect<Rendered> => {
+      const { attachments } = flat
+      const signals = [...inText, ...scanJson(flat, inText, source)]
       if (signals.length > 0 || hidden.some(({ level }) => level !== "low")) {
         publish(McpEvent.McpEvent.OutputFlagged({ server: source.server, tool: source.tool, signals, hidden }))
       }
@@ -144,13 +163,12 @@ export const make = (options: Options) =>
           hidden: shifted(part.findings, page.offset),
           truncated: undefined
         }
-        return { ...(yield* finish(seen, { attachments: [] }, false, page.source)), offset: page.offset, next }
+        return { ...(yield* finish(seen, alone(page.text), false, page.source)), offset: page.offset, next }
       })
 
     return {
       render: (result, source) => Effect.suspend(() => guard(flatten(result), result.isError, source)),
-      renderText: (text, source) =>
-        Effect.suspend(() => guard({ text, attachments: [] }, source.kind === "error", source)),
+      renderText: (text, source) => Effect.suspend(() => guard(alone(text), source.kind === "error", source)),
       renderPage
     } satisfies OutputGuard["Type"]
   })
