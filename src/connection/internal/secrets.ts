@@ -14,10 +14,12 @@ const flag = /^-{1,2}([A-Za-z][\w.-]{0,64})(?:=|$)/
 /** `NAME=value` or `Name: value`, as programs take variables and headers. */
 const assignment = /^([A-Za-z][\w.-]{0,64})(?:=|:\s?)/
 
-/** Words, numbers, places and hosts: they say nothing alone, and errors say little without them. */
+/** Single words, numbers, places and hosts: they say nothing alone, and errors say little without them. */
 const isTelling = (value: string): boolean =>
-  value.length >= 6 && !/^(?:[A-Za-z]?[a-z]+|[A-Z]+|[\d.]+)$/.test(value) && !/^(?:[./~]|[A-Za-z]:[\\/])/.test(value) &&
-  !/^[a-z]{1,16}:\/\//.test(value) && !/^[a-z]+\d{0,2}(?:[.-](?:[a-z]+\d{0,2}|\d{1,5}))*(?::\d{1,5})?$/.test(value)
+  value.length >= 6 && !/^(?:[A-Za-z]?[a-z]{0,11}|[A-Z]{0,12}|[\d.,:]+)$/.test(value) &&
+  !/^(?:[./~]|[A-Za-z]:[\\/])/.test(value) &&
+  !/^[a-z]{1,16}:\/\//.test(value) &&
+  !/^(?:localhost|[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63})*\.[a-z]{2,8})(?::\d{1,5})?$/.test(value)
 
 /** What a reference has come to be worth keeping. */
 const isSecret = ({ kind, name }: Interpolation.Reference, value: string): boolean => {
