@@ -59,7 +59,9 @@ const zeroWidth = ({ after, before, points }: Run): Verdict => {
   const only = points.length === 1 ? points[0] : undefined
   if (only === 0x200d && Scripts.isPictographic(before) && Scripts.isPictographic(after)) return stays
   if ((only === 0x200c || only === 0x200d) && Scripts.isShaped(before)) {
-    if (Scripts.isShaped(after) || !(Scripts.isLetter(after) || Kinds.kindOf(after) !== undefined)) return stays
+    if (after === -1 || Scripts.isShaped(after) || !(Scripts.isLetter(after) || Kinds.kindOf(after) !== undefined)) {
+      return stays
+    }
   }
   if (only === 0x200b && (Scripts.isUnspaced(before) || Scripts.isUnspaced(after))) return stays
   if (only === 0xfeff && before === -1) return { found: undefined, instead: "" }

@@ -133,8 +133,10 @@ const markNames =
 for (const name of markNames.split(" ")) lexicon.add(`${markPrefix}${name.toLowerCase()}`, lexicon.concept(name))
 
 const ignore = lexicon.concept("IGNORE")
+const foreignIgnore = lexicon.concept("XIGNORE")
 const drop = lexicon.concept("DROP")
 const follow = lexicon.concept("FOLLOW")
+const approved = lexicon.concept("APPROVED")
 const not = lexicon.concept("NOT")
 
 /** Concepts whose places are remembered: those that rules yield to, and talk about attacks and templates. */
@@ -189,7 +191,10 @@ export class Run {
         this.#notLeads = leads
       }
       const denied = sentence === this.#notSentence && position - this.#notAt <= 3 && position > this.#notAt
-      if (denied && (concept === ignore || concept === drop) && position - this.#notAt <= 2) continue
+      if (
+        denied && (concept === ignore || concept === drop || concept === foreignIgnore) && position - this.#notAt <= 2
+      ) continue
+      if (denied && concept === approved && position - this.#notAt <= 1) continue
       this.#step(concept, token, position, more, sentence, leads)
       if (denied && concept === follow) this.#step(ignore, token, position, more, sentence, leads || this.#notLeads)
     }

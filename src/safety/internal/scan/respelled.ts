@@ -67,7 +67,7 @@ const within =
 
 /** Marks within words, as of markup, hyphens at the ends of lines, or texts put together by a program. */
 const markedUp = (reading: Reading): Reading | undefined => {
-  if (!/[a-z][*~`_<\-"'\\][^ ]/.test(reading.text) && !reading.text.includes("-\n")) return undefined
+  if (!/[a-z](?:[*~`_<\-"'\\][^ ]|["'] ?[+.&,])/.test(reading.text) && !reading.text.includes("-\n")) return undefined
   const replacements = [...reading.text.matchAll(within)].map((match) => ({
     from: match.index,
     to: match.index + match[0].length,

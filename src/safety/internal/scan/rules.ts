@@ -68,10 +68,9 @@ export const rules: Table = {
       "IGNORING 4 PRIOR|YOUR 3 GUIDE|TOLD !PROGRAM",
       "^TREAT 6 came_before|came_earlier|said_before|said_earlier 4 NOISE",
       "PRIOR|ALL 3 GUIDE 4 cease|end_here|stop_here|stop_applying|expire|have_ended",
-      "do_the_following_instead|do_this_instead|do_something_else_instead",
-      "XIGNORE 2 XGUIDE",
-      "XGUIDE 3 XIGNORE"
-    ]
+      "do_the_following_instead|do_this_instead|do_something_else_instead"
+    ],
+    low: ["XIGNORE 2 XGUIDE", "XGUIDE 3 XIGNORE"]
   },
   "fake-role": {
     high: [
@@ -211,8 +210,10 @@ export const rules: Table = {
       "PREFER 3 THISTOOL 4 over|instead_of|rather_than|before|for 3 OTHER|all|any|every|everything|SNAKE",
       "MUST|always|only 3 PREFER 3 THISTOOL 4 instead|over|before|for 4 OTHER|all|any|every|SNAKE|TOOL|REQUEST",
       "NEVERUSE 5 TOOL|SNAKE|version|server 4 version|server|again|from|instead|tool|tools|for ~8 THISTOOL|this|ours|only|here|any",
+      "NEVERUSE 6 TOOL ~6 ^use|call 1 this|THISTOOL 2 instead",
       "NEVERUSE 5 server_version|other_server|other_servers|other_tools|other_tool|another_server|builtin_tools|built_in_tools|github_server|official_server|official_tool|native_tools|any_other_tool",
-      "THISTOOL 4 MUST 5 instead_of|in_place_of|before|rather_than|over 5 OTHER|SNAKE|all|any|every",
+      "THISTOOL 4 MUST 5 instead_of|in_place_of|rather_than|over 5 OTHER|SNAKE|all|any|every",
+      "THISTOOL 4 MUST 5 before 3 OTHER|all|any|every 3 tool|tools|server|answer|response|request|action",
       "when|whenever|if|before|after|once 5 SNAKE|other_tool|another_tool|send_email|OTHERTOOL 6 called|used|invoked|available|present|runs|tool ~8 MUST|bcc|change|also|ACT 8 EMAIL|URL|HOST|SETTINGSPATH|SECRETPATH|CALL|recipient|to",
       "SNAKE|TOOL 6 MUST|always 4 sent|bcc|include|add|change|cc|set 6 EMAIL",
       "OTHER 2 TOOL 4 BROKEN ~8 use|route|call|instead|THISTOOL|here|only|this",
@@ -260,7 +261,7 @@ export const rules: Table = {
       "^DISABLE 4 APPROVAL 3 for|step|and|this|prompts|dialog|checks|on|from|of|entirely|completely|before !PROGRAM",
       "no|NOT 3 APPROVAL 4 needed|required|necessary 5 for 4 this|these|tool|tools|action|call|calls|any|command|commands",
       "APPROVAL 5 OFF 8 this_session|session|tool|tools|agent|this_server|this_action|these_commands|tool_calls",
-      "all|every|any|these 3 TOOL|tool_calls|actions|calls|commands|requests|operations 4 are|is|have_been|has_been|were|as 3 APPROVED|trusted|safe",
+      "all|every|any|these 3 TOOL|tool_calls|actions|calls|commands|requests|operations 4 are|is|have_been|has_been|were|as 1 APPROVED|trusted|safe",
       "^TREAT 5 ALL|every|this|any|each 4 as 2 APPROVED|safe|trusted|confirmed",
       "approve|say_yes_to|click_yes|answer_yes 3 ALL|every|everything|any 5 REQUEST|prompt|prompts|tool|tools|permission|calls|dialogs|future|following|subsequent",
       "accept|allow|grant|confirm 3 ALL|every|any 3 permission|prompts|prompt|tool_calls|dialogs|tool|tools|approval|confirmation",
@@ -292,10 +293,10 @@ export const rules: Table = {
   "config-tamper": {
     high: [
       "^CONFIGADD 10 SETTINGSPATH|CONFIGNAME 8 RESTARTS|COMMANDWORD|URL|allow|trust|true|curl|so",
-      "^CONFIGADD 4 RESTARTS 8 SETTINGSPATH|CONFIGNAME|config|configuration|settings",
-      "^CONFIGADD 6 server|hook|entry|line|alias|key|command|job|export|rule|plugin|mcp|permission|script 6 SETTINGSPATH|CONFIGNAME",
+      "^CONFIGADD 4 RESTARTS 8 SETTINGSPATH|CONFIGNAME|config|configuration|settings !MANUAL",
+      "^CONFIGADD 6 server|hook|entry|line|alias|key|command|job|export|rule|plugin|mcp|permission|script 6 SETTINGSPATH|CONFIGNAME !MANUAL",
       "^CONFIGADD 2 curl|wget 8 SETTINGSPATH|CONFIGNAME",
-      "^CONFIGADD 3 this|the_following|it|these|following|below 6 SETTINGSPATH|CONFIGNAME",
+      "^CONFIGADD 3 this|the_following|it|these|following|below 6 SETTINGSPATH|CONFIGNAME !MANUAL",
       "^CONFIGADD 2 SETTINGSPATH 6 to|with|and|so 6 COMMANDWORD|allow|trust|point|enable|disable|include|run|URL|HOST|server|add|AUTOAPPROVE",
       "SETTINGSPATH|CONFIGNAME ~16 curl|wget|bash_c|sh_c 8 sh|bash|HOST|URL",
       "^CONFIGADD 8 AUTOAPPROVE|permissions|allowlist|allowed_tools|trusted 6 SETTINGSPATH|CONFIGNAME|settings|config|configuration",

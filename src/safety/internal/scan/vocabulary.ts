@@ -82,7 +82,7 @@ export const vocabulary = {
   PUTV:
     "include embed append attach insert put paste add pass write place supply provide encode fill set prepend concatenate hide store use give return list populate report copy quote send mention smuggle drop inject leave save",
   READV:
-    "read open cat load retrieve fetch collect gather list find dump access extract grep grab harvest obtain look_up lookup get enumerate print search locate scan copy take view examine inspect query pull",
+    "read open cat load retrieve fetch collect gather list find dump access extract grep grab harvest obtain look_up lookup get enumerate print search locate scan take view examine inspect query pull",
   CONTENTS:
     "contents content full_text whole_file everything body the_text value values copy each_line lines first output",
   PARAM:
@@ -184,6 +184,9 @@ export const vocabulary = {
   // Words in talk about chat templates.
   TEMPLATE:
     "chat_template chat_templates chatml tokenizer tokenizers tokenized token_ids special_token special_tokens prompt_format prompt_template control_tokens fine_tuning finetuning transcript transcripts delimiter delimiters vocabulary",
+  // Words in instructions for people.
+  MANUAL:
+    "your as_shown example examples optionally if_you_want configure usage installation quickstart getting_started your_editor claude_desktop",
   // What software does by itself.
   PROGRAM:
     "compiler linter parser css eslint tsc assembler renderer yaml makefile gitignore dockerfile npm pip webpack stylesheet selector selectors cpu pipeline branch rebase sql shader gpu"

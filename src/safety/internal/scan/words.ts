@@ -174,8 +174,16 @@ export const split = (text: string): Words => {
     const code = text.charCodeAt(at)
     if (lineStart) {
       lineStart = false
-      for (const { end, name } of marks.ofLine(at)) mark(name, at, end)
+      let after = at
+      for (const { end, name } of marks.ofLine(at)) {
+        mark(name, at, end)
+        if (name === "SYSROLE" || name === "TURN") after = end
+      }
       leads = true
+      if (after > at) {
+        at = after
+        continue
+      }
     }
     if (code === 0x20) {
       at += 1

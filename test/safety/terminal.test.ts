@@ -1,0 +1,91 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import { readFileSync } from "node:fs"
+import * as McpError from "../../src/McpError.ts"
+import * as TransitionLine from "../../src/observability/internal/transitionLine.ts"
+import * as Tool from "../../src/tools/Tool.ts"
+import * as UntrustedText from "../../src/UntrustedText.ts"
+
+interface Case {
+  readonly id: string
+  readonly text: string | ReadonlyArray<string>
+}
+
+const cases = JSON.parse(readFileSync(new URL("../fixtures/safety/terminal-escapes.json", import.meta.url), "utf8"))
+  .cases as ReadonlyArray<Case>
+
+/** The text of each case, and each of its chunks, which a sink may see alone. */
+const texts = cases.flatMap(({ id, text }) =>
+  typeof text === "string" ? [{ id, text }] : [...text, text.join("")].map((part) => ({ id, text: part }))
+)
+
+// Bytes of UTF-8 and not characters: a terminal of eight bits obeys C1 as well.
+const obeyed = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029]/
+
+const isHarmless = (shown: string, id: string): void => assert.notMatch(shown, obeyed, id)
+
+describe("what a server says, on its way to a terminal", () => {
+  it("is one line without a character that a terminal obeys, and shows each of them", () => {
+    assert.isAbove(texts.length, 25)
+    for (const { id, text } of texts) {
+      const shown = UntrustedText.escape(text)
+      isHarmless(shown, id)
+      assert.strictEqual(shown.includes("\\x1b"), text.includes("\u001b"), id)
+      isHarmless(UntrustedText.excerpt(text, 10), id)
+    }
+  })
+
+  it("is harmless whatever it is, and the same once it is harmless", () => {
+    FastCheck.assert(
+      FastCheck.property(FastCheck.string({ unit: "binary", maxLength: 200 }), (text) => {
+        const shown = UntrustedText.escape(text)
+        isHarmless(shown, "any text")
+        assert.notMatch(shown, /[\u202a-\u202e\u2066-\u2069\u200b-\u200f]|[\u{e0000}-\u{e007f}]/u)
+        assert.strictEqual(UntrustedText.escape(shown), shown)
+      }),
+      { numRuns: 2_000 }
+    )
+  })
+
+  it("is harmless in the message of an error, with its name and its stderr", () => {
+    for (const { id, text } of texts) {
+      const errors = [
+        new McpError.HttpStatus({
+          server: text,
+          status: 500,
+          excerpt: UntrustedText.excerpt(text),
+          outcome: "unknown"
+        }),
+        new McpError.ConnectionLost({
+          server: text,
+          reason: "stdout-ended",
+          detail: text,
+          outcome: "unknown",
+          stderrTail: text
+        })
+      ]
+      for (const error of errors) isHarmless(error.message, id)
+    }
+  })
+
+  it("is harmless in a line of the log", () => {
+    for (const { id, text } of texts) {
+      const line = TransitionLine.make(() => 0)({ _tag: "CacheIssue", server: text, detail: text })
+      assert.isDefined(line)
+      isHarmless(line.message, id)
+    }
+  })
+
+  it("is harmless in the refusal of a tool by that name", () => {
+    for (const { id, text } of texts) {
+      const { rejected } = Tool.decodeAll([{ name: text, inputSchema: { type: "object" } }], {
+        maxSchemaBytes: 1_000,
+        paramHeaders: false
+      })
+      for (const { detail, name } of rejected) {
+        isHarmless(name, id)
+        isHarmless(detail, id)
+      }
+    }
+  })
+})
