@@ -15,8 +15,10 @@ const visible = (char: string): string => {
       return "\\r"
     case "\t":
       return "\\t"
-    default:
-      return `\\u{${char.codePointAt(0)!.toString(16)}}`
+    default: {
+      const code = char.codePointAt(0)!.toString(16)
+      return code.length <= 2 ? `\\x${code.padStart(2, "0")}` : `\\u{${code}}`
+    }
   }
 }
 

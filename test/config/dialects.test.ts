@@ -1061,7 +1061,7 @@ describe("a sentence", () => {
     const sentence = Dialect.explain("coerced", { host: "cursor", server, at: "env.A\nB" })
     // eslint-disable-next-line no-control-regex
     assert.notMatch(sentence, /[\u0000-\u001f\u202e]/)
-    assert.include(sentence, "a\\u{1b}[2J\\u{202e}xxx")
+    assert.include(sentence, "a\\x1b[2J\\u{202e}xxx")
     assert.include(sentence, "env.A\\nB")
     assert.isBelow(sentence.length, 400)
   })

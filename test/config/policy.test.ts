@@ -392,7 +392,7 @@ describe("ServerPolicy.fromDocument", () => {
       "policy/exclusive",
       "policy/providers/0",
       "policy/denied",
-      "policy/a\\u{1b}[31m"
+      "policy/a\\x1b[31m"
     ])
   })
 

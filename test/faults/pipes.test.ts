@@ -122,7 +122,7 @@ describe("pipes that break or clog", () => {
         const session = yield* succeeds("open", peer.open)
         const error = yield* fails("bad", session.callTool("bad"), "ProcessExited", { code: 9 }, soon)
         assert.include(error.message, "red")
-        assert.include(error.message, "\\u{1b}")
+        assert.include(error.message, "\\x1b")
       })
   )
 })

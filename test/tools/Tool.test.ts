@@ -107,7 +107,7 @@ describe("Tool.decodeAll", () => {
 
   it("shows a rejected name escaped and short", () => {
     const { rejected } = decode([{ name: `\u001b]0;${"x".repeat(5000)}` }])
-    assert.isTrue(rejected[0]!.name.startsWith("\\u{1b}]0;"))
+    assert.isTrue(rejected[0]!.name.startsWith("\\x1b]0;"))
     assert.isBelow(rejected[0]!.name.length, 120)
   })
 

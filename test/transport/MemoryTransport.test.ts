@@ -203,7 +203,7 @@ describe("MemoryTransport: faults", () => {
       yield* peer.garbage("[]")
       yield* heard.until(() => heard.diagnostics.length === 3)
       assert.deepStrictEqual(heard.diagnostics.map(({ kind }) => kind), ["noise", "noise", "noise"])
-      assert.strictEqual(heard.diagnostics[0]?.detail, "Server listening…\\u{1b}[0m")
+      assert.strictEqual(heard.diagnostics[0]?.detail, "Server listening…\\x1b[0m")
     }))
 
   it.scoped("a batch is unpacked", () =>

@@ -24,7 +24,7 @@ describe("StdioTransport", () => {
       Effect.scoped(Effect.gen(function*() {
         const { diagnostic, transport } = yield* open(server())
         yield* send(transport, raw("\u001b]0;owned\u0007\u001b[2J\n"))
-        assert.deepStrictEqual(yield* diagnostic, { kind: "noise", detail: "\\u{1b}]0;owned\\u{7}\\u{1b}[2J" })
+        assert.deepStrictEqual(yield* diagnostic, { kind: "noise", detail: "\\x1b]0;owned\\x07\\x1b[2J" })
       })).pipe(Effect.provide(live())))
 
     it.live("drops a byte order mark at the beginning", () =>
