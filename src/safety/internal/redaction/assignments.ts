@@ -11,7 +11,11 @@ import * as SecretValue from "./secretValue.ts"
 /** Who a program logs in as, with the password behind a colon. */
 const users: ReadonlySet<string> = new Set(["--user ", "--user=", "-u "])
 
-/** Each stands in every name that `CredentialName` takes for one; what they find is looked at more closely. */
+/**
+ * Each stands in every name that `CredentialName` takes for one; what they find is looked at more closely.
+ *
+ * @internal
+ */
 export const keywords = [
   ...users,
   "access key",

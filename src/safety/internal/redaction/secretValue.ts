@@ -5,7 +5,11 @@
  * @internal
  */
 
-/** What hides a secret; it is not hidden again. */
+/**
+ * What hides a secret; it is not hidden again.
+ *
+ * @internal
+ */
 export const mark = "[redacted]"
 
 const standIns: ReadonlySet<string> = new Set([
