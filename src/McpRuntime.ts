@@ -83,6 +83,8 @@ export interface Tools {
   readonly missing: ReadonlyArray<ToolCatalog.Missing>
   /** Tools that cannot be offered. */
   readonly rejected: ToolCatalog.Listing["rejected"]
+  /** Tools that are not what they were when they were first seen, until somebody approves what they are. */
+  readonly quarantined: ToolCatalog.Listing["quarantined"]
   /** Tools that a rule denies, whatever their arguments. */
   readonly denied: ReadonlyArray<{ readonly server: string; readonly tool: string; readonly rule: string | undefined }>
 }
@@ -188,7 +190,7 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
    * the others until their first attempt has ended.
    */
   readonly tools: Effect.Effect<Tools>
-  readonly tool: (ref: ToolRef) => Effect.Effect<RuntimeTool, McpError.NotFound>
+  readonly tool: (ref: ToolRef) => Effect.Effect<RuntimeTool, McpError.NotFound | McpError.ToolQuarantined>
   /** Interrupting it cancels the call at the server. A tool that reports failure has `isError` in its result. */
   readonly callTool: (
     ref: ToolRef,

@@ -24,6 +24,7 @@ import type * as PermissionRule from "../safety/PermissionRule.ts"
 import * as Permissions from "../safety/Permissions.ts"
 import * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
+import * as ToolName from "../tools/ToolName.ts"
 import * as CallPath from "./callPath.ts"
 import * as CallStream from "./callStream.ts"
 import * as Departures from "./departures.ts"
@@ -109,7 +110,18 @@ export const make = (
       return Either.left(missing(ref.server, ref.tool, index.suggest(ref.tool)))
     }
     /** The same, after a look at what the servers offer by now. */
-    const findAnew = (ref: McpRuntime.ToolRef) => Effect.flatMap(catalog.list, () => find(ref))
+    const findAnew = (ref: McpRuntime.ToolRef) =>
+      Effect.flatMap(catalog.list, ({ quarantined }): Effect.Effect<Identity, Unfound> => {
+        const found = find(ref)
+        const aside = Either.isLeft(found) ? quarantined.find((one) => isMeant(ref, one)) : undefined
+        return aside === undefined ? found : Effect.fail(
+          new McpError.ToolQuarantined({
+            server: aside.server,
+            tool: aside.tool,
+            changed: aside.changes.map(({ path }) => path)
+          })
+        )
+      })
 
     /** The same for a call, whose time it takes a part of. */
     const lookedUp = (ref: McpRuntime.ToolRef, own: McpRuntime.CallOptions | undefined) => {
@@ -144,7 +156,7 @@ export const make = (
       call: (args = {}, own) => path.call(offered.server, offered.tool.name, args, own)
     })
 
-    const toolsOf = ({ missing, rejected, tools }: ToolCatalog.Listing): McpRuntime.Tools => {
+    const toolsOf = ({ missing, quarantined, rejected, tools }: ToolCatalog.Listing): McpRuntime.Tools => {
       const denied = tools.map((one) => ({ one, ruling: ruled(one) })).filter(({ ruling }) =>
         ruling.decision === "deny"
       )
@@ -157,7 +169,14 @@ export const make = (
         if (same === undefined) toolsByName.set(one.tool.name, [one])
         else same.push(one)
       }
-      return { tools: all, toolsByName, missing, rejected, denied: denied.map(({ one: _, ...rest }) => rest) }
+      return {
+        tools: all,
+        toolsByName,
+        missing,
+        rejected,
+        quarantined,
+        denied: denied.map(({ one: _, ...rest }) => rest)
+      }
     }
     const tools = Effect.map(catalog.list, toolsOf)
 
@@ -250,6 +269,16 @@ const agreed = (servers: ReadonlyArray<ServerConfig.ServerConfig>): ReadonlyArra
   servers.flatMap(({ autoApprove = [], name }) =>
     autoApprove.map((tool) => ({ decision: "allow" as const, server: name, tool, source: "user" as const }))
   )
+
+type Unfound = McpError.NotFound | McpError.ToolQuarantined
+
+/** Whether somebody means a tool that no index has any more. */
+const isMeant = (ref: McpRuntime.ToolRef, { server, tool }: Identity): boolean => {
+  if (typeof ref !== "string") return ref.server === server && ref.tool === tool
+  const read = ToolName.parse(ref)
+  return (read?.server === server && read.tool === tool) ||
+    (["double", "single"] as const).some((style) => ToolName.qualify(server, tool, style) === ref)
+}
 
 interface Identity {
   readonly server: string

@@ -5,24 +5,16 @@ import * as JsonTokens from "../../src/config/internal/documents/jsonTokens.ts"
 
 type Seen = readonly [kind: string, offset: number, value: string | undefined, isBroken: boolean]
 
-const kinds: ReadonlyMap<Jsonc.SyntaxKind, JsonTokens.Kind> = new Map([
-  [Jsonc.SyntaxKind.OpenBraceToken, "{"],
-  [Jsonc.SyntaxKind.CloseBraceToken, "}"],
-  [Jsonc.SyntaxKind.OpenBracketToken, "["],
-  [Jsonc.SyntaxKind.CloseBracketToken, "]"],
-  [Jsonc.SyntaxKind.CommaToken, ","],
-  [Jsonc.SyntaxKind.ColonToken, ":"],
-  [Jsonc.SyntaxKind.NullKeyword, "null"],
-  [Jsonc.SyntaxKind.TrueKeyword, "true"],
-  [Jsonc.SyntaxKind.FalseKeyword, "false"],
-  [Jsonc.SyntaxKind.StringLiteral, "text"],
-  [Jsonc.SyntaxKind.NumericLiteral, "number"],
-  [Jsonc.SyntaxKind.LineCommentTrivia, "comment"],
-  [Jsonc.SyntaxKind.BlockCommentTrivia, "comment"],
-  [Jsonc.SyntaxKind.EOF, "end"]
-])
+/** By their numbers, because the package has them as an enum that is gone when it runs. */
+const kinds: ReadonlyMap<number, JsonTokens.Kind> = new Map(
+  (["{", "}", "[", "]", ",", ":", "null", "true", "false", "text", "number", "comment", "comment"] as const).map(
+    (kind, at) => [at + 1, kind]
+  )
+)
 
-const blank = new Set([Jsonc.SyntaxKind.Trivia, Jsonc.SyntaxKind.LineBreakTrivia])
+const blank = new Set([14, 15])
+
+const end = 17
 
 /** Up to the first fault: what comes behind one means nothing. */
 const isLast = ([kind, , , isBroken]: Seen): boolean => kind === "end" || kind === "unknown" || isBroken
@@ -31,10 +23,11 @@ const theirs = (text: string): ReadonlyArray<Seen> => {
   const scanner = Jsonc.createScanner(text, false)
   const all: Array<Seen> = []
   for (;;) {
-    const token = scanner.scan()
+    const token: number = scanner.scan()
     if (blank.has(token)) continue
-    const kind = kinds.get(token) ?? "unknown"
-    const isBroken = scanner.getTokenError() !== Jsonc.ScanError.None
+    const kind = token === end ? "end" : kinds.get(token) ?? "unknown"
+    const error: number = scanner.getTokenError()
+    const isBroken = error !== 0
     const value = kind === "text" && !isBroken ? scanner.getTokenValue() : undefined
     const seen: Seen = [kind, scanner.getTokenOffset(), value, isBroken && kind !== "unknown"]
     all.push(seen)

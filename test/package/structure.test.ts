@@ -108,7 +108,9 @@ describe("every module of src", () => {
       [/^@effect\/platform-node/, /^(node|demo)\//],
       [/^ws$/, /^transport\/(WebSocketTransport\.ts|internal\/)/],
       [/^(ajv|re2js)/, /^tools\//],
-      [/^(smol-toml|yaml)/, /^config\/internal\//]
+      [/^(smol-toml|yaml)/, /^config\/internal\//],
+      [/^minisearch/, /^tools\/internal\/searchEngine\.ts$/],
+      [/^gpt-tokenizer/, /^safety\/internal\/tiktoken\.ts$/]
     ]
     const faults = each((source) =>
       imported(source).filter((specifier) =>
