@@ -127,7 +127,7 @@ describe("SearchSessions", () => {
         const { text } = yield* session.search({ query: "egg", limit: 2 })
         const lines = text.split("\n")
         assert.strictEqual(lines.length, 3)
-        assert.include(text, "- mcp__sly__boil_egg: Boils an egg\\u{202e}\\u{7} well")
+        assert.include(text, "- mcp__sly__boil_egg: Boils an egg\\u{202e}\\x07 well")
         assert.notInclude(text, "mcp__bank__pay")
         for (const line of lines) assert.isAtMost(line.length, 300)
         const none = yield* session.search({ query: "xylophonist" })
