@@ -54,7 +54,7 @@ const valuesOf = (template: string, text: string): ReadonlyArray<readonly [Inter
     const end = index === parts.length - 1 || literal === undefined
       ? text.length
       : index + 1 === parts.length - 1
-      ? text.length - literal.length
+      ? text.endsWith(literal) ? text.length - literal.length : -1
       : text.indexOf(literal, at)
     if (end < at) return values
     values.push([part, text.slice(at, end)])
