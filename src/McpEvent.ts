@@ -78,7 +78,13 @@ export type McpEvent = Data.TaggedEnum<{
   }
   /** Something about what is kept between runs; the runtime goes on without it. */
   CacheIssue: { readonly server: string | undefined; readonly detail: string }
-  CallBegan: { readonly callId: string; readonly server: string; readonly tool: string }
+  CallBegan: {
+    readonly callId: string
+    readonly server: string
+    readonly tool: string
+    /** Who wants it. */
+    readonly origin: Approval.Origin
+  }
   CallProgress: {
     readonly callId: string
     readonly server: string

@@ -51,6 +51,7 @@ export class Call implements CallSpan.Operation {
   readonly server: string
   readonly tool: string
   readonly callId: string
+  readonly origin: Permissions.Origin
   readonly config: ServerConfig.ServerConfig
   readonly meta: JsonRpc.JsonObject | undefined
   readonly began: number
@@ -82,6 +83,7 @@ export class Call implements CallSpan.Operation {
     this.server = gates.server
     this.tool = tool
     this.callId = callId
+    this.origin = own?.origin ?? "program"
     this.config = gates.config
     this.meta = own?.meta
     this.began = this.told = surroundings.clock.unsafeCurrentTimeMillis()
@@ -123,7 +125,7 @@ export class Call implements CallSpan.Operation {
     const { publish, running } = this.#surroundings
     running.add(this)
     this.#gates.metrics.callBegan()
-    publish(event.CallBegan({ callId, server, tool }))
+    publish(event.CallBegan({ callId, server, tool, origin: this.origin }))
     return this.#attempt(meta)
   }
 
@@ -169,7 +171,7 @@ export class Call implements CallSpan.Operation {
     this.#connected = true
     this.#connection = live.session.connection
     const { permitted } = this.#surroundings
-    if (this.#permit === undefined && permitted.isClear(live, this.tool, this.#own?.origin ?? "program")) {
+    if (this.#permit === undefined && permitted.isClear(live, this.tool, this.origin)) {
       return this.#dispatch(live, meta)
     }
     const waiting = permitted.before(live, this.#wanted(), this.#permit)

@@ -167,7 +167,7 @@ describe("the log of transitions", () => {
     Effect.gen(function*() {
       const flood = Array.from(
         { length: 5_000 },
-        (_, at) => Event.CallBegan({ callId: String(at), server, tool: "canary" })
+        (_, at) => Event.CallBegan({ callId: String(at), server, tool: "canary", origin: "program" })
       )
       const lines = yield* logged(changed(Status.Connecting()), ...flood, changed(connected))
       assert.deepStrictEqual(lines, ["DEBUG files connecting", "DEBUG files connected (stateless era)"])
