@@ -10,11 +10,13 @@ const unordered: ReadonlySet<string> = new Set(["required", "type"])
 /** Below these a schema has values, whose order means something. */
 const literals: ReadonlySet<string> = new Set(["const", "default", "enum", "examples"])
 
-/** What is still to be written: some text, and a value with its key, if it has one. */
-interface Task {
-  readonly text: string
-  readonly next: { readonly key: string | undefined; readonly value: unknown } | undefined
+/** An array or an object that is being written. */
+interface Open {
+  readonly keys: ReadonlyArray<string> | undefined
+  readonly values: ReadonlyArray<unknown>
   readonly isSchema: boolean
+  /** How many of its values have been begun. */
+  at: number
 }
 
 const isText = (value: unknown): value is string => typeof value === "string"
@@ -62,32 +64,31 @@ export const fields = (value: object): ReadonlyArray<readonly [string, unknown]>
  */
 export const canonical = (value: unknown, isSchema = false, key?: string): string => {
   let text = ""
-  const tasks: Array<Task> = []
+  const open: Array<Open> = []
   const begin = (value: unknown, isSchema: boolean, key: string | undefined): void => {
     if (Array.isArray(value)) {
       text += "["
-      tasks.push({ text: "]", next: undefined, isSchema })
-      const all = elements(key, value, isSchema)
-      for (let at = all.length - 1; at >= 0; at--) {
-        tasks.push({ text: at === 0 ? "" : ",", next: { key: undefined, value: all[at] }, isSchema })
-      }
+      open.push({ keys: undefined, values: elements(key, value, isSchema), isSchema, at: 0 })
     } else if (typeof value === "object" && value !== null) {
       text += "{"
-      tasks.push({ text: "}", next: undefined, isSchema })
-      const all = fields(value)
-      for (let at = all.length - 1; at >= 0; at--) {
-        const [key, each] = all[at]!
-        tasks.push({ text: at === 0 ? "" : ",", next: { key, value: each }, isSchema })
-      }
+      const own = value as { readonly [key: string]: unknown } // only its own keys are asked for
+      const keys = Object.keys(own).filter((key) => own[key] !== undefined).toSorted()
+      open.push({ keys, values: keys.map((key) => own[key]), isSchema, at: 0 })
     } else text += scalar(value)
   }
   begin(value, isSchema, key)
-  for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) {
-    text += task.text
-    if (task.next === undefined) continue
-    const { key, value } = task.next
+  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+    const { at, isSchema, keys, values } = top
+    if (at === values.length) {
+      text += keys === undefined ? "]" : "}"
+      open.pop()
+      continue
+    }
+    top.at++
+    const key = keys?.[at]
+    if (at > 0) text += ","
     if (key !== undefined) text += `${JSON.stringify(key)}:`
-    begin(value, task.isSchema && (key === undefined || staysSchema(key)), key)
+    begin(values[at], isSchema && (key === undefined || staysSchema(key)), key)
   }
   return text
 }

@@ -19,12 +19,23 @@ const maxLength = 2_048
 const around = 64
 
 /** Deeper values are compared as a whole. */
-const maxDepth = 64
+const maxDepth = 32
+
+/** Characters of lists that are looked through for what was put in or taken out; of more it is only told that they differ. */
+const maxAligned = 1024 * 1024
 
 type Change = ToolPins.Change
 
-const pointer = (path: string, key: string | number): string =>
-  `${path}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`
+/** Characters of a key; what has a longer one is found by its beginning. */
+const maxKey = 256
+
+const pointer = (path: string, key: string | number): string => {
+  const name = String(key)
+  const shown = name.length <= maxKey ? name : `${name.slice(0, maxKey)}…`
+  return `${path}/${shown.replaceAll("~", "~0").replaceAll("/", "~1")}`
+}
+
+const lengthOf = (texts: ReadonlyArray<string>): number => texts.reduce((sum, text) => sum + text.length, 0)
 
 const cut = (text: string): string =>
   text.length <= maxLength ? text : `${text.slice(0, maxLength)}… (${text.length - maxLength} more characters)`
@@ -58,13 +69,14 @@ const isFields = (value: unknown): value is object =>
 class Comparison {
   readonly changes: Array<Change> = []
   untold = 0
+  #aligned = 0
 
   add(change: Change): void {
     if (this.changes.length < maxChanges) this.changes.push(change)
     else this.untold++
   }
 
-  /** Two values of which it is not known whether they differ. */
+  /** Two values of which it is not known whether they differ. Each part of them is looked at once, or hardly more. */
   compare(
     path: string,
     before: unknown,
@@ -73,13 +85,15 @@ class Comparison {
     key: string | undefined,
     depth: number
   ): void {
-    if (canonical(before, schema, key) === canonical(after, schema, key)) return
-    if (typeof before === "string" && typeof after === "string") this.add(texts(path, before, after))
-    else if (depth < maxDepth && Array.isArray(before) && Array.isArray(after)) {
+    if (typeof before === "string" && typeof after === "string") {
+      if (before !== after) this.add(texts(path, before, after))
+    } else if (depth < maxDepth && Array.isArray(before) && Array.isArray(after)) {
       this.#arrays(path, elements(key, before, schema), elements(key, after, schema), schema, depth + 1)
     } else if (depth < maxDepth && isFields(before) && isFields(after)) {
       this.fields(path, fields(before), fields(after), (key) => schema && staysSchema(key), depth + 1)
-    } else this.add({ path, before: bounded(before), after: bounded(after) })
+    } else if (canonical(before, schema, key) !== canonical(after, schema, key)) {
+      this.add({ path, before: bounded(before), after: bounded(after) })
+    }
   }
 
   fields(
@@ -107,13 +121,17 @@ class Comparison {
     schema: boolean,
     depth: number
   ): void {
-    const then = before.map((each) => canonical(each, schema))
-    const now = after.map((each) => canonical(each, schema))
-    const shorter = Math.min(then.length, now.length)
+    const shorter = Math.min(before.length, after.length)
     let start = 0
-    while (start < shorter && then[start] === now[start]) start++
     let end = 0
-    while (end < shorter - start && then.at(-1 - end) === now.at(-1 - end)) end++
+    if (before.length !== after.length) {
+      const then = before.map((each) => canonical(each, schema))
+      const now = after.map((each) => canonical(each, schema))
+      this.#aligned += lengthOf(then) + lengthOf(now)
+      if (this.#aligned > maxAligned) return this.add({ path, before: bounded(before), after: bounded(after) })
+      while (start < shorter && then[start] === now[start]) start++
+      while (end < shorter - start && then.at(-1 - end) === now.at(-1 - end)) end++
+    }
     const both = shorter - start - end
     for (let at = start; at < start + both; at++) {
       this.compare(pointer(path, at), before[at], after[at], schema, undefined, depth)

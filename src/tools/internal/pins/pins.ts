@@ -29,6 +29,8 @@ interface Known {
   pins: Map<string, Record.Pin>
   /** The tools whose pins were made without a look at what is kept: what is kept then counts. */
   readonly unsure: Set<string>
+  /** Something is not kept yet. */
+  isBehind: boolean
 }
 
 interface State {
@@ -117,7 +119,7 @@ export const make = (
         const known = state.known.get(config)
         const kept = Record.pinsOf(record, config)
         if (known === undefined) {
-          if (kept !== undefined) state.known.set(config, { pins: kept, unsure: new Set() })
+          state.known.set(config, { pins: kept ?? new Map(), unsure: new Set(), isBehind: false })
           return record
         }
         for (const tool of known.unsure) if (state.doubted || kept?.has(tool) === true) known.pins.delete(tool)
@@ -163,11 +165,10 @@ export const make = (
       Effect.gen(function*() {
         yield* fingerprinted(tools)
         const before = state.known.get(config)
-        const isSettled = before !== undefined && before.unsure.size === 0
-        const record = isSettled && tools.every((tool) => isApproved(before, tool))
+        const record = before?.isBehind === false && tools.every((tool) => isApproved(before, tool))
           ? undefined
           : yield* Effect.either(read(state, server, config))
-        const known = state.known.get(config) ?? { pins: new Map(), unsure: new Set() }
+        const known = state.known.get(config) ?? { pins: new Map(), unsure: new Set(), isBehind: false }
         state.known.set(config, known)
         const added: Array<string> = []
         for (const tool of tools) {
@@ -179,15 +180,15 @@ export const make = (
             added.push(tool.name)
           }
         }
-        if (record !== undefined && Either.isRight(record) && added.length > 0) {
-          const written = yield* Effect.either(write(server, record.right, config, known.pins))
-          if (Either.isLeft(written)) {
-            complain(server, written.left.detail)
+        known.isBehind ||= added.length > 0
+        if (record !== undefined) {
+          const kept: Either.Either<unknown, Sealed.Unusable> = known.isBehind
+            ? yield* Effect.either(Effect.flatMap(record, (before) => write(server, before, config, known.pins)))
+            : record
+          if (Either.isLeft(kept)) {
+            complain(server, kept.left.detail)
             for (const tool of added) known.unsure.add(tool)
-          }
-        } else if (record !== undefined && Either.isLeft(record)) {
-          complain(server, record.left.detail)
-          for (const tool of added) known.unsure.add(tool)
+          } else known.isBehind = false
         }
         const changed = tools.filter((tool) => !isApproved(known, tool))
         const now = yield* Clock.currentTimeMillis
@@ -218,6 +219,9 @@ export const make = (
         }))
       })
 
+    /** Whether nothing is pinned of a configuration. */
+    const isUnknown = (known: Known | undefined): known is undefined => known === undefined || known.pins.size === 0
+
     const isDoubted = (server: string): boolean => states.get(server)?.doubted === true
 
     const unkept = (server: string) => ({ detail }: Sealed.Unusable) => new McpError.TrustNotKept({ server, detail })
@@ -231,13 +235,13 @@ export const make = (
         }),
       recall: (config, tools) =>
         options.mode !== "enforce" ? Effect.succeed(tools) : Effect.map(loaded(config), (known) => {
-          if (known === undefined) return isDoubted(config.name) ? [] : tools
+          if (isUnknown(known)) return isDoubted(config.name) ? [] : tools
           return tools.filter((tool) => known.pins.get(tool.name)?.bare.includes(fingerprints(tool).bare) === true)
         }),
       mayUse: (config, tool) => {
         if (options.mode !== "enforce") return true
         const known = knownOf(config.name, fingerprintOf(config))
-        return known === undefined || isApproved(known, tool)
+        return isUnknown(known) ? !isDoubted(config.name) : isApproved(known, tool)
       },
       isPinned: (config, tool) =>
         Effect.map(loaded(config), (known) => isDoubted(config.name) || known?.pins.has(tool) === true),
@@ -253,7 +257,7 @@ export const make = (
             }
             const { config } = variant
             const record = yield* Effect.mapError(read(state, server, config), unkept(server))
-            const known = state.known.get(config) ?? { pins: new Map(), unsure: new Set() }
+            const known = state.known.get(config) ?? { pins: new Map(), unsure: new Set(), isBehind: false }
             const pins = new Map(known.pins).set(tool, pinOf(variant.definition, known.pins.get(tool)))
             yield* Effect.mapError(
               write(server, { ...record, doubted: state.doubted }, config, pins),

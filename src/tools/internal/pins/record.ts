@@ -69,16 +69,18 @@ export const pinsOf = (record: Pins, fingerprint: string): Map<string, Pin> | un
  */
 export const withPins = (record: Pins, fingerprint: string, pins: ReadonlyMap<string, Pin>): Pins => {
   let left = maxDefinitions
-  const fitting = (definition: string | undefined): string | undefined => {
-    if (definition === undefined || definition.length > left) return undefined
-    left -= definition.length
-    return definition
+  const fitting = (definition: Pin["definition"]): string | undefined => {
+    if (definition === undefined || left <= 0) return undefined
+    const text = typeof definition === "object" ? written(definition) : definition
+    if (text.length > left) return undefined
+    left -= text.length
+    return text
   }
   const tools = Array.from(pins, ([tool, { approved, bare, definition }]) => ({
     tool,
     approved,
     bare,
-    definition: fitting(typeof definition === "object" ? written(definition) : definition)
+    definition: fitting(definition)
   }))
   const others = record.configurations
     .filter((one) => one.fingerprint !== fingerprint)
