@@ -159,13 +159,16 @@ for (const list of steps) list?.sort((left, right) => right.index - left.index)
 
 const none = -1_000_000
 
+const mostHits = 2048
+
 /** @internal */
 export class Run {
   readonly #elicitation: boolean
   readonly #ends = new Float64Array(memory).fill(none)
   readonly #sentences = new Int32Array(memory).fill(-1)
   readonly #firsts = new Int32Array(memory)
-  readonly #places = new Map<number, Array<readonly [sentence: number, position: number]>>()
+  readonly #sentencesOf = new Map<number, Array<number>>()
+  readonly #positionsOf = new Map<number, Array<number>>()
   readonly hits: Array<Hit> = []
   #notAt = none
   #notSentence = -1
@@ -202,9 +205,8 @@ export class Run {
 
   #step(concept: number, token: number, position: number, more: number, sentence: number, leads: boolean): void {
     if (kept.has(concept)) {
-      const places = this.#places.get(concept)
-      if (places === undefined) this.#places.set(concept, [[sentence, position]])
-      else places.push([sentence, position])
+      append(this.#sentencesOf, concept, sentence)
+      append(this.#positionsOf, concept, position)
     }
     const taken = steps[concept]
     if (taken === undefined) return
@@ -229,7 +231,12 @@ export class Run {
     this.#ends[at] = end
     this.#sentences[at] = sentence
     this.#firsts[at] = first
-    if (index === rule.gaps.length - 1) this.hits.push({ rule, first, last })
+    if (index === rule.gaps.length - 1) this.#hit(rule, first, last)
+  }
+
+  /** Of the orders of one reading those beyond this number say nothing new. */
+  #hit(rule: Rule, first: number, last: number): void {
+    if (this.hits.length < mostHits) this.hits.push({ rule, first, last })
   }
 
   #bag(rule: Rule, at: number, token: number, position: number, end: number, sentence: number): void {
@@ -245,19 +252,35 @@ export class Run {
       if (this.#ends[other] === end) return
       first = Math.min(first, this.#firsts[other]!)
     }
-    this.hits.push({ rule, first, last: token })
+    this.#hit(rule, first, token)
   }
 
   /** Whether a rule yields to a word in one of these sentences. */
   vetoed(rule: Rule, from: number, to: number): boolean {
-    return rule.vetoes.some((veto) =>
-      this.#places.get(veto)?.some(([sentence]) => sentence >= from && sentence <= to) === true
-    )
+    return rule.vetoes.some((veto) => isWithin(this.#sentencesOf.get(veto), from, to))
   }
 
   /** Whether a concept is within a number of words of a place. */
   near(concept: number, from: number, to: number, within: number): boolean {
-    return this.#places.get(concept)?.some(([, position]) => position >= from - within && position <= to + within) ===
-      true
+    return isWithin(this.#positionsOf.get(concept), from - within, to + within)
   }
+}
+
+/** Whether one of these numbers, which only grow, is in a range. */
+const isWithin = (grown: ReadonlyArray<number> | undefined, from: number, to: number): boolean => {
+  if (grown === undefined) return false
+  let low = 0
+  let high = grown.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (grown[middle]! < from) low = middle + 1
+    else high = middle
+  }
+  return low < grown.length && grown[low]! <= to
+}
+
+const append = (lists: Map<number, Array<number>>, concept: number, value: number): void => {
+  const list = lists.get(concept)
+  if (list === undefined) lists.set(concept, [value])
+  else list.push(value)
 }

@@ -206,19 +206,18 @@ export const rules: Table = {
   shadowing: {
     high: [
       "THISTOOL|this 3 REPLACE 6 SNAKE|TOOL|HOST|other|all",
-      "REPLACE 4 SNAKE|DOTTEDTOOL ~8 NEVERUSE|instead|do_not",
+      "REPLACE 4 SNAKE|DOTTEDTOOL ~8 NEVERUSE|do_not",
       "PREFER 3 THISTOOL 4 over|instead_of|rather_than|before|for 3 OTHER|all|any|every|everything|SNAKE",
-      "MUST|always|only 3 PREFER 3 THISTOOL 4 instead|over|before|for 4 OTHER|all|any|every|SNAKE|TOOL|REQUEST",
+      "MUST|always|only 3 PREFER 3 THISTOOL 4 instead|over 4 OTHER|all|any|every|SNAKE|TOOL|REQUEST",
       "NEVERUSE 5 TOOL|SNAKE|version|server 4 version|server|again|from|instead|tool|tools|for ~8 THISTOOL|this|ours|only|here|any",
       "NEVERUSE 6 TOOL ~6 ^use|call 1 this|THISTOOL 2 instead",
       "NEVERUSE 5 server_version|other_server|other_servers|other_tools|other_tool|another_server|builtin_tools|built_in_tools|github_server|official_server|official_tool|native_tools|any_other_tool",
       "THISTOOL 4 MUST 5 instead_of|in_place_of|rather_than|over 5 OTHER|SNAKE|all|any|every",
-      "THISTOOL 4 MUST 5 before 3 OTHER|all|any|every 3 tool|tools|server|answer|response|request|action",
-      "when|whenever|if|before|after|once 5 SNAKE|other_tool|another_tool|send_email|OTHERTOOL 6 called|used|invoked|available|present|runs|tool ~8 MUST|bcc|change|also|ACT 8 EMAIL|URL|HOST|SETTINGSPATH|SECRETPATH|CALL|recipient|to",
+      "when|whenever|if|before|after|once 5 SNAKE|other_tool|another_tool|send_email|OTHERTOOL 6 called|used|invoked|available|present|runs|tool ~8 MUST|bcc|ACT 8 EMAIL|URL|HOST|SETTINGSPATH|SECRETPATH|CALL|recipient",
       "SNAKE|TOOL 6 MUST|always 4 sent|bcc|include|add|change|cc|set 6 EMAIL",
       "OTHER 2 TOOL 4 BROKEN ~8 use|route|call|instead|THISTOOL|here|only|this",
       "TOOL 4 BROKEN ~6 ^ROUTE|use|call|send 3 ALL|every",
-      "PREFER 3 this|mine|ours 2 TOOL|server 5 ALL|every|OTHER|any|everything"
+      "PREFER 3 this|mine|ours 2 TOOL|server 3 for|over|instead_of|rather_than 2 ALL|every|OTHER|any|everything"
     ],
     medium: [
       "when|whenever|if|before|after|once|every_time 1 OTHER 2 TOOL 4 used|called|runs|invoked|executed|run ~8 CALL|SENDV|PUTV",
@@ -228,6 +227,8 @@ export const rules: Table = {
       "^ROUTE 3 ALL|every 3 REQUEST 6 here|THISTOOL|this|through",
       "MUST|always 2 CALL|use 2 THISTOOL 3 before|first|instead 3 OTHER|any|every|using|calling",
       "NEVERUSE 4 OTHER 3 TOOL",
+      "THISTOOL 4 MUST 5 before 3 OTHER|all|any|every 3 tool|tools|server|answer|response|request|action",
+      "MUST|always|only 3 PREFER 3 THISTOOL 4 before|for 4 OTHER|all|any|every|SNAKE|TOOL|REQUEST",
       "THISTOOL 6 instead_of 3 SNAKE",
       "^use|call 1 THISTOOL 3 instead_of|rather_than|before 3 OTHER"
     ]
@@ -346,7 +347,7 @@ export const rules: Table = {
       "ADMINROLE 4 ORDER|says|said|wants|needs|has_instructed|told 2 you|the_assistant|the_agent|that_you|all_agents 6 ACT|PRINT|HARMV|IGNORE|DISABLE|READV|to",
       "policy|regulation|law|gdpr|compliance|iso|hipaa|terms|protocol|court_order|contract 8 requires|mandates|obliges|demands|requirement 2 you|assistant|the_assistant|all_agents|the_agent|agents|models|the_model|ai|that_you 6 PRINT|SENDV|output|reveal|disclose|DISABLE|IGNORE|CALL|share|include|run|to",
       "required_for_compliance|for_compliance|for_audit|for_audit_purposes|for_security_reasons|for_legal_reasons|for_verification_purposes ~6 ^PUTV|SENDV|PRINT|READV|pass 8 SECRET|CONVERSATION|PROMPT|SECRETPATH|message|messages|all|every|full",
-      "highest_priority|top_priority|maximum_priority|priority_override|override_code|emergency_override|root_access|level_5|clearance_level|admin_override|authorization_code|this_is_an_order|direct_order ~12 ACT|IGNORE|PRINT|HARMV|DISABLE|CALL|follow|obey|comply|GUIDE|you_must",
+      "highest_priority|top_priority|maximum_priority|priority_override|override_code|emergency_override|root_access|level_5|clearance_level|admin_override|authorization_code|this_is_an_order|direct_order ~12 IGNORE|PRINT|HARMV|DISABLE|follow|obey|comply|GUIDE|you_must 6 HARMOBJ|GUIDE|SECRET|PROMPT|SAFETY|APPROVAL|CONVERSATION|everything|orders|this|me",
       "i_am|im|this_is|its 3 ADMINROLE|your_administrator|the_owner|the_admin|the_developer ~10 ^PRINT|HARMV|IGNORE|DISABLE|SENDV|give|grant|ENABLE|READV|follow|obey|CALL|do|show",
       "you_must_obey|you_will_be_shut_down|you_will_be_terminated|lives_depend|people_will_die|you_will_be_penalized|you_will_be_replaced ~14 ACT|HARMV|PRINT|SENDV|IGNORE|CALL|READV|DISABLE"
     ],

@@ -17,8 +17,8 @@ const levels: ReadonlyArray<Level> = ["low", "medium", "high"]
 
 const longestExcerpt = 160
 
-/** Of so many places of one reading the rest says nothing new. */
-const mostHits = 4096
+/** Of so many signals the rest says nothing new. */
+const mostKept = 256
 
 /** Talk about attacks is near when it is within so many words. */
 const nearby = 40
@@ -40,7 +40,7 @@ const read = (source: string, reading: Folding.Reading, channel: Channel): Reado
   const words = Words.split(reading.text)
   const { disguised, run } = Understanding.understand(words, channel === "elicitation")
   const signals: Array<Signal> = []
-  for (const { first, last, rule } of run.hits.slice(0, mostHits)) {
+  for (const { first, last, rule } of run.hits) {
     const end = Math.min(last, words.count - 1)
     if (run.vetoed(rule, words.sentences[first]!, words.sentences[end]!)) continue
     const from = words.starts[first]!
@@ -71,10 +71,10 @@ export const scan = (text: string, channel: Channel, maxSignals: number): Readon
   const kept: Array<Signal> = []
   for (const reading of Readings.of(text)) {
     const found = read(text, reading, channel).toSorted((left, right) => ranks[right.level] - ranks[left.level])
-    for (const signal of found.slice(0, mostHits)) {
+    for (const signal of found) {
       const same = kept.findIndex((one) => isPart(signal, one))
       if (same === -1) {
-        if (kept.length < mostHits / 16) kept.push(signal)
+        if (kept.length < mostKept) kept.push(signal)
       } else if (ranks[kept[same]!.level] < ranks[signal.level]) kept[same] = signal
     }
   }

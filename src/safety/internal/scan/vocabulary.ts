@@ -72,7 +72,7 @@ export const vocabulary = {
   PROMPT:
     "system_prompt system_prompts system_message system_messages hidden_instructions hidden_prompt initial_instructions initial_prompt original_instructions original_prompt your_instructions your_prompt your_rules your_guidelines your_system developer_message developer_messages developer_prompt text_above everything_above words_above above_text above_instructions instructions_above prompt_above content_above lines_above preprompt pre_prompt your_configuration your_directives secret_instructions internal_instructions confidential_instructions instructions_you_were_given instructions_you_received your_initial your_hidden your_internal system_instructions messages_above base_prompt full_prompt context_above prior_to_this_message before_this_message before_this_line",
   PRINT:
-    "print reveal repeat output show display leak dump recite disclose reproduce echo return tell give list summarize summarise translate quote expose share spell paraphrase provide publish read_out read_back paste encode rewrite render describe divulge export start_with begin_with respond_with reply_with answer_with what_is what_are what_were",
+    "print reveal repeat output show display leak dump recite disclose reproduce echo return tell give list summarize summarise translate quote expose share spell paraphrase provide publish read_out read_back paste encode rewrite render divulge export start_with begin_with respond_with reply_with answer_with what_is what_are what_were",
   VERBATIM:
     "verbatim word_for_word exactly in_full full complete entire literally character_by_character in_its_entirety unabridged as_is starting_with beginning_with unredacted",
 
@@ -80,9 +80,9 @@ export const vocabulary = {
   SENDV:
     "send post upload transmit forward email mail leak exfiltrate submit publish deliver smuggle beacon push relay dump copy share sync mirror bcc cc export transfer report curl wget ping fetch fax dispatch message dm make_a_request make_a_get_request issue_a_request visit navigate hand_over pipe sends uploads",
   PUTV:
-    "include embed append attach insert put paste add pass write place supply provide encode fill set prepend concatenate hide store use give return list populate report copy quote send mention smuggle drop inject leave save",
+    "include embed append attach insert put paste add pass write place supply provide encode fill set prepend concatenate hide store populate copy quote send mention smuggle drop inject leave save",
   READV:
-    "read open cat load retrieve fetch collect gather list find dump access extract grep grab harvest obtain look_up lookup get enumerate print search locate scan take view examine inspect query pull",
+    "read take open cat load retrieve fetch collect gather list find dump access extract grep grab harvest obtain look_up lookup get enumerate print search locate scan examine inspect query pull",
   CONTENTS:
     "contents content full_text whole_file everything body the_text value values copy each_line lines first output",
   PARAM:
@@ -102,7 +102,7 @@ export const vocabulary = {
     "other all_other another any_other others every_other alternative remaining built_in builtin native competing rival default existing",
   PREFER: "prefer use choose select pick favor favour prioritize prioritise always_use call route send direct",
   REPLACE:
-    "replaces supersedes overrides shadows takes_precedence_over takes_priority_over has_priority_over is_a_replacement_for replace supersede instead_of in_place_of obsoletes outranks deprecates takes_over_from",
+    "replaces supersedes overrides shadows takes_precedence_over takes_priority_over has_priority_over is_a_replacement_for instead_of in_place_of obsoletes outranks deprecates takes_over_from",
   NEVERUSE:
     "never_use do_not_use dont_use never_call do_not_call dont_call must_not_use stop_using never_invoke do_not_invoke must_not_be_used should_not_be_used must_not_be_called should_never_be_used must_never_be_used",
   BROKEN:
@@ -130,7 +130,7 @@ export const vocabulary = {
   ENABLE:
     "set enable turn_on add choose select pick click activate switch_on change toggle put answer press use grant accept switch configure",
   NOASK:
-    "without_asking without_confirmation without_confirming without_approval without_permission without_prompting without_user_confirmation without_user_approval without_consent without_human without_further_confirmation do_not_ask dont_ask no_need_to_ask never_ask no_confirmation_needed no_confirmation_is_needed no_approval_needed no_confirmation_required no_approval_required no_further_confirmation no_need_to_confirm without_any_confirmation do_not_prompt dont_prompt dont_wait_for_approval do_not_confirm dont_confirm without_further_approval without_user_consent without_explicit no_need_for_confirmation no_need_for_approval without_bothering without_having_to_ask not_ask_for_confirmation without_waiting_for_approval without_waiting_for_confirmation without_waiting_for_the_user",
+    "without_asking without_confirmation without_confirming without_approval without_permission without_prompting without_user_confirmation without_user_approval without_consent without_human without_further_confirmation no_need_to_ask no_confirmation_needed no_confirmation_is_needed no_approval_needed no_confirmation_required no_approval_required no_further_confirmation no_need_to_confirm without_any_confirmation do_not_prompt dont_prompt dont_wait_for_approval do_not_confirm dont_confirm without_further_approval without_user_consent without_explicit no_need_for_confirmation no_need_for_approval without_bothering without_having_to_ask not_ask_for_confirmation without_waiting_for_approval without_waiting_for_confirmation without_waiting_for_the_user do_not_ask_for_confirmation dont_ask_for_confirmation do_not_ask_again dont_ask_again do_not_ask_the_user_for dont_ask_the_user_for never_ask_for_confirmation do_not_ask_for_permission never_ask_for_permission never_ask_for_approval do_not_ask_for_approval",
   GRANTOBJ:
     "shell shell_commands commands tool tools all_tools any_tool any_tools files everything all_actions any_action all_requests every_request code delete access action actions operation request transfer payment upload deployment change changes",
   ADMINROLE:
