@@ -1,0 +1,223 @@
+/**
+ * What a model is told of an error: what failed, whether trying again makes sense, and what to do instead. Our own words
+ * hold nothing that a server or a process wrote; the words of a server come apart, to be guarded.
+ *
+ * @internal
+ */
+import * as Duration from "effect/Duration"
+import type * as McpError from "../../McpError.ts"
+import * as UntrustedText from "../../UntrustedText.ts"
+
+/** @internal */
+export interface Advice {
+  readonly what: string
+  readonly next: string
+  /** What the server says of it. */
+  readonly theirs?: string | undefined
+}
+
+type Failure = McpError.RuntimeError
+
+type Table = { readonly [T in Failure["_tag"]]: (error: Extract<Failure, { readonly _tag: T }>) => Advice }
+
+const quote = (text: string): string => `"${UntrustedText.excerpt(text, 128)}"`
+
+const the = ({ server }: { readonly server: string }): string =>
+  server === "" ? "The server" : `The server ${quote(server)}`
+
+const stop = "Do not try again: the same would happen."
+const tellUser = `${stop} Go on without this server, and tell the user about it if the task needs it.`
+const once = "You may try once more; if it fails again, go on without it."
+
+const later = (retryAfter: Duration.Duration | undefined): string =>
+  retryAfter === undefined
+    ? "You may try again a little later; until then, go on with something else."
+    : `Do not try again within ${Duration.format(retryAfter)}; until then, go on with something else.`
+
+/** A call may do something that should not be done twice. */
+const lost = ({ outcome }: { readonly outcome: McpError.Outcome }): string =>
+  outcome === "not-sent"
+    ? `Nothing was sent, so nothing has happened. ${once}`
+    : outcome === "unknown"
+    ? "It may have been carried out all the same. Look whether it was before you do it again; to read something again does no harm."
+    : "It has been carried out. Do not do it again."
+
+const refusal = "Do not try again, and do not try to reach the same in another way."
+
+const permission: Record<McpError.PermissionDenied["why"], string> = {
+  rule: `A rule of the user does not allow it. ${refusal} If the task needs it, tell the user so.`,
+  unanswered:
+    `It needs the user's approval, and nobody can be asked now. ${refusal} If the task needs it, tell the user so.`,
+  refused: `The user was asked, and did not agree. ${refusal} Go on without it, or ask the user what to do.`,
+  changed:
+    "What was approved is not what is there now. You may try once more, so that it is looked at anew; otherwise go on without it.",
+  crowded: "Too many calls wait for approval already. Wait until those have ended, and then try again."
+}
+
+const unavailable: Record<McpError.ServerUnavailable["why"], string> = {
+  disabled: "It is switched off.",
+  disconnected: "It was disconnected by the user or the application.",
+  denied: "A policy does not allow it.",
+  untrusted: "The user has not agreed to it yet.",
+  storm: "It was lost and reached again too often, and is left alone for a while."
+}
+
+const remote = (code: number): string => {
+  switch (code) {
+    case -32602:
+      return "Correct the arguments as it says and as the tool's schema asks, and call again."
+    case -32601:
+      return `It does not know what was asked of it. ${stop}`
+    case -32002:
+      return "There is no such thing on it. List what there is before you try another name."
+    default:
+      return "Do as it says if that is part of your task; do not repeat the same call unchanged."
+  }
+}
+
+const table: Table = {
+  Cancelled: (error) => ({ what: "The call was cancelled before it ended.", next: lost(error) }),
+  CapabilityMissing: (error) => ({ what: `${the(error)} does not support this.`, next: stop }),
+  CircuitOpen: (error) =>
+    error.isolated === true
+      ? { what: `${the(error)} was taken out of use by its operator.`, next: tellUser }
+      : { what: `${the(error)} has failed several times and is left alone for now.`, next: later(error.retryAfter) },
+  Closed: (error) =>
+    error.blocked === undefined
+      ? { what: `The connection to ${quote(error.server)} is closed.`, next: lost(error) }
+      : {
+        what: `${the(error)} may not be used any more.`,
+        next: `${error.outcome === "unknown" ? `${lost(error)} ` : ""}${tellUser}`
+      },
+  ConfigurationError: (error) => ({ what: `${the(error)} is not configured properly.`, next: tellUser }),
+  ConnectTimeout: (error) => ({
+    what: `${the(error)} was not there within ${Duration.format(error.limit)}.`,
+    next: `Nothing was sent, so nothing has happened. ${once}`
+  }),
+  ConnectionLost: (error) => ({ what: `The connection to ${quote(error.server)} was lost.`, next: lost(error) }),
+  DockerUnavailable: (error) => ({ what: `${the(error)} needs Docker, which does not work here.`, next: tellUser }),
+  Forbidden: (error) => ({
+    what: `${the(error)} refused access: what we are signed in with does not suffice.`,
+    next: tellUser
+  }),
+  HttpStatus: (error) => ({
+    what: `${the(error)} answered with the HTTP status ${error.status}.`,
+    next: error.status >= 500 || error.outcome === "unknown" ? lost(error) : "Do not repeat the same call unchanged.",
+    theirs: error.excerpt
+  }),
+  InitializeRejected: (error) => ({ what: `${the(error)} refused to be connected.`, next: tellUser }),
+  InputRoundsExceeded: (error) => ({
+    what: `${the(error)} kept asking for input and did not finish.`,
+    next: "It may have been carried out in part. Give what it may have asked for in the arguments, or go on without it."
+  }),
+  InvalidArguments: (error) => ({
+    what: `The arguments cannot be sent: ${UntrustedText.excerpt(error.detail, 512)}${
+      error.path === "" ? "" : ` (at ${quote(error.path)})`
+    }.`,
+    next: "Nothing was sent. Correct them as the schema of the tool asks, and call again."
+  }),
+  InvalidToolResult: (error) => ({
+    what: `The tool of ${
+      quote(error.server)
+    } ran, but what it gave back is not what it declares, so it cannot be shown.`,
+    next: "It has been carried out. Do not do it again unless it only reads; use another tool to see what it did."
+  }),
+  MessageTooLarge: (error) =>
+    error.direction === "sent"
+      ? {
+        what: `What was to be sent is larger than ${error.limit} bytes.`,
+        next: "Nothing was sent. Call again with less."
+      }
+      : {
+        what: `The answer of ${quote(error.server)} is larger than ${error.limit} bytes.`,
+        next: "It may have been carried out. Ask for less: a filter, a smaller range, one page."
+      },
+  NetworkError: (error) => ({ what: `${the(error)} could not be reached over the network.`, next: lost(error) }),
+  NotFound: (error) => {
+    const near = error.suggestions ?? []
+    return {
+      what: `There is no ${error.kind} ${quote(error.name)}${
+        error.server === "" ? "" : ` on the server ${quote(error.server)}`
+      }.`,
+      next: near.length === 0
+        ? "Use a name that you were given, as it is written there; do not guess."
+        : `Did you mean ${near.slice(0, 3).map(quote).join(" or ")}? Use a name as it is written there.`
+    }
+  },
+  OriginMismatch: (error) => ({
+    what: `${the(error)} names another place to send to, and nothing was sent there.`,
+    next: tellUser
+  }),
+  Overloaded: (error) => ({
+    what: `Too many calls to ${quote(error.server)} wait already.`,
+    next: "Nothing was sent. Wait until others have ended, make fewer at once, and try again."
+  }),
+  PaginationLimit: (error) => ({
+    what: `A list of ${quote(error.server)} does not end, and was given up.`,
+    next: stop
+  }),
+  PermissionDenied: (error) => ({
+    what: `The ${error.kind} ${quote(error.name)} of ${quote(error.server)} was not used: it is not permitted.`,
+    next: permission[error.why]
+  }),
+  PolicyDenied: (error) => ({ what: `A policy does not allow the server ${quote(error.server)}.`, next: tellUser }),
+  ProcessExited: (error) => ({
+    what: `The process of the server ${quote(error.server)} has ended.`,
+    next: lost(error)
+  }),
+  ProtocolViolation: (error) => ({ what: `${the(error)} broke the protocol.`, next: broken(error) }),
+  RateLimited: (error) => ({ what: `${the(error)} asks for fewer calls.`, next: later(error.retryAfter) }),
+  RedirectBlocked: (error) => ({
+    what: `${the(error)} sent us to another place, and nothing was sent there.`,
+    next: tellUser
+  }),
+  RemoteError: (error) => ({
+    what: `${the(error)} answered with the error ${error.code}.`,
+    next: remote(error.code),
+    theirs: error.detail
+  }),
+  RequestTimeout: (error) => ({
+    what: `${the(error)} gave no answer within ${Duration.format(error.limit)}.`,
+    next: lost(error)
+  }),
+  ServerUnavailable: (error) => ({
+    what: `${the(error)} cannot be used now. ${unavailable[error.why]}`,
+    next: error.why === "storm" ? later(error.retryAfter) : tellUser
+  }),
+  SessionExpired: (error) => ({
+    what: `The session with ${quote(error.server)} has expired.`,
+    next: `Nothing was sent, so nothing has happened. ${once}`
+  }),
+  SpawnFailed: (error) => ({ what: `${the(error)} could not be started.`, next: tellUser }),
+  StreamInterrupted: (error) => ({ what: `The answer of ${quote(error.server)} broke off.`, next: lost(error) }),
+  TlsError: (error) => ({ what: `No secure connection to ${quote(error.server)} was possible.`, next: tellUser }),
+  ToolQuarantined: (error) => ({
+    what: `The tool ${quote(error.tool)} of ${
+      quote(error.server)
+    } is not any more what it was when the user agreed to it.`,
+    next: `Nothing was sent. ${refusal} Tell the user that it has changed and has to be looked at.`
+  }),
+  Unauthorized: (error) => ({
+    what: `${the(error)} asks us to sign in.`,
+    next: "Nothing was done. Do not try again before the user has signed in; tell the user so."
+  }),
+  Unavailable: (error) => ({ what: `${the(error)} is out of service for a while.`, next: later(error.retryAfter) }),
+  UnexpectedContentType: (error) => ({
+    what: `${the(error)} answered with something that is no MCP.`,
+    next: broken(error)
+  }),
+  UnsupportedProtocolVersion: (error) => ({
+    what: `${the(error)} speaks another version of the protocol.`,
+    next: tellUser
+  })
+}
+
+const broken = (error: { readonly outcome: McpError.Outcome }): string =>
+  error.outcome === "not-sent" ? tellUser : `${lost(error)} ${tellUser}`
+
+/** @internal */
+export const of = (error: Failure): Advice => {
+  // each tag has the words for its own error, which the compiler cannot follow from the tag to the row
+  const words = table[error._tag] as (error: Failure) => Advice
+  return words(error)
+}

@@ -1,0 +1,27 @@
+import { wildcard } from "../../internal/wildcard.ts"
+
+const expression = /\{[^{}]*\}/
+const operator = /\{[+#./;?&]/
+
+/** Longer ones are nobody's. */
+const longest = 2048
+
+/**
+ * Whether a URI can come from a template (RFC 6570), as far as that can be told without its variables. Variables stand for
+ * anything without a slash, unless an operator says otherwise. A template that does not even name a scheme fits nothing:
+ * it would claim what others have.
+ *
+ * @internal
+ */
+export const matcher = (template: string): (uri: string) => boolean => {
+  const literals = template.split(expression)
+  const isNone = template.length > longest || !literals[0]!.includes(":") || literals.some((one) => one.includes("*"))
+  if (isNone) return () => false
+  const fits = wildcard(literals.join("*"))
+  if (operator.test(template)) return fits
+  const segments = template.split("/").map((segment) => wildcard(segment.split(expression).join("*")))
+  return (uri) => {
+    const parts = uri.split("/")
+    return parts.length === segments.length && fits(uri) && segments.every((segment, at) => segment(parts[at]!))
+  }
+}
