@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
+import { redaction } from "./redaction.mjs"
 
 const { values } = parseArgs({
   options: { dist: { type: "string", default: fileURLToPath(new URL("../dist", import.meta.url)) } }
@@ -89,4 +90,5 @@ const lines = [
   ...times("scan", (text) => InjectionScan.scan(text)),
   ...times("clean", (text) => HiddenText.clean(text, "result"))
 ]
+lines.push(...redaction(await load("Redaction")))
 console.log(lines.join("\n"))

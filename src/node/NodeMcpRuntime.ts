@@ -79,12 +79,18 @@ export interface Options<E = never> extends McpRuntime.Options {
 export type Failure = McpError.RequiredServersFailed | McpError.ConfigurationError
 
 /**
- * The runtime, and what an application asks beside it: who may use what, and which tools were set aside.
+ * The runtime, and what an application asks beside it: who may use what, which tools were set aside, what happens. It is
+ * also what `NodeAgent.layer` stands on.
  *
  * @since 0.1.0
  * @category models
  */
-export type Services = McpRuntime.McpRuntime | Permissions.Permissions | ToolPins.ToolPins
+export type Services =
+  | McpEvent.McpEvents
+  | McpRuntime.McpRuntime
+  | Permissions.Permissions
+  | ToolCatalog.ToolCatalog
+  | ToolPins.ToolPins
 
 /**
  * One `McpRuntime` over everything that it takes. It waits for no server but those that are `required`.
@@ -126,7 +132,7 @@ export const layer = <E = never>(
   const log = options.logs === false ? Layer.empty : TransitionLog.layer
 
   return McpRuntime.layer(options).pipe(
-    Layer.provide(replaced(ToolCatalog.layer(options.catalog))),
+    Layer.provideMerge(replaced(ToolCatalog.layer(options.catalog))),
     Layer.provide(replaced(ConnectionPool.layer(options.pool))),
     Layer.provideMerge(permissions),
     Layer.provideMerge(replaced(ToolPins.layerMemory(options.pins))),
@@ -134,7 +140,7 @@ export const layer = <E = never>(
     Layer.provide(replaced(cache)),
     Layer.provide(concerns),
     Layer.provide(log),
-    Layer.provide(ground)
+    Layer.provideMerge(ground)
   )
 }
 

@@ -18,6 +18,7 @@ import * as Limits from "../config/Limits.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
+import * as Redaction from "../safety/Redaction.ts"
 import type * as Transport from "../transport/Transport.ts"
 import * as Persistence from "./internal/persistence.ts"
 import * as serverTools from "./internal/serverTools.ts"
@@ -234,7 +235,9 @@ export const layerPersisted = (
     Effect.gen(function*() {
       const all = { ...defaults, ...options }
       const clock = yield* Effect.clock
+      const { found } = yield* Redaction.Redaction
       const persistence = yield* Persistence.make({
+        holdsSecret: (text) => found(text).some(({ id }) => id === "known"),
         store: yield* KeyValueStore.KeyValueStore,
         events: yield* McpEvent.McpEvents,
         limits: yield* Limits.CurrentLimits,

@@ -1,12 +1,26 @@
 import * as PlatformError from "@effect/platform/Error"
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Deferred, Duration, Effect, Either, Exit, Fiber, Layer, Option, Scope, TestClock } from "effect"
+import {
+  Context,
+  Deferred,
+  Duration,
+  Effect,
+  Either,
+  Exit,
+  Fiber,
+  Layer,
+  Option,
+  Redacted,
+  Scope,
+  TestClock
+} from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Fingerprint from "../../src/config/Fingerprint.ts"
 import * as Limits from "../../src/config/Limits.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
+import * as Redaction from "../../src/safety/Redaction.ts"
 import * as Snapshot from "../../src/tools/internal/snapshot.ts"
 import type * as Tool from "../../src/tools/Tool.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
@@ -105,6 +119,20 @@ const found = (disk: Disk, of: ServerConfig.ServerConfig = config) =>
 const namesOf = (manifest: ToolCache.Manifest | undefined) => manifest?.tools.map(({ name }) => name)
 
 describe("the snapshot of a run", () => {
+  it.scoped("is not written of tools that tell a secret of the connection", () =>
+    Effect.gen(function*() {
+      const disk = new Disk()
+      const secret = "canary-in-a-description"
+      const known = (yield* Redaction.Redaction).unsafeKnow(Redacted.make(secret))
+      yield* Effect.addFinalizer(() => Effect.sync(known))
+      const told = { name: "a", description: `Uses ${secret}.` }
+      const issues = yield* fetched(disk, listOf([told]))
+      assert.deepStrictEqual(issues, [
+        "s: the tools are not kept for the next run: a secret of the connection is in their definitions"
+      ])
+      assert.isFalse(Array.from(disk.values.values()).some((text) => text.includes(secret)))
+    }))
+
   it.effect("is what the next run knows at first, as a snapshot, and never as fresh", () =>
     Effect.gen(function*() {
       const disk = new Disk()

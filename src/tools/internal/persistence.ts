@@ -46,6 +46,8 @@ export const none: Persistence = () => ({
 
 /** @internal */
 export interface Options {
+  /** Whether there is a known secret in a text. */
+  readonly holdsSecret: (text: string) => boolean
   readonly store: KeyValueStore.KeyValueStore
   readonly events: McpEvent.McpEvents["Type"]
   readonly limits: Limits.Limits
@@ -79,7 +81,7 @@ const mirrorsHeaders = (config: ServerConfig.ServerConfig) => (era: Transport.Er
 /** @internal */
 export const make = (options: Options): Effect.Effect<Persistence, never, Scope.Scope> =>
   Effect.map(SnapshotStore.make(options.store), (store) => (config, fingerprint) => {
-    const { events, limits, maxAge, maxBytes, now } = options
+    const { events, holdsSecret, limits, maxAge, maxBytes, now } = options
     const key = `tools-${fingerprint}`
     let stored: Stored | undefined = undefined
     let forgotten = false
@@ -141,6 +143,9 @@ export const make = (options: Options): Effect.Effect<Persistence, never, Scope.
         if (Buffer.byteLength(json) > maxBytes) {
           drop()
           failed(`their definitions have more than ${maxBytes} bytes`)
+        } else if (holdsSecret(json)) {
+          drop()
+          failed("a secret of the connection is in their definitions")
         } else {
           store.put(key, () => Snapshot.encode({ fingerprint, era, fetchedAt, tools: json }), (detail) => {
             if (stored === entry) stored = undefined
