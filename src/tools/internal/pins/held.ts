@@ -20,12 +20,15 @@ interface Variant {
 
 /** @internal */
 export interface Held {
-  /** What of the last list is set aside, with what it was agreed to be; says also what nobody was told of yet. */
+  /** A tool that is not what it was agreed to be; says also whether nobody was told of that yet. */
   readonly hold: (
     config: string,
-    changed: ReadonlyArray<readonly [tool: Tool.Tool, pin: Record.Pin | undefined]>,
+    tool: Tool.Tool,
+    pin: Record.Pin | undefined,
     now: number
-  ) => { readonly all: ReadonlyArray<ToolPins.Quarantined>; readonly untold: ReadonlyArray<ToolPins.Quarantined> }
+  ) => { readonly quarantined: ToolPins.Quarantined; readonly isNew: boolean }
+  /** These are what of the last list is set aside. */
+  readonly settle: (all: ReadonlyArray<ToolPins.Quarantined>) => void
   readonly current: () => ReadonlyArray<ToolPins.Quarantined>
   readonly find: (tool: string, fingerprint: string) => Variant | undefined
   readonly release: (tool: string, fingerprint: string) => void
@@ -48,24 +51,22 @@ export const make = (server: string): Held => {
   let last: ReadonlyArray<ToolPins.Quarantined> = []
 
   return {
-    hold: (config, changed, since) => {
-      const untold: Array<ToolPins.Quarantined> = []
-      last = changed.map(([tool, pin]) => {
-        const fingerprint = fingerprints(tool).whole
-        const known = variants.get(tool.name) ?? new Map<string, Variant>()
-        variants.set(tool.name, known)
-        const before = known.get(fingerprint)
-        if (before?.config === config) return before.quarantined
-        const quarantined = { server, tool: tool.name, fingerprint, changes: explained(tool, pin), since }
-        untold.push(quarantined)
-        known.set(fingerprint, { quarantined, config, definition: tool })
-        for (const oldest of known.keys()) {
-          if (known.size <= maxVariants) break
-          known.delete(oldest)
-        }
-        return quarantined
-      })
-      return { all: last, untold }
+    hold: (config, tool, pin, since) => {
+      const fingerprint = fingerprints(tool).whole
+      const known = variants.get(tool.name) ?? new Map<string, Variant>()
+      variants.set(tool.name, known)
+      const before = known.get(fingerprint)
+      if (before?.config === config) return { quarantined: before.quarantined, isNew: false }
+      const quarantined = { server, tool: tool.name, fingerprint, changes: explained(tool, pin), since }
+      known.set(fingerprint, { quarantined, config, definition: tool })
+      for (const oldest of known.keys()) {
+        if (known.size <= maxVariants) break
+        known.delete(oldest)
+      }
+      return { quarantined, isNew: true }
+    },
+    settle: (all) => {
+      last = all
     },
     current: () => last,
     find: (tool, fingerprint) => variants.get(tool)?.get(fingerprint),

@@ -5,6 +5,7 @@
  * @internal
  */
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
@@ -41,7 +42,7 @@ interface State {
 }
 
 /** How many tools are looked at in one go. */
-const batch = 64
+const batch = 256
 
 const unbelievable = "what was kept of the pins of its tools was not written by this runtime"
 
@@ -141,13 +142,14 @@ export const make = (
     const isApproved = (known: Known | undefined, tool: Tool.Tool): boolean =>
       known?.pins.get(tool.name)?.approved.includes(fingerprints(tool).whole) === true
 
-    /** So that a long list keeps nobody waiting who has nothing to do with it. */
-    const fingerprinted = (tools: ReadonlyArray<Tool.Tool>): Effect.Effect<void> => {
+    /** In steps between which others get their turn, so that a long list keeps nobody waiting who has nothing to do with it. */
+    const each = <A>(all: ReadonlyArray<A>, f: (one: A) => void): Effect.Effect<void> => {
       const from = (start: number): Effect.Effect<void> =>
         Effect.suspend(() => {
-          const end = Math.min(start + batch, tools.length)
-          for (let at = start; at < end; at++) fingerprints(tools[at]!)
-          return end === tools.length ? Effect.void : Effect.zipRight(Effect.yieldNow(), from(end))
+          const end = Math.min(start + batch, all.length)
+          for (let at = start; at < end; at++) f(all[at]!)
+          // a yield would only give way to other fibers
+          return end === all.length ? Effect.void : Effect.zipRight(Effect.sleep(Duration.zero), from(end))
         })
       return from(0)
     }
@@ -163,7 +165,7 @@ export const make = (
 
     const reviewed = (state: State, server: string, config: string, tools: ReadonlyArray<Tool.Tool>) =>
       Effect.gen(function*() {
-        yield* fingerprinted(tools)
+        yield* each(tools, fingerprints)
         const before = state.known.get(config)
         const record = before?.isBehind === false && tools.every((tool) => isApproved(before, tool))
           ? undefined
@@ -192,14 +194,19 @@ export const make = (
         }
         const changed = tools.filter((tool) => !isApproved(known, tool))
         const now = yield* Clock.currentTimeMillis
-        const { all, untold } = state.held.hold(config, changed.map((tool) => [tool, known.pins.get(tool.name)]), now)
-        for (const { changes, fingerprint, tool } of untold) {
-          events.publish(McpEvent.McpEvent.ToolQuarantined({ server, tool, fingerprint, changes }))
-        }
+        const quarantined: Array<ToolPins.Quarantined> = []
+        yield* each(changed, (tool) => {
+          const one = state.held.hold(config, tool, known.pins.get(tool.name), now)
+          quarantined.push(one.quarantined)
+          const { changes, fingerprint } = one.quarantined
+          if (!one.isNew) return
+          events.publish(McpEvent.McpEvent.ToolQuarantined({ server, tool: tool.name, fingerprint, changes }))
+        })
+        state.held.settle(quarantined)
         const offered = options.mode === "warn" || changed.length === 0
           ? tools
           : tools.filter((tool) => isApproved(known, tool))
-        return { offered, quarantined: all }
+        return { offered, quarantined }
       })
 
     /** The pins of a configuration, from the store if need be. */

@@ -49,7 +49,7 @@ const maxConfigurations = 16
 const maxApproved = 16
 
 /** Characters of all definitions. */
-const maxDefinitions = 4 * 1024 * 1024
+const maxDefinitions = 2 * 1024 * 1024
 
 /** @internal */
 export const added = (list: ReadonlyArray<string>, fingerprint: string): ReadonlyArray<string> =>
