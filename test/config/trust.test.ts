@@ -462,11 +462,13 @@ describe("what a person is shown", () => {
   /** What the quoted text stands for. */
   const unquoted = (quoted: string): string =>
     quoted.slice(1, -1).replace(
-      /\\(?:u\{([0-9a-f]+)(?:\*(\d+))?\}|(.))/gu,
-      (_, code: string | undefined, times: string | undefined, char: string | undefined) =>
-        code === undefined
+      /\\(?:u\{([0-9a-f]+)(?:\*(\d+))?\}|x([0-9a-f]{2})|(.))/gu,
+      (_, long: string | undefined, times: string | undefined, short: string | undefined, char: string | undefined) => {
+        const code = long ?? short
+        return code === undefined
           ? new Map([["n", "\n"], ["r", "\r"], ["t", "\t"]]).get(char!) ?? char!
           : String.fromCodePoint(parseInt(code, 16)).repeat(Number(times ?? 1))
+      }
     )
 
   it("has every character of every argument, and none that can hide", () => {

@@ -97,6 +97,26 @@ export const make = (now: () => number): (event: McpEvent.McpEvent) => Line | un
         const message = `the connection ended (${event.end.how}) in ${time(event.end.took)}`
         return line(forced ? "Warning" : "Debug", event.server, message)
       }
+      case "ToolQuarantined": {
+        const { changes, server, tool } = event
+        const places = changes.slice(0, 3).map(({ path }) => UntrustedText.excerpt(path, 64)).join(", ")
+        const more = changes.length > 3 ? ` and ${changes.length - 3} more` : ""
+        const what = `the tool ${UntrustedText.excerpt(tool, 64)} is not what it was when it was first seen`
+        return line("Warning", server, `${what} (${places}${more})`)
+      }
+      case "PermissionDecided": {
+        const { by, decision, kind, name, origin, rule, server } = event
+        const why = rule === undefined ? by : `${by}: ${UntrustedText.excerpt(rule, 256)}`
+        const message = `${decision === "deny" ? "denied" : "allowed"} to a ${origin} (${why}): the ${kind} `
+        return line(decision === "deny" ? "Info" : "Debug", server, `${message}${UntrustedText.excerpt(name, 256)}`)
+      }
+      case "OutputFlagged": {
+        const { server, signals, tool } = event
+        const levels = new Set(signals.map(({ level }) => level))
+        const worst = levels.has("high") ? "high" : levels.has("medium") ? "medium" : "low"
+        const what = signals.length === 0 ? "hides something" : `reads like orders to a model (${worst})`
+        return line("Info", server, `what ${UntrustedText.excerpt(tool, 64)} gave ${what}; it is labelled`)
+      }
       case "CacheIssue":
         return line("Warning", event.server, `cache: ${UntrustedText.excerpt(event.detail, 256)}`)
       case "StartupComplete": {
