@@ -63,4 +63,21 @@ export const layerKeyValueStore: Layer.Layer<TrustStore, never, KeyValueStore.Ke
  * @since 0.1.0
  * @category layers
  */
-export const layerMemory: Layer.Layer<TrustStore> = Layer.provide(layerKeyValueStore, KeyValueStore.layerMemory)
+export const layerMemory: Layer.Layer<TrustStore> = Layer.sync(TrustStore, () => {
+  const values = new Map<string, string>()
+  return {
+    get: (key) => Effect.sync(() => Option.fromNullable(values.get(key))),
+    set: (key, value) => Effect.sync(() => void values.set(key, value)),
+    remove: (key) => Effect.sync(() => void values.delete(key)),
+    present: Effect.sync(() => {
+      const there = new Set(values.keys())
+      return (key: string) => there.has(key)
+    }),
+    create: (key, value) =>
+      Effect.sync(() => {
+        const kept = values.get(key) ?? value
+        values.set(key, kept)
+        return kept
+      })
+  }
+})

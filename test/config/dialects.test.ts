@@ -1034,6 +1034,14 @@ describe("whatever a file holds", () => {
     }
   }, { fastCheck: { numRuns: 100 } })
 
+  it("as many servers are read as anybody has, and no more", () => {
+    const of = (count: number) => new Map(Array.from({ length: count }, (_, index) => [`s${index}`, { command: "x" }]))
+    const read = (count: number) => decode("cursor", { mcpServers: of(count) })
+    assert.lengthOf(read(10_000).items, 10_000)
+    assert.deepStrictEqual(read(10_001).items, [])
+    assert.deepStrictEqual(said(read(10_001)), ["error too-many-entries"])
+  })
+
   it("thousands of entries, or of keys, or of spellings, are read in a moment", () => {
     const entry = new Map<string, ConfigDocument.Value>([["command", "c"], ["args", ["1"]]])
     const many = (count: number, of: (index: number) => ConfigDocument.Value): ConfigDocument.Table =>

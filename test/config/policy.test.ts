@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
 import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
+import * as Dialect from "../../src/config/Dialect.ts"
 import * as Scope from "../../src/config/Scope.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as ServerPolicy from "../../src/config/ServerPolicy.ts"
@@ -375,6 +376,28 @@ describe("ServerPolicy.fromDocument", () => {
     }
     assert.strictEqual(ServerPolicy.decide([read({ policy: 1 }).policy!], program("a", "x")), "denied")
     assert.strictEqual(ServerPolicy.decide([read({ policy: { deny: "a" } }).policy!], program("a", "x")), "denied")
+  })
+
+  it("reads no more rules than every server can be held against, and closes where an administrator has more", () => {
+    const rules = (count: number) => Array.from({ length: count }, (_, at) => `s${at}`)
+    for (const [origin, most] of [["workspace", 1_000], ["system", 10_000]] as const) {
+      const from = { provider: "native", scope: origin === "system" ? "managed" : "project", origin } as const
+      const read = (count: number) =>
+        ServerPolicy.fromDocument(
+          new Map([["security", new Map([["mcp_server_denylist", rules(count)]])]]),
+          from
+        )
+      assert.strictEqual(read(most).policy?.deny.length, most)
+      assert.deepStrictEqual(read(most).invalid, [])
+      const { invalid, policy } = read(most + 1)
+      assert.deepStrictEqual([policy?.deny, policy?.broken], [[], origin === "system"])
+      assert.deepStrictEqual(invalid.map(({ at }) => at), ["security/mcp_server_denylist"])
+      const theirs = Dialect.find("claude-code")!.decode(
+        new Map([["deniedMcpServers", rules(most + 1).map((name) => new Map([["serverName", name]]))]]),
+        { ...from, path: "/x/settings.json" }
+      )
+      assert.deepStrictEqual([theirs.policy?.deny, theirs.policy?.broken], [[], origin === "system"])
+    }
   })
 
   it("does not let a workspace stop everything by a mistake", () => {

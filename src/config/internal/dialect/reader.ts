@@ -193,6 +193,9 @@ const hostsOf = (table: Table.HostTable, over: Pick<Table.HostTable, "fields" | 
   }
 }
 
+/** More than anybody has, and no more than can be looked into at once. */
+const mostServers = 10_000
+
 const nothing: Dialect.Decoded = {
   items: [],
   issues: [],
@@ -214,6 +217,16 @@ const decode = (
   const isRules = context.path !== undefined && rules.has(endOf(context.path))
   const { issues: found, places } = isRules ? none : find(table, root, context)
   const issues = [...inspected, ...found]
+  const count = places.reduce(
+    (sum, { servers }) => sum + (isList(servers) ? servers.length : isTable(servers) ? servers.size : 0),
+    0
+  )
+  if (count > mostServers) {
+    return {
+      ...nothing,
+      issues: [...issues, { kind: "too-many-entries", severity: "error", detail: `more than ${mostServers} servers` }]
+    }
+  }
   const items = new Map<string, ConfigEntry.Item>()
   const asked = new Set<string>()
   const declared = new Map<string, Dialect.Input>()

@@ -9,6 +9,7 @@ import type * as Scope from "../../Scope.ts"
 import type * as ServerPolicy from "../../ServerPolicy.ts"
 import { isList, isTable, isText, list, table } from "../dialect/values.ts"
 import { isAddressPattern } from "./address.ts"
+import { mostRules } from "./policyDocument.ts"
 
 type Table = ConfigDocument.Table
 type Value = ConfigDocument.Value
@@ -52,12 +53,17 @@ const rules = (
   root: Table,
   at: string,
   read: (rule: Value) => ServerPolicy.Matcher | undefined,
-  invalid: Array<Invalid>
+  invalid: Array<Invalid>,
+  most: number
 ): ReadonlyArray<ServerPolicy.Matcher> | "none" | "broken" => {
   const value = at.split("/").reduce<Value | undefined>((from, key) => isTable(from) ? from.get(key) : undefined, root)
   if (value === undefined) return "none"
   if (!isList(value)) {
     invalid.push({ at, detail: "expected a list" })
+    return "broken"
+  }
+  if (value.length > most) {
+    invalid.push({ at, detail: `there are more than ${most} rules` })
     return "broken"
   }
   return value.flatMap((rule, place) => {
@@ -77,8 +83,9 @@ interface Lists {
 
 const fromLists = (root: Table, from: From, { allow, closed, deny, read }: Lists): Read => {
   const invalid: Array<Invalid> = []
-  const allowed = rules(root, allow, read, invalid)
-  const denied = rules(root, deny, read, invalid)
+  const most = mostRules(from.origin)
+  const allowed = rules(root, allow, read, invalid, most)
+  const denied = rules(root, deny, read, invalid, most)
   if (allowed === "none" && denied === "none") return { policy: undefined, invalid }
   const broken = from.origin === "system" && (allowed === "broken" || denied === "broken")
   const nothing = closed && typeof allowed !== "string" && allowed.length === 0
@@ -163,10 +170,12 @@ export const codex = (root: Table, from: From & { readonly path?: string | undef
 export const amp = (root: Table, from: From): Read => {
   const value = root.get("amp.mcpPermissions")
   if (value === undefined) return { policy: undefined, invalid: [] }
-  if (!isList(value)) {
+  const most = mostRules(from.origin)
+  if (!isList(value) || value.length > most) {
+    const detail = isList(value) ? `there are more than ${most} rules` : "expected a list"
     return {
       policy: { ...empty(from), broken: from.origin === "system" },
-      invalid: [{ at: "amp.mcpPermissions", detail: "expected a list" }]
+      invalid: [{ at: "amp.mcpPermissions", detail }]
     }
   }
   const invalid: Array<Invalid> = []

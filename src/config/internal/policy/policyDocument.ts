@@ -68,10 +68,25 @@ interface Rules {
 
 const none: Rules = { matchers: [], faults: [], lost: false, isList: true }
 
-const rules = (value: Value, at: string, read: (value: ConfigDocument.Value) => Ruled): Rules => {
+/**
+ * How many rules a list may have: every server is held against each of them, and a stranger could write many of both.
+ *
+ * @internal
+ */
+export const mostRules = (origin: Scope.Origin): number => Scope.rights(origin).allow ? 10_000 : 1_000
+
+const rules = (
+  value: Value,
+  at: string,
+  read: (value: ConfigDocument.Value) => Ruled,
+  most = Infinity
+): Rules => {
   if (value === undefined) return none
   if (!isList(value)) {
     return { matchers: [], faults: [{ at, detail: "a list is expected here" }], lost: true, isList: false }
+  }
+  if (value.length > most) {
+    return { matchers: [], faults: [{ at, detail: `there are more than ${most} rules` }], lost: true, isList: false }
   }
   const matchers: Array<ServerPolicy.Matcher> = []
   const faults: Array<Fault> = []
@@ -115,10 +130,11 @@ export const fromDocument = (
   if (!root.has("policy") && !root.has("security")) return { policy: undefined, invalid: [] }
   const policy = section(root, "policy")
   const security = section(root, "security")
-  const allow = rules(policy.table?.get("allow"), "policy/allow", rule)
-  const deny = rules(policy.table?.get("deny"), "policy/deny", rule)
-  const names = rules(security.table?.get("mcp_server_allowlist"), "security/mcp_server_allowlist", name)
-  const notNames = rules(security.table?.get("mcp_server_denylist"), "security/mcp_server_denylist", name)
+  const most = mostRules(from.origin)
+  const allow = rules(policy.table?.get("allow"), "policy/allow", rule, most)
+  const deny = rules(policy.table?.get("deny"), "policy/deny", rule, most)
+  const names = rules(security.table?.get("mcp_server_allowlist"), "security/mcp_server_allowlist", name, most)
+  const notNames = rules(security.table?.get("mcp_server_denylist"), "security/mcp_server_denylist", name, most)
   const lists = [allow, deny, names, notNames]
   const unread = [...policy.faults, ...security.faults]
   const flagged = flags(policy.table)
