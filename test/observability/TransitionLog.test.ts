@@ -4,10 +4,12 @@ import * as ServerStatus from "../../src/connection/ServerStatus.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as TransitionLog from "../../src/observability/TransitionLog.ts"
+import * as InjectionScan from "../../src/safety/InjectionScan.ts"
 
 const { McpEvent: Event } = McpEvent
 const { ServerStatus: Status } = ServerStatus
 const server = "files"
+const decided = { callId: "c", server, kind: "tool", name: "get", origin: "model" } as const
 const lost = new McpError.ProcessExited({
   server,
   code: null,
