@@ -1040,6 +1040,10 @@ describe("whatever a file holds", () => {
     assert.lengthOf(read(10_000).items, 10_000)
     assert.deepStrictEqual(read(10_001).items, [])
     assert.deepStrictEqual(said(read(10_001)), ["error too-many-entries"])
+    const env = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`E${index}`, "x"]))
+    const one = (count: number) => decode("cursor", { mcpServers: { a: { command: "x", env: env(count) } } }).items[0]
+    assert.strictEqual(one(50_000)?._tag, "Server")
+    assert.strictEqual(short(one(50_001)!), "invalid-value:env")
   })
 
   it("thousands of entries, or of keys, or of spellings, are read in a moment", () => {

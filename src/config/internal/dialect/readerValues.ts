@@ -175,6 +175,9 @@ const reserved: ReadonlySet<string> = new Set(["__proto__", "constructor", "prot
 /** @internal */
 export const isReserved = (name: string): boolean => reserved.has(name)
 
+/** More than any program can be started with. */
+const mostEntries = 50_000
+
 /** @internal */
 export const entries = (
   to: Reading,
@@ -183,6 +186,10 @@ export const entries = (
 ): ReadonlyArray<readonly [string, ConfigDocument.Value]> => {
   if (!isTable(value)) {
     to.fail("invalid-type", at, "a table of names and their values is expected")
+    return []
+  }
+  if (value.size > mostEntries) {
+    to.fail("invalid-value", at, `there are more than ${mostEntries} of them`)
     return []
   }
   for (const key of value.keys()) if (isReserved(key)) to.fail("reserved-key", `${at}.${key}`)
