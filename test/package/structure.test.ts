@@ -108,6 +108,9 @@ describe("every module of src", () => {
       [/^@effect\/platform-node/, /^(node|demo)\//],
       [/^ws$/, /^transport\/(WebSocketTransport\.ts|internal\/)/],
       [/^(ajv|re2js)/, /^tools\//],
+      [/^@effect\/ai(\/|$)/, /^agent\/AiToolkit\.ts$/],
+      [/^(ai|@ai-sdk\/.*)(\/|$)/, /^agent\/AiSdk\.ts$/],
+      [/^@langchain\//, /^agent\/LangChain\.ts$/],
       [/^(smol-toml|yaml)/, /^config\/internal\//],
       [/^minisearch/, /^tools\/internal\/searchEngine\.ts$/],
       [/^gpt-tokenizer/, /^safety\/internal\/tiktoken\.ts$/]
@@ -144,7 +147,10 @@ describe("the index", () => {
   it("is namespace re-exports of every public module that needs no optional package, and nothing else", () => {
     const index = withoutComments(sources.find(({ path }) => path === "index.ts")!.text)
     const expected = sources
-      .filter((source) => isPublic(source) && !/^(index\.ts$|node\/|demo\/|error\/)/.test(source.path))
+      .filter((source) =>
+        isPublic(source) &&
+        !/^(index\.ts$|node\/|demo\/|error\/|agent\/(AiToolkit|AiSdk|LangChain)\.ts$)/.test(source.path)
+      )
       .map(({ path }) => `export * as ${path.split("/").at(-1)!.replace(".ts", "")} from "./${path}"`)
     assert.sameMembers(index.split("\n").filter((line) => line.trim() !== ""), expected)
   })

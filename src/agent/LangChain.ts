@@ -1,0 +1,164 @@
+/**
+ * The tools of MCP as tools of LangChain (`@langchain/core`). The only module that needs that package.
+ *
+ * @since 0.1.0
+ */
+import { type ContentBlock, ToolMessage } from "@langchain/core/messages"
+import { StructuredTool, type ToolRunnableConfig } from "@langchain/core/tools"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import type * as McpError from "../McpError.ts"
+import type * as OutputGuard from "../safety/OutputGuard.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
+import * as Media from "./internal/media.ts"
+import * as Promised from "./internal/promised.ts"
+import * as ToolHandler from "./ToolHandler.ts"
+
+/**
+ * For a model whose API takes nothing but text as the output of a tool, `mediaTypes` is to be empty.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options extends Media.Options {
+  /** What goes for every call. */
+  readonly handling: ToolHandler.HandleOptions | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category defaults
+ */
+export const defaults: Options = { ...Media.defaults, handling: undefined }
+
+/**
+ * What the application gets beside the content, and no model.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Artifact {
+  /** As the server gave it. */
+  readonly structuredContent: JsonRpc.Json | undefined
+  readonly attachments: ReadonlyArray<OutputGuard.Attachment>
+  readonly isError: boolean
+  /** Why there is no result. */
+  readonly error: McpError.RuntimeError | undefined
+}
+
+/**
+ * What a call of a tool of MCP gives before LangChain makes a message of it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Answer = [content: string | Array<ContentBlock> | ToolMessage, artifact: Artifact]
+
+type Call = (input: unknown, config: ToolRunnableConfig | undefined) => Promise<Answer>
+
+/**
+ * A tool of MCP.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class McpTool extends StructuredTool<JsonRpc.JsonObject, unknown, unknown, Answer> {
+  override readonly name: string
+  override readonly description: string
+  override readonly schema: JsonRpc.JsonObject
+  private readonly run: Call
+
+  static override lc_name(): string {
+    return "McpTool"
+  }
+
+  constructor({ description, inputSchema, name }: ToolHandler.Definition, run: Call) {
+    super({ responseFormat: "content_and_artifact" })
+    this.name = name
+    this.description = description
+    this.schema = inputSchema
+    this.run = run
+    // Whatever the arguments are, the tool is called, and what its server says of them goes to the model. LangChain would
+    // throw, and match them with patterns of whoever wrote the schema, in whatever time that takes.
+    const open: McpTool = Object.create(this, { schema: { value: {} } })
+    this.call = super.call.bind(open)
+  }
+
+  protected override _call(input: unknown, _: unknown, config?: ToolRunnableConfig): Promise<Answer> {
+    return this.run(input, config)
+  }
+}
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class LangChain extends Context.Tag("effect-mcp-runtime/agent/LangChain")<LangChain, {
+  /** The tools that there are now. */
+  readonly tools: (options?: ToolHandler.DefinitionsOptions) => Effect.Effect<Array<McpTool>>
+}>() {}
+
+const contentOf = (
+  { attachments, text }: ToolHandler.Output,
+  options: Media.Options
+): string | Array<ContentBlock> => {
+  const shown = Media.shown(attachments, options).filter(Media.isImage)
+  if (shown.length === 0) return text
+  return [
+    { type: "text", text },
+    ...shown.map((image) => ({ type: "image_url", image_url: { url: Media.dataUrl(image) } }))
+  ]
+}
+
+/**
+ * Calls are interrupted with the signal of their configuration, and when the scope closes.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  options?: Partial<Options>
+): Effect.Effect<LangChain["Type"], never, ToolHandler.ToolHandler | Scope.Scope> =>
+  Effect.gen(function*() {
+    const all = { ...defaults, ...options }
+    const handler = yield* ToolHandler.ToolHandler
+    const run = yield* Promised.make
+
+    const answer = (output: ToolHandler.Output, callId: string | undefined): Answer => {
+      const { attachments, error, isError, name, result } = output
+      const artifact: Artifact = { structuredContent: result?.structuredContent, attachments, isError, error }
+      const content = contentOf(output, all)
+      // LangChain itself calls every message that it makes a success
+      return isError && callId !== undefined
+        ? [new ToolMessage({ status: "error", content, artifact, tool_call_id: callId, name }), artifact]
+        : [content, artifact]
+    }
+
+    return {
+      tools: (asked) =>
+        Effect.map(handler.definitions(asked), ({ tools }) =>
+          tools.map((definition) =>
+            new McpTool(definition, (input, config) => {
+              const callId = config?.toolCall?.id
+              const { name } = definition
+              return run(
+                Effect.map(
+                  handler.handle({ id: callId ?? "", name, arguments: input, session: asked?.session }, all.handling),
+                  (output) =>
+                    answer(output, callId)
+                ),
+                config?.signal
+              )
+            })
+          ))
+    }
+  })
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options?: Partial<Options>): Layer.Layer<LangChain, never, ToolHandler.ToolHandler> =>
+  Layer.scoped(LangChain, make(options))
