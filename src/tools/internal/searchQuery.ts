@@ -12,6 +12,9 @@ const queryLength = 400
 const mostWords = 20
 const mostVariants = 4
 
+/** How many words that nobody wrote are looked into: in a question with more of them the others hardly matter. */
+const mostUnknown = 8
+
 /**
  * The words that occur in what is searched, as they are written.
  *
@@ -24,7 +27,7 @@ export interface Vocabulary {
   readonly hasStem: (stem: string) => boolean
   /** Stems of words that begin so, the shortest words first. */
   readonly completions: (prefix: string, most: number) => ReadonlyArray<string>
-  /** Stems of the words that are nearest, by the number of characters put in, taken out or replaced. */
+  /** Stems of the words than which none is nearer, by the number of characters put in, taken out or replaced. */
   readonly nearest: (word: string, distance: number, most: number) => ReadonlyArray<string>
 }
 
@@ -52,8 +55,7 @@ const misspelled = (word: string, vocabulary: Vocabulary): ReadonlyArray<string>
   if (word.length < 4) return []
   const swapped = swaps(word).flatMap((other) => vocabulary.stemOf(other) ?? [])
   if (swapped.length > 0) return swapped.slice(0, mostVariants)
-  const once = vocabulary.nearest(word, 1, mostVariants)
-  return once.length > 0 || word.length < 7 ? once : vocabulary.nearest(word, 2, mostVariants)
+  return vocabulary.nearest(word, word.length < 7 ? 1 : 2, mostVariants)
 }
 
 /** `webpage` for `web page`. */
@@ -70,6 +72,7 @@ const halves = (word: string, vocabulary: Vocabulary): ReadonlyArray<string> => 
 export const weigh = (query: string, vocabulary: Vocabulary): WeightedTerms => {
   const words = ofProse(query.slice(0, queryLength)).slice(0, mostWords)
   const terms = new Map<string, { weight: number; word: number }>()
+  let unknown = 0
   const put = (term: string, weight: number, word: number): void => {
     if ((terms.get(term)?.weight ?? 0) < weight) terms.set(term, { weight, word })
   }
@@ -90,6 +93,8 @@ export const weigh = (query: string, vocabulary: Vocabulary): WeightedTerms => {
       }
       continue
     }
+    unknown += 1
+    if (unknown > mostUnknown) continue
     const parts = halves(word, vocabulary)
     for (const part of parts) instead(part, 1)
     if (parts.length > 0 || others.length > 0) continue

@@ -7,7 +7,6 @@
 /** What is behind this in a run of letters is not looked at: nobody types more, and blobs are no words. */
 const longest = 40
 
-const run = /[A-Za-z0-9]+/g
 const anyRun = /[\p{L}\p{M}\p{N}]+/gu
 const foreign = /[^\u0000-\u007f]/
 const accents = /[\u0300-\u036f]/g
@@ -39,12 +38,26 @@ export const split = (stretch: string, prose: boolean): ReadonlyArray<string> =>
   return parts.length === 2 ? [whole, ...names] : names
 }
 
+/** Digits and letters of English, by their codes. */
+const isPlain = Uint8Array.from({ length: 128 }, (_, code) => /[A-Za-z0-9]/.test(String.fromCharCode(code)) ? 1 : 0)
+
 /**
- * The stretches of letters and digits in a text, without accents.
+ * Tells of the stretches of letters and digits in a text, without accents, until that is enough.
  *
  * @internal
  */
-export const runs = (text: string): ReadonlyArray<string> =>
-  (foreign.test(text)
-    ? text.normalize("NFKD").replace(accents, "").normalize("NFC").slice(0, 2 * text.length).match(anyRun)
-    : text.match(run)) ?? []
+export const eachRun = (text: string, isEnough: (run: string) => boolean): void => {
+  if (foreign.test(text)) {
+    text.normalize("NFKD").replace(accents, "").normalize("NFC").slice(0, 2 * text.length).match(anyRun)?.some(isEnough)
+    return
+  }
+  let from = -1
+  for (let at = 0; at <= text.length; at++) {
+    if (at < text.length && isPlain[text.charCodeAt(at)] === 1) {
+      if (from < 0) from = at
+    } else if (from >= 0) {
+      if (isEnough(text.slice(from, at))) return
+      from = -1
+    }
+  }
+}
