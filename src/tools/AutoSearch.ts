@@ -127,7 +127,8 @@ export const withinBudgets = <A extends Definition>(
   const { perToolChars, totalChars } = { ...defaults, ...config }
   const fitting = tools.map((tool) => withinBudget(tool, perToolChars))
   const most = internal.share(fitting.map(sizeOf), totalChars)
-  return most === Infinity ? fitting : fitting.map((tool) => withinBudget(tool, most))
+  // of what is there, and not of what was shortened before: its notes tell how much is left out
+  return most < perToolChars ? tools.map((tool) => withinBudget(tool, most)) : fitting
 }
 
 /**

@@ -9,13 +9,7 @@ import * as AutoSearch from "../AutoSearch.ts"
 import type * as SearchSession from "../SearchSession.ts"
 import type * as ToolIndex from "../ToolIndex.ts"
 import * as ToolSearch from "../ToolSearch.ts"
-
-const offered = (entry: ToolIndex.Entry): SearchSession.Offered => ({
-  name: entry.name,
-  description: entry.tool.description ?? entry.tool.title,
-  inputSchema: entry.tool.inputSchema,
-  entry
-})
+import * as SearchOffered from "./searchOffered.ts"
 
 const search: SearchSession.Offered = { ...AutoSearch.definition, entry: undefined }
 
@@ -45,6 +39,7 @@ export const make = (
 ): Effect.Effect<SearchSession.SearchSessions["Type"], never, ToolSearch.ToolSearch> =>
   Effect.map(ToolSearch.ToolSearch, (index) => {
     const sessions = new Map<string, Set<string>>()
+    const offered = SearchOffered.make(options)
 
     const activatedOf = (id: string): Set<string> => {
       const activated = sessions.get(id) ?? new Set()
@@ -55,25 +50,27 @@ export const make = (
     }
 
     /** Whether all are too much; no more of them are measured than it takes to know. */
-    const isSearching = (entries: ReadonlyArray<ToolIndex.Entry>, model: AutoSearch.Model): boolean => {
-      if (options.mode !== "auto") return entries.length > 0 && AutoSearch.shouldUseAutoSearch(options, model, Infinity)
-      const enough = AutoSearch.thresholdOf(options, model)
-      let size = 0
-      for (const entry of entries) {
-        if (size >= enough) break
-        size += AutoSearch.sizeOf(offered(entry))
+    const isSearching = (
+      entries: ReadonlyArray<ToolIndex.Entry>,
+      model: AutoSearch.Model
+    ): Effect.Effect<boolean> => {
+      const isToSearch = (size: number) => AutoSearch.shouldUseAutoSearch(options, model, size)
+      // what even the largest size does not change needs no measuring
+      if (options.mode !== "auto" || !isToSearch(Infinity)) {
+        return Effect.succeed(entries.length > 0 && isToSearch(Infinity))
       }
-      return AutoSearch.shouldUseAutoSearch(options, model, size)
+      return Effect.map(offered.size(entries, AutoSearch.thresholdOf(options, model)), isToSearch)
     }
 
     return {
       session: (id, { accepts, model, tools }) => ({
-        offer: Effect.map(tools, (all) => {
+        offer: Effect.gen(function*() {
+          const all = yield* tools
           const entries = accepts === undefined ? all : all.filter(accepts)
+          const searching = yield* isSearching(entries, model)
           const activated = activatedOf(id)
-          const searching = isSearching(entries, model)
           const shown = searching ? entries.filter(({ name }) => activated.has(name)) : entries
-          const definitions = AutoSearch.withinBudgets(shown.map(offered), options)
+          const definitions = yield* offered.definitions(shown)
           return { searching, definitions: searching ? [search, ...definitions] : definitions }
         }),
         search: ({ limit, query, server }) =>
