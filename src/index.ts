@@ -545,6 +545,14 @@ export * as ToolCache from "./tools/ToolCache.ts"
 export * as ToolCatalog from "./tools/ToolCatalog.ts"
 
 /**
+ * Definitions of tools as the APIs of OpenAI and Anthropic take them, the calls in what these APIs answer, and the outputs
+ * as they want them back. Pure functions over plain data; no package of theirs is needed.
+ *
+ * @since 0.1.0
+ */
+export * as ToolDefinitions from "./agent/ToolDefinitions.ts"
+
+/**
  * Which tools of a server are offered at all: by their own names, with `*` for any text and `?` for one character.
  *
  * @since 0.1.0
