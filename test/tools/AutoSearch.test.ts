@@ -167,6 +167,15 @@ describe("AutoSearch.withinBudgets", () => {
     assert.isAtMost(AutoSearch.sizeOf(alone[0]!), 6_000)
   })
 
+  it("tells of all that is left out where both budgets leave something out", () => {
+    const [shorter] = AutoSearch.withinBudgets([bulky, { ...bulky, name: "c" }], {
+      perToolChars: 6_000,
+      totalChars: 8_000
+    })
+    const [kept, left] = shorter!.description!.split(/… \((\d+) more characters\)$/)
+    assert.strictEqual(kept!.length + Number(left), bulky.description!.length)
+  })
+
   it("leaves what fits", () => {
     const some = definitions.slice(0, 20)
     const fitting = AutoSearch.withinBudgets(some)

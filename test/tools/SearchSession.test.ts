@@ -173,6 +173,69 @@ describe("SearchSessions", () => {
     )
   })
 
+  it.effect("looks at a tool once, and not for every turn of a model or whenever another tool changes", () =>
+    sessions(
+      (sessions) =>
+        Effect.gen(function*() {
+          let reads = 0
+          const wordy = entry("a", "ping", "word ".repeat(500))
+          const tool = {
+            ...wordy.tool,
+            get inputSchema() {
+              reads += 1
+              return { type: "object" }
+            }
+          }
+          const offered = (name: string, ...others: ReadonlyArray<ToolIndex.Entry>) =>
+            sessions.session("s", { model, tools: Effect.succeed([{ ...wordy, name, tool }, ...others]) }).offer
+          const first = yield* offered("mcp__a__ping")
+          assert.strictEqual(reads, 1)
+          assert.isAtMost(AutoSearch.sizeOf(first.definitions[0]!), 400)
+          const [again] = (yield* offered("mcp__a__ping", ...tools.slice(0, 3))).definitions
+          assert.strictEqual(reads, 1)
+          assert.deepStrictEqual({ ...again, entry: undefined }, { ...first.definitions[0], entry: undefined })
+          const [renamed] = (yield* offered("mcp_a_ping")).definitions
+          assert.strictEqual(renamed!.name, "mcp_a_ping")
+          assert.strictEqual(renamed!.entry!.name, "mcp_a_ping")
+        }),
+      { perToolChars: 400, mode: "never" }
+    ))
+
+  it.effect("offers what the budgets make of the definitions, whatever the budgets were before", () =>
+    Effect.gen(function*() {
+      const wordy = Array.from({ length: 12 }, (_, at) => entry("a", `t${at}`, "word ".repeat(60 * at)))
+      const budgets = { perToolChars: 700, totalChars: 4_000 }
+      const offers = yield* sessions((sessions) =>
+        Effect.forEach([12, 3, 7, 9, 5, 11, 12], (length) => {
+          const some = wordy.slice(-length)
+          return Effect.map(sessions.session("s", { model, tools: Effect.succeed(some) }).offer, ({ definitions }) => ({
+            offered: definitions.map(({ description, inputSchema, name }) => ({ name, description, inputSchema })),
+            wanted: AutoSearch.withinBudgets(
+              some.map(({ name, tool: { description, inputSchema } }) => ({ name, description, inputSchema })),
+              budgets
+            )
+          }))
+        }), { ...budgets, mode: "never" })
+      for (const { offered, wanted } of offers) assert.deepStrictEqual(offered, [...wanted])
+      assert.isTrue(offers[0]!.offered.some(({ description }) => description!.endsWith("more characters)")))
+    }))
+
+  it.live("lets others have their turn while it measures many tools for the first time", () =>
+    sessions((sessions) =>
+      Effect.gen(function*() {
+        const many = Array.from({ length: 500 }, (_, at) => entry("a", `tool_${at}`, "word ".repeat(200)))
+        let turns = 0
+        const count = () => {
+          turns += 1
+          counting = setImmediate(count)
+        }
+        let counting = setImmediate(count)
+        const { definitions } = yield* sessions.session("s", { model, tools: Effect.succeed(many) }).offer
+        clearImmediate(counting)
+        assert.strictEqual(definitions.length, 500)
+        assert.isAbove(turns, 10)
+      }), { mode: "never" }))
+
   it.effect("searches always or never where it is told to", () =>
     Effect.gen(function*() {
       const one = { model, tools: Effect.succeed(tools.slice(0, 1)) }
