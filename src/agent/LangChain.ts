@@ -49,14 +49,14 @@ export interface Artifact {
 }
 
 /**
- * What a call of a tool of MCP gives before LangChain makes a message of it.
+ * What a call gives: a message if it was a call of a model, and else the content alone.
  *
  * @since 0.1.0
  * @category models
  */
-export type Answer = [content: string | Array<ContentBlock> | ToolMessage, artifact: Artifact]
+export type Answer = string | Array<ContentBlock> | ToolMessage
 
-type Call = (input: unknown, config: ToolRunnableConfig | undefined) => Promise<Answer>
+type Call = (input: unknown, config: ToolRunnableConfig | undefined) => Promise<[Answer, Artifact]>
 
 /**
  * A tool of MCP.
@@ -87,7 +87,8 @@ export class McpTool extends StructuredTool<JsonRpc.JsonObject, unknown, unknown
   }
 
   protected override _call(input: unknown, _: unknown, config?: ToolRunnableConfig): Promise<Answer> {
-    return this.run(input, config)
+    // LangChain takes the pair apart, of which its types do not know
+    return this.run(input, config) as Promise<unknown> as Promise<Answer>
   }
 }
 
@@ -126,7 +127,7 @@ export const make = (
     const handler = yield* ToolHandler.ToolHandler
     const run = yield* Promised.make
 
-    const answer = (output: ToolHandler.Output, callId: string | undefined): Answer => {
+    const answer = (output: ToolHandler.Output, callId: string | undefined): [Answer, Artifact] => {
       const { attachments, error, isError, name, result } = output
       const artifact: Artifact = { structuredContent: result?.structuredContent, attachments, isError, error }
       const content = contentOf(output, all)

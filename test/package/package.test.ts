@@ -235,6 +235,29 @@ describe("the demo", patient, () => {
 
 describe("the examples", patient, () => {
   const expected: Readonly<Record<string, RegExp>> = {
+    "agent-ai-sdk": new RegExp(
+      [
+        "^list_mcp_resources, .*mcp__demo__add, .*",
+        "text: <mcp_tool_output server=\"demo\" tool=\"add\" .*>",
+        "42",
+        "error-text: Error \\(RemoteError\\): .*"
+      ].join("\n[^]*")
+    ),
+    "agent-effect-ai": new RegExp(
+      [
+        "^I have 9 tools\\.",
+        "Today worked",
+        "mcp__demo__add worked",
+        "mcp__demo__add failed",
+        "Friday",
+        "<mcp_tool_output server=\"demo\" tool=\"add\" [^]*",
+        "Error \\(RemoteError\\): .*"
+      ].join("\n")
+    ),
+    "agent-langchain":
+      /^list_mcp_resources, .*\nsuccess { sum: 42 } <mcp_tool_output [^]*\nerror undefined Error \(RemoteError\): /,
+    "agent-raw-api":
+      /^1 false \[[^]*\n2 true \[[^]*RemoteError[^]*\nmcp__demo__add, strict\n[^]*tool_call_id: '3',\n[^]*42/,
     "one-server":
       /^tools: add, echo, countdown, greet, crash\nadd: { sum: 42 }\nThe server came up,[^]*refused with -32602\n$/,
     "progress": /^2 to go\n1 to go\n0 to go\n[^]*Lift-off\.[^]*gave up: true\nstill connected\n$/,
