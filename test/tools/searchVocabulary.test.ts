@@ -84,9 +84,9 @@ describe("searchVocabulary", () => {
   })
 
   it("has room for so many words, and for none after them", () => {
-    const numbered = Array.from({ length: 50_000 }, (_, at) => `w${at}`)
+    const numbered = Array.from({ length: 32_768 }, (_, at) => `w${at}`)
     const vocabulary = known([...numbered, "w0", "zebra"])
-    assert.strictEqual(vocabulary.stemOf("w49999"), "w49999")
+    assert.strictEqual(vocabulary.stemOf("w32767"), "w32767")
     assert.isUndefined(vocabulary.stemOf("zebra"))
     assert.deepStrictEqual(vocabulary.completions("zeb", 4), [])
     assert.deepStrictEqual(vocabulary.nearest("zebro", 1, 4), [])
@@ -114,7 +114,7 @@ describe("a question with words that nobody wrote", () => {
     const wrong = right.map((word) => `${word.slice(0, -1)}x`)
     const there = new Set([...right, "meadow"])
     const terms = weigh([...wrong, "meadow"].join(" "), known(there, (stem) => there.has(stem)))
-    assert.deepStrictEqual(right.filter((word) => terms.has(word)), right.slice(0, 8))
+    assert.deepStrictEqual(right.filter((word) => terms.has(word)), right.slice(0, 6))
     assert.isTrue(terms.has("meadow"))
   })
 })

@@ -13,7 +13,7 @@ const mostWords = 20
 const mostVariants = 4
 
 /** How many words that nobody wrote are looked into: in a question with more of them the others hardly matter. */
-const mostUnknown = 8
+const mostUnknown = 6
 
 /**
  * The words that occur in what is searched, as they are written.

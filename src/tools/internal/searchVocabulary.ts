@@ -13,7 +13,7 @@ export interface Words extends Vocabulary {
 }
 
 /** Words beyond these are found as they are written only: no server can make completing and correcting slow. */
-const mostWords = 50_000
+const mostWords = 32_768
 
 /** How many words of one beginning are looked at, and how many that may be near: a real word has far fewer of both. */
 const mostBegun = 1_000
