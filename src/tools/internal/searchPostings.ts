@@ -49,7 +49,7 @@ const longest = 255
  * Terms that tell most come first, and those that would make it more places than this are left out: a place takes some
  * nanoseconds, and such terms are in so many tools that they tell little.
  */
-const mostPlaces = 100_000
+const mostPlaces = 50_000
 
 /** A large map stands still for long when it grows, and many small ones never do. */
 const shards = 64
