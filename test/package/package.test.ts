@@ -1,7 +1,17 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -19,6 +29,9 @@ const programs = Array.from(readme.matchAll(/^```ts\n([\s\S]*?)^```/gm), ([, cod
 const publicModules = sources.map(({ path }) => path.replace(/\.ts$/, "")).filter((path) =>
   !isInternal(path) && path !== "index" && !path.startsWith("demo/")
 )
+
+/** Packages whose own declarations have errors under strict options, which are not ours to answer for. */
+const unsound = /^[^(]*\/node_modules\/(ai|@ai-sdk\/provider|@langchain\/core|langsmith)\/dist\/[^(]*\.d\.ts\(/
 
 let work: string
 let consumer: string
@@ -75,6 +88,78 @@ beforeAll(async () => {
 }, 120_000)
 
 afterAll(() => rmSync(work, { recursive: true, force: true }))
+
+/** What each example writes. */
+const expected: Readonly<Record<string, RegExp>> = {
+  "agent-ai-sdk": new RegExp(
+    [
+      "^list_mcp_resources, .*mcp__demo__add, .*",
+      "text: <mcp_tool_output server=\"demo\" tool=\"add\" .*>",
+      "42",
+      "error-text: Error \\(RemoteError\\): .*"
+    ].join("\n[^]*")
+  ),
+  "agent-effect-ai": new RegExp(
+    [
+      "^I have 9 tools\\.",
+      "Today worked",
+      "mcp__demo__add worked",
+      "mcp__demo__add failed",
+      "Friday",
+      "<mcp_tool_output server=\"demo\" tool=\"add\" [^]*",
+      "Error \\(RemoteError\\): .*"
+    ].join("\n")
+  ),
+  "agent-langchain":
+    /^list_mcp_resources, .*\nsuccess { sum: 42 } <mcp_tool_output [^]*\nerror undefined Error \(RemoteError\): /,
+  "agent-raw-api":
+    /^1 false \[[^]*\n2 true \[[^]*RemoteError[^]*\nmcp__demo__add, strict\n[^]*tool_call_id: '3',\n[^]*42/,
+  "one-server":
+    /^tools: add, echo, countdown, greet, crash\nadd: { sum: 42 }\nThe server came up,[^]*refused with -32602\n$/,
+  "progress": /^2 to go\n1 to go\n0 to go\n[^]*Lift-off\.[^]*gave up: true\nstill connected\n$/,
+  "elicitation": /^demo asks: Who is to be greeted\?\nHello, Ada\.\n$/,
+  "docker": /^echo\n[^]*^cancelled\n/m,
+  "many-servers": new RegExp(
+    [
+      "^mcp__seldom__countdown",
+      "mcp__sums__add",
+      "mcp__words__echo",
+      "nothing of broken: Failed, SpawnFailed",
+      "sums: { sum: 42 }",
+      "words: hello",
+      "broken: ENOENT, not-sent",
+      "added more, removed broken",
+      "now 4 tools\n$"
+    ].join("\n")
+  ),
+  "found-servers": new RegExp(
+    [
+      "^demo: Untrusted \\(project, line 1\\)",
+      "typo: Invalid \\(project, line 1\\)",
+      "Server \"typo\": The field command",
+      " {2}argument 1: \".*DemoServer",
+      " {2}asks for: \"LOG_LEVEL\"",
+      "{ sum: 42 }\n$"
+    ].join("[^]*\n")
+  ),
+  "managed-runtime": /^(mcp__demo__\w+\n){4,}42\nRemoteError, executed\ngave up\nstill there\n$/,
+  "opentelemetry": new RegExp(
+    [
+      "span tools/call echo, child of application",
+      "gen_ai.tool.name = echo",
+      "network.transport = pipe",
+      "span tools/call add, child of application",
+      "error.type = -32602",
+      "span application, child of nothing",
+      "the server was told: true",
+      "metric mcp.calls: 2",
+      "metric mcp.connections: 1",
+      "metric mcp.client.operation.duration: 1 times, 1 times",
+      "metric mcp.errors: 1\\n$"
+    ].join("\\n[^]*")
+  ),
+  "testing-with-memory-transport": /^Oslo: sunny\nthe server went away \(unknown\)\nconnections left: 0\n$/
+}
 
 describe("the package", patient, () => {
   it("holds the build, the source and the documents, and nothing else", () => {
@@ -176,7 +261,12 @@ describe("the package", patient, () => {
       }
       const config = join(consumer, `tsconfig.${moduleResolution}.json`)
       writeFileSync(config, JSON.stringify({ compilerOptions, include: ["*.ts", "examples/*.ts"] }))
-      await succeed("tsc", ["-p", config, "--pretty", "false"], consumer)
+      const { stdout } = await run("tsc", ["-p", config, "--pretty", "false"], { cwd: consumer })
+      const errors = stdout.split("\n").filter((line) => line.includes("error TS") && !unsound.test(line))
+      assert.deepStrictEqual(errors, [])
+      for (const name of Object.keys(expected)) {
+        assert.isTrue(existsSync(join(consumer, moduleResolution, "examples", `${name}.js`)), name)
+      }
     })
   }
 })
@@ -234,77 +324,6 @@ describe("the demo", patient, () => {
 })
 
 describe("the examples", patient, () => {
-  const expected: Readonly<Record<string, RegExp>> = {
-    "agent-ai-sdk": new RegExp(
-      [
-        "^list_mcp_resources, .*mcp__demo__add, .*",
-        "text: <mcp_tool_output server=\"demo\" tool=\"add\" .*>",
-        "42",
-        "error-text: Error \\(RemoteError\\): .*"
-      ].join("\n[^]*")
-    ),
-    "agent-effect-ai": new RegExp(
-      [
-        "^I have 9 tools\\.",
-        "Today worked",
-        "mcp__demo__add worked",
-        "mcp__demo__add failed",
-        "Friday",
-        "<mcp_tool_output server=\"demo\" tool=\"add\" [^]*",
-        "Error \\(RemoteError\\): .*"
-      ].join("\n")
-    ),
-    "agent-langchain":
-      /^list_mcp_resources, .*\nsuccess { sum: 42 } <mcp_tool_output [^]*\nerror undefined Error \(RemoteError\): /,
-    "agent-raw-api":
-      /^1 false \[[^]*\n2 true \[[^]*RemoteError[^]*\nmcp__demo__add, strict\n[^]*tool_call_id: '3',\n[^]*42/,
-    "one-server":
-      /^tools: add, echo, countdown, greet, crash\nadd: { sum: 42 }\nThe server came up,[^]*refused with -32602\n$/,
-    "progress": /^2 to go\n1 to go\n0 to go\n[^]*Lift-off\.[^]*gave up: true\nstill connected\n$/,
-    "elicitation": /^demo asks: Who is to be greeted\?\nHello, Ada\.\n$/,
-    "docker": /^echo\n[^]*^cancelled\n/m,
-    "many-servers": new RegExp(
-      [
-        "^mcp__seldom__countdown",
-        "mcp__sums__add",
-        "mcp__words__echo",
-        "nothing of broken: Failed, SpawnFailed",
-        "sums: { sum: 42 }",
-        "words: hello",
-        "broken: ENOENT, not-sent",
-        "added more, removed broken",
-        "now 4 tools\n$"
-      ].join("\n")
-    ),
-    "found-servers": new RegExp(
-      [
-        "^demo: Untrusted \\(project, line 1\\)",
-        "typo: Invalid \\(project, line 1\\)",
-        "Server \"typo\": The field command",
-        " {2}argument 1: \".*DemoServer",
-        " {2}asks for: \"LOG_LEVEL\"",
-        "{ sum: 42 }\n$"
-      ].join("[^]*\n")
-    ),
-    "managed-runtime": /^(mcp__demo__\w+\n){4,}42\nRemoteError, executed\ngave up\nstill there\n$/,
-    "opentelemetry": new RegExp(
-      [
-        "span tools/call echo, child of application",
-        "gen_ai.tool.name = echo",
-        "network.transport = pipe",
-        "span tools/call add, child of application",
-        "error.type = -32602",
-        "span application, child of nothing",
-        "the server was told: true",
-        "metric mcp.calls: 2",
-        "metric mcp.connections: 1",
-        "metric mcp.client.operation.duration: 1 times, 1 times",
-        "metric mcp.errors: 1\\n$"
-      ].join("\\n[^]*")
-    ),
-    "testing-with-memory-transport": /^Oslo: sunny\nthe server went away \(unknown\)\nconnections left: 0\n$/
-  }
-
   it("are all known here", () => {
     const names = readdirSync(join(folder, "examples")).map((file) => file.replace(/\.ts$/, ""))
     assert.sameMembers(names, Object.keys(expected))
