@@ -27,7 +27,7 @@ const readme = readFileSync(new URL("README.md", root), "utf8")
 const programs = Array.from(readme.matchAll(/^```ts\n([\s\S]*?)^```/gm), ([, code]) => code!)
 
 const publicModules = sources.map(({ path }) => path.replace(/\.ts$/, "")).filter((path) =>
-  !isInternal(path) && path !== "index" && !path.startsWith("demo/")
+  !isInternal(path) && path !== "index" && !/^(cli|demo)\//.test(path)
 )
 
 /** Packages whose own declarations have errors under strict options, which are not ours to answer for. */
@@ -60,12 +60,13 @@ beforeAll(async () => {
   const source = join(work, "source")
   consumer = join(work, "consumer")
   for (
-    const name of ["package.json", "tsconfig.json", "README.md", "LICENSE", "CHANGELOG.md", "src", "schema"]
+    const name of ["package.json", "tsconfig.json", "README.md", "LICENSE", "CHANGELOG.md", "src", "schema", "scripts"]
   ) {
     cpSync(join(folder, name), join(source, name), { recursive: true })
   }
   symlinkSync(join(folder, "node_modules"), join(source, "node_modules"))
   await succeed("tsc", [], source)
+  await succeed("node", ["scripts/bundle.mjs"], source)
   await succeed("npm", ["pack", "--ignore-scripts", "--pack-destination", work], source)
   tarball = join(work, readdirSync(work).find((name) => name.endsWith(".tgz"))!)
   files = (await succeed("tar", ["-tzf", tarball], work)).trim().split("\n").map((file) =>
@@ -164,7 +165,7 @@ const expected: Readonly<Record<string, RegExp>> = {
 describe("the package", patient, () => {
   it("holds the build, the source and the documents, and nothing else", () => {
     const allowed =
-      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/.*\.(js|d\.ts)(\.map)?|src\/.*\.ts|src\/demo\/\.mcp\.json|schema\/mcp-client\.schema\.json)$/
+      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/(?!cli\/).*\.(js|d\.ts)(\.map)?|dist\/bin\/LICENSES\.txt|src\/.*\.ts|src\/demo\/\.mcp\.json|schema\/mcp-client\.schema\.json)$/
     assert.deepStrictEqual(files.filter((file) => !allowed.test(file)), [])
     for (
       const required of [
@@ -172,13 +173,18 @@ describe("the package", patient, () => {
         "LICENSE",
         "CHANGELOG.md",
         "src/demo/.mcp.json",
+        "dist/bin/LICENSES.txt",
+        "dist/bin/mcp-runtime.js",
         "dist/demo/DemoServer.js",
         "schema/mcp-client.schema.json"
       ]
     ) {
       assert.include(files, required)
     }
-    for (const { path } of sources) assert.include(files, `dist/${path.replace(/\.ts$/, ".js")}`)
+    // the sources of the command line are bundled
+    for (const { path } of sources.filter(({ path }) => !path.startsWith("cli/"))) {
+      assert.include(files, `dist/${path.replace(/\.ts$/, ".js")}`)
+    }
   })
 
   it("is clean for publint", async () => {
@@ -195,7 +201,8 @@ describe("the package", patient, () => {
       Record<string, string>
     >
     const declared = new Set(Object.keys({ ...dependencies, ...peerDependencies }))
-    const undeclared = sources.flatMap(({ path, text }) =>
+    const bundled = /^cli\//
+    const undeclared = sources.filter(({ path }) => !bundled.test(path)).flatMap(({ path, text }) =>
       Array.from(text.matchAll(/^(?:import|export)\b[^"'`]*?\bfrom "([^".][^"]*)"/gm), ([, specifier]) => specifier!)
         .concat(Array.from(text.matchAll(/\bimport\("([^".][^"]*)"\)/g), ([, specifier]) => specifier!))
         .filter((specifier) => !specifier.startsWith("node:"))
@@ -269,6 +276,28 @@ describe("the package", patient, () => {
       }
     })
   }
+})
+
+describe("the command line", patient, () => {
+  it("runs from the package alone, with nothing that it was built from", async () => {
+    const alone = join(work, "alone")
+    mkdirSync(alone)
+    await succeed("tar", ["-xzf", tarball, "-C", alone], work)
+    const bin = join(alone, "package/dist/bin/mcp-runtime.js")
+    const file = join(alone, "servers.json")
+    const server = join(consumer, "node_modules/effect-mcp-runtime/dist/demo/DemoServer.js")
+    writeFileSync(file, JSON.stringify({ mcpServers: { demo: { command: "node", args: [server] } } }))
+    assert.match(await succeed(bin, ["--version"], alone), /^\d+\.\d+\.\d+\n$/)
+    assert.match(await succeed(bin, ["list", "--config", file], alone), /^demo +stdio +connected +5 /m)
+    assert.match(await succeed(bin, ["--completions", "bash"], alone), /complete -F/)
+  })
+
+  it("tells whose work is in the bundle", () => {
+    const notices = readFileSync(join(consumer, "node_modules/effect-mcp-runtime/dist/bin/LICENSES.txt"), "utf8")
+    for (const name of ["effect", "@effect/cli", "@modelcontextprotocol/client", "yaml"]) {
+      assert.match(notices, new RegExp(`^${name} \\d+\\.`, "m"))
+    }
+  })
 })
 
 describe("the demo", patient, () => {

@@ -67,7 +67,7 @@ describe("every module of src", () => {
   it("begins, where it is public, with what it is about", () => {
     const faults = each((source) =>
       isPublic(source) &&
-        !/^(\/\/.*\n)*\/\*\*\n \* [^@\s].*\n( \*.*\n)* \* @since \d+\.\d+\.\d+\n \*\/\n/.test(source.text)
+        !/^(#!.*\n)?(\/\/.*\n)*\/\*\*\n \* [^@\s].*\n( \*.*\n)* \* @since \d+\.\d+\.\d+\n \*\/\n/.test(source.text)
         ? ["needs a module comment with a sentence and @since"]
         : []
     )
@@ -83,7 +83,7 @@ describe("every module of src", () => {
     const faults = each(function*({ path }) {
       const parts = path.replace(/\.ts$/, "").split("/")
       const name = parts.at(-1)!
-      const proper = isInternal(path) ? /^[a-z][A-Za-z0-9]*$/ : /^([A-Z][A-Za-z0-9]*|index|main)$/
+      const proper = isInternal(path) ? /^[a-z][A-Za-z0-9]*$/ : /^([A-Z][A-Za-z0-9]*|bin|index|main)$/
       if (!proper.test(name)) yield `${name} is written wrongly`
       const drawer = parts.find((part) => /^(utils?|helpers?|types?|common|shared|misc|managers?)$/i.test(part))
       if (drawer !== undefined) yield `${drawer} says nothing`
@@ -105,7 +105,8 @@ describe("every module of src", () => {
       [/^@modelcontextprotocol\/client/, /^connection\/(ClientConnector\.ts|internal\/client\w*\.ts)$/],
       [/^@modelcontextprotocol\/sdk/, /^(connection\/(SdkConnector\.ts|internal\/sdk\w*\.ts)|demo\/)/],
       [/^@modelcontextprotocol\/server/, /^$/],
-      [/^@effect\/platform-node/, /^(node|demo)\//],
+      [/^@effect\/platform-node/, /^(cli|node|demo)\//],
+      [/^@effect\/cli/, /^cli\/internal\/completions\.ts$/],
       [/^ws$/, /^transport\/(WebSocketTransport\.ts|internal\/)/],
       [/^(ajv|re2js)/, /^tools\//],
       [/^@effect\/ai(\/|$)/, /^agent\/AiToolkit\.ts$/],
@@ -149,7 +150,7 @@ describe("the index", () => {
     const expected = sources
       .filter((source) =>
         isPublic(source) &&
-        !/^(index\.ts$|node\/|demo\/|error\/|agent\/(AiToolkit|AiSdk|LangChain)\.ts$)/.test(source.path)
+        !/^(index\.ts$|cli\/|node\/|demo\/|error\/|agent\/(AiToolkit|AiSdk|LangChain)\.ts$)/.test(source.path)
       )
       .map(({ path }) => `export * as ${path.split("/").at(-1)!.replace(".ts", "")} from "./${path}"`)
     assert.sameMembers(index.split("\n").filter((line) => line.trim() !== ""), expected)

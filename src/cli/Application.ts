@@ -1,0 +1,222 @@
+// @effect-diagnostics strictEffectProvide:off -- what a command needs is known once it has been read
+/**
+ * From the options of a command to a runtime over the servers that an application would see. A person is at the keyboard:
+ * everything is wanted by a person, and nobody else is asked.
+ *
+ * @since 0.1.0
+ */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as Path from "@effect/platform/Path"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
+import * as ConfigFiles from "../config/ConfigFiles.ts"
+import * as Limits from "../config/Limits.ts"
+import * as Trust from "../config/Trust.ts"
+import * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
+import * as McpRuntime from "../McpRuntime.ts"
+import * as NodeMcpRuntime from "../node/NodeMcpRuntime.ts"
+import * as NodeTrust from "../node/NodeTrust.ts"
+import type * as Command from "./Command.ts"
+import * as Asking from "./internal/asking.ts"
+import { nearest } from "./internal/nearest.ts"
+import * as Place from "./internal/place.ts"
+import * as Screen from "./Screen.ts"
+import { Usage } from "./Usage.ts"
+
+/**
+ * What was found, and who decides about it. Nothing has been started.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Found {
+  readonly discovery: ConfigDiscovery.Discovery
+  readonly trust: Trust.Trust["Type"]
+}
+
+/**
+ * The runtime of a command.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Application extends Found {
+  readonly runtime: McpRuntime.McpRuntime["Type"]
+  /** Waits until every server is connected and listed, or has failed once; no longer than the timeout. */
+  readonly settled: Effect.Effect<ReadonlyArray<McpRuntime.ServerInfo>>
+}
+
+/**
+ * Which servers a command needs.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Choice {
+  /** By name; those that `--server` names, or all, if it says nothing. */
+  readonly servers?: ReadonlyArray<string> | undefined
+  /** Whether somebody who is there is asked to agree to those of them that nobody has agreed to. */
+  readonly consent?: boolean | undefined
+  /** Whether changes of files are taken up while it runs (default: no). */
+  readonly follow?: boolean | undefined
+}
+
+/**
+ * How long a command waits for servers if nothing is said.
+ *
+ * @since 0.1.0
+ * @category defaults
+ */
+export const defaults = { patience: Duration.seconds(30) }
+
+const files = Effect.fnUntraced(function*(shared: Command.Shared) {
+  const path = yield* Path.Path
+  const root = shared.root === undefined ? undefined : path.resolve(shared.root)
+  const named = shared.configs.map((file) => ({ path: path.resolve(file) }))
+  const isOnly = named.length > 0
+  return {
+    ...(root === undefined ? {} : { root, directory: root }),
+    imports: shared.imports,
+    files: named,
+    enableProjectConfig: !isOnly,
+    enableUserConfig: !isOnly
+  }
+})
+
+const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
+
+const filesOf = (shared: Command.Shared) => Effect.provide(files(shared), NodePath.layer)
+
+/** What is wrong with files is told, and is an error where nothing is left without them. */
+const tell = (shared: Command.Shared, { issues, servers }: ConfigDiscovery.Discovery) =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const faults = issues.filter(({ severity }) => severity === "error")
+    const fatal = faults.find(({ server }) =>
+      server === undefined && (shared.configs.length > 0 || servers.length === 0)
+    )
+    if (fatal !== undefined) {
+      return yield* new McpError.ConfigurationError({
+        server: "(file)",
+        path: Place.of(fatal),
+        detail: fatal.message
+      })
+    }
+    for (const issue of shared.verbose ? issues : faults) {
+      yield* screen.note([
+        { text: issue.severity === "error" ? "invalid: " : "warning: ", style: "warning" },
+        `${Place.of(issue)}: ${issue.message}`
+      ])
+    }
+  })
+
+/**
+ * Looks for servers, and starts none.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const find = <A, E, R>(
+  shared: Command.Shared,
+  use: (found: Found) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | McpError.ConfigurationError, R | Screen.Screen> =>
+  Effect.flatMap(filesOf(shared), (config) => {
+    const found = ConfigDiscovery.layerFiles(config).pipe(
+      Layer.provide(ConfigFiles.layer),
+      Layer.provideMerge(NodeTrust.layer()),
+      Layer.provide(platform),
+      Layer.provide(McpEvent.layer)
+    )
+    return Effect.gen(function*() {
+      const { discover } = yield* ConfigDiscovery.ConfigDiscovery
+      const trust = yield* Trust.Trust
+      const discovery = yield* discover
+      yield* tell(shared, discovery)
+      return yield* use({ discovery, trust })
+    }).pipe(Effect.provide(found))
+  })
+
+/**
+ * The servers that were named, if there are such servers.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const named = (
+  names: ReadonlyArray<string>,
+  { servers }: ConfigDiscovery.Discovery
+): Effect.Effect<ReadonlyArray<ConfigDiscovery.Found>, McpError.NotFound> =>
+  Effect.forEach(names, (name) => {
+    const found = servers.find((one) => one.name === name)
+    return found === undefined
+      ? Effect.fail(
+        new McpError.NotFound({
+          server: "",
+          kind: "server",
+          name,
+          suggestions: nearest(name, servers.map((one) => one.name))
+        })
+      )
+      : Effect.succeed(found)
+  })
+
+const limits = ({ timeout }: Command.Shared): Layer.Layer<never, Usage> =>
+  timeout === undefined
+    ? Layer.catchAll(Limits.layerConfig, (error) =>
+      Layer.fail(
+        new Usage({
+          detail: `A variable of the environment cannot be read: ${String(error).split("\n")[0]}`,
+          next: "Correct MCP_TIMEOUT or MCP_TOOL_TIMEOUT."
+        })
+      ))
+    : Limits.layer({ startupTimeout: timeout, requestTimeout: timeout, toolTimeout: timeout, listTimeout: timeout })
+
+const isSettled = ({ status, toolCount }: McpRuntime.ServerInfo): boolean =>
+  status._tag === "Connected" ? toolCount !== undefined || status.tools !== undefined : status._tag !== "Connecting"
+
+/**
+ * A runtime over what was found, as long as the command uses it; when the command has ended, all servers have.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const use = <A, E, R>(
+  shared: Command.Shared,
+  choose: (found: ConfigDiscovery.Discovery) => Effect.Effect<Choice, E, R>,
+  body: (application: Application) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | Command.Failure, R | Screen.Screen> =>
+  find(shared, ({ discovery, trust }) =>
+    Effect.gen(function*() {
+      const screen = yield* Screen.Screen
+      const config = yield* filesOf(shared)
+      const choice = yield* choose(discovery)
+      const chosen = yield* named(shared.servers, discovery)
+      const wanted = choice.servers ?? (chosen.length === 0 ? undefined : chosen.map(({ name }) => name))
+      const names = wanted === undefined ? undefined : new Set(wanted)
+      if (choice.consent === true && names !== undefined) yield* Asking.consent(trust, names)
+      const layer = NodeMcpRuntime.layerConfigured({
+        config: { ...config, hide: names === undefined ? {} : { where: ({ name }) => !names.has(name) } },
+        follow: choice.follow === true,
+        logs: shared.verbose,
+        replace: Asking.layer(screen)
+      }).pipe(Layer.provide(limits(shared)))
+      return yield* Effect.gen(function*() {
+        const runtime = yield* McpRuntime.McpRuntime
+        const settled = Effect.gen(function*() {
+          yield* runtime.status.pipe(
+            Stream.filter((servers) => servers.every(isSettled)),
+            Stream.runHead,
+            Effect.timeoutOption(shared.timeout ?? defaults.patience),
+            Effect.map(Option.flatten)
+          )
+          return yield* runtime.servers
+        })
+        return yield* body({ discovery, trust, runtime, settled })
+      }).pipe(Effect.provide(layer))
+    }))

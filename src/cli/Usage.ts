@@ -1,0 +1,21 @@
+/**
+ * What is wrong with how the program was called.
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+
+/**
+ * @since 0.1.0
+ * @category errors
+ */
+export class Usage extends Data.TaggedError("Usage")<{
+  /** What is wrong, in one sentence; words that were typed are quoted and escaped when it is shown. */
+  readonly detail: string
+  /** What to do instead. */
+  readonly next?: string | undefined
+}> {
+  override get message(): string {
+    return this.detail
+  }
+}

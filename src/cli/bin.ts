@@ -1,0 +1,28 @@
+#!/usr/bin/env node
+// @effect-diagnostics nodeBuiltinImport:off -- the package's own place on disk is known from this module's URL only
+// @effect-diagnostics strictEffectProvide:off -- this is an entry point
+/**
+ * `mcp-runtime`, as it is installed.
+ *
+ * @since 0.1.0
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Cli from "./Cli.ts"
+import * as ExitCode from "./ExitCode.ts"
+import * as Screen from "./Screen.ts"
+
+declare const PACKAGE_VERSION: string
+
+const program = Effect.flatMap(
+  Screen.device,
+  (device) => Cli.run({ argv: process.argv.slice(2), version: PACKAGE_VERSION, device })
+)
+
+NodeRuntime.runMain(program, {
+  disableErrorReporting: true,
+  disablePrettyLogger: true,
+  // only an interruption ends it otherwise than with a code
+  teardown: (exit, end) => end(Exit.isSuccess(exit) ? Number(exit.value) : ExitCode.interrupted)
+})

@@ -1,0 +1,108 @@
+/**
+ * What a person can do about an error. What happened, and why, is what the error says of itself.
+ *
+ * @internal
+ */
+import * as Duration from "effect/Duration"
+import type * as McpError from "../../McpError.ts"
+import type * as Command from "../Command.ts"
+
+type Failure = Command.Failure
+
+type Table = {
+  readonly [T in Failure["_tag"]]: (error: Extract<Failure, { readonly _tag: T }>) => string | undefined
+}
+
+const asIs = () => undefined
+
+const sent = ({ outcome }: { readonly outcome: McpError.Outcome }): string => {
+  switch (outcome) {
+    case "not-sent":
+      return "Nothing was sent; it can be tried again."
+    case "unknown":
+      return "It may have been carried out all the same: look before you repeat it."
+    case "executed":
+      return "It has been carried out: do not repeat it blindly."
+  }
+}
+
+const after = (retryAfter: Duration.Duration | undefined): string =>
+  retryAfter === undefined ? "Try again later." : `Try again in ${Duration.format(retryAfter)}.`
+
+const word = (name: string): string => /^[\w.@:/-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`
+
+const denied: Record<McpError.PermissionDenied["why"], string> = {
+  rule: "Change the rule in the permissions of the configuration, if it is yours.",
+  unanswered: "Run it on a terminal to be asked, or allow it with a rule in the permissions of the configuration.",
+  refused: "Nothing was sent.",
+  changed: "Look at what it is now with `mcp-runtime show`, and call it again.",
+  crowded: "Wait for the others."
+}
+
+const unavailable: Record<McpError.ServerUnavailable["why"], (server: string) => string> = {
+  disabled: () => "Switch it on in the file that it is configured in; `mcp-runtime list` tells which.",
+  disconnected: () => "Connect it again.",
+  denied: () => "A policy decides that: ask whoever wrote it.",
+  untrusted: (server) => `Look at what it would start, and agree, with \`mcp-runtime approve ${word(server)}\`.`,
+  storm: () => "It was lost and reached again too often: see what it says with --verbose."
+}
+
+const table: Table = {
+  Cancelled: sent,
+  CapabilityMissing: asIs,
+  CircuitOpen: ({ retryAfter }) => after(retryAfter),
+  Closed: sent,
+  ConfigurationError: () => "Correct the file; `mcp-runtime list` tells what is wrong with which line.",
+  ConnectTimeout: () => "See what it says with --verbose; give it longer with --timeout.",
+  ConnectionLost: sent,
+  DockerUnavailable: asIs,
+  Forbidden: () => "Check which rights the credentials in its configuration have.",
+  HttpStatus: sent,
+  InitializeRejected: () => "Check that it is an MCP server, and what it wants from its configuration.",
+  InputRoundsExceeded: () => "Give in the arguments what it asks for.",
+  InvalidArguments: () => "See what it takes with `mcp-runtime show`.",
+  InvalidToolResult: () => "It ran. With --json the result is shown as it came.",
+  MessageTooLarge: ({ direction }) => direction === "sent" ? "Send less." : "Ask for less.",
+  NetworkError: () => "Check the address in its configuration, and whether the server runs.",
+  NotFound: ({ kind, suggestions }) =>
+    (suggestions ?? []).length > 0 ? undefined : kind === "server"
+      ? "See which there are with `mcp-runtime list`."
+      : kind === "tool"
+      ? "See which there are with `mcp-runtime tools`."
+      : undefined,
+  OriginMismatch: () => "Nothing was sent there: correct the address in its configuration if it should be.",
+  Overloaded: () => "Nothing was sent; try again with fewer at once.",
+  PaginationLimit: asIs,
+  PermissionDenied: ({ why }) => denied[why],
+  PolicyDenied: asIs,
+  ProcessExited: ({ outcome, phase }) =>
+    phase === "ready" ? sent({ outcome }) : "Run its command by hand to see what it misses.",
+  ProtocolViolation: () => "This is a fault of the server: tell whoever wrote it.",
+  RateLimited: ({ retryAfter }) => after(retryAfter),
+  RedirectBlocked: () => "Write the address where it leads to into its configuration, if you trust that.",
+  RemoteError: ({ code }) => code === -32602 ? "See what it takes with `mcp-runtime show`." : undefined,
+  RequestTimeout: (error) => `${sent(error)} Give it longer with --timeout.`,
+  RequiredServersFailed: asIs,
+  ServerUnavailable: ({ server, why }) => unavailable[why](server),
+  SessionExpired: sent,
+  SpawnFailed: ({ errno }) =>
+    errno === "ENOENT"
+      ? "Install it, or write its whole path into the configuration."
+      : "Check the command and the folder in its configuration.",
+  StreamInterrupted: sent,
+  TlsError: () => "Check the certificate of the server; plain HTTP is never taken in its place.",
+  ToolError: asIs,
+  ToolQuarantined: () => "Look at what it is now with `mcp-runtime show`, and agree with `mcp-runtime approve`.",
+  TrustNotKept: () =>
+    "Check who may write to the folder for the state of programs ($XDG_STATE_HOME or ~/.local/state).",
+  Unauthorized: () => "Put credentials into its configuration (headers), or sign in.",
+  Unavailable: ({ retryAfter }) => after(retryAfter),
+  UnexpectedContentType: () => "Check the address in its configuration: something else answers there.",
+  UnsupportedProtocolVersion: () => "Update the server.",
+  Usage: ({ next }) => next
+}
+
+/** @internal */
+export const next = <F extends Failure>(error: F): string | undefined =>
+  // the table has, for the tag of an error, what takes that error
+  (table[error._tag] as (error: F) => string | undefined)(error)

@@ -1,0 +1,75 @@
+/**
+ * Asks the person at the terminal, and takes anything but a yes for a no.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import * as Trust from "../../config/Trust.ts"
+import type * as McpError from "../../McpError.ts"
+import * as Approval from "../../safety/Approval.ts"
+import * as Screen from "../Screen.ts"
+
+const yes = (answer: string | undefined): boolean => /^y(es)?$/i.test((answer ?? "").trim())
+
+const label = (text: string): string => `  ${text}: `.padEnd(16)
+
+/** @internal */
+export const candidate = (one: Trust.Candidate): ReadonlyArray<Screen.Line> =>
+  Trust.consent(one).map(({ label: name, level, text }): Screen.Line => [
+    { text: label(name), style: "weak" },
+    { text, style: level === "warning" ? "warning" : "plain" }
+  ])
+
+/**
+ * Shows each of these servers that waits for somebody, and approves those that are agreed to.
+ *
+ * @internal
+ */
+export const consent = (
+  trust: Trust.Trust["Type"],
+  names: ReadonlySet<string>
+): Effect.Effect<void, McpError.NotFound | McpError.TrustNotKept, Screen.Screen> =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    if (!screen.isInteractive) return
+    for (const one of yield* trust.pending) {
+      if (!names.has(one.server)) continue
+      const since = one.why === "new" ? "wants to be started for the first time" : "is not what was agreed to"
+      yield* screen.err([{ text: one.server, style: "strong" }, ` ${since}:`], ...candidate(one))
+      if (yes(yield* screen.ask("Start it, now and from now on? [y/N] "))) yield* trust.approve(one.fingerprint)
+    }
+  })
+
+/** What will be sent is long sometimes; its end may matter most. */
+const most = 4_000
+
+const shown = (args: unknown): ReadonlyArray<string> => {
+  const text = JSON.stringify(args ?? {}, null, 2)
+  const whole = text.length <= most ? text : `${text.slice(0, most / 2)}\n…\n${text.slice(-most / 2)}`
+  return whole.split("\n").map((line) => `    ${line}`)
+}
+
+/**
+ * Who is asked where a rule wants it: the person, or nobody.
+ *
+ * @internal
+ */
+export const layer = (screen: Screen.Screen["Type"]): Layer.Layer<Approval.Approval> =>
+  screen.isInteractive
+    ? Approval.layer((request) =>
+      Effect.gen(function*() {
+        const { args, kind, name, server } = request.subject
+        yield* screen.err(
+          [
+            `A rule wants this ${kind} to be agreed to`,
+            ...(request.rule === undefined ? [] : [` (${request.rule})`]),
+            ":"
+          ],
+          [{ text: label(kind), style: "weak" }, { text: name, style: "strong" }, ` of ${server}`],
+          ...(args === undefined ? [] : [[{ text: label("arguments"), style: "weak" }] as const, ...shown(args)])
+        )
+        return yes(yield* screen.ask("Send it? [y/N] ")) ? { _tag: "Once" as const } : { _tag: "Deny" as const }
+      })
+    )
+    : Approval.layerNobody

@@ -1,0 +1,176 @@
+/**
+ * Reads what was typed. One pass, no guesses: what is not known is an error that says what comes near.
+ *
+ * @internal
+ */
+import * as Duration from "effect/Duration"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as UntrustedText from "../../UntrustedText.ts"
+import type * as Command from "../Command.ts"
+import { Usage } from "../Usage.ts"
+import { nearest, suggestion } from "./nearest.ts"
+import { builtInOptions, sharedOptions } from "./sharedOptions.ts"
+
+/** @internal */
+export type Parsed =
+  | { readonly _tag: "Run"; readonly command: Command.Command; readonly invocation: Command.Invocation }
+  | { readonly _tag: "Help"; readonly command: Command.Command | undefined; readonly isAsked: boolean }
+  | { readonly _tag: "Version" }
+  | { readonly _tag: "Completions"; readonly shell: string }
+
+const quote = (text: string): string => `"${UntrustedText.excerpt(text, 128)}"`
+
+const fail = (detail: string, next?: string) => Either.left(new Usage({ detail, next }))
+
+interface Split {
+  readonly words: ReadonlyArray<string>
+  readonly given: ReadonlyMap<string, ReadonlyArray<string>>
+}
+
+/** Which of the words are options, and what belongs to them. */
+const split = (argv: ReadonlyArray<string>, options: ReadonlyArray<Command.Option>): Either.Either<Split, Usage> => {
+  const byName = new Map<string, Command.Option>()
+  for (const option of options) {
+    byName.set(`--${option.name}`, option)
+    if (option.short !== undefined) byName.set(`-${option.short}`, option)
+  }
+  const words: Array<string> = []
+  const given = new Map<string, Array<string>>()
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at]!
+    if (word === "--") {
+      words.push(...argv.slice(at + 1))
+      break
+    }
+    if (!word.startsWith("-") || word === "-") {
+      words.push(word)
+      continue
+    }
+    const equals = word.startsWith("--") ? word.indexOf("=") : -1
+    const name = equals < 0 ? word : word.slice(0, equals)
+    const option = byName.get(name)
+    if (option === undefined) {
+      return fail(`There is no option ${quote(name)}.`, suggestion(nearest(name, byName.keys())))
+    }
+    const values = given.get(option.name) ?? []
+    given.set(option.name, values)
+    if (option.value === undefined) {
+      if (equals >= 0) return fail(`The option ${quote(name)} takes no value.`)
+      values.push("")
+      continue
+    }
+    const value = equals >= 0 ? word.slice(equals + 1) : argv[++at]
+    if (value === undefined || value === "") {
+      return fail(`The option ${quote(name)} needs a value.`, `Write ${name} ${option.value}.`)
+    }
+    if (option.choices !== undefined && !option.choices.includes(value)) {
+      return fail(
+        `The option ${quote(name)} cannot be ${quote(value)}.`,
+        suggestion(nearest(value, option.choices)) ?? `It is one of ${option.choices.join(", ")}.`
+      )
+    }
+    if (values.length > 0 && option.repeated !== true) return fail(`The option ${quote(name)} is given twice.`)
+    values.push(value)
+  }
+  return Either.right({ words, given })
+}
+
+const units = new Map([["ms", 1], ["s", 1_000], ["m", 60_000], ["h", 3_600_000]])
+
+/**
+ * `500ms`, `30s`, `2m`, `1h`; a number alone is seconds. Effect's own way of writing it is read too.
+ *
+ * @internal
+ */
+export const duration = (text: string): Duration.Duration | undefined => {
+  const short = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim())
+  const read = short === null
+    ? Option.getOrUndefined(Duration.decodeUnknown(text.trim()))
+    : Duration.millis(Number(short[1]) * units.get(short[2] ?? "s")!)
+  return read !== undefined && Duration.greaterThan(read, Duration.zero) ? read : undefined
+}
+
+const invocationOf = ({ given }: Split, args: ReadonlyArray<string>): Either.Either<Command.Invocation, Usage> => {
+  const values = (name: string) => given.get(name) ?? []
+  const value = (name: string) => values(name).at(-1)
+  const isSet = (name: string) => given.has(name)
+  const time = value("timeout")
+  const timeout = time === undefined ? undefined : duration(time)
+  if (time !== undefined && timeout === undefined) {
+    return fail(`${quote(time)} is no duration.`, "Write 500ms, 30s or 2m.")
+  }
+  return Either.right({
+    args,
+    values,
+    value,
+    isSet,
+    shared: {
+      json: isSet("json"),
+      root: value("root"),
+      imports: values("import"),
+      configs: values("config"),
+      servers: values("server"),
+      timeout,
+      quiet: isSet("quiet"),
+      verbose: isSet("verbose"),
+      colour: !isSet("no-color")
+    }
+  })
+}
+
+const tooMany = (command: Command.Command, args: ReadonlyArray<string>): Usage | undefined => {
+  const missing = command.args.filter(({ required }) => required)[args.length]
+  if (missing !== undefined) {
+    return new Usage({
+      detail: `The command "${command.name}" needs ${missing.name.toUpperCase()}: ${missing.about}`,
+      next: `See mcp-runtime ${command.name} --help.`
+    })
+  }
+  const takesAll = command.args.some(({ repeated }) => repeated === true)
+  const extra = takesAll ? undefined : args[command.args.length]
+  return extra === undefined ? undefined : new Usage({
+    detail: `The command "${command.name}" does not know what to do with ${quote(extra)}.`,
+    next: `See mcp-runtime ${command.name} --help.`
+  })
+}
+
+/** @internal */
+export const parse = (
+  argv: ReadonlyArray<string>,
+  commands: ReadonlyArray<Command.Command>
+): Either.Either<Parsed, Usage> => {
+  const always = [...sharedOptions, ...builtInOptions]
+  // an option of a command may stand before it: which one it is, is known only behind that
+  const name = Either.match(split(argv, [...always, ...commands.flatMap(({ options }) => options)]), {
+    onLeft: () => argv.find((word) => !word.startsWith("-")),
+    onRight: ({ words }) => words[0]
+  })
+  const command = commands.find((one) => one.name === name)
+  if (name !== undefined && name !== "help" && command === undefined) {
+    return fail(
+      `There is no command ${quote(name)}.`,
+      suggestion(nearest(name, commands.map((one) => one.name))) ?? "See mcp-runtime --help."
+    )
+  }
+  return Either.flatMap(split(argv, [...always, ...(command?.options ?? [])]), (read) => {
+    const { given, words } = read
+    if (given.has("version")) return Either.right<Parsed>({ _tag: "Version" })
+    const shell = given.get("completions")?.at(-1)
+    if (shell !== undefined) return Either.right<Parsed>({ _tag: "Completions", shell })
+    if (name === "help") {
+      const about = commands.find((one) => one.name === words[1])
+      return words[1] !== undefined && about === undefined
+        ? parse([words[1]], commands)
+        : Either.right<Parsed>({ _tag: "Help", command: about, isAsked: true })
+    }
+    if (given.has("help") || command === undefined) {
+      return Either.right<Parsed>({ _tag: "Help", command, isAsked: given.has("help") })
+    }
+    const args = words.slice(1)
+    const wrong = tooMany(command, args)
+    return wrong === undefined
+      ? Either.map(invocationOf(read, args), (invocation): Parsed => ({ _tag: "Run", command, invocation }))
+      : Either.left(wrong)
+  })
+}

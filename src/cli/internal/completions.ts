@@ -1,0 +1,70 @@
+/**
+ * Scripts that complete what is typed, as @effect/cli writes them.
+ *
+ * @internal
+ */
+import * as Args from "@effect/cli/Args"
+import * as Descriptor from "@effect/cli/CommandDescriptor"
+import * as Options from "@effect/cli/Options"
+import * as Effect from "effect/Effect"
+import type * as Command from "../Command.ts"
+import { sharedOptions } from "./sharedOptions.ts"
+
+const named = ({ about, choices, name, repeated, short, value }: Command.Option): Options.Options<unknown> => {
+  const plain: Options.Options<unknown> = value === undefined
+    ? Options.boolean(name)
+    : choices !== undefined
+    ? Options.choice(name, choices)
+    : value === "FILE"
+    ? Options.file(name)
+    : value === "DIR"
+    ? Options.directory(name)
+    : Options.text(name)
+  const lettered = short === undefined ? plain : Options.withAlias(plain, short)
+  const described = Options.withDescription(lettered, about)
+  return repeated === true ? Options.repeated(described) : value === undefined ? described : Options.optional(described)
+}
+
+const argument = ({ about, name, repeated, required }: Command.Argument): Args.Args<unknown> => {
+  const plain = Args.withDescription(Args.text({ name }), about)
+  return repeated === true ? Args.repeated(plain) : required ? plain : Args.optional(plain)
+}
+
+const described = (command: Command.Command) =>
+  Descriptor.make(
+    command.name,
+    Options.all([...command.options, ...sharedOptions].map(named)),
+    Args.all(command.args.map(argument))
+  ).pipe(Descriptor.withDescription(command.summary))
+
+/** Options that every program of @effect/cli has, and this one does not. */
+const foreign = new Set(["--log-level", "--wizard"])
+
+const without = (lines: ReadonlyArray<string>): ReadonlyArray<string> =>
+  lines.flatMap((line) => {
+    const words = /^(\s*opts=")(.*)"$/.exec(line)
+    if (words !== null) {
+      return [`${words[1]}${words[2]!.split(" ").filter((word) => !foreign.has(word)).join(" ")}"`]
+    }
+    return /--(log-level|wizard)\b| -l (log-level|wizard)\b/.test(line) ? [] : [line]
+  })
+
+/** @internal */
+export const script = (
+  shell: string,
+  commands: ReadonlyArray<Command.Command>
+): Effect.Effect<ReadonlyArray<string>> => Effect.map(written(shell, commands), without)
+
+const written = (shell: string, commands: ReadonlyArray<Command.Command>): Effect.Effect<ReadonlyArray<string>> => {
+  const program = Descriptor.make("mcp-runtime")
+  const [first, ...rest] = commands.map((command) => [command.name, described(command)] as const)
+  const whole = first === undefined ? program : Descriptor.withSubcommands(program, [first, ...rest])
+  switch (shell) {
+    case "zsh":
+      return Descriptor.getZshCompletions(whole, "mcp-runtime")
+    case "fish":
+      return Descriptor.getFishCompletions(whole, "mcp-runtime")
+    default:
+      return Descriptor.getBashCompletions(whole, "mcp-runtime")
+  }
+}

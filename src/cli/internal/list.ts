@@ -1,0 +1,94 @@
+/**
+ * What `mcp-runtime list` does.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import * as Provenance from "../../config/Provenance.ts"
+import type * as McpRuntime from "../../McpRuntime.ts"
+import * as Application from "../Application.ts"
+import type * as Command from "../Command.ts"
+import * as ExitCode from "../ExitCode.ts"
+import * as Screen from "../Screen.ts"
+import { State, stateOf, styleOf } from "./serverState.ts"
+import * as Table from "./table.ts"
+
+/**
+ * The document of `list --json`.
+ *
+ * @internal
+ */
+export const Servers = Schema.Struct({
+  servers: Schema.Array(Schema.Struct({
+    name: Schema.String,
+    transport: Schema.NullOr(Schema.String),
+    scope: Schema.String,
+    state: State,
+    /** Why it is blocked, disabled or invalid. */
+    why: Schema.NullOr(Schema.String),
+    tools: Schema.NullOr(Schema.Number),
+    era: Schema.NullOr(Schema.String),
+    protocolVersion: Schema.NullOr(Schema.String),
+    from: Schema.Struct({
+      provider: Schema.String,
+      path: Schema.NullOr(Schema.String),
+      line: Schema.NullOr(Schema.Number)
+    }),
+    error: Schema.NullOr(Schema.Struct({ tag: Schema.String, message: Schema.String }))
+  }))
+})
+
+type Server = typeof Servers.Type["servers"][number]
+
+const serverOf = (found: ConfigDiscovery.Found, info: McpRuntime.ServerInfo | undefined): Server => {
+  const { state, why } = stateOf(found, info)
+  const { line, path, provider, scope } = found.provenance
+  return {
+    name: found.name,
+    transport: found.config?.transport ?? found.entry?.transport ?? null,
+    scope,
+    state,
+    why: why ?? null,
+    tools: info?.toolCount ?? null,
+    era: info?.era ?? null,
+    protocolVersion: info?.protocolVersion ?? null,
+    from: { provider, path: path ?? null, line: line ?? null },
+    error: info?.error === undefined ? null : { tag: info.error._tag, message: info.error.message }
+  }
+}
+
+const rows = (servers: ReadonlyArray<Server>, found: ReadonlyArray<ConfigDiscovery.Found>) =>
+  servers.map(({ era, name, scope, state, tools, transport, why }, at): ReadonlyArray<Table.Cell> => [
+    { text: name, style: "strong" },
+    transport ?? "-",
+    { text: why === null ? state : `${state} (${why})`, style: styleOf(state) },
+    tools === null ? "-" : String(tools),
+    era ?? "-",
+    scope,
+    found[at]!.provenance.path === undefined
+      ? found[at]!.provenance.provider
+      : Provenance.format(found[at]!.provenance).replace(/ \([a-z]+\)$/, "")
+  ])
+
+/** @internal */
+export const run: Command.Program["run"] = ({ shared }) =>
+  Application.use(shared, () => Effect.succeed({}), ({ discovery, settled }) =>
+    Effect.gen(function*() {
+      const screen = yield* Screen.Screen
+      const infos = new Map((yield* settled).map((info) => [info.name, info]))
+      const found = discovery.servers.filter(({ name }) => shared.servers.length === 0 || shared.servers.includes(name))
+      const servers = found.map((one) => serverOf(one, infos.get(one.name)))
+      if (shared.json) yield* screen.json(Servers, { servers })
+      else if (servers.length === 0) {
+        yield* screen.note("There are no servers here.", "Name a file with --config, or other hosts with --import all.")
+      } else {
+        const header = ["SERVER", "TRANSPORT", "STATE", "TOOLS", "ERA", "SCOPE", "FROM"]
+        yield* screen.out(...Table.lines(header, rows(servers, found), screen.columns))
+        for (const { error } of servers) if (error !== null) yield* screen.note(error.message)
+        const waiting = servers.filter(({ why }) => why === "untrusted").length
+        if (waiting > 0) yield* screen.note(`${waiting} not started: agree to them with mcp-runtime approve.`)
+      }
+      return ExitCode.ok
+    }))

@@ -1,0 +1,64 @@
+// @effect-diagnostics nodeBuiltinImport:off -- this is where the terminal of the process is
+/**
+ * The standard streams of this process.
+ *
+ * @internal
+ */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import { createInterface } from "node:readline"
+import * as HostEnvironment from "../../transport/HostEnvironment.ts"
+import type * as Screen from "../Screen.ts"
+
+const narrow = 80
+
+const nothing: Effect.Effect<string | undefined> = Effect.as(Effect.void, undefined)
+
+/** @internal */
+export const make: Effect.Effect<Screen.Device> = Effect.gen(function*() {
+  const { variables } = yield* HostEnvironment.HostEnvironment
+  const { NO_COLOR, TERM } = variables()
+  const { stderr, stdin, stdout } = process
+  const left = yield* Deferred.make<void>()
+  const streams = { out: stdout, err: stderr }
+  const mayColour = (NO_COLOR ?? "") === "" && TERM !== "dumb"
+
+  // whoever reads may leave early, as `head` does
+  stdout.on("error", () => Deferred.unsafeDone(left, Effect.void))
+  // nobody can be told of that
+  stderr.on("error", () => undefined)
+
+  const write: Screen.Device["write"] = (where, text) =>
+    Effect.async((resume) => {
+      streams[where].write(text, () => resume(Effect.void))
+    })
+
+  return {
+    write,
+    log: (text) => void stderr.write(text),
+    columns: stdout.columns ?? stderr.columns ?? narrow,
+    isTerminal: { out: stdout.isTTY === true, err: stderr.isTTY === true },
+    isInteractive: stdin.isTTY === true && stderr.isTTY === true,
+    colour: { out: mayColour && stdout.isTTY === true, err: mayColour && stderr.isTTY === true },
+    ask: (question) =>
+      Effect.async<string | undefined>((resume) => {
+        const lines = createInterface({ input: stdin, output: stderr, terminal: false })
+        lines.once("line", (line) => resume(Effect.succeed(line)))
+        lines.once("close", () => resume(nothing))
+        stderr.write(question)
+        return Effect.sync(() => lines.close())
+      }).pipe(Effect.ensuring(Effect.sync(() => stdin.pause()))),
+    input: (limit) =>
+      Effect.async<string | undefined>((resume) => {
+        let text = ""
+        const take = (chunk: string) => {
+          text += chunk
+          if (text.length > limit) resume(nothing)
+        }
+        const end = () => resume(Effect.succeed(text))
+        stdin.setEncoding("utf8").on("data", take).once("end", end).once("error", end)
+        return Effect.sync(() => stdin.off("data", take).off("end", end).off("error", end))
+      }).pipe(Effect.ensuring(Effect.sync(() => stdin.pause()))),
+    left: Deferred.await(left)
+  }
+})

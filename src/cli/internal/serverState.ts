@@ -1,0 +1,79 @@
+/**
+ * What a server is doing, in one word for people and programs.
+ *
+ * @internal
+ */
+import * as Schema from "effect/Schema"
+import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import type * as McpRuntime from "../../McpRuntime.ts"
+import type * as Screen from "../Screen.ts"
+
+/** @internal */
+export const State = Schema.Literal(
+  "connected",
+  "connecting",
+  "reconnecting",
+  "idle",
+  "failed",
+  "needs-auth",
+  "blocked",
+  "disabled",
+  "invalid",
+  "closed"
+)
+
+/** @internal */
+export type State = typeof State.Type
+
+interface Told {
+  readonly state: State
+  readonly why?: string | undefined
+}
+
+const words: Record<McpRuntime.ServerInfo["status"]["_tag"], State> = {
+  Blocked: "blocked",
+  Closed: "closed",
+  Connected: "connected",
+  Connecting: "connecting",
+  Disabled: "disabled",
+  Failed: "failed",
+  Idle: "idle",
+  NeedsAuth: "needs-auth",
+  Reconnecting: "reconnecting"
+}
+
+/** @internal */
+export const stateOf = ({ state }: ConfigDiscovery.Found, info: McpRuntime.ServerInfo | undefined): Told => {
+  if (state._tag === "Invalid") return { state: "invalid", why: state.kind }
+  if (info === undefined) {
+    switch (state._tag) {
+      case "Disabled":
+        return { state: "disabled" }
+      case "Denied":
+        return { state: "blocked", why: "denied" }
+      case "Untrusted":
+        return { state: "blocked", why: "untrusted" }
+      case "Ready":
+        return { state: "idle" }
+    }
+  }
+  const { status } = info
+  return { state: words[status._tag], why: status._tag === "Blocked" ? status.why : undefined }
+}
+
+/** @internal */
+export const styleOf = (state: State): Screen.Style => {
+  switch (state) {
+    case "connected":
+      return "good"
+    case "failed":
+    case "invalid":
+    case "needs-auth":
+    case "reconnecting":
+      return "bad"
+    case "blocked":
+      return "warning"
+    default:
+      return "weak"
+  }
+}
