@@ -31,7 +31,7 @@ interface Shelf {
 const leastRemoved = 256
 
 /** What it takes to see that a tool is the same as before, or to take it out, in characters looked at. */
-const glance = 32
+const glance = 8
 
 const mostHits = 100
 
@@ -118,15 +118,15 @@ export const make = ({ limit }: ToolSearch.Options): Effect.Effect<ToolSearch.To
       Effect.gen(function*() {
         const present = shelf
         const wanted = new Map<string, Set<string>>()
-        for (const { server, tool } of tools) {
+        yield* gently(tools, ({ server, tool }) => {
           const names = wanted.get(server)
           if (names === undefined) wanted.set(server, new Set([tool.name]))
           else names.add(tool.name)
-        }
-        const gone = Array.from(present.byId.values())
-          .filter(({ entry }) => wanted.get(entry.server)?.has(entry.tool.name) !== true)
-        yield* gently(gone, (item) => {
-          take(present, item)
+          return glance
+        })
+        yield* gently(Array.from(present.byId.values()), (item) => {
+          const { server, tool } = item.entry
+          if (wanted.get(server)?.has(tool.name) !== true) take(present, item)
           return glance
         })
         yield* gently(tools, (entry) => add(present, entry))

@@ -21,8 +21,8 @@ const pairs = (text: string): ReadonlyArray<string> => {
 }
 
 /**
- * The words of a stretch, in lower case. A name in camel case is its parts. In prose, where it begins with a capital it is a brand, and one word. With digits
- * in it, and with two parts, it is one word as well: `k8s`, `JavaScript`.
+ * The words of a stretch, in lower case. A name in camel case is its parts. In prose, where it begins with a capital it
+ * is a brand, and one word. With digits in it, and with two parts, it is one word as well: `k8s`, `JavaScript`.
  *
  * @internal
  */
