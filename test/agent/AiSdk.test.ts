@@ -3,6 +3,7 @@ import { convertToModelMessages, generateText, stepCountIs, tool, type ToolSet }
 import { MockLanguageModelV3 } from "ai/test"
 import { Cause, Effect, Exit, Runtime, Scope } from "effect"
 import * as AiSdk from "../../src/agent/AiSdk.ts"
+import * as ToolHandler from "../../src/agent/ToolHandler.ts"
 import * as Adapters from "../support/adapters.ts"
 
 type Generated = Awaited<ReturnType<MockLanguageModelV3["doGenerate"]>>
@@ -190,14 +191,26 @@ describe("the tools of the AI SDK", () => {
       })
     ))
 
-  it.scoped("ask for approval in the SDK only where the application wants that", () =>
-    Adapters.run(() =>
+  it.scoped("ask for approval in the SDK only where the application wants that, and somebody has to agree", () =>
+    Adapters.run(({ handler }) =>
       Effect.gen(function*() {
-        const without = yield* (yield* AiSdk.make()).toolSet()
-        const asking = yield* (yield* AiSdk.make({ needsApproval: true })).toolSet()
-        assert.isFalse("needsApproval" in without["mcp__one__echo"]!)
-        assert.strictEqual(asking["mcp__one__echo"]!.needsApproval, false)
-        assert.strictEqual(asking["read_mcp_resource"]!.needsApproval, false)
+        const asking = ToolHandler.ToolHandler.of({
+          ...handler,
+          definitions: (options) =>
+            Effect.map(handler.definitions(options), (all) => ({
+              ...all,
+              tools: all.tools.map((one) => ({ ...one, requiresApproval: one.name === "mcp__one__echo" }))
+            }))
+        })
+        const toolSet = (options?: Partial<AiSdk.Options>) =>
+          AiSdk.make(options).pipe(
+            Effect.flatMap((sdk) => sdk.toolSet()),
+            Effect.provideService(ToolHandler.ToolHandler, asking)
+          )
+        assert.isUndefined((yield* toolSet())["mcp__one__echo"]!.needsApproval)
+        const tools = yield* toolSet({ needsApproval: true })
+        assert.strictEqual(tools["mcp__one__echo"]!.needsApproval, true)
+        assert.strictEqual(tools["mcp__one__draw"]!.needsApproval, false)
       })
     ))
 

@@ -208,6 +208,13 @@ describe("the schemas of published tools", () => {
     })
   }
 
+  it("are made once, for all turns of a model", () => {
+    const [first, second] = [1, 2].map(() => ToolDefinitions.openAiResponses(published, { strict: true }).tools)
+    for (const [at, { parameters }] of first!.entries()) {
+      assert.strictEqual(parameters["properties"], second![at]!.parameters["properties"])
+    }
+  })
+
   it("take what they took before", () => {
     let taken = 0
     for (const [at, { inputSchema, name }] of published.entries()) {

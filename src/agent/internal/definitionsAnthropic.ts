@@ -6,9 +6,8 @@
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as ToolDefinitions from "../ToolDefinitions.ts"
 import type * as ToolHandler from "../ToolHandler.ts"
+import * as Made from "./definitionsMade.ts"
 import * as Names from "./definitionsNames.ts"
-import * as Root from "./definitionsRoot.ts"
-import * as Plain from "./definitionsSchema.ts"
 import * as Media from "./media.ts"
 
 const names = /^[a-zA-Z0-9_-]{1,128}$/
@@ -21,7 +20,7 @@ export const offer = (
   const named = Names.tools(definitions, names)
   const before = new Map<string, ReadonlyMap<string, string>>()
   const tools = Array.from(named, ([name, { description, inputSchema }]): ToolDefinitions.AnthropicTool => {
-    const properties = Names.properties(Root.make(Plain.make(inputSchema, { inline })))
+    const properties = Names.properties(Made.plain(inputSchema, { inline }))
     before.set(name, properties.before)
     return { name, description, input_schema: { ...properties.schema, type: "object" } }
   })

@@ -8,9 +8,8 @@ import * as Schema from "effect/Schema"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as ToolDefinitions from "../ToolDefinitions.ts"
 import type * as ToolHandler from "../ToolHandler.ts"
+import * as Made from "./definitionsMade.ts"
 import * as Names from "./definitionsNames.ts"
-import * as Root from "./definitionsRoot.ts"
-import * as Plain from "./definitionsSchema.ts"
 import * as Strict from "./definitionsStrict.ts"
 import * as Media from "./media.ts"
 
@@ -43,9 +42,9 @@ const prepare = (
   const named = Names.tools(definitions, names)
   const plans = new Map<string, Strict.Plan>()
   const tools = Array.from(named, ([name, { description, inputSchema }]): Prepared => {
-    const made = strict ? Strict.make(Root.make(Plain.make(inputSchema, { inline: true }))) : undefined
+    const made = strict ? Made.strict(inputSchema) : undefined
     if (made !== undefined) plans.set(name, made.plan)
-    const parameters = made?.schema ?? Root.make(Plain.make(inputSchema, { inline }))
+    const parameters = made?.schema ?? Made.plain(inputSchema, { inline })
     return { name, description, parameters: { ...parameters }, strict: made !== undefined }
   })
   return {
