@@ -16,7 +16,8 @@ import type * as ToolHandler from "./ToolHandler.ts"
  * @category models
  */
 export interface Offer<Tool, Answer> {
-  readonly tools: ReadonlyArray<Tool>
+  /** For the request as it is. */
+  readonly tools: Array<Tool>
   /** All calls in an answer, those of other tools as they are; `ToolHandler.canHandle` says which are for us. */
   readonly calls: (answer: Answer, session?: string) => ReadonlyArray<ToolHandler.Call>
 }
