@@ -113,7 +113,6 @@ describe("every module of src", () => {
       [/^(ai|@ai-sdk\/.*)(\/|$)/, /^agent\/AiSdk\.ts$/],
       [/^@langchain\//, /^agent\/LangChain\.ts$/],
       [/^(smol-toml|yaml)/, /^config\/internal\//],
-      [/^minisearch/, /^tools\/internal\/searchEngine\.ts$/],
       [/^gpt-tokenizer/, /^safety\/internal\/tiktoken\.ts$/]
     ]
     const faults = each((source) =>
