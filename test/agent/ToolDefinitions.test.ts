@@ -382,7 +382,7 @@ describe("a strict schema", () => {
       },
       required: ["needed"]
     })], { strict: true })
-    const [{ function: tool }] = offer.tools as readonly [ToolDefinitions.OpenAiChatTool]
+    const tool = offer.tools[0]!.function
     assert.isTrue(tool.strict)
     assert.deepStrictEqual(tool.parameters, {
       type: "object",
