@@ -4,10 +4,18 @@
  * @since 0.1.0
  */
 import type * as Command from "./Command.ts"
+import * as Call from "./commands/Call.ts"
 import * as List from "./commands/List.ts"
+import * as Show from "./commands/Show.ts"
+import * as Tools from "./commands/Tools.ts"
 
 /**
  * @since 0.1.0
  * @category defaults
  */
-export const all: ReadonlyArray<Command.Command> = [List.command]
+export const all: ReadonlyArray<Command.Command> = [
+  List.command,
+  Tools.command,
+  Show.command,
+  Call.command
+]

@@ -74,8 +74,11 @@ export class Screen extends Context.Tag("effect-mcp-runtime/cli/Screen")<Screen,
   readonly json: <A, I>(shape: Schema.Schema<A, I>, value: A) => Effect.Effect<void>
   /** One line of a stream of documents. */
   readonly jsonLine: <A, I>(shape: Schema.Schema<A, I>, value: A) => Effect.Effect<void>
-  /** One line that takes the place of the one before, where there is a terminal; nothing takes it away. */
-  readonly progress: (line: Line | undefined) => Effect.Effect<void>
+  /**
+   * One line that takes the place of the one before, where there is a terminal; nothing takes it away. It waits for
+   * nobody, so that whatever makes progress can call it.
+   */
+  readonly progress: (line: Line | undefined) => void
   /** Characters of a line; without a terminal, as many as there are. */
   readonly columns: number
   readonly isTerminal: boolean
@@ -126,13 +129,12 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
     note: (...lines) => options.quiet ? Effect.void : write("err", lines),
     json: document(2),
     jsonLine: document(0),
-    progress: (line) =>
-      Effect.suspend(() => {
-        if (!device.isTerminal.err || options.quiet || (line === undefined && !isShowing)) return Effect.void
-        isShowing = line !== undefined
-        const text = line === undefined ? "" : Styled.cut(line, device.columns - 1, options.colour && device.colour.err)
-        return device.write("err", clear + text)
-      }),
+    progress: (line) => {
+      if (!device.isTerminal.err || options.quiet || (line === undefined && !isShowing)) return
+      isShowing = line !== undefined
+      const text = line === undefined ? "" : Styled.cut(line, device.columns - 1, options.colour && device.colour.err)
+      device.log(clear + text)
+    },
     columns: device.isTerminal.out ? device.columns : Number.POSITIVE_INFINITY,
     isTerminal: device.isTerminal.out,
     isInteractive: device.isInteractive,

@@ -1,0 +1,123 @@
+// @effect-diagnostics strictEffectProvide:off -- a file is read only where one is named
+/**
+ * What `mcp-runtime config validate` does.
+ *
+ * @internal
+ */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import * as ConfigFiles from "../../config/ConfigFiles.ts"
+import type * as ConfigIssue from "../../config/ConfigIssue.ts"
+import * as Dialect from "../../config/Dialect.ts"
+import * as McpError from "../../McpError.ts"
+import type * as Command from "../Command.ts"
+import * as ExitCode from "../ExitCode.ts"
+import * as Screen from "../Screen.ts"
+import { Usage } from "../Usage.ts"
+import * as Discovered from "./discovered.ts"
+import * as IssueShape from "./issueShape.ts"
+import { nearest, suggestion } from "./nearest.ts"
+
+/**
+ * The document of `config validate --json`.
+ *
+ * @internal
+ */
+export const Validated = Schema.Struct({
+  file: Schema.String,
+  /** Whose format it was read as. */
+  host: Schema.NullOr(Schema.String),
+  valid: Schema.Boolean,
+  servers: Schema.Array(Schema.String),
+  issues: Schema.Array(IssueShape.Issue)
+})
+
+const stdin = "-"
+
+/** What is given without a name is read as what a file of this name would be. */
+const unnamed = "/mcp-client.jsonc"
+
+const unreadable = (file: string, detail: string) => new McpError.ConfigurationError({ server: "(file)", path: file, detail })
+
+interface Given {
+  readonly path: string
+  readonly bytes: Uint8Array
+}
+
+const typed = (host: string | undefined): Effect.Effect<Given, McpError.ConfigurationError, Screen.Screen> =>
+  Effect.flatMap(Screen.Screen, ({ input }) =>
+    Effect.flatMap(input(ConfigFiles.defaults.maxBytes), (text) => {
+      const ending = Dialect.find(host ?? "native")?.format ?? "jsonc"
+      return text === undefined
+        ? Effect.fail(unreadable(stdin, "the standard input is too long for a configuration"))
+        : Effect.succeed({
+          path: host === undefined ? unnamed : `/config.${ending}`,
+          bytes: new TextEncoder().encode(text)
+        })
+    }))
+
+const read = (file: string): Effect.Effect<Given, McpError.ConfigurationError> =>
+  Effect.gen(function*() {
+    const path = (yield* Path.Path).resolve(file)
+    // who else may write to it is not the question here
+    const content = yield* (yield* ConfigFiles.make()).read(path, { origin: "workspace" })
+    if (content === undefined) return yield* unreadable(file, "there is no such file")
+    if (content._tag === "Refused") return yield* unreadable(file, content.detail)
+    return { path, bytes: content.bytes }
+  }).pipe(Effect.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
+
+const known = (host: string | undefined): Effect.Effect<void, Usage> =>
+  host === undefined || Dialect.find(host) !== undefined
+    ? Effect.void
+    : Effect.fail(
+      new Usage({
+        detail: `There is no host "${host}".`,
+        next: suggestion(nearest(host, Dialect.all.map((dialect) => dialect.host))) ??
+          `It is one of ${Dialect.all.map((dialect) => dialect.host).join(", ")}.`
+      })
+    )
+
+const verdict = (
+  { servers }: ConfigDiscovery.Discovery,
+  issues: ReadonlyArray<ConfigIssue.ConfigIssue>,
+  host: string | null
+): Screen.Line => {
+  const isValid = issues.every(({ severity }) => severity !== "error")
+  const many = `${servers.length} ${servers.length === 1 ? "server" : "servers"}`
+  const counted = IssueShape.count(issues)
+  return [
+    { text: isValid ? "valid" : "invalid", style: isValid ? "good" : "bad" },
+    `: ${many}${host === null ? "" : `, read as ${host}`}${counted === "" ? "" : `; ${counted}`}`
+  ]
+}
+
+/** @internal */
+export const run = (
+  file: string,
+  { shared, value }: Command.Invocation
+): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const host = value("host")
+    yield* known(host)
+    const given = yield* file === stdin ? typed(host) : read(file)
+    const discovery = yield* Discovered.only({ ...given, host })
+    const issues = discovery.issues.map((issue) => issue.path === given.path ? { ...issue, path: file } : issue)
+    const readAs = discovery.files[0]?.provider ?? host ?? null
+    const valid = issues.every(({ severity }) => severity !== "error")
+    if (shared.json) {
+      yield* screen.json(Validated, {
+        file,
+        host: readAs,
+        valid,
+        servers: discovery.servers.map(({ name }) => name),
+        issues: issues.map(IssueShape.of)
+      })
+    } else yield* screen.out(verdict(discovery, issues, readAs), ...IssueShape.lines(issues))
+    return valid ? ExitCode.ok : ExitCode.config
+  })

@@ -1,0 +1,68 @@
+/**
+ * What is wrong with a file, for people and programs.
+ *
+ * @internal
+ */
+import * as Schema from "effect/Schema"
+import type * as ConfigIssue from "../../config/ConfigIssue.ts"
+import type * as Screen from "../Screen.ts"
+import * as Place from "./place.ts"
+
+/** @internal */
+export const Issue = Schema.Struct({
+  severity: Schema.Literal("error", "warning"),
+  /** A word to decide on. */
+  kind: Schema.String,
+  path: Schema.NullOr(Schema.String),
+  line: Schema.NullOr(Schema.Number),
+  server: Schema.NullOr(Schema.String),
+  /** The field within the entry, or the key within the file. */
+  at: Schema.NullOr(Schema.String),
+  provider: Schema.String,
+  scope: Schema.String,
+  message: Schema.String
+})
+
+/** @internal */
+export const of = (
+  { at, kind, line, message, path, provider, scope, server, severity }: ConfigIssue.ConfigIssue
+): typeof Issue.Type => ({
+  severity,
+  kind,
+  path: path ?? null,
+  line: line ?? null,
+  server: server ?? null,
+  at: at ?? null,
+  provider,
+  scope,
+  message
+})
+
+/**
+ * The place on a line of its own, so that an editor finds it, and the sentence below.
+ *
+ * @internal
+ */
+export const lines = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): ReadonlyArray<Screen.Line> =>
+  issues.flatMap((issue): ReadonlyArray<Screen.Line> => [
+    `  ${Place.of(issue)}`,
+    [
+      "    ",
+      { text: issue.severity, style: issue.severity === "error" ? "bad" : "warning" },
+      `: ${issue.message}`
+    ]
+  ])
+
+/**
+ * `2 errors, 1 warning`, or nothing.
+ *
+ * @internal
+ */
+export const count = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): string => {
+  const errors = issues.filter(({ severity }) => severity === "error").length
+  const warnings = issues.length - errors
+  return [
+    ...(errors === 0 ? [] : [`${errors} ${errors === 1 ? "error" : "errors"}`]),
+    ...(warnings === 0 ? [] : [`${warnings} ${warnings === 1 ? "warning" : "warnings"}`])
+  ].join(", ")
+}

@@ -1,0 +1,111 @@
+/**
+ * The tool that a person names, on the server that has it.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import * as McpError from "../../McpError.ts"
+import type * as McpRuntime from "../../McpRuntime.ts"
+import type * as ToolCatalog from "../../tools/ToolCatalog.ts"
+import * as Application from "../Application.ts"
+import type * as Command from "../Command.ts"
+import * as Screen from "../Screen.ts"
+import { Usage } from "../Usage.ts"
+import { format, identify, type Identity } from "./toolRef.ts"
+
+/** @internal */
+export const identityOf = (
+  ref: string,
+  { servers }: ConfigDiscovery.Discovery
+): Identity | undefined => identify(ref, servers.map(({ name }) => name))
+
+/**
+ * Only the server that is named has to start; a tool alone could be anywhere.
+ *
+ * @internal
+ */
+export const choice = (
+  ref: string,
+  discovery: ConfigDiscovery.Discovery,
+  shared: Command.Shared
+): Effect.Effect<Application.Choice, Command.Failure> =>
+  Effect.gen(function*() {
+    const server = identityOf(ref, discovery)?.server
+    if (server === undefined) return { consent: shared.servers.length > 0 }
+    const [found] = yield* Application.named([server], discovery)
+    if (found !== undefined) yield* usable(found, discovery)
+    return { servers: [server], consent: true }
+  })
+
+/**
+ * An entry that cannot be used has its reason in the file, and nothing else is to be waited for.
+ *
+ * @internal
+ */
+export const usable = (
+  { name, provenance, state }: ConfigDiscovery.Found,
+  { issues }: ConfigDiscovery.Discovery
+): Effect.Effect<void, McpError.ConfigurationError> => {
+  if (state._tag !== "Invalid") return Effect.void
+  const issue = issues.find(({ server, severity }) => server === name && severity === "error")
+  return Effect.fail(
+    new McpError.ConfigurationError({
+      server: name,
+      path: provenance.path ?? provenance.provider,
+      detail: issue?.message ?? `its entry cannot be used (${state.kind})`
+    })
+  )
+}
+
+/**
+ * Why a server has nothing to offer.
+ *
+ * @internal
+ */
+export const reasonOf = ({ error, server, status }: ToolCatalog.Missing): McpError.RuntimeError => {
+  if (error !== undefined) return error
+  const why = status._tag === "Blocked" ? status.why : status._tag === "Disabled" ? "disabled" : "disconnected"
+  const detail: Record<typeof why, string> = {
+    denied: "a policy denies it",
+    untrusted: "nobody has agreed to it yet",
+    disabled: "it is switched off",
+    disconnected: "it is not connected"
+  }
+  return new McpError.ServerUnavailable({ server, why, detail: detail[why] })
+}
+
+/** @internal */
+export const tool = (
+  ref: string,
+  { discovery, runtime }: Application.Application
+): Effect.Effect<McpRuntime.RuntimeTool, Command.Failure, Screen.Screen> =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const identity = identityOf(ref, discovery)
+    screen.progress("connecting…")
+    if (identity === undefined) {
+      const [only, ...others] = (yield* runtime.tools).toolsByName.get(ref) ?? []
+      if (only !== undefined && others.length === 0) return only
+      if (only !== undefined) {
+        const names = [only, ...others].map(({ server, tool }) => format({ server, tool: tool.name }))
+        return yield* new Usage({
+          detail: `More than one server has a tool "${ref}".`,
+          next: `Say which: ${names.join(", ")}.`
+        })
+      }
+    }
+    return yield* Effect.catchTag(runtime.tool(identity ?? ref), "NotFound", (error) =>
+      Effect.gen(function*() {
+        const { missing } = yield* runtime.tools
+        const absent = missing.find(({ server }) => server === identity?.server)
+        if (absent !== undefined) return yield* reasonOf(absent)
+        for (const one of missing) yield* screen.note(`not looked at: ${reasonOf(one).message}`)
+        const known = discovery.servers.map(({ name }) => name)
+        const suggestions = (error.suggestions ?? []).map((name) => {
+          const near = identify(name, known)
+          return near === undefined ? name : format(near)
+        })
+        return yield* new McpError.NotFound({ server: error.server, kind: "tool", name: error.name, suggestions })
+      }))
+  }).pipe(Effect.ensuring(Effect.map(Screen.Screen, (screen) => screen.progress(undefined))))
