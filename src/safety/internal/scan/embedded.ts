@@ -36,8 +36,9 @@ const entities: ReadonlyMap<string, string> = new Map([
   ["zerowidthspace", ""]
 ])
 
+/** The backslashes are counted, since a run of any length would be read again from each of them. */
 const escapes =
-  /&#x([0-9a-fA-F]{1,6});?|&#(\d{1,7});?|&([a-zA-Z]{2,14});|((?:%[0-9a-fA-F]{2})+)|\\+u\{([0-9a-fA-F]{1,6})\}|\\+u([0-9a-fA-F]{4})|\\+x([0-9a-fA-F]{2})|\\+([/])|((?:=[0-9A-F]{2})+)/g
+  /&#x([0-9a-fA-F]{1,6});?|&#(\d{1,7});?|&([a-zA-Z]{2,14});|((?:%[0-9a-fA-F]{2})+)|\\{1,4}u\{([0-9a-fA-F]{1,6})\}|\\{1,4}u([0-9a-fA-F]{4})|\\{1,4}x([0-9a-fA-F]{2})|\\{1,4}([/])|((?:=[0-9A-F]{2})+)/g
 
 const character = (digits: string, base: number): string => {
   const point = Number.parseInt(digits, base)
