@@ -5,6 +5,7 @@
  */
 import type * as Command from "./Command.ts"
 import * as Call from "./commands/Call.ts"
+import * as Config from "./commands/Config.ts"
 import * as List from "./commands/List.ts"
 import * as Show from "./commands/Show.ts"
 import * as Tools from "./commands/Tools.ts"
@@ -17,5 +18,6 @@ export const all: ReadonlyArray<Command.Command> = [
   List.command,
   Tools.command,
   Show.command,
-  Call.command
+  Call.command,
+  Config.command
 ]

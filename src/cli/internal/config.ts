@@ -21,7 +21,10 @@ const overview = ({ shared }: Command.Invocation) =>
     const discovery = yield* Discovered.look(shared)
     if (shared.json) yield* screen.json(Found.Found, Found.of(discovery))
     else if (discovery.files.length + discovery.issues.length + discovery.servers.length === 0) {
-      yield* screen.note("There are no configurations here.", "Name a file with --config, or other hosts with --import all.")
+      yield* screen.note(
+        "There are no configurations here.",
+        "Name a file with --config, or other hosts with --import all."
+      )
     } else yield* screen.out(...Found.lines(discovery))
     return ExitCode.ok
   })
@@ -43,7 +46,10 @@ export const run: Command.Program["run"] = (invocation) => {
       return overview(invocation)
     case "validate":
       return file === undefined
-        ? wrong("The file to validate is not named.", "Write mcp-runtime config validate FILE, or - for what is piped in.")
+        ? wrong(
+          "The file to validate is not named.",
+          "Write mcp-runtime config validate FILE, or - for what is piped in."
+        )
         : Validate.run(file, invocation)
     case "schema":
       return file === undefined ? schema : wrong("The schema is of no file.")

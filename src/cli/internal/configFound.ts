@@ -162,13 +162,18 @@ export const lines = (discovery: ConfigDiscovery.Discovery): ReadonlyArray<Scree
       files.flatMap(({ path, provider, scope, servers, stale }): ReadonlyArray<Screen.Line> => [
         `  ${path}`,
         [{
-          text: `    ${provider}, ${scope}: ${servers} ${servers === 1 ? "server" : "servers"}${stale ? ", stale" : ""}`,
+          text: `    ${provider}, ${scope}: ${servers} ${servers === 1 ? "server" : "servers"}${
+            stale ? ", stale" : ""
+          }`,
           style: "weak"
         }]
       ])
     ),
     ...Scope.order.flatMap((scope) =>
-      titled(`Servers of scope ${scope}`, servers.filter(({ provenance }) => provenance.scope === scope).flatMap(server))
+      titled(
+        `Servers of scope ${scope}`,
+        servers.filter(({ provenance }) => provenance.scope === scope).flatMap(server)
+      )
     ),
     ...titled(`Issues (${counted})`, IssueShape.lines(issues)),
     ...titled(

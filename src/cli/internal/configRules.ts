@@ -28,7 +28,9 @@ export const matcher = (of: ServerPolicy.Matcher): string => {
 export const policy = (of: ServerPolicy.Policy): ReadonlyArray<string> => [
   ...(of.broken ? ["allows nothing, because it could not be read"] : []),
   ...of.deny.map((one) => `denies ${matcher(one)}`),
-  ...of.ordered.map(({ action, matcher: one }) => `${action === "allow" ? "then allows" : "then denies"} ${matcher(one)}`),
+  ...of.ordered.map(({ action, matcher: one }) =>
+    `${action === "allow" ? "then allows" : "then denies"} ${matcher(one)}`
+  ),
   ...(of.allow.length === 0 ? [] : [`allows only ${of.allow.map(matcher).join(", or ")}`]),
   ...(of.managedOnly ? ["makes the lists of others void"] : []),
   ...Array.from(of.identities ?? [], ([name, one]) => `binds the name ${name} to ${matcher(one)}`)

@@ -39,10 +39,11 @@ export const Validated = Schema.Struct({
 
 const stdin = "-"
 
-/** What is given without a name is read as what a file of this name would be. */
-const unnamed = "/mcp-client.jsonc"
+/** What is given without a name is read like a file of this name. */
+const unnamed = "/stdin/mcp-client.jsonc"
 
-const unreadable = (file: string, detail: string) => new McpError.ConfigurationError({ server: "(file)", path: file, detail })
+const unreadable = (file: string, detail: string) =>
+  new McpError.ConfigurationError({ server: "(file)", path: file, detail })
 
 interface Given {
   readonly path: string
@@ -56,7 +57,7 @@ const typed = (host: string | undefined): Effect.Effect<Given, McpError.Configur
       return text === undefined
         ? Effect.fail(unreadable(stdin, "the standard input is too long for a configuration"))
         : Effect.succeed({
-          path: host === undefined ? unnamed : `/config.${ending}`,
+          path: host === undefined ? unnamed : `/stdin/config.${ending}`,
           bytes: new TextEncoder().encode(text)
         })
     }))
