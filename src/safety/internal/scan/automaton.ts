@@ -5,6 +5,7 @@
  * @internal
  */
 import type { Category, Level } from "../../InjectionScan.ts"
+import { indirect, named as alsoNamed } from "./indirect.ts"
 import { languages } from "./languages.ts"
 import { Lexicon } from "./lexicon.ts"
 import { named, rules } from "./rules.ts"
@@ -98,10 +99,10 @@ for (const [name, words] of Object.entries(vocabulary)) {
 for (const [name, lists] of Object.entries(languages)) {
   for (const list of lists) for (const word of list.split(" ")) lexicon.add(word, lexicon.concept(name))
 }
-for (const [name, words] of Object.entries(named)) {
+for (const [name, words] of [...Object.entries(named), ...Object.entries(alsoNamed)]) {
   for (const word of words.split(" ")) lexicon.add(word, lexicon.concept(name))
 }
-for (const [category, levels] of Object.entries(rules)) {
+for (const [category, levels] of [...Object.entries(rules), ...Object.entries(indirect)]) {
   for (const [level, texts] of Object.entries(levels)) {
     for (const text of texts) compile(text, category as Category, level as Level)
   }
@@ -129,7 +130,7 @@ for (const [words, concept] of slipping) {
   }
 }
 const markNames =
-  "CHAT SYSROLE TURN NEWHEAD INSTRHEAD RESPHEAD BEGINSYS ENDMARK ENDUNTRUSTED ENDTAG HEAVYTAG TURNTAG CALLTAG RESULTTAG SYSJSON TURNJSON IMAGE LINK SECRETPATH SETTINGSPATH URL URLDATA HOST EMAIL PATH SNAKE"
+  "CHAT SYSROLE TURN NEWHEAD INSTRHEAD RESPHEAD BEGINSYS ENDMARK ENDUNTRUSTED ENDTAG HEAVYTAG TURNTAG CALLTAG RESULTTAG SYSJSON TURNJSON IMAGE LINK SECRETPATH SETTINGSPATH URL URLDATA HOST EMAIL PATH SNAKE SAMPLEPATH UNSAFESETTING"
 for (const name of markNames.split(" ")) lexicon.add(`${markPrefix}${name.toLowerCase()}`, lexicon.concept(name))
 
 const ignore = lexicon.concept("IGNORE")

@@ -33,7 +33,7 @@ export const languages = {
     // East and South-East Asian
     "忽略 忽视 忽視 无视 無視 忘记 忘記 忘掉 不要理会 不要理會 抛弃 拋棄 不要遵守 不要遵循 别管 別管 别理 别理会 不必理会 撤销 不用理会 作废 无须理会 跳过 取消 覆盖",
     "無視し 無視する 忘れて 忘れる 忘れなさい 破棄 従わない 従わず 取り消",
-    "무시* 잊어* 잊으* 따르지_마* 취소하* 폐기* 신경_쓰지_마*",
+    "무시* 잊고 잊은* 잊도록 잊어* 잊으* 따르지_마* 취소하* 폐기* 신경_쓰지_마*",
     "bo_qua phot_lo hay_quen quen_di quen_het quen_moi khong_lam_theo lo_di",
     "abaikan lupakan jangan_ikuti hiraukan jangan_hiraukan kesampingkan batalkan kalimutan huwag_pansinin balewalain puuza sahau",
     "เพิกเฉย ละเว้น ลืม ไม่ต้องสนใจ อย่าสนใจ ไม่สนใจ มองข้าม"
@@ -89,6 +89,11 @@ export const languages = {
     "huong_dan chi_dan chi_thi lenh quy_tac menh_lenh yeu_cau",
     "instruksi petunjuk perintah aturan arahan panduan tagubilin utos panuto maagizo maelekezo",
     "คำสั่ง คำแนะนำ กฎ คำชี้แนะ ข้อกำหนด"
+  ],
+  // What was told, where no word for an order stands.
+  XTOLD: [
+    "foi_dito te_han_dicho te_dijeron dit dite dites explique dicho dijeron dijo indicado ordenado pedido dito disse disseram instruido detto gesagt mitgeteilt gesagte aufgetragen gezegd sagt fortalt powiedziano powiedzieli receno rekli",
+    "сказано сказали сказал велено говорили казали soylenen soylendi söylediği قيل اخبروك אמרו נאמר گفته कहा बताया 告诉 告訴 说过 說過 言われた 言われ 들은 말한 noi dikatakan diberitahu"
   ],
   // Keeping it from the person, and giving secrets away, where a language has few words for it.
   XSECRECY: [

@@ -35,6 +35,9 @@ const callTags = set(
 const resultTags = set(
   "tool_result tool_results tool_response tool_output function_results function_result function_response observation"
 )
+const userTags = set(
+  "user_query user_message user_input user_prompt user_request user_turn human_message human_input user_instruction user_instructions user_command"
+)
 const turnTags = set("start_of_turn end_of_turn bos eos start_header_id eot_id human_turn assistant_turn turn")
 
 const isLetter = (code: number): boolean => (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39)
@@ -75,7 +78,8 @@ export class Marks {
     if (words.length > 0 && words.length <= 4) {
       const closed = after === ":" || (after === "]" && before.includes("[")) ||
         (after === "" && before.includes("#")) ||
-        (after === ">" && before.includes("<<"))
+        (after === ">" && before.includes("<<")) ||
+        ((after === "-" || after === "=" || after === "*" || after === "") && /[-=*]{3}/.test(before))
       const nouns = words.slice(1).every((word) => roleNouns.has(word) || systemRoles.has(word))
       if (closed && nouns && systemRoles.has(words[0]!)) marks.push({ name: "SYSROLE", end })
       else if (closed && turnRoles.has(words[0]!)) {
@@ -96,7 +100,11 @@ export class Marks {
       }
     }
     const border = words[0]
-    if (decorated || /^(begin|end) (of )?(system|untrusted|tool|data|trusted|document)/.test(head)) {
+    if (
+      decorated ||
+      /^(begin|end) (of )?(system|untrusted|tool|data|trusted|document|input|output|context|external|retrieved|result|search|user|quoted|webpage|web page)/
+        .test(head)
+    ) {
       if (words.length >= 2 && words.length <= 7 && hasAny(words.slice(1), borderWords)) {
         if (border === "begin" || border === "start") {
           if (hasAny(words, set("system instructions trusted prompt"))) marks.push({ name: "BEGINSYS", end })
@@ -156,7 +164,7 @@ export class Marks {
     else if (callTags.has(name)) tell("CALLTAG", end)
     else if (resultTags.has(name)) tell("RESULTTAG", end)
     else if (heavyTags.has(name) || (words.length > 1 && hasAny(words, heavyTags))) tell("HEAVYTAG", end)
-    else if (name === "user" || name === "human") tell("TURNTAG", end)
+    else if (name === "user" || name === "human" || userTags.has(name)) tell("TURNTAG", end)
     else return from
     return end
   }

@@ -11,11 +11,23 @@ const secrets =
 const settings =
   /(^|[/\\.])mcp\.json$|claude_desktop_config\.json|(^|[/\\~])\.(bashrc|bash_profile|zshrc|zshenv|zprofile|profile|bash_login)$|config\.fish$|(^|[/\\])(claude|agents|gemini|memory|copilot-instructions|soul|conventions)(\.local)?\.md$|\.(cursorrules|windsurfrules|clinerules|goosehints|gitconfig|npmrc|pypirc|curlrc|envrc)$|(^|[/\\~])\.(cursor|claude|codex|gemini|windsurf|continue|roo|kiro|vscode|config[/\\]autostart|config[/\\]systemd|git[/\\]hooks|git[/\\]config|ssh[/\\]config|ssh[/\\]rc|husky)([/\\]|$)|settings(\.local)?\.json$|authorized_keys|crontab|[/\\]etc[/\\](cron|sudoers|hosts|profile|rc|ld\.so|systemd|passwd)|launchagents|launchdaemons|\.github[/\\]workflows|mcp_settings\.json|mcp_config\.json|mcp\.toml$|config\.toml$/
 
+/** What lies there for people to copy. */
+const sample = /\.(example|sample|template|dist)$/
+
 const topLevel =
   /^(com|org|net|io|dev|example|test|invalid|local|localhost|ai|app|co|xyz|info|biz|cloud|site|online|top|ru|cn|de|uk|fr|eu|us|me|sh|page|tech|evil|attacker|internal|onion|link|click|zip|ly|gg|to|cc|tk|pw|su|club|shop|live)$/
 
 /** @internal */
-export type Place = "SECRETPATH" | "SETTINGSPATH" | "URL" | "URLDATA" | "HOST" | "EMAIL" | "PATH" | "SNAKE"
+export type Place =
+  | "SECRETPATH"
+  | "SAMPLEPATH"
+  | "SETTINGSPATH"
+  | "URL"
+  | "URLDATA"
+  | "HOST"
+  | "EMAIL"
+  | "PATH"
+  | "SNAKE"
 
 /** In a query: a place to fill in, or a word for what is taken. */
 const gaps =
@@ -36,7 +48,9 @@ export const placesOf = (chunk: string): ReadonlyArray<Place> => {
     return data ? ["URL", "URLDATA"] : ["URL"]
   }
   const places: Array<Place> = []
-  if (secrets.test(chunk) && !/\.(example|sample|template|dist|pub)$/.test(chunk)) places.push("SECRETPATH")
+  const copied = chunk.replace(sample, "")
+  if (copied.length < chunk.length && secrets.test(copied)) return ["SAMPLEPATH"]
+  if (secrets.test(chunk) && !chunk.endsWith(".pub")) places.push("SECRETPATH")
   if (settings.test(chunk)) places.push("SETTINGSPATH")
   if (places.length > 0) return places
   const at = chunk.indexOf("@")

@@ -37,7 +37,8 @@ export const rules: Table = {
       "PRIOR|YOUR 3 GUIDE|RULE|PROMPT 8 VOID|NOLONGER !PROGRAM",
       "GUIDE 6 given_to_you|you_had|you_were|you_received|YOUR 8 VOID|NOLONGER",
       "RULE 3 given_to_you|you_had|you_were_given|you_received|you_have 10 VOID|NOLONGER",
-      "everything|all|anything 2 before|above|prior|preceding 4 NOISE|VOID|test|ignore|example|joke|wrong|mistake|fake",
+      "everything|anything 2 before|above|prior|preceding 4 NOISE|VOID|test|ignore|example|joke|wrong|mistake|fake",
+      "all 2 before|above|prior|preceding 2 text|messages|input|content|this|that|GUIDE 4 NOISE|VOID|test|example|joke|wrong|mistake|fake",
       "NEWTASK 3 STARTS ~4 now|here|below|to|follows|send|read|call|print|you|delete|list|run",
       "YOUR 1 NEWTASK|only_task|only_job|only_instruction|sole_task|sole_purpose|only_goal|real_purpose",
       "NEWTASK ~6 ^IGNORE|HARMV|CALL 6 HARMOBJ|GUIDE|PROMPT|SECRET|SNAKE|SECRETPATH",
@@ -61,7 +62,8 @@ export const rules: Table = {
       "PRIOR|before|earlier|USER 6 NOISE 3 ONLY 2 do|ACT|follow|CALL|execute",
       "you 3 NOT 2 bound|constrained|limited|restricted|required 6 GUIDE|RULE|SAFETY|anymore|any_longer|prior|by_your",
       "you 2 free|freed|released|liberated 2 from|of 4 RULE|GUIDE|SAFETY",
-      "XIGNORE & XPRIOR|XALL|XYOUR & XGUIDE /14"
+      "XIGNORE & XPRIOR|XALL|XYOUR & XGUIDE /14",
+      "XIGNORE & XALL & XTOLD /8"
     ],
     medium: [
       "^IGNORE 3 GUIDE 4 and|instead|then|now 3 ACT|follow|do|PRINT !PROGRAM",
@@ -146,7 +148,7 @@ export const rules: Table = {
       "^ACT|HARMV|CALL 7 SILENT 6 and|then|to|before|user|without|after",
       "^SILENT 1 SENDV|delete|READV|append|CALL|write|add|approve|install",
       "SILENT ~10 NOT 4 SHOW|TELL|mention|output",
-      "^keep|hold 3 this|it|these|that|everything 5 secret|confidential|hidden|private|between_us|to_yourself|quiet|from_the_user|invisible",
+      "^keep|hold 3 this|it|these|that|everything 5 secret|confidential|hidden|private|between_us|to_yourself|quiet|from_the_user|invisible !OWNED",
       "^keep 2 USER 4 unaware|in_the_dark|uninformed|from_knowing|from_seeing",
       "^hide|conceal|omit|withhold|mask|obscure|suppress|bury 7 from|of 3 USER|them|user's|summary|answer|reply|response|final|transcript",
       "^hide|conceal 3 this|these|that|your 4 action|actions|step|steps|call|calls|fact|instruction|instructions|activity",
@@ -168,12 +170,12 @@ export const rules: Table = {
   exfiltration: {
     high: [
       "^SENDV|PUTV|encode|append 8 SECRETPATH ~10 URL|EMAIL|HOST|PUBLIC|PARAM|attacker",
-      "^SENDV 4 CONTENTS 5 SECRETPATH|CONVERSATION|PROMPT|SECRET",
+      "^SENDV 4 CONTENTS 5 SECRETPATH|CONVERSATION|PROMPT|SECRET !SAMPLEPATH !AUTHHEADER",
       "^SENDV 6 SECRETPATH 4 to|via|with|as",
       "^append|concatenate|attach 4 SECRET|CONVERSATION|PROMPT 3 to 3 URL|HOST",
       "^SENDV|PUTV|encode|append 6 SECRET|CONVERSATION|PROMPT ~10 URLDATA|EMAIL|PUBLIC !AUTHHEADER",
       "^SENDV 4 SECRET|CONVERSATION|PROMPT 8 URL|HOST !AUTHHEADER",
-      "^encode|base64|compress|zip|encrypt|hex 6 SECRET|CONVERSATION|PROMPT|SECRETPATH 8 SENDV|PUTV|append|URL|APPEND",
+      "^encode|base64|compress|zip|encrypt|hex 6 SECRET|CONVERSATION|PROMPT|SECRETPATH 8 SENDV|PUTV|append|URL|APPEND !AUTHHEADER",
       "^ACT|READV 8 SECRET|CONVERSATION|PROMPT|SECRETPATH ~6 ^SENDV|append|PUTV|encode ~8 URL|HOST|EMAIL|PUBLIC|URLDATA !AUTHHEADER",
       "IMAGE 1 URLDATA",
       "render|display|show|embed|include|insert|output|add 5 image|picture|pixel|img|markdown ~4 IMAGE|URLDATA",
@@ -205,7 +207,7 @@ export const rules: Table = {
   },
   shadowing: {
     high: [
-      "THISTOOL|this 3 REPLACE 6 SNAKE|TOOL|HOST|other|all",
+      "THISTOOL|this 3 REPLACE 6 SNAKE|TOOL|HOST|other|all !LEGACY",
       "REPLACE 4 SNAKE|DOTTEDTOOL ~8 NEVERUSE|do_not",
       "PREFER 3 THISTOOL 4 over|instead_of|rather_than|before|for 3 OTHER|all|any|every|everything|SNAKE",
       "MUST|always|only 3 PREFER 3 THISTOOL 4 instead|over 4 OTHER|all|any|every|SNAKE|TOOL|REQUEST",
@@ -307,7 +309,8 @@ export const rules: Table = {
       "^CONFIGADD 6 cron_job|crontab|cronjob|scheduled_task|launch_agent|git_hook|post_commit_hook|pre_commit_hook|startup_script|systemd_unit|postinstall 8 that|to|which|runs|run|curl|calls|sends|every",
       "^disable|remove|delete|turn_off 4 permissions|deny|denylist|hooks|sandbox|security|firewall|protections|branch_protection|allowlist|audit_log|audit|logging|antivirus|guard 6 SETTINGSPATH|config|configuration|settings|rules|for_this|on|and|in"
     ],
-    medium: ["^CONFIGADD 6 SETTINGSPATH ~10 BEFORECONT", "curl|wget 6 URL|HOST 3 sh|bash|zsh"]
+    medium: ["^CONFIGADD 6 SETTINGSPATH ~10 BEFORECONT", "^CONFIGADD 6 curl|wget 6 URL|HOST 3 sh|bash|zsh"],
+    low: ["curl|wget 6 URL|HOST 3 sh|bash|zsh"]
   },
   persistence: {
     high: [
@@ -399,5 +402,7 @@ export const named: { readonly [name: string]: string } = {
   DATAOVER: "data_section_is_over end_of_data data_ends data_end",
   BEFORECONT: "before_continuing before_you_continue before_proceeding and_restart then_restart",
   COMMANDWORD: "command args curl wget sh bash npx node python export alias hook run",
+  LEGACY: "deprecated legacy obsolete former earlier old older removed",
+  OWNED: "key keys password passwords pin passphrase code phrase token tokens credential credentials",
   CLAUDEFILE: "claude_md agents_md gemini_md memory_md system_prompt memory_bank rules_file"
 }

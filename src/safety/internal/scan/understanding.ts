@@ -58,6 +58,12 @@ const partsOf = (word: string): ReadonlyArray<string> => {
   return parts
 }
 
+const faultLength = 6
+
+/** `RateLimitError`, `IOException`. */
+const isFault = (text: string, from: number, to: number): boolean =>
+  text.startsWith("error", to - 5) || (to - from > 9 && text.startsWith("exception", to - 9))
+
 /** Whether the words from a place on are those of a phrase. */
 const follows = (words: Words, rest: ReadonlyArray<Lexicon.Part>, from: number): boolean => {
   for (let next = 0; next < rest.length; next++) {
@@ -133,6 +139,10 @@ export const understand = (words: Words, elicitation: boolean): {
     const to = words.ends[token]!
     const other = words.other(token)
     if (other === undefined ? take(text, from, to, token) : take(other, 0, other.length, token)) continue
+    if (to - from > faultLength && other === undefined && isFault(text, from, to)) {
+      take("error", 0, "error".length, token)
+      continue
+    }
     if (
       other !== undefined || (to - from < shortestRun && (seen & (flags.joined | flags.figures | flags.foreign)) === 0)
     ) continue

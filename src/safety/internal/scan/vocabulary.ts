@@ -25,7 +25,7 @@ export const vocabulary = {
   SAFETY:
     "safety ethical ethics security moderation content_policy content_filter guardrails safeguards alignment restrictions",
   VOID:
-    "void null obsolete deprecated superseded cancelled canceled revoked invalid outdated irrelevant rescinded withdrawn overridden overruled inapplicable retired nullified annulled lifted voided discarded expired moot replaced defunct fictional unimportant meaningless",
+    "void null obsolete deprecated superseded cancelled canceled revoked invalid outdated irrelevant rescinded withdrawn overridden overruled inapplicable retired nullified annulled lifted voided discarded expired moot replaced defunct fictional unimportant meaningless inoperative suspended removed abolished repealed",
   NOLONGER:
     "no_longer not_anymore dont_apply do_not_apply does_not_apply not_apply not_valid not_binding cease_to ceased never_applied nothing_to_do",
   NOISE:
@@ -43,7 +43,7 @@ export const vocabulary = {
   YOUARE:
     "you_are_now youre_now you_will_now_act_as you_now_act_as act_as_an act_as_a pretend_to_be pretend_you_are roleplay_as role_play_as assume_the_role take_on_the_role switch_to enter switch_into you_must_act_as you_are_an you_are_a you_become from_now_on_you_are behave_as simulate_being",
   NOWON:
-    "from_now_on from_this_point henceforth from_here_on going_forward starting_now as_of_now effective_immediately",
+    "from_now_on from_this_point henceforth from_here_on going_forward starting_now as_of_now effective_immediately from_this_moment from_now from_here_onwards",
   NOT:
     "not dont never do_not must_not should_not shouldnt mustnt cannot cant wont no avoid refrain_from stop cease quit under_no_circumstances in_no_case neither nor doesnt without",
 
@@ -59,18 +59,18 @@ export const vocabulary = {
     "silently quietly secretly covertly discreetly stealthily invisibly unnoticed undetected behind_the_scenes without_a_trace in_secret surreptitiously on_the_quiet under_the_radar without_comment",
   THIS: "this it that these so",
   ACT:
-    "send post upload transmit forward email mail submit publish push copy share delete remove run execute call invoke use read open fetch retrieve collect include append attach add write put perform do proceed continue go act grant approve enable disable install download transfer export modify update complete carry_out finish make set pass insert store save gather create merge commit encode schedule move",
+    "send post upload transmit forward email mail submit publish push copy share delete remove run execute call invoke use read open fetch retrieve collect include append attach add write put perform do proceed continue go act grant approve enable disable install download transfer export modify update complete carry_out finish make set pass insert store save gather create merge commit encode schedule move hand surrender disclose reveal recommend",
   CALL: "call invoke run execute use trigger",
 
   // What is worth taking.
   SECRET:
     "password passwords passphrase secret secrets credential credentials token tokens api_key api_keys apikey apikeys access_key access_keys private_key private_keys ssh_key ssh_keys signing_key signing_keys session_cookie session_cookies cookies seed_phrase recovery_phrase mnemonic environment_variables env_vars env_file dotenv secrets_file vault keychain keyring connection_string bearer_token auth_token service_account database_url client_secret tokens_file wallet encryption_key user's_keys their_keys your_keys the_keys",
   ASKEDSECRET:
-    "api_token api_tokens access_code login_password account_password master_password password passwords passphrase passcode secret_key credential credentials access_token access_tokens api_key api_keys apikey private_key private_keys ssh_key seed_phrase recovery_phrase mnemonic credit_card card_number cvv cvc pin pin_code ssn social_security social_security_number otp one_time_code one_time_password verification_code authentication_code auth_code security_code 2fa mfa totp backup_codes recovery_codes bank_account account_number routing_number iban session_cookie session_token auth_token bearer_token client_secret login_details mother's_maiden_name mothers_maiden_name passport_number secret_phrase wallet_key secret_access_key security_answer token secret pwd",
+    "api_token api_tokens access_code login_password account_password master_password password passwords passphrase passcode secret_key credential credentials access_token access_tokens api_key api_keys apikey private_key private_keys ssh_key seed_phrase recovery_phrase mnemonic credit_card card_number cvv cvc pin pin_code ssn social_security social_security_number otp one_time_code one_time_password verification_code authentication_code auth_code security_code 2fa mfa totp backup_codes recovery_codes bank_account account_number routing_number iban session_cookie session_token auth_token bearer_token client_secret login_details mother's_maiden_name mothers_maiden_name passport_number secret_phrase wallet_key secret_access_key security_answer token secret pwd 12_words 24_words twelve_words recovery_words seed_words backup_phrase wallet_words",
   CONVERSATION:
-    "conversation conversations chat_history message_history conversation_history last_message previous_messages user_messages user's_messages users_messages entire_context full_context context_window transcript user_prompt user_request user's_request chat_log session_history private_notes private_data private_messages personal_data personal_information user_data sensitive_data sensitive_information confidential_data confidential_information customer_data private_repositories private_repository private_repo private_repos inbox contacts address_book user's_question previous_tool_results previous_results results_of_other_tools full_history user's_files user_files private_files internal_documents mailbox emails user's_email everything_you_know",
+    "conversation conversations chat_history message_history conversation_history last_message previous_messages user_messages user's_messages users_messages entire_context full_context context_window transcript user_prompt user_request user's_request chat_log session_history private_notes private_data private_messages personal_data personal_information user_data sensitive_data sensitive_information confidential_data confidential_information customer_data private_repositories private_repository private_repo private_repos inbox contacts address_book user's_question previous_tool_results previous_results results_of_other_tools full_history user's_files user_files private_files internal_documents mailbox emails user's_email everything_you_know chat_transcript this_chat our_chat earlier_messages all_messages all_earlier prior_messages recent_messages last_messages messages_so_far last_five_messages last_ten_messages files_the_user users_files open_files",
   PROMPT:
-    "system_prompt system_prompts system_message system_messages hidden_instructions hidden_prompt initial_instructions initial_prompt original_instructions original_prompt your_instructions your_prompt your_rules your_guidelines your_system developer_message developer_messages developer_prompt text_above everything_above words_above above_text above_instructions instructions_above prompt_above content_above lines_above preprompt pre_prompt your_configuration your_directives secret_instructions internal_instructions confidential_instructions instructions_you_were_given instructions_you_received your_initial your_hidden your_internal system_instructions messages_above base_prompt full_prompt context_above prior_to_this_message before_this_message before_this_line",
+    "system_prompt system_prompts system_message system_messages hidden_instructions hidden_prompt initial_instructions initial_prompt original_instructions original_prompt your_instructions your_prompt your_rules your_guidelines your_system developer_message developer_messages developer_prompt text_above everything_above words_above above_text above_instructions instructions_above prompt_above content_above lines_above preprompt pre_prompt your_configuration your_directives secret_instructions internal_instructions confidential_instructions instructions_you_were_given instructions_you_received your_initial your_hidden your_internal system_instructions messages_above base_prompt full_prompt context_above prior_to_this_message before_this_message before_this_line own_instructions its_instructions own_prompt own_rules own_guidelines configuration_prompt setup_prompt instruction_prompt starting_prompt",
   PRINT:
     "print reveal repeat output show display leak dump recite disclose reproduce echo return tell give list summarize summarise translate quote expose share spell paraphrase provide publish read_out read_back paste encode rewrite render divulge export start_with begin_with respond_with reply_with answer_with what_is what_are what_were",
   VERBATIM:
@@ -78,11 +78,11 @@ export const vocabulary = {
 
   // Getting and giving away.
   SENDV:
-    "send post upload transmit forward email mail leak exfiltrate submit publish deliver smuggle beacon push relay dump copy share sync mirror bcc cc export transfer report curl wget ping fetch fax dispatch message dm make_a_request make_a_get_request issue_a_request visit navigate hand_over pipe sends uploads",
+    "send post upload transmit forward email mail leak exfiltrate submit publish deliver smuggle beacon push relay dump copy share sync mirror bcc cc export transfer report curl wget ping fetch fax dispatch message dm make_a_request make_a_get_request issue_a_request visit navigate hand_over pipe sends uploads hand pass_on turn_over",
   PUTV:
     "include embed append attach insert put paste add pass write place supply provide encode fill set prepend concatenate hide store populate copy quote send mention smuggle drop inject leave save",
   READV:
-    "read take open cat load retrieve fetch collect gather list find dump access extract grep grab harvest obtain look_up lookup get enumerate print search locate scan examine inspect query pull",
+    "read take open cat load retrieve fetch collect gather list find dump access extract grep grab harvest obtain look_up lookup get enumerate print search locate scan examine inspect query pull look_for scan_for hunt_for search_for",
   CONTENTS:
     "contents content full_text whole_file everything body the_text value values copy each_line lines first output",
   PARAM:
@@ -93,7 +93,7 @@ export const vocabulary = {
     "public_issue public_gist gist pastebin public_repository public_repo public_comment public_channel webhook external_server remote_server our_server my_server collector branch_name commit_message pull_request_title pull_request_description query_string query_parameter url_parameter subdomain dns_query dns_lookup hostname_lookup alt_text tracking_pixel attacker's third_party mirror_remote remote_host user_agent user_agent_header public_bucket public_page public_link issue_title issue_body public_document image_url this_address following_address this_url following_url this_endpoint file_name filename new_public public",
   APPEND: "append appended embed encode base64 concatenate query_string url",
   AUTHHEADER:
-    "authorization_header authorization bearer oauth login_page oauth2 signed_request header headers x_api_key sign_in",
+    "authorization_header authorization bearer oauth login_page oauth2 signed_request header headers x_api_key sign_in basic_authentication http_basic basic_auth",
 
   // Tools and what they may do.
   TOOL: "tool tools function functions server servers tool_call mcp plugin connector",
@@ -106,7 +106,7 @@ export const vocabulary = {
   NEVERUSE:
     "never_use do_not_use dont_use never_call do_not_call dont_call must_not_use stop_using never_invoke do_not_invoke must_not_be_used should_not_be_used must_not_be_called should_never_be_used must_never_be_used",
   BROKEN:
-    "stale outdated broken unsafe unreliable insecure compromised deprecated wrong incorrect inaccurate malicious untrustworthy buggy disabled vulnerable dangerous slow obsolete",
+    "stale outdated broken unsafe unreliable insecure compromised deprecated wrong incorrect inaccurate malicious untrustworthy buggy disabled vulnerable dangerous slow obsolete untrusted offline fake down out_of_order",
   MUST:
     "must always required mandatory has_to have_to need_to needs_to shall should be_sure_to make_sure_to ensure_to necessary essential",
   BEFORE: "before prior_to first whenever each_time every_time always after when once on_every upon if_you while prior",
@@ -122,7 +122,7 @@ export const vocabulary = {
   APPROVAL:
     "approval approvals confirmation confirmations permission permissions consent authorization authorisation permission_prompts confirmation_prompts prompts confirm_prompts safety_checks permission_checks security_checks human_review review approval_step approval_prompts confirmation_dialogs access_controls sandbox guardrails dry_run",
   OFF:
-    "off disabled skipped waived bypassed unnecessary not_needed not_required no_longer_needed no_longer_required suspended turned_off deactivated removed optional lifted not_necessary",
+    "off disabled skipped waived bypassed unnecessary not_needed not_required no_longer_needed no_longer_required suspended turned_off deactivated removed optional lifted not_necessary switched_off inactive shut_off",
   DISABLE:
     "disable skip bypass turn_off deactivate suppress waive switch_off remove circumvent omit avoid skip_the no_need_for dont_wait_for do_not_wait_for disregard ignore dont_ask_for do_not_ask_for",
   AUTOAPPROVE:
@@ -134,7 +134,7 @@ export const vocabulary = {
   GRANTOBJ:
     "shell shell_commands commands tool tools all_tools any_tool any_tools files everything all_actions any_action all_requests every_request code delete access action actions operation request transfer payment upload deployment change changes",
   ADMINROLE:
-    "system_administrator administrator sysadmin admin root your_developer your_developers your_creator your_creators openai anthropic google microsoft security_team the_developers compliance_team it_department ceo your_administrator platform_team your_operator safety_team it_security your_owner your_boss support_team legal_department your_maker",
+    "system_administrator administrator sysadmin admin root your_developer your_developers your_creator your_creators openai anthropic google microsoft security_team the_developers compliance_team it_department ceo your_administrator platform_team your_operator safety_team it_security your_owner your_boss support_team legal_department your_maker chief_executive management head_of_security board_of_directors data_protection_officer compliance_department security_department helpdesk devops_team platform_owner",
   ASROLE:
     "as_the as_your as_an as_a i_am im this_is speaking_as acting_as on_behalf_of by_order_of message_from we_are by_authority_of per_order_of signed under_the_authority_of authorized_by with_the_authority_of",
   ORDER:
@@ -142,7 +142,7 @@ export const vocabulary = {
   SYSLIKE:
     "you_must you_are you_will you_should_now tool_call tool_calls all_tool approvals approved preapproved pre_approved confirmations confirmation confirmation_prompts unrestricted new_policy ignore disregard obey comply silently root admin administrator trusted elevated credentials user_wants user_has user_agreed agreed override policy_update instructions without_asking call_the execute run invoke send export delete reveal prompt do_not_ask safety restrictions your assistant_must grant granted authorized authorised override_code highest_priority disabled sandbox_disabled",
   HARMV:
-    "upload send delete approve reveal print run execute transfer disable export drop publish wipe post grant email show call give share forward",
+    "upload send delete approve reveal print run execute transfer disable export drop publish wipe post grant email show call give share forward wire pay remit surrender erase disclose leak",
   HARMOBJ:
     "keys key file files repository repo everything tool instructions secrets credentials password passwords tokens database env prompt confirmation confirmations command data account money payment all shell production table logs server access invoice",
   PROCEED:
@@ -154,7 +154,7 @@ export const vocabulary = {
   TRUSTED:
     "trusted instructions follow user operator system real next_block new_instructions resume section developer now",
   DATAPART:
-    "data_section untrusted_section untrusted_data data_part document tool_output untrusted_content data_block quoted_content tool_result user_data external_content untrusted_input untrusted_block untrusted_text external_data retrieved_content search_results tool_response",
+    "data_section untrusted_section untrusted_data data_part document tool_output untrusted_content data_block quoted_content tool_result user_data external_content untrusted_input untrusted_block untrusted_text external_data retrieved_content search_results tool_response tool_results tool_reply page_content email_content search_result",
   OVERWORD: "is_over ends_here end_here has_ended is_finished ended is_complete ends over terminates closed stops_here",
   CONFIGADD:
     "add append write insert put paste save install register create edit modify change update include set copy replace prepend schedule overwrite commit place place_the drop",
@@ -165,11 +165,11 @@ export const vocabulary = {
   REMEMBER:
     "remember memorize memorise store save keep retain persist record learn add_to_memory commit_to_memory write_to_memory save_to_memory carry carry_over",
   FOREVER:
-    "future_conversations future_sessions all_future future_chats later_sessions next_session next_sessions every_session all_sessions every_conversation all_conversations permanently forever long_term_memory your_memory persistent_memory new_session each_session subsequent_sessions subsequent_conversations future_interactions always_apply for_good from_now_on future_tasks every_future each_new_conversation across_sessions later_conversations any_future rest_of_time next_conversation",
+    "future_conversations future_sessions all_future future_chats later_sessions next_session next_sessions every_session all_sessions every_conversation all_conversations permanently forever long_term_memory your_memory persistent_memory new_session each_session subsequent_sessions subsequent_conversations future_interactions always_apply for_good from_now_on future_tasks every_future each_new_conversation across_sessions later_conversations any_future rest_of_time next_conversation all_later later_chats all_coming coming_sessions each_later every_later future_chat later_on",
   RULEWORD:
     "rule instruction fact preference line trust that this follow always following permission policy directive user_wants user_prefers statement guidance",
   ENTER:
-    "enter type provide paste input supply confirm submit give tell reply_with fill_in share re_enter reenter verify specify what_is key_in write send we_need need please_provide your upload scan",
+    "enter type provide paste input supply confirm submit give tell reply_with fill_in share re_enter reenter verify specify what_is key_in write send we_need need please_provide your upload scan re_type retype copy insert repeat restate disclose",
   TRIGGER:
     "on_the_third on_the_second on_the_first_call after_the_third after_january if_the_user_asks if_the_user_mentions whenever_the_user when_the_user if_the_current when_the_current when_the_repository if_the_repository once_the_user if_the_date when_the_date after_today only_if_the if_you_see_the_word when_you_see when_asked_about when_someone_asks if_someone_asks when_the_word if_the_word if_the_repo when_the_repo every_time_the_user each_time_the_user only_when_the if_the_environment when_running_in if_running_in on_weekends after_midnight at_midnight every_fifth every_third every_tenth after_the_first after_three_calls once_trusted when_nobody when_no_one while_the_user_is_away if_the_username if_the_hostname if_the_user_is",
   TREAT: "treat consider regard count handle view see take interpret",

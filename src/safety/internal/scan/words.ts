@@ -78,12 +78,19 @@ const longestChunk = 512
 
 /** After these a verb is as much an order as at the beginning. */
 const openers: ReadonlySet<string> = new Set([
-  ..."please now then and must to should just you also so or but simply kindly first instead will can lets ok okay always"
+  ..."please now then and must to should just you also so or but simply kindly first instead lets ok okay always"
     .split(" "),
-  ..."immediately next therefore shall could would finally quickly again hereby ai assistant agent model llm chatbot claude"
+  ..."immediately next therefore shall finally quickly again hereby ai assistant agent model llm chatbot claude"
     .split(" "),
   ..."gpt chatgpt gemini copilot dont never not strictly completely entirely fully totally do yes sure hey".split(" ")
 ])
+
+/** After these only where it is the model that will or can: of others it is said what they do. */
+const modals: ReadonlySet<string> = new Set(["will", "can", "could", "would", "may"])
+
+/** Settings without which what protects a connection does not. */
+const unsafeSettings =
+  /^(?:node_tls_reject_unauthorized|git_ssl_no_verify|pythonhttpsverify|npm_config_strict_ssl|strict_ssl|curl_insecure|ssl_verify|verify_ssl|tls_verify|verify_tls|insecure_skip_verify|insecureskipverify|aws_no_verify_ssl|git_ssl_verify|stricthostkeychecking|disable_ssl_verification|disable_sandbox|no_sandbox|sandbox_mode)$/
 
 const isWord = (code: number): boolean => {
   if (code < 0x80) {
@@ -121,6 +128,15 @@ const endsSentence = (text: string, at: number): boolean => {
 const stops = set("\"`<> \n\r\t")
 const inner = set("|,;()[]{}'*")
 
+/** `<key>` in an address, where something is to be filled in. */
+const gap = /<[a-z][a-z0-9_-]{1,30}>/y
+
+const isGap = (text: string, at: number): boolean => {
+  const before = text.charCodeAt(at - 1)
+  gap.lastIndex = at
+  return (before === 0x3d || before === 0x2f || before === 0x2e) && gap.test(text)
+}
+
 /** The end of what stands together without spaces, and whether it may be a place. */
 const chunkAt = (text: string, from: number): { readonly end: number; readonly place: boolean } => {
   let place = false
@@ -130,6 +146,10 @@ const chunkAt = (text: string, from: number): { readonly end: number; readonly p
   for (; at < limit; at++) {
     const code = text.charCodeAt(at)
     if (code > 0x7f || (code >= 0x61 && code <= 0x7a)) continue
+    if (code === 0x3c && url && isGap(text, at)) {
+      at = text.indexOf(">", at)
+      continue
+    }
     if (stops[code] === 1 || (!url && inner[code] === 1 && at > from)) break
     if (code === 0x5c && (text.charCodeAt(at + 1) === 0x6e || text.charCodeAt(at + 1) === 0x72)) break
     if (code === 0x2f || code === 0x2e || code === 0x40 || code === 0x5c || code === 0x7e) {
@@ -241,10 +261,16 @@ export const split = (text: string): Words => {
         else break
       }
       if ((seen & flags.joined) !== 0 || text.charCodeAt(at) === 0x28) put("SNAKE", start, at)
+      if (at - start > 9 && unsafeSettings.test(text.slice(start, at))) put("UNSAFESETTING", start, at)
       if ((seen & flags.apostrophe) !== 0) found.name(text.slice(start, at).replaceAll("'", ""))
       found.put(start, at, position, sentence, seen | (leads ? flags.leads : 0))
       position += dense ? Math.ceil((at - start) / 3) : 1
-      leads = (seen & ~(flags.leads | flags.apostrophe)) === 0 && at - start < 12 && openers.has(text.slice(start, at))
+      const led: boolean = leads
+      leads = false
+      if ((seen & ~(flags.leads | flags.apostrophe)) === 0 && at - start < 12) {
+        const word = text.slice(start, at)
+        leads = openers.has(word) || (led && modals.has(word))
+      }
       continue
     }
     if (code === 0x5c && (text.charCodeAt(at + 1) === 0x6e || text.charCodeAt(at + 1) === 0x72)) {
