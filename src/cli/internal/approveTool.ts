@@ -1,0 +1,118 @@
+/**
+ * What `mcp-runtime approve --tool` does.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as McpError from "../../McpError.ts"
+import * as ToolPins from "../../tools/ToolPins.ts"
+import * as Application from "../Application.ts"
+import type * as Command from "../Command.ts"
+import * as ExitCode from "../ExitCode.ts"
+import * as Screen from "../Screen.ts"
+import { Usage } from "../Usage.ts"
+import { nearest } from "./nearest.ts"
+import { choice, identityOf, reasonOf } from "./toolFound.ts"
+import { format } from "./toolRef.ts"
+
+/**
+ * The document of `approve --tool --json`.
+ *
+ * @internal
+ */
+export const ToolApproval = Schema.Struct({
+  server: Schema.String,
+  tool: Schema.String,
+  /** Of what it is now; nothing, if it is not set aside. */
+  fingerprint: Schema.NullOr(Schema.String),
+  changes: Schema.Array(Schema.String),
+  /** `waiting`: nobody was asked. */
+  decision: Schema.Literal("approved", "refused", "waiting", "unneeded")
+})
+
+type Decision = typeof ToolApproval.Type["decision"]
+
+/** Shows what has changed, and asks, or takes the fingerprint of what was shown before for a yes. */
+const decide = (
+  one: ToolPins.Quarantined,
+  fingerprint: string | undefined
+): Effect.Effect<Decision, Command.Failure, Screen.Screen> =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    yield* screen.err(
+      [{ text: format(one), style: "strong" }, " is not what it was:"],
+      ...ToolPins.render(one.changes).map((line) => `  ${line}`),
+      [{ text: "  fingerprint: ", style: "weak" }, one.fingerprint]
+    )
+    if (fingerprint !== undefined && fingerprint !== one.fingerprint) {
+      return yield* new Usage({
+        detail: "The fingerprint is that of something else: the tool has changed since it was shown.",
+        next: "Look at what it is now before you agree to it."
+      })
+    }
+    if (!screen.isInteractive && fingerprint === undefined) {
+      yield* screen.err(
+        "Nobody is there to be asked. Whoever has read this agrees with",
+        `  mcp-runtime approve --tool ${format(one)} ${one.fingerprint}`
+      )
+      return "waiting"
+    }
+    if (screen.isInteractive) {
+      const answer = yield* screen.ask("Use it as it is now? [y/N] ")
+      if (!/^y(es)?$/i.test((answer ?? "").trim())) return "refused"
+    }
+    // the runtime of this command has them beside it
+    const pins = yield* Effect.serviceOption(ToolPins.ToolPins)
+    if (Option.isNone(pins)) return yield* Effect.dieMessage("a runtime without pins has set a tool aside")
+    yield* pins.value.approve(one.server, one.tool, one.fingerprint)
+    yield* screen.note([{ text: "approved", style: "good" }, `: ${format(one)}`])
+    return "approved"
+  })
+
+/** @internal */
+export const run = (
+  ref: string,
+  { args, shared }: Command.Invocation
+): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
+  Application.use(
+    shared,
+    (discovery) =>
+      identityOf(ref, discovery) === undefined
+        ? Effect.fail(new Usage({ detail: "The tool is to be named with its server.", next: "Write SERVER/TOOL." }))
+        : choice(ref, discovery, shared),
+    ({ discovery, runtime, settled }) =>
+      Effect.gen(function*() {
+        const screen = yield* Screen.Screen
+        const identity = identityOf(ref, discovery)!
+        screen.progress("connecting…")
+        yield* settled
+        const { missing, quarantined, tools } = yield* runtime.tools
+        screen.progress(undefined)
+        const absent = missing.find(({ server }) => server === identity.server)
+        if (absent !== undefined) return yield* reasonOf(absent)
+        const one = quarantined.find(({ server, tool }) => server === identity.server && tool === identity.tool)
+        const known = tools.filter(({ server }) => server === identity.server).map(({ tool }) => tool.name)
+        if (one === undefined && !known.includes(identity.tool)) {
+          const names = [...known, ...quarantined.map(({ tool }) => tool)]
+          return yield* new McpError.NotFound({
+            server: identity.server,
+            kind: "tool",
+            name: identity.tool,
+            suggestions: nearest(identity.tool, names)
+          })
+        }
+        if (one === undefined) yield* screen.note(`${format(identity)} is what it was: nobody has to agree to it.`)
+        const decision = one === undefined ? "unneeded" : yield* decide(one, args[0]?.toLowerCase())
+        if (shared.json) {
+          yield* screen.json(ToolApproval, {
+            ...identity,
+            fingerprint: one?.fingerprint ?? null,
+            changes: one === undefined ? [] : ToolPins.render(one.changes),
+            decision
+          })
+        }
+        return decision === "approved" || decision === "unneeded" ? ExitCode.ok : ExitCode.permission
+      })
+  )

@@ -1,0 +1,62 @@
+/**
+ * What waits for somebody to agree to it, for people and programs.
+ *
+ * @internal
+ */
+import * as Schema from "effect/Schema"
+import * as Interpolation from "../../config/Interpolation.ts"
+import * as Trust from "../../config/Trust.ts"
+import type * as Screen from "../Screen.ts"
+import * as Asking from "./asking.ts"
+
+/** @internal */
+export const Waiting = Schema.Struct({
+  server: Schema.String,
+  root: Schema.String,
+  /** What is agreed to: everything below, as it is now. */
+  fingerprint: Schema.String,
+  why: Schema.Literal("new", "changed", "tampered"),
+  /** The variables of the environment that it asks for. */
+  variables: Schema.Array(Schema.Struct({ name: Schema.String, credential: Schema.Boolean })),
+  consent: Schema.Array(Schema.Struct({
+    label: Schema.String,
+    text: Schema.String,
+    level: Schema.Literal("plain", "warning")
+  }))
+})
+
+/** @internal */
+export const of = (one: Trust.Pending): typeof Waiting.Type => ({
+  server: one.server,
+  root: one.root,
+  fingerprint: one.fingerprint,
+  why: one.why,
+  variables: one.variables.map((name) => ({ name, credential: Interpolation.isCredential(name) })),
+  consent: Trust.consent(one)
+})
+
+const reasons: Record<Trust.Why, string> = {
+  new: "nobody has agreed to it yet",
+  changed: "it is not what was agreed to",
+  tampered: "what is kept of the answer about it was tampered with"
+}
+
+/** @internal */
+export const lines = (one: Trust.Pending): ReadonlyArray<Screen.Line> => [
+  [{ text: one.server, style: "strong" }, `: ${reasons[one.why]}`],
+  ...Asking.candidate(one),
+  [{ text: "  fingerprint:  ", style: "weak" }, one.fingerprint]
+]
+
+/**
+ * What it may read of the environment if it is agreed to now.
+ *
+ * @internal
+ */
+export const grants = (
+  { variables }: Pick<Trust.Candidate, "variables">,
+  wanted: ReadonlyArray<string>
+): ReadonlyArray<string> =>
+  wanted.length === 0
+    ? variables.filter((name) => !Interpolation.isCredential(name))
+    : variables.filter((name) => wanted.includes(name))
