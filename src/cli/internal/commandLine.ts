@@ -135,17 +135,19 @@ const tooMany = (command: Command.Command, args: ReadonlyArray<string>): Usage |
   })
 }
 
+/** The first word that is neither an option nor its value: an option of a command may stand before it. */
+const nameIn = (argv: ReadonlyArray<string>, options: ReadonlyArray<Command.Option>): string | undefined => {
+  const valued = new Set(options.flatMap(({ name, value }) => value === undefined ? [] : [`--${name}`]))
+  return argv.find((word, at) => !word.startsWith("-") && !valued.has(argv[at - 1] ?? ""))
+}
+
 /** @internal */
 export const parse = (
   argv: ReadonlyArray<string>,
   commands: ReadonlyArray<Command.Command>
 ): Either.Either<Parsed, Usage> => {
   const always = [...sharedOptions, ...builtInOptions]
-  // an option of a command may stand before it: which one it is, is known only behind that
-  const name = Either.match(split(argv, [...always, ...commands.flatMap(({ options }) => options)]), {
-    onLeft: () => argv.find((word) => !word.startsWith("-")),
-    onRight: ({ words }) => words[0]
-  })
+  const name = nameIn(argv, [...always, ...commands.flatMap(({ options }) => options)])
   const command = commands.find((one) => one.name === name)
   if (name !== undefined && name !== "help" && command === undefined) {
     return fail(

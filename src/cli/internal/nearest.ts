@@ -1,11 +1,16 @@
+/** Letters put in, left out, replaced, or swapped with their neighbours. */
 const distance = (a: string, b: string): number => {
+  let before: ReadonlyArray<number> = []
   let last = Array.from({ length: b.length + 1 }, (_, at) => at)
   for (let i = 1; i <= a.length; i++) {
     const row = [i]
     for (let j = 1; j <= b.length; j++) {
       const replaced = last[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      row.push(Math.min(replaced, last[j]! + 1, row[j - 1]! + 1))
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swapped = isSwapped ? before[j - 2]! + 1 : replaced
+      row.push(Math.min(replaced, swapped, last[j]! + 1, row[j - 1]! + 1))
     }
+    before = last
     last = row
   }
   return last[b.length]!

@@ -1,0 +1,147 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Either } from "effect"
+import type * as Command from "../../src/cli/Command.ts"
+import * as Commands from "../../src/cli/Commands.ts"
+import * as CommandLine from "../../src/cli/internal/commandLine.ts"
+import { nearest } from "../../src/cli/internal/nearest.ts"
+import { builtInOptions, sharedOptions } from "../../src/cli/internal/sharedOptions.ts"
+
+const parse = (line: string) => CommandLine.parse(line === "" ? [] : line.split(" "), Commands.all)
+
+const invocation = (line: string): Command.Invocation => {
+  const parsed = Either.getOrThrow(parse(line))
+  if (parsed._tag !== "Run") throw new Error(`${line} is ${parsed._tag}`)
+  return parsed.invocation
+}
+
+const fault = (line: string): string => {
+  const { detail, next } = Either.getOrThrow(Either.flip(parse(line)))
+  return `${detail} ${next ?? ""}`.trim()
+}
+
+describe("the command line", () => {
+  it("takes the options of every command before its name, behind it and behind its arguments", () => {
+    for (const line of ["--json call t a=1", "call --json t a=1", "call t --json a=1", "call t a=1 --json"]) {
+      const { args, shared } = invocation(line)
+      assert.deepStrictEqual(args, ["t", "a=1"])
+      assert.isTrue(shared.json)
+    }
+  })
+
+  it("reads values behind a space and behind an equals sign, and keeps the order of repeated ones", () => {
+    const { shared, value } = invocation("call t --server a --server=b --config=x=y --timeout 2m --args={} -q")
+    assert.deepStrictEqual(shared.servers, ["a", "b"])
+    assert.deepStrictEqual(shared.configs, ["x=y"])
+    assert.strictEqual(Duration.toMillis(shared.timeout!), 120_000)
+    assert.strictEqual(value("args"), "{}")
+    assert.isTrue(shared.quiet)
+  })
+
+  it("takes what follows two dashes, and a dash alone, as it is", () => {
+    assert.deepStrictEqual(invocation("call t - a=-1").args, ["t", "-", "a=-1"])
+    assert.deepStrictEqual(invocation("call t -- --json -x").args, ["t", "--json", "-x"])
+  })
+
+  const faults: ReadonlyArray<readonly [line: string, said: string]> = [
+    ["calll t", "There is no command \"calll\". Did you mean \"call\"?"],
+    ["xyzzy", "There is no command \"xyzzy\". See mcp-runtime --help."],
+    ["list --tiemout 1", "There is no option \"--tiemout\". Did you mean \"--timeout\"?"],
+    ["list --search x", "There is no option \"--search\"."],
+    ["list -x", "There is no option \"-x\". Did you mean \"-q\" or \"-v\" or \"-h\"?"],
+    ["list --server", "The option \"--server\" needs a value. Write --server NAME."],
+    ["list --server=", "The option \"--server\" needs a value. Write --server NAME."],
+    ["list --json=1", "The option \"--json\" takes no value."],
+    ["list --root a --root b", "The option \"--root\" is given twice."],
+    ["list --timeout never", "\"never\" is no duration. Write 500ms, 30s or 2m."],
+    ["list --timeout 0", "\"0\" is no duration. Write 500ms, 30s or 2m."],
+    ["--completions zhs", "The option \"--completions\" cannot be \"zhs\". Did you mean \"zsh\"?"],
+    ["list extra", "The command \"list\" does not know what to do with \"extra\". See mcp-runtime list --help."],
+    [
+      "list \u001b[31m",
+      "The command \"list\" does not know what to do with \"\\x1b[31m\". See mcp-runtime list --help."
+    ],
+    ["help lits", "There is no command \"lits\". Did you mean \"list\"?"]
+  ]
+  for (const [line, said] of faults) {
+    it(`says what is wrong with ${JSON.stringify(line)}`, () => {
+      assert.strictEqual(fault(line), said)
+    })
+  }
+
+  it("answers for help, version and completions without running anything, whatever else is there", () => {
+    const tags = ["", "--help", "-h", "help", "help call", "call --help", "--version", "--completions fish"].map((
+      line
+    ) => Either.getOrThrow(parse(line))._tag)
+    assert.deepStrictEqual(tags, ["Help", "Help", "Help", "Help", "Help", "Help", "Version", "Completions"])
+  })
+
+  it("has commands and options that cannot be taken for each other", () => {
+    const names = Commands.all.map(({ name }) => name)
+    assert.deepStrictEqual(names, [...new Set(names)])
+    const always = [...sharedOptions, ...builtInOptions].map(({ name }) => name)
+    const values = new Map<string, boolean>()
+    for (const command of Commands.all) {
+      const own = command.options.map(({ name }) => name)
+      assert.deepStrictEqual([...own, ...always], [...new Set([...own, ...always])], command.name)
+      assert.isAbove(command.examples.length, 0, command.name)
+      for (const { name, value } of command.options) {
+        // where options stand before the command, it has to be known which of them take a value
+        assert.strictEqual(values.get(name) ?? value !== undefined, value !== undefined, name)
+        values.set(name, value !== undefined)
+      }
+      for (const [line] of command.examples) {
+        assert.strictEqual(line.split(" ")[0], command.name)
+        assert.isTrue(
+          Either.isRight(CommandLine.parse(line.split(/ [<>|] /)[0]!.match(/'[^']*'|"[^"]*"|\S+/g)!, Commands.all)),
+          line
+        )
+      }
+    }
+  })
+
+  it("loads what each command does", async () => {
+    for (const command of Commands.all) assert.isFunction((await command.load()).run, command.name)
+  })
+})
+
+describe("durations", () => {
+  const read: ReadonlyArray<readonly [text: string, millis: number | undefined]> = [
+    ["500ms", 500],
+    ["30s", 30_000],
+    ["1.5m", 90_000],
+    ["2h", 7_200_000],
+    ["7", 7_000],
+    ["3 seconds", 3_000],
+    ["0", undefined],
+    ["-1s", undefined],
+    ["1d!", undefined],
+    ["", undefined]
+  ]
+  for (const [text, millis] of read) {
+    it(`reads ${JSON.stringify(text)} as ${millis}`, () => {
+      const duration = CommandLine.duration(text)
+      assert.strictEqual(duration === undefined ? undefined : Duration.toMillis(duration), millis)
+    })
+  }
+})
+
+describe("near names", () => {
+  const names = ["list", "tools", "show", "call", "github", "gitlab"]
+  const near: ReadonlyArray<readonly [typed: string, found: ReadonlyArray<string>]> = [
+    ["lsit", ["list"]],
+    ["tool", ["tools"]],
+    ["SHOW", ["show"]],
+    ["githbu", ["github"]],
+    ["git", ["github", "gitlab"]],
+    ["nothing", []]
+  ]
+  for (const [typed, found] of near) {
+    it(`finds ${found.join(" and ") || "nothing"} for ${typed}`, () => {
+      assert.deepStrictEqual(nearest(typed, names), found)
+    })
+  }
+
+  it("takes no longer for a text that nobody has typed", () => {
+    assert.deepStrictEqual(nearest("x".repeat(1_000_000), names), [])
+  })
+})

@@ -1,0 +1,174 @@
+import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Cli from "../../src/cli/Cli.ts"
+import type * as Screen from "../../src/cli/Screen.ts"
+import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
+import { pidsWithArgument } from "../support/leaks.ts"
+import * as Device from "./device.ts"
+import * as Workspace from "./workspace.ts"
+
+const patient = { timeout: 30_000 }
+
+let work: Workspace.Workspace
+
+beforeEach(() => {
+  work = Workspace.make()
+})
+
+afterEach(() => {
+  const left = pidsWithArgument(work.journal)
+  work.remove()
+  assert.deepStrictEqual(left, [])
+})
+
+const person: Partial<Screen.Device> = { isInteractive: true, isTerminal: { out: true, err: true } }
+
+const run = (
+  args: ReadonlyArray<string>,
+  more: Partial<Screen.Device> = {},
+  answers: ReadonlyArray<string> = []
+) =>
+  Effect.gen(function*() {
+    const device = Device.make(more, answers)
+    const code = yield* Cli.run({ argv: [...args, "--root", work.folder], version: "1.2.3", device })
+    return { code, out: device.out(), err: device.err(), asked: device.asked }
+  }).pipe(Effect.provide(HostEnvironment.layer({ ...work.environment })))
+
+const document = (text: string): unknown =>
+  JSON.parse(text.replaceAll(work.folder, "FOLDER").replaceAll(/"milliseconds": \d+/g, "\"milliseconds\": 0"))
+
+describe("the documents of commands", patient, () => {
+  it.live("are these for list", () =>
+    Effect.gen(function*() {
+      const file = work.write("servers.json", {
+        mcpServers: { slow: work.server, dead: { command: "no-such" }, off: { command: "x", disabled: true }, bad: {} }
+      })
+      const { code, out } = yield* run(["list", "--json", "--config", file])
+      assert.strictEqual(code, 0)
+      const from = { provider: "native", path: "FOLDER/servers.json", line: 1 }
+      const none = {
+        transport: "stdio",
+        scope: "session",
+        why: null,
+        tools: null,
+        era: null,
+        protocolVersion: null,
+        from
+      }
+      assert.deepStrictEqual(document(out), {
+        servers: [
+          {
+            ...none,
+            name: "slow",
+            state: "connected",
+            tools: 4,
+            era: "session",
+            protocolVersion: "2025-11-25",
+            error: null
+          },
+          {
+            ...none,
+            name: "dead",
+            state: "failed",
+            error: {
+              tag: "SpawnFailed",
+              message: "dead: could not start \"no-such\" (ENOENT): there is no such command on the PATH of the server"
+            }
+          },
+          { ...none, name: "off", state: "disabled", error: null },
+          { ...none, name: "bad", transport: null, state: "invalid", why: "missing-transport", error: null }
+        ]
+      })
+    }))
+
+  it.live("are these for tools, show and call", () =>
+    Effect.gen(function*() {
+      const file = work.write("servers.json", { mcpServers: { slow: work.server, dead: { command: "no-such" } } })
+      const fail = {
+        server: "slow",
+        tool: "fail",
+        name: "mcp__slow__fail",
+        title: null,
+        description: "Fails.",
+        inputSchema: { type: "object" },
+        outputSchema: null,
+        annotations: { readOnly: null, destructive: null, idempotent: null, openWorld: null },
+        requiresApproval: true
+      }
+      const tools = yield* run(["tools", "--json", "--search", "fails", "--config", file])
+      assert.deepStrictEqual(document(tools.out), {
+        tools: [fail],
+        missing: [{
+          server: "dead",
+          tag: "SpawnFailed",
+          message: "dead: could not start \"no-such\" (ENOENT): there is no such command on the PATH of the server"
+        }],
+        withheld: []
+      })
+      const shown = yield* run(["show", "slow.fail", "--json", "--config", file])
+      assert.deepStrictEqual(document(shown.out), fail)
+      const called = yield* run(["call", "mcp__slow__fail", "--json", "--config", file])
+      assert.strictEqual(called.code, 1)
+      assert.deepStrictEqual(document(called.out), {
+        server: "slow",
+        tool: "fail",
+        isError: true,
+        content: [{ type: "text", text: "there is no such file" }],
+        structuredContent: null,
+        milliseconds: 0,
+        attempts: 1
+      })
+    }))
+})
+
+describe("somebody at a terminal", patient, () => {
+  it.live("is asked before a server of a workspace is started, sees what would be, and says yes once for ever", () =>
+    Effect.gen(function*() {
+      work.write(".mcp.json", { mcpServers: { slow: work.server } })
+      const call = ["call", "slow/typed", "title=a"]
+      const no = yield* run(call, person, [""])
+      assert.strictEqual(no.code, 5)
+      assert.strictEqual(no.asked.length, 1)
+      assert.include(no.err, "slow wants to be started for the first time:")
+      assert.include(no.err, work.journal)
+      assert.deepStrictEqual(work.entries(), [])
+
+      const yes = yield* run(call, person, ["y"])
+      assert.strictEqual(yes.code, 0, yes.err)
+      const again = yield* run(call)
+      assert.strictEqual(again.code, 0, again.err)
+      assert.deepStrictEqual(again.asked, [])
+
+      work.write(".mcp.json", { mcpServers: { slow: { ...work.server, args: [...work.server.args, "more"] } } })
+      const changed = yield* run(call, person, ["n"])
+      assert.strictEqual(changed.code, 5)
+      assert.include(changed.err, "slow is not what was agreed to:")
+    }))
+
+  it.live("is asked where a rule wants it, sees what would be sent, and nothing is sent without a yes", () =>
+    Effect.gen(function*() {
+      const file = work.write("servers.json", {
+        mcpServers: { slow: work.server },
+        permissions: { rules: [{ tool: "slow/typed", action: "ask" }] }
+      })
+      const call = ["call", "slow/typed", "title=secret plan", "--config", file]
+      const alone = yield* run(call)
+      assert.strictEqual(alone.code, 5)
+      assert.include(alone.err, "nobody is there to be asked")
+      const no = yield* run(call, person, ["no"])
+      assert.strictEqual(no.code, 5)
+      assert.include(no.err, "\"title\": \"secret plan\"")
+      assert.deepStrictEqual(work.entries().filter(({ called }) => called !== undefined), [])
+      const yes = yield* run(call, person, ["yes"])
+      assert.strictEqual(yes.code, 0, yes.err)
+      assert.deepStrictEqual(yes.asked, ["Send it? [y/N] "])
+    }))
+
+  it.live("sees the progress of a call, and then its result", () =>
+    Effect.gen(function*() {
+      const file = work.write("servers.json", { mcpServers: { slow: work.server } })
+      const { code, err } = yield* run(["call", "slow/wait", "--config", file, "--timeout", "2s"], person)
+      assert.strictEqual(code, 4)
+      assert.include(err, "\r\u001b[K[######------------------] 25 % a quarter")
+    }))
+})

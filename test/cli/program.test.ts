@@ -1,0 +1,222 @@
+import { afterEach, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { pidsWithArgument } from "../support/leaks.ts"
+import * as Workspace from "./workspace.ts"
+
+const patient = { timeout: 30_000 }
+
+let work: Workspace.Workspace
+let servers: string
+
+beforeAll(() => {
+  Workspace.bin()
+}, 60_000)
+
+beforeEach(() => {
+  work = Workspace.make()
+  servers = work.write("servers.json", {
+    mcpServers: { slow: work.server, dead: { command: "there-is-no-such-program" } }
+  })
+})
+
+afterEach(() => {
+  // whatever a test was about, nothing is left behind
+  const left = pidsWithArgument(work.journal)
+  work.remove()
+  assert.deepStrictEqual(left, [])
+})
+
+const run = (...args: ReadonlyArray<string>) => work.run([...args, "--config", servers])
+
+describe("mcp-runtime", patient, () => {
+  it("explains itself and each command, on 80 columns, and starts nothing", async () => {
+    const { code, stderr, stdout } = await work.run(["--help"])
+    assert.strictEqual(code, 0)
+    assert.strictEqual(stderr, "")
+    for (const word of ["list", "tools", "show", "call", "--json", "--timeout", "Exit codes"]) {
+      assert.include(stdout, word)
+    }
+    for (const line of stdout.split("\n")) assert.isAtMost(line.length, 80)
+    assert.match((await work.run(["call", "--help"])).stdout, /^ {2}mcp-runtime call TOOL \[ARGUMENT…\] \[options\]$/m)
+    assert.strictEqual((await work.run([])).code, 2)
+  })
+
+  it("completes for every shell what it knows, and nothing else", async () => {
+    for (const shell of ["bash", "zsh", "fish"]) {
+      const { code, stdout } = await work.run(["--completions", shell])
+      assert.strictEqual(code, 0)
+      for (const word of ["list", "tools", "show", "call", "no-color", "out"]) assert.include(stdout, word)
+      assert.notMatch(stdout, /wizard|log-level/)
+    }
+  })
+
+  it("lists servers with their states, in plain text where there is no terminal", async () => {
+    const { code, stderr, stdout } = await run("list")
+    assert.strictEqual(code, 0)
+    assert.match(stdout, /^SERVER +TRANSPORT +STATE +TOOLS +ERA +SCOPE +FROM\n/)
+    assert.match(stdout, /^slow +stdio +connected +4 +session +session +\S*servers\.json:1$/m)
+    assert.match(stdout, /^dead +stdio +failed +- /m)
+    assert.match(stderr, /^dead: could not start "there-is-no-such-program" \(ENOENT\)/m)
+    assert.notInclude(stdout + stderr, "\u001b")
+  })
+
+  it("lists tools, shows one, and calls it with typed arguments, escaping what the server says", async () => {
+    const tools = await run("tools", "slow")
+    assert.match(tools.stdout, /^slow\/typed +Gives back what it got\.$/m)
+    const shown = await run("show", "slow/typed")
+    assert.match(shown.stdout, /^slow\/typed\(title: string, count\?: integer, state\?: "open" \| "closed", /)
+    assert.match(shown.stdout, /^ {4}x: number {2}required$/m)
+    assert.include(shown.stdout, "\\x1b[31mlies")
+    const called = await run("call", "typed", "title=7", "count=3", "labels=a", "labels=b", "at.x=1.5")
+    assert.strictEqual(called.code, 0, called.stderr)
+    assert.strictEqual(
+      called.stdout,
+      "{\"title\":\"7\",\"count\":3,\"labels\":[\"a\",\"b\"],\"at\":{\"x\":1.5}}\\x1b]0;title\\x07\n"
+    )
+  })
+
+  it("starts only the server whose tool is called", async () => {
+    const other = Workspace.make()
+    try {
+      const file = work.write("two.json", { mcpServers: { slow: work.server, other: other.server } })
+      const { code } = await work.run(["call", "slow/typed", "title=a", "--config", file])
+      assert.strictEqual(code, 0)
+      assert.deepStrictEqual(other.entries(), [])
+    } finally {
+      other.remove()
+    }
+  })
+
+  it("takes arguments from the standard input, from files and as JSON", async () => {
+    const input = JSON.stringify({ title: "piped" })
+    const piped = await work.run(["call", "slow/typed", "-", "count=2", "--config", servers], { input })
+    assert.match(piped.stdout, /^{"title":"piped","count":2}/)
+    work.write("title.txt", "from a file")
+    assert.match((await run("call", "slow/typed", "title=@title.txt")).stdout, /^{"title":"from a file"}/)
+    assert.match((await run("call", "slow/typed", "--args", input)).stdout, /^{"title":"piped"}/)
+    const wrong = await run("call", "slow/typed", "title=@nowhere.txt")
+    assert.strictEqual(wrong.code, 2)
+    assert.match(wrong.stderr, /there is no such file\./)
+  })
+
+  it("ends with 1 where the tool says error, and tells what it said on the standard error", async () => {
+    const { code, stderr, stdout } = await run("call", "slow/fail")
+    assert.strictEqual(code, 1)
+    assert.strictEqual(stdout, "")
+    assert.match(stderr, /^error: slow\/fail says:\nthere is no such file$/m)
+  })
+
+  it("describes a picture, and writes it where it is told to", async () => {
+    assert.match((await run("call", "slow/picture")).stdout, /^\[image, image\/png, 8 bytes; --out FILE writes it\]$/m)
+    const { code, stderr } = await run("call", "slow/picture", "--out", "shot.png")
+    assert.strictEqual(code, 0)
+    assert.match(stderr, /^wrote shot\.png \(8 bytes\)$/m)
+    assert.strictEqual(readFileSync(join(work.folder, "shot.png")).toString("hex"), "89504e470d0a1a0a")
+  })
+
+  it("ends with 2 and a near name where something is mistyped, before anything is started", async () => {
+    const mistyped: ReadonlyArray<readonly [args: ReadonlyArray<string>, said: RegExp]> = [
+      [["lst"], /^error: There is no command "lst"\.\nDid you mean "list"\?$/m],
+      [["list", "--jsn"], /^error: There is no option "--jsn"\.\nDid you mean "--json"\?$/m],
+      [["list", "--server", "slwo", "--config", servers], /^error: there is no server "slwo"; did you mean "slow"\?$/m],
+      [["list", "--timeout", "soon"], /^error: "soon" is no duration\.$/m],
+      [["show"], /^error: The command "show" needs TOOL/m],
+      [["list", "more"], /^error: The command "list" does not know what to do with "more"\.$/m]
+    ]
+    for (const [args, said] of mistyped) {
+      const { code, stderr, stdout } = await work.run(args)
+      assert.strictEqual(code, 2, args.join(" "))
+      assert.match(stderr, said)
+      assert.strictEqual(stdout, "")
+    }
+    assert.deepStrictEqual(work.entries(), [])
+  })
+
+  it("ends with 2 and a near name where a tool or an argument is mistyped, and calls nothing", async () => {
+    const tool = await run("call", "slow/typd")
+    assert.strictEqual(tool.code, 2)
+    assert.match(tool.stderr, /^error: .*did you mean "slow\/typed"\?$/m)
+    const argument = await run("call", "slow/typed", "tilte=a")
+    assert.strictEqual(argument.code, 2)
+    assert.match(argument.stderr, /^error: The tool takes no argument "tilte"\.\nDid you mean "title"\?$/m)
+    const missing = await run("call", "slow/typed", "count=2")
+    assert.match(missing.stderr, /^error: The tool needs title \(string\)\.$/m)
+    assert.deepStrictEqual(work.entries().filter(({ called }) => called !== undefined), [])
+  })
+
+  it("ends with 3 where a file is broken or is not there, and tells where", async () => {
+    work.write("broken.json", "{\"mcpServers\": {")
+    const broken = await work.run(["list", "--config", "broken.json"])
+    assert.strictEqual(broken.code, 3)
+    assert.match(broken.stderr, /^error: .*broken\.json/m)
+    assert.strictEqual((await work.run(["list", "--config", "nowhere.json"])).code, 3)
+    const file = work.write("entry.json", { mcpServers: { bad: { command: 3 } } })
+    const entry = await work.run(["call", "bad/x", "--config", file])
+    assert.strictEqual(entry.code, 3)
+    assert.match(entry.stderr, /The field command has the wrong type/)
+  })
+
+  it("ends with 4 where the server is dead, and tells what helps", async () => {
+    const { code, stderr } = await run("call", "dead/x")
+    assert.strictEqual(code, 4)
+    assert.match(
+      stderr,
+      /^error: dead: could not start .*\nInstall it, or write its whole path into the configuration\.$/m
+    )
+    assert.strictEqual((await run("tools", "dead")).code, 4)
+  })
+
+  it("ends with 5 where a rule denies it, and nothing is sent", async () => {
+    const file = work.write("mcp-client.json", {
+      mcpServers: { slow: work.server },
+      permissions: { rules: [{ tool: "slow/fail", action: "deny" }] }
+    })
+    const { code, stderr } = await work.run(["call", "slow/fail", "--config", file])
+    assert.strictEqual(code, 5, stderr)
+    assert.deepStrictEqual(work.entries().filter(({ called }) => called !== undefined), [])
+  })
+
+  it("starts nothing of a workspace that nobody has agreed to, and ends with 5 if that is called", async () => {
+    work.write(".mcp.json", { mcpServers: { slow: work.server } })
+    const listed = await work.run(["list"])
+    assert.strictEqual(listed.code, 0)
+    assert.match(listed.stdout, /^slow +stdio +blocked \(untrusted\)/m)
+    assert.match(listed.stderr, /mcp-runtime approve/)
+    const called = await work.run(["call", "slow/typed", "title=a"])
+    assert.strictEqual(called.code, 5)
+    assert.match(called.stderr, /mcp-runtime approve slow/)
+    assert.deepStrictEqual(work.entries(), [])
+  })
+
+  it("cancels the call at the server when somebody presses Ctrl-C, ends with 130 and leaves no orphan", async () => {
+    const running = work.start(["call", "slow/wait", "--config", servers])
+    await work.until(({ called }) => called === "wait")
+    running.interrupt()
+    const { code, stderr, stdout } = await running.ended
+    assert.strictEqual(code, 130)
+    assert.strictEqual(stdout + stderr, "")
+    const id = work.entries().find(({ called }) => called === "wait")!["id"]
+    assert.isTrue(work.entries().some(({ cancelled }) => cancelled === id))
+  })
+
+  it("gives up after the time that it is given, and ends with 4", async () => {
+    const { code, stderr } = await run("call", "slow/wait", "--timeout", "1s")
+    assert.strictEqual(code, 4)
+    assert.match(stderr, /^error: .*within the (total|idle) limit of /m)
+    assert.isTrue(work.entries().some(({ cancelled }) => cancelled !== undefined))
+  })
+
+  it("ends quietly when its reader leaves", async () => {
+    const { stderr } = await work.start(["list", "--config", servers, "--quiet"], { leave: true }).ended
+    assert.strictEqual(stderr, "")
+  })
+
+  it("says that there is nothing where there is nothing", async () => {
+    const { code, stderr, stdout } = await work.run(["list"])
+    assert.strictEqual(code, 0)
+    assert.strictEqual(stdout, "")
+    assert.match(stderr, /^There are no servers here\.$/m)
+    assert.isFalse(existsSync(work.journal))
+  })
+})

@@ -1,0 +1,137 @@
+/** A folder for one test of the command line, with a home that nobody else has, and the program that is built there. */
+import { execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("../../", import.meta.url))
+
+/** Built anew only if a source has changed since; whoever comes first puts it in place for all. */
+const built = (): string => {
+  const sources = [join(root, "package-lock.json"), join(root, "scripts/bundle.mjs")].concat(
+    readdirSync(join(root, "src"), { recursive: true })
+      .map((file) => join(root, "src", String(file)))
+      .filter((file) => file.endsWith(".ts"))
+  )
+  const newest = Math.max(...sources.map((file) => Math.floor(statSync(file).mtimeMs)))
+  const parent = join(root, "build")
+  const folder = join(parent, `cli-${newest}-${sources.length}`)
+  if (existsSync(folder)) return folder
+  mkdirSync(parent, { recursive: true })
+  const mine = mkdtempSync(join(parent, "cli-new-"))
+  execFileSync(process.execPath, [join(root, "scripts/bundle.mjs"), mine], { cwd: root })
+  for (const old of readdirSync(parent).filter((name) => /^cli-\d+-\d+$/.test(name))) {
+    rmSync(join(parent, old), { recursive: true, force: true })
+  }
+  try {
+    renameSync(mine, folder)
+  } catch {
+    rmSync(mine, { recursive: true, force: true })
+  }
+  return folder
+}
+
+export const bin = (): string => join(built(), "mcp-runtime.js")
+
+export const slow = fileURLToPath(new URL("slow.mjs", import.meta.url))
+
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Running {
+  readonly interrupt: () => void
+  readonly ended: Promise<Ended>
+}
+
+export interface Workspace {
+  readonly folder: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly write: (file: string, content: unknown) => string
+  readonly journal: string
+  readonly entries: () => ReadonlyArray<Readonly<Record<string, unknown>>>
+  readonly until: (holds: (entry: Readonly<Record<string, unknown>>) => boolean) => Promise<void>
+  /** The configuration of the server of these tests. */
+  readonly server: { readonly command: string; readonly args: ReadonlyArray<string> }
+  readonly start: (args: ReadonlyArray<string>, more?: More) => Running
+  readonly run: (args: ReadonlyArray<string>, more?: More) => Promise<Ended>
+  readonly remove: () => void
+}
+
+export interface More {
+  readonly input?: string
+  readonly variables?: Readonly<Record<string, string>>
+  /** Whether its reader leaves at once. */
+  readonly leave?: boolean
+}
+
+export const make = (): Workspace => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "mcp-cli-")))
+  const home = join(folder, "home")
+  const workspace = join(folder, "workspace")
+  mkdirSync(home)
+  mkdirSync(join(workspace, ".git"), { recursive: true })
+  const journal = join(folder, "journal")
+  const entries: Workspace["entries"] = () =>
+    (existsSync(journal) ? readFileSync(journal, "utf8") : "").split("\n").filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+  const environment = { PATH: process.env["PATH"] ?? "", HOME: home }
+  const start: Workspace["start"] = (args, { input, leave, variables } = {}) => {
+    const child = spawn(process.execPath, [bin(), ...args], {
+      cwd: workspace,
+      env: { ...environment, ...variables },
+      stdio: ["pipe", "pipe", "pipe"],
+      timeout: 30_000
+    })
+    let stdout = ""
+    let stderr = ""
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text
+    })
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text
+    })
+    child.stdin.on("error", () => undefined)
+    child.stdin.end(input)
+    if (leave === true) child.stdout.destroy()
+    const ended = once(child, leave === true ? "exit" : "close").then(([code]): Ended => ({
+      code: code as number | null,
+      stdout,
+      stderr
+    }))
+    return { interrupt: () => void child.kill("SIGINT"), ended }
+  }
+  return {
+    folder: workspace,
+    environment,
+    journal,
+    entries,
+    write: (file, content) => {
+      const path = join(workspace, file)
+      writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content))
+      return path
+    },
+    until: async (holds) => {
+      while (!entries().some(holds)) await new Promise((resolve) => setTimeout(resolve, 5))
+    },
+    server: { command: process.execPath, args: [slow, journal] },
+    start,
+    run: (args, more) => start(args, more).ended,
+    remove: () => rmSync(folder, { recursive: true, force: true })
+  }
+}
