@@ -1,0 +1,131 @@
+/**
+ * What an error means for whoever set the server up: the cause in a few words, and what to do about it. One table, by
+ * the tag of the error and its fields.
+ *
+ * @internal
+ */
+import type * as McpError from "../../McpError.ts"
+import * as UntrustedText from "../../UntrustedText.ts"
+import * as Advice from "./advice.ts"
+import { type Cause, type Facts, quote } from "./doctorFacts.ts"
+import * as Process from "./doctorProcess.ts"
+import * as Remote from "./doctorRemote.ts"
+
+type Table = {
+  readonly [T in McpError.McpError["_tag"]]: (
+    error: Extract<McpError.McpError, { readonly _tag: T }>,
+    facts: Facts
+  ) => Cause
+}
+
+/** Nothing is known of it but what is always said. */
+const known = (cause: string) => (error: McpError.McpError): Cause => ({ cause, hint: Advice.next(error) })
+
+const unset = (error: McpError.ConfigurationError): Cause => {
+  const { variable } = error
+  switch (variable?.why) {
+    case "variable-unset":
+      return {
+        cause: "a variable is not set",
+        hint: `Set ${variable.name} before this program starts, or write its value or a default for it into the file.`
+      }
+    case "variable-forbidden":
+      return {
+        cause: "a variable may not be read",
+        hint:
+          `The file may not read ${variable.name} from the environment: write its value into the "env" of the server, or `
+          + "agree to it with `mcp-runtime approve`."
+      }
+    case "input-required":
+      return { cause: "a question of its file has no answer", hint: `Give ${variable.name} a value, or a default.` }
+    case undefined:
+      return { cause: "its configuration cannot be used", hint: `Correct ${quote(error.path)} in its file.` }
+  }
+}
+
+const table: Table = {
+  Cancelled: known("the request was cancelled"),
+  CapabilityMissing: known("it does not have what it was asked for"),
+  CircuitOpen: known("it failed too often"),
+  Closed: known("the connection is closed"),
+  ConfigurationError: unset,
+  ConnectTimeout: Process.timeout,
+  ConnectionLost: Process.ending("it closes the connection"),
+  DockerUnavailable: ({ reason }) => ({
+    cause: reason === "not-installed" ? "Docker is not installed" : "Docker cannot run it",
+    hint: reason === "daemon-down" || reason === "timeout"
+      ? "Start Docker, and look at DOCKER_HOST and the Docker context."
+      : "Install Docker with its MCP Toolkit, or set \"command\" to where it is."
+  }),
+  Forbidden: Remote.forbidden,
+  HttpStatus: Remote.status,
+  InitializeRejected: ({ code }) => ({
+    cause: `it refuses to initialize (${code})`,
+    hint: "Its own words say why; often a variable, a licence or an argument is missing in its configuration."
+  }),
+  InputRoundsExceeded: known("it asks for input without end"),
+  InvalidArguments: known("the arguments are wrong"),
+  InvalidToolResult: known("a result is not what was promised"),
+  MessageTooLarge: () => ({
+    cause: "a message is too large",
+    hint: "Have the server send less, or raise \"maxMessageBytes\" in its configuration."
+  }),
+  NetworkError: Remote.network,
+  NotFound: known("there is no such thing"),
+  OriginMismatch: known("it sends its clients to another origin"),
+  Overloaded: known("too many requests wait"),
+  PaginationLimit: () => ({
+    cause: "its list never ends",
+    hint: "This is a fault of the server: its pages lead to each other."
+  }),
+  PermissionDenied: known("a rule denies it"),
+  PolicyDenied: () => ({
+    cause: "a policy denies it",
+    hint: "Ask whoever wrote the policy of this machine or workspace."
+  }),
+  ProcessExited: Process.exited,
+  ProtocolViolation: ({ what }, facts) =>
+    Process.noisy(facts) ?? {
+      cause: "it breaks the protocol",
+      hint: `This is a fault of the server: ${UntrustedText.excerpt(what, 200)}. Update it, or tell whoever wrote it.`
+    },
+  RateLimited: known("it was asked too often (429)"),
+  RedirectBlocked: ({ to }) => ({
+    cause: "the URL leads elsewhere",
+    hint: `Write ${quote(to)} into its configuration, if that is the server you mean.`
+  }),
+  RemoteError: ({ code }, { step }) =>
+    step === "list"
+      ? {
+        cause: `tools/list fails (${code})`,
+        hint: "It is connected, and cannot tell its tools: see its own words and its log."
+      }
+      : { cause: `it answers with an error (${code})`, hint: "See its own words and its log." },
+  RequestTimeout: (_, { step }) => ({
+    cause: step === "list" ? "it never answers tools/list" : "it does not answer in time",
+    hint: "It is connected, and then hangs: see what it says, or give it longer with --timeout."
+  }),
+  RequiredServersFailed: known("servers that are required are not there"),
+  ServerUnavailable: known("it is not available"),
+  SessionExpired: known("the session has expired"),
+  SpawnFailed: Process.spawn,
+  StreamInterrupted: known("its answer broke off"),
+  TlsError: Remote.tls,
+  ToolError: known("a tool failed"),
+  ToolQuarantined: known("a tool is not what it was"),
+  TrustNotKept: known("what was agreed to could not be kept"),
+  Unauthorized: Remote.unauthorized,
+  Unavailable: known("it is unavailable for a while (503)"),
+  UnexpectedContentType: Remote.content,
+  UnsupportedProtocolVersion: ({ got, supported }) => ({
+    cause: "the protocol version is wrong",
+    hint: `It speaks ${quote(got)}, and this client ${supported.join(", ")}: update the server.`
+  })
+}
+
+/** @internal */
+export const of = <E extends McpError.McpError>(error: E, facts: Facts): Cause => {
+  // the table has, for the tag of an error, what takes that error
+  const entry = table[error._tag] as (error: E, facts: Facts) => Cause
+  return entry(error, facts)
+}
