@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as McpRuntime from "../../src/McpRuntime.ts"
@@ -42,7 +42,16 @@ describe("sixty-four servers at once", () => {
 
       yield* Node.using(
         given,
-        (runtime) => Effect.map(runtime.tools, ({ tools }) => assert.strictEqual(tools.length, offered))
+        (runtime) =>
+          Effect.gen(function*() {
+            const { tools } = yield* runtime.tools
+            assert.strictEqual(tools.length, offered)
+            // on a busy machine the end does not wait for all of them to be written
+            const kept = Effect.sync(() => readdirSync(cacheDirectory).filter((name) => name.endsWith(".value")).length)
+            yield* Effect.repeat(Effect.zipLeft(kept, Effect.sleep("10 millis")), {
+              until: (count) => count === servers.length
+            })
+          })
       )
       yield* living.kill
       yield* dying.kill
@@ -57,7 +66,7 @@ describe("sixty-four servers at once", () => {
           yield* Effect.logInfo(`built in ${Duration.format(built)}, tools in ${Duration.format(took)}`)
         }
         // whoever waited for a server that says nothing would wait for its 20 s
-        assert.isBelow(Duration.toMillis(Duration.sum(built, took)), 5_000)
+        assert.isBelow(Duration.toMillis(Duration.sum(built, took)), 15_000)
         const isMute = ({ server }: { readonly server: string }) => server.startsWith("mute-")
         assert.deepStrictEqual(tools.filter(isMute).map(({ _tag }) => _tag), Array(16 * toolsOfRemote).fill("Deferred"))
         assert.isTrue(missing.every(({ server }) => server.startsWith("dead-")))
