@@ -65,6 +65,11 @@ const zeroWidth = ({ after, before, points }: Run): Verdict => {
   }
   if (only === 0x200b && (Scripts.isUnspaced(before) || Scripts.isUnspaced(after))) return stays
   if (only === 0xfeff && before === -1) return { found: undefined, instead: "" }
+  return invisible(points)
+}
+
+/** Blanks without width, and signs of mathematics that are not written: two of them in turn stand for bits. */
+const invisible = (points: ReadonlyArray<number>): Verdict => {
   const decoded = Decoding.decodeZeroWidth(points)
   return stripped("zero-width", decoded === undefined && points.length < 16 ? "medium" : "high", decoded)
 }
@@ -99,7 +104,7 @@ const verdict = (run: Run, whole: Whole, as: "metadata" | "result"): Verdict => 
     case "zero-width":
       return zeroWidth(run)
     case "operator":
-      return stripped("zero-width", "medium")
+      return invisible(run.points)
     case "filler":
       return run.points.length === 1 && Scripts.isHangul(run.before) ? stays : stripped("filler", "medium")
     case "blank":

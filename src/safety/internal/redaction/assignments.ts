@@ -96,6 +96,12 @@ const nameAround = (text: string, at: number): { readonly from: number; readonly
 /** What stands between a secret and the word for it. */
 const between = /(?:\s{1,3}(?:provided|given|used|sent|value|is|was))?:?\s{1,3}/y
 
+/** What follows a name whose value is told beside it: `name: API_TOKEN, value: …`, `<add key="ApiSecret" value="…">`. */
+const beside = /["']?[ \t]{0,3}[,;]?\s{0,40}["']?value["']?[ \t]{0,3}[:=][ \t]{0,3}/iy
+
+/** Before the password of a `.netrc`. */
+const login = /\blogin\s{1,4}\S{1,64}\s{1,4}$/
+
 interface Value {
   readonly from: number
   readonly to: number
@@ -193,7 +199,19 @@ export const reader = (text: string): (at: number, word: string) => Found => {
       const secret = shown(value)
       return !secret.startsWith("-") && SecretValue.isGiven(secret) ? value : undefined
     }
+    beside.lastIndex = to
+    const told = beside.exec(text)
+    if (told !== null) {
+      const value = valueAt(to + told[0].length, false)
+      const secret = shown(value)
+      const isOne = CredentialName.isPassword(name) ? SecretValue.isMadeUp(secret) : SecretValue.isGiven(secret)
+      return isOne ? value : undefined
+    }
     if (next === to) return undefined
+    if (/^passw(?:or)?d$/.test(name) && login.test(text.slice(Math.max(0, to - 90), to - name.length))) {
+      const value = valueAt(next, false)
+      return SecretValue.isMadeUp(shown(value)) ? value : undefined
+    }
     if (!/^(?:bearer|basic)$/i.test(name)) return spoken(to)
     const value = valueAt(next, false)
     const secret = shown(value)
@@ -232,7 +250,7 @@ export const reader = (text: string): (at: number, word: string) => Found => {
     const past = spaces(text, closed, 3)
     const sign = signs.find((sign) => text.startsWith(sign, past))
     if (sign === undefined) {
-      const span = past === closed && text[past] !== "," ? undefined : following(written, to, past)
+      const span = past === closed && !/[,\n\r]/.test(text[past] ?? "") ? undefined : following(written, to, past)
       return { span, next: to }
     }
     const next = spaces(text, past + sign.length, 3)

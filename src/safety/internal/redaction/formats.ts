@@ -9,6 +9,7 @@ import * as Finder from "./finder.ts"
 import * as Pattern from "./pattern.ts"
 import * as PrivateKeys from "./privateKeys.ts"
 import * as Runs from "./runs.ts"
+import * as SecretValue from "./secretValue.ts"
 import type { Span } from "./spans.ts"
 import { vendors } from "./vendors.ts"
 
@@ -53,6 +54,7 @@ export const make = (): Formats => {
         if (dead !== undefined && at < dead[index]!) continue
         const found = Pattern.match(pattern, text, at)
         if ("end" in found) {
+          if (SecretValue.isShown(text.slice(at + pattern.keyword.length, found.end))) continue
           spans.push({ id, at: found.at, end: found.end })
           return found.end
         }

@@ -52,6 +52,16 @@ const isOneCharacter = (value: string): boolean => {
   return true
 }
 
+const longestShown = 96
+
+/**
+ * Whether a token of a vendor's format only shows the format: `xxxxxxxx`, `your-token-here`.
+ *
+ * @internal
+ */
+export const isShown = (body: string): boolean =>
+  body.length <= longestShown && (/^[xX*.0-]+$/.test(body) || /^(?:[a-z]+[-_])+[a-z]+$/.test(body))
+
 /** `request.headers.token2` */
 const isMember = (value: string): boolean =>
   value.includes(".") &&

@@ -29,7 +29,7 @@ export const of = (text: string): ReadonlyArray<Reading> => {
   const close = (): void => {
     if (kind === "variation" && points.length >= leastVariations) {
       found.push(...still(Decoding.decodeVariations(points), from, "variation-selectors"))
-    } else if (kind === "zero-width" && points.length >= leastZeroWidth) {
+    } else if ((kind === "zero-width" || kind === "operator") && points.length >= leastZeroWidth) {
       found.push(...still(Decoding.decodeZeroWidth(points), from, "zero-width"))
     }
     points = []
