@@ -9,6 +9,10 @@ import * as Call from "./commands/Call.ts"
 import * as Config from "./commands/Config.ts"
 import * as Doctor from "./commands/Doctor.ts"
 import * as List from "./commands/List.ts"
+import * as Prompt from "./commands/Prompt.ts"
+import * as Prompts from "./commands/Prompts.ts"
+import * as Read from "./commands/Read.ts"
+import * as Resources from "./commands/Resources.ts"
 import * as Revoke from "./commands/Revoke.ts"
 import * as Show from "./commands/Show.ts"
 import * as Tools from "./commands/Tools.ts"
@@ -22,6 +26,10 @@ export const all: ReadonlyArray<Command.Command> = [
   Tools.command,
   Show.command,
   Call.command,
+  Resources.command,
+  Read.command,
+  Prompts.command,
+  Prompt.command,
   Config.command,
   Approve.command,
   Revoke.command,

@@ -1,0 +1,22 @@
+/**
+ * `mcp-runtime prompt`: the messages of a prompt.
+ *
+ * @since 0.1.0
+ */
+import type * as Command from "../Command.ts"
+
+/**
+ * @since 0.1.0
+ * @category commands
+ */
+export const command: Command.Command = {
+  name: "prompt",
+  summary: "Write the messages of a prompt.",
+  args: [
+    { name: "prompt", about: "server/prompt, or the prompt alone where only one server has it.", required: true },
+    { name: "argument", about: "name=text.", required: false, repeated: true }
+  ],
+  options: [],
+  examples: [["prompt github/review pr=12", "What a model would be told."]],
+  load: () => import("../internal/prompt.ts")
+}

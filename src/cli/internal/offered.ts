@@ -1,0 +1,80 @@
+/**
+ * What servers offer beside tools: which of them are asked, and which of them have nothing to say.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import type * as ToolCatalog from "../../tools/ToolCatalog.ts"
+import * as Application from "../Application.ts"
+import type * as Command from "../Command.ts"
+import * as Screen from "../Screen.ts"
+import { reasonOf, usable } from "./toolFound.ts"
+
+/**
+ * The servers whose lists are not there.
+ *
+ * @internal
+ */
+export const Missing = Schema.Array(Schema.Struct({
+  server: Schema.String,
+  tag: Schema.String,
+  message: Schema.String
+}))
+
+/** @internal */
+export const missing = (all: ReadonlyArray<ToolCatalog.Missing>): typeof Missing.Type =>
+  all.map((one) => {
+    const { _tag, message } = reasonOf(one)
+    return { server: one.server, tag: _tag, message }
+  })
+
+/** @internal */
+export const notes = (all: ReadonlyArray<ToolCatalog.Missing>) =>
+  Effect.flatMap(
+    Screen.Screen,
+    (screen) => screen.note(...all.map((one) => `missing: ${reasonOf(one).message}`))
+  )
+
+/**
+ * The server that is named, or those that `--server` names, or all.
+ *
+ * @internal
+ */
+export const choice = (
+  server: string | undefined,
+  shared: Command.Shared
+) =>
+(discovery: ConfigDiscovery.Discovery): Effect.Effect<Application.Choice, Command.Failure> =>
+  Effect.gen(function*() {
+    const names = server === undefined ? shared.servers : [server]
+    for (const one of yield* Application.named(names, discovery)) yield* usable(one, discovery)
+    return { servers: names.length === 0 ? undefined : names, consent: true }
+  })
+
+/**
+ * While servers are asked, a person sees that something happens.
+ *
+ * @internal
+ */
+export const asking = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Screen.Screen> =>
+  Effect.flatMap(Screen.Screen, (screen) =>
+    Effect.sync(() => screen.progress("connecting…")).pipe(
+      Effect.zipRight(self),
+      Effect.ensuring(Effect.sync(() => screen.progress(undefined)))
+    ))
+
+/**
+ * A list has room for what something is, and not for how to use it.
+ *
+ * @internal
+ */
+export const about = (
+  { description, title }: { readonly description: string | undefined; readonly title: string | undefined },
+  columns: number
+): ReadonlyArray<string> => {
+  const text = (description ?? title ?? "").trim().split(/\r?\n/, 1)[0]!
+  const room = Math.max(20, columns - 4)
+  return text === "" ? [] : [`    ${text.length <= room ? text : `${text.slice(0, room - 1)}…`}`]
+}
