@@ -36,8 +36,10 @@ export type Source = "code" | "managed" | "user" | "workspace"
  * each with arguments behind it if only some calls are meant: `fs/read(path=/repo/**, mode=text)`.
  *
  * An `allow` is read narrowly: its server has no `*`, it covers only calls all of whose arguments it names, its `*` stays
- * within one part of a path (`**` does not), and a path must be written plainly, without `..` or escapes. An `ask` or
- * `deny` is read broadly: any way to write the same path, at any depth of the arguments, with any other arguments.
+ * within one part of a path or of a host (`**` does not), and a path must be written plainly, without `..` or escapes. Of
+ * an argument `*` alone is any value. An `ask` or `deny` is read broadly: any way to write the same path, address or
+ * value, at any depth of the arguments, with any other arguments; `~` is anybody's home, and what is below a folder is
+ * the folder, too.
  *
  * @since 0.1.0
  * @category models
@@ -64,7 +66,7 @@ export interface Subject {
   readonly server: string
   /** The server's own name of the tool or prompt, or the URI. */
   readonly name: string
-  /** Without any, rules that name arguments do not speak, unless they `deny` or `ask`: see `decide`. */
+  /** Rules that name arguments speak only where there are some. */
   readonly args?: JsonRpc.JsonObject | undefined
 }
 
@@ -115,6 +117,8 @@ export interface RuleSet {
   readonly decide: (subject: Subject) => Rule | undefined
   /** Whether every rule allows. */
   readonly onlyAllows: boolean
+  /** Whether any rule says something of arguments. */
+  readonly readsArguments: boolean
 }
 
 /**

@@ -25,12 +25,16 @@ export interface Target {
   readonly kind: Kind | undefined
   /** Not exact, if there is none. */
   readonly name: string | undefined
+  /** The name as a model sees it, in which server and tool cannot be told apart. */
+  readonly published?: string | undefined
   readonly covers: (subject: PermissionRule.Subject) => boolean
 }
 
 /** @internal */
 export interface Compiled extends PermissionRule.Rule {
   readonly targets: ReadonlyArray<Target>
+  /** Whether it says something of arguments. */
+  readonly readsArguments: boolean
 }
 
 const maxLength = 4_096
@@ -60,24 +64,27 @@ const collapsed = (pattern: string): string => pattern.replace(/\*{2,}/g, "*")
 /** All that a server has to offer, which for an `allow` is its tools: what it can do to the model by itself is not. */
 const whole = (narrow: boolean, server: string): Target => target(narrow, server, narrow ? "tool" : undefined, "*")
 
+const styles = ["double", "single"] as const
+
 /** A name as models see it is that of one tool only, whatever it looks like. */
 const published = (name: string): Target => ({
   server: undefined,
   kind: "tool",
   name: undefined,
+  published: name,
   covers: ({ kind, name: tool, server }) =>
-    kind === "tool" &&
-    (ToolName.qualify(server, tool, "double") === name || ToolName.qualify(server, tool, "single") === name)
+    kind === "tool" && styles.some((style) => ToolName.qualify(server, tool, style) === name)
 })
 
 /** As a model sees names, for patterns over servers whose names cannot be written in them. */
 const publishedLike = (pattern: string): Target => {
   const isName = wildcard(collapsed(pattern))
+  const style = pattern.startsWith("mcp__") ? "double" : "single"
   return {
     server: undefined,
     kind: "tool",
     name: undefined,
-    covers: ({ kind, name, server }) => kind === "tool" && isName(ToolName.qualify(server, name, "double"))
+    covers: ({ kind, name, server }) => kind === "tool" && isName(ToolName.qualify(server, name, style))
   }
 }
 
@@ -87,16 +94,31 @@ const toolCharacters = /^[^\s()[\]{}"'`\\,;=<>|?!&\u0000-\u001f\u007f-\u{10ffff}
 
 const qualified = (narrow: boolean, text: string): Parsed => {
   const rest = text.slice("mcp__".length)
-  if (rest === "*") return Either.right([whole(narrow, "*")])
+  if (/^\*+$/.test(rest)) return Either.right([whole(narrow, "*")])
+  const marked = /^(.+?)(?:__|[./])(resource|prompt):(.+)$/s.exec(rest)
+  if (!narrow && marked !== null && serverCharacters.test(marked[1]!)) {
+    return Either.right([target(narrow, marked[1]!, marked[2] === "prompt" ? "prompt" : "resource", marked[3]!)])
+  }
   if (!toolCharacters.test(rest)) return Either.left(badCharacters)
   const identity = ToolName.parse(text)
   const at = rest.indexOf("__")
   // of names that end in a hash nothing can be read back, but they are compared as they are
   const exact = text.includes("*") ? [] : [published(text)]
-  if (at === -1) return Either.right([...exact, whole(narrow, rest)])
+  if (at === -1) {
+    // neither style of names has these, so that it is half of one and half of the other
+    const other = narrow || !/[./]/.test(rest) ? undefined : separated(narrow, rest)
+    const like = narrow || exact.length > 0 ? [] : [publishedLike(text)]
+    if (narrow && rest.includes("/")) return Either.left(badCharacters)
+    return Either.right([
+      ...exact,
+      whole(narrow, rest),
+      ...like,
+      ...(other === undefined ? [] : Either.getOrElse(other, () => []))
+    ])
+  }
   const [server, tool] = [rest.slice(0, at), rest.slice(at + 2)]
   if (server === "" || tool === "") return Either.left("it needs a server and a tool: `mcp__server__tool`")
-  if (tool === "*") return Either.right([whole(narrow, server), ...(narrow ? [] : [publishedLike(text)])])
+  if (/^\*+$/.test(tool)) return Either.right([whole(narrow, server), ...(narrow ? [] : [publishedLike(text)])])
   if (exact.length > 0 && identity === undefined) return Either.right(exact)
   const plain = target(narrow, server, "tool", tool)
   return Either.right([...exact, plain, ...(narrow || exact.length > 0 ? [] : [publishedLike(text)])])
@@ -136,26 +158,41 @@ const separated = (narrow: boolean, text: string): Parsed => {
 const targetsOf = (narrow: boolean, text: string): Parsed => {
   if (/^\*+$/.test(text)) return Either.right([whole(narrow, "*")])
   if (text.startsWith("mcp__")) return qualified(narrow, text)
-  // the other style of names has no patterns of its own, but names can be copied
-  if (text.startsWith("mcp_") && !/[*./]/.test(text) && toolCharacters.test(text)) {
-    return Either.right([published(text)])
+  if (text.startsWith("mcp_") && !/[./]/.test(text) && toolCharacters.test(text)) {
+    if (!text.includes("*")) return Either.right([published(text)])
+    // in the other style of names a server cannot be told from a tool, which is enough to hold something back
+    if (!narrow) return Either.right([publishedLike(text)])
   }
   return separated(narrow, text)
 }
 
-const ofServer = (narrow: boolean, server: string, tool: string): Parsed => {
-  if (!toolCharacters.test(tool)) return Either.left(badCharacters)
-  const isTool = wildcard(collapsed(tool))
+const ofServer = (narrow: boolean, server: string, text: string): Parsed => {
+  const mark = /^(resource|prompt):(.+)$/s.exec(text)
+  if (mark !== null) {
+    const kind = mark[1] === "prompt" ? "prompt" as const : "resource" as const
+    const isName = kind === "resource" ? Location.matcher(mark[2]!, narrow) : wildcard(collapsed(mark[2]!))
+    // a tool may be called so, too
+    const isTool = narrow ? undefined : wildcard(collapsed(text))
+    const covers = (subject: PermissionRule.Subject) =>
+      subject.server === server &&
+      ((subject.kind === kind && isName(subject.name)) || (subject.kind === "tool" && isTool?.(subject.name) === true))
+    return Either.right([{ server, kind: undefined, name: undefined, covers }])
+  }
+  if (!toolCharacters.test(text)) return Either.left(badCharacters)
+  const tool = collapsed(text)
+  const isTool = wildcard(tool)
   const name = tool.includes("*") ? undefined : tool
   const covers = (subject: PermissionRule.Subject) =>
     subject.server === server && (subject.kind === "tool" || (!narrow && tool === "*")) && isTool(subject.name)
   return Either.right([{ server, kind: narrow || tool !== "*" ? "tool" : undefined, name, covers }])
 }
 
+const ofResource = /(?:^|[./]|__)resource:/
+
 /** The name, and what stands in parentheses behind it. A URI may have parentheses of its own. */
 const parts = (text: string): readonly [name: string, args: string | undefined] => {
   const open = text.indexOf("(")
-  return open <= 0 || !text.endsWith(")") || marked.test(text.slice(0, open))
+  return open <= 0 || !text.endsWith(")") || ofResource.test(text.slice(0, open))
     ? [text, undefined]
     : [text.slice(0, open).trim(), text.slice(open + 1, -1)]
 }
@@ -176,24 +213,20 @@ export const parse = (input: PermissionRule.Input): Either.Either<Compiled, Perm
   const [name, written] = parts(tool.trim())
   const targets = input.server === undefined ? targetsOf(narrow, name) : ofServer(narrow, input.server, name)
   if (Either.isLeft(targets)) return fault(targets.left)
-  if (
-    narrow && targets.right.some(({ covers: _, server, ...rest }) => server === undefined && !isPublished(name, rest))
-  ) {
+  if (narrow && targets.right.some(({ published, server }) => server === undefined && published === undefined)) {
     return fault("an `allow` needs the name of one server, without `*`")
   }
   const args = Arguments.compile(written, input.args, narrow)
   if (Either.isLeft(args)) return fault(args.left)
   const all = targets.right
   const fits = args.right
+  if (fits !== undefined && all.every(({ kind }) => kind === "resource")) return fault("a resource has no arguments")
   return Either.right({
     decision,
     source,
     text: textOf(input),
     targets: all,
-    matches: (subject) => all.some(({ covers }) => covers(subject)) && fits(subject)
+    readsArguments: fits !== undefined,
+    matches: (subject) => all.some(({ covers }) => covers(subject)) && (fits === undefined || fits(subject))
   })
 }
-
-/** A name as models see it is as literal as a server's. */
-const isPublished = (text: string, { kind, name }: Pick<Target, "kind" | "name">): boolean =>
-  text.startsWith("mcp_") && !text.includes("*") && kind === "tool" && name === undefined

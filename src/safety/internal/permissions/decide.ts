@@ -5,6 +5,7 @@
  * @internal
  */
 import * as Either from "effect/Either"
+import * as ToolName from "../../../tools/ToolName.ts"
 import type * as PermissionRule from "../../PermissionRule.ts"
 import * as Compile from "./compile.ts"
 
@@ -42,6 +43,7 @@ export const compile = (inputs: Iterable<PermissionRule.Input>): PermissionRule.
 
   const exact = new Map<string, Array<Compile.Compiled>>()
   const ofServer = new Map<string, Array<Compile.Compiled>>()
+  const published = new Map<string, Array<Compile.Compiled>>()
   const ofAny: Array<Compile.Compiled> = []
   const put = (map: Map<string, Array<Compile.Compiled>>, key: string, rule: Compile.Compiled): void => {
     const there = map.get(key)
@@ -49,21 +51,34 @@ export const compile = (inputs: Iterable<PermissionRule.Input>): PermissionRule.
     else if (there.at(-1) !== rule) there.push(rule)
   }
   for (const rule of rules) {
-    for (const { kind, name, server } of rule.targets) {
-      if (server === undefined) {
+    for (const { kind, name, published: seen, server } of rule.targets) {
+      if (seen !== undefined) put(published, seen, rule)
+      else if (server === undefined) {
         if (ofAny.at(-1) !== rule) ofAny.push(rule)
       } else if (name !== undefined && kind !== undefined) put(exact, join(server, kind, name), rule)
       else put(ofServer, server, rule)
     }
   }
 
+  /** By the names that a model sees of it, of which one is that of the rule. */
+  const asPublished = ({ kind, name, server }: PermissionRule.Subject) =>
+    published.size === 0 || kind !== "tool"
+      ? []
+      : (["double", "single"] as const).map((style) => published.get(ToolName.qualify(server, name, style)))
+
   return {
     rules,
     faults,
+    readsArguments: rules.some(({ readsArguments }) => readsArguments),
     onlyAllows: rules.every(({ decision }) => decision === "allow"),
     decide: (subject) => {
       let found: Compile.Compiled | undefined = undefined
-      const groups = [exact.get(join(subject.server, subject.kind, subject.name)), ofServer.get(subject.server), ofAny]
+      const groups = [
+        exact.get(join(subject.server, subject.kind, subject.name)),
+        ...asPublished(subject),
+        ofServer.get(subject.server),
+        ofAny
+      ]
       for (const group of groups) {
         for (const rule of group ?? []) {
           if (found !== undefined && strictness[rule.decision] <= strictness[found.decision]) continue

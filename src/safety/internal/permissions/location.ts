@@ -1,27 +1,38 @@
 /**
- * Patterns for paths and addresses, in the two ways of reading them: narrowly where something is let through, broadly
- * where something is held back.
+ * Patterns for paths, addresses and other texts, in the two ways of reading them: narrowly where something is let
+ * through, broadly where something is held back.
  *
  * @internal
  */
 import { wildcard } from "../../../internal/wildcard.ts"
+import { folded, readings } from "./readings.ts"
+
+type Fits = (text: string) => boolean
 
 /** What is longer is let through by nothing and held back by everything that could mean it. */
 const maxLength = 65_536
 
 /** Who writes a path in one of these ways may mean another than the one it looks like. */
 // oxlint-disable-next-line no-control-regex -- exactly these are looked for
-const unplain = /[\\%\u0000-\u001f\u007f-\u009f]|(?:^|\/)\.{1,2}(?:\/|$)|(?<!:)\/\//
+const unplain = /[\\%\u0000-\u001f\u007f-\u009f]|(?:^|\/)[.\s]+(?:\/|$)|(?<!:)\/\//
 
-// oxlint-disable-next-line no-control-regex -- exactly these are looked for
-const control = /[\u0000-\u001f\u007f-\u009f]/
+/** In front of a path these end the name of a host, whatever follows. */
+const endsHost = /[?#@]/
+
+const collapsed = (pattern: string): string => pattern.replace(/\*{2,}/g, "*")
+
+/** Where the host of an address stands, or the first part of a path. */
+const hostOf = (parts: ReadonlyArray<string>): number => parts[0]?.endsWith(":") === true && parts[1] === "" ? 2 : 0
 
 /** `*` within one part, `**` for any number of parts, at least one. */
-const segments = (pattern: string): (text: string) => boolean => {
-  const parts = pattern.split("/").map((part) => part === "**" ? undefined : wildcard(part.replace(/\*{2,}/g, "*")))
+const segments = (pattern: string): Fits => {
+  const written = pattern.split("/")
+  const parts = written.map((part) => part === "**" ? undefined : wildcard(collapsed(part)))
   return (text) => {
     const texts = text.split("/")
     if (texts.length > 1_024) return false
+    const host = hostOf(texts)
+    if (texts[host] !== written[host] && endsHost.test(texts[host] ?? "")) return false
     // which beginnings of the pattern fit what has been read so far
     let fits = new Uint8Array(parts.length + 1)
     fits[0] = 1
@@ -39,54 +50,75 @@ const segments = (pattern: string): (text: string) => boolean => {
   }
 }
 
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
+/** What some servers take for the same must be let through as well. */
+const steadily = (fits: Fits): Fits => (text) => {
+  if (text.length > maxLength || unplain.test(text) || !fits(text)) return false
+  const other = text.normalize("NFKC")
+  return other === text || (!unplain.test(other) && fits(other))
+}
+
+const narrow = (pattern: string): Fits => {
+  if (isAnything(pattern)) return () => true
+  if (!pattern.includes("*")) return (text) => text === pattern
+  if (pattern.includes("\\")) {
+    // a path of Windows, of which every separator must be written as in the pattern
+    const fits = steadily(segments(pattern.replaceAll("\\", "/")))
+    return (text) => !pattern.includes("/") && !text.includes("/") && fits(text.replaceAll("\\", "/"))
+  }
+  return steadily(pattern.includes("/") || !pattern.includes("**") ? segments(pattern) : wildcard(collapsed(pattern)))
+}
+
+/** Each part between slashes of its own, so that `**` can stand for no part at all. */
+const parted = (text: string): string => `/${text.replaceAll("/", "//")}/`
+
+/** `**` for any parts or none, and `*` for anything; what is below a folder is the folder, too. */
+const below = (pattern: string): Fits => {
+  const parts = pattern.split("/")
+  const whole = parts.map((part, at) => {
+    const isOpen = part === "*" && at > 0 && at === parts.length - 1
+    return isOpen || part === "**" ? "*" : `/${part}/`
+  })
+  return wildcard(collapsed(whole.join("")))
+}
+
+const home = /^~(?=\/|$)/
+const homePlace = /^~~(?=\/|$)/
+
+const broad = (pattern: string): Fits => {
+  const own = folded(pattern)
+  const forms = new Set<string>()
+  for (const one of readings(pattern) ?? [own]) {
+    // nothing that is left of a pattern without its detours holds back everything
+    if (one !== own && isAnything(one.replaceAll("/", ""))) continue
+    if (homePlace.test(one)) {
+      // one user's, which is meant by a sign as well
+      forms.add(one.slice(1))
+      continue
+    }
+    forms.add(one)
+    if (home.test(one)) forms.add(`~${one}`)
+  }
+  const all = Array.from(forms, below)
+  return (text) => {
+    if (text.length > maxLength) return true
+    const meant = readings(text)
+    return meant === undefined || meant.some((one) => {
+      const inParts = parted(one)
+      return all.some((fits) => fits(inParts))
+    })
   }
 }
 
-/** A path or address without detours. */
-const straight = (text: string): string => {
-  const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(text)?.[0] ?? ""
-  const rest = text.slice(scheme.length)
-  const out: Array<string> = []
-  for (const part of rest.split("/")) {
-    if (part === "..") {
-      if (out.length > 1 || (out.length === 1 && out[0] !== "")) out.pop()
-    } else if (part !== "." && (part !== "" || out.length === 0)) out.push(part)
-  }
-  return `${scheme.toLowerCase()}${out.join("/")}${rest.endsWith("/") && out.length > 1 ? "/" : ""}`
-}
-
-/** All that somebody may mean who writes this. */
-const readings = (text: string): ReadonlyArray<string> => {
-  const all = new Set([text])
-  const slashed = text.replaceAll("\\", "/")
-  for (
-    const one of [slashed, decoded(slashed).replaceAll("\\", "/"), decoded(decoded(slashed)).replaceAll("\\", "/")]
-  ) {
-    all.add(straight(one.trim()))
-  }
-  for (const one of all) if (one.startsWith("file://")) all.add(one.slice("file://".length))
-  return [...all]
-}
+/**
+ * Whether a pattern is nothing but `*`.
+ *
+ * @internal
+ */
+export const isAnything = (pattern: string): boolean => /^\*+$/.test(pattern)
 
 /**
  * Whether a text is what the pattern means.
  *
  * @internal
  */
-export const matcher = (pattern: string, narrow: boolean): (text: string) => boolean => {
-  if (!narrow) {
-    const fits = wildcard(pattern.replace(/\*{2,}/g, "*"))
-    return (text) => text.length > maxLength || fits(text) || readings(text).some(fits)
-  }
-  if (!pattern.includes("/")) {
-    const fits = wildcard(pattern.replace(/\*{2,}/g, "*"))
-    return (text) => text.length <= maxLength && !control.test(text) && fits(text)
-  }
-  const fits = segments(pattern)
-  return (text) => text.length <= maxLength && !unplain.test(text) && fits(text)
-}
+export const matcher = (pattern: string, isNarrow: boolean): Fits => isNarrow ? narrow(pattern) : broad(pattern)
