@@ -102,8 +102,9 @@ const alike = (pattern: string): (text: string) => boolean => {
   if (own === "false") return (text) => negative.has(folded(text).trim()) || fits(text)
   const number = own.trim() === "" ? Number.NaN : Number(own)
   // no number is longer that says anything
-  return Number.isNaN(number) ? fits : (text) =>
-    (text.length < 1_024 && text.trim() !== "" && Number(text) === number) || fits(text)
+  return Number.isNaN(number) ?
+    fits :
+    (text) => (text.length < 1_024 && text.trim() !== "" && Number(text) === number) || fits(text)
 }
 
 /** Something that is looked through, and what is looked for in it: names below it, or any value if there are none. */

@@ -5,7 +5,7 @@
  * @internal
  */
 import { wildcard } from "../../../internal/wildcard.ts"
-import { folded, readings } from "./readings.ts"
+import { folded, isCluttered, readings } from "./readings.ts"
 
 type Fits = (text: string) => boolean
 
@@ -52,7 +52,7 @@ const segments = (pattern: string): Fits => {
 
 /** What some servers take for the same must be let through as well. */
 const steadily = (fits: Fits): Fits => (text) => {
-  if (text.length > maxLength || unplain.test(text) || !fits(text)) return false
+  if (text.length > maxLength || unplain.test(text) || isCluttered(text) || !fits(text)) return false
   const other = text.normalize("NFKC")
   return other === text || (!unplain.test(other) && fits(other))
 }

@@ -78,12 +78,21 @@ const lengthWithout = (part: string): number => {
   return end
 }
 
+const marks = /\p{M}{31}/u
+
+/**
+ * Whether a letter has more marks than letters have: to put them in order takes longer than anybody has.
+ *
+ * @internal
+ */
+export const isCluttered = (text: string): boolean => marks.test(text)
+
 /**
  * One way to write what is written alike but for its letters.
  *
  * @internal
  */
-export const folded = (text: string): string => text.normalize("NFKC").toLowerCase()
+export const folded = (text: string): string => (isCluttered(text) ? text : text.normalize("NFKC")).toLowerCase()
 
 /** Who can be read in more ways means to be read in one that nobody finds. */
 const most = 64
@@ -95,8 +104,10 @@ const most = 64
  * @internal
  */
 export const readings = (written: string): ReadonlyArray<string> | undefined => {
+  const lower = written.toLowerCase()
+  if (plain.test(lower) || absolute.test(lower)) return [lower]
+  if (isCluttered(written)) return undefined
   const text = folded(written)
-  if (plain.test(text) || absolute.test(text)) return [text]
   const all = new Set([text])
   for (const one of all) {
     if (all.size > most) return undefined
