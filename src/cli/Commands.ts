@@ -15,6 +15,7 @@ import * as Read from "./commands/Read.ts"
 import * as Resources from "./commands/Resources.ts"
 import * as Revoke from "./commands/Revoke.ts"
 import * as Show from "./commands/Show.ts"
+import * as Smoke from "./commands/Smoke.ts"
 import * as Tools from "./commands/Tools.ts"
 
 /**
@@ -33,5 +34,6 @@ export const all: ReadonlyArray<Command.Command> = [
   Config.command,
   Approve.command,
   Revoke.command,
-  Doctor.command
+  Doctor.command,
+  Smoke.command
 ]
