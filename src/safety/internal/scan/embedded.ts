@@ -114,9 +114,28 @@ const shortestBase64 = 16
 /** Lines at least this long may go on in the next. */
 const wrapped = 48
 
+/** What was decoded in one text, piece after piece, so that many short ones cost no more than one long. */
+const together = (
+  pieces: ReadonlyArray<readonly [text: string, at: number]>,
+  obfuscation: string
+): ReadonlyArray<Reading> => {
+  if (pieces.length === 0) return []
+  const text = pieces.map(([piece]) => piece).join(between)
+  const origins = new Int32Array(text.length)
+  let length = 0
+  for (const [piece, at] of pieces) {
+    origins.fill(at, length, length + piece.length + between.length)
+    length += piece.length + between.length
+  }
+  return [{ text, origins, obfuscation }]
+}
+
+/** Nothing is read across a blank line. */
+const between = "\n\n"
+
 const base64 = (reading: Reading): ReadonlyArray<Reading> => {
   const { text } = reading
-  const found: Array<Reading> = []
+  const found: Array<readonly [text: string, at: number]> = []
   for (let at = 0; at < text.length; at++) {
     if (alphabet(text.charCodeAt(at)) === -1) continue
     const from = at
@@ -146,15 +165,9 @@ const base64 = (reading: Reading): ReadonlyArray<Reading> => {
       }
     }
     const decoded = legible(bytes.subarray(0, length))
-    if (decoded !== undefined) {
-      found.push({
-        text: decoded,
-        origins: new Int32Array(decoded.length).fill(originOf(reading, from)),
-        obfuscation: "base64"
-      })
-    }
+    if (decoded !== undefined) found.push([decoded, originOf(reading, from)])
   }
-  return found
+  return together(found, "base64")
 }
 
 const numbers: ReadonlyArray<readonly [pattern: RegExp, digit: RegExp, base: number, how: string]> = [
@@ -164,14 +177,15 @@ const numbers: ReadonlyArray<readonly [pattern: RegExp, digit: RegExp, base: num
 ]
 
 const byNumber = (reading: Reading): ReadonlyArray<Reading> =>
-  numbers.flatMap(([pattern, digit, base, how]) =>
-    [...reading.text.matchAll(pattern)].flatMap((match) => {
+  numbers.flatMap(([pattern, digit, base, how]) => {
+    const found: Array<readonly [text: string, at: number]> = []
+    for (const match of reading.text.matchAll(pattern)) {
       const codes = [...match[0].matchAll(digit)].map((one) => Number.parseInt(one[1] ?? one[0], base))
       const text = legible(Uint8Array.from(codes))
-      const origin = originOf(reading, match.index)
-      return text === undefined ? [] : [{ text, origins: new Int32Array(text.length).fill(origin), obfuscation: how }]
-    })
-  )
+      if (text !== undefined) found.push([text, originOf(reading, match.index)])
+    }
+    return together(found, how)
+  })
 
 /** @internal */
 export const of = (text: string, from?: Reading): ReadonlyArray<Reading> => {

@@ -37,6 +37,44 @@ const partOf = (written: string): Part => {
 
 const nothing: ReadonlyArray<Entry> = []
 
+const hashOfAll = (text: string, from: number, to: number): number => {
+  let hash = 0
+  for (let at = from; at < to; at++) hash = Math.imul(hash, 31) + text.charCodeAt(at)
+  return (hash ^ hash >>> 14) & mask
+}
+
+/** What begins with one word: that word alone, and phrases, found by their second word where there are many of them. */
+class Head {
+  readonly word: string
+  single: Entry | undefined = undefined
+  readonly phrases: Array<Entry> = []
+  readonly #bySecond = new Map<number, Array<Entry>>()
+  #isIndexed = true
+
+  constructor(word: string) {
+    this.word = word
+  }
+
+  add(entry: Entry): void {
+    const [second] = entry.rest
+    if (second === undefined) {
+      this.single = entry
+      return
+    }
+    this.phrases.push(entry)
+    this.#isIndexed &&= !second.open
+    const hash = hashOfAll(second.word, 0, second.word.length)
+    const same = this.#bySecond.get(hash)
+    if (same === undefined) this.#bySecond.set(hash, [entry])
+    else same.push(entry)
+  }
+
+  /** The phrases that may go on with this word. */
+  before(text: string, from: number, to: number): ReadonlyArray<Entry> {
+    return this.#isIndexed ? this.#bySecond.get(hashOfAll(text, from, to)) ?? nothing : this.phrases
+  }
+}
+
 /** Whether a part of a phrase is the word that stands from here to there. @internal */
 export const fits = ({ open, word }: Part, text: string, from: number, to: number): boolean =>
   (open ? to - from >= word.length : to - from === word.length) && text.startsWith(word, from)
@@ -44,6 +82,8 @@ export const fits = ({ open, word }: Part, text: string, from: number, to: numbe
 /** @internal */
 export class Lexicon {
   readonly #buckets: Array<Array<Entry> | undefined> = Array.from({ length: mask + 1 }, () => undefined)
+  readonly #heads: Array<Array<Head> | undefined> = Array.from({ length: mask + 1 }, () => undefined)
+  readonly #open: Array<Array<Entry> | undefined> = Array.from({ length: mask + 1 }, () => undefined)
   readonly #byWriting = new Map<string, Entry>()
   readonly #concepts = new Map<string, number>()
 
@@ -71,27 +111,42 @@ export class Lexicon {
     const entry: Entry = { ...first, rest, concepts: [concept] }
     this.#byWriting.set(writing, entry)
     const { length } = first.word
-    if (first.open && length < 3 && !isDense(first.word.charCodeAt(0))) {
-      for (const bucket of this.#bucketsOfShort(first.word)) bucket.push(entry)
-    } else this.#bucket(hashOf(first.word, 0, length)).push(entry)
+    const isShort = first.open && length < 3 && !isDense(first.word.charCodeAt(0))
+    if (isShort) this.#shortOf(first.word).push(entry)
+    else if (first.open) (this.#open[hashOf(first.word, 0, length)] ??= []).push(entry)
+    else this.#headOf(first.word).add(entry)
+    if (rest.length === 0 && !isShort) (this.#buckets[hashOf(first.word, 0, length)] ??= []).push(entry)
   }
 
-  #bucket(hash: number): Array<Entry> {
-    return this.#buckets[hash] ??= []
+  #headOf(word: string): Head {
+    const heads = this.#heads[hashOfAll(word, 0, word.length)] ??= []
+    const known = heads.find((head) => head.word === word)
+    if (known !== undefined) return known
+    const head = new Head(word)
+    heads.push(head)
+    return head
   }
 
   /** A beginning of two letters may be followed by any third: it is found by a table of its own. */
   readonly #short = new Map<string, Array<Entry>>()
 
-  #bucketsOfShort(word: string): ReadonlyArray<Array<Entry>> {
+  #shortOf(word: string): Array<Entry> {
     const bucket = this.#short.get(word) ?? []
     this.#short.set(word, bucket)
-    return [bucket]
+    return bucket
   }
 
-  /** Those that may be the word; whether they are is to be asked of `fits`. */
-  candidates(text: string, from: number, length: number): ReadonlyArray<Entry> {
-    const bucket = this.#buckets[hashOf(text, from, length)]
+  /** What begins with the word that stands from here to there. */
+  head(text: string, from: number, to: number): Head | undefined {
+    const heads = this.#heads[hashOfAll(text, from, to)]
+    if (heads === undefined) return undefined
+    for (const head of heads) if (head.word.length === to - from && text.startsWith(head.word, from)) return head
+    return undefined
+  }
+
+  /** The beginnings that the word may have; whether it has them is to be asked of `fits`. */
+  opened(text: string, from: number, length: number): ReadonlyArray<Entry> {
+    const bucket = this.#open[hashOf(text, from, length)]
     if (length < 2 || text.charCodeAt(from) < 0x80) return bucket ?? nothing
     const short = this.#short.get(text.slice(from, from + 2))
     return short === undefined ? bucket ?? nothing : bucket === undefined ? short : [...bucket, ...short]

@@ -33,53 +33,91 @@ const excerptOf = (text: string): string => {
   return excerpt
 }
 
-const isPart = (signal: Signal, of: Signal): boolean =>
-  signal.category === of.category && Math.abs(signal.at - of.at) < longestExcerpt
+/** A signal before it is shown: of many hits few are kept. */
+interface Candidate {
+  readonly category: Signal["category"]
+  readonly rank: number
+  readonly at: number
+  readonly obfuscation: string | undefined
+  readonly excerpt: () => string
+}
 
-const read = (source: string, reading: Folding.Reading, channel: Channel): ReadonlyArray<Signal> => {
+/** What is kept, found by family and by where in the text it stands. */
+class Kept {
+  readonly all: Array<Candidate> = []
+  readonly #cells = new Map<string, Array<number>>()
+
+  /** The place of one of the same family nearby. */
+  near(category: Candidate["category"], at: number): number {
+    const cell = Math.floor(at / longestExcerpt)
+    for (let next = cell - 1; next <= cell + 1; next++) {
+      for (const place of this.#cells.get(`${category} ${next}`) ?? []) {
+        if (Math.abs(at - this.all[place]!.at) < longestExcerpt) return place
+      }
+    }
+    return -1
+  }
+
+  put(candidate: Candidate, place: number): void {
+    const cell = `${candidate.category} ${Math.floor(candidate.at / longestExcerpt)}`
+    const index = place === -1 ? this.all.length : place
+    this.all[index] = candidate
+    const places = this.#cells.get(cell)
+    if (places === undefined) this.#cells.set(cell, [index])
+    else if (!places.includes(index)) places.push(index)
+  }
+}
+
+const read = (source: string, reading: Folding.Reading, channel: Channel, kept: Kept): void => {
   const words = Words.split(reading.text)
   const { disguised, run } = Understanding.understand(words, channel === "elicitation")
-  const signals: Array<Signal> = []
-  for (const { first, last, rule } of run.hits) {
+  for (
+    const { first, last, rule } of run.hits.toSorted((left, right) => ranks[right.rule.level] - ranks[left.rule.level])
+  ) {
     const end = Math.min(last, words.count - 1)
-    if (run.vetoed(rule, words.sentences[first]!, words.sentences[end]!)) continue
     const from = words.starts[first]!
     const to = words.ends[end]!
-    const disguise = disguised(first, end)
+    const at = Folding.originOf(reading, from)
     let rank = ranks[rule.level]
+    const same = kept.near(rule.category, at)
+    const known = kept.all[same]?.rank ?? -1
+    // what can only be as grave as what is known is not looked at any closer
+    if (known >= rank || (same === -1 && kept.all.length >= mostKept)) continue
+    if (run.vetoed(rule, words.sentences[first]!, words.sentences[end]!)) continue
+    const disguise = disguised(first, end)
     const isQuoted = Quoting.isQuoted(reading.text, from, to)
     const near = (concept: number): boolean => run.near(concept, words.positions[first]!, words.positions[end]!, nearby)
     if (rule.category === "fake-role" && near(Automaton.template)) rank -= 1
     if (isQuoted || disguise === "identifier" || near(Automaton.mention)) rank = Math.min(rank, 1)
     if (isQuoted && rule.level !== "high") rank -= 1
-    const at = Folding.originOf(reading, from)
+    rank = Math.max(0, rank)
+    if (known >= rank) continue
     const plain = reading.obfuscation === undefined
     const until = plain ? Folding.originOf(reading, Math.max(from, to - 1)) + 1 : to
-    signals.push({
+    const candidate: Candidate = {
       category: rule.category,
-      level: levels[Math.max(0, rank)]!,
+      rank,
       at,
-      excerpt: excerptOf(plain ? source.slice(at, until) : reading.text.slice(from, to)),
-      obfuscation: reading.obfuscation ?? disguise ?? (plain && until - at > to - from + 2 ? "characters" : undefined)
-    })
+      obfuscation: reading.obfuscation ?? disguise ?? (plain && until - at > to - from + 2 ? "characters" : undefined),
+      excerpt: () => excerptOf(plain ? source.slice(at, until) : reading.text.slice(from, to))
+    }
+    kept.put(candidate, same)
   }
-  return signals
 }
 
 /** @internal */
 export const scan = (text: string, channel: Channel, maxSignals: number): ReadonlyArray<Signal> => {
-  const kept: Array<Signal> = []
-  for (const reading of Readings.of(text)) {
-    const found = read(text, reading, channel).toSorted((left, right) => ranks[right.level] - ranks[left.level])
-    for (const signal of found) {
-      const same = kept.findIndex((one) => isPart(signal, one))
-      if (same === -1) {
-        if (kept.length < mostKept) kept.push(signal)
-      } else if (ranks[kept[same]!.level] < ranks[signal.level]) kept[same] = signal
-    }
-  }
-  return kept
-    .toSorted((left, right) => ranks[right.level] - ranks[left.level])
+  const kept = new Kept()
+  for (const reading of Readings.of(text)) read(text, reading, channel, kept)
+  return kept.all
+    .toSorted((left, right) => right.rank - left.rank)
     .slice(0, maxSignals)
     .toSorted((left, right) => left.at - right.at)
+    .map(({ at, category, excerpt, obfuscation, rank }) => ({
+      category,
+      level: levels[rank]!,
+      at,
+      excerpt: excerpt(),
+      obfuscation
+    }))
 }

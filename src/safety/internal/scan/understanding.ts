@@ -78,6 +78,32 @@ const follows = (words: Words, rest: ReadonlyArray<Lexicon.Part>, from: number):
   return true
 }
 
+/** Tells what the word of a token, which stands from here to there in some text, is known as. */
+const meet = (
+  words: Words,
+  token: number,
+  word: string,
+  from: number,
+  to: number,
+  tell: (entry: Lexicon.Entry) => void
+): void => {
+  const head = Automaton.words.head(word, from, to)
+  if (head !== undefined) {
+    if (head.single !== undefined) tell(head.single)
+    const next = token + 1
+    if (head.phrases.length > 0 && next < words.count) {
+      const other = words.other(next)
+      const phrases = other === undefined
+        ? head.before(words.text, words.starts[next]!, words.ends[next]!)
+        : head.before(other, 0, other.length)
+      for (const entry of phrases) if (follows(words, entry.rest, next)) tell(entry)
+    }
+  }
+  for (const entry of Automaton.words.opened(word, from, to - from)) {
+    if (Lexicon.fits(entry, word, from, to) && follows(words, entry.rest, token + 1)) tell(entry)
+  }
+}
+
 /** @internal */
 export const understand = (words: Words, elicitation: boolean): {
   readonly run: Automaton.Run
@@ -89,19 +115,10 @@ export const understand = (words: Words, elicitation: boolean): {
   /** Takes the word that stands from here to there in some text, in the place of a token. */
   const take = (word: string, from: number, to: number, token: number): boolean => {
     let known = false
-    for (const entry of Automaton.words.candidates(word, from, to - from)) {
-      if (!Lexicon.fits(entry, word, from, to)) continue
-      if (entry.rest.length > 0 && !follows(words, entry.rest, token + 1)) continue
+    meet(words, token, word, from, to, ({ concepts, rest }) => {
       known = true
-      run.take(
-        entry.concepts,
-        token,
-        words.positions[token]!,
-        entry.rest.length,
-        words.sentences[token]!,
-        words.leads(token)
-      )
-    }
+      run.take(concepts, token, words.positions[token]!, rest.length, words.sentences[token]!, words.leads(token))
+    })
     return known
   }
   /** Takes the words that one token is made of. */
@@ -110,11 +127,10 @@ export const understand = (words: Words, elicitation: boolean): {
     const scale = 1 / (inner.count + 1)
     for (let at = 0; at < inner.count; at++) {
       const word = inner.word(at)
-      for (const entry of Automaton.words.candidates(word, 0, word.length)) {
-        if (!Lexicon.fits(entry, word, 0, word.length) || !follows(inner, entry.rest, at + 1)) continue
+      meet(inner, at, word, 0, word.length, ({ concepts, rest }) => {
         const position = words.positions[token]! + at * scale
-        run.take(entry.concepts, token, position, entry.rest.length * scale, words.sentences[token]!, inner.leads(at))
-      }
+        run.take(concepts, token, position, rest.length * scale, words.sentences[token]!, inner.leads(at))
+      })
     }
     disguises.set(token, disguise)
   }

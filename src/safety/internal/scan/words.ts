@@ -15,17 +15,24 @@ export const flags = { leads: 1, figures: 2, foreign: 4, joined: 8, apostrophe: 
 export class Words {
   readonly text: string
   count = 0
-  starts = new Int32Array(256)
-  ends = new Int32Array(256)
+  starts: Int32Array<ArrayBuffer>
+  ends: Int32Array<ArrayBuffer>
   /** How many words came before, with sentences and lines counted as some more. */
-  positions = new Int32Array(256)
-  sentences = new Int32Array(256)
-  flags = new Uint8Array(256)
+  positions: Int32Array<ArrayBuffer>
+  sentences: Int32Array<ArrayBuffer>
+  flags: Uint8Array<ArrayBuffer>
   /** Words that are not as they stand in the text. */
-  readonly #others = new Map<number, string>()
+  readonly #others: Array<string | undefined> = []
+  #next: string | undefined = undefined
 
   constructor(text: string) {
     this.text = text
+    const room = Math.min(256, text.length + 1)
+    this.starts = new Int32Array(room)
+    this.ends = new Int32Array(room)
+    this.positions = new Int32Array(room)
+    this.sentences = new Int32Array(room)
+    this.flags = new Uint8Array(room)
   }
 
   put(start: number, end: number, position: number, sentence: number, flags: number): void {
@@ -35,16 +42,18 @@ export class Words {
     this.positions[this.count] = position
     this.sentences[this.count] = sentence
     this.flags[this.count] = flags
+    this.#others.push(this.#next)
+    this.#next = undefined
     this.count += 1
   }
 
   /** What the next word is, where it is not as it stands. */
   name(word: string): void {
-    this.#others.set(this.count, word)
+    this.#next = word
   }
 
   other(token: number): string | undefined {
-    return this.#others.size === 0 ? undefined : this.#others.get(token)
+    return this.#others[token]
   }
 
   word(token: number): string {
