@@ -15,7 +15,7 @@ import { parseArgs } from "node:util"
 const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "20" },
-    bin: { type: "string", default: fileURLToPath(new URL("../dist/bin/mcp-runtime.js", import.meta.url)) },
+    bin: { type: "string", default: fileURLToPath(new URL("../dist/bin/mcp-runtime.cjs", import.meta.url)) },
     dist: { type: "string" }
   }
 })

@@ -1,7 +1,8 @@
 // Bundles the command line from its sources, with all that it needs: `node scripts/bundle.mjs [folder]`. What a command
-// does not need is in pieces of its own, which are loaded when they are. The licences of all that is in it lie beside it.
+// does not need is in the bundle, and is not run. The licences of all that is in it lie beside it.
 import { build } from "esbuild"
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createHash } from "node:crypto"
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -9,29 +10,33 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 const outdir = process.argv[2] ?? join(root, "dist/bin")
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 
-rmSync(outdir, { recursive: true, force: true })
-
-const { metafile } = await build({
+const { metafile, outputFiles: [bundle] } = await build({
   absWorkingDir: root,
-  entryPoints: { "mcp-runtime": "src/cli/bin.ts" },
+  entryPoints: ["src/cli/bin.ts"],
   outdir,
+  write: false,
   bundle: true,
-  splitting: true,
   platform: "node",
-  format: "esm",
+  format: "cjs",
   target: "node20.19",
+  charset: "ascii",
   minify: true,
-  // messages and logs name classes
-  keepNames: true,
   legalComments: "eof",
   metafile: true,
   logLevel: "warning",
-  define: { PACKAGE_VERSION: JSON.stringify(version) },
+  // a script that is compiled from a cache has no way to load modules but `require`
+  supported: { "dynamic-import": false },
+  define: { PACKAGE_VERSION: JSON.stringify(version), "import.meta.url": "__url" },
   // they speed up what does not need them, or count what the command line does not count
-  external: ["bufferutil", "utf-8-validate", "gpt-tokenizer"],
-  // some of what is bundled is CommonJS
-  banner: { js: "import{createRequire as __createRequire}from\"node:module\";const require=__createRequire(import.meta.url);" }
+  external: ["bufferutil", "utf-8-validate", "gpt-tokenizer"]
 })
+
+const program = bundle.text.replace(/^#!.*\n/, "")
+const strange = /[^\u0000-\u007f]/.exec(program)
+if (strange !== null) throw new Error(`the bundle is not ASCII at ${strange.index}`)
+const url = "const __url=require(\"node:url\").pathToFileURL(__filename).href;"
+const text = `(function(require,__filename){${url}const module={exports:{}};let exports=module.exports;${program}\n})`
+const id = createHash("sha256").update(text).digest("hex").slice(0, 32)
 
 /** The folders of the packages that anything was taken from. */
 const packages = new Set(
@@ -49,8 +54,14 @@ const notices = [...packages].toSorted().map((folder) => {
   const text = file === undefined ? "" : `\n\n${readFileSync(join(at, file), "utf8").trim()}`
   return `${name} ${version} (${license})${text}\n`
 })
-writeFileSync(join(outdir, "LICENSES.txt"), `What mcp-runtime.js and its pieces contain, beside effect-mcp-runtime itself:\n\n${notices.join("\n---\n\n")}`)
 
-const bin = join(outdir, "mcp-runtime.js")
-if (!existsSync(bin)) throw new Error("nothing was bundled")
-chmodSync(bin, 0o755)
+rmSync(outdir, { recursive: true, force: true })
+mkdirSync(outdir, { recursive: true })
+writeFileSync(
+  join(outdir, "LICENSES.txt"),
+  `What mcp-runtime.bundle.cjs contains, beside effect-mcp-runtime itself:\n\n${notices.join("\n---\n\n")}`
+)
+writeFileSync(join(outdir, "mcp-runtime.bundle.cjs"), text)
+const launcher = readFileSync(join(root, "scripts/launcher.cjs"), "utf8").replace("BUILD_ID", () => id)
+writeFileSync(join(outdir, "mcp-runtime.cjs"), launcher)
+chmodSync(join(outdir, "mcp-runtime.cjs"), 0o755)

@@ -1,5 +1,5 @@
 import { afterEach, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
-import { existsSync, readFileSync } from "node:fs"
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pidsWithArgument } from "../support/leaks.ts"
 import * as Workspace from "./workspace.ts"
@@ -218,5 +218,41 @@ describe("mcp-runtime", patient, () => {
     assert.strictEqual(stdout, "")
     assert.match(stderr, /^There are no servers here\.$/m)
     assert.isFalse(existsSync(work.journal))
+  })
+})
+
+describe("what was compiled", patient, () => {
+  const call = (cache: string) =>
+    work.run(["call", "slow/typed", "title=a", "--config", servers], { variables: { XDG_CACHE_HOME: cache } })
+
+  it("is kept where only its user can write, and made again if it is broken", async () => {
+    const cache = join(work.folder, "cache")
+    const folder = join(cache, "mcp-runtime/compiled")
+    assert.strictEqual((await call(cache)).code, 0)
+    assert.strictEqual(statSync(folder).mode & 0o777, 0o700)
+    const [name, ...more] = readdirSync(folder)
+    assert.deepStrictEqual(more, [])
+    const size = statSync(join(folder, name!)).size
+    assert.isAbove(size, 100_000)
+    writeFileSync(join(folder, name!), "broken")
+    const { code, stderr, stdout } = await call(cache)
+    assert.deepStrictEqual([code, stdout, stderr], [0, "{\"title\":\"a\"}\\x1b]0;title\\x07\n", ""])
+    assert.isAbove(statSync(join(folder, name!)).size, 100_000)
+  })
+
+  it("is neither read nor written where others may write, and nothing is worse for that", async () => {
+    const cache = join(work.folder, "cache")
+    const folder = join(cache, "mcp-runtime/compiled")
+    assert.strictEqual((await call(cache)).code, 0)
+    const [name] = readdirSync(folder)
+    writeFileSync(join(folder, name!), "planted")
+    chmodSync(folder, 0o777)
+    assert.strictEqual((await call(cache)).code, 0)
+    assert.strictEqual(readFileSync(join(folder, name!), "utf8"), "planted")
+  })
+
+  it("is not kept where there is no folder for it", async () => {
+    assert.strictEqual((await call("relative")).code, 0)
+    assert.isFalse(existsSync(join(work.folder, "relative")))
   })
 })

@@ -44,7 +44,7 @@ const built = (): string => {
   return folder
 }
 
-export const bin = (): string => join(built(), "mcp-runtime.js")
+export const bin = (): string => join(built(), "mcp-runtime.cjs")
 
 export const slow = fileURLToPath(new URL("slow.mjs", import.meta.url))
 
@@ -90,7 +90,8 @@ export const make = (): Workspace => {
   const entries: Workspace["entries"] = () =>
     (existsSync(journal) ? readFileSync(journal, "utf8") : "").split("\n").filter((line) => line !== "")
       .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
-  const environment = { PATH: process.env["PATH"] ?? "", HOME: home }
+  // what is compiled is of use to all tests
+  const environment = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_CACHE_HOME: join(built(), "cache") }
   const start: Workspace["start"] = (args, { input, leave, variables } = {}) => {
     const child = spawn(process.execPath, [bin(), ...args], {
       cwd: workspace,

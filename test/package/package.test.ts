@@ -165,7 +165,7 @@ const expected: Readonly<Record<string, RegExp>> = {
 describe("the package", patient, () => {
   it("holds the build, the source and the documents, and nothing else", () => {
     const allowed =
-      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/(?!cli\/).*\.(js|d\.ts)(\.map)?|dist\/bin\/LICENSES\.txt|src\/.*\.ts|src\/demo\/\.mcp\.json|schema\/mcp-client\.schema\.json)$/
+      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/(?!cli\/).*\.(js|d\.ts)(\.map)?|dist\/bin\/(LICENSES\.txt|mcp-runtime(\.bundle)?\.cjs)|src\/.*\.ts|src\/demo\/\.mcp\.json|schema\/mcp-client\.schema\.json)$/
     assert.deepStrictEqual(files.filter((file) => !allowed.test(file)), [])
     for (
       const required of [
@@ -174,7 +174,8 @@ describe("the package", patient, () => {
         "CHANGELOG.md",
         "src/demo/.mcp.json",
         "dist/bin/LICENSES.txt",
-        "dist/bin/mcp-runtime.js",
+        "dist/bin/mcp-runtime.bundle.cjs",
+        "dist/bin/mcp-runtime.cjs",
         "dist/demo/DemoServer.js",
         "schema/mcp-client.schema.json"
       ]
@@ -283,7 +284,7 @@ describe("the command line", patient, () => {
     const alone = join(work, "alone")
     mkdirSync(alone)
     await succeed("tar", ["-xzf", tarball, "-C", alone], work)
-    const bin = join(alone, "package/dist/bin/mcp-runtime.js")
+    const bin = join(alone, "package/dist/bin/mcp-runtime.cjs")
     const file = join(alone, "servers.json")
     const server = join(consumer, "node_modules/effect-mcp-runtime/dist/demo/DemoServer.js")
     writeFileSync(file, JSON.stringify({ mcpServers: { demo: { command: "node", args: [server] } } }))

@@ -1,0 +1,70 @@
+#!/usr/bin/env node
+// Runs the bundle beside it. What V8 has compiled of it is kept between runs in the folder for caches of the user, for
+// this very bundle and this very Node: compiling is half of the time that a command takes. Without such a folder, or if
+// anything about it is not as it should be, everything works as well, and takes longer.
+"use strict"
+const fs = require("node:fs")
+const path = require("node:path")
+const v8 = require("node:v8")
+const vm = require("node:vm")
+
+const file = path.join(__dirname, "mcp-runtime.bundle.cjs")
+
+/** Commands that use most of what there is: what they have compiled is of use to all. */
+const thorough = new Set(["call", "list", "show", "tools"])
+
+const parent = () => {
+  const { HOME, LOCALAPPDATA, XDG_CACHE_HOME } = process.env
+  const folder = process.platform === "win32"
+    ? LOCALAPPDATA
+    : XDG_CACHE_HOME || (HOME && path.join(HOME, process.platform === "darwin" ? "Library/Caches" : ".cache"))
+  return folder && path.isAbsolute(folder) ? path.join(folder, "mcp-runtime", "compiled") : undefined
+}
+
+/** Code is taken from nobody but this user, who could change the program as well. */
+const isOwn = (at) => {
+  const { mode, uid } = fs.lstatSync(at)
+  return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0 && (mode & 0o170000) !== 0o120000)
+}
+
+const folder = parent()
+// the tag stands for the version of V8, its flags and the processor
+const name = `BUILD_ID-${v8.cachedDataVersionTag()}`
+const kept = folder && path.join(folder, name)
+
+const read = () => {
+  try {
+    return kept && isOwn(folder) && isOwn(kept) ? fs.readFileSync(kept) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What other versions of Node or of this program may still use. */
+const others = 3
+
+/** Whole or not at all; of older ones, few are left. */
+const write = (script) => {
+  try {
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+    if (!isOwn(folder)) return
+    const mine = path.join(folder, `${process.pid}.new`)
+    fs.writeFileSync(mine, script.createCachedData(), { mode: 0o600, flag: "wx" })
+    fs.renameSync(mine, kept)
+    const age = (file) => fs.lstatSync(path.join(folder, file)).mtimeMs
+    const old = fs.readdirSync(folder).filter((file) => file !== name).toSorted((a, b) => age(b) - age(a))
+    for (const file of old.slice(others)) fs.rmSync(path.join(folder, file), { force: true })
+  } catch {
+    // it is compiled again next time
+  }
+}
+
+const cachedData = read()
+// the bundle has no other characters
+const script = new vm.Script(fs.readFileSync(file, "latin1"), { filename: file, cachedData })
+if (folder && (cachedData === undefined || script.cachedDataRejected)) {
+  process.on("exit", (code) => {
+    if (code === 0 && process.argv.some((word) => thorough.has(word))) write(script)
+  })
+}
+script.runInThisContext()(require, file)
