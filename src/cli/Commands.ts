@@ -8,6 +8,7 @@ import * as Approve from "./commands/Approve.ts"
 import * as Call from "./commands/Call.ts"
 import * as Config from "./commands/Config.ts"
 import * as Doctor from "./commands/Doctor.ts"
+import * as Events from "./commands/Events.ts"
 import * as List from "./commands/List.ts"
 import * as Prompt from "./commands/Prompt.ts"
 import * as Prompts from "./commands/Prompts.ts"
@@ -16,6 +17,7 @@ import * as Resources from "./commands/Resources.ts"
 import * as Revoke from "./commands/Revoke.ts"
 import * as Show from "./commands/Show.ts"
 import * as Smoke from "./commands/Smoke.ts"
+import * as Status from "./commands/Status.ts"
 import * as Tools from "./commands/Tools.ts"
 
 /**
@@ -31,6 +33,8 @@ export const all: ReadonlyArray<Command.Command> = [
   Read.command,
   Prompts.command,
   Prompt.command,
+  Status.command,
+  Events.command,
   Config.command,
   Approve.command,
   Revoke.command,

@@ -84,6 +84,7 @@ export const run = (
       }),
     log: (text) => {
       err += text
+      onWrite?.(text)
     },
     columns: columns ?? 80,
     isTerminal: { out: isTerminal, err: isTerminal },

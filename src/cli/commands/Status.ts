@@ -1,0 +1,31 @@
+/**
+ * `mcp-runtime status`: how the servers are.
+ *
+ * @since 0.1.0
+ */
+import type * as Command from "../Command.ts"
+
+/**
+ * @since 0.1.0
+ * @category commands
+ */
+export const command: Command.Command = {
+  name: "status",
+  summary: "Show how the servers are: state, circuit breaker, answer times, calls and losses.",
+  description: [
+    "Every server that may be started is started and asked whether it is there. With --watch that goes on until Ctrl-C: a "
+    + "terminal is shown the table again when something changes, a pipe one line for each change. What changes in files "
+    + "is followed."
+  ],
+  args: [],
+  options: [
+    { name: "watch", short: "w", about: "Go on, and show what changes." },
+    { name: "every", value: "DURATION", about: "How often servers are asked whether they are there (default: 5s)." },
+    { name: "for", value: "DURATION", about: "How long to go on (default: until Ctrl-C)." }
+  ],
+  examples: [
+    ["status", "The servers as they are now."],
+    ["status --watch --json", "A line of JSON for each change."]
+  ],
+  load: () => import("../internal/status.ts")
+}

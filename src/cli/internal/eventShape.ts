@@ -1,0 +1,76 @@
+/**
+ * An event for people and programs: whatever it holds, as JSON of no great depth.
+ *
+ * @internal
+ */
+import * as Duration from "effect/Duration"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import type * as McpEvent from "../../McpEvent.ts"
+import type * as Screen from "../Screen.ts"
+import { clock } from "./following.ts"
+
+/**
+ * One line of `events --json`.
+ *
+ * @internal
+ */
+export const Event = Schema.Struct({
+  /** Milliseconds since 1970. */
+  at: Schema.Number,
+  /** Its kind, as the API has it. */
+  event: Schema.String,
+  server: Schema.NullOr(Schema.String),
+  /** The rest of it; durations are milliseconds. */
+  data: Schema.Unknown
+})
+
+const deepest = 8
+
+const isError = (value: object): value is Error & { readonly _tag: string } =>
+  value instanceof Error && "_tag" in value && typeof value._tag === "string"
+
+/** @internal */
+export const plain = (value: unknown, depth = 0): unknown => {
+  if (typeof value === "bigint") return String(value)
+  if (typeof value !== "object" || value === null) return typeof value === "function" ? undefined : value
+  if (Duration.isDuration(value)) {
+    const milliseconds = Duration.toMillis(value)
+    return Number.isFinite(milliseconds) ? milliseconds : null
+  }
+  if (Redacted.isRedacted(value)) return "(hidden)"
+  if (isError(value)) return { tag: value._tag, message: value.message }
+  if (value instanceof Error) return { tag: value.name, message: value.message }
+  if (depth >= deepest) return "…"
+  if (Array.isArray(value)) return value.map((one) => plain(one, depth + 1))
+  const entries = value instanceof Map ? Array.from(value) : Object.entries(value)
+  return Object.fromEntries(entries.map(([name, one]) => [name, plain(one, depth + 1)]))
+}
+
+/** @internal */
+export const of = (event: McpEvent.McpEvent, at: number): typeof Event.Type => {
+  const { _tag, ...fields } = event
+  const { server, ...data } = { server: undefined, ...fields }
+  return { at, event: _tag, server: server ?? null, data: plain(data) }
+}
+
+const bad: ReadonlySet<McpEvent.McpEvent["_tag"]> = new Set(["ConnectFailed", "Disconnected", "Reconnecting"])
+
+const longest = 160
+
+const fact = (name: string, value: unknown): string => {
+  const text = typeof value === "string" ? value : JSON.stringify(value)
+  return `${name}=${text.length <= longest ? text : `${text.slice(0, longest - 1)}…`}`
+}
+
+/** @internal */
+export const line = (event: McpEvent.McpEvent, at: number): Screen.Line => {
+  const { data, server } = of(event, at)
+  const facts = Object.entries(Object(data)).flatMap(([name, value]) => value === undefined ? [] : [fact(name, value)])
+  return [
+    { text: `${clock(at)} `, style: "weak" },
+    { text: event._tag, style: bad.has(event._tag) ? "bad" : "strong" },
+    ...(server === null ? [] : [` ${server}`]),
+    ...(facts.length === 0 ? [] : [`: ${facts.join(", ")}`])
+  ]
+}

@@ -1,0 +1,36 @@
+/**
+ * What `mcp-runtime events` does.
+ *
+ * @internal
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Application from "../Application.ts"
+import type * as Command from "../Command.ts"
+import * as ExitCode from "../ExitCode.ts"
+import * as Screen from "../Screen.ts"
+import * as Shape from "./eventShape.ts"
+import * as Following from "./following.ts"
+
+/** @internal */
+export const run: Command.Program["run"] = ({ shared, value }) =>
+  Effect.gen(function*() {
+    const time = yield* Following.read(value("for"))
+    return yield* Application.use(shared, () =>
+      Effect.succeed({ follow: true }), ({ runtime }) =>
+      Effect.scoped(Effect.gen(function*() {
+        const screen = yield* Screen.Screen
+        const queue = yield* runtime.subscribe
+        yield* Stream.fromQueue(queue).pipe(
+          Following.until(time),
+          Stream.runForEach((event) =>
+            Effect.flatMap(Clock.currentTimeMillis, (at) =>
+              shared.json
+                ? screen.jsonLine(Shape.Event, Shape.of(event, at))
+                : screen.out(Shape.line(event, at)))
+          )
+        )
+        return ExitCode.ok
+      })))
+  })

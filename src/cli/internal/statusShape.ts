@@ -1,0 +1,135 @@
+/**
+ * A server as it is at one moment, for people and programs.
+ *
+ * @internal
+ */
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+import type * as McpRuntime from "../../McpRuntime.ts"
+import type * as CircuitBreaker from "../../resilience/CircuitBreaker.ts"
+import type * as Screen from "../Screen.ts"
+import * as Latency from "./latency.ts"
+import { State, styleOf } from "./serverState.ts"
+import { sparkline } from "./sparkline.ts"
+import type * as Table from "./table.ts"
+
+/** @internal */
+export const Server = Schema.Struct({
+  name: Schema.String,
+  state: State,
+  why: Schema.NullOr(Schema.String),
+  breaker: Schema.Literal("closed", "open", "half-open", "isolated"),
+  /** Milliseconds of the last answer, if there was one. */
+  latency: Schema.NullOr(Schema.Number),
+  /** The last ones, the newest last; null for an answer that did not come. */
+  latencies: Schema.Array(Schema.NullOr(Schema.Number)),
+  /** Under way. */
+  calls: Schema.Number,
+  reconnects: Schema.Number,
+  tools: Schema.NullOr(Schema.Number),
+  era: Schema.NullOr(Schema.String),
+  /** Milliseconds since 1970. */
+  connectedSince: Schema.NullOr(Schema.Number),
+  error: Schema.NullOr(Schema.Struct({ tag: Schema.String, message: Schema.String }))
+})
+
+/** @internal */
+export type Server = typeof Server.Type
+
+const breakers: Record<CircuitBreaker.State["_tag"], Server["breaker"]> = {
+  Closed: "closed",
+  Open: "open",
+  HalfOpen: "half-open",
+  Isolated: "isolated"
+}
+
+const states: Record<McpRuntime.ServerInfo["status"]["_tag"], State> = {
+  Blocked: "blocked",
+  Closed: "closed",
+  Connected: "connected",
+  Connecting: "connecting",
+  Disabled: "disabled",
+  Failed: "failed",
+  Idle: "idle",
+  NeedsAuth: "needs-auth",
+  Reconnecting: "reconnecting"
+}
+
+/** @internal */
+export const of = (
+  info: McpRuntime.ServerInfo,
+  latencies: ReadonlyArray<number | undefined>
+): Server => {
+  const { breaker, callsInFlight, connectedSince, era, error, name, reconnects, status, toolCount } = info
+  return {
+    name,
+    state: states[status._tag],
+    why: "why" in status ? status.why : null,
+    breaker: breakers[breaker._tag],
+    latency: latencies.at(-1) ?? null,
+    latencies: latencies.map((one) => one ?? null),
+    calls: callsInFlight,
+    reconnects,
+    tools: toolCount ?? null,
+    era: era ?? null,
+    connectedSince: connectedSince ?? null,
+    error: error === undefined ? null : { tag: error._tag, message: error.message }
+  }
+}
+
+/** @internal */
+export const header = ["SERVER", "STATE", "BREAKER", "PING", "LAST", "CALLS", "LOST", "ERA", "SINCE"]
+
+const widest = 20
+
+/** What never worked has not been so since any time. */
+const since = ({ connectedSince }: Server, now: number): string =>
+  connectedSince === null
+    ? "-"
+    : Duration.format(Duration.seconds(Math.max(0, Math.floor((now - connectedSince) / 1_000))))
+
+/** @internal */
+export const trend = ({ latencies }: Server): string => sparkline(latencies.map((one) => one ?? undefined))
+
+/** @internal */
+export const row = (server: Server, now: number): ReadonlyArray<Table.Cell> => {
+  const { breaker, calls, era, latency, name, reconnects, state } = server
+  return [
+    { text: name.length <= widest ? name : `${name.slice(0, widest - 1)}…`, style: "strong" },
+    { text: state, style: styleOf(state) },
+    { text: breaker, style: breaker === "closed" ? "plain" : "bad" },
+    latency === null ? "-" : Latency.format(latency),
+    trend(server),
+    String(calls),
+    String(reconnects),
+    era ?? "-",
+    since(server, now)
+  ]
+}
+
+/**
+ * What a change is: everything but the time that passes and how long answers take.
+ *
+ * @internal
+ */
+export const key = ({ breaker, calls, connectedSince, era, error, reconnects, state, tools, why }: Server): string =>
+  JSON.stringify([state, why, breaker, calls, reconnects, tools, era, connectedSince, error?.tag])
+
+/** @internal */
+export const line = (server: Server, before: Server | undefined): Screen.Line => {
+  const { breaker, calls, error, name, reconnects, state, tools, why } = server
+  const facts = [
+    ...(breaker === "closed" ? [] : [`breaker ${breaker}`]),
+    ...(tools === null ? [] : [`${tools} ${tools === 1 ? "tool" : "tools"}`]),
+    ...(calls === 0 ? [] : [`${calls} under way`]),
+    ...(reconnects === 0 ? [] : [`lost ${reconnects} times`]),
+    ...(error === null ? [] : [error.message])
+  ]
+  return [
+    { text: name, style: "strong" },
+    " ",
+    { text: why === null ? state : `${state} (${why})`, style: styleOf(state) },
+    ...(before === undefined || before.state === state ? [] : [` after ${before.state}`]),
+    ...(facts.length === 0 ? [] : [`: ${facts.join(", ")}`])
+  ]
+}
