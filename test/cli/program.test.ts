@@ -1,4 +1,5 @@
 import { afterEach, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import { execFileSync } from "node:child_process"
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pidsWithArgument } from "../support/leaks.ts"
@@ -49,6 +50,22 @@ describe("mcp-runtime", patient, () => {
       for (const word of ["list", "tools", "show", "call", "no-color", "out"]) assert.include(stdout, word)
       assert.notMatch(stdout, /wizard|log-level/)
     }
+  })
+
+  it("completes in bash the name of a command, and then its options", async () => {
+    const { stdout } = await work.run(["--completions", "bash"])
+    const typed = (...words: ReadonlyArray<string>) =>
+      execFileSync("bash", [
+        "-c",
+        `${stdout}
+        COMP_WORDS=(mcp-runtime "$@"); COMP_CWORD=$#
+        _mcp-runtime_bash_completions mcp-runtime; echo "\${COMPREPLY[*]}"`,
+        "bash",
+        ...words
+      ], { encoding: "utf8" }).trim()
+    assert.strictEqual(typed("ca"), "call")
+    assert.strictEqual(typed("call", "--o"), "--out")
+    assert.strictEqual(typed("tools", "--sea"), "--search")
   })
 
   it("lists servers with their states, in plain text where there is no terminal", async () => {

@@ -65,6 +65,10 @@ const written = (shell: string, commands: ReadonlyArray<Command.Command>): Effec
     case "fish":
       return Descriptor.getFishCompletions(whole, "mcp-runtime")
     default:
-      return Descriptor.getBashCompletions(whole, "mcp-runtime")
+      // it writes a name with a dash in two ways, which then never meet
+      return Effect.map(
+        Descriptor.getBashCompletions(whole, "mcp-runtime"),
+        (lines) => lines.map((line) => line.replaceAll("mcp__runtime", "mcp-runtime"))
+      )
   }
 }
