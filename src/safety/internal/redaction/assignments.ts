@@ -67,7 +67,8 @@ const isNameCode = (code: number): boolean =>
 
 const quotes = ["\\\"", "\\'", "&quot;", "&#34;", "&#39;", "&apos;", "&#x27;", "%22", "%27", "\"", "'", "`"]
 
-const quoteAt = (text: string, at: number): string => quotes.find((quote) => text.startsWith(quote, at)) ?? ""
+const quoteAt = (text: string, at: number): string =>
+  "\\&%\"'`".includes(text[at] ?? " ") ? quotes.find((quote) => text.startsWith(quote, at)) ?? "" : ""
 
 const spaces = (text: string, at: number, most: number): number => {
   let next = at
@@ -135,6 +136,21 @@ const isBasic = (value: string): boolean =>
   value.length >= 8 && /^[\w+/-]+={0,2}$/.test(value) &&
   /^[\u0020-\u007e]+:[\u0020-\u007e]*$/.test(Buffer.from(value, "base64").toString("latin1"))
 
+const mostRemembered = 512
+
+/** The same names and values come again and again in what is told. */
+const remembering = (judge: (text: string) => boolean): (text: string) => boolean => {
+  const known = new Map<string, boolean>()
+  return (text) => {
+    const before = known.get(text)
+    if (before !== undefined) return before
+    if (known.size >= mostRemembered) known.clear()
+    const is = judge(text)
+    known.set(text, is)
+    return is
+  }
+}
+
 /** @internal */
 export interface Found {
   readonly span: Value | undefined
@@ -148,6 +164,9 @@ export interface Found {
  * @internal
  */
 export const reader = (text: string): (at: number, word: string) => Found => {
+  const isCredential = remembering(CredentialName.isCredential)
+  const isOpaque = remembering(SecretValue.isOpaque)
+  const isGiven = remembering(SecretValue.isGiven)
   const lineEnd = endings(text, lineEnds)
   const end = endings(text, ends)
 
@@ -178,7 +197,7 @@ export const reader = (text: string): (at: number, word: string) => Found => {
     const value = valueAt(at, false)
     const colon = shown(value).indexOf(":")
     const password = { from: value.from + colon + 1, to: value.to }
-    return colon > 0 && SecretValue.isGiven(shown(password)) ? password : undefined
+    return colon > 0 && isGiven(shown(password)) ? password : undefined
   }
 
   /** After the word for a secret in a sentence: `token … is invalid`, `Incorrect API key provided: …`. */
@@ -197,14 +216,14 @@ export const reader = (text: string): (at: number, word: string) => Found => {
     if (name.startsWith("-")) {
       const value = valueAt(text[next] === "," ? spaces(text, next + 1, 3) : next, false)
       const secret = shown(value)
-      return !secret.startsWith("-") && SecretValue.isGiven(secret) ? value : undefined
+      return !secret.startsWith("-") && isGiven(secret) ? value : undefined
     }
     beside.lastIndex = to
     const told = beside.exec(text)
     if (told !== null) {
       const value = valueAt(to + told[0].length, false)
       const secret = shown(value)
-      const isOne = CredentialName.isPassword(name) ? SecretValue.isMadeUp(secret) : SecretValue.isGiven(secret)
+      const isOne = CredentialName.isPassword(name) ? SecretValue.isMadeUp(secret) : isGiven(secret)
       return isOne ? value : undefined
     }
     if (next === to) return undefined
@@ -215,7 +234,7 @@ export const reader = (text: string): (at: number, word: string) => Found => {
     if (!/^(?:bearer|basic)$/i.test(name)) return spoken(to)
     const value = valueAt(next, false)
     const secret = shown(value)
-    if (/^bearer$/i.test(name)) return secret.length >= 16 && SecretValue.isOpaque(secret) ? value : undefined
+    if (/^bearer$/i.test(name)) return secret.length >= 16 && isOpaque(secret) ? value : undefined
     return isBasic(secret) ? value : undefined
   }
 
@@ -226,7 +245,7 @@ export const reader = (text: string): (at: number, word: string) => Found => {
     if (isCookie(name)) return SecretValue.isCookie(secret)
     if (scheme) return secret.length >= 8 && !SecretValue.isPlaceholder(secret) && !SecretValue.isWord(secret)
     if (/^key$/i.test(name)) return isPart && before !== "" && before !== ";" && SecretValue.isRandom(secret)
-    if (/^code$/i.test(name)) return isPart && secret.length >= 16 && SecretValue.isGiven(secret)
+    if (/^code$/i.test(name)) return isPart && secret.length >= 16 && isGiven(secret)
     if (CredentialName.isPassword(name)) {
       if (isPart) return SecretValue.isMadeUp(secret)
       if (CredentialName.isShouted(name)) return secret.length >= 6 && SecretValue.isMadeUp(secret)
@@ -234,8 +253,8 @@ export const reader = (text: string): (at: number, word: string) => Found => {
     // only values stand in an environment, a header, a query, a flag
     return CredentialName.isShouted(name) || isFlag || isPart || (isValue && before === ":") ||
         (sign === ":" && isHeader(name))
-      ? SecretValue.isGiven(secret)
-      : SecretValue.isOpaque(secret)
+      ? isGiven(secret)
+      : isOpaque(secret)
   }
 
   return (at, word) => {
@@ -245,7 +264,7 @@ export const reader = (text: string): (at: number, word: string) => Found => {
     const { from, to } = nameAround(text, at)
     const written = text.slice(from, to)
     const name = written.replace(/^[-_]+/, "")
-    if (!CredentialName.isCredential(name) && !/^(?:basic|key)$/i.test(name)) return { span: undefined, next: to }
+    if (!isCredential(name) && !/^(?:basic|key)$/i.test(name)) return { span: undefined, next: to }
     const closed = to + quoteAt(text, to).length
     const past = spaces(text, closed, 3)
     const sign = signs.find((sign) => text.startsWith(sign, past))

@@ -30,6 +30,18 @@ interface Step {
   readonly rule: Rule
   readonly index: number
   readonly leads: boolean
+  /** What of its rule is asked at each word, so that it lies together. */
+  readonly at: number
+  readonly gap: number
+  readonly crosses: boolean
+  readonly bag: boolean
+}
+
+/** The steps a word may take: those for elicitations as well, and those only for words that lead. */
+interface Taken {
+  readonly all: ReadonlyArray<Step>
+  readonly led: ReadonlyArray<Step>
+  readonly unled: ReadonlyArray<Step>
 }
 
 /** @internal */
@@ -57,7 +69,15 @@ const put = (written: string, rule: Rule, index: number): void => {
   const leads = written.startsWith("^")
   for (const name of (leads ? written.slice(1) : written).split("|")) {
     const list = steps[conceptOf(name)] ??= []
-    list.push({ rule, index, leads })
+    list.push({
+      rule,
+      index,
+      leads,
+      at: rule.base + index,
+      gap: rule.gaps[index] ?? 0,
+      crosses: rule.crosses[index]!,
+      bag: rule.bag
+    })
   }
 }
 
@@ -156,7 +176,12 @@ export const template = lexicon.concept("TEMPLATE")
 /** @internal */
 export const words = lexicon
 
-for (const list of steps) list?.sort((left, right) => right.index - left.index)
+const taking: ReadonlyArray<Taken | undefined> = Array.from(steps, (list: Array<Step> | undefined) => {
+  if (list === undefined) return undefined
+  const all = list.toSorted((left, right) => right.index - left.index)
+  const led = all.filter(({ rule }) => !rule.elicitation)
+  return { all, led, unled: led.filter((step) => !step.leads) }
+})
 
 const none = -1_000_000
 
@@ -209,26 +234,25 @@ export class Run {
       append(this.#sentencesOf, concept, sentence)
       append(this.#positionsOf, concept, position)
     }
-    const taken = steps[concept]
+    const taken = taking[concept]
     if (taken === undefined) return
     const end = position + more
-    for (const { index, leads: mustLead, rule } of taken) {
-      if (mustLead && !leads) continue
-      if (rule.elicitation && !this.#elicitation) continue
-      const at = rule.base + index
-      if (rule.bag) this.#bag(rule, at, token, position, end, sentence)
-      else if (index === 0) this.#set(rule, at, 0, token, token + more, end, sentence)
+    for (const step of this.#elicitation ? taken.all : leads ? taken.led : taken.unled) {
+      if (step.leads && !leads) continue
+      const { at } = step
+      if (step.bag) this.#bag(step.rule, at, token, position, end, sentence)
+      else if (step.index === 0) this.#set(step, token, token + more, end, sentence)
       else {
         const before = at - 1
         const since = position - this.#ends[before]!
-        if (since <= 0 || since - 1 > rule.gaps[index]!) continue
-        if (!rule.crosses[index]! && this.#sentences[before] !== sentence) continue
-        this.#set(rule, at, index, this.#firsts[before]!, token + more, end, sentence)
+        if (since <= 0 || since - 1 > step.gap) continue
+        if (!step.crosses && this.#sentences[before] !== sentence) continue
+        this.#set(step, this.#firsts[before]!, token + more, end, sentence)
       }
     }
   }
 
-  #set(rule: Rule, at: number, index: number, first: number, last: number, end: number, sentence: number): void {
+  #set({ at, index, rule }: Step, first: number, last: number, end: number, sentence: number): void {
     this.#ends[at] = end
     this.#sentences[at] = sentence
     this.#firsts[at] = first

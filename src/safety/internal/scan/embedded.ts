@@ -170,18 +170,24 @@ const base64 = (reading: Reading): ReadonlyArray<Reading> => {
   return together(found, "base64")
 }
 
-const numbers: ReadonlyArray<readonly [pattern: RegExp, digit: RegExp, base: number, how: string]> = [
-  [/[01]{8}(?:[ ,]{0,2}[01]{8}){7,}/g, /[01]{8}/g, 2, "binary"],
-  [/(?:0x)?[0-9a-fA-F]{2}(?:[ ,:]{0,2}(?:0x)?[0-9a-fA-F]{2}){11,}/g, /(?:0x)?([0-9a-fA-F]{2})/g, 16, "hex"],
-  [/\b1?\d\d(?:[ ,;]{1,2}1?\d\d){9,}\b/g, /\d+/g, 10, "character-codes"]
+const digitsOf = (text: string, digit: RegExp, base: number): Uint8Array =>
+  Uint8Array.from(text.match(digit) ?? [], (digits) => Number.parseInt(digits, base))
+
+const numbers: ReadonlyArray<readonly [pattern: RegExp, how: string, bytes: (text: string) => Uint8Array]> = [
+  [/[01]{8}(?:[ ,]{0,2}[01]{8}){7,}/g, "binary", (text) => digitsOf(text, /[01]{8}/g, 2)],
+  [
+    /(?:0x)?[0-9a-fA-F]{2}(?:[ ,:]{0,2}(?:0x)?[0-9a-fA-F]{2}){11,}/g,
+    "hex",
+    (text) => Buffer.from(text.replaceAll("0x", "").replace(/[ ,:]+/g, ""), "hex")
+  ],
+  [/\b1?\d\d(?:[ ,;]{1,2}1?\d\d){9,}\b/g, "character-codes", (text) => digitsOf(text, /\d+/g, 10)]
 ]
 
 const byNumber = (reading: Reading): ReadonlyArray<Reading> =>
-  numbers.flatMap(([pattern, digit, base, how]) => {
+  numbers.flatMap(([pattern, how, bytes]) => {
     const found: Array<readonly [text: string, at: number]> = []
     for (const match of reading.text.matchAll(pattern)) {
-      const codes = [...match[0].matchAll(digit)].map((one) => Number.parseInt(one[1] ?? one[0], base))
-      const text = legible(Uint8Array.from(codes))
+      const text = legible(bytes(match[0]))
       if (text !== undefined) found.push([text, originOf(reading, match.index)])
     }
     return together(found, how)

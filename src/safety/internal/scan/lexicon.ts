@@ -115,7 +115,14 @@ export class Lexicon {
     if (isShort) this.#shortOf(first.word).push(entry)
     else if (first.open) (this.#open[hashOf(first.word, 0, length)] ??= []).push(entry)
     else this.#headOf(first.word).add(entry)
-    if (rest.length === 0 && !isShort) (this.#buckets[hashOf(first.word, 0, length)] ??= []).push(entry)
+    if (rest.length === 0 && !isShort) this.#put(hashOf(first.word, 0, length), entry)
+  }
+
+  /** The longest first. */
+  #put(hash: number, entry: Entry): void {
+    const bucket = this.#buckets[hash] ??= []
+    const shorter = bucket.findIndex(({ word }) => word.length < entry.word.length)
+    bucket.splice(shorter === -1 ? bucket.length : shorter, 0, entry)
   }
 
   #headOf(word: string): Head {
@@ -156,21 +163,16 @@ export class Lexicon {
   within(text: string, at: number, end: number, tell: (concepts: ReadonlyArray<number>, length: number) => void): void {
     const bucket = this.#buckets[hashOf(text, at, 1)]
     if (bucket === undefined) return
-    for (const { concepts, rest, word } of bucket) {
-      if (rest.length === 0 && at + word.length <= end && text.startsWith(word, at)) tell(concepts, word.length)
+    for (const { concepts, word } of bucket) {
+      if (at + word.length <= end && text.startsWith(word, at)) tell(concepts, word.length)
     }
   }
 
   /** The words of ASCII that a run of letters without spaces begins with at a place. */
   beginning(text: string, at: number, longest: number): number {
-    let best = 0
-    const bucket = this.#buckets[hashOf(text, at, Math.min(3, longest))]
-    if (bucket === undefined) return 0
-    for (const { rest, word } of bucket) {
-      if (rest.length === 0 && word.length > best && word.length <= longest && text.startsWith(word, at)) {
-        best = word.length
-      }
+    for (const { word } of this.#buckets[hashOf(text, at, Math.min(3, longest))] ?? nothing) {
+      if (word.length <= longest && text.startsWith(word, at)) return word.length
     }
-    return best
+    return 0
   }
 }

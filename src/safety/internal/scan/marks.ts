@@ -135,6 +135,8 @@ export class Marks {
 
   #tag(from: number, tell: (name: string, end: number) => void): number {
     const text = this.#text
+    const next = text.charCodeAt(from + 1)
+    if (!isLetter(next) && next !== 0x2f && next !== 0x7c && next !== 0x3c) return from
     const near = text.slice(from, from + 64)
     const chat = /^<\|[a-z_0-9]{1,30}\|?>/.exec(near)
     if (chat !== null) {

@@ -39,8 +39,21 @@ const templates = /\{\{|\$\{|<[a-z_]+>/
 const noGaps =
   /\{(owner|repo|id|version|name|branch|user|username|number|page|host|port|path|org|project|sha|tag|file)\}/
 
+const mostRemembered = 512
+
+const remembered = new Map<string, ReadonlyArray<Place>>()
+
 /** What the places of a chunk of text are; it holds no spaces and is in small letters. @internal */
 export const placesOf = (chunk: string): ReadonlyArray<Place> => {
+  const known = remembered.get(chunk)
+  if (known !== undefined) return known
+  if (remembered.size >= mostRemembered) remembered.clear()
+  const found = lookedAt(chunk)
+  remembered.set(chunk, found)
+  return found
+}
+
+const lookedAt = (chunk: string): ReadonlyArray<Place> => {
   const scheme = chunk.indexOf("://")
   if (scheme > 1) {
     const query = chunk.indexOf("?")

@@ -36,7 +36,7 @@ const spelled = (word: string, one: string): string => {
 const hasFigureAndLetter = (word: string): boolean => /[0-9]/.test(word) && /[a-z]/.test(word)
 
 /** What a word may be instead, and how it is disguised. */
-const alternatives = (word: string): ReadonlyArray<readonly [word: string, disguise: string]> => {
+const lookedAt = (word: string): ReadonlyArray<readonly [word: string, disguise: string]> => {
   const found: Array<readonly [string, string]> = []
   if (hasFigureAndLetter(word) && word.length < 24) {
     for (const one of ["i", "l"]) found.push([spelled(word, one), "leet"])
@@ -45,6 +45,20 @@ const alternatives = (word: string): ReadonlyArray<readonly [word: string, disgu
     const skeleton = Confusable.skeleton(word)
     if (skeleton !== undefined) found.push([skeleton, "homoglyphs"])
   }
+  return found
+}
+
+const mostRemembered = 1024
+
+const remembered = new Map<string, ReadonlyArray<readonly [word: string, disguise: string]>>()
+
+/** The same, looked at once for words that come again. */
+const alternatives = (word: string): ReadonlyArray<readonly [word: string, disguise: string]> => {
+  const known = remembered.get(word)
+  if (known !== undefined) return known
+  if (remembered.size >= mostRemembered) remembered.clear()
+  const found = lookedAt(word)
+  remembered.set(word, found)
   return found
 }
 

@@ -27,7 +27,7 @@ export class Words {
 
   constructor(text: string) {
     this.text = text
-    const room = Math.min(256, text.length + 1)
+    const room = Math.min(256, (text.length >> 2) + 2)
     this.starts = new Int32Array(room)
     this.ends = new Int32Array(room)
     this.positions = new Int32Array(room)
