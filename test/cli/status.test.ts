@@ -7,6 +7,7 @@ import * as Latency from "../../src/cli/internal/latency.ts"
 import { sparkline } from "../../src/cli/internal/sparkline.ts"
 import { Changed, Status } from "../../src/cli/internal/status.ts"
 import * as Shape from "../../src/cli/internal/statusShape.ts"
+import * as ServerStatus from "../../src/connection/ServerStatus.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import { ofWorkspace, own, type Place, place, run as runAny, server, type Typing } from "./inProcess.ts"
@@ -79,7 +80,7 @@ describe("what status says", () => {
   })
 
   it("tells what has changed, and no change where only time has passed", () => {
-    const error = { tag: "ConnectionLost", message: "it is gone" }
+    const error = { tag: "ConnectionLost", message: "a: it is gone" }
     const table: ReadonlyArray<readonly [Partial<Shape.Server>, string]> = [
       [{}, "a connected: 2 tools"],
       [{ tools: 1, calls: 3 }, "a connected: 1 tool, 3 under way"],
@@ -99,6 +100,30 @@ describe("what status says", () => {
     }
     assert.strictEqual(Shape.key(shape), Shape.key({ ...shape, latency: 7, latencies: [7] }))
     assert.notStrictEqual(Shape.key(shape), Shape.key({ ...shape, connectedSince: 2_000 }))
+  })
+
+  it("writes an event in one line", () => {
+    const { Connected, StatusChanged } = McpEvent.McpEvent
+    const status = ServerStatus.ServerStatus.Connecting()
+    const about = { transport: "stdio", era: "session", protocolVersion: "1" } as const
+    const table: ReadonlyArray<readonly [McpEvent.McpEvent, string]> = [
+      [StatusChanged({ server: "a", status, previous: undefined }), "00:00:07 StatusChanged a: Connecting"],
+      [
+        StatusChanged({ server: "a", status: ServerStatus.ServerStatus.Closed(), previous: status }),
+        "00:00:07 StatusChanged a: Connecting → Closed"
+      ],
+      [
+        Connected({ server: "a", ...about, took: Duration.nanos(1_234_567n) }),
+        "00:00:07 Connected a: transport=stdio, era=session, protocolVersion=1, took=1.235"
+      ]
+    ]
+    for (const [event, text] of table) {
+      const spans = EventShape.line(event, 7_000)
+      assert.strictEqual(
+        typeof spans === "string" ? spans : spans.map((span) => typeof span === "string" ? span : span.text).join(""),
+        text
+      )
+    }
   })
 
   it("makes JSON of whatever an event holds", () => {

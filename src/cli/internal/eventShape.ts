@@ -36,7 +36,7 @@ export const plain = (value: unknown, depth = 0): unknown => {
   if (typeof value !== "object" || value === null) return typeof value === "function" ? undefined : value
   if (Duration.isDuration(value)) {
     const milliseconds = Duration.toMillis(value)
-    return Number.isFinite(milliseconds) ? milliseconds : null
+    return Number.isFinite(milliseconds) ? Math.round(milliseconds * 1_000) / 1_000 : null
   }
   if (Redacted.isRedacted(value)) return "(hidden)"
   if (isError(value)) return { tag: value._tag, message: value.message }
@@ -63,10 +63,16 @@ const fact = (name: string, value: unknown): string => {
   return `${name}=${text.length <= longest ? text : `${text.slice(0, longest - 1)}…`}`
 }
 
+/** A status holds what other events have told before. */
+const factsOf = (event: McpEvent.McpEvent, data: unknown): ReadonlyArray<string> =>
+  event._tag === "StatusChanged"
+    ? [`${event.previous === undefined ? "" : `${event.previous._tag} → `}${event.status._tag}`]
+    : Object.entries(Object(data)).flatMap(([name, value]) => value === undefined ? [] : [fact(name, value)])
+
 /** @internal */
 export const line = (event: McpEvent.McpEvent, at: number): Screen.Line => {
   const { data, server } = of(event, at)
-  const facts = Object.entries(Object(data)).flatMap(([name, value]) => value === undefined ? [] : [fact(name, value)])
+  const facts = factsOf(event, data)
   return [
     { text: `${clock(at)} `, style: "weak" },
     { text: event._tag, style: bad.has(event._tag) ? "bad" : "strong" },

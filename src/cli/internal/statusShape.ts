@@ -83,10 +83,11 @@ export const header = ["SERVER", "STATE", "BREAKER", "PING", "LAST", "CALLS", "L
 const widest = 20
 
 /** What never worked has not been so since any time. */
-const since = ({ connectedSince }: Server, now: number): string =>
-  connectedSince === null
-    ? "-"
-    : Duration.format(Duration.seconds(Math.max(0, Math.floor((now - connectedSince) / 1_000))))
+const since = ({ connectedSince }: Server, now: number): string => {
+  if (connectedSince === null) return "-"
+  const seconds = Math.floor((now - connectedSince) / 1_000)
+  return seconds < 1 ? "0s" : Duration.format(Duration.seconds(seconds))
+}
 
 /** @internal */
 export const trend = ({ latencies }: Server): string => sparkline(latencies.map((one) => one ?? undefined))
@@ -123,7 +124,10 @@ export const line = (server: Server, before: Server | undefined): Screen.Line =>
     ...(tools === null ? [] : [`${tools} ${tools === 1 ? "tool" : "tools"}`]),
     ...(calls === 0 ? [] : [`${calls} under way`]),
     ...(reconnects === 0 ? [] : [`lost ${reconnects} times`]),
-    ...(error === null ? [] : [error.message])
+    // it begins with the name, which stands there already
+    ...(error === null
+      ? []
+      : [error.message.startsWith(`${name}: `) ? error.message.slice(name.length + 2) : error.message])
   ]
   return [
     { text: name, style: "strong" },
