@@ -13,6 +13,7 @@ import * as List from "./commands/List.ts"
 import * as Prompt from "./commands/Prompt.ts"
 import * as Prompts from "./commands/Prompts.ts"
 import * as Read from "./commands/Read.ts"
+import * as Repl from "./commands/Repl.ts"
 import * as Resources from "./commands/Resources.ts"
 import * as Revoke from "./commands/Revoke.ts"
 import * as Show from "./commands/Show.ts"
@@ -39,5 +40,6 @@ export const all: ReadonlyArray<Command.Command> = [
   Approve.command,
   Revoke.command,
   Doctor.command,
-  Smoke.command
+  Smoke.command,
+  Repl.command
 ]

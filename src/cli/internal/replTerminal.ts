@@ -1,0 +1,93 @@
+// @effect-diagnostics nodeBuiltinImport:off -- this is where lines are edited on the terminal of the process
+/**
+ * The terminal as a place where one line after the other is typed.
+ *
+ * @internal
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import { createInterface } from "node:readline"
+import type * as ReplLine from "./replLine.ts"
+
+/** @internal */
+export interface Reading {
+  /** What is typed after a prompt; nothing at the end of the input. */
+  readonly next: (prompt: string) => Effect.Effect<string | undefined>
+  /** Succeeds when Ctrl-C is pressed while somebody waits for that. */
+  readonly interrupted: Effect.Effect<void>
+}
+
+/** @internal */
+export interface Open {
+  (complete: (line: string) => ReturnType<typeof ReplLine.completions>): Effect.Effect<Reading, never, Scope.Scope>
+}
+
+const remembered = 1_000
+
+const open: Open = (complete) =>
+  Effect.gen(function*() {
+    const { stderr, stdin } = process
+    const lines = yield* Effect.acquireRelease(Queue.unbounded<string | undefined>(), Queue.shutdown)
+    const waiting = new Set<() => void>()
+    const terminal = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        createInterface({
+          input: stdin,
+          output: stderr,
+          terminal: true,
+          historySize: remembered,
+          removeHistoryDuplicates: true,
+          completer: (line: string) => [...complete(line)]
+        })
+      ),
+      (terminal) =>
+        Effect.sync(() => {
+          terminal.close()
+          stdin.pause()
+        })
+    )
+    terminal.on("line", (line) => Queue.unsafeOffer(lines, line))
+    let isOpen = true
+    terminal.on("close", () => {
+      isOpen = false
+      Queue.unsafeOffer(lines, undefined)
+    })
+    terminal.on("SIGINT", () => {
+      if (waiting.size > 0) {
+        for (const wake of Array.from(waiting)) wake()
+        return
+      }
+      // nothing runs: what was typed so far is thrown away
+      terminal.write(null, { ctrl: true, name: "e" })
+      terminal.write(null, { ctrl: true, name: "u" })
+      stderr.write("\n(Ctrl-D ends)\n")
+      terminal.prompt()
+    })
+    return {
+      next: (prompt) =>
+        Effect.suspend(() => {
+          // the input may have ended while a command ran
+          if (isOpen) {
+            terminal.setPrompt(prompt)
+            terminal.prompt()
+          }
+          return Queue.take(lines)
+        }),
+      interrupted: Effect.async<void>((resume) => {
+        const wake = () => resume(Effect.void)
+        waiting.add(wake)
+        return Effect.sync(() => waiting.delete(wake))
+      })
+    }
+  })
+
+/**
+ * The terminal of this process, unless another is provided.
+ *
+ * @internal
+ */
+export class Terminal extends Context.Reference<Terminal>()("effect-mcp-runtime/cli/internal/replTerminal/Terminal", {
+  defaultValue: (): { readonly open: Open } => ({ open })
+}) {}
