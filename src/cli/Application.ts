@@ -22,6 +22,7 @@ import * as McpEvent from "../McpEvent.ts"
 import * as McpRuntime from "../McpRuntime.ts"
 import * as NodeMcpRuntime from "../node/NodeMcpRuntime.ts"
 import * as NodeTrust from "../node/NodeTrust.ts"
+import * as HostEnvironment from "../transport/HostEnvironment.ts"
 import type * as Command from "./Command.ts"
 import * as Asking from "./internal/asking.ts"
 import { nearest } from "./internal/nearest.ts"
@@ -38,6 +39,8 @@ import { Usage } from "./Usage.ts"
 export interface Found {
   readonly discovery: ConfigDiscovery.Discovery
   readonly trust: Trust.Trust["Type"]
+  /** A path as a person here would write it. */
+  readonly near: (path: string) => string
 }
 
 /**
@@ -91,6 +94,13 @@ const files = Effect.fnUntraced(function*(shared: Command.Shared) {
 
 const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
+const here = Effect.gen(function*() {
+  const path = yield* Path.Path
+  const { variables } = yield* HostEnvironment.HostEnvironment
+  const folder = path.resolve()
+  return (file: string) => Place.near(file, folder, variables()["HOME"])
+}).pipe(Effect.provide(NodePath.layer))
+
 const filesOf = (shared: Command.Shared) => Effect.provide(files(shared), NodePath.layer)
 
 /** What is wrong with files is told, and is an error where nothing is left without them. */
@@ -126,7 +136,7 @@ export const find = <A, E, R>(
   shared: Command.Shared,
   use: (found: Found) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | McpError.ConfigurationError, R | Screen.Screen> =>
-  Effect.flatMap(filesOf(shared), (config) => {
+  Effect.flatMap(Effect.all([filesOf(shared), here]), ([config, near]) => {
     const found = ConfigDiscovery.layerFiles(config).pipe(
       Layer.provide(ConfigFiles.layer),
       Layer.provideMerge(NodeTrust.layer()),
@@ -138,7 +148,7 @@ export const find = <A, E, R>(
       const trust = yield* Trust.Trust
       const discovery = yield* discover
       yield* tell(shared, discovery)
-      return yield* use({ discovery, trust })
+      return yield* use({ discovery, trust, near })
     }).pipe(Effect.provide(found))
   })
 
@@ -191,7 +201,7 @@ export const use = <A, E, R>(
   choose: (found: ConfigDiscovery.Discovery) => Effect.Effect<Choice, E, R>,
   body: (application: Application) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | Command.Failure, R | Screen.Screen> =>
-  find(shared, ({ discovery, trust }) =>
+  find(shared, ({ discovery, near, trust }) =>
     Effect.gen(function*() {
       const screen = yield* Screen.Screen
       const config = yield* filesOf(shared)
@@ -217,6 +227,6 @@ export const use = <A, E, R>(
           )
           return yield* runtime.servers
         })
-        return yield* body({ discovery, trust, runtime, settled })
+        return yield* body({ discovery, trust, near, runtime, settled })
       }).pipe(Effect.provide(layer))
     }))

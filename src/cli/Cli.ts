@@ -78,7 +78,9 @@ export const run = (options: Options): Effect.Effect<ExitCode.ExitCode> => {
     Effect.catchAllDefect((defect) => Failure.bug(Cause.die(defect))),
     Logger.withMinimumLogLevel(shared?.verbose === true ? LogLevel.Debug : LogLevel.None),
     Effect.provide(LogLine.layer((line) => device.log(`${line}\n`))),
-    Effect.provideService(Screen.Screen, screen)
+    Effect.provideService(Screen.Screen, screen),
+    // whoever interrupts a command has a clean line again
+    Effect.ensuring(Effect.sync(() => screen.progress(undefined)))
   )
   return Effect.raceFirst(program, Effect.as(screen.left, ExitCode.ok))
 }

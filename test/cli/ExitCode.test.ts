@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect } from "effect"
+import { Deferred, Duration, Effect, Exit, Fiber } from "effect"
 import * as Cli from "../../src/cli/Cli.ts"
 import type * as Command from "../../src/cli/Command.ts"
+import { near } from "../../src/cli/internal/place.ts"
+import * as Screen from "../../src/cli/Screen.ts"
 import { Usage } from "../../src/cli/Usage.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as Device from "./device.ts"
@@ -114,4 +116,36 @@ describe("an error", () => {
       assert.isTrue(isClosed)
       assert.strictEqual(device.err(), "")
     }))
+
+  it.effect("is nothing that happens when it is interrupted, and no progress is left behind", () =>
+    Effect.gen(function*() {
+      const begun = yield* Deferred.make<void>()
+      const busy = program(() =>
+        Effect.flatMap(Screen.Screen, (screen) => {
+          screen.progress("half of it")
+          return Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never)
+        })
+      )
+      const device = Device.make({ isTerminal: { out: true, err: true } })
+      const running = yield* Effect.fork(Cli.run({ argv: ["fail"], version: "1", device, commands: [busy] }))
+      yield* Deferred.await(begun)
+      assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(running)))
+      assert.strictEqual(device.err(), "\r\u001b[Khalf of it\r\u001b[K")
+    }))
+})
+
+describe("a place", () => {
+  const places: ReadonlyArray<readonly [path: string, shown: string]> = [
+    ["/home/me/project/.mcp.json", ".mcp.json"],
+    ["/home/me/project/a/b.json", "a/b.json"],
+    ["/home/me/.config/x.json", "~/.config/x.json"],
+    ["/home/me/projects/x.json", "~/projects/x.json"],
+    ["/home/mean/x.json", "/home/mean/x.json"],
+    ["/etc/x.json", "/etc/x.json"]
+  ]
+  for (const [path, shown] of places) {
+    it(`is ${shown} for ${path}`, () => {
+      assert.strictEqual(near(path, "/home/me/project", "/home/me"), shown)
+    })
+  }
 })

@@ -224,6 +224,23 @@ describe("mcp-runtime", patient, () => {
     assert.isTrue(work.entries().some(({ cancelled }) => cancelled !== undefined))
   })
 
+  it("works where the standard input is closed, and asks nobody", async () => {
+    const closed = (args: string) =>
+      execFileSync("bash", [
+        "-c",
+        `exec "$0" "$1" ${args} --config "$2" <&-`,
+        process.execPath,
+        Workspace.bin(),
+        servers
+      ], {
+        cwd: work.folder,
+        env: work.environment,
+        encoding: "utf8"
+      })
+    assert.match(closed("call slow/typed title=a"), /^{"title":"a"}/)
+    assert.match(closed("call slow/typed - title=b"), /^{"title":"b"}/)
+  })
+
   it("ends quietly when its reader leaves", async () => {
     const { stderr } = await work.start(["list", "--config", servers, "--quiet"], { leave: true }).ended
     assert.strictEqual(stderr, "")

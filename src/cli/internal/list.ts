@@ -6,7 +6,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
-import * as Provenance from "../../config/Provenance.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
@@ -59,7 +58,16 @@ const serverOf = (found: ConfigDiscovery.Found, info: McpRuntime.ServerInfo | un
   }
 }
 
-const rows = (servers: ReadonlyArray<Server>, found: ReadonlyArray<ConfigDiscovery.Found>) =>
+const origin = (
+  { provenance: { line, path, provider } }: ConfigDiscovery.Found,
+  near: (path: string) => string
+): string => path === undefined ? provider : `${near(path)}${line === undefined ? "" : `:${line}`}`
+
+const rows = (
+  servers: ReadonlyArray<Server>,
+  found: ReadonlyArray<ConfigDiscovery.Found>,
+  near: (path: string) => string
+) =>
   servers.map(({ era, name, scope, state, tools, transport, why }, at): ReadonlyArray<Table.Cell> => [
     { text: name, style: "strong" },
     transport ?? "-",
@@ -67,14 +75,12 @@ const rows = (servers: ReadonlyArray<Server>, found: ReadonlyArray<ConfigDiscove
     tools === null ? "-" : String(tools),
     era ?? "-",
     scope,
-    found[at]!.provenance.path === undefined
-      ? found[at]!.provenance.provider
-      : Provenance.format(found[at]!.provenance).replace(/ \([a-z]+\)$/, "")
+    origin(found[at]!, near)
   ])
 
 /** @internal */
 export const run: Command.Program["run"] = ({ shared }) =>
-  Application.use(shared, () => Effect.succeed({}), ({ discovery, settled }) =>
+  Application.use(shared, () => Effect.succeed({}), ({ discovery, near, settled }) =>
     Effect.gen(function*() {
       const screen = yield* Screen.Screen
       const infos = new Map((yield* settled).map((info) => [info.name, info]))
@@ -85,7 +91,7 @@ export const run: Command.Program["run"] = ({ shared }) =>
         yield* screen.note("There are no servers here.", "Name a file with --config, or other hosts with --import all.")
       } else {
         const header = ["SERVER", "TRANSPORT", "STATE", "TOOLS", "ERA", "SCOPE", "FROM"]
-        yield* screen.out(...Table.lines(header, rows(servers, found), screen.columns))
+        yield* screen.out(...Table.lines(header, rows(servers, found, near), screen.columns))
         for (const { error } of servers) if (error !== null) yield* screen.note(error.message)
         const waiting = servers.filter(({ why }) => why === "untrusted").length
         if (waiting > 0) yield* screen.note(`${waiting} not started: agree to them with mcp-runtime approve.`)

@@ -36,7 +36,8 @@ export const make: Effect.Effect<Screen.Device> = Effect.gen(function*() {
   return {
     write,
     log: (text) => void stderr.write(text),
-    columns: stdout.columns ?? stderr.columns ?? narrow,
+    // a terminal that does not know its size says that it has none
+    columns: stdout.columns || stderr.columns || narrow,
     isTerminal: { out: stdout.isTTY === true, err: stderr.isTTY === true },
     isInteractive: stdin.isTTY === true && stderr.isTTY === true,
     colour: { out: mayColour && stdout.isTTY === true, err: mayColour && stderr.isTTY === true },
