@@ -75,7 +75,7 @@ const loop = (
         ReplLine.words(line),
         (words) => ran(json && !words.includes("--json") ? [...words, "--json"] : words, commands)
       ).pipe(Effect.catchAll((error) => Failure.show(error, json)))
-      const cancelled = Effect.zipRight(reading.interrupted, Effect.succeed(undefined))
+      const cancelled = Effect.as(reading.interrupted, undefined)
       const code = yield* Effect.raceFirst(command, cancelled)
       if (code === undefined) {
         screen.progress(undefined)

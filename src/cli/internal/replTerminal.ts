@@ -76,7 +76,10 @@ const open: Open = (complete) =>
           return Queue.take(lines)
         }),
       interrupted: Effect.async<void>((resume) => {
-        const wake = () => resume(Effect.void)
+        const wake = () => {
+          waiting.delete(wake)
+          resume(Effect.void)
+        }
         waiting.add(wake)
         return Effect.sync(() => waiting.delete(wake))
       })
