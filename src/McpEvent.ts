@@ -134,9 +134,10 @@ export type McpEvent = Data.TaggedEnum<{
     readonly decision: "allow" | "deny"
     /**
      * What decided: a rule, that no rule speaks (`default`), what somebody had agreed to before (`grant`) or has now
-     * (`approval`) or has not (`refused`), or that nobody was there (`unanswered`) or too many waited (`crowded`).
+     * (`approval`) or has not (`refused`), that nobody was there (`unanswered`) or too many waited (`crowded`), or that
+     * it is not any more what was permitted (`changed`).
      */
-    readonly by: "rule" | "default" | "grant" | "approval" | "refused" | "unanswered" | "crowded"
+    readonly by: "rule" | "default" | "grant" | "approval" | "refused" | "unanswered" | "crowded" | "changed"
     /** The rule that decides, or wants it asked, as it was written. */
     readonly rule: string | undefined
   }

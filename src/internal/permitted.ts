@@ -13,6 +13,7 @@ import * as McpError from "../McpError.ts"
 import type * as PermissionRule from "../safety/PermissionRule.ts"
 import type * as Permissions from "../safety/Permissions.ts"
 import type * as Tool from "../tools/Tool.ts"
+import * as ToolFilter from "../tools/ToolFilter.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 
 type Live = ConnectionPool.Live
@@ -69,16 +70,24 @@ export const make = ({ admit, definition, learn, permissions }: Options): Permit
   const authorize: Permitted["authorize"] = (wanted) =>
     permissions.isOpen(wanted.origin) ? Effect.succeed(undefined) : permissions.authorize(requestOf(wanted))
 
-  const refusal = (wanted: Wanted, permit: Permissions.Permit | undefined): McpError.PermissionDenied | undefined => {
-    if (permit !== undefined) return permissions.stands(permit, toolOf(wanted))
-    if (permissions.isOpen(wanted.origin)) return undefined
-    // nothing had to be decided when it began, and now it has
-    const { decision, rule } = permissions.decide(wanted.origin, wanted)
-    const { kind, name, server } = wanted
-    return decision === "allow"
+  /** What was decided of nothing when it began, as nothing had to be. */
+  const open = (wanted: Wanted): Permissions.Permit => ({
+    args: wanted.args,
+    request: requestOf(wanted),
+    revision: -1,
+    isApproved: false,
+    isGranted: false,
+    pin: undefined
+  })
+
+  const refusal = (
+    live: Live,
+    wanted: Wanted,
+    permit: Permissions.Permit | undefined
+  ): McpError.PermissionDenied | undefined =>
+    permit === undefined && permissions.isOpen(wanted.origin)
       ? undefined
-      : new McpError.PermissionDenied({ server, kind, name, why: "rule", rule: rule?.text })
-  }
+      : permissions.stands(permit ?? open(wanted), toolOf(wanted), live.config)
 
   const before: Permitted["before"] = (live, wanted, permit) => {
     const admission = wanted.kind === "tool" ? admit(live, wanted.name) : undefined
@@ -86,11 +95,11 @@ export const make = ({ admit, definition, learn, permissions }: Options): Permit
     const isUnknown = permit?.pin !== undefined && toolOf(wanted) === undefined
     const waiting = admission ?? (isUnknown ? learn(live) : undefined)
     if (waiting === undefined) {
-      const refused = refusal(wanted, permit)
+      const refused = refusal(live, wanted, permit)
       return refused === undefined ? undefined : Effect.fail(refused)
     }
     return Effect.flatMap(waiting, () => {
-      const refused = refusal(wanted, permit)
+      const refused = refusal(live, wanted, permit)
       return refused === undefined ? Effect.void : Effect.fail(refused)
     })
   }
@@ -109,45 +118,62 @@ export const make = ({ admit, definition, learn, permissions }: Options): Permit
   const session: Permitted["session"] = (live) => {
     const { config, server, session } = live
     const { connection } = session
-    const wanted = (kind: Wanted["kind"], name: string, args?: Wanted["args"]): Wanted => ({
-      origin: "program",
-      config,
-      kind,
-      server,
-      name,
-      args
-    })
-    const tool = (name: string, args: JsonRpc.JsonObject = {}) =>
-      Effect.map(passed(live, wanted("tool", name, args)), (permit) => permit?.args ?? args)
-    const resource = (uri: string) => passed(live, wanted("resource", uri))
-    const request: Connector.Connection["request"] = (method, params, options) =>
+    const isOffered = ToolFilter.make(config)
+
+    /** Gives what was permitted in the place of what the caller may have changed since. */
+    const pass = (subject: Subject): Effect.Effect<JsonRpc.JsonObject | undefined, McpError.CallError> =>
       Effect.suspend(() => {
-        const name = named(method, params)
-        if (name === undefined) return connection.request(method, params, options)
-        const { arguments: args } = params ?? {}
-        return Effect.zipRight(
-          passed(live, wanted(name.kind, name.name, isObject(args) ? args : {})),
-          connection.request(method, params, options)
+        const { args, kind, name } = subject
+        if (kind === "tool" && !isOffered(name)) {
+          return Effect.fail(new McpError.NotFound({ server, kind, name, suggestions: [] }))
+        }
+        return Effect.map(
+          passed(live, { origin: "program", config, server, ...subject }),
+          (permit) => permit === undefined ? args : permit.args
         )
       })
+    const tool = (name: string, args: JsonRpc.JsonObject = {}) =>
+      Effect.map(pass({ kind: "tool", name, args }), (permitted) => permitted ?? args)
+    const resource = (uri: string) => pass({ kind: "resource", name: uri })
+
+    const sending = <A>(
+      method: string,
+      given: JsonRpc.JsonObject | undefined,
+      send: (params: JsonRpc.JsonObject | undefined) => Effect.Effect<A, McpError.CallError>
+    ): Effect.Effect<A, McpError.CallError> =>
+      Effect.suspend(() => {
+        const subjects = subjectsOf(method, given)
+        if (subjects.length === 0) return send(given)
+        const params = { ...given }
+        return Effect.flatMap(Effect.forEach(subjects, pass), ([args]) =>
+          send(isObject(params["arguments"]) && args !== undefined ? { ...params, arguments: args } : params))
+      })
+    const request: Connector.Connection["request"] = (method, params, options) =>
+      sending(method, params, (params) => connection.request(method, params, options))
+    const notify = (to: Pick<Session.Session, "notify">): Session.Session["notify"] => (method, params) =>
+      sending(method, params, (params) => to.notify(method, params))
+
     const { tasks } = connection
     return {
       ...session,
       connection: {
         ...connection,
         request,
+        notify: notify(connection),
         tasks: tasks && {
           callTool: (params, options) =>
-            Stream.unwrap(Effect.as(
-              tool(`${params.name}`, isObject(params.arguments) ? params.arguments : {}),
-              tasks.callTool(params, options)
-            ))
+            Stream.unwrap(
+              sending("tools/call", params, (params) => Effect.succeed(tasks.callTool(params ?? {}, options)))
+            )
         },
         watch: (filter) =>
-          Effect.zipRight(
-            Effect.forEach(filter.resourceUris ?? [], resource, { discard: true }),
-            connection.watch(filter)
-          )
+          Effect.suspend(() => {
+            const resourceUris = filter.resourceUris === undefined ? undefined : [...filter.resourceUris]
+            return Effect.zipRight(
+              Effect.forEach(resourceUris ?? [], resource, { discard: true }),
+              connection.watch({ ...filter, resourceUris })
+            )
+          })
       },
       callTool: (name, args, options) =>
         Effect.flatMap(tool(name, args), (args) => session.callTool(name, args, options)),
@@ -155,8 +181,17 @@ export const make = ({ admit, definition, learn, permissions }: Options): Permit
         Stream.unwrap(Effect.map(tool(name, args), (args) => session.callToolStream(name, args, options))),
       readResource: (uri, options) => Effect.zipRight(resource(uri), session.readResource(uri, options)),
       subscribeResource: (uri) => Stream.unwrap(Effect.as(resource(uri), session.subscribeResource(uri))),
-      getPrompt: (name, args, options) =>
-        Effect.zipRight(passed(live, wanted("prompt", name, args)), session.getPrompt(name, args, options)),
+      getPrompt: (name, args = {}, options) =>
+        Effect.flatMap(
+          pass({ kind: "prompt", name, args }),
+          (permitted) => session.getPrompt(name, texts(permitted) ?? args, options)
+        ),
+      complete: (ref, context) =>
+        Effect.zipRight(
+          "prompt" in ref ? pass({ kind: "prompt", name: ref.prompt }) : resource(ref.template),
+          session.complete(ref, context)
+        ),
+      notify: notify(session),
       request
     }
   }
@@ -176,17 +211,40 @@ const unseen = ({ kind, name, server }: Wanted): McpError.PermissionDenied =>
 const isObject = (value: unknown): value is JsonRpc.JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
+type Subject = Omit<PermissionRule.Subject, "server">
+
+/** The arguments of a prompt, which are texts. */
+const texts = (args: JsonRpc.JsonObject | undefined): Readonly<Record<string, string>> | undefined =>
+  args as Readonly<Record<string, string>> | undefined // a copy of such
+
+const listOf = (value: unknown): ReadonlyArray<unknown> =>
+  Array.isArray(value) ? value : value === undefined ? [] : [value]
+
 /** What a request is about, if it is one that something is decided of. */
-const named = (method: string, params: JsonRpc.JsonObject | undefined): Pick<Wanted, "kind" | "name"> | undefined => {
+const subjectsOf = (method: string, params: JsonRpc.JsonObject | undefined): ReadonlyArray<Subject> => {
+  const args = isObject(params?.["arguments"]) ? params["arguments"] : {}
   switch (method) {
     case "tools/call":
-      return { kind: "tool", name: `${params?.name}` }
+      return [{ kind: "tool", name: `${params?.["name"]}`, args }]
     case "prompts/get":
-      return { kind: "prompt", name: `${params?.name}` }
+      return [{ kind: "prompt", name: `${params?.["name"]}`, args }]
     case "resources/read":
     case "resources/subscribe":
-      return { kind: "resource", name: `${params?.uri}` }
+      return [{ kind: "resource", name: `${params?.["uri"]}` }]
+    case "subscriptions/listen": {
+      const filter = isObject(params?.["notifications"]) ? params["notifications"] : {}
+      return listOf(filter["resourceSubscriptions"]).map((uri) => ({ kind: "resource", name: `${uri}` }))
+    }
+    case "completion/complete": {
+      // what completes is as much as it can be asked for
+      const ref = isObject(params?.["ref"]) ? params["ref"] : {}
+      return [
+        ref["type"] === "ref/resource"
+          ? { kind: "resource", name: `${ref["uri"]}` }
+          : { kind: "prompt", name: `${ref["name"]}` }
+      ]
+    }
     default:
-      return undefined
+      return []
   }
 }

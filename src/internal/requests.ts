@@ -22,12 +22,18 @@ const subjectOf = (what: What): Pick<Permitted.Wanted, "kind" | "name" | "args">
     ? { kind: "resource", name: what.uri }
     : { kind: "prompt", name: what.prompt, args: what.args }
 
+interface Given {
+  readonly meta: JsonRpc.JsonObject | undefined
+  /** The arguments that were permitted, if something was decided of them. */
+  readonly args: JsonRpc.JsonObject | undefined
+}
+
 /** @internal */
 export type Send = <A, E extends McpError.McpError, R>(
   server: string,
   what: What,
   origin: Permissions.Origin,
-  f: (live: ConnectionPool.Live, meta: JsonRpc.JsonObject | undefined) => Effect.Effect<A, E, R>
+  f: (live: ConnectionPool.Live, given: Given) => Effect.Effect<A, E, R>
 ) => Effect.Effect<A, E | McpError.RuntimeError, R>
 
 /** @internal */
@@ -35,22 +41,25 @@ export const make = (
   pool: ConnectionPool.ConnectionPool["Type"],
   path: CallPath.CallPath,
   permitted: Permitted.Permitted
-): Send =>
-(server, what, origin, f) =>
-  Effect.suspend(() => {
-    const config = pool.config(server)
-    // a server that there is not is asked nothing
-    if (config === undefined) return path.ask(server, what.method, (live) => f(live, undefined))
-    const wanted: Permitted.Wanted = { origin, config, server, ...subjectOf(what) }
-    let used: Connector.Connection | undefined = undefined
-    return CallSpan.traced(
-      { server, config, ...what, connection: () => used },
-      (meta) =>
-        Effect.flatMap(permitted.authorize(wanted), (permit) =>
-          path.ask(server, what.method, (live) => {
-            used = live.session.connection
-            const waiting = permitted.before(live, wanted, permit)
-            return waiting === undefined ? f(live, meta) : Effect.flatMap(waiting, () => f(live, meta))
-          }))
-    )
-  })
+): Send => {
+  const send: Send = (server, what, origin, f) =>
+    Effect.suspend(() => {
+      const config = pool.config(server)
+      // a server that there is not is asked nothing, and one that has come since is decided on
+      if (config === undefined) return Effect.flatMap(pool.find(server), () => send(server, what, origin, f))
+      const wanted: Permitted.Wanted = { origin, config, server, ...subjectOf(what) }
+      let used: Connector.Connection | undefined = undefined
+      return CallSpan.traced(
+        { server, config, ...what, connection: () => used },
+        (meta) =>
+          Effect.flatMap(permitted.authorize(wanted), (permit) =>
+            path.ask(server, what.method, (live) => {
+              used = live.session.connection
+              const waiting = permitted.before(live, wanted, permit)
+              const asked = Effect.suspend(() => f(live, { meta, args: permit?.args }))
+              return waiting === undefined ? asked : Effect.zipRight(waiting, asked)
+            }))
+      )
+    })
+  return send
+}

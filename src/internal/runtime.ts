@@ -31,6 +31,7 @@ import * as Departures from "./departures.ts"
 import * as Gather from "./gather.ts"
 import * as Offerings from "./offerings.ts"
 import * as Permitted from "./permitted.ts"
+import * as Present from "./present.ts"
 import * as Requests from "./requests.ts"
 import * as Required from "./required.ts"
 import * as Sandbox from "./sandbox.ts"
@@ -214,26 +215,36 @@ export const make = (
           server,
           { method: "resources/read", uri },
           own?.origin ?? "program",
-          ({ session }, meta) => session.readResource(uri, { meta })
+          ({ session }, { meta }) => session.readResource(uri, { meta })
         ),
-      subscribeResource: (server, uri, own) =>
-        Stream.unwrap(Effect.suspend(() => {
-          const config = pool.config(server)
-          const origin = own?.origin ?? "program"
-          const signals = ({ session }: ConnectionPool.Live) => session.subscribeResource(uri)
-          if (config === undefined) return Effect.succeed(CallStream.subscription(pool, server, signals))
-          const wanted: Permitted.Wanted = { origin, config, kind: "resource", server, name: uri }
-          return Effect.map(permitted.authorize(wanted), (permit) =>
-            CallStream.subscription(pool, server, (live) =>
-              Stream.unwrap(Effect.as(permitted.before(live, wanted, permit) ?? Effect.void, signals(live)))))
-        })),
+      subscribeResource: (server, uri, own) => {
+        const subscription: Effect.Effect<Stream.Stream<void, McpError.RuntimeError>, McpError.RuntimeError> = Effect
+          .suspend(() => {
+            const config = pool.config(server)
+            const origin = own?.origin ?? "program"
+            if (config === undefined) return Effect.flatMap(pool.find(server), () => subscription)
+            const wanted: Permitted.Wanted = { origin, config, kind: "resource", server, name: uri }
+            return Effect.map(
+              permitted.authorize(wanted),
+              (permit) =>
+                CallStream.subscription(pool, server, (live) =>
+                  Stream.unwrap(Effect.as(
+                    permitted.before(live, wanted, permit) ?? Effect.void,
+                    live.session.subscribeResource(uri)
+                  )))
+            )
+          })
+        return Stream.unwrap(subscription)
+      },
       prompts: gather("prompts/list", offerings.prompts),
       getPrompt: (server, prompt, args = {}, own) =>
         send(
           server,
           { method: "prompts/get", prompt, args },
           own?.origin ?? "program",
-          ({ session }, meta) => session.getPrompt(prompt, args, { meta })
+          // the cast: a copy of these
+          ({ session }, given) =>
+            session.getPrompt(prompt, given.args as typeof args | undefined ?? args, { meta: given.meta })
         ),
       servers: infos.all,
       server: infos.one,
@@ -248,7 +259,13 @@ export const make = (
       disconnectAll: pool.disconnectAll,
       reload: (servers) =>
         Effect.tap(
-          Effect.zipRight(permissions.configure("servers", agreed(servers)), pool.reload(servers)),
+          Effect.zipRight(
+            permissions.configure("servers", agreed(servers.map(atOnce(pool)))),
+            Effect.ensuring(
+              pool.reload(servers),
+              Effect.suspend(() => permissions.configure("servers", agreed(pool.configs())))
+            )
+          ),
           (report) =>
             Effect.zipRight(
               // what failed before it was changed says nothing of what it is now
@@ -265,10 +282,22 @@ export const make = (
   })
 
 /** What configurations agree to for a model, each for its own server. */
-const agreed = (servers: ReadonlyArray<ServerConfig.ServerConfig>): ReadonlyArray<PermissionRule.Input> =>
+const agreed = (
+  servers: ReadonlyArray<Pick<ServerConfig.ServerConfig, "name" | "autoApprove">>
+): ReadonlyArray<PermissionRule.Input> =>
   servers.flatMap(({ autoApprove = [], name }) =>
     autoApprove.map((tool) => ({ decision: "allow" as const, server: name, tool, source: "user" as const }))
   )
+
+/** What counts as soon as it is given: for what becomes another server it is only what was agreed to already. */
+const atOnce =
+  (pool: ConnectionPool.ConnectionPool["Type"]) =>
+  (config: ServerConfig.ServerConfig): Pick<ServerConfig.ServerConfig, "name" | "autoApprove"> => {
+    const { autoApprove, name } = config
+    const present = pool.config(name)
+    if (present === undefined || Present.isSame(present, config)) return config
+    return { name, autoApprove: autoApprove?.filter((tool) => present.autoApprove?.includes(tool) === true) }
+  }
 
 type Unfound = McpError.NotFound | McpError.ToolQuarantined
 

@@ -42,7 +42,8 @@ export interface Request {
  * - `Session`: this tool, as long as the runtime lives.
  * - `Always`: this tool, kept between runs, until it is defined otherwise or its server is configured otherwise.
  *
- * The latter two with these arguments only, if `exactly`, and for no longer than `lasting`.
+ * The latter two with these arguments only, if `exactly`, and for no longer than `lasting`; of a tool whose definition is
+ * not known yet they are no more than `Once`, because there is nothing that they could be bound to.
  *
  * @since 0.1.0
  * @category models

@@ -87,8 +87,9 @@ export interface Permit {
   readonly request: Request
   /** The rules that it was permitted under. */
   readonly revision: number
-  /** Whether somebody has agreed to it. */
+  /** Whether somebody has agreed to it: now, or before. */
   readonly isApproved: boolean
+  readonly isGranted: boolean
   /** The definition of the tool that somebody agreed to. */
   readonly pin: string | undefined
 }
@@ -104,8 +105,15 @@ export class Permissions extends Context.Tag("effect-mcp-runtime/safety/Permissi
   readonly isOpen: (origin: Origin) => boolean
   /** Asks somebody if need be. */
   readonly authorize: (request: Request) => Effect.Effect<Permit, McpError.PermissionDenied>
-  /** Looks again, at the last moment before it is sent: rules and definitions may have changed since. */
-  readonly stands: (permit: Permit, tool: Tool.Tool | undefined) => McpError.PermissionDenied | undefined
+  /**
+   * Looks again, at the last moment before it is sent to the server of this configuration: rules, definitions and servers
+   * may have changed since.
+   */
+  readonly stands: (
+    permit: Permit,
+    tool: Tool.Tool | undefined,
+    config: ServerConfig.ServerConfig
+  ) => McpError.PermissionDenied | undefined
   /** The rules that are in force. */
   readonly rules: () => PermissionRule.RuleSet
   /**
@@ -116,7 +124,7 @@ export class Permissions extends Context.Tag("effect-mcp-runtime/safety/Permissi
     whose: string,
     rules: ReadonlyArray<PermissionRule.Input>
   ) => Effect.Effect<ReadonlyArray<PermissionRule.Fault>>
-  /** What was agreed to for this session, or always, is to be asked again. */
+  /** What was agreed to for this session, or always, is to be asked again, also where it waits to be sent. */
   readonly revoke: (
     config: ServerConfig.ServerConfig,
     subject: Pick<PermissionRule.Subject, "kind" | "name">

@@ -18,6 +18,7 @@ import * as Approval from "../../Approval.ts"
 import * as Grants from "../../Grants.ts"
 import * as PermissionRule from "../../PermissionRule.ts"
 import type * as Permissions from "../../Permissions.ts"
+import { copied } from "./copied.ts"
 
 type Service = Permissions.Permissions["Type"]
 
@@ -37,11 +38,16 @@ const placeOf = ({ config, subject: { kind, name, server } }: Permissions.Reques
   name
 })
 
+const keyOf = ({ identity, kind, name, server }: Grants.Place): string => JSON.stringify([identity, server, kind, name])
+
 const denied = (
   { subject: { kind, name, server } }: Permissions.Request,
   why: Denied["why"],
   rule?: string
 ): Denied => new McpError.PermissionDenied({ server, kind, name, why, rule })
+
+/** No store of ours takes as long; what another has not said or kept by then it has not. */
+const storeLimit = Duration.seconds(15)
 
 const pinOf = (tool: Tool.Tool | undefined): string | undefined =>
   tool === undefined ? undefined : ToolPins.fingerprint(tool)
@@ -66,6 +72,8 @@ export const make = (
     let rules = given
     let revision = 0
     const turns = new Map<string, { readonly turn: Effect.Semaphore; waiting: number }>()
+    /** Since which revision what was agreed to before does not count any more. */
+    const revoked = new Map<string, number>()
 
     const decide: Service["decide"] = (origin, subject) => {
       const rule = rules.decide(subject)
@@ -84,32 +92,56 @@ export const make = (
       events.publish(McpEvent.McpEvent.PermissionDecided({ callId, server, kind, name, origin, decision, by, rule }))
     }
 
+    /** Tells of what is not permitted. */
+    const stopped = (request: Permissions.Request, why: Denied["why"], rule: string | undefined): Denied => {
+      tell(request, "deny", why, rule)
+      return denied(request, why, rule)
+    }
+
     const refuse = (
       request: Permissions.Request,
-      why: "rule" | "refused" | "unanswered" | "crowded",
+      why: Denied["why"],
       rule: string | undefined
-    ): Effect.Effect<never, Denied> =>
-      Effect.suspend(() => {
-        tell(request, "deny", why, rule)
-        return Effect.fail(denied(request, why, rule))
-      })
+    ): Effect.Effect<never, Denied> => Effect.suspend(() => Effect.fail(stopped(request, why, rule)))
 
+    /** Under the rules that it was decided by, which may be others by now. */
     const permit = (
       request: Permissions.Request,
-      args: Permissions.Permit["args"],
-      pin: string | undefined,
-      isApproved: boolean
-    ): Permissions.Permit => ({ args, request, revision, pin, isApproved })
+      under: number,
+      more?: Partial<Permissions.Permit>
+    ): Permissions.Permit => ({
+      args: request.subject.args,
+      request,
+      revision: under,
+      pin: undefined,
+      isApproved: false,
+      isGranted: false,
+      ...more
+    })
+
+    /** With arguments that nobody can change any more, or nothing if nobody could look at all of them. */
+    const fixed = (request: Permissions.Request): Permissions.Request | undefined => {
+      const { subject } = request
+      if (subject.args === undefined) return request
+      const args = copied(subject.args)
+      return args === undefined ? undefined : { ...request, subject: { ...subject, args } }
+    }
+
+    /** A grant is for one definition: where none is known yet, it is looked at before anything is sent. */
+    const isFor = (grant: Grants.Grant, { subject, tool }: Permissions.Request): boolean =>
+      tool === undefined ? subject.kind !== "tool" || grant.pin !== undefined : grant.pin === pinOf(tool)
 
     /** What was agreed to before, for any arguments or for these. */
     const remembered = (request: Permissions.Request, args: string) =>
       Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
-        const pin = pinOf(request.tool)
         const place = placeOf(request)
         for (const store of [session, grants]) {
-          const found = (yield* store.find(place)).find((grant) =>
-            (grant.until === undefined || now < grant.until) && (pin === undefined || grant.pin === pin) &&
+          const all = yield* Effect.disconnect(store.find(place)).pipe(
+            Effect.timeoutTo({ duration: storeLimit, onTimeout: () => [], onSuccess: (all) => all })
+          )
+          const found = all.find((grant) =>
+            (grant.until === undefined || now < grant.until) && isFor(grant, request) &&
             (grant.args === undefined || grant.args === args)
           )
           if (found !== undefined) return found
@@ -120,17 +152,25 @@ export const make = (
     const remember = (request: Permissions.Request, args: string, answer: Approval.Answer) =>
       Effect.gen(function*() {
         if (answer._tag !== "Session" && answer._tag !== "Always") return
+        // nothing that it could be bound to
+        if (request.subject.kind === "tool" && request.tool === undefined) return
         const at = yield* Clock.currentTimeMillis
         const until = answer.lasting === undefined ? undefined : at + Duration.toMillis(answer.lasting)
         const place = placeOf(request)
+        const { server } = place
         const exactly = answer.exactly === true ? args : undefined
         const grant: Grants.Grant = { args: exactly, pin: pinOf(request.tool), until, at }
         yield* Effect.ignore(session.add(place, grant))
         if (answer._tag === "Session") return
         // it holds for this session whatever becomes of it
-        yield* Effect.catchAll(
-          grants.add(place, grant),
-          ({ detail, server }) => Effect.sync(() => events.publish(McpEvent.McpEvent.TrustIssue({ server, detail })))
+        yield* Effect.disconnect(grants.add(place, grant)).pipe(
+          Effect.timeoutFail({
+            duration: storeLimit,
+            onTimeout: () => new McpError.TrustNotKept({ server, detail: "the store does not answer" })
+          }),
+          Effect.catchAll(({ detail }) =>
+            Effect.sync(() => events.publish(McpEvent.McpEvent.TrustIssue({ server, detail })))
+          )
         )
       })
 
@@ -151,70 +191,99 @@ export const make = (
         )
       })
 
+    /** Takes the request with arguments that cannot change. */
     const ask = (request: Permissions.Request): Effect.Effect<Permissions.Permit, Denied> =>
-      Effect.gen(function*() {
+      Effect.suspend(() => {
         const { callId, config, origin, subject, tool } = request
-        // nobody can change any more what somebody is shown
-        const args = subject.args === undefined ? undefined : structuredClone(subject.args)
+        const { args } = subject
         const digest = sha256(canonicalJson(args ?? null))
-        const shown: Permissions.Request = { ...request, subject: { ...subject, args } }
-        return yield* inTurn(
+        return inTurn(
           request,
           Effect.gen(function*() {
-            const ruling = decide(origin, shown.subject)
+            const under = revision
+            const ruling = decide(origin, subject)
             const rule = ruling.rule?.text
             if (ruling.decision === "deny") return yield* refuse(request, "rule", rule)
-            if (ruling.decision === "allow") return permit(shown, args, undefined, false)
-            const before = yield* remembered(shown, digest)
+            if (ruling.decision === "allow") {
+              tell(request, "allow", rule === undefined ? "default" : "rule", rule)
+              return permit(request, under)
+            }
+            const before = yield* remembered(request, digest)
             if (before !== undefined) {
               tell(request, "allow", "grant", rule)
-              return permit(shown, args, before.pin, true)
+              return permit(request, under, { pin: before.pin, isApproved: true, isGranted: true })
             }
-            const answer = yield* approval.ask({
+            const question: Approval.Request = {
               callId,
               origin,
-              subject: shown.subject,
+              // its own copy: whatever is made of it there, what is sent is what was shown
+              subject: args === undefined ? subject : { ...subject, args: copied(args) },
               tool,
               rule,
               digest: sha256(
                 canonicalJson([identityOf(config), subject.kind, subject.name, pinOf(tool) ?? null, digest])
               )
-            }).pipe(Effect.timeoutTo({
+            }
+            // apart, because who cannot be stopped would be waited for
+            const answer = yield* Effect.disconnect(approval.ask(question)).pipe(Effect.timeoutTo({
               duration: patience,
               onTimeout: (): Approval.Answer => ({ _tag: "Unanswered" }),
               onSuccess: (answer) => answer
             }))
             if (answer._tag === "Unanswered") return yield* refuse(request, "unanswered", rule)
             if (answer._tag === "Deny") return yield* refuse(request, "refused", rule)
-            const now = decide(origin, shown.subject)
+            const then = revision
+            const now = decide(origin, subject)
             if (now.decision === "deny") return yield* refuse(request, "rule", now.rule?.text)
-            yield* remember(shown, digest, answer)
+            yield* remember(request, digest, answer)
             tell(request, "allow", "approval", rule)
-            return permit(shown, args, pinOf(tool), true)
+            return permit(request, then, { pin: pinOf(tool), isApproved: true })
           })
         )
       })
 
+    /** Why it may not be sent any more, if it may not. */
+    const fallen = (
+      { isApproved, isGranted, pin, request, revision: then }: Permissions.Permit,
+      tool: Tool.Tool | undefined,
+      config: ServerConfig.ServerConfig
+    ): readonly [why: Denied["why"], rule: string | undefined] | undefined => {
+      if (pin !== undefined && pin !== pinOf(tool)) return ["changed", undefined]
+      // somebody has agreed to that server, and not to its name
+      if (isApproved && config !== request.config && identityOf(config) !== identityOf(request.config)) {
+        return ["changed", undefined]
+      }
+      if (then === revision) return undefined
+      if (isGranted && (revoked.get(keyOf(placeOf(request))) ?? 0) > then) return ["changed", undefined]
+      const { decision, rule } = decide(request.origin, request.subject)
+      if (decision === "deny") return ["rule", rule?.text]
+      return decision === "ask" && !isApproved ? ["changed", rule?.text] : undefined
+    }
+
     return {
       decide,
       isOpen: (origin) => rules.onlyAllows && options.otherwise[origin] === "allow",
-      authorize: (request) =>
+      authorize: (given) =>
         Effect.suspend(() => {
+          const under = revision
+          const readsArguments = rules.readsArguments
+          const request = readsArguments ? fixed(given) : given
+          if (request === undefined) return refuse(given, "refused", undefined)
           const { origin, subject } = request
           const { decision, rule } = decide(origin, subject)
           if (decision === "deny") return refuse(request, "rule", rule?.text)
-          if (decision === "ask") return ask(request)
+          if (decision === "ask") {
+            const shown = readsArguments ? request : fixed(request)
+            return shown === undefined ? refuse(request, "refused", rule?.text) : ask(shown)
+          }
           if (rule !== undefined || origin === "model") {
             tell(request, "allow", rule === undefined ? "default" : "rule", rule?.text)
           }
-          return Effect.succeed(permit(request, subject.args, undefined, false))
+          return Effect.succeed(permit(request, under))
         }),
-      stands: ({ isApproved, pin, request, revision: then }, tool) => {
-        if (pin !== undefined && pin !== pinOf(tool)) return denied(request, "changed")
-        if (then === revision) return undefined
-        const { decision, rule } = decide(request.origin, request.subject)
-        if (decision === "deny") return denied(request, "rule", rule?.text)
-        return decision === "ask" && !isApproved ? denied(request, "changed", rule?.text) : undefined
+      stands: (permit, tool, config) => {
+        const why = fallen(permit, tool, config)
+        return why === undefined ? undefined : stopped(permit.request, ...why)
       },
       rules: () => rules,
       configure: (whose, more) =>
@@ -228,7 +297,12 @@ export const make = (
         }),
       revoke: (config, { kind, name }) => {
         const place = { identity: identityOf(config), server: config.name, kind, name }
-        return Effect.zipRight(session.remove(place), grants.remove(place))
+        const count = Effect.sync(() => {
+          revision += 1
+          revoked.set(keyOf(place), revision)
+        })
+        // at the end, so that whoever has found it just before is told as well
+        return Effect.ensuring(Effect.zipRight(session.remove(place), grants.remove(place)), count)
       }
     }
   })
@@ -241,7 +315,14 @@ export const none = (): Service => {
     decide: () => ruling,
     isOpen: () => true,
     authorize: (request) =>
-      Effect.succeed({ args: request.subject.args, request, revision: 0, isApproved: false, pin: undefined }),
+      Effect.succeed({
+        args: request.subject.args,
+        request,
+        revision: 0,
+        isApproved: false,
+        isGranted: false,
+        pin: undefined
+      }),
     stands: () => undefined,
     rules: () => rules,
     configure: () => Effect.succeed([]),
