@@ -98,7 +98,7 @@ describe("an error", () => {
     Effect.gen(function*() {
       const { code, err } = yield* ran(() => Effect.die(new Error("boom\u001b[31m\nmore")))
       assert.strictEqual(code, 70)
-      assert.match(err, /^error: this is a bug of mcp-runtime: .*boom.*\nPlease report it: https:\S+\n$/)
+      assert.match(err, /^error: this is a bug of mcp-runtime: .*boom.*\nPlease report it .*--version`\.\n$/)
       assert.notMatch(err, /\u001b|^\s+at /m)
     }))
 

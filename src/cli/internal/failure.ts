@@ -25,8 +25,6 @@ export const Failed = Schema.Struct({
   })
 })
 
-const report = "https://github.com/effect-mcp-runtime/effect-mcp-runtime/issues"
-
 /** @internal */
 export const show = (error: Command.Failure, json: boolean): Effect.Effect<ExitCode.ExitCode, never, Screen.Screen> =>
   Effect.gen(function*() {
@@ -61,7 +59,7 @@ export const bug = (cause: Cause.Cause<never>): Effect.Effect<ExitCode.ExitCode,
     return Effect.as(
       screen.err(
         [{ text: "error: ", style: "bad" }, `this is a bug of mcp-runtime: ${UntrustedText.excerpt(what ?? "", 300)}`],
-        `Please report it: ${report}`
+        "Please report it to whoever maintains effect-mcp-runtime, with the command and `mcp-runtime --version`."
       ),
       ExitCode.fault
     )
