@@ -3,42 +3,24 @@
  *
  * @internal
  */
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fingerprint from "../../../config/Fingerprint.ts"
 import type * as ServerConfig from "../../../config/ServerConfig.ts"
 import { canonicalJson } from "../../../internal/canonicalJson.ts"
 import { sha256 } from "../../../internal/sha256.ts"
 import * as McpError from "../../../McpError.ts"
 import * as McpEvent from "../../../McpEvent.ts"
 import type * as Tool from "../../../tools/Tool.ts"
-import * as ToolPins from "../../../tools/ToolPins.ts"
 import * as Approval from "../../Approval.ts"
 import * as Grants from "../../Grants.ts"
 import * as PermissionRule from "../../PermissionRule.ts"
 import type * as Permissions from "../../Permissions.ts"
+import * as Agreements from "./agreements.ts"
 import { copied } from "./copied.ts"
 
 type Service = Permissions.Permissions["Type"]
 
 type Denied = McpError.PermissionDenied
-
-/** A workspace may come with a server that looks like another's, down to its command. */
-const identityOf = (config: ServerConfig.ServerConfig): string => {
-  const { provenance } = config
-  const place = provenance?.origin === "workspace" ? provenance.path ?? "" : ""
-  return sha256(JSON.stringify([Fingerprint.of(config), place]))
-}
-
-const placeOf = ({ config, subject: { kind, name, server } }: Permissions.Request): Grants.Place => ({
-  identity: identityOf(config),
-  server,
-  kind,
-  name
-})
-
-const keyOf = ({ identity, kind, name, server }: Grants.Place): string => JSON.stringify([identity, server, kind, name])
 
 const denied = (
   { subject: { kind, name, server } }: Permissions.Request,
@@ -46,19 +28,13 @@ const denied = (
   rule?: string
 ): Denied => new McpError.PermissionDenied({ server, kind, name, why, rule })
 
-/** No store of ours takes as long; what another has not said or kept by then it has not. */
-const storeLimit = Duration.seconds(15)
-
-const pinOf = (tool: Tool.Tool | undefined): string | undefined =>
-  tool === undefined ? undefined : ToolPins.fingerprint(tool)
-
 /** @internal */
 export const make = (
   options: Permissions.Options
 ): Effect.Effect<Service, McpError.ConfigurationError, Permissions.Requirements> =>
   Effect.gen(function*() {
     const approval = yield* Approval.Approval
-    const grants = yield* Grants.Grants
+    const agreements = Agreements.make(yield* Grants.Grants)
     const events = yield* McpEvent.McpEvents
     const given = PermissionRule.compile(options.rules)
     const [fault] = given.faults
@@ -67,7 +43,6 @@ export const make = (
       return yield* new McpError.ConfigurationError({ server: "", path, detail: fault.detail })
     }
     const patience = Duration.decode(options.patience)
-    const session = Grants.makeMemory()
     const configured = new Map<string, ReadonlyArray<PermissionRule.Input>>()
     let rules = given
     let revision = 0
@@ -127,53 +102,6 @@ export const make = (
       return args === undefined ? undefined : { ...request, subject: { ...subject, args } }
     }
 
-    /** A grant is for one definition: where none is known yet, it is looked at before anything is sent. */
-    const isFor = (grant: Grants.Grant, { subject, tool }: Permissions.Request): boolean =>
-      tool === undefined ? subject.kind !== "tool" || grant.pin !== undefined : grant.pin === pinOf(tool)
-
-    /** What was agreed to before, for any arguments or for these. */
-    const remembered = (request: Permissions.Request, args: string) =>
-      Effect.gen(function*() {
-        const now = yield* Clock.currentTimeMillis
-        const place = placeOf(request)
-        for (const store of [session, grants]) {
-          const all = yield* Effect.disconnect(store.find(place)).pipe(
-            Effect.timeoutTo({ duration: storeLimit, onTimeout: () => [], onSuccess: (all) => all })
-          )
-          const found = all.find((grant) =>
-            (grant.until === undefined || now < grant.until) && isFor(grant, request) &&
-            (grant.args === undefined || grant.args === args)
-          )
-          if (found !== undefined) return found
-        }
-        return undefined
-      })
-
-    const remember = (request: Permissions.Request, args: string, answer: Approval.Answer) =>
-      Effect.gen(function*() {
-        if (answer._tag !== "Session" && answer._tag !== "Always") return
-        // nothing that it could be bound to
-        if (request.subject.kind === "tool" && request.tool === undefined) return
-        const at = yield* Clock.currentTimeMillis
-        const until = answer.lasting === undefined ? undefined : at + Duration.toMillis(answer.lasting)
-        const place = placeOf(request)
-        const { server } = place
-        const exactly = answer.exactly === true ? args : undefined
-        const grant: Grants.Grant = { args: exactly, pin: pinOf(request.tool), until, at }
-        yield* Effect.ignore(session.add(place, grant))
-        if (answer._tag === "Session") return
-        // it holds for this session whatever becomes of it
-        yield* Effect.disconnect(grants.add(place, grant)).pipe(
-          Effect.timeoutFail({
-            duration: storeLimit,
-            onTimeout: () => new McpError.TrustNotKept({ server, detail: "the store does not answer" })
-          }),
-          Effect.catchAll(({ detail }) =>
-            Effect.sync(() => events.publish(McpEvent.McpEvent.TrustIssue({ server, detail })))
-          )
-        )
-      })
-
     /** One at a time of each server: who answers for the first may answer for those that wait as well. */
     const inTurn = <A, E>(request: Permissions.Request, asking: Effect.Effect<A, E>): Effect.Effect<A, E | Denied> =>
       Effect.suspend((): Effect.Effect<A, E | Denied> => {
@@ -208,7 +136,7 @@ export const make = (
               tell(request, "allow", rule === undefined ? "default" : "rule", rule)
               return permit(request, under)
             }
-            const before = yield* remembered(request, digest)
+            const before = yield* agreements.find(request, digest)
             if (before !== undefined) {
               tell(request, "allow", "grant", rule)
               return permit(request, under, { pin: before.pin, isApproved: true, isGranted: true })
@@ -221,7 +149,13 @@ export const make = (
               tool,
               rule,
               digest: sha256(
-                canonicalJson([identityOf(config), subject.kind, subject.name, pinOf(tool) ?? null, digest])
+                canonicalJson([
+                  Agreements.identityOf(config),
+                  subject.kind,
+                  subject.name,
+                  Agreements.pinOf(tool) ?? null,
+                  digest
+                ])
               )
             }
             // apart, because who cannot be stopped would be waited for
@@ -235,9 +169,13 @@ export const make = (
             const then = revision
             const now = decide(origin, subject)
             if (now.decision === "deny") return yield* refuse(request, "rule", now.rule?.text)
-            yield* remember(request, digest, answer)
+            yield* Effect.catchAll(
+              agreements.add(request, digest, answer),
+              ({ detail, server }) =>
+                Effect.sync(() => events.publish(McpEvent.McpEvent.TrustIssue({ server, detail })))
+            )
             tell(request, "allow", "approval", rule)
-            return permit(request, then, { pin: pinOf(tool), isApproved: true })
+            return permit(request, then, { pin: Agreements.pinOf(tool), isApproved: true })
           })
         )
       })
@@ -248,15 +186,22 @@ export const make = (
       tool: Tool.Tool | undefined,
       config: ServerConfig.ServerConfig
     ): readonly [why: Denied["why"], rule: string | undefined] | undefined => {
-      if (pin !== undefined && pin !== pinOf(tool)) return ["changed", undefined]
+      if (pin !== undefined && pin !== Agreements.pinOf(tool)) return ["changed", undefined]
       // somebody has agreed to that server, and not to its name
-      if (isApproved && config !== request.config && identityOf(config) !== identityOf(request.config)) {
+      if (
+        isApproved && config !== request.config &&
+        Agreements.identityOf(config) !== Agreements.identityOf(request.config)
+      ) {
         return ["changed", undefined]
       }
       if (then === revision) return undefined
-      if (isGranted && (revoked.get(keyOf(placeOf(request))) ?? 0) > then) return ["changed", undefined]
+      if (isGranted && (revoked.get(Agreements.keyOf(request.config, request.subject)) ?? 0) > then) {
+        return ["changed", undefined]
+      }
       const { decision, rule } = decide(request.origin, request.subject)
-      if (decision === "deny") return ["rule", rule?.text]
+      if (decision === "deny") {
+        return ["rule", rule?.text]
+      }
       return decision === "ask" && !isApproved ? ["changed", rule?.text] : undefined
     }
 
@@ -295,15 +240,15 @@ export const make = (
           revision += 1
           return rules.faults.filter(({ input }) => more.includes(input))
         }),
-      revoke: (config, { kind, name }) => {
-        const place = { identity: identityOf(config), server: config.name, kind, name }
-        const count = Effect.sync(() => {
-          revision += 1
-          revoked.set(keyOf(place), revision)
-        })
-        // at the end, so that whoever has found it just before is told as well
-        return Effect.ensuring(Effect.zipRight(session.remove(place), grants.remove(place)), count)
-      }
+      revoke: (config, subject) =>
+        // counted at the end, so that whoever has found it just before is told as well
+        Effect.ensuring(
+          agreements.remove(config, subject),
+          Effect.sync(() => {
+            revision += 1
+            revoked.set(Agreements.keyOf(config, subject), revision)
+          })
+        )
     }
   })
 
