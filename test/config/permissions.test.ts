@@ -78,6 +78,7 @@ args = { path = "/repo/**" }
         [{ rules: [{ tool: "s/get", action: "allow", when: "x" }] }, "permissions/rules/0", "deny", "ask"],
         [{ rules: [{ tool: "s/get", action: "allow", args: { a: 1 } }] }, "permissions/rules/0", "deny", "ask"],
         [{ rules: [{ tool: "[", action: "deny" }] }, "permissions/rules/0", "deny", "ask"],
+        [{ rules: [{ tool: "s/get", action: "allow", decision: "deny" }] }, "permissions/rules/0", "deny", "ask"],
         [{ deny: [null] }, "permissions/deny/0", "deny", "ask"],
         [{ allow: ["s/get"], ask: [{}] }, "permissions/ask/0", "ask", "ask"]
       ]
@@ -88,6 +89,9 @@ args = { path = "/repo/**" }
         const theirs = yield* read(json(permissions), { ...user, scope: "project" })
         assert.strictEqual(decide(theirs.rules, "s", "get"), ofWorkspace, JSON.stringify(permissions))
       }
+      // nobody is denied what a list says that is none, but everybody is told
+      const none = yield* read(json({ allow: ["s/get"], denied: ["s/get"] }), user)
+      assert.deepStrictEqual(none.issues, [["invalid-permission", "permissions/denied"]])
       // of an allow that nobody understands nothing is allowed, and nothing else is lost
       const other = yield* read(json({ allow: ["*", "s/get"] }), user)
       assert.deepStrictEqual(other.issues, [["invalid-permission", "permissions/allow/0"]])

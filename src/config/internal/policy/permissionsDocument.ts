@@ -50,6 +50,8 @@ interface Read {
 
 const known = new Set(["tool", "action", "decision", "args"])
 
+const lists = ["allow", "ask", "deny"] as const
+
 /** What cannot be understood is not permitted, as far as it says what it is about. */
 const ruleOf = (value: ConfigDocument.Value, source: PermissionRule.Source): Read => {
   const strict = (tool: string, fault: string): Read => ({
@@ -59,7 +61,11 @@ const ruleOf = (value: ConfigDocument.Value, source: PermissionRule.Source): Rea
   if (!isTable(value)) return strict("*", "a rule is a table with a tool and an action")
   const tool = value.get("tool")
   if (typeof tool !== "string") return strict("*", "a rule needs a tool, such as github/* or mcp__github__*")
-  const decision = decisions.get(value.get("action") ?? value.get("decision"))
+  const [action, other] = [value.get("action"), value.get("decision")]
+  if (action !== undefined && other !== undefined && action !== other) {
+    return strict(tool, "a rule has one action, and this has two")
+  }
+  const decision = decisions.get(action ?? other)
   if (decision === undefined) return strict(tool, "the action of a rule is allow, ask or deny")
   const args = value.get("args")
   const patterns = argsOf(args)
@@ -136,9 +142,16 @@ export const fromDocument = (
   }
   const parts = [
     part(value, "rules", (one) => ruleOf(one, source), source),
-    ...(["allow", "ask", "deny"] as const).map((decision) =>
-      part(value, decision, (one) => listed(one, decision, source), source)
-    )
+    ...lists.map((decision) => part(value, decision, (one) => listed(one, decision, source), source))
   ]
-  return { rules: parts.flatMap(({ rules }) => rules), faults: parts.flatMap(({ faults }) => faults) }
+  // somebody may have meant a list that denies
+  const unknown = Array.from(value.keys()).filter((key) => key !== "rules" && !lists.some((list) => list === key))
+    .map((key) => ({
+      at: `permissions/${UntrustedText.excerpt(key, 64)}`,
+      detail: "this is not known here, only rules, allow, ask and deny"
+    }))
+  return {
+    rules: parts.flatMap(({ rules }) => rules),
+    faults: [...parts.flatMap(({ faults }) => faults), ...unknown]
+  }
 }
