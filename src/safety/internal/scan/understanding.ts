@@ -78,11 +78,14 @@ const faultLength = 6
 const isFault = (text: string, from: number, to: number): boolean =>
   text.startsWith("error", to - 5) || (to - from > 9 && text.startsWith("exception", to - 9))
 
+/** A member of an object or an argument of a function is no next word of a phrase, nor is that of the next sentence. */
+const isApart = (code: number): boolean => code === 0x2e || code === 0x28
+
 /** Whether the words from a place on are those of a phrase. */
 const follows = (words: Words, rest: ReadonlyArray<Lexicon.Part>, from: number): boolean => {
   for (let next = 0; next < rest.length; next++) {
     const token = from + next
-    if (token >= words.count) return false
+    if (token >= words.count || isApart(words.text.charCodeAt(words.ends[token - 1]!))) return false
     const other = words.other(token)
     const is = other === undefined
       ? Lexicon.fits(rest[next]!, words.text, words.starts[token]!, words.ends[token]!)
