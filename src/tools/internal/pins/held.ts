@@ -18,13 +18,20 @@ interface Variant {
   readonly definition: Tool.Tool
 }
 
+/**
+ * Why there is nothing to compare a tool with: what was kept cannot be believed, or there is no room for more.
+ *
+ * @internal
+ */
+export type Unpinned = "doubted" | "full"
+
 /** @internal */
 export interface Held {
   /** A tool that is not what it was agreed to be; says also whether nobody was told of that yet. */
   readonly hold: (
     config: string,
     tool: Tool.Tool,
-    pin: Record.Pin | undefined,
+    pin: Record.Pin | Unpinned,
     now: number
   ) => { readonly quarantined: ToolPins.Quarantined; readonly isNew: boolean }
   /** These are what of the last list is set aside. */
@@ -38,10 +45,18 @@ export interface Held {
 /** Of a tool that is never the same twice, the last are remembered. */
 const maxVariants = 8
 
-const explained = (tool: Tool.Tool, pin: Record.Pin | undefined): ReadonlyArray<ToolPins.Change> => {
-  const before = pin && Record.definitionOf(pin)
+/** Names of tools that are remembered beside those of the last list. */
+const maxTools = 10_000
+
+const reasons: Record<Unpinned, string> = {
+  doubted: "what was kept of it cannot be believed",
+  full: "its server has had more tools than are kept"
+}
+
+const explained = (tool: Tool.Tool, pin: Record.Pin | Unpinned): ReadonlyArray<ToolPins.Change> => {
+  const before = typeof pin === "string" ? undefined : Record.definitionOf(pin)
   if (before !== undefined) return Difference.diff(before, tool.raw)
-  const why = pin === undefined ? "what was kept of it cannot be believed" : "what it was is not kept"
+  const why = typeof pin === "string" ? reasons[pin] : "what it was is not kept"
   return [{ path: "", before: why, after: "what follows" }, ...Difference.diff({}, tool.raw)]
 }
 
@@ -67,6 +82,9 @@ export const make = (server: string): Held => {
     },
     settle: (all) => {
       last = all
+      if (variants.size <= maxTools) return
+      const present = new Set(all.map(({ tool }) => tool))
+      for (const tool of variants.keys()) if (!present.has(tool)) variants.delete(tool)
     },
     current: () => last,
     find: (tool, fingerprint) => variants.get(tool)?.get(fingerprint),

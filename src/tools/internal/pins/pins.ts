@@ -41,6 +41,12 @@ interface State {
   doubted: boolean
 }
 
+/** So many tools of one configuration are pinned. What else comes is set aside, because what gives way could change unseen. */
+const maxPins = 20_000
+
+/** So many are told of one by one with each list: more would only push other news away. */
+const maxTold = 64
+
 /** How many tools are looked at in one go. */
 const batch = 256
 
@@ -177,7 +183,7 @@ export const make = (
           const pin = known.pins.get(tool.name)
           // the definition that is in use anyway is the one to be kept in memory
           if (isApproved(known, tool)) known.pins.set(tool.name, { ...pin!, definition: tool.raw })
-          else if (pin === undefined && !state.doubted) {
+          else if (pin === undefined && !state.doubted && known.pins.size < maxPins) {
             known.pins.set(tool.name, pinOf(tool))
             added.push(tool.name)
           }
@@ -195,14 +201,24 @@ export const make = (
         const changed = tools.filter((tool) => !isApproved(known, tool))
         const now = yield* Clock.currentTimeMillis
         const quarantined: Array<ToolPins.Quarantined> = []
+        let news = 0
         yield* each(changed, (tool) => {
-          const one = state.held.hold(config, tool, known.pins.get(tool.name), now)
+          const one = state.held.hold(
+            config,
+            tool,
+            known.pins.get(tool.name) ?? (state.doubted ? "doubted" : "full"),
+            now
+          )
           quarantined.push(one.quarantined)
           const { changes, fingerprint } = one.quarantined
-          if (!one.isNew) return
+          if (!one.isNew || ++news > maxTold) return
           events.publish(McpEvent.McpEvent.ToolQuarantined({ server, tool: tool.name, fingerprint, changes }))
         })
         state.held.settle(quarantined)
+        if (news > maxTold) {
+          const detail = `${news - maxTold} more of its tools are set aside than are told of one by one`
+          events.publish(McpEvent.McpEvent.TrustIssue({ server, detail }))
+        }
         const offered = options.mode === "warn" || changed.length === 0
           ? tools
           : tools.filter((tool) => isApproved(known, tool))
@@ -229,6 +245,8 @@ export const make = (
     /** Whether nothing is pinned of a configuration. */
     const isUnknown = (known: Known | undefined): known is undefined => known === undefined || known.pins.size === 0
 
+    const isFull = (known: Known | undefined): boolean => known !== undefined && known.pins.size >= maxPins
+
     const isDoubted = (server: string): boolean => states.get(server)?.doubted === true
 
     const unkept = (server: string) => ({ detail }: Sealed.Unusable) => new McpError.TrustNotKept({ server, detail })
@@ -251,7 +269,10 @@ export const make = (
         return isUnknown(known) ? !isDoubted(config.name) : isApproved(known, tool)
       },
       isPinned: (config, tool) =>
-        Effect.map(loaded(config), (known) => isDoubted(config.name) || known?.pins.has(tool) === true),
+        Effect.map(
+          loaded(config),
+          (known) => isDoubted(config.name) || isFull(known) || known?.pins.has(tool) === true
+        ),
       quarantined: Effect.sync(() => Array.from(states.values()).flatMap(({ held }) => held.current())),
       approve: (server, tool, fingerprint) =>
         Effect.suspend(() => {

@@ -4,9 +4,9 @@
  * @internal
  */
 import * as Interpolation from "../../../Interpolation.ts"
-import * as permissionsDocument from "../../policy/permissionsDocument.ts"
 import * as ServerPolicy from "../../../ServerPolicy.ts"
 import { faults } from "../../native/nativeBeside.ts"
+import * as permissionsDocument from "../../policy/permissionsDocument.ts"
 import { isList, isText, list, scalar, tables } from "../values.ts"
 import { common, type Field, type Fields, type HostTable } from "./table.ts"
 
