@@ -48,6 +48,7 @@ export const indirect: Table = {
   },
   "tool-poisoning": {
     high: [
+      "^PUTV|SENDV 2 users|user's|customers 3 SECRET|CONVERSATION|SECRETPATH !AUTHHEADER",
       "NOTETO ~16 CONVERSATION|PROMPT|SECRETPATH|SECRET",
       "only|must|unless|until|works|succeeds 6 carries|contains|holds|includes|receives|gets|has 4 CONVERSATION|PROMPT|SECRETPATH",
       "AGENT|caller 4 has_to|must|should|shall|needs_to|is_to 3 quote|repeat|copy|restate|recite|echo 5 PROMPT|CONVERSATION|system",
@@ -64,6 +65,7 @@ export const indirect: Table = {
   },
   secrecy: {
     high: [
+      "^omit|skip|leave_out|exclude|drop 3 step|call|action|part|fact|detail 6 you 2 describe|report|summarise|summarize|tell|say|write|explain|answer",
       "^keep|stay|remain 1 quiet|silent|mum 2 about|on|regarding",
       "USER 10 UNAWARE",
       "^say|tell|write|report|reveal|disclose|breathe 2 nothing|no_word|not_a_word|no_one|nobody 3 about|to|regarding",
@@ -97,6 +99,7 @@ export const indirect: Table = {
       "OTHER 2 TOOL 4 send|sends|write|writes|create|creates|make|makes|produce|produces 6 MUST 6 EMAIL|URL|HOST|bcc|blind_copy"
     ],
     medium: [
+      "^ROUTE|give 2 every|all|any|each 6 OTHER 2 TOOL 4 to|through|via|into 3 SNAKE|THISTOOL|this",
       "TOOL 4 insecure|unsafe|compromised|malicious|untrusted ~8 ^CALL|use 4 SNAKE|THISTOOL|this|here",
       "REQUEST 2 meant|intended|addressed|destined|bound 1 for 4 TOOL 4 MUST 4 ROUTE|sent|here|this|made",
       "after|before|on|upon|with 2 call|use|run|invocation|result|answer 3 OTHER|any|every 2 TOOL ~5 ^CALL|SENDV|ROUTE",
@@ -114,6 +117,7 @@ export const indirect: Table = {
   },
   "boundary-escape": {
     high: [
+      "what_follows|next_lines|the_next_lines|following_lines|lines_below|the_next_part|next_section|everything_else 3 is|are 3 for_you|commands|orders|an_order|instructions_for_you|meant_for_you|your_instructions",
       "it_is_me|this_is_me|its_me 4 USER|operator|developer",
       "your_user|your_operator|your_developer|your_owner 1 speaking|here|writing|again",
       "FROMHERE 5 USER|operator|system|developer|developers",
@@ -123,6 +127,7 @@ export const indirect: Table = {
   },
   "approval-manipulation": {
     high: [
+      "APPROVAL 4 covering|covers|includes|including|extends|applies 4 this|these|all|every|it|too|everything",
       "NOT 1 ask|prompt|bother|consult|query|trouble 1 USER 2 to|before|whether|about|again|first|if",
       "^TREAT|take|count|interpret|read|understand 2 silence|no_answer|no_reply|no_response 2 as 3 yes|consent|approval|agreement|permission|APPROVED",
       "so|then|and 1 DISABLE 2 dialogs|dialog|confirmations|prompts|approvals|questions",
@@ -148,6 +153,7 @@ export const indirect: Table = {
   },
   "config-tamper": {
     high: [
+      "^loosen|relax|weaken|widen|broaden|open 3 permission|permissions|rule|rules|restrictions|policy|limits|sandbox 6 SETTINGSPATH|CONFIGNAME|so|to|for",
       "^create|make|generate|produce|put 3 SETTINGSPATH|CONFIGNAME 4 with|containing|that|holding|from|which !MANUAL",
       "^point|repoint|redirect|switch|move|route 8 server|registry|remote|endpoint|proxy|client|traffic|requests 8 at|to|towards ~4 URL|HOST",
       "^set|export|add|pass|use|define|put 4 UNSAFESETTING ~8 PROCEED|BEFORECONT|go_on|then|and|retry|again|before",
@@ -182,6 +188,7 @@ export const indirect: Table = {
   },
   "conditional-trigger": {
     medium: [
+      "WHEN 2 USER 2 has|is|have 1 left|gone|away|asleep|offline|logged_off|logged_out|absent|finished ~5 ^SENDV|DEED|push 8 HOST|host|external|backup|everything|workspace|EMAIL|URL|files|all",
       "WHEN 6 USER|someone|anyone|anybody|word|phrase|term|topic|keyword|name|they|he|she 5 SPEAKS ~10 DEED 8 logs|log|CONVERSATION|SECRET|SECRETPATH|iban|recipient|account|card|EMAIL|URL|HOST|file|files|draft|document|branch|records|messages|database|everything|history|address|prices|price",
       "WHEN 8 twice|thrice|opened|times|read|empty|closed|finished|installed|running_low|unattended ~6 ^SENDV|DEED 8 HOST|host|external|mirror|EMAIL|URL|everything|elsewhere|outside",
       "every|each|on_every|at_every|on_each|on_the|after_the|at_the 1 ORDINAL 2 call|request|use|time|message|invocation|run|turn|answer ~5 ^ACT|PUTV|SENDV|DEED|READV 8 SECRET|CONVERSATION|SECRETPATH|PROMPT|EMAIL|URL|HOST|everything|all|file|files|logs",
@@ -190,6 +197,7 @@ export const indirect: Table = {
   },
   "prompt-leak": {
     high: [
+      "^PRINT 5 GUIDE|RULE|configuration|settings 2 GIVENYOU|you_run_with|you_run_on|you_use",
       "^PRINT|put 3 text|words|message|prompt|lines|paragraph 2 GIVENYOU",
       "^PRINT 3 rules|guidelines|constraints|restrictions|directives|policies|orders|GUIDE 2 GIVENYOU",
       "^begin|start|open|preface|end|finish 2 your|the|each|every 2 reply|answer|response|output 4 with 6 first_message|system|PROMPT|GUIDE",
