@@ -30,7 +30,7 @@ const withPins = <A, E>(
 /** New names, until there is no room for more. */
 const filled = (pins: ToolPins.ToolPins["Type"]) =>
   Effect.forEach(
-    [0, 1, 2, 3],
+    [0, 1],
     (round) => pins.review(server, [...first, ...some(`round${round}`, 5_000)]),
     { discard: true }
   )
@@ -40,10 +40,10 @@ describe("a server that gives other names with every list", () => {
     withPins((pins) =>
       Effect.gen(function*() {
         yield* filled(pins)
-        const more = some("more", 5_000)
+        const more = some("more", 500)
         const { offered, quarantined } = yield* pins.review(server, [...first, ...more])
         assert.isTrue(offered.some(({ name }) => name === "read"))
-        assert.isAbove(quarantined.length, 4_000)
+        assert.strictEqual(quarantined.length, 500)
         const last = more.at(-1)!
         assert.isFalse(pins.mayUse(server, last))
         assert.isTrue(yield* pins.isPinned(server, last.name))
@@ -52,7 +52,7 @@ describe("a server that gives other names with every list", () => {
         assert.notInclude(JSON.stringify(held.changes), "believed")
         const review = yield* pins.review(server, changed)
         assert.deepStrictEqual(review.quarantined.map(({ tool }) => tool), ["read"])
-        yield* pins.review(server, some("other", 12_000))
+        yield* pins.review(server, some("other", 4_200))
         assert.isTrue(Either.isLeft(yield* Effect.either(pins.approve(server.name, held.tool, held.fingerprint))))
         const [one] = yield* pins.quarantined
         yield* pins.approve(server.name, one!.tool, one!.fingerprint)

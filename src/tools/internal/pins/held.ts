@@ -46,7 +46,7 @@ export interface Held {
 const maxVariants = 8
 
 /** Names of tools that are remembered beside those of the last list. */
-const maxTools = 10_000
+const maxTools = 4_096
 
 const reasons: Record<Unpinned, string> = {
   doubted: "what was kept of it cannot be believed",

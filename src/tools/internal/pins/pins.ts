@@ -42,7 +42,7 @@ interface State {
 }
 
 /** So many tools of one configuration are pinned. What else comes is set aside, because what gives way could change unseen. */
-const maxPins = 20_000
+const maxPins = 10_000
 
 /** So many are told of one by one with each list: more would only push other news away. */
 const maxTold = 64
