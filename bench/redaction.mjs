@@ -58,11 +58,13 @@ export const redaction = (Redaction) => {
   for (const [label, written] of Object.entries(encodings)) recall(label, known, written)
   const { benign, secrets } = corpus("secrets-unseen")
   recall("held out, tuned on once", secrets.map(whole), encodings.plain)
+  const fresh = corpus("secrets-fresh")
+  recall("by others, tuned on once", fresh.secrets.map(whole), encodings.plain)
   lines.push("redaction: harmless texts that are altered")
   const altered = (label, texts) =>
     lines.push(row(label, `${texts.filter((one) => text(one) !== one).length}/${texts.length}`, "", "0"))
   altered("negatives of the corpus", known.flatMap(({ negatives }) => negatives))
-  altered("look-alikes", benign)
+  altered("look-alikes", [...benign, ...fresh.benign])
   altered("injection, benign", corpus("injection-benign").cases.map((one) => one.text))
   altered("the lock file", [read("package-lock.json")])
   lines.push("redaction: time for 1 MB")
@@ -71,7 +73,10 @@ export const redaction = (Redaction) => {
   lines.push(row("clean text", duration(prose.repeat(Math.ceil(1e6 / prose.length)), text), "", "< 100 ms"))
   lines.push(row("base64", duration(bytes.toString("base64"), text), "", "< 100 ms"))
   lines.push(row("the lock file, repeated", duration(read("package-lock.json").repeat(9).slice(0, 1e6), text), "", "< 100 ms"))
-  lines.push(row("nothing but names of secrets", duration("token:x.".repeat(125_000), text)))
+  for (const name of ["token:x.", "password: ", "api_key=\"", "8Q~"]) {
+    const whole = name.repeat(Math.ceil(1e6 / name.length))
+    lines.push(row(`nothing but ${name}`, duration(whole.slice(0, 5e5), text), duration(whole, text), "< 100 ms"))
+  }
   return lines
 }
 

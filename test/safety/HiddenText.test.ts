@@ -13,6 +13,17 @@ interface Case {
 const cases: ReadonlyArray<Case> =
   JSON.parse(readFileSync(new URL("../fixtures/safety/unicode-smuggling.json", import.meta.url), "utf8")).cases
 
+interface Fresh {
+  readonly name: string
+  readonly text: string
+  readonly level?: keyof typeof ranks
+  readonly decoded?: string
+  readonly benign: boolean
+}
+
+const fresh: ReadonlyArray<Fresh> =
+  JSON.parse(readFileSync(new URL("../fixtures/safety/fresh-hidden.json", import.meta.url), "utf8")).cases
+
 const ranks = { low: 1, medium: 2, high: 3 } as const
 const worst = (findings: ReadonlyArray<HiddenText.Finding>): number =>
   Math.max(0, ...findings.map(({ level }) => ranks[level]))
@@ -52,6 +63,26 @@ describe("HiddenText.clean", () => {
       }
     })
   }
+
+  it("finds what others hid, and reads what it says", () => {
+    const hostile = fresh.filter(({ benign }) => !benign)
+    assert.isAbove(hostile.length, 50)
+    for (const { decoded, level, name, text } of hostile) {
+      const { findings } = HiddenText.clean(text, "result")
+      assert.isAtLeast(worst(findings), ranks[level!], name)
+      if (decoded !== undefined) assert.isTrue(findings.some((one) => one.decoded?.includes(decoded)), name)
+    }
+  })
+
+  it("leaves the scripts that others write as the very text that came", () => {
+    const legitimate = fresh.filter(({ benign }) => benign)
+    assert.isAbove(legitimate.length, 40)
+    for (const { text } of legitimate) {
+      const { findings, text: cleaned } = HiddenText.clean(text, "result")
+      assert.strictEqual(cleaned, text)
+      assert.isBelow(worst(findings), ranks.medium, text)
+    }
+  })
 
   it("reads what tags, variation selectors and zero-width bits say", () => {
     const says = (text: string) => HiddenText.clean(text, "result").findings[0]?.decoded

@@ -119,6 +119,30 @@ describe("each row of the table of vendors", () => {
   })
 })
 
+describe("secrets that others wrote down", () => {
+  it("are hidden, nineteen in twenty at least", () => {
+    assert.isAbove(Secrets.fresh.length, 150)
+    const told = Secrets.fresh.filter((sample) => shows(text(sample.text), sample.secret))
+    assert.isAtMost(told.length, Secrets.fresh.length * 0.05, told.map((sample) => sample.text).join("\n"))
+  })
+
+  it("are hidden where a value is told beside its name", () => {
+    for (
+      const around of [
+        (value: string) => `- name: DB_PASSWORD\n  value: ${value}`,
+        (value: string) => `{"name":"API_TOKEN","value":"${value}"}`,
+        (value: string) => `<add key="ApiSecret" value="${value}" />`,
+        (value: string) => `machine api.example login bob password ${value}`
+      ]
+    ) {
+      const value = ["Zq8x", "W3v7Lm"].join("")
+      assert.notInclude(text(around(value)), value)
+    }
+    const port = "- name: API_TOKEN_TTL\n  value: 3600"
+    assert.strictEqual(text(port), port)
+  })
+})
+
 describe("what only looks like a secret", () => {
   it("is left as it is: the very same text", () => {
     for (const { id, negatives } of Secrets.known) for (const one of negatives) assert.strictEqual(text(one), one, id)

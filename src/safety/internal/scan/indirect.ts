@@ -32,6 +32,10 @@ export const indirect: Table = {
       "GUIDE|RULE|SAFETY 4 OVERYOU 8 VOID|NOLONGER|OFF",
       "WHATNOW ~6 ACT|HARMV|CALL|READV",
       "^IGNORE|DROP 4 job|task|question|problem|work 4 you_were_given|you_were_asked|you_are_doing|you_were_doing|at_hand|given_to_you|you_have"
+    ],
+    medium: [
+      "IGNORE 1 ALL 2 PRIOR 2 instructions|instruction|directives|guidelines|prompts|orders !PROGRAM",
+      "IGNORE 1 ALL|YOUR 1 YOUR|ALL 1 instructions|directives|guidelines|system_prompt !PROGRAM"
     ]
   },
   "fake-role": {
@@ -202,7 +206,8 @@ export const indirect: Table = {
       "^PRINT 3 rules|guidelines|constraints|restrictions|directives|policies|orders|GUIDE 2 GIVENYOU",
       "^begin|start|open|preface|end|finish 2 your|the|each|every 2 reply|answer|response|output 4 with 6 first_message|system|PROMPT|GUIDE",
       "^write|turn|convert|compose|sing|rewrite|recast|express|put|hide 2 YOUR 3 PROMPT|prompt|instructions|guidelines|directives 2 as|into"
-    ]
+    ],
+    medium: ["reveal|disclose|leak|divulge|print|dump 1 YOUR 2 PROMPT"]
   }
 }
 

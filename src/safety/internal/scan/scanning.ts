@@ -69,7 +69,11 @@ class Kept {
 }
 
 const read = (source: string, reading: Folding.Reading, channel: Channel, kept: Kept): void => {
-  const words = Words.split(reading.text)
+  const isCapital = (at: number): boolean => {
+    const code = source.charCodeAt(Folding.originOf(reading, at))
+    return code >= 0x41 && code <= 0x5a
+  }
+  const words = Words.split(reading.text, reading.obfuscation === undefined ? isCapital : undefined)
   const { disguised, run } = Understanding.understand(words, channel === "elicitation")
   for (
     const { first, last, rule } of run.hits.toSorted((left, right) => ranks[right.rule.level] - ranks[left.rule.level])

@@ -170,6 +170,7 @@ const chunkAt = (text: string, from: number): { readonly end: number; readonly p
 }
 
 const longestLabel = 200
+const longestAcronym = 4
 
 /** Whether the label of a link, which ends here, is that of an image. */
 const isImage = (text: string, end: number): boolean => {
@@ -182,8 +183,10 @@ const isImage = (text: string, end: number): boolean => {
 const trailing = /[.,;:!?'")\]>*]+$/
 const leading = /^[[{('"*_]+/
 
-/** @internal */
-export const split = (text: string): Words => {
+const never = (): boolean => false
+
+/** `isCapital` says whether a letter was one before the text was folded. @internal */
+export const split = (text: string, isCapital: (at: number) => boolean = never): Words => {
   const found = new Words(text)
   const marks = new Marks.Marks(text)
   let position = 0
@@ -198,6 +201,7 @@ export const split = (text: string): Words => {
     position += 1
   }
   let chunkEnd = 0
+  let capital = false
   let lineStart = true
   for (let at = 0; at < text.length;) {
     const code = text.charCodeAt(at)
@@ -269,6 +273,10 @@ export const split = (text: string): Words => {
         else if (next === 0x27 && isWord(text.charCodeAt(at + 1))) seen |= flags.apostrophe
         else break
       }
+      // a capital after a small letter begins a sentence, also where nothing ends the one before; not that of a name
+      const before = capital
+      capital = isCapital(start)
+      leads ||= capital && !before && (at - start > longestAcronym || !isCapital(start + 1))
       if ((seen & flags.joined) !== 0 || text.charCodeAt(at) === 0x28) put("SNAKE", start, at)
       if (at - start > 9 && unsafeSettings.test(text.slice(start, at))) put("UNSAFESETTING", start, at)
       if ((seen & flags.apostrophe) !== 0) found.name(text.slice(start, at).replaceAll("'", ""))
