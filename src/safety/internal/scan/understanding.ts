@@ -81,6 +81,18 @@ const isFault = (text: string, from: number, to: number): boolean =>
 /** A member of an object or an argument of a function is no next word of a phrase, nor is that of the next sentence. */
 const isApart = (code: number): boolean => code === 0x2e || code === 0x28
 
+const runs = new Map<string, Words | undefined>()
+
+/** The words that a run of letters without spaces is made of, if it is, looked at once for runs that come again. */
+const runOf = (word: string): Words | undefined => {
+  if (runs.has(word)) return runs.get(word)
+  if (runs.size >= mostRemembered) runs.clear()
+  const parts = partsOf(word)
+  const inner = parts.length >= leastParts ? split(parts.join(" ")) : undefined
+  runs.set(word, inner)
+  return inner
+}
+
 /** Whether the words from a place on are those of a phrase. */
 const follows = (words: Words, rest: ReadonlyArray<Lexicon.Part>, from: number): boolean => {
   for (let next = 0; next < rest.length; next++) {
@@ -139,8 +151,7 @@ export const understand = (words: Words, elicitation: boolean): {
     return known
   }
   /** Takes the words that one token is made of. */
-  const several = (parts: ReadonlyArray<string>, token: number, disguise: string): void => {
-    const inner = split(parts.join(" "))
+  const several = (inner: Words, token: number, disguise: string): void => {
     const scale = 1 / (inner.count + 1)
     for (let at = 0; at < inner.count; at++) {
       const word = inner.word(at)
@@ -182,15 +193,15 @@ export const understand = (words: Words, elicitation: boolean): {
     const word = text.slice(from, Math.min(to, from + longestRun + 1))
     if ((seen & flags.joined) !== 0) {
       const parts = word.split("_").filter((part) => part !== "")
-      if (parts.length >= leastParts && parts.length < 24) several(parts, token, "identifier")
+      if (parts.length >= leastParts && parts.length < 24) several(split(parts.join(" ")), token, "identifier")
       continue
     }
     for (const [instead, disguise] of alternatives(word)) {
       if (take(instead, 0, instead.length, token)) disguises.set(token, disguise)
     }
     if (word.length >= shortestRun && word.length <= longestRun && /^[a-z]+$/.test(word)) {
-      const parts = partsOf(word)
-      if (parts.length >= leastParts) several(parts, token, "run-together")
+      const inner = runOf(word)
+      if (inner !== undefined) several(inner, token, "run-together")
     }
   }
   return {
