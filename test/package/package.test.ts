@@ -360,7 +360,8 @@ describe("the examples", patient, () => {
   })
 
   for (const [name, output] of Object.entries(expected)) {
-    it(`${name} does what it says`, async () => {
+    // each is a program of its own, which mostly waits
+    it.concurrent(`${name} does what it says`, async () => {
       const program = join(consumer, "NodeNext/examples", `${name}.js`)
       assert.match(await succeed("node", [program], consumer, StandInDocker.make().path), output)
     })
