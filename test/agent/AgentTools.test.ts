@@ -6,6 +6,7 @@ import * as UriTemplate from "../../src/agent/internal/uriTemplate.ts"
 import * as ToolHandler from "../../src/agent/ToolHandler.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
+import * as Permissions from "../../src/safety/Permissions.ts"
 import * as MemoryServer from "../../src/transport/MemoryServer.ts"
 import type * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
 import * as Agent from "../support/agent.ts"
@@ -330,6 +331,12 @@ describe("instructions", () => {
         yield* Pool.until("a", "Connected")
         const more = yield* tools.instructions(less)
         assert.deepStrictEqual(more.changed.map(({ server }) => server), ["a"])
+        const { configure } = yield* Permissions.Permissions
+        // of a server of which only something is denied, the rest may need words
+        yield* configure("test", [{ decision: "deny", tool: "b/some" }, { decision: "deny", tool: "mcp__a" }])
+        const allowed = yield* tools.instructions(more)
+        assert.deepStrictEqual(allowed.sections.map(({ server }) => server), ["b"])
+        assert.deepStrictEqual(allowed.removed, ["a"])
       }), {
       agent: { withoutInstructions: ["mute"] },
       before: (peers) => peers["gone"]!.refuseConnect(refused)

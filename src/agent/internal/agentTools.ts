@@ -134,7 +134,7 @@ export const make = (options: AgentTools.Options): Effect.Effect<Service, never,
     return {
       tools: () => offered.map(asked),
       commands: Commands.make({ guard, permissions, runtime }),
-      instructions: Instructions.make({ guard, runtime, options })
+      instructions: Instructions.make({ guard, permissions, runtime, options })
     }
   })
 
