@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Either, Schema } from "effect"
 import * as Command from "../../src/cli/commands/Repl.ts"
-import { Called } from "../../src/cli/internal/call.ts"
+import { Called } from "../../src/cli/internal/calling.ts"
 import { Failed } from "../../src/cli/internal/failure.ts"
 import { Read } from "../../src/cli/internal/read.ts"
 import { Listed, Status } from "../../src/cli/internal/replCommands.ts"

@@ -6,37 +6,19 @@
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
-import * as Schema from "effect/Schema"
-import type * as Connector from "../../connection/Connector.ts"
 import type * as ToolResult from "../../tools/ToolResult.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
-import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
+import * as Calling from "./calling.ts"
 import * as CallResult from "./callResult.ts"
+import * as OutFile from "./outFile.ts"
 import * as Arguments from "./toolArguments.ts"
 import { choice, tool as find } from "./toolFound.ts"
-
-/**
- * The document of `call --json`.
- *
- * @internal
- */
-export const Called = Schema.Struct({
-  server: Schema.String,
-  tool: Schema.String,
-  isError: Schema.Boolean,
-  /** As it came. */
-  content: Schema.Unknown,
-  structuredContent: Schema.Unknown,
-  milliseconds: Schema.Number,
-  attempts: Schema.Number
-})
 
 /** Arguments are sent in one message, and larger ones are not taken. */
 const most = 16 * 1024 * 1024
@@ -88,38 +70,17 @@ const typed = ({ args, value }: Command.Invocation) =>
     return { assignments, base } satisfies Typed
   }).pipe(Effect.provide(NodeFileSystem.layer))
 
-const width = 24
-
-const progressLine = ({ message, progress, total }: Connector.Progress): Screen.Line => {
-  const share = total === undefined || total <= 0 ? undefined : Math.min(1, Math.max(0, progress / total))
-  const filled = Math.round((share ?? 0) * width)
-  const bar = share === undefined
-    ? `${progress}`
-    : `[${"#".repeat(filled)}${"-".repeat(width - filled)}] ${Math.round(share * 100)} %`
-  return [{ text: bar, style: "strong" }, message === undefined ? "" : ` ${message}`]
+const write = (file: string, result: ToolResult.ToolResult) => {
+  const blobs = CallResult.blobs(result)
+  const contents = blobs.length === 0
+    ? Effect.succeed([new TextEncoder().encode(CallResult.text(result))])
+    : Effect.forEach(
+      blobs,
+      ({ data }) =>
+        Effect.mapError(Encoding.decodeBase64(data), () => new Usage({ detail: "What the tool gave is no base64." }))
+    )
+  return Effect.flatMap(contents, (contents) => OutFile.write(file, contents))
 }
-
-/** `picture.png`, `picture-2.png`, … */
-const nameOf = (file: string, at: number): string =>
-  at === 0 ? file : file.replace(/(?<=[^/\\.])(\.[^./\\]+)?$/, (ending) => `-${at + 1}${ending}`)
-
-const write = (file: string, result: ToolResult.ToolResult) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const screen = yield* Screen.Screen
-    const blobs = CallResult.blobs(result)
-    const contents = blobs.length === 0
-      ? [new TextEncoder().encode(CallResult.text(result))]
-      : yield* Effect.forEach(blobs, ({ data }) =>
-        Effect.mapError(Encoding.decodeBase64(data), () =>
-          new Usage({ detail: "What the tool gave is no base64." })))
-    yield* Effect.forEach(contents, (content, at) =>
-      Effect.zipRight(
-        Effect.mapError(fs.writeFile(nameOf(file, at), content), ({ message }) =>
-          new Usage({ detail: `The result cannot be written: ${message}` })),
-        screen.note(`wrote ${nameOf(file, at)} (${content.length} bytes)`)
-      ))
-  }).pipe(Effect.provide(NodeFileSystem.layer))
 
 /** @internal */
 export const run: Command.Program["run"] = (invocation) => {
@@ -130,35 +91,14 @@ export const run: Command.Program["run"] = (invocation) => {
       Application.use(shared, (discovery) => choice(ref, discovery, shared), (application) =>
         Effect.gen(function*() {
           const screen = yield* Screen.Screen
-          const { server, tool } = yield* find(ref, application)
-          const args = yield* Arguments.build(tool.inputSchema, assignments, base)
-          const result = yield* application.runtime.callTool({ server, tool: tool.name }, args, {
-            origin: "person",
-            totalTimeout: shared.timeout,
-            idleTimeout: shared.timeout,
-            outputMismatch: "keep",
-            onProgress: (progress) => screen.progress(progressLine(progress))
-          })
-          screen.progress(undefined)
+          const found = yield* find(ref, application)
+          const args = yield* Arguments.build(found.tool.inputSchema, assignments, base)
+          const result = yield* Calling.perform(application, found, args, shared)
           const out = value("out")
           if (out !== undefined && !result.isError) yield* write(out, result)
-          if (shared.json) {
-            yield* screen.json(Called, {
-              server,
-              tool: tool.name,
-              isError: result.isError,
-              content: result.raw["content"] ?? [],
-              structuredContent: result.structuredContent ?? null,
-              milliseconds: Math.round(Duration.toMillis(result.metadata.duration)),
-              attempts: result.metadata.attempts
-            })
-          } else if (result.isError) {
-            yield* screen.err(
-              [{ text: "error: ", style: "bad" }, `${server}/${tool.name} says:`],
-              ...CallResult.lines(result)
-            )
-          } else if (out === undefined) yield* screen.out(...CallResult.lines(result))
-          return result.isError ? ExitCode.tool : ExitCode.ok
+          if (shared.json) yield* screen.json(Calling.Called, Calling.documentOf(result))
+          else if (result.isError || out === undefined) yield* Calling.show(result)
+          return Calling.exitCodeOf(result)
         }))
   )
 }

@@ -3,7 +3,6 @@
  *
  * @internal
  */
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as McpRuntime from "../../McpRuntime.ts"
@@ -16,8 +15,7 @@ import * as Tools from "../commands/Tools.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
-import { Called } from "./call.ts"
-import * as CallResult from "./callResult.ts"
+import * as Calling from "./calling.ts"
 import { owners, Read as Contents } from "./read.ts"
 import { State, stateOf, styleOf } from "./serverState.ts"
 import * as Table from "./table.ts"
@@ -79,35 +77,12 @@ const call: Run = (application, { args: [ref = "", ...words], shared, value }) =
     }
     const given = value("args")
     const base = given === undefined ? undefined : yield* Arguments.object(given, "--args")
-    const { server, tool } = yield* ToolFound.tool(ref, application)
-    const args = yield* Arguments.build(tool.inputSchema, assignments, base)
-    const result = yield* application.runtime.callTool({ server, tool: tool.name }, args, {
-      origin: "person",
-      totalTimeout: shared.timeout,
-      idleTimeout: shared.timeout,
-      outputMismatch: "keep",
-      onProgress: ({ message, progress, total }) =>
-        screen.progress(
-          `${progress}${total === undefined ? "" : ` of ${total}`}${message === undefined ? "" : ` ${message}`}`
-        )
-    }).pipe(Effect.ensuring(Effect.sync(() => screen.progress(undefined))))
-    if (shared.json) {
-      yield* screen.jsonLine(Called, {
-        server,
-        tool: tool.name,
-        isError: result.isError,
-        content: result.raw["content"] ?? [],
-        structuredContent: result.structuredContent ?? null,
-        milliseconds: Math.round(Duration.toMillis(result.metadata.duration)),
-        attempts: result.metadata.attempts
-      })
-    } else if (result.isError) {
-      yield* screen.err(
-        [{ text: "error: ", style: "bad" }, `${server}/${tool.name} says:`],
-        ...CallResult.lines(result)
-      )
-    } else yield* screen.out(...CallResult.lines(result))
-    return result.isError ? ExitCode.tool : ExitCode.ok
+    const one = yield* ToolFound.tool(ref, application)
+    const args = yield* Arguments.build(one.tool.inputSchema, assignments, base)
+    const result = yield* Calling.perform(application, one, args, shared)
+    if (shared.json) yield* screen.jsonLine(Calling.Called, Calling.documentOf(result))
+    else yield* Calling.show(result)
+    return Calling.exitCodeOf(result)
   })
 
 const read: Run = ({ discovery, runtime }, { args: [uri = ""], shared, value }) =>
