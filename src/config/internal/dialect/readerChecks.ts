@@ -7,6 +7,7 @@ import type * as ConfigEntry from "../../ConfigEntry.ts"
 import * as Interpolation from "../../Interpolation.ts"
 import * as ClearText from "../templates/clearText.ts"
 import type * as Table from "./dialects/table.ts"
+import { ownHeaders } from "./ownHeaders.ts"
 import { isReserved, type Reading } from "./readerValues.ts"
 
 /** No such character can be handed to a program, or stand in a line, without becoming something else. */
@@ -64,21 +65,7 @@ export const variable = (to: Reading, name: string, written: string): void => {
 /** What HTTP does not let stand in the value of a header. */
 const unsendable = /[^\t\u0020-\u007e\u0080-\u00ff]/
 
-/** What our own requests are made of, and what belongs to one leg of the way only. */
-const ours: ReadonlySet<string> = new Set([
-  "connection",
-  "content-length",
-  "expect",
-  "host",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade"
-])
+const ours: ReadonlySet<string> = new Set(ownHeaders)
 
 /** @internal */
 export const header = (to: Reading, name: string, written: string, at: string): void => {

@@ -5,6 +5,7 @@
  * @internal
  */
 import * as Schema from "effect/Schema"
+import { ownHeaders } from "../dialect/ownHeaders.ts"
 
 /** @internal */
 export const reserved = "__proto__|constructor|prototype"
@@ -23,22 +24,9 @@ export const anyCase = (word: string): string =>
   word.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`)
 
 const header = new RegExp(
-  `^(?!(?:${
-    [
-      "connection",
-      "content-length",
-      "expect",
-      "host",
-      "keep-alive",
-      "proxy-authenticate",
-      "proxy-authorization",
-      "proxy-connection",
-      "te",
-      "trailer",
-      "transfer-encoding",
-      "upgrade"
-    ].map(anyCase).join("|")
-  })$)(?!${anyCase("mcp-")})(?!${anyCase("sec-websocket-")})(?!(?:${reserved})$)[!#$%&'*+.^_\`|~0-9A-Za-z-]+$`
+  `^(?!(?:${ownHeaders.map(anyCase).join("|")})$)(?!${anyCase("mcp-")})(?!${
+    anyCase("sec-websocket-")
+  })(?!(?:${reserved})$)[!#$%&'*+.^_\`|~0-9A-Za-z-]+$`
 )
 
 /** White space around a header is cut off, line breaks too. */
