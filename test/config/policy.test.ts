@@ -103,6 +103,15 @@ const subjects = FastCheck.oneof(
   FastCheck.tuple(words, urls).map(([name, url]) => at(url, name))
 )
 
+describe("a list of what is allowed", () => {
+  it("means a command line word by word, and no longer one (perm-045)", () => {
+    const only = [policy({ allow: [byCommand("npx", "-y", "@a/b@1.2.3")] })]
+    assert.strictEqual(ServerPolicy.decide(only, program("s", "npx", "-y", "@a/b@1.2.3")), "allowed")
+    assert.notStrictEqual(ServerPolicy.decide(only, program("s", "npx", "-y", "@a/b@1.2.3", "--evil")), "allowed")
+    assert.notStrictEqual(ServerPolicy.decide(only, program("s", "npx", "-y")), "allowed")
+  })
+})
+
 describe("ServerPolicy.decide", () => {
   it("allows everything where nobody says anything", () => {
     assert.strictEqual(ServerPolicy.decide([], program("a", "x")), "allowed")

@@ -67,7 +67,7 @@ const waiting = (count: number) =>
 const get = { server: "s", tool: "get" }
 
 describe("who calls", () => {
-  it.scoped("decides where no rule speaks: a model must be agreed to, the program and a person need not", () =>
+  it.scoped("decides where no rule speaks: a model must be agreed to, the program and a person need not (perm-009)", () =>
     running({}, (service, peer) =>
       Effect.gen(function*() {
         assert.strictEqual(yield* denied(service.callTool(get, {}, model)), "unanswered")
