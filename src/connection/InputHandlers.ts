@@ -34,6 +34,8 @@ export interface Elicitation {
 }
 
 /**
+ * Fields of a form that accepted content leaves out and that have a default are filled in with it.
+ *
  * @since 0.1.0
  * @category models
  */

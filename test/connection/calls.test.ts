@@ -221,6 +221,41 @@ describe("what a server asks of the application", () => {
         assert.strictEqual(peer.executions("ask"), 1)
       }))
 
+    it.scoped(`takes the form's own values for fields that the person left as they were (${era})`, () =>
+      Effect.gen(function*() {
+        const form: MemoryServer.Tool = {
+          name: "form",
+          call: (_, context) =>
+            Effect.map(
+              context.ask("elicitation/create", {
+                message: "?",
+                requestedSchema: {
+                  type: "object",
+                  properties: {
+                    name: { type: "string", default: "Ada" },
+                    age: { type: "integer", default: 30 },
+                    open: { type: "boolean", default: false },
+                    note: { type: "string" }
+                  }
+                }
+              }),
+              (answer) => JSON.stringify(answer)
+            )
+        }
+        const answers: Array<InputHandlers.ElicitationAnswer> = [
+          { action: "accept", content: { age: 31 } },
+          { action: "accept" },
+          { action: "decline" }
+        ]
+        const handlers = InputHandlers.layer({ elicit: () => Effect.sync(() => answers.shift()!) })
+        const peer = yield* MemoryServer.make({ era, tools: [form] })
+        const connection = yield* Effect.provide(connectTo(peer), handlers)
+        const given = Effect.map(call(connection, "form"), (result) => JSON.parse(String(textOf(result))))
+        assert.deepStrictEqual(yield* given, { action: "accept", content: { age: 31, name: "Ada", open: false } })
+        assert.deepStrictEqual(yield* given, { action: "accept", content: { name: "Ada", age: 30, open: false } })
+        assert.deepStrictEqual(yield* given, { action: "decline" })
+      }))
+
     it.scoped(`is not offered without a handler, and harms nothing (${era})`, () =>
       Effect.gen(function*() {
         const peer = yield* MemoryServer.make({ era, tools: [asking, echo] })

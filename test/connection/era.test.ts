@@ -26,6 +26,16 @@ describe("the era of a server", () => {
     for (const code of [400, 404, 405, 406, 500, 502]) assert.strictEqual(decided(status(code)), "Session")
   })
 
+  it("is asked for again in a version that it names when it refuses the first, once", () => {
+    const refused = Era.decide(server, remote(-32022, { supported: ["2025-11-25", "2026-07-28"] }))
+    assert.deepStrictEqual(refused, { _tag: "Again", protocolVersion: "2026-07-28" })
+    const decision = Era.final(server, refused)
+    assert.strictEqual(decision._tag, "Impossible")
+    if (decision._tag === "Impossible") assert.strictEqual(decision.error._tag, "UnsupportedProtocolVersion")
+    const stateless = Era.decide(server, Either.right({ supportedVersions: ["2026-07-28"] }))
+    assert.strictEqual(Era.final(server, stateless), stateless)
+  })
+
   it("is foreign if it speaks only versions that we do not", () => {
     const decision = Era.decide(server, remote(-32022, { supported: ["2027-01-01"] }))
     assert.strictEqual(decision._tag, "Impossible")
@@ -45,6 +55,6 @@ describe("the era of a server", () => {
     const answer = typeof value === "object" && value !== null && !Array.isArray(value) ? value : { value }
     // the cast: any JSON may arrive
     const tag = decided(Either.right(answer as never))
-    assert.include(["Stateless", "Session", "Impossible"], tag)
+    assert.include(["Stateless", "Session", "Impossible", "Again"], tag)
   })
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Queue, TestClock } from "effect"
+import { Deferred, Duration, Effect, Either, Exit, Fiber, Layer, Option, Queue, TestClock } from "effect"
 import * as Connector from "../../src/connection/Connector.ts"
 import * as EraMemory from "../../src/connection/EraMemory.ts"
 import * as McpError from "../../src/McpError.ts"
@@ -80,6 +80,33 @@ describe("connecting", () => {
       const connection = yield* Fiber.join(fiber)
       assert.strictEqual(connection.era, "stateless")
       assert.strictEqual(connection.serverInfo, undefined)
+    }))
+
+  it.scoped("asks once more when a server refuses the version and names it", () =>
+    Effect.gen(function*() {
+      const refusal = { error: { code: -32022, message: "no", data: { supported: ["2026-07-28"] } } }
+      const connectTo = (refusals: number) => {
+        let asked = 0
+        return Effect.flatMap(
+          answering({
+            "server/discover": () =>
+              asked++ < refusals
+                ? refusal
+                : { result: { supportedVersions: ["2026-07-28"], capabilities: {}, resultType: "complete" } }
+          }),
+          (peer) =>
+            Effect.provide(connect(), OverMemory.client({ peer })).pipe(
+              Effect.either,
+              Effect.map((connected) => ({ connected, asked: peer.received("server/discover").length }))
+            )
+        )
+      }
+      const once = yield* connectTo(1)
+      assert.isTrue(Either.isRight(once.connected) && once.connected.right.era === "stateless")
+      assert.strictEqual(once.asked, 2)
+      const always = yield* connectTo(Infinity)
+      assert.isTrue(Either.isLeft(always.connected) && always.connected.left._tag === "UnsupportedProtocolVersion")
+      assert.strictEqual(always.asked, 2)
     }))
 
   it.scoped("starts a server again that ends at the first question, once", () =>

@@ -13,6 +13,8 @@ import { isOnlyOfRequests } from "./onlyOfRequests.ts"
 export type Decision =
   | { readonly _tag: "Stateless"; readonly protocolVersion: string; readonly discovered: JsonRpc.JsonObject }
   | { readonly _tag: "Session" }
+  /** It refuses the version that it was asked in, and names one that we speak as well. */
+  | { readonly _tag: "Again"; readonly protocolVersion: string }
   | { readonly _tag: "Impossible"; readonly error: McpError.ConnectError }
 
 const session: Decision = { _tag: "Session" }
@@ -47,18 +49,30 @@ const fromVersions = (server: string, versions: unknown, discovered: JsonRpc.Jso
   if (!Array.isArray(versions)) return session
   const supported = versions.filter((version) => typeof version === "string")
   const shared = Protocol.statelessVersions.find((version) => supported.includes(version))
-  if (shared !== undefined && discovered !== undefined) {
-    return { _tag: "Stateless", protocolVersion: shared, discovered }
+  if (shared !== undefined) {
+    return discovered === undefined
+      ? { _tag: "Again", protocolVersion: shared }
+      : { _tag: "Stateless", protocolVersion: shared, discovered }
   }
   const foreign = supported.filter((version) => version >= Protocol.firstStatelessVersion)
   // a server that also speaks an older version can be asked for that one
   if (foreign.length === 0 || supported.length > foreign.length) return session
-  return {
-    _tag: "Impossible",
-    error: new McpError.UnsupportedProtocolVersion({
-      server,
-      got: foreign.join(", ").slice(0, 256),
-      supported: [...Protocol.statelessVersions, ...Protocol.sessionVersions]
-    })
-  }
+  return impossible(server, foreign.join(", ").slice(0, 256))
 }
+
+const impossible = (server: string, got: string): Extract<Decision, { _tag: "Impossible" }> => ({
+  _tag: "Impossible",
+  error: new McpError.UnsupportedProtocolVersion({
+    server,
+    got,
+    supported: [...Protocol.statelessVersions, ...Protocol.sessionVersions]
+  })
+})
+
+/**
+ * A server that refuses the version that it has just named speaks none.
+ *
+ * @internal
+ */
+export const final = (server: string, decision: Decision): Exclude<Decision, { _tag: "Again" }> =>
+  decision._tag === "Again" ? impossible(server, `${decision.protocolVersion}, which it refuses`) : decision

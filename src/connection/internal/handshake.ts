@@ -113,16 +113,25 @@ const whatHappened = (
 const violation = (server: string, what: string, excerpt: string) =>
   new McpError.ProtocolViolation({ server, what, excerpt, outcome: "unknown", phase: "initialize" })
 
-const discover = (options: Options): Effect.Effect<Era.Decision> =>
+type Decision = ReturnType<typeof Era.final>
+
+const discover = (options: Options): Effect.Effect<Decision> =>
   Effect.suspend(() => {
     options.wire.phase = "discover"
-    return Effect.map(
-      Effect.either(options.wire.request("server/discover", { _meta: options.envelope }, forHandshake)),
-      (answer) => Era.decide(options.server, answer)
-    )
+    return Effect.flatMap(discoverIn(options, options.envelope), (decision) =>
+      decision._tag !== "Again" ? Effect.succeed(decision) : Effect.map(
+        discoverIn(options, { ...options.envelope, [Protocol.metaKey.protocolVersion]: decision.protocolVersion }),
+        (second) => Era.final(options.server, second)
+      ))
   })
 
-const follow = (options: Options, decision: Era.Decision) => {
+const discoverIn = (options: Options, envelope: JsonRpc.JsonObject): Effect.Effect<Era.Decision> =>
+  Effect.map(
+    Effect.either(options.wire.request("server/discover", { _meta: envelope }, forHandshake)),
+    (answer) => Era.decide(options.server, answer)
+  )
+
+const follow = (options: Options, decision: Decision) => {
   switch (decision._tag) {
     case "Stateless":
       return Effect.succeed(stateless(options, decision))

@@ -97,8 +97,22 @@ const elicit = (
       params
     }),
     (given) =>
-      given.action === "accept" && given.content !== undefined
-        ? { action: given.action, content: given.content }
-        : { action: given.action }
+      given.action !== "accept"
+        ? { action: given.action }
+        : mode === "url"
+        ? { action: given.action, ...(given.content === undefined ? {} : { content: given.content }) }
+        : { action: given.action, content: completed(requestedSchema, given.content ?? {}) }
   )
+}
+
+/** A field that the person left as it was has the value that the form gave it. */
+const completed = (schema: unknown, content: JsonRpc.JsonObject): JsonRpc.JsonObject => {
+  const fields = JsonRpc.isObject(schema) ? schema["properties"] : undefined
+  if (!JsonRpc.isObject(fields)) return content
+  const defaults = Object.entries(fields).flatMap(([name, field]) =>
+    JsonRpc.isObject(field) && Object.hasOwn(field, "default") && !Object.hasOwn(content, name)
+      ? [[name, field["default"]] as const]
+      : []
+  )
+  return defaults.length === 0 ? content : Object.fromEntries([...Object.entries(content), ...defaults])
 }
