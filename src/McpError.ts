@@ -32,6 +32,7 @@ export type ConnectError =
   | Connecting.ProcessExited
   | Connecting.ConnectionLost
   | Connecting.PolicyDenied
+  | Connecting.AuthorizationFailed
   | Remote.StreamInterrupted
   | Remote.NetworkError
   | Remote.TlsError
@@ -90,6 +91,7 @@ export type McpError =
   | RequestError.TrustNotKept
 
 const tags: ReadonlySet<string> = new Set<McpError["_tag"]>([
+  "AuthorizationFailed",
   "Cancelled",
   "CapabilityMissing",
   "CircuitOpen",

@@ -83,6 +83,7 @@ type Table = {
 }
 
 const table: Table = {
+  AuthorizationFailed: ({ reason }) => reason === "unreachable" ? connection : permission,
   Cancelled: tool,
   CapabilityMissing: tool,
   CircuitOpen: connection,

@@ -317,3 +317,50 @@ export class RequiredServersFailed
     return false
   }
 }
+
+/**
+ * There is no login, or none that the server takes. `login`: somebody has to log in, and nobody was asked; `nobody`:
+ * there is nobody to ask; `refused`: the authorization server or the person said no; `metadata`, `registration`,
+ * `answer`: what an authorization server said about itself, about this client or in the end breaks a rule; `blocked`: it
+ * named an address that is not gone to; `scope`: the server wants rights that it was given already; `unreachable`,
+ * `store`: it could not be asked, or what it said not be kept; `timeout`, `cancelled`: nobody came back.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class AuthorizationFailed
+  extends Schema.TaggedError<AuthorizationFailed>("effect-mcp-runtime/AuthorizationFailed")("AuthorizationFailed", {
+    server: Schema.String,
+    reason: Schema.Literal(
+      "login",
+      "nobody",
+      "refused",
+      "metadata",
+      "registration",
+      "answer",
+      "blocked",
+      "scope",
+      "unreachable",
+      "store",
+      "timeout",
+      "cancelled"
+    ),
+    /** The error code of OAuth, where there is one. */
+    code: Schema.optional(Schema.String),
+    detail: Schema.String
+  })
+{
+  override get message(): string {
+    const code = this.code === undefined ? "" : ` (${excerpt(this.code, 64)})`
+    return named(this.server, `not authorized${code}: ${excerpt(this.detail, 512)}`)
+  }
+  get outcome(): Outcome {
+    return "not-sent"
+  }
+  get isRetryable(): boolean {
+    return this.reason === "unreachable"
+  }
+  get countsForBreaker(): boolean {
+    return false
+  }
+}

@@ -552,6 +552,7 @@ const errors: { readonly [T in McpError.RuntimeError["_tag"]]: Extract<McpError.
     }),
     StreamInterrupted: new McpError.StreamInterrupted(common),
     TlsError: new McpError.TlsError({ server: "a", code: "CERT", detail: secretly }),
+    AuthorizationFailed: new McpError.AuthorizationFailed({ server: "a", reason: "refused", detail: secretly }),
     ToolQuarantined: new McpError.ToolQuarantined({ server: "a", tool: "t", changed: ["/description"] }),
     Unauthorized: new McpError.Unauthorized({ server: "a", challenge: secretly }),
     Unavailable: new McpError.Unavailable({ server: "a", detail: secretly }),

@@ -17,6 +17,9 @@ const each = <E>(make: (outcome: McpError.Outcome) => E): ReadonlyArray<E> => ou
 const errors: {
   readonly [T in McpError.RuntimeError["_tag"]]: ReadonlyArray<Extract<McpError.RuntimeError, { _tag: T }>>
 } = {
+  AuthorizationFailed: (["login", "unreachable"] as const).map((reason) =>
+    new McpError.AuthorizationFailed({ server, reason, detail })
+  ),
   Cancelled: each((outcome) => new McpError.Cancelled({ server, operation: "o", reason: "r", outcome })),
   CapabilityMissing: [new McpError.CapabilityMissing({ server, capability: "c", operation: "o" })],
   CircuitOpen: [new McpError.CircuitOpen({ server, retryAfter: limit })],
@@ -147,6 +150,7 @@ const repeated = (given: Facts): ReadonlyArray<string> =>
 describe("a call that has failed", () => {
   it("is made again after exactly these errors, if nothing is known of its tool", () => {
     assert.deepStrictEqual(repeated(first), [
+      "AuthorizationFailed not-sent",
       "ConnectTimeout not-sent",
       "ConnectionLost not-sent",
       "DockerUnavailable not-sent",

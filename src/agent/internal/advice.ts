@@ -76,6 +76,13 @@ const remote = (code: number): string => {
 }
 
 const table: Table = {
+  AuthorizationFailed: (error) =>
+    error.reason === "unreachable"
+      ? { what: `${the(error)} could not have our sign-in renewed.`, next: `Nothing was done. ${once}` }
+      : {
+        what: `${the(error)} needs somebody to sign in.`,
+        next: "Nothing was done. Do not try again before the user has signed in; tell the user so."
+      },
   Cancelled: (error) => ({ what: "The call was cancelled before it ended.", next: lost(error) }),
   CapabilityMissing: (error) => ({ what: `${the(error)} does not support this.`, next: stop }),
   CircuitOpen: (error) =>

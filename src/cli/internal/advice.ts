@@ -48,6 +48,10 @@ const unavailable: Record<McpError.ServerUnavailable["why"], (server: string) =>
 }
 
 const table: Table = {
+  AuthorizationFailed: ({ reason, server }) =>
+    reason === "unreachable"
+      ? "The authorization server did not answer: try again later."
+      : `Sign in with \`mcp-runtime auth login ${word(server)}\`.`,
   Cancelled: sent,
   CapabilityMissing: asIs,
   CircuitOpen: ({ retryAfter }) => after(retryAfter),
@@ -95,7 +99,7 @@ const table: Table = {
   ToolQuarantined: () => "Look at what it is now with `mcp-runtime show`, and agree with `mcp-runtime approve`.",
   TrustNotKept: () =>
     "Check who may write to the folder for the state of programs ($XDG_STATE_HOME or ~/.local/state).",
-  Unauthorized: () => "Put credentials into its configuration (headers), or sign in.",
+  Unauthorized: () => "Put credentials into its configuration (headers), or sign in with `mcp-runtime auth login`.",
   Unavailable: ({ retryAfter }) => after(retryAfter),
   UnexpectedContentType: () => "Check the address in its configuration: something else answers there.",
   UnsupportedProtocolVersion: () => "Update the server.",

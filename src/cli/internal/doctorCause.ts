@@ -44,6 +44,7 @@ const unset = (error: McpError.ConfigurationError): Cause => {
 }
 
 const table: Table = {
+  AuthorizationFailed: Remote.authorization,
   Cancelled: known("the request was cancelled"),
   CapabilityMissing: known("it does not have what it was asked for"),
   CircuitOpen: known("it failed too often"),

@@ -98,6 +98,12 @@ export const unauthorized = (_: McpError.Unauthorized, facts: Facts): Cause => (
 })
 
 /** @internal */
+export const authorization = ({ reason, server }: McpError.AuthorizationFailed): Cause =>
+  reason === "unreachable"
+    ? { cause: "the authorization server does not answer", hint: "Try again later." }
+    : { cause: `nobody has logged in (${reason})`, hint: `Log in: mcp-runtime auth login ${quote(server)}.` }
+
+/** @internal */
 export const forbidden = ({ scope }: McpError.Forbidden): Cause => ({
   cause: "the credentials do not suffice (403)",
   hint: scope === undefined

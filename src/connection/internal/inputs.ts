@@ -111,7 +111,7 @@ const completed = (schema: unknown, content: JsonRpc.JsonObject): JsonRpc.JsonOb
   if (!JsonRpc.isObject(fields)) return content
   const defaults = Object.entries(fields).flatMap(([name, field]) =>
     JsonRpc.isObject(field) && Object.hasOwn(field, "default") && !Object.hasOwn(content, name)
-      ? [[name, field["default"]] as const]
+      ? [[name, field["default"] as JsonRpc.Json] as const]
       : []
   )
   return defaults.length === 0 ? content : Object.fromEntries([...Object.entries(content), ...defaults])

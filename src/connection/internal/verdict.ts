@@ -20,6 +20,8 @@ export const ofConnect = (error: McpError.ConnectError): Verdict => {
   switch (error._tag) {
     case "Unauthorized":
       return "auth"
+    case "AuthorizationFailed":
+      return error.isRetryable ? "retry" : "auth"
     case "Forbidden":
       // only more rights help, and the server says which
       return error.scope === undefined ? "final" : "auth"
@@ -43,6 +45,7 @@ export const ofLoss = (error: McpError.ConnectError): Verdict => {
   switch (error._tag) {
     case "Unauthorized":
       return "auth"
+    case "AuthorizationFailed":
     case "Forbidden":
     case "ConfigurationError":
       return ofConnect(error)
