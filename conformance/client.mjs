@@ -2,13 +2,18 @@
  * The program that the official suite runs as a client: an application of `McpRuntime`, with a person that agrees to
  * everything. It does what an agent would: lists, and calls what is listed, with arguments by the tool's schema.
  */
+import { follow } from "./follow.mjs"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as McpRuntime from "effect-mcp-runtime/McpRuntime"
+import * as Redacted from "effect/Redacted"
+import * as Interaction from "effect-mcp-runtime/auth/Interaction"
 import * as ServerConfig from "effect-mcp-runtime/config/ServerConfig"
 import * as InputHandlers from "effect-mcp-runtime/connection/InputHandlers"
+import * as McpError from "effect-mcp-runtime/McpError"
+import * as McpRuntime from "effect-mcp-runtime/McpRuntime"
 import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
 
+const server = "suite"
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? ""
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}")
 const url = process.argv.at(-1)
@@ -18,6 +23,73 @@ const person = InputHandlers.layer({
   elicit: () => Effect.succeed({ action: "accept", content: {} }),
   sample: () => Effect.succeed({ role: "assistant", model: "none", content: { type: "text", text: "well" } })
 })
+
+const redirectUri = "http://127.0.0.1:8765/callback"
+
+const browser = Layer.succeed(Interaction.Interaction, {
+  open: () =>
+    Effect.succeed({
+      redirectUri,
+      ask: (page) =>
+        Effect.mapError(
+          Effect.map(Effect.tryPromise(() => follow(page, redirectUri)), (came) => ({
+            code: came.get("code") ?? undefined,
+            iss: came.get("iss") ?? undefined,
+            error: came.get("error") ?? undefined,
+            errorDescription: came.get("error_description") ?? undefined
+          })),
+          (error) => new McpError.AuthorizationFailed({ server, reason: "cancelled", detail: String(error) })
+        )
+    })
+})
+
+/** Programs that log in by themselves, as the scenarios of the suite's extensions want it. */
+const grants = () => {
+  const { client_id: clientId, client_secret } = context
+  const secret = client_secret === undefined ? undefined : Redacted.make(client_secret)
+  switch (scenario) {
+    case "auth/client-credentials-basic":
+      return { [server]: { _tag: "ClientCredentials", clientId, secret } }
+    case "auth/client-credentials-jwt":
+      return {
+        [server]: {
+          _tag: "ClientCredentials",
+          clientId,
+          privateKey: Redacted.make(context.private_key_pem),
+          algorithm: context.signing_algorithm
+        }
+      }
+    case "auth/wif-jwt-bearer":
+      return {
+        [server]: { _tag: "JwtBearer", clientId, assertion: Effect.succeed(Redacted.make(context.valid_jwt)) }
+      }
+    case "auth/enterprise-managed-authorization":
+    case "auth/cross-app-access-complete-flow":
+      return {
+        [server]: {
+          _tag: "EnterpriseManaged",
+          clientId,
+          clientSecret: secret,
+          idToken: Effect.succeed(Redacted.make(context.idp_id_token)),
+          provider: { tokenEndpoint: context.idp_token_endpoint, clientId: context.idp_client_id }
+        }
+      }
+    default:
+      return {}
+  }
+}
+
+/** What a person would write into the configuration for this server. */
+const oauth = () => {
+  if (scenario === "auth/pre-registration") {
+    return {
+      clientId: context.client_id,
+      clientSecret: Redacted.make(context.client_secret),
+      ...(context.issuer === undefined ? {} : { issuer: context.issuer })
+    }
+  }
+  return scenario.startsWith("auth/2025-03-26") ? { legacy: true } : {}
+}
 
 /** What an agent might say to a parameter of this kind. */
 const valueOf = (schema) => {
@@ -41,9 +113,14 @@ const valueOf = (schema) => {
 const argumentsOf = ({ inputSchema }) =>
   Object.fromEntries(Object.entries(inputSchema.properties ?? {}).map(([key, schema]) => [key, valueOf(schema)]))
 
+const wantsLogin = (error) => error._tag === "Unauthorized" || error._tag === "Forbidden"
+
 const program = Effect.gen(function*() {
   const runtime = yield* McpRuntime.McpRuntime
-  const { tools } = yield* runtime.tools
+  yield* Effect.catchIf(runtime.connect(server), wantsLogin, () => runtime.authorize(server))
+  // a server of the session era may let anybody in, and ask for a login when something is wanted of it
+  const list = runtime.refreshTools(server)
+  const { tools } = yield* Effect.catchIf(list, wantsLogin, () => Effect.zipRight(runtime.authorize(server), list))
   const echo = tools.find(({ tool }) => tool.name === "json_schema_echo")
   const calls = context.toolCalls ?? tools.map(({ tool }) => ({
     name: tool.name,
@@ -51,15 +128,20 @@ const program = Effect.gen(function*() {
     arguments: tool === echo?.tool ? { schema: tools.find((other) => other !== echo).tool.inputSchema } : argumentsOf(tool)
   }))
   for (const call of calls) {
-    const answer = yield* runtime.callTool({ server: "suite", tool: call.name }, call.arguments)
+    const answer = yield* runtime.callTool({ server, tool: call.name }, call.arguments)
     console.log(call.name, JSON.stringify(answer.content))
   }
 })
 
 const layer = NodeMcpRuntime.layer({
-  servers: [ServerConfig.http({ name: "suite", url, required: true })],
+  servers: [ServerConfig.http({ name: server, url, lazy: true, oauth: oauth() })],
   cacheDirectory: "memory",
-  replace: person
+  auth: {
+    login: "calls",
+    grants: grants(),
+    clientMetadataUrl: "https://conformance-test.local/client-metadata.json"
+  },
+  replace: Layer.merge(person, browser)
 })
 
 const exit = await Effect.runPromiseExit(Effect.provide(program, layer))

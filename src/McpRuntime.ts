@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import type * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
+import type * as Credentials from "./auth/Credentials.ts"
 import type * as Provenance from "./config/Provenance.ts"
 import type * as ServerConfig from "./config/ServerConfig.ts"
 import type * as ConnectionPool from "./connection/ConnectionPool.ts"
@@ -135,6 +136,14 @@ export interface CallResult extends ToolResult.ToolResult {
 }
 
 /**
+ * How logging in can fail.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type LoginError = McpError.ConnectError | McpError.NotFound | McpError.ServerUnavailable
+
+/**
  * One server, for people to look at.
  *
  * @since 0.1.0
@@ -238,6 +247,14 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
   readonly enable: ServerSwitch
   readonly disable: ServerSwitch
   readonly disconnectAll: Effect.Effect<void>
+  /**
+   * Has a person log in to a remote server (or a program get a token for it), and connects it anew. It is the only thing
+   * that asks a person, unless `Credentials` was told that calls may.
+   */
+  readonly authorize: (server: string) => Effect.Effect<void, LoginError>
+  /** Forgets a login, and connects anew without it. */
+  readonly logout: (server: string) => Effect.Effect<void, LoginError>
+  readonly authorization: (server: string) => Effect.Effect<Credentials.Status, LoginError>
   readonly reload: (servers: ReadonlyArray<ServerConfig.ServerConfig>) => Effect.Effect<ConnectionPool.ReloadReport>
   /** The session of a server, for what this interface does not name. What is not permitted is not possible with it. */
   readonly withSession: <A, E extends McpError.McpError, R>(

@@ -189,7 +189,14 @@ export const OAuth = Schema.Struct({
   resource: Schema.optional(Schema.String),
   grantType: Schema.optional(Schema.String),
   tokenEndpointAuthMethod: Schema.optional(Schema.String),
-  authServerMetadataUrl: Schema.optional(Schema.String)
+  authServerMetadataUrl: Schema.optional(Schema.String),
+  /**
+   * A server of before servers described themselves (2025-03-26): its own origin is the authorization server, whatever
+   * that calls itself. It is less safe.
+   */
+  legacy: Schema.optional(Schema.Boolean),
+  /** Whether tokens are bound to a key of ours (default: where the authorization server can do it). */
+  dpop: Schema.optional(Schema.Boolean)
 })
 
 const remote = {

@@ -29,6 +29,7 @@ import * as CallPath from "./callPath.ts"
 import * as CallStream from "./callStream.ts"
 import * as Departures from "./departures.ts"
 import * as Gather from "./gather.ts"
+import * as Logins from "./logins.ts"
 import * as Offerings from "./offerings.ts"
 import * as Permitted from "./permitted.ts"
 import * as Present from "./present.ts"
@@ -83,6 +84,7 @@ export const make = (
     const infos = ServerInfos.make({ pool, breakers, catalog, path })
     const offerings = Offerings.make(pool, clock)
     const sandbox = Sandbox.make(pool)
+    const logins = yield* Logins.make(pool)
 
     yield* Startup.watch({ pool, breakers, events, metrics, servers: options.servers })
     const { prompts, resources, templates } = offerings
@@ -257,6 +259,7 @@ export const make = (
       enable: pool.enable,
       disable: pool.disable,
       disconnectAll: pool.disconnectAll,
+      ...logins,
       reload: (servers) =>
         Effect.tap(
           Effect.zipRight(

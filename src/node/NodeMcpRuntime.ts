@@ -9,6 +9,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Credentials from "../auth/Credentials.ts"
+import * as Interaction from "../auth/Interaction.ts"
+import * as TokenStore from "../auth/TokenStore.ts"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as ConfigFiles from "../config/ConfigFiles.ts"
 import * as Resolution from "../config/Resolution.ts"
@@ -44,6 +47,8 @@ import * as NodeTrust from "./NodeTrust.ts"
  * @category models
  */
 export interface Options<E = never> extends McpRuntime.Options {
+  /** How remote servers are logged in to. */
+  readonly auth?: Partial<Credentials.Options> | undefined
   readonly bulkhead?: Partial<Bulkhead.Options> | undefined
   readonly cache?: Partial<ToolCache.PersistedOptions> | undefined
   /** Where tools are kept between runs (default: a folder for caches of the user), or `"memory"` for nowhere. */
@@ -86,6 +91,7 @@ export type Failure = McpError.RequiredServersFailed | McpError.ConfigurationErr
  * @category models
  */
 export type Services =
+  | Credentials.Credentials
   | McpEvent.McpEvents
   | McpRuntime.McpRuntime
   | Permissions.Permissions
@@ -106,7 +112,11 @@ export const layer = <E = never>(
   const replaced = <Out, E2, In>(self: Layer.Layer<Out, E2, In>): Layer.Layer<Out, E | E2, In> =>
     Layer.merge(self, replacements)
 
-  const ground = replaced(Layer.merge(Teardown.layer(options.teardown), McpEvent.layer))
+  const credentials = Layer.provide(
+    Credentials.layer(options.auth),
+    replaced(Layer.merge(TokenStore.layerMemory, Interaction.layerNone))
+  )
+  const ground = replaced(Layer.mergeAll(Teardown.layer(options.teardown), McpEvent.layer, credentials))
   const transports = replaced(Layer.merge(NodeConnector.layerTransports, EraMemory.layerMemory))
   const concerns = replaced(Layer.mergeAll(
     Layer.provide(ClientConnector.layer, transports),

@@ -23,6 +23,51 @@ import * as HeaderText from "./internal/headerText.ts"
 export type RemoteServer = ServerConfig.HttpServer | ServerConfig.SseServer | ServerConfig.WebSocketServer
 
 /**
+ * A request that the server refused for what it carried.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Refusal {
+  readonly status: 401 | 403
+  /** What it asks for: untrusted. */
+  readonly challenge: {
+    /** The schemes that it takes, in lower case. */
+    readonly schemes: ReadonlyArray<string>
+    readonly error: string | undefined
+    readonly scope: string | undefined
+    readonly resourceMetadata: string | undefined
+  }
+  /** What `Login.headers` gave for it. */
+  readonly sent: ReadonlyMap<string, Redacted.Redacted>
+  /** How often it was sent before. */
+  readonly attempt: number
+  /** Whether somebody wants just this done: a call, and not what keeps a connection. */
+  readonly foreground: boolean
+  /** To be told when a person is waited for, and when no longer: clocks stand still meanwhile. */
+  readonly waiting: (open: boolean) => void
+}
+
+/**
+ * Credentials that change while a connection lives.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Login {
+  /** The same at once, where nobody has to be asked for it; the time is in milliseconds since 1970. */
+  readonly now: (time: number) => ReadonlyMap<string, Redacted.Redacted> | undefined
+  /** The headers of one request, asked for right before it is sent. */
+  readonly headers: (
+    request: { readonly method: string; readonly url: string }
+  ) => Effect.Effect<ReadonlyMap<string, Redacted.Redacted>, McpError.AuthorizationFailed>
+  /** A number that the next proof has to name (`DPoP-Nonce`), which comes with any response. */
+  readonly nonce: (nonce: string) => void
+  /** Whether there are others now, and it is to be sent again. */
+  readonly refused: (refusal: Refusal) => Effect.Effect<boolean, McpError.AuthorizationFailed>
+}
+
+/**
  * The headers of one connection.
  *
  * @since 0.1.0
@@ -33,6 +78,7 @@ export interface Source {
   readonly current: () => ReadonlyMap<string, Redacted.Redacted>
   /** Told when the server has refused them. */
   readonly refused: (error: McpError.Unauthorized | McpError.Forbidden) => void
+  readonly login?: Login | undefined
 }
 
 /**

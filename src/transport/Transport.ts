@@ -54,6 +54,8 @@ export interface Sink {
   readonly message: (message: JsonRpc.Incoming) => void
   /** The request with this id will get no answer. */
   readonly failed: (id: JsonRpc.Id, error: McpError.CallError) => void
+  /** A person is asked on behalf of this request, or no longer: its clocks stand still meanwhile. */
+  readonly waiting: (id: JsonRpc.Id, open: boolean) => void
   readonly diagnostic: (diagnostic: Diagnostic) => void
   /** Called exactly once, after everything that could still be read was delivered. */
   readonly ended: (ended: Ended) => void

@@ -69,8 +69,10 @@ export interface RequestOptions {
 interface Pending {
   readonly method: string
   readonly options: RequestOptions
-  readonly totalAt: number
+  totalAt: number
   idleAt: number
+  /** Since when a person is asked on behalf of it. */
+  waiting: number | undefined
   readonly settle: (settled: Settled) => void
 }
 
@@ -165,6 +167,7 @@ class Engine implements Wire {
     this.#transport.start({
       message: (message) => this.#receive(message),
       failed: (id, error) => this.#settle(id, Either.left(this.#staged(error))),
+      waiting: (id, open) => this.#waits(id, open),
       diagnostic: this.#diagnostic,
       ended: (end) => this.#finish(end)
     })
@@ -272,7 +275,7 @@ class Engine implements Wire {
       return settle(Either.left(new McpError.Closed({ server: this.#server, operation: method, outcome: "not-sent" })))
     }
     const now = this.#clock.unsafeCurrentTimeMillis()
-    const pending: Pending = { method, options, idleAt: now + options.idle, totalAt: now + options.total, settle }
+    const pending: Pending = { method, options, idleAt: now + options.idle, totalAt: now + options.total, waiting: undefined, settle }
     this.#pending.set(id, pending)
     const error = this.#send(
       {
@@ -309,10 +312,25 @@ class Engine implements Wire {
     this.#send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, reason } })
   }
 
+  #waits(id: JsonRpc.Id, open: boolean): void {
+    const pending = this.#pending.get(id)
+    if (pending === undefined || open === (pending.waiting !== undefined)) return
+    const now = this.#clock.unsafeCurrentTimeMillis()
+    if (pending.waiting === undefined) {
+      pending.waiting = now
+      return
+    }
+    pending.totalAt += now - pending.waiting
+    pending.idleAt = now + pending.options.idle
+    pending.waiting = undefined
+    this.#deadlines.by(Math.min(pending.idleAt, pending.totalAt))
+  }
+
   /** Times out what is due; returns when to look again. */
   due(now: number): number {
     let next = Infinity
     for (const [id, pending] of this.#pending) {
+      if (pending.waiting !== undefined) continue
       if (this.#handling.asking && pending.totalAt > now) pending.idleAt = now + pending.options.idle
       const at = Math.min(pending.idleAt, pending.totalAt)
       if (at > now) {

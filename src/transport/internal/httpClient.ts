@@ -15,6 +15,8 @@ export interface Call {
   readonly body?: string | undefined
   /** Whether the server may see it twice without harm. */
   readonly repeatable: boolean
+  /** Whether somebody wants just this done, and may be asked to log in for it. */
+  readonly foreground?: boolean | undefined
 }
 
 /** @internal */
@@ -22,8 +24,18 @@ export interface Reply {
   /** The head of the final response; redirects inside the origin are followed before. */
   readonly response: (response: Http.IncomingMessage) => void
   /** There will be no response. */
-  readonly failed: (error: McpError.NetworkError | McpError.TlsError | McpError.RedirectBlocked) => void
+  readonly failed: (error: Failure) => void
+  /** A person is waited for, or is no longer. */
+  readonly waiting?: ((open: boolean) => void) | undefined
 }
+
+/** @internal */
+export type Failure =
+  | McpError.AuthorizationFailed
+  | McpError.ConfigurationError
+  | McpError.NetworkError
+  | McpError.TlsError
+  | McpError.RedirectBlocked
 
 /** @internal */
 export interface Exchange {

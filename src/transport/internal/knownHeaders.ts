@@ -61,6 +61,7 @@ export const make = (
     )
     let seen: ReadonlyMap<string, Redacted.Redacted> | undefined
     return {
+      login: source.login,
       refused: source.refused,
       current: () => {
         const headers = source.current()

@@ -9,6 +9,7 @@ import * as ServerConfig from "../../config/ServerConfig.ts"
 import type * as McpError from "../../McpError.ts"
 import type * as Teardown from "../../resilience/Teardown.ts"
 import * as RemoteHeaders from "../RemoteHeaders.ts"
+import * as Authorized from "./authorized.ts"
 import * as Ending from "./ending.ts"
 import * as HttpClient from "./httpClient.ts"
 import * as KnownHeaders from "./knownHeaders.ts"
@@ -56,19 +57,15 @@ export const make = (
     const limits = ServerConfig.limits(config, base)
     const source = yield* KnownHeaders.make(yield* headers.resolve(config))
     const url = new URL(config.url)
-    const client = HttpClient.make(config.name, url, Duration.toMillis(limits.keepAlive))
-    yield* Effect.addFinalizer(() => Effect.sync(client.destroy))
+    const plain = HttpClient.make(config.name, url, Duration.toMillis(limits.keepAlive))
+    yield* Effect.addFinalizer(() => Effect.sync(plain.destroy))
     const fork = yield* FiberSet.makeRuntime<never>()
     const clock = yield* Effect.clock
-    return {
-      server: config.name,
-      url,
-      limits,
-      client,
-      source,
-      now: () => clock.unsafeCurrentTimeMillis(),
-      run: (effect) => fork(effect)
-    }
+    const now = () => clock.unsafeCurrentTimeMillis()
+    const run: Remote["run"] = (effect) => fork(effect)
+    const { login } = source
+    const client = login === undefined ? plain : Authorized.client(plain, { server: config.name, url, login, now, run })
+    return { server: config.name, url, limits, client, source, now, run }
   })
 
 /**

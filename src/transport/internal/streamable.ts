@@ -48,6 +48,9 @@ export interface Streamable {
 /** Lives as long as its connection, so it takes no place among the requests in flight. */
 const longLived = "subscriptions/listen"
 
+/** What somebody waits for; the rest keeps a connection, or is asked for in the background. */
+const wanted: ReadonlySet<string> = new Set(["tools/call", "resources/read", "prompts/get"])
+
 /** @internal */
 export const make = (remote: Remote.Remote, options: Options): Streamable => {
   const { client, limits, server, url } = remote
@@ -175,11 +178,15 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
       path,
       headers: headers.post(request, pending.bytes, pending.extra),
       body: pending.body,
-      repeatable: Repeatable.is(request.method)
+      repeatable: Repeatable.is(request.method),
+      foreground: wanted.has(request.method)
     }
     try {
       const exchange = client.exchange(call, {
         failed: (error) => fail(pending, error),
+        waiting: (open) => {
+          if (isPending(pending)) sink?.waiting(request.id, open)
+        },
         response: (response) => {
           if (request.method === "initialize") {
             const error = beginSession(response.headers["mcp-session-id"])

@@ -1,0 +1,1 @@
+export declare const follow: (url: URL, redirectUri: string) => Promise<URLSearchParams>

@@ -1,0 +1,135 @@
+/**
+ * The official suite's client scenarios against this package: `npm run conformance`. Each scenario is a run of its own,
+ * one after the other; one without a single success counts as failed, and so does one whose client fails.
+ * `--table` writes the result to docs/conformance.md, `--only text` runs what has the text in its name.
+ */
+import { spawn } from "node:child_process"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
+
+const { values } = parseArgs({
+  options: {
+    only: { type: "string" },
+    suite: { type: "string" },
+    table: { type: "boolean", default: false },
+    verbose: { type: "boolean", default: false }
+  }
+})
+
+const here = fileURLToPath(new URL(".", import.meta.url))
+const client = `exec ${process.execPath} ${join(here, "client.mjs")}`
+
+const require = createRequire(import.meta.url)
+const suiteOf = (name) => {
+  const folder = dirname(require.resolve(`${name}/package.json`))
+  return { bin: join(folder, "dist/index.js"), version: require(`${name}/package.json`).version }
+}
+
+const current = suiteOf("@modelcontextprotocol/conformance")
+const published = suiteOf("conformance-published")
+
+/** What is asked for, and how many scenarios there are of it: one that is missing is as bad as one that fails. */
+const columns = [
+  { id: "2025-11-25", suite: current, wire: "2025-11-25", of: 19 },
+  { id: "2026-07-28", suite: current, wire: "2026-07-28", of: 33 },
+  { id: "all", suite: current, wire: undefined, of: 48 },
+  { id: "published", suite: published, wire: undefined, of: 26 }
+].filter(({ id }) => values.suite === undefined || values.suite === id)
+
+const run = (suite, args, limit = 120_000) =>
+  new Promise((resolve) => {
+    const child = spawn(process.execPath, ["--import", join(here, "nodeShim.mjs"), suite.bin, ...args], {
+      env: { ...process.env, NO_COLOR: "1" },
+      stdio: ["ignore", "pipe", "pipe"]
+    })
+    let output = ""
+    child.stdout.on("data", (data) => (output += data))
+    child.stderr.on("data", (data) => (output += data))
+    const timer = setTimeout(() => child.kill("SIGKILL"), limit)
+    child.on("close", (code) => {
+      clearTimeout(timer)
+      resolve({ code, output })
+    })
+  })
+
+/** The client scenarios that a suite knows; with a wire, those that are about it. */
+const scenariosOf = async ({ suite, wire }) => {
+  const { output } = await run(suite, ["list", "--client", ...(wire === undefined ? [] : ["--spec-version", wire])])
+  const after = output.slice(Math.max(0, output.indexOf("Client scenarios")))
+  return Array.from(after.matchAll(/^\s+- (\S+)/gm), ([, name]) => name)
+}
+
+const attempt = async ({ suite, wire }, scenario) => {
+  const folder = mkdtempSync(join(tmpdir(), "mcp-conformance-"))
+  try {
+    const wired = wire === undefined ? [] : ["--spec-version", wire]
+    const { code, output } = await run(suite, [
+      "client",
+      "--command",
+      client,
+      "--scenario",
+      scenario,
+      "--output-dir",
+      folder,
+      ...wired
+    ])
+    const checks = readdirSync(folder, { recursive: true }).filter((path) => path.endsWith("checks.json"))
+      .flatMap((path) => JSON.parse(readFileSync(join(folder, path), "utf8")))
+    const count = (status) => checks.filter((check) => check.status === status).length
+    const succeeded = count("SUCCESS")
+    const passed = code === 0 && succeeded > 0 && count("FAILURE") === 0
+    return { passed, succeeded, warnings: count("WARNING"), failed: count("FAILURE"), code, output }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const results = new Map()
+let bad = 0
+for (const column of columns) {
+  const all = await scenariosOf(column)
+  const scenarios = all.filter((name) => values.only === undefined || name.includes(values.only))
+  if (values.only === undefined && scenarios.length !== column.of) {
+    console.log(`${column.id}: ${scenarios.length} scenarios, and ${column.of} were expected`)
+    bad++
+  }
+  let passed = 0
+  for (const scenario of scenarios) {
+    const result = await attempt(column, scenario)
+    if (result.passed) passed++
+    else bad++
+    const row = results.get(scenario) ?? new Map()
+    results.set(scenario, row.set(column.id, result))
+    const { code, failed, succeeded, warnings } = result
+    console.log(
+      `${result.passed ? "ok    " : "FAILED"} ${column.id} ${scenario}: ${succeeded} passed, ${failed} failed, ` +
+        `${warnings} warnings, exit ${code}`
+    )
+    if (!result.passed || (values.verbose && warnings > 0)) console.log(result.output)
+  }
+  column.passed = passed
+  console.log(`${column.id} (${column.suite.version}): ${passed}/${scenarios.length}`)
+}
+
+if (values.table) {
+  const word = (result) => result === undefined ? "·" : result.passed ? `pass (${result.succeeded})` : "FAIL"
+  const lines = [
+    "# The official conformance suite",
+    "",
+    "Written by `npm run conformance -- --table`, which runs every client scenario of `@modelcontextprotocol/conformance`",
+    "against [a small program](../conformance/client.mjs) on `McpRuntime`: one run for each scenario, which must have a",
+    "success, no failure, and a client that ends well. In brackets: how many checks succeeded. `·`: not about that wire.",
+    "",
+    `| scenario | ${columns.map(({ id, suite }) => `${id} (${suite.version})`).join(" | ")} |`,
+    `|---|${columns.map(() => "---").join("|")}|`,
+    ...Array.from(results, ([name, row]) => `| ${name} | ${columns.map(({ id }) => word(row.get(id))).join(" | ")} |`),
+    `| **passed** | ${columns.map(({ of, passed }) => `${passed}/${of}`).join(" | ")} |`,
+    ""
+  ]
+  writeFileSync(join(here, "../docs/conformance.md"), lines.join("\n"))
+}
+process.exitCode = bad === 0 ? 0 : 1

@@ -1,0 +1,82 @@
+/**
+ * How a token is come by: by a person who logs in, or by what a program holds.
+ *
+ * @since 0.1.0
+ */
+import type * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
+import type * as ServerConfig from "../config/ServerConfig.ts"
+import type * as McpError from "../McpError.ts"
+
+/**
+ * Something that is asked for whenever a token is: it may have changed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Assertion = Effect.Effect<Redacted.Redacted, McpError.AuthorizationFailed>
+
+/**
+ * - `AuthorizationCode`: a person logs in (OAuth 2.1 with PKCE).
+ * - `ClientCredentials`: the program itself, by a secret (`client_secret_basic`) or a key (`private_key_jwt`).
+ * - `JwtBearer`: a token of the platform that the program runs on stands for it (RFC 7523, workload identity).
+ * - `EnterpriseManaged`: the identity provider of a company answers for a person that is logged in there (SEP-990).
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Grant =
+  | { readonly _tag: "AuthorizationCode" }
+  | {
+    readonly _tag: "ClientCredentials"
+    readonly clientId: string
+    readonly secret: Redacted.Redacted
+  }
+  | {
+    readonly _tag: "ClientCredentials"
+    readonly clientId: string
+    /** PKCS #8, PEM. */
+    readonly privateKey: Redacted.Redacted
+    readonly algorithm: string
+  }
+  | {
+    readonly _tag: "JwtBearer"
+    readonly clientId?: string | undefined
+    readonly clientSecret?: Redacted.Redacted | undefined
+    readonly assertion: Assertion
+  }
+  | {
+    readonly _tag: "EnterpriseManaged"
+    readonly clientId: string
+    readonly clientSecret?: Redacted.Redacted | undefined
+    readonly idToken: Assertion
+    /** The identity provider, and who we are there. */
+    readonly provider: {
+      readonly tokenEndpoint: string
+      readonly clientId: string
+      readonly clientSecret?: Redacted.Redacted | undefined
+    }
+  }
+
+/**
+ * A person.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const authorizationCode: Grant = { _tag: "AuthorizationCode" }
+
+/**
+ * What a configuration says; nothing, if it says that there is to be no login.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromConfig = (oauth: ServerConfig.HttpServer["oauth"]): Grant | undefined => {
+  if (oauth === false) return undefined
+  if (oauth?.grantType !== "client_credentials") return authorizationCode
+  const { clientId, clientSecret } = oauth
+  return clientId === undefined || clientSecret === undefined
+    ? authorizationCode
+    : { _tag: "ClientCredentials", clientId, secret: clientSecret }
+}

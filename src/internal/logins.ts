@@ -1,0 +1,59 @@
+/**
+ * Logging in to a server of the runtime: with the configuration as it is now, and the connection made anew.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Credentials from "../auth/Credentials.ts"
+import * as Resolution from "../config/Resolution.ts"
+import type * as ConnectionPool from "../connection/ConnectionPool.ts"
+import * as McpError from "../McpError.ts"
+import type * as McpRuntime from "../McpRuntime.ts"
+import type * as RemoteHeaders from "../transport/RemoteHeaders.ts"
+
+type Logins = Pick<McpRuntime.McpRuntime["Type"], "authorize" | "authorization" | "logout">
+
+/** @internal */
+export const make = (pool: ConnectionPool.ConnectionPool["Type"]): Effect.Effect<Logins> =>
+  Effect.gen(function*() {
+    const credentials = yield* Effect.serviceOption(Credentials.Credentials)
+    const { resolve } = yield* Resolution.Resolution
+
+    const nobody = (server: string, detail: string) =>
+      new McpError.AuthorizationFailed({ server, reason: "nobody", detail })
+
+    const remote = (name: string) =>
+      Effect.gen(function*() {
+        const { config } = yield* pool.find(name)
+        if (config.transport === "stdio" || config.transport === "docker") {
+          return yield* nobody(name, "it is a program of this machine, which asks for what it needs by itself")
+        }
+        const { config: plain } = yield* resolve(config)
+        return plain as RemoteHeaders.RemoteServer
+      })
+
+    const through = <A>(
+      name: string,
+      use: (
+        credentials: Credentials.Credentials["Type"],
+        config: RemoteHeaders.RemoteServer
+      ) => Effect.Effect<A, McpError.AuthorizationFailed>
+    ) =>
+      Effect.flatMap(remote(name), (config) =>
+        Option.match(credentials, {
+          onNone: () => nobody(name, "no Credentials were provided to this runtime"),
+          onSome: (credentials) => use(credentials, config)
+        }))
+
+    return {
+      authorize: (server) =>
+        Effect.zipRight(through(server, (credentials, config) => credentials.authorize(config)), pool.reconnect(server)),
+      logout: (server) =>
+        Effect.zipRight(
+          through(server, (credentials, config) => credentials.logout(config)),
+          Effect.ignore(pool.reconnect(server))
+        ),
+      authorization: (server) => through(server, (credentials, config) => credentials.status(config))
+    }
+  })
