@@ -4,9 +4,10 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import type * as McpError from "../McpError.ts"
+import * as McpError from "../McpError.ts"
 
 /**
  * @since 0.1.0
@@ -56,3 +57,20 @@ export class Interaction extends Context.Tag("effect-mcp-runtime/auth/Interactio
   /** Ready to be come back to, until the scope closes. */
   readonly open: (wanted: Wanted) => Effect.Effect<Page, McpError.AuthorizationFailed, Scope.Scope>
 }>() {}
+
+/**
+ * There is nobody to ask.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerNone: Layer.Layer<Interaction> = Layer.succeed(Interaction, {
+  open: ({ server }) =>
+    Effect.fail(
+      new McpError.AuthorizationFailed({
+        server,
+        reason: "nobody",
+        detail: "somebody has to log in, and nobody can be asked"
+      })
+    )
+})
