@@ -63,6 +63,9 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
   let listening: Fiber.RuntimeFiber<unknown> | undefined
   let streamOpen = false
   let closed = false
+  // What a server asks while it has no stream for it is lost, and it waits for the answer for ever; so nothing is asked of
+  // it before, if it may ask something in turn.
+  let mayBeAsked = false
 
   const diagnostic = (diagnostic: Transport.Diagnostic) => {
     if (!closed) sink?.diagnostic(diagnostic)
@@ -226,17 +229,20 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
     streamOpen = false
   }
 
-  const startListening = (): void => {
-    if (closed || headers.negotiated?.era === "stateless") return
+  /** `settled`: the stream is open, or will not be for now. */
+  const startListening = (settled: () => void): void => {
+    if (closed || headers.negotiated?.era === "stateless") return settled()
     stopListening()
     const get = follow(headers.get, headers.session !== undefined, () => {
       streamOpen = true
+      settled()
     })
     const once: StreamRetry.Follow = (lastEventId, onMessage) =>
       Effect.ensuring(
         get(lastEventId, onMessage),
         Effect.sync(() => {
           streamOpen = false
+          settled()
         })
       )
     listening = remote.run(StreamRetry.listen(options.retry, once, remote.now, diagnostic))
@@ -256,8 +262,9 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
       call: () => ({ method: "POST", path, headers: headers.post(message, bytes, extra), body, repeatable: true }),
       about: { id: undefined, session: headers.session !== undefined },
       accepted: () => {
-        over?.()
-        if (isInitialized) startListening()
+        const settled = () => over?.()
+        if (isInitialized) startListening(settled)
+        if (!isInitialized || !mayBeAsked) settled()
       },
       failed: (error) => {
         over?.()
@@ -283,6 +290,8 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
     }
     if (!JsonRpc.isRequest(message)) return sendAside(message, body, bytes, extra)
     if (message.method === "initialize") {
+      const capabilities = message.params?.["capabilities"]
+      mayBeAsked = JsonRpc.isObject(capabilities) && Object.keys(capabilities).length > 0
       headers.session = undefined
       headers.negotiated = undefined
       stopListening()
