@@ -330,6 +330,7 @@ describe("what may be fetched because a server said so", () => {
 
   it("has no credentials, no blanks and no empty name in it", () => {
     assert.strictEqual(fetchFault("https://a:b@as.example/"), "userinfo")
+    assert.strictEqual(fetchFault("https://:b@as.example/"), "userinfo")
     assert.strictEqual(fetchFault("https://as.example/\n.well-known"), "characters")
     assert.strictEqual(fetchFault("https://as.\u00adexample/"), "characters")
     assert.strictEqual(fetchFault("https://as..example/"), "malformed")
@@ -338,6 +339,7 @@ describe("what may be fetched because a server said so", () => {
     assert.strictEqual(fetchFault("file:///etc/passwd"), "scheme")
     assert.strictEqual(fetchFault("https://as.example./x"), "https://as.example/x")
     assert.strictEqual(fetchFault(long), "too-long")
+    assert.strictEqual(fetchFault(`https://as.example/${"\u00e9".repeat(3000)}`), "too-long")
   })
 
   it("is, of all texts, none that leads elsewhere than its host says", () => {

@@ -113,7 +113,12 @@ describe("every module of src", () => {
       [/^(ai|@ai-sdk\/.*)(\/|$)/, /^agent\/AiSdk\.ts$/],
       [/^@langchain\//, /^agent\/LangChain\.ts$/],
       [/^(smol-toml|yaml)/, /^config\/internal\//],
-      [/^gpt-tokenizer/, /^safety\/internal\/tiktoken\.ts$/]
+      [/^gpt-tokenizer/, /^safety\/internal\/tiktoken\.ts$/],
+      [
+        /^node:(https?|zlib)$/,
+        /^(transport\/internal\/|node\/internal\/callbackServer\.ts$|auth\/internal\/guardedFetchExchange\.ts$)/
+      ],
+      [/^node:dns$/, /^auth\/internal\/guardedFetchLookup\.ts$/]
     ]
     const faults = each((source) =>
       imported(source).filter((specifier) =>
