@@ -27,8 +27,8 @@ const { metafile, outputFiles: [bundle] } = await build({
   // a script that is compiled from a cache has no way to load modules but `require`
   supported: { "dynamic-import": false },
   define: { PACKAGE_VERSION: JSON.stringify(version), "import.meta.url": "__url" },
-  // they speed up what does not need them, or count what the command line does not count
-  external: ["bufferutil", "utf-8-validate", "gpt-tokenizer"]
+  // they speed up what does not need them, count what the command line does not count, or are machine code
+  external: ["bufferutil", "utf-8-validate", "gpt-tokenizer", "@napi-rs/keyring"]
 })
 
 const program = bundle.text.replace(/^#!.*\n/, "")

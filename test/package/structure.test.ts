@@ -113,6 +113,7 @@ describe("every module of src", () => {
       [/^(ai|@ai-sdk\/.*)(\/|$)/, /^agent\/AiSdk\.ts$/],
       [/^@langchain\//, /^agent\/LangChain\.ts$/],
       [/^(smol-toml|yaml)/, /^config\/internal\//],
+      [/^@napi-rs\//, /^node\/internal\/keyringModule\.ts$/],
       [/^gpt-tokenizer/, /^safety\/internal\/tiktoken\.ts$/],
       [
         /^node:(https?|zlib)$/,
