@@ -149,6 +149,14 @@ export * as ConnectionPool from "./connection/ConnectionPool.ts"
 export * as Connector from "./connection/Connector.ts"
 
 /**
+ * What remote servers are shown of us: the headers of their configuration, or a login that is kept, renewed and asked a
+ * person for.
+ *
+ * @since 0.1.0
+ */
+export * as Credentials from "./auth/Credentials.ts"
+
+/**
  * The time that one call has, over everything it does: waiting for a connection, its attempts, the pauses between them.
  *
  * @since 0.1.0
@@ -192,6 +200,13 @@ export * as Expansion from "./config/Expansion.ts"
  * @since 0.1.0
  */
 export * as Fingerprint from "./config/Fingerprint.ts"
+
+/**
+ * How a token is come by: by a person who logs in, or by what a program holds.
+ *
+ * @since 0.1.0
+ */
+export * as Grant from "./auth/Grant.ts"
 
 /**
  * What somebody has agreed to for longer than one call.
@@ -250,6 +265,13 @@ export * as InjectionScan from "./safety/InjectionScan.ts"
  * @since 0.1.0
  */
 export * as InputHandlers from "./connection/InputHandlers.ts"
+
+/**
+ * The way to the person who logs in: where the page is shown, and how what it answers comes back.
+ *
+ * @since 0.1.0
+ */
+export * as Interaction from "./auth/Interaction.ts"
 
 /**
  * Variables in configurations: every host's spelling is turned into one canonical template when a file is read, and
@@ -517,6 +539,13 @@ export * as Supervisor from "./connection/Supervisor.ts"
 export * as Teardown from "./resilience/Teardown.ts"
 
 /**
+ * Where logins are kept: one secret text for each, and a turn for whoever wants to change it.
+ *
+ * @since 0.1.0
+ */
+export * as TokenStore from "./auth/TokenStore.ts"
+
+/**
  * How many tokens a text is for a model: an estimate, or a count with a real vocabulary.
  *
  * @since 0.1.0
@@ -641,6 +670,14 @@ export * as TrustStore from "./config/TrustStore.ts"
  * @since 0.1.0
  */
 export * as UntrustedText from "./UntrustedText.ts"
+
+/**
+ * What may be done with an address that a server has chosen: fetched, or shown in a browser. Pure; names are looked up and
+ * their addresses checked again when they are dialled.
+ *
+ * @since 0.1.0
+ */
+export * as UrlGuard from "./auth/UrlGuard.ts"
 
 /**
  * MCP over a WebSocket: one JSON message per text frame, subprotocol `mcp`.

@@ -73,7 +73,7 @@ export type Status =
  */
 export class Credentials extends Context.Tag("effect-mcp-runtime/auth/Credentials")<Credentials, {
   /** Where logins are kept, in words for a person. */
-  readonly where: string
+  readonly where: Effect.Effect<string>
   readonly resolve: RemoteHeaders.RemoteHeaders["Type"]["resolve"]
   /** Has a person log in, or a program get a token, whatever there is already. The configuration is a resolved one. */
   readonly authorize: (config: RemoteHeaders.RemoteServer) => Effect.Effect<void, McpError.AuthorizationFailed>

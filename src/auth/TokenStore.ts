@@ -31,8 +31,11 @@ export class TokenStoreError extends Data.TaggedError("TokenStoreError")<{
  * @category tags
  */
 export class TokenStore extends Context.Tag("effect-mcp-runtime/auth/TokenStore")<TokenStore, {
-  /** Where it is, in words for a person: the keyring of the system, a folder, this process. */
-  readonly where: string
+  /**
+   * Where it is, in words for a person: the keyring of the system, a folder, this process. An effect, because a keyring is
+   * not tried, and nobody is asked to open it, before somebody needs to know.
+   */
+  readonly where: Effect.Effect<string>
   readonly get: (key: string) => Effect.Effect<Option.Option<Redacted.Redacted>, TokenStoreError>
   readonly set: (key: string, secret: Redacted.Redacted) => Effect.Effect<void, TokenStoreError>
   readonly remove: (key: string) => Effect.Effect<void, TokenStoreError>
@@ -60,7 +63,7 @@ export const makeMemory: Effect.Effect<TokenStore["Type"]> = Effect.sync(() => {
     return turn
   }
   return {
-    where: "this process",
+    where: Effect.succeed("this process"),
     get: (key) => Effect.sync(() => Option.fromNullable(secrets.get(key))),
     set: (key, secret) => Effect.sync(() => void secrets.set(key, secret)),
     remove: (key) => Effect.sync(() => void secrets.delete(key)),

@@ -48,6 +48,8 @@ type Failure = PlatformError.PlatformError
 export interface FileStore extends KeyValueStore.KeyValueStore {
   /** Writes only where there is nothing yet, and gives what is there then: the same to all processes that ask. */
   readonly create: (key: string, value: string) => Effect.Effect<string, Failure>
+  /** Makes the directory, if it is not there, checks it as for a write, and says where it is: for other files beside. */
+  readonly prepared: Effect.Effect<string, Failure>
   /** A look at which keys there are. */
   readonly present: Effect.Effect<(key: string) => boolean, Failure>
 }
@@ -304,6 +306,11 @@ const makeStore = Effect.fnUntraced(function*(options: Options) {
         Effect.map(Option.getOrElse(() => value))
       ))
 
+  const prepared: FileStore["prepared"] = inDirectory(
+    "prepared",
+    (directory) => Effect.as(prepareToWrite("prepared", directory), directory)
+  )
+
   const present: FileStore["present"] = inDirectory(
     "present",
     (directory) =>
@@ -335,7 +342,7 @@ const makeStore = Effect.fnUntraced(function*(options: Options) {
     ),
     size: inDirectory("size", (directory) => Effect.map(namesIn(directory, fileName), (files) => files.length))
   })
-  return { ...store, create, present }
+  return { ...store, create, prepared, present }
 })
 
 /**

@@ -25,6 +25,8 @@ export interface Options {
   readonly maxInFlight: number
   /** The least delay before a stream is opened again, whatever the server's `retry:` says. */
   readonly retryFloor: Duration.DurationInput
+  /** The delay where the server asks for none; it doubles with each failure. */
+  readonly retryDelay: Duration.DurationInput
   /** A `retry:` above it gives the stream up. */
   readonly retryCeiling: Duration.DurationInput
   /** Failures in a row that give a stream up. */
@@ -38,6 +40,7 @@ export interface Options {
 export const defaults: Options = {
   maxInFlight: 64,
   retryFloor: StreamRetry.defaults.floor,
+  retryDelay: StreamRetry.defaults.usual,
   retryCeiling: StreamRetry.defaults.ceiling,
   retryFailures: StreamRetry.defaults.failures
 }
@@ -58,8 +61,14 @@ export const make = (
   options?: Partial<Options>
 ): Effect.Effect<HttpTransport["Type"], never, Teardown.Teardown> =>
   Effect.map(Remote.services, (services) => {
-    const { maxInFlight, retryCeiling, retryFailures, retryFloor } = { ...defaults, ...options }
-    const retry = { ...StreamRetry.defaults, floor: retryFloor, ceiling: retryCeiling, failures: retryFailures }
+    const { maxInFlight, retryCeiling, retryDelay, retryFailures, retryFloor } = { ...defaults, ...options }
+    const retry: StreamRetry.Options = {
+      ...StreamRetry.defaults,
+      floor: retryFloor,
+      usual: retryDelay,
+      ceiling: retryCeiling,
+      failures: retryFailures
+    }
     const open = Effect.fn("HttpTransport.open")(function*(config: ServerConfig.HttpServer) {
       const remote = yield* Remote.make(services, config)
       const { close, transport } = Streamable.make(remote, { maxInFlight, retry })

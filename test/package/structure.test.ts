@@ -102,7 +102,10 @@ describe("every module of src", () => {
 
   it("keeps each foreign package behind the modules whose concern it is", () => {
     const homes: ReadonlyArray<readonly [pattern: RegExp, home: RegExp]> = [
-      [/^@modelcontextprotocol\/client/, /^connection\/(ClientConnector\.ts|internal\/client\w*\.ts)$/],
+      [
+        /^@modelcontextprotocol\/client/,
+        /^(connection\/(ClientConnector\.ts|internal\/client\w*\.ts)|auth\/internal\/oauthSdk\.ts)$/
+      ],
       [/^@modelcontextprotocol\/sdk/, /^(connection\/(SdkConnector\.ts|internal\/sdk\w*\.ts)|demo\/)/],
       [/^@modelcontextprotocol\/server/, /^$/],
       [/^@effect\/platform-node/, /^(cli|node|demo)\//],

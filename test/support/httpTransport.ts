@@ -97,7 +97,10 @@ export const unstarted = (
   Effect.flatMap(HttpTransport.HttpTransport, (http) => http.open(ServerConfig.http({ name: "peer", url, ...config })))
     .pipe(
       Effect.provide(
-        Layer.provide(HttpTransport.layerWith({ retryFloor: "20 millis", ...options }), teardown(ends, farewellTimeout))
+        Layer.provide(
+          HttpTransport.layerWith({ retryFloor: "20 millis", retryDelay: "20 millis", ...options }),
+          teardown(ends, farewellTimeout)
+        )
       )
     )
 

@@ -40,6 +40,9 @@ export const make: Effect.Effect<RecordingSink> = Effect.gen(function*() {
         order.push("message")
         messages.unsafeOffer(message)
       },
+      waiting: () => {
+        order.push("waiting")
+      },
       failed: (id, error) => {
         order.push("failed")
         failures.unsafeOffer({ id, error })

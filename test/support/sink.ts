@@ -33,6 +33,7 @@ export const make = (): Recorder => {
       message: (message) =>
         told(`message ${String(message["id"] ?? message["method"])}`, () => recorder.messages.push(message)),
       failed: (id, error) => told(`failed ${id}`, () => recorder.failures.push({ id, error })),
+      waiting: (id, open) => told(`waiting ${id} ${open}`, () => undefined),
       diagnostic: (diagnostic) => told(diagnostic.kind, () => recorder.diagnostics.push(diagnostic)),
       ended: (ended) => told("ended", () => recorder.endings.push(ended))
     },

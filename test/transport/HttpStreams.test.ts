@@ -238,11 +238,22 @@ describe("the delay before a stream is opened again", () => {
         FastCheck.option(FastCheck.nat({ max: 3_600_000 }), { nil: undefined }),
         (failures, asked) => {
           const delay = StreamRetry.delay(options, failures, asked)
-          assert.isAtLeast(delay ?? 0, Math.max(1000, asked ?? 0))
+          assert.isAtLeast(delay ?? 0, Math.max(failures === 0 && (asked ?? 0) > 0 ? 250 : 1000, asked ?? 0))
           assert.isAtMost(delay ?? 0, Math.max(30_000, asked ?? 0))
         }
       )
     )
+  })
+
+  it("is what the server asks for as long as nothing fails, but for a floor", () => {
+    assert.deepStrictEqual([1, 250, 500, 700].map((asked) => StreamRetry.delay(options, 0, asked)), [
+      250,
+      250,
+      500,
+      700
+    ])
+    assert.strictEqual(StreamRetry.delay(options, 0, undefined), 1000)
+    assert.strictEqual(StreamRetry.delay(options, 1, 500), 1000)
   })
 
   it("does not exist above the ceiling", () => {

@@ -100,6 +100,7 @@ describe("messageReader", () => {
     const sink: Transport.Sink = {
       message: (message) => told.push(message["n"]),
       failed: (id, { _tag }) => told.push(`${_tag} ${id}`),
+      waiting: () => undefined,
       diagnostic: ({ kind }) => told.push(kind),
       ended: () => undefined
     }

@@ -101,14 +101,22 @@ const get = ({ fetch, server }: Options, url: string): Effect.Effect<Got, McpErr
       await response.body?.cancel()
       return response.status >= 500 && response.status !== 502 ? "later" : absent
     },
+    // whoever sends on what it does not know has no description either
     catch: (error) =>
-      OAuthSdk.ofFetch(server, error) ??
+      OAuthSdk.isRedirect(error) ? "sent on" : OAuthSdk.ofFetch(server, error) ??
         new McpError.AuthorizationFailed({ server, reason: "unreachable", detail: "a description cannot be read" })
-  }).pipe(Effect.flatMap((got) =>
-    got === "later"
-      ? new McpError.AuthorizationFailed({ server, reason: "unreachable", detail: "the description is not there now" })
-      : Effect.succeed(got)
-  ))
+  }).pipe(
+    Effect.catchAll((error) => error === "sent on" ? Effect.succeed(absent) : Effect.fail(error)),
+    Effect.flatMap((got) =>
+      got === "later"
+        ? new McpError.AuthorizationFailed({
+          server,
+          reason: "unreachable",
+          detail: "the description is not there now"
+        })
+        : Effect.succeed(got)
+    )
+  )
 
 const wellKnown = (name: string, { pathname, search }: URL): ReadonlyArray<string> => {
   const path = pathname.endsWith("/") ? pathname.slice(0, -1) : pathname
@@ -160,7 +168,9 @@ const serverOf = (options: Options, issuer: string): Effect.Effect<Server, McpEr
   Effect.gen(function*() {
     const { legacy, metadataUrl, oauth, server } = options
     if (!URL.canParse(issuer)) return yield* metadataFault(server, "the authorization server has no address")
-    const places = metadataUrl === undefined ? oauth.buildDiscoveryUrls(issuer).map(({ url }) => url.href) : [metadataUrl]
+    const places = metadataUrl === undefined
+      ? oauth.buildDiscoveryUrls(issuer).map(({ url }) => url.href)
+      : [metadataUrl]
     for (const at of places) {
       const got = yield* get(options, at)
       if (got._tag === "Absent") continue

@@ -4,7 +4,7 @@
  * @internal
  */
 import * as Either from "effect/Either"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 

@@ -8,6 +8,8 @@ import * as Effect from "effect/Effect"
 import * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
 import type * as Discovery from "./discovery.ts"
+import type { Fetch as GuardedFetch } from "./guardedFetch.ts"
+import { GuardedFetchError } from "./guardedFetchError.ts"
 
 /** @internal */
 export type OAuth = Pick<
@@ -37,7 +39,7 @@ export type ClientInformation = Sdk.OAuthClientInformationMixed
 export type { AddClientAuthentication, DpopKeyPair, DpopSession, OAuthTokens } from "@modelcontextprotocol/client"
 
 /** @internal */
-export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
+export type Fetch = GuardedFetch
 
 /**
  * What was discovered, in the words of the SDK.
@@ -99,14 +101,16 @@ const failure = (
   return ofFetch(server, error) ?? new McpError.AuthorizationFailed({ server, ...otherwise })
 }
 
+/** @internal */
+export const isRedirect = (error: unknown): boolean => error instanceof GuardedFetchError && error.reason === "redirect"
+
 /**
  * What a failure to reach an address means; nothing, if it is another failure.
  *
  * @internal
  */
 export const ofFetch = (server: string, error: unknown): McpError.AuthorizationFailed | undefined => {
-  if (typeof error !== "object" || error === null || !("_tag" in error) || !("reason" in error)) return undefined
-  if (error._tag !== "GuardedFetchError") return undefined
+  if (!(error instanceof GuardedFetchError)) return undefined
   const of = (reason: McpError.AuthorizationFailed["reason"], detail: string) =>
     new McpError.AuthorizationFailed({ server, reason, detail })
   switch (error.reason) {

@@ -4,7 +4,7 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as OAuthSdk from "./oauthSdk.ts"

@@ -25,8 +25,10 @@ import type * as Connector from "../Connector.ts"
 import * as answer from "./answer.ts"
 import * as Deadlines from "./deadlines.ts"
 import { Ending } from "./ending.ts"
+import * as Guests from "./guests.ts"
 import { Handling } from "./handling.ts"
 import type * as Hiding from "./hiding.ts"
+import * as RequestClock from "./requestClock.ts"
 
 /** @internal */
 export type Settled = Either.Either<JsonRpc.JsonObject, McpError.CallError>
@@ -69,10 +71,7 @@ export interface RequestOptions {
 interface Pending {
   readonly method: string
   readonly options: RequestOptions
-  totalAt: number
-  idleAt: number
-  /** Since when a person is asked on behalf of it. */
-  waiting: number | undefined
+  readonly clock: RequestClock.RequestClock
   readonly settle: (settled: Settled) => void
 }
 
@@ -122,14 +121,6 @@ const firstId = 1 << 20
 const lastId = 2 ** 31 - 1
 
 const guestOptions: RequestOptions = { idle: Infinity, total: Infinity, progress: false, cancellable: false }
-
-/** What a guest needs to hear; the rest are for our own readers only. */
-const guestNotifications: ReadonlySet<string> = new Set([
-  "notifications/cancelled",
-  "notifications/progress",
-  "notifications/tasks/status",
-  "notifications/elicitation/complete"
-])
 
 class Engine implements Wire {
   phase: McpError.Phase = "open"
@@ -275,7 +266,7 @@ class Engine implements Wire {
       return settle(Either.left(new McpError.Closed({ server: this.#server, operation: method, outcome: "not-sent" })))
     }
     const now = this.#clock.unsafeCurrentTimeMillis()
-    const pending: Pending = { method, options, idleAt: now + options.idle, totalAt: now + options.total, waiting: undefined, settle }
+    const pending: Pending = { method, options, clock: RequestClock.make(options, now), settle }
     this.#pending.set(id, pending)
     const error = this.#send(
       {
@@ -287,7 +278,7 @@ class Engine implements Wire {
       options.headers
     )
     if (error !== undefined) return this.#settle(id, Either.left(error))
-    this.#deadlines.by(Math.min(pending.idleAt, pending.totalAt))
+    this.#deadlines.by(RequestClock.at(pending.clock))
   }
 
   #send(message: JsonRpc.Message, headers?: Readonly<Record<string, string>>): McpError.CallError | undefined {
@@ -313,31 +304,24 @@ class Engine implements Wire {
   }
 
   #waits(id: JsonRpc.Id, open: boolean): void {
-    const pending = this.#pending.get(id)
-    if (pending === undefined || open === (pending.waiting !== undefined)) return
-    const now = this.#clock.unsafeCurrentTimeMillis()
-    if (pending.waiting === undefined) {
-      pending.waiting = now
-      return
-    }
-    pending.totalAt += now - pending.waiting
-    pending.idleAt = now + pending.options.idle
-    pending.waiting = undefined
-    this.#deadlines.by(Math.min(pending.idleAt, pending.totalAt))
+    const clock = this.#pending.get(id)?.clock
+    if (clock === undefined) return
+    RequestClock.wait(clock, open, this.#clock.unsafeCurrentTimeMillis())
+    this.#deadlines.by(RequestClock.at(clock))
   }
 
   /** Times out what is due; returns when to look again. */
   due(now: number): number {
     let next = Infinity
     for (const [id, pending] of this.#pending) {
-      if (pending.waiting !== undefined) continue
-      if (this.#handling.asking && pending.totalAt > now) pending.idleAt = now + pending.options.idle
-      const at = Math.min(pending.idleAt, pending.totalAt)
+      const { clock } = pending
+      if (this.#handling.asking && clock.totalAt > now) RequestClock.touch(clock, now)
+      const at = RequestClock.at(clock)
       if (at > now) {
         if (at < next) next = at
         continue
       }
-      const kind = pending.totalAt <= now ? "total" : "idle"
+      const kind = RequestClock.over(clock, now)
       this.#tellCancelled(id, `no answer within the ${kind} limit`)
       this.#transport.abandon(id)
       this.#settle(
@@ -414,7 +398,7 @@ class Engine implements Wire {
     if (method === "notifications/progress") {
       if (this.#progressed(params)) return
     }
-    if (guestNotifications.has(method)) this.#guest?.notification(message)
+    if (Guests.hears.has(method)) this.#guest?.notification(message)
     // an SDK gives no answer to what was cancelled
     if (method === "notifications/cancelled") this.#answered(params["requestId"])
     this.announce({ method, params })
@@ -425,7 +409,7 @@ class Engine implements Wire {
     if (typeof token !== "number" && typeof token !== "string") return false
     const pending = this.#pending.get(token)
     if (pending === undefined || !pending.options.progress) return false
-    pending.idleAt = this.#clock.unsafeCurrentTimeMillis() + pending.options.idle
+    RequestClock.touch(pending.clock, this.#clock.unsafeCurrentTimeMillis())
     const onProgress = pending.options.onProgress
     if (onProgress !== undefined && typeof params["progress"] === "number") {
       const { message, progress, total } = params
@@ -459,7 +443,7 @@ class Engine implements Wire {
   #answered(id: unknown): void {
     if (!this.#handling.end(id)) return
     const now = this.#clock.unsafeCurrentTimeMillis()
-    for (const pending of this.#pending.values()) pending.idleAt = now + pending.options.idle
+    for (const { clock } of this.#pending.values()) RequestClock.touch(clock, now)
   }
 
   #refuseRequest(id: JsonRpc.Id, code: number, message: string): void {

@@ -13,9 +13,11 @@ import type * as EventStream from "./eventStream.ts"
 export interface Options {
   /** Never sooner, whatever the server's `retry:` says. */
   readonly floor: Duration.DurationInput
+  /** The delay where the server asks for none. */
+  readonly usual: Duration.DurationInput
   /** A `retry:` above it gives the stream up: coming sooner than asked is not allowed. */
   readonly ceiling: Duration.DurationInput
-  /** The delay doubles with each failure in a row, up to this. */
+  /** The usual delay doubles with each failure in a row, up to this. */
   readonly longest: Duration.DurationInput
   /** A stream that lived shorter and carried nothing has failed. */
   readonly shortLived: Duration.DurationInput
@@ -25,7 +27,8 @@ export interface Options {
 
 /** @internal */
 export const defaults: Options = {
-  floor: "1 second",
+  floor: "250 millis",
+  usual: "1 second",
   ceiling: "1 hour",
   longest: "30 seconds",
   shortLived: "5 seconds",
@@ -46,7 +49,10 @@ export type Follow = (
 export const delay = (options: Options, failures: number, asked: number | undefined): number | undefined => {
   const floor = Duration.toMillis(options.floor)
   if (asked !== undefined && asked > Duration.toMillis(options.ceiling)) return undefined
-  const backoff = Math.min(floor * 2 ** Math.max(0, failures - 1), Math.max(floor, Duration.toMillis(options.longest)))
+  // what went as it should is asked for again when the server says
+  if (failures === 0 && asked !== undefined && asked > 0) return Math.max(floor, asked)
+  const usual = Math.max(floor, Duration.toMillis(options.usual))
+  const backoff = Math.min(usual * 2 ** Math.max(0, failures - 1), Math.max(usual, Duration.toMillis(options.longest)))
   return Math.max(backoff, asked ?? 0)
 }
 
