@@ -39,7 +39,7 @@ const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: strin
   "not-an-object": () => "The entry is not a table: give it a command or a url",
   "missing-name": () => "The entry has no name: give it one",
   "invalid-name": () =>
-    "The name cannot be used: take 1 to 128 characters, no control characters, and no hyphen at its beginning",
+    "The name cannot be used: take 1 to 128 characters, all seen and of one script, without *, and no hyphen at its beginning",
   "reserved-name": () => "The name is reserved: take another one",
   "reserved-key": (at) => `The key ${at} is reserved and can only be there by mistake or malice: remove it`,
   "missing-transport": () => "It is not said how to reach the server: give it a command or a url",
