@@ -103,6 +103,7 @@ export class Screen extends Context.Tag("effect-mcp-runtime/cli/Screen")<Screen,
   readonly columns: number
   readonly isTerminal: boolean
   readonly isInteractive: boolean
+  /** What is typed after a question, which is escaped as all is; nothing if the input ends. */
   readonly ask: (question: string) => Effect.Effect<string | undefined>
   readonly input: (limit: number) => Effect.Effect<string | undefined>
   readonly left: Effect.Effect<void>
@@ -129,6 +130,7 @@ export const defaults: Options = { colour: true, quiet: false }
  */
 export const make = (device: Device, options: Options = defaults): Screen["Type"] => {
   let isShowing = false
+  let questions = 0
   let block: Redrawing.Block | undefined
   const clear = "\r\u001b[K"
   const coloured = { out: options.colour && device.colour.out, err: options.colour && device.colour.err }
@@ -150,7 +152,9 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
       (encoded) => device.write("out", `${Styled.json(encoded, space)}\n`)
     )
   const progress = (line: Line | undefined) => {
-    if (!device.isTerminal.err || options.quiet || block !== undefined || (line === undefined && !isShowing)) return
+    // what is typed after a question stands in the same line
+    const isTaken = block !== undefined || questions > 0
+    if (!device.isTerminal.err || options.quiet || isTaken || (line === undefined && !isShowing)) return
     isShowing = line !== undefined
     device.log(clear + (line === undefined ? "" : Styled.cut(line, device.columns - 1, coloured.err)))
   }
@@ -193,7 +197,12 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
     },
     isTerminal: device.isTerminal.out,
     isInteractive: device.isInteractive,
-    ask: device.ask,
+    ask: (question) =>
+      Effect.suspend(() => {
+        progress(undefined)
+        questions++
+        return device.ask(Styled.render(question, false))
+      }).pipe(Effect.ensuring(Effect.sync(() => questions--))),
     input: device.input,
     left: device.left
   }

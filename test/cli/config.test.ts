@@ -68,6 +68,7 @@ describe("what config says", () => {
         ["then allows commands like npx *"]
       ],
       [{ managedOnly: true }, ["makes the lists of others void"]],
+      [{ requireIdentity: true }, ["allows nothing by its name alone"]],
       [
         { identities: new Map([["db", { _tag: "Fingerprint", fingerprint: "sha256:1" }]]) },
         ["binds the name db to sha256:1"]

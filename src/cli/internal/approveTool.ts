@@ -4,7 +4,6 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as McpError from "../../McpError.ts"
 import * as ToolPins from "../../tools/ToolPins.ts"
@@ -37,7 +36,8 @@ type Decision = typeof ToolApproval.Type["decision"]
 /** Shows what has changed, and asks, or takes the fingerprint of what was shown before for a yes. */
 const decide = (
   one: ToolPins.Quarantined,
-  fingerprint: string | undefined
+  fingerprint: string | undefined,
+  pins: ToolPins.ToolPins["Type"]
 ): Effect.Effect<Decision, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
@@ -63,10 +63,7 @@ const decide = (
       const answer = yield* screen.ask("Use it as it is now? [y/N] ")
       if (!/^y(es)?$/i.test((answer ?? "").trim())) return "refused"
     }
-    // the runtime of this command has them beside it
-    const pins = yield* Effect.serviceOption(ToolPins.ToolPins)
-    if (Option.isNone(pins)) return yield* Effect.dieMessage("a runtime without pins has set a tool aside")
-    yield* pins.value.approve(one.server, one.tool, one.fingerprint)
+    yield* pins.approve(one.server, one.tool, one.fingerprint)
     yield* screen.note([{ text: "approved", style: "good" }, `: ${format(one)}`])
     return "approved"
   })
@@ -82,7 +79,7 @@ export const run = (
       identityOf(ref, discovery) === undefined
         ? Effect.fail(new Usage({ detail: "The tool is to be named with its server.", next: "Write SERVER/TOOL." }))
         : choice(ref, discovery, shared),
-    ({ discovery, runtime, settled }) =>
+    ({ discovery, pins, runtime, settled }) =>
       Effect.gen(function*() {
         const screen = yield* Screen.Screen
         const identity = identityOf(ref, discovery)!
@@ -104,7 +101,7 @@ export const run = (
           })
         }
         if (one === undefined) yield* screen.note(`${format(identity)} is what it was: nobody has to agree to it.`)
-        const decision = one === undefined ? "unneeded" : yield* decide(one, args[0]?.toLowerCase())
+        const decision = one === undefined ? "unneeded" : yield* decide(one, args[0]?.toLowerCase(), pins)
         if (shared.json) {
           yield* screen.json(ToolApproval, {
             ...identity,

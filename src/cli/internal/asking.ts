@@ -53,12 +53,13 @@ const shown = (args: unknown): ReadonlyArray<string> => {
 /**
  * Who is asked where a rule wants it: the person, or nobody.
  *
+ * @param turns - one question at a time
  * @internal
  */
-export const layer = (screen: Screen.Screen["Type"]): Layer.Layer<Approval.Approval> =>
+export const layer = (screen: Screen.Screen["Type"], turns: Effect.Semaphore): Layer.Layer<Approval.Approval> =>
   screen.isInteractive
     ? Approval.layer((request) =>
-      Effect.gen(function*() {
+      turns.withPermits(1)(Effect.gen(function*() {
         const { args, kind, name, server } = request.subject
         yield* screen.err(
           [
@@ -70,6 +71,6 @@ export const layer = (screen: Screen.Screen["Type"]): Layer.Layer<Approval.Appro
           ...(args === undefined ? [] : [[{ text: label("arguments"), style: "weak" }] as const, ...shown(args)])
         )
         return yes(yield* screen.ask("Send it? [y/N] ")) ? { _tag: "Once" as const } : { _tag: "Deny" as const }
-      })
+      }))
     )
     : Approval.layerNobody

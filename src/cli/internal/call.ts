@@ -8,6 +8,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
+import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import type * as ToolResult from "../../tools/ToolResult.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as Application from "../Application.ts"
@@ -82,13 +83,17 @@ const write = (file: string, result: ToolResult.ToolResult) => {
   return Effect.flatMap(contents, (contents) => OutFile.write(file, contents))
 }
 
+/** What a tool asks while it runs is for whoever has called it. */
+const answering = (ref: string, shared: Command.Shared) => (discovery: ConfigDiscovery.Discovery) =>
+  Effect.map(choice(ref, discovery, shared), (one): Application.Choice => ({ ...one, answers: true }))
+
 /** @internal */
 export const run: Command.Program["run"] = (invocation) => {
   const { args: [ref = ""], shared, value } = invocation
   return Effect.flatMap(
     typed(invocation),
     ({ assignments, base }) =>
-      Application.use(shared, (discovery) => choice(ref, discovery, shared), (application) =>
+      Application.use(shared, answering(ref, shared), (application) =>
         Effect.gen(function*() {
           const screen = yield* Screen.Screen
           const found = yield* find(ref, application)

@@ -103,7 +103,7 @@ export const run: Command.Program["run"] = ({ args: [ref = "", ...words], shared
   Effect.flatMap(typed(words), (given) =>
     Application.use(
       shared,
-      (discovery) => Offered.choice(identityOf(ref, discovery)?.server, shared)(discovery),
+      (discovery) => Offered.answering(identityOf(ref, discovery)?.server, shared)(discovery),
       (application) =>
         Effect.gen(function*() {
           const screen = yield* Screen.Screen
