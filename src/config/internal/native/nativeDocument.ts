@@ -60,6 +60,9 @@ export const policy = Schema.Struct({
   allow: optional(Schema.Array(rule).annotations({ description: "Only these servers, if there is any rule." })),
   deny: optional(Schema.Array(rule).annotations({ description: "Not these servers, whatever allows them." })),
   managedOnly: optional(flag("Whether only an administrator's list of what is allowed counts.")),
+  requireIdentity: optional(
+    flag("Whether rules about names alone allow nothing: then each server needs one about its command or url.")
+  ),
   managed_only: optional(older(Schema.Boolean, "`managedOnly`")),
   exclusive: optional(flag("Whether an administrator's file silences all other files.")),
   providers: optional(list("providers", "the hosts whose files may be read."))
