@@ -12,6 +12,7 @@ import type * as Scope from "effect/Scope"
 import * as Node from "./internal/nodeScreen.ts"
 import * as Redrawing from "./internal/redrawing.ts"
 import * as Styled from "./internal/styled.ts"
+import type * as Usage from "./Usage.ts"
 
 /**
  * @since 0.1.0
@@ -105,7 +106,8 @@ export class Screen extends Context.Tag("effect-mcp-runtime/cli/Screen")<Screen,
   readonly isInteractive: boolean
   /** What is typed after a question, which is escaped as all is; nothing if the input ends. */
   readonly ask: (question: string) => Effect.Effect<string | undefined>
-  readonly input: (limit: number) => Effect.Effect<string | undefined>
+  /** All of the standard input; nothing if it is more than so many characters. */
+  readonly input: (limit: number) => Effect.Effect<string | undefined, Usage.Usage>
   readonly left: Effect.Effect<void>
 }>() {}
 

@@ -50,7 +50,7 @@ interface Given {
   readonly bytes: Uint8Array
 }
 
-const typed = (host: string | undefined): Effect.Effect<Given, McpError.ConfigurationError, Screen.Screen> =>
+const typed = (host: string | undefined): Effect.Effect<Given, McpError.ConfigurationError | Usage, Screen.Screen> =>
   Effect.flatMap(Screen.Screen, ({ input }) =>
     Effect.flatMap(input(ConfigFiles.defaults.maxBytes), (text) => {
       const ending = Dialect.find(host ?? "native")?.format ?? "jsonc"

@@ -5,6 +5,7 @@
  * @internal
  */
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -81,6 +82,15 @@ export const make = (runtime: McpRuntime.McpRuntime["Type"]): Latency => {
     )
   }
 }
+
+/**
+ * What was heard since the connections were opened, within an application that is open already.
+ *
+ * @internal
+ */
+export class Heard extends Context.Reference<Heard>()("effect-mcp-runtime/cli/internal/latency/Heard", {
+  defaultValue: (): { readonly latency: Latency | undefined } => ({ latency: undefined })
+}) {}
 
 /** @internal */
 export const format = (milliseconds: number): string =>

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import { createInterface } from "node:readline"
-import type * as ReplLine from "./replLine.ts"
+import type * as Known from "./replKnown.ts"
 
 /** @internal */
 export interface Reading {
@@ -21,7 +21,7 @@ export interface Reading {
 
 /** @internal */
 export interface Open {
-  (complete: (line: string) => ReturnType<typeof ReplLine.completions>): Effect.Effect<Reading, never, Scope.Scope>
+  (complete: (line: string) => ReturnType<typeof Known.completions>): Effect.Effect<Reading, never, Scope.Scope>
 }
 
 const remembered = 1_000

@@ -167,9 +167,10 @@ export const run: Command.Program["run"] = ({ isSet, shared, value }) =>
       (application) =>
         Effect.scoped(Effect.gen(function*() {
           const screen = yield* Screen.Screen
-          const latency = Latency.make(application.runtime)
+          const heard = (yield* Latency.Heard).latency
+          const latency = heard ?? Latency.make(application.runtime)
           if (!isWatching) return yield* once(application, shared, latency)
-          yield* Effect.forkScoped(latency.listen)
+          if (heard === undefined) yield* Effect.forkScoped(latency.listen)
           return yield* screen.redraws && !shared.json
             ? live(application, { every, time }, latency)
             : told(application, shared, { every, time }, latency)
