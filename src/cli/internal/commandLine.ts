@@ -119,19 +119,31 @@ const invocationOf = ({ given }: Split, args: ReadonlyArray<string>): Either.Eit
   })
 }
 
-const tooMany = (command: Command.Command, args: ReadonlyArray<string>): Usage | undefined => {
+/**
+ * What explains the program, or a command of it, from outside.
+ *
+ * @internal
+ */
+export const outside = (command?: string): string =>
+  command === undefined ? "See mcp-runtime --help." : `See mcp-runtime ${command} --help.`
+
+const tooMany = (
+  command: Command.Command,
+  args: ReadonlyArray<string>,
+  help: typeof outside
+): Usage | undefined => {
   const missing = command.args.filter(({ required }) => required)[args.length]
   if (missing !== undefined) {
     return new Usage({
       detail: `The command "${command.name}" needs ${missing.name.toUpperCase()}: ${missing.about}`,
-      next: `See mcp-runtime ${command.name} --help.`
+      next: help(command.name)
     })
   }
   const takesAll = command.args.some(({ repeated }) => repeated === true)
   const extra = takesAll ? undefined : args[command.args.length]
   return extra === undefined ? undefined : new Usage({
     detail: `The command "${command.name}" does not know what to do with ${quote(extra)}.`,
-    next: `See mcp-runtime ${command.name} --help.`
+    next: help(command.name)
   })
 }
 
@@ -144,7 +156,8 @@ const nameIn = (argv: ReadonlyArray<string>, options: ReadonlyArray<Command.Opti
 /** @internal */
 export const parse = (
   argv: ReadonlyArray<string>,
-  commands: ReadonlyArray<Command.Command>
+  commands: ReadonlyArray<Command.Command>,
+  help = outside
 ): Either.Either<Parsed, Usage> => {
   const always = [...sharedOptions, ...builtInOptions]
   const name = nameIn(argv, [...always, ...commands.flatMap(({ options }) => options)])
@@ -152,7 +165,7 @@ export const parse = (
   if (name !== undefined && name !== "help" && command === undefined) {
     return fail(
       `There is no command ${quote(name)}.`,
-      suggestion(nearest(name, commands.map((one) => one.name))) ?? "See mcp-runtime --help."
+      suggestion(nearest(name, commands.map((one) => one.name))) ?? help()
     )
   }
   return Either.flatMap(split(argv, [...always, ...(command?.options ?? [])]), (read) => {
@@ -163,14 +176,14 @@ export const parse = (
     if (name === "help") {
       const about = commands.find((one) => one.name === words[1])
       return words[1] !== undefined && about === undefined
-        ? parse([words[1]], commands)
+        ? parse([words[1]], commands, help)
         : Either.right<Parsed>({ _tag: "Help", command: about, isAsked: true })
     }
     if (given.has("help") || command === undefined) {
       return Either.right<Parsed>({ _tag: "Help", command, isAsked: given.has("help") })
     }
     const args = words.slice(1)
-    const wrong = tooMany(command, args)
+    const wrong = tooMany(command, args, help)
     return wrong === undefined
       ? Either.map(invocationOf(read, args), (invocation): Parsed => ({ _tag: "Run", command, invocation }))
       : Either.left(wrong)

@@ -116,7 +116,7 @@ const typed = (root: JsonRpc.JsonObject, field: Field, text: string): Either.Eit
   const assignments = words.map((value) => ({ key: name, kind: "text", value, isFile: false }) as const)
   const whole = { ...root, properties: Object.fromEntries([[name, schema]]), required: [] }
   return Either.mapBoth(Arguments.build(whole, assignments), {
-    onLeft: ({ detail }) => detail,
+    onLeft: () => `It has to be ${field.kind}.`,
     onRight: (args) => args[name] ?? null
   })
 }

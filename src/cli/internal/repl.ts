@@ -34,7 +34,8 @@ const piped: Effect.Effect<Reading, Usage, Screen.Screen> = Effect.gen(function*
   const input = yield* screen.input(most)
   if (input === undefined) return yield* new Usage({ detail: "The standard input is too large." })
   const left = input.split(/\r?\n/)
-  return { next: () => Effect.sync(() => left.shift()), interrupted: Effect.never }
+  const next = () => Effect.sync(() => left.shift())
+  return { next, ask: next, interrupted: Effect.never }
 })
 
 const all = ReplCommands.all
@@ -46,12 +47,14 @@ const help = Effect.flatMap(Screen.Screen, (screen) =>
     ["  ", { text: "exit".padEnd(12), style: "strong" }, "End it, as Ctrl-D does."]
   ))
 
+const explained = (command?: string): string => command === undefined ? "Write help." : `Write help ${command}.`
+
 const ran = (
   words: ReadonlyArray<string>
 ): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    const parsed = yield* CommandLine.parse(words, all)
+    const parsed = yield* CommandLine.parse(words, all, explained)
     switch (parsed._tag) {
       case "Run": {
         const { run } = yield* Effect.promise(parsed.command.load)
@@ -107,7 +110,7 @@ const within = (screen: Screen.Screen["Type"], reading: Reading): Screen.Screen[
     Effect.suspend(() => {
       screen.progress(undefined)
       // Ctrl-C leaves a question as it leaves a command
-      return Effect.raceFirst(reading.next(UntrustedText.escape(question)), Effect.as(reading.interrupted, undefined))
+      return Effect.raceFirst(reading.ask(UntrustedText.escape(question)), Effect.as(reading.interrupted, undefined))
     }),
   input: () =>
     Effect.fail(new Usage({ detail: "The lines come from the standard input, and nothing else does.", next: instead })),

@@ -47,6 +47,9 @@ export interface Column {
 
 const least = 10
 
+/** The last column is cut before another is left out for it, but not to less than this. */
+const enough = 30
+
 /**
  * The same with columns that may be left out, and the first of them cut once that does not help.
  *
@@ -60,7 +63,11 @@ export const narrowed = (
   const widths = header.map(({ title }, at) =>
     Math.max(width(title), ...rows.map((row) => width(textOf(row[at] ?? ""))))
   )
-  const total = (kept: ReadonlyArray<number>) => kept.reduce((sum, at) => sum + widths[at]! + gap, -gap)
+  const total = (kept: ReadonlyArray<number>) =>
+    kept.reduce(
+      (sum, at, nth) => sum + (nth === kept.length - 1 ? Math.min(widths[at]!, enough) : widths[at]! + gap),
+      0
+    )
   let kept = header.map((_, at) => at)
   while (total(kept) > columns) {
     const next = kept.reduce<number | undefined>(
