@@ -90,7 +90,19 @@ const withBase = (code, bases) => {
   return base === undefined || !bases.has(base) ? code : code.replace(base, brief(bases.get(base)))
 }
 
-const exported = (text) => {
+/** So many lines of a declaration are more than its source says. */
+const longest = 40
+
+/** The statements that make a constant: those that are spread into it, by their names, and then its own. */
+const sourceOf = (path, name) => {
+  const source = readFileSync(join(root, "src", `${path}.ts`), "utf8")
+  const pattern = new RegExp(`^(?:export )?(const ${name} = [\\s\\S]*?)\\n(?=\\n|export |const )`, "m")
+  const code = pattern.exec(source)?.[1]
+  if (code === undefined) return []
+  return [...Array.from(code.matchAll(/\.\.\.(\w+)/g), ([, part]) => part).flatMap((part) => sourceOf(path, part)), code]
+}
+
+const exported = (path, text) => {
   const all = statements(text)
   const bases = new Map(all.flatMap(({ code }) => {
     const base = /^declare const (\w+_base): ([\s\S]*)$/.exec(code)
@@ -100,8 +112,11 @@ const exported = (text) => {
     if (!code.startsWith("export ") || code === "export {}" || doc.isInternal) return []
     const shown = withBase(code, bases).replace(/^export (declare )?/, "").replace(/ \{\s*\}$/, "")
     const name = /^(?:abstract )?(?:const|let|function|class|interface|type|namespace) (\w+)/.exec(shown)?.[1]
+    const written = name !== undefined && shown.startsWith("const ") && shown.split("\n").length > longest
+      ? sourceOf(path, name)
+      : []
     const from = /^(?:\*|(?:type )?\{[^}]*\}) from "(.*)\.ts"/.exec(shown)?.[1]
-    return [{ name, shown, from, ...doc }]
+    return [{ name, shown: written.at(-1) ?? shown, parts: written.slice(0, -1), from, ...doc }]
   })
 }
 
@@ -122,7 +137,7 @@ const sentence = (text) => text.replaceAll(/\s*\n\s*/g, " ")
 const titled = (path) => path.split("/").at(-1)
 
 const page = (path, text, indexed) => {
-  const exports = exported(text)
+  const exports = exported(path, text)
   const title = titled(path)
   const byPath = `import * as ${title} from "effect-mcp-runtime/${path}"`
   const lines = [
@@ -149,9 +164,13 @@ const page = (path, text, indexed) => {
     groups.set(category, [...groups.get(category) ?? [], one])
   }
   for (const category of [...groups.keys()].toSorted(byWeight)) {
-    const shown = groups.get(category).map(({ about, shown }) =>
-      about === "" ? shown : `${about.split("\n").map((line) => `// ${line}`.trimEnd()).join("\n")}\n${shown}`
-    )
+    const parts = new Set()
+    const shown = groups.get(category).flatMap((one) => {
+      const fresh = one.parts.filter((part) => !parts.has(part))
+      for (const part of fresh) parts.add(part)
+      const about = one.about.split("\n").map((line) => `// ${line}`.trimEnd()).join("\n")
+      return [...fresh, one.about === "" ? one.shown : `${about}\n${one.shown}`]
+    })
     lines.push("", `## ${category}`, "", "```ts", shown.join("\n\n"), "```")
   }
   return `${lines.join("\n")}\n`
