@@ -338,7 +338,7 @@ describe("the command line", patient, () => {
 
   it("tells whose work is in the bundle", () => {
     const notices = readFileSync(join(consumer, "node_modules/effect-mcp-runtime/dist/bin/LICENSES.txt"), "utf8")
-    for (const name of ["effect", "@effect/cli", "@modelcontextprotocol/client", "yaml"]) {
+    for (const name of ["effect", "@effect/cli", "@modelcontextprotocol/client", "js-yaml"]) {
       assert.match(notices, new RegExp(`^${name} \\d+\\.`, "m"))
     }
   })

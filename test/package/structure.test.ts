@@ -112,7 +112,7 @@ describe("every module of src", () => {
       [/^@effect\/ai(\/|$)/, /^agent\/AiToolkit\.ts$/],
       [/^(ai|@ai-sdk\/.*)(\/|$)/, /^agent\/AiSdk\.ts$/],
       [/^@langchain\//, /^agent\/LangChain\.ts$/],
-      [/^(smol-toml|yaml)/, /^config\/internal\//],
+      [/^(smol-toml|js-yaml)/, /^config\/internal\//],
       [/^gpt-tokenizer/, /^safety\/internal\/tiktoken\.ts$/]
     ]
     const faults = each((source) =>
