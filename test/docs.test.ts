@@ -12,7 +12,9 @@ import * as ExitCode from "../src/cli/ExitCode.ts"
 import { parse } from "../src/cli/internal/commandLine.ts"
 import { sharedOptions } from "../src/cli/internal/sharedOptions.ts"
 import * as ConfigFile from "../src/config/ConfigFile.ts"
-import { root, run } from "./package/project.ts"
+import * as Dialect from "../src/config/Dialect.ts"
+import * as ReconnectPolicy from "../src/resilience/ReconnectPolicy.ts"
+import { root, run, sources } from "./package/project.ts"
 import { type Block, commands, documents, leadsSomewhere } from "./support/markdown.ts"
 
 const folder = fileURLToPath(root)
@@ -155,6 +157,28 @@ describe("the documents", () => {
   it("link to what is there", () => {
     for (const { links, name } of documents) {
       for (const link of links) assert.isTrue(leadsSomewhere(link), `${name} links to ${link}`)
+    }
+  })
+
+  it("name every host, event, status, metric, preset and inherited variable that there is", () => {
+    const textOf = (name: string) => documents.find((document) => document.name === name)!.text
+    const named = (path: string, pattern: RegExp) =>
+      Array.from(sources.find((source) => source.path === path)!.text.matchAll(pattern), ([, name]) => name!)
+    const all: ReadonlyArray<readonly [page: string, names: ReadonlyArray<string>, least: number]> = [
+      ["docs/configure.md", Dialect.all.map(({ host }) => host).filter((host) => host !== "native"), 40],
+      [
+        "docs/configure.md",
+        named("internal/childEnvironment.ts", /^ {2}"(HOME|LANG|LOGNAME|SHELL|TERM|TMPDIR|TZ|USER)"/gm),
+        8
+      ],
+      ["docs/observability.md", named("McpEvent.ts", /^ {2}([A-Z]\w+): \{/gm), 25],
+      ["docs/observability.md", named("observability/internal/instruments.ts", /"(mcp\.(?!server|method)[\w.]+)"/g), 9],
+      ["docs/lifecycle.md", named("connection/ServerStatus.ts", /^ {2}([A-Z]\w+): \{/gm), 9],
+      ["docs/resilience.md", Object.keys(ReconnectPolicy.schedules), 4]
+    ]
+    for (const [page, names, least] of all) {
+      assert.isAtLeast(names.length, least, page)
+      for (const name of names) assert.include(textOf(page), `\`${name}\``, page)
     }
   })
 
