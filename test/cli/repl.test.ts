@@ -175,7 +175,7 @@ describe("repl", () => {
                 completed.push(...complete("to")[0], ...complete("call mine/e")[0])
                 return lines.shift()
               }),
-            ask: () => Effect.succeed(undefined),
+            ask: () => Effect.as(Effect.void, undefined),
             // pressed once, while the first call runs
             interrupted: Effect.flatMap(Deferred.isDone(pressed), (isDone) =>
               isDone ? Effect.never : Effect.zipRight(

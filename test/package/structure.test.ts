@@ -106,7 +106,7 @@ describe("every module of src", () => {
       [/^@modelcontextprotocol\/sdk/, /^(connection\/(SdkConnector\.ts|internal\/sdk\w*\.ts)|demo\/)/],
       [/^@modelcontextprotocol\/server/, /^$/],
       [/^@effect\/platform-node/, /^(cli|node|demo)\//],
-      [/^@effect\/cli/, /^cli\/internal\/completions\.ts$/],
+      [/^@effect\/cli/, /^cli\/internal\/(completions|wizard)\.ts$/],
       [/^ws$/, /^transport\/(WebSocketTransport\.ts|internal\/)/],
       [/^(ajv|re2js)/, /^tools\//],
       [/^@effect\/ai(\/|$)/, /^agent\/AiToolkit\.ts$/],

@@ -14,7 +14,7 @@ import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 import { nearest } from "./nearest.ts"
 import { choice, identityOf, reasonOf } from "./toolFound.ts"
-import { format } from "./toolRef.ts"
+import { format, spelled } from "./toolRef.ts"
 
 /**
  * The document of `approve --tool --json`.
@@ -42,7 +42,7 @@ const decide = (
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     yield* screen.err(
-      [{ text: format(one), style: "strong" }, " is not what it was:"],
+      [{ text: spelled(one), style: "strong" }, " is not what it was:"],
       ...ToolPins.render(one.changes).map((line) => `  ${line}`),
       [{ text: "  fingerprint: ", style: "weak" }, one.fingerprint]
     )
@@ -64,7 +64,7 @@ const decide = (
       if (!/^y(es)?$/i.test((answer ?? "").trim())) return "refused"
     }
     yield* pins.approve(one.server, one.tool, one.fingerprint)
-    yield* screen.note([{ text: "approved", style: "good" }, `: ${format(one)}`])
+    yield* screen.note([{ text: "approved", style: "good" }, `: ${spelled(one)}`])
     return "approved"
   })
 
@@ -100,7 +100,7 @@ export const run = (
             suggestions: nearest(identity.tool, names)
           })
         }
-        if (one === undefined) yield* screen.note(`${format(identity)} is what it was: nobody has to agree to it.`)
+        if (one === undefined) yield* screen.note(`${spelled(identity)} is what it was: nobody has to agree to it.`)
         const decision = one === undefined ? "unneeded" : yield* decide(one, args[0]?.toLowerCase(), pins)
         if (shared.json) {
           yield* screen.json(ToolApproval, {

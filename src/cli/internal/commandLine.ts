@@ -1,5 +1,7 @@
 /**
- * Reads what was typed. One pass, no guesses: what is not known is an error that says what comes near.
+ * Reads what was typed. One pass, no guesses: what is not known is an error that says what comes near. The parser of
+ * @effect/cli would take `--timeot 3` for arguments of the tool that is called, and costs half as much again as all of
+ * `--help`; what it does better, completions and questions, is loaded when it is wanted.
  *
  * @internal
  */
@@ -130,9 +132,11 @@ export const outside = (command?: string): string =>
 const tooMany = (
   command: Command.Command,
   args: ReadonlyArray<string>,
+  given: Split["given"],
   help: typeof outside
 ): Usage | undefined => {
-  const missing = command.args.filter(({ required }) => required)[args.length]
+  const missing =
+    command.args.filter(({ required, unless }) => required && (unless === undefined || !given.has(unless)))[args.length]
   if (missing !== undefined) {
     return new Usage({
       detail: `The command "${command.name}" needs ${missing.name.toUpperCase()}: ${missing.about}`,
@@ -183,7 +187,7 @@ export const parse = (
       return Either.right<Parsed>({ _tag: "Help", command, isAsked: given.has("help") })
     }
     const args = words.slice(1)
-    const wrong = tooMany(command, args, help)
+    const wrong = tooMany(command, args, given, help)
     return wrong === undefined
       ? Either.map(invocationOf(read, args), (invocation): Parsed => ({ _tag: "Run", command, invocation }))
       : Either.left(wrong)

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as Shape from "./schemaShape.ts"
-import { format } from "./toolRef.ts"
+import { spelled } from "./toolRef.ts"
 
 /** @internal */
 export interface Known {
@@ -32,7 +32,7 @@ export const of = (
     servers: discovery.servers.map(({ name }) => name),
     tools: new Map(
       tools.map(({ server, tool }) => [
-        format({ server, tool: tool.name }),
+        spelled({ server, tool: tool.name }),
         Shape.parameters(tool.inputSchema).map(({ name }) => name)
       ])
     )
