@@ -5,7 +5,6 @@
  *
  * @since 0.1.0
  */
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as Path from "@effect/platform/Path"
 import * as Context from "effect/Context"
@@ -14,20 +13,19 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
-import * as ConfigFiles from "../config/ConfigFiles.ts"
 import * as Limits from "../config/Limits.ts"
 import * as Trust from "../config/Trust.ts"
 import * as McpError from "../McpError.ts"
-import * as McpEvent from "../McpEvent.ts"
+import type * as McpEvent from "../McpEvent.ts"
 import * as McpRuntime from "../McpRuntime.ts"
 import * as NodeMcpRuntime from "../node/NodeMcpRuntime.ts"
-import * as NodeTrust from "../node/NodeTrust.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
 import * as HostEnvironment from "../transport/HostEnvironment.ts"
 import type * as Command from "./Command.ts"
 import * as Asking from "./internal/asking.ts"
 import * as Eliciting from "./internal/eliciting.ts"
 import { narrowed } from "./internal/narrowed.ts"
+import * as NarrowedDiscovery from "./internal/narrowedDiscovery.ts"
 import { nearest } from "./internal/nearest.ts"
 import * as Place from "./internal/place.ts"
 import * as Screen from "./Screen.ts"
@@ -110,8 +108,6 @@ const files = Effect.fnUntraced(function*(shared: Command.Shared) {
   }
 })
 
-const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
-
 const here = Effect.gen(function*() {
   const path = yield* Path.Path
   const { variables } = yield* HostEnvironment.HostEnvironment
@@ -144,23 +140,19 @@ const tell = (shared: Command.Shared, { issues, servers }: ConfigDiscovery.Disco
     }
   })
 
+/** What a runtime stands on. */
+type Ground = ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents | Trust.Trust
+
 const looking = <A, E, R>(
   shared: Command.Shared,
-  use: (found: Found) => Effect.Effect<A, E, R>
+  use: (found: Found, ground: Context.Context<Ground>) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  Effect.flatMap(Effect.all([filesOf(shared), here]), ([config, near]) => {
-    const found = ConfigDiscovery.layerFiles(config).pipe(
-      Layer.provide(ConfigFiles.layer),
-      Layer.provideMerge(NodeTrust.layer()),
-      Layer.provide(platform),
-      Layer.provide(McpEvent.layer)
-    )
-    return Effect.gen(function*() {
-      const { discover } = yield* ConfigDiscovery.ConfigDiscovery
-      const trust = yield* Trust.Trust
-      return yield* use({ discovery: yield* discover, trust, near })
-    }).pipe(Effect.provide(found))
-  })
+  Effect.flatMap(Effect.all([filesOf(shared), here]), ([config, near]) =>
+    Effect.gen(function*() {
+      const ground = yield* Effect.context<Ground>()
+      const discovery = yield* Context.get(ground, ConfigDiscovery.ConfigDiscovery).discover
+      return yield* use({ discovery, trust: Context.get(ground, Trust.Trust), near }, ground)
+    }).pipe(Effect.provide(NodeMcpRuntime.layerDiscovery({ config }))))
 
 /**
  * What is there, whatever is wrong with it: for commands that show just that.
@@ -277,21 +269,31 @@ const opened = <A, E, R>(
   choose: (found: ConfigDiscovery.Discovery) => Effect.Effect<Choice, E, R>,
   body: (application: Application) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | Command.Failure, R | Screen.Screen> =>
-  find(shared, ({ discovery, near, trust }) =>
+  looking(shared, ({ discovery, near, trust }, ground) =>
     Effect.gen(function*() {
+      yield* tell(shared, discovery)
       const screen = yield* Screen.Screen
-      const config = yield* filesOf(shared)
       const choice = yield* choose(discovery)
       const names = yield* wantedOf(choice, shared, discovery)
-      if (choice.consent === true && names !== undefined) yield* Asking.consent(trust, names)
+      const found = Context.get(ground, ConfigDiscovery.ConfigDiscovery)
+      // what was shown is what is started, unless somebody has just agreed to more
+      if (choice.consent === true && names !== undefined && (yield* Asking.consent(trust, names))) yield* found.discover
       const turns = yield* Effect.makeSemaphore(1)
       const asking = Asking.layer(screen, turns)
-      const layer = NodeMcpRuntime.layerConfigured({
-        config: { ...config, hide: names === undefined ? {} : { where: ({ name }) => !names.has(name) } },
+      const layer = NodeMcpRuntime.layerDiscovered({
         follow: choice.follow === true,
         logs: shared.verbose,
         replace: choice.answers === true ? Layer.merge(asking, Eliciting.layer(screen, discovery, turns)) : asking
-      }).pipe(Layer.provide(limits(shared)))
+      }).pipe(
+        Layer.provide(limits(shared)),
+        Layer.provideMerge(Layer.succeedContext(
+          Context.add(
+            ground,
+            ConfigDiscovery.ConfigDiscovery,
+            names === undefined ? found : NarrowedDiscovery.narrowed(found, names)
+          )
+        ))
+      )
       return yield* Effect.gen(function*() {
         const runtime = yield* McpRuntime.McpRuntime
         const { current } = yield* ConfigDiscovery.ConfigDiscovery

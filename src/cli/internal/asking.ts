@@ -22,23 +22,27 @@ export const candidate = (one: Trust.Candidate): ReadonlyArray<Screen.Line> =>
   ])
 
 /**
- * Shows each of these servers that waits for somebody, and approves those that are agreed to.
+ * Shows each of these servers that waits for somebody, and approves those that are agreed to: whether there were any.
  *
  * @internal
  */
 export const consent = (
   trust: Trust.Trust["Type"],
   names: ReadonlySet<string>
-): Effect.Effect<void, McpError.NotFound | McpError.TrustNotKept, Screen.Screen> =>
+): Effect.Effect<boolean, McpError.NotFound | McpError.TrustNotKept, Screen.Screen> =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    if (!screen.isInteractive) return
+    let hasAgreed = false
+    if (!screen.isInteractive) return hasAgreed
     for (const one of yield* trust.pending) {
       if (!names.has(one.server)) continue
       const since = one.why === "new" ? "wants to be started for the first time" : "is not what was agreed to"
       yield* screen.err([{ text: one.server, style: "strong" }, ` ${since}:`], ...candidate(one))
-      if (yes(yield* screen.ask("Start it, now and from now on? [y/N] "))) yield* trust.approve(one.fingerprint)
+      if (!yes(yield* screen.ask("Start it, now and from now on? [y/N] "))) continue
+      yield* trust.approve(one.fingerprint)
+      hasAgreed = true
     }
+    return hasAgreed
   })
 
 /** What will be sent is long sometimes; its end may matter most. */
