@@ -87,7 +87,7 @@ const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: strin
   "duplicate-name": (at) => `Two servers are called ${at}, and the last one counts: rename one`,
   "env-dropped": (at) =>
     `${at} makes programs load other code, or trust others, and is left out: set it in a file of your own`,
-  "wrong-root-key": (at, host) => `${host} does not look for servers under ${at}: rename that key`,
+  "wrong-root-key": (at) => `Servers stand under ${at}, which is the key of another host: rename it`,
   "empty-file": () => "The file is empty: add servers or remove it",
   "no-servers": () => "There are no servers in the file: put them under the root key of its host",
   "bom-stripped": () => "The file begins with a byte order mark, which some hosts refuse: save it without one",
