@@ -25,7 +25,7 @@ describe("the help", () => {
       for (const { name, summary } of Commands.all) {
         const at = lines.findIndex((line) => line.trimStart().split(/\s{2,}/)[0] === name)
         assert.notStrictEqual(at, -1, name)
-        assert.include(lines.slice(at).join(" "), summary.split(" ")[0])
+        assert.include(lines.slice(at).join(" "), summary.split(" ")[0]!)
       }
       for (const { name } of [...sharedOptions, ...builtInOptions]) assert.include(lines.join("\n"), `--${name}`)
       for (const line of lines) assert.isAtMost(line.length, columns, line)
