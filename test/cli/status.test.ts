@@ -193,6 +193,8 @@ describe("status", () => {
       const { exit, text } = yield* follow(at, ["status", "--watch"], isEnough)
       assert.isTrue(exit._tag === "Failure")
       assert.match(text, /^\d\d:\d\d:\d\d \S+ /)
+      // it failed once, and nothing that is older is told after that
+      assert.lengthOf(text.match(/ dead connecting/g) ?? [], 1)
       const written = yield* follow(
         at,
         ["status", "--watch", "--json"],

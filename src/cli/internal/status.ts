@@ -145,10 +145,11 @@ const told = (
         }
       })
     if ((yield* runtime.servers).length === 0) yield* nothing
+    // an element of `status` may have waited until it is older than what was told last: it only says when to look
     yield* Stream.merge(
-      runtime.status,
-      Stream.mapEffect(Stream.tick(every), () => Effect.zipRight(latency.measure, runtime.servers))
-    ).pipe(Following.until(time), Stream.runForEach(tell))
+      Stream.as(runtime.status, undefined),
+      Stream.mapEffect(Stream.tick(every), () => latency.measure)
+    ).pipe(Following.until(time), Stream.runForEach(() => Effect.flatMap(runtime.servers, tell)))
     return ExitCode.ok
   })
 
