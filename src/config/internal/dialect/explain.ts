@@ -103,6 +103,13 @@ const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: strin
   "visible-secret": (at) => `What stands in ${at} looks like a secret that all processes can see: use a variable`
 }
 
+/**
+ * A key as it is told: one that has its value in it, as where a line for a shell was put in, without that.
+ *
+ * @internal
+ */
+export const shownKey = (key: string): string => key.replace(/([=:]).+$/s, "$1…")
+
 const shown = (text: string): string => UntrustedText.excerpt(text, 128)
 
 /**
@@ -111,13 +118,13 @@ const shown = (text: string): string => UntrustedText.excerpt(text, 128)
  * @internal
  */
 export const reason = (kind: ConfigIssue.Kind, host: string, at: string | undefined): string => {
-  const sentence = sentences[kind](at === undefined || at === "" ? "one of its fields" : at, host)
+  const sentence = sentences[kind](at === undefined || at === "" ? "one of its fields" : shownKey(at), host)
   return sentence.slice(0, 1).toLowerCase() + sentence.slice(1)
 }
 
 /** @internal */
 export const explain = (kind: ConfigIssue.Kind, { at, detail, host, server }: About): string => {
-  const what = sentences[kind](at === undefined || at === "" ? "one of its fields" : shown(at), shown(host))
+  const what = sentences[kind](at === undefined || at === "" ? "one of its fields" : shown(shownKey(at)), shown(host))
   const whose = server === undefined ? "" : `Server "${shown(server)}": `
   return `${whose}${what}${detail === undefined || detail === "" ? "" : ` (${shown(detail)})`}.`
 }
