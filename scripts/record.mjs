@@ -1,5 +1,5 @@
-// Takes pictures of the command line for the README: `npm run record`. The program runs for real, in a terminal of
-// 100 columns that tmux draws, over servers that work, break and are missing; `svg.mjs` makes an image of the screen.
+// Takes pictures of the command line for the README: `npm run record`. The program runs for real, in a terminal that tmux
+// draws, over servers that work, break and are missing; `svg.mjs` makes an image of the screen.
 // It needs tmux, and leaves nothing behind but the images in `docs/assets`.
 import { execFile } from "node:child_process"
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises"
@@ -14,7 +14,6 @@ import { render } from "./svg.mjs"
 
 const exec = promisify(execFile)
 const root = fileURLToPath(new URL("..", import.meta.url))
-const columns = 100
 const lines = 50
 const work = await realpath(await mkdtemp(join(tmpdir(), "mcp-record-")))
 const home = join(work, "home")
@@ -28,7 +27,7 @@ const path = [...new Set([dirname(process.execPath), "/usr/bin", "/bin"])].join(
 const variables = [`PATH=${path}`, `HOME=${home}`, "TERM=screen-256color", "LANG=C.UTF-8"]
 
 /** Runs a command until its screen is as it should be, and gives the screen. Then it is ended, as Ctrl-C does it. */
-const screen = async (args, isReady) => {
+const screen = async (args, columns, isReady) => {
   const program = ["env", "-i", ...variables, process.execPath, join(work, "bin/mcp-runtime.cjs"), ...args]
   const size = ["-x", String(columns), "-y", String(lines)]
   // the shell is there so that a screen outlives the program that has drawn it
@@ -82,12 +81,14 @@ try {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await mkdir(join(work, "project/.git"), { recursive: true })
   const servers = (entries) =>
-    writeFile(join(folder, "mcp-client.json"), JSON.stringify({ servers: entries }), { mode: 0o600 })
-  const assets = join(root, "docs/assets")
-  await mkdir(assets, { recursive: true })
-  const save = async (name, command, text) => {
-    await writeFile(join(assets, `${name}.svg`), render(text, { columns, command }))
-    console.log(`docs/assets/${name}.svg`)
+    writeFile(join(folder, "mcp-client.json"), JSON.stringify({ mcpServers: entries }), { mode: 0o600 })
+  await mkdir(join(root, "docs/assets"), { recursive: true })
+  /** Shows a command on a terminal of so many columns, as soon as its screen is this. */
+  const record = async (args, columns, isReady) => {
+    const text = await screen(args, columns, isReady)
+    const file = `docs/assets/${args[0]}.svg`
+    await writeFile(join(root, file), render(text, { columns, command: ["mcp-runtime", ...args].join(" ") }))
+    console.log(file)
   }
 
   const issues = { url: `http://127.0.0.1:${guarded.address().port}/mcp` }
@@ -97,10 +98,10 @@ try {
     demo: { command: "node", args: [demo] },
     issues,
     notes,
-    noisy: node("console.log('Listening on 3000'); process.stdin.resume()")
+    // nobody listens at this port
+    search: { url: "http://127.0.0.1:9/mcp" }
   })
-  const isDoctored = (text) => /^\d+ well, \d+ ill$/m.test(text)
-  await save("doctor", "mcp-runtime doctor --timeout 3s", await screen(["doctor", "--timeout", "3s"], isDoctored))
+  await record(["doctor"], 120, (text) => /^\d+ well, \d+ ill$/m.test(text))
 
   await servers({
     demo: { command: "node", args: [demo] },
@@ -108,12 +109,8 @@ try {
     issues,
     notes
   })
-  const isWatched = (text) => /^demo +connected .*[▁-█]{8}/m.test(text) && /^flaky +reconnecting /m.test(text)
-  await save(
-    "status",
-    "mcp-runtime status --watch --every 1s",
-    await screen(["status", "--watch", "--every", "1s"], isWatched)
-  )
+  const isTelling = (text) => /^demo +connected .*[▁-█]{8}/m.test(text) && /^flaky +reconnecting /m.test(text)
+  await record(["status", "--watch", "--every", "1s"], 100, isTelling)
 } finally {
   guarded.close()
   await tmux("kill-server").catch(() => undefined)

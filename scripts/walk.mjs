@@ -107,6 +107,7 @@ const packed = async () => {
   isPacked = true
   await step("(npm pack, for a registry of this walk)", run("npm", ["pack", "--pack-destination", work], clone))
   const file = (await readdir(work)).find((name) => name.endsWith(".tgz"))
+  if (file === undefined) throw new Error("there is no package to go on with")
   await registry.add(JSON.parse(await readFile(join(clone, "package.json"), "utf8")), join(work, file))
 }
 
@@ -162,9 +163,11 @@ try {
   await programs(blocks.filter(({ language }) => language === "ts"))
   const processes = await left()
   say(processes.length === 0, "", 0, processes.length === 0 ? "(nothing is left running)" : processes.join("\n"))
-  console.log(failed === 0 ? "the README works as it is printed" : `${failed} of the steps failed`)
+} catch (error) {
+  say(false, "", 0, error instanceof Error ? error.message : String(error))
 } finally {
   registry.close()
   await rm(work, { recursive: true, force: true })
 }
+console.log(failed === 0 ? "the README works as it is printed" : `${failed} of the steps failed`)
 process.exitCode = failed === 0 ? 0 : 1

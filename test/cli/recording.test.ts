@@ -95,7 +95,7 @@ describe("the images of the README", () => {
       const file = new URL(`docs/assets/${name}.svg`, root)
       assert.isTrue(existsSync(file))
       const svg = readFileSync(file, "utf8")
-      assert.match(svg, new RegExp(`<title>mcp-runtime ${name} .*</title>`))
+      assert.match(svg, new RegExp(`<title>mcp-runtime ${name}\\b.*</title>`))
       assert.include(svg, words)
       // nothing of the machine that they were taken on
       assert.notMatch(svg, /\/root|\/home|\/tmp|\/Users/)
