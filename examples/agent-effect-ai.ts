@@ -16,7 +16,10 @@ const demo = ServerConfig.stdio({
   args: [fileURLToPath(import.meta.resolve("effect-mcp-runtime/demo/DemoServer"))]
 })
 
-/** In the place of a real model: it makes three calls, and then repeats what it was told. */
+/**
+ * In the place of a real model, for which `@effect/ai-openai` or `@effect/ai-anthropic` has a Layer: it makes three calls,
+ * and then repeats what it was told.
+ */
 const model = LanguageModel.make({
   streamText: () => Stream.empty,
   generateText: ({ prompt, tools }) => {

@@ -5,26 +5,27 @@
  *
  * @since 0.1.0
  */
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as Path from "@effect/platform/Path"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
-import * as ConfigFiles from "../config/ConfigFiles.ts"
 import * as Limits from "../config/Limits.ts"
 import * as Trust from "../config/Trust.ts"
 import * as McpError from "../McpError.ts"
-import * as McpEvent from "../McpEvent.ts"
+import type * as McpEvent from "../McpEvent.ts"
 import * as McpRuntime from "../McpRuntime.ts"
 import * as NodeMcpRuntime from "../node/NodeMcpRuntime.ts"
-import * as NodeTrust from "../node/NodeTrust.ts"
+import * as ToolPins from "../tools/ToolPins.ts"
 import * as HostEnvironment from "../transport/HostEnvironment.ts"
 import type * as Command from "./Command.ts"
 import * as Asking from "./internal/asking.ts"
+import * as Eliciting from "./internal/eliciting.ts"
+import { narrowed } from "./internal/narrowed.ts"
+import * as NarrowedDiscovery from "./internal/narrowedDiscovery.ts"
 import { nearest } from "./internal/nearest.ts"
 import * as Place from "./internal/place.ts"
 import * as Screen from "./Screen.ts"
@@ -51,9 +52,22 @@ export interface Found {
  */
 export interface Application extends Found {
   readonly runtime: McpRuntime.McpRuntime["Type"]
+  readonly pins: ToolPins.ToolPins["Type"]
   /** Waits until every server is connected and listed, or has failed once; no longer than the timeout. */
   readonly settled: Effect.Effect<ReadonlyArray<McpRuntime.ServerInfo>>
+  /** The same with what is found by now, where files are followed. */
+  readonly renewed: Effect.Effect<Application>
 }
+
+/**
+ * An application that is open already, for commands that are run within another: they use its connections and end none.
+ *
+ * @since 0.1.0
+ * @category references
+ */
+export class Open extends Context.Reference<Open>()("effect-mcp-runtime/cli/Application/Open", {
+  defaultValue: (): { readonly application: Application | undefined } => ({ application: undefined })
+}) {}
 
 /**
  * Which servers a command needs.
@@ -66,6 +80,8 @@ export interface Choice {
   readonly servers?: ReadonlyArray<string> | undefined
   /** Whether somebody who is there is asked to agree to those of them that nobody has agreed to. */
   readonly consent?: boolean | undefined
+  /** Whether what these servers ask is put to somebody who is there (default: no). */
+  readonly answers?: boolean | undefined
   /** Whether changes of files are taken up while it runs (default: no). */
   readonly follow?: boolean | undefined
 }
@@ -91,8 +107,6 @@ const files = Effect.fnUntraced(function*(shared: Command.Shared) {
     enableUserConfig: !isOnly
   }
 })
-
-const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
 const here = Effect.gen(function*() {
   const path = yield* Path.Path
@@ -126,6 +140,29 @@ const tell = (shared: Command.Shared, { issues, servers }: ConfigDiscovery.Disco
     }
   })
 
+/** What a runtime stands on. */
+type Ground = ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents | Trust.Trust
+
+const looking = <A, E, R>(
+  shared: Command.Shared,
+  use: (found: Found, ground: Context.Context<Ground>) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Effect.all([filesOf(shared), here]), ([config, near]) =>
+    Effect.gen(function*() {
+      const ground = yield* Effect.context<Ground>()
+      const discovery = yield* Context.get(ground, ConfigDiscovery.ConfigDiscovery).discover
+      return yield* use({ discovery, trust: Context.get(ground, Trust.Trust), near }, ground)
+    }).pipe(Effect.provide(NodeMcpRuntime.layerDiscovery({ config }))))
+
+/**
+ * What is there, whatever is wrong with it: for commands that show just that.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const look = (shared: Command.Shared): Effect.Effect<ConfigDiscovery.Discovery> =>
+  looking(shared, ({ discovery }) => Effect.succeed(discovery))
+
 /**
  * Looks for servers, and starts none.
  *
@@ -136,21 +173,7 @@ export const find = <A, E, R>(
   shared: Command.Shared,
   use: (found: Found) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | McpError.ConfigurationError, R | Screen.Screen> =>
-  Effect.flatMap(Effect.all([filesOf(shared), here]), ([config, near]) => {
-    const found = ConfigDiscovery.layerFiles(config).pipe(
-      Layer.provide(ConfigFiles.layer),
-      Layer.provideMerge(NodeTrust.layer()),
-      Layer.provide(platform),
-      Layer.provide(McpEvent.layer)
-    )
-    return Effect.gen(function*() {
-      const { discover } = yield* ConfigDiscovery.ConfigDiscovery
-      const trust = yield* Trust.Trust
-      const discovery = yield* discover
-      yield* tell(shared, discovery)
-      return yield* use({ discovery, trust, near })
-    }).pipe(Effect.provide(found))
-  })
+  looking(shared, (found) => Effect.zipRight(tell(shared, found.discovery), use(found)))
 
 /**
  * The servers that were named, if there are such servers.
@@ -190,8 +213,106 @@ const limits = ({ timeout }: Command.Shared): Layer.Layer<never, Usage> =>
 const isSettled = ({ status, toolCount }: McpRuntime.ServerInfo): boolean =>
   status._tag === "Connected" ? toolCount !== undefined || status.tools !== undefined : status._tag !== "Connecting"
 
+const settling = (runtime: McpRuntime.McpRuntime["Type"], { timeout }: Command.Shared): Application["settled"] =>
+  runtime.status.pipe(
+    Stream.filter((servers) => servers.every(isSettled)),
+    Stream.runHead,
+    Effect.timeoutOption(timeout ?? defaults.patience),
+    Effect.zipRight(runtime.servers)
+  )
+
+/** The servers of a choice; all, if it makes none. */
+const wantedOf = (
+  { servers }: Choice,
+  shared: Command.Shared,
+  discovery: ConfigDiscovery.Discovery
+): Effect.Effect<ReadonlySet<string> | undefined, McpError.NotFound> =>
+  Effect.map(named(shared.servers, discovery), (chosen) => {
+    const wanted = servers ?? (chosen.length === 0 ? undefined : chosen.map(({ name }) => name))
+    return wanted === undefined ? undefined : new Set(wanted)
+  })
+
+/** Over the connections of another: what was decided when these were opened cannot be said again. */
+const within = <A, E, R>(
+  open: Application,
+  shared: Command.Shared,
+  choose: (found: ConfigDiscovery.Discovery) => Effect.Effect<Choice, E, R>,
+  body: (application: Application) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | Command.Failure, R | Screen.Screen> =>
+  Effect.gen(function*() {
+    if (shared.root !== undefined || shared.configs.length + shared.imports.length > 0) {
+      return yield* new Usage({
+        detail: "The servers are those that were found when this was begun.",
+        next: "Say --root, --config and --import outside."
+      })
+    }
+    const application = yield* open.renewed
+    const names = yield* wantedOf(yield* choose(application.discovery), shared, application.discovery)
+    const runtime = names === undefined ? application.runtime : narrowed(application.runtime, names)
+    const work = body({ ...application, runtime, settled: settling(runtime, shared) })
+    const { timeout } = shared
+    return yield* timeout === undefined ? work : Effect.timeoutFail(work, {
+      duration: timeout,
+      onTimeout: () =>
+        new McpError.RequestTimeout({
+          server: Array.from(names ?? []).join(", "),
+          kind: "total",
+          operation: "command",
+          limit: timeout,
+          outcome: "unknown"
+        })
+    })
+  })
+
+const opened = <A, E, R>(
+  shared: Command.Shared,
+  choose: (found: ConfigDiscovery.Discovery) => Effect.Effect<Choice, E, R>,
+  body: (application: Application) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | Command.Failure, R | Screen.Screen> =>
+  looking(shared, ({ discovery, near, trust }, ground) =>
+    Effect.gen(function*() {
+      yield* tell(shared, discovery)
+      const screen = yield* Screen.Screen
+      const choice = yield* choose(discovery)
+      const names = yield* wantedOf(choice, shared, discovery)
+      const found = Context.get(ground, ConfigDiscovery.ConfigDiscovery)
+      // what was shown is what is started, unless somebody has just agreed to more
+      if (choice.consent === true && names !== undefined && (yield* Asking.consent(trust, names))) yield* found.discover
+      const turns = yield* Effect.makeSemaphore(1)
+      const asking = Asking.layer(screen, turns)
+      const layer = NodeMcpRuntime.layerDiscovered({
+        follow: choice.follow === true,
+        logs: shared.verbose,
+        replace: choice.answers === true ? Layer.merge(asking, Eliciting.layer(screen, discovery, turns)) : asking
+      }).pipe(
+        Layer.provide(limits(shared)),
+        Layer.provideMerge(Layer.succeedContext(
+          Context.add(
+            ground,
+            ConfigDiscovery.ConfigDiscovery,
+            names === undefined ? found : NarrowedDiscovery.narrowed(found, names)
+          )
+        ))
+      )
+      return yield* Effect.gen(function*() {
+        const runtime = yield* McpRuntime.McpRuntime
+        const { current } = yield* ConfigDiscovery.ConfigDiscovery
+        const application: Application = {
+          discovery,
+          trust: yield* Trust.Trust,
+          near,
+          runtime,
+          pins: yield* ToolPins.ToolPins,
+          settled: settling(runtime, shared),
+          renewed: Effect.map(current, (discovery) => ({ ...application, discovery }))
+        }
+        return yield* body(application)
+      }).pipe(Effect.provide(layer))
+    }))
+
 /**
- * A runtime over what was found, as long as the command uses it; when the command has ended, all servers have.
+ * A runtime over what was found, as long as the command uses it; when the command has ended, all servers have. Within an
+ * application that is open it is the runtime of that, and its servers go on.
  *
  * @since 0.1.0
  * @category constructors
@@ -201,32 +322,8 @@ export const use = <A, E, R>(
   choose: (found: ConfigDiscovery.Discovery) => Effect.Effect<Choice, E, R>,
   body: (application: Application) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | Command.Failure, R | Screen.Screen> =>
-  find(shared, ({ discovery, near, trust }) =>
-    Effect.gen(function*() {
-      const screen = yield* Screen.Screen
-      const config = yield* filesOf(shared)
-      const choice = yield* choose(discovery)
-      const chosen = yield* named(shared.servers, discovery)
-      const wanted = choice.servers ?? (chosen.length === 0 ? undefined : chosen.map(({ name }) => name))
-      const names = wanted === undefined ? undefined : new Set(wanted)
-      if (choice.consent === true && names !== undefined) yield* Asking.consent(trust, names)
-      const layer = NodeMcpRuntime.layerConfigured({
-        config: { ...config, hide: names === undefined ? {} : { where: ({ name }) => !names.has(name) } },
-        follow: choice.follow === true,
-        logs: shared.verbose,
-        replace: Asking.layer(screen)
-      }).pipe(Layer.provide(limits(shared)))
-      return yield* Effect.gen(function*() {
-        const runtime = yield* McpRuntime.McpRuntime
-        const settled = Effect.gen(function*() {
-          yield* runtime.status.pipe(
-            Stream.filter((servers) => servers.every(isSettled)),
-            Stream.runHead,
-            Effect.timeoutOption(shared.timeout ?? defaults.patience),
-            Effect.map(Option.flatten)
-          )
-          return yield* runtime.servers
-        })
-        return yield* body({ discovery, trust, near, runtime, settled })
-      }).pipe(Effect.provide(layer))
-    }))
+  Effect.flatMap(
+    Open,
+    ({ application }) =>
+      application === undefined ? opened(shared, choose, body) : within(application, shared, choose, body)
+  )

@@ -77,7 +77,7 @@ export const run = (options: Options): Effect.Effect<ExitCode.ExitCode> => {
     Effect.catchAll((error) => Failure.show(error, shared?.json ?? argv.includes("--json"))),
     Effect.catchAllDefect((defect) => Failure.bug(Cause.die(defect))),
     Logger.withMinimumLogLevel(shared?.verbose === true ? LogLevel.Debug : LogLevel.None),
-    Effect.provide(LogLine.layer((line) => device.log(`${line}\n`))),
+    Effect.provide(LogLine.layer(screen.log)),
     Effect.provideService(Screen.Screen, screen),
     // whoever interrupts a command has a clean line again
     Effect.ensuring(Effect.sync(() => screen.progress(undefined)))

@@ -21,6 +21,8 @@ export interface Argument {
   readonly name: string
   readonly about: string
   readonly required: boolean
+  /** The option with which it may be left out all the same. */
+  readonly unless?: string | undefined
   /** Whether it takes all that is left. */
   readonly repeated?: boolean | undefined
 }

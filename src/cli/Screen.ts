@@ -8,8 +8,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as Node from "./internal/nodeScreen.ts"
+import * as Redrawing from "./internal/redrawing.ts"
 import * as Styled from "./internal/styled.ts"
+import type * as Usage from "./Usage.ts"
 
 /**
  * @since 0.1.0
@@ -46,8 +49,16 @@ export interface Device {
   readonly write: (where: "out" | "err", text: string) => Effect.Effect<void>
   /** Writes to the standard error and waits for nothing, as loggers do. */
   readonly log: (text: string) => void
+  /** As it is when it is asked for: a window can become another. */
   readonly columns: number
+  readonly rows: number
+  /** Called whenever the window has become another; returns how to stop. */
+  readonly onResize: (listener: () => void) => () => void
   readonly isTerminal: { readonly out: boolean; readonly err: boolean }
+  /** Whether the cursor can be moved. */
+  readonly moves: boolean
+  /** Writes it to the standard output if the process ends before that is called off by what is returned. */
+  readonly atEnd: (text: string) => () => void
   /** Whether somebody is there who can be asked. */
   readonly isInteractive: boolean
   readonly colour: { readonly out: boolean; readonly err: boolean }
@@ -79,12 +90,24 @@ export class Screen extends Context.Tag("effect-mcp-runtime/cli/Screen")<Screen,
    * nobody, so that whatever makes progress can call it.
    */
   readonly progress: (line: Line | undefined) => void
+  /**
+   * Lines that take the place of those before, on a terminal whose cursor can be moved; elsewhere they are written below
+   * those before. What else is written stands above them. Until the scope closes there is no cursor to be seen.
+   */
+  readonly redraw: Effect.Effect<(...lines: ReadonlyArray<Line>) => Effect.Effect<void>, never, Scope.Scope>
+  /** One line on the standard error that waits for nobody, as loggers write. */
+  readonly log: (line: string) => void
+  /** Whether `redraw` draws in place. */
+  readonly redraws: boolean
+  readonly onResize: (listener: () => void) => () => void
   /** Characters of a line; without a terminal, as many as there are. */
   readonly columns: number
   readonly isTerminal: boolean
   readonly isInteractive: boolean
+  /** What is typed after a question, which is escaped as all is; nothing if the input ends. */
   readonly ask: (question: string) => Effect.Effect<string | undefined>
-  readonly input: (limit: number) => Effect.Effect<string | undefined>
+  /** All of the standard input; nothing if it is more than so many characters. */
+  readonly input: (limit: number) => Effect.Effect<string | undefined, Usage.Usage>
   readonly left: Effect.Effect<void>
 }>() {}
 
@@ -109,11 +132,18 @@ export const defaults: Options = { colour: true, quiet: false }
  */
 export const make = (device: Device, options: Options = defaults): Screen["Type"] => {
   let isShowing = false
+  let questions = 0
+  let block: Redrawing.Block | undefined
   const clear = "\r\u001b[K"
+  const coloured = { out: options.colour && device.colour.out, err: options.colour && device.colour.err }
+  const redraws = device.isTerminal.out && device.moves
+  const size = () => ({ columns: device.columns, rows: device.rows })
+  /** A text that stands above the block, where both are on the same terminal. */
+  const above = (where: "out" | "err", text: string): string =>
+    block === undefined || !device.isTerminal[where] ? text : `${Redrawing.taken(block, size())}${text}${block.text}`
   const write = (where: "out" | "err", lines: ReadonlyArray<Line>) =>
     Effect.suspend(() => {
-      const colour = options.colour && device.colour[where]
-      const text = lines.map((line) => `${Styled.render(line, colour)}\n`).join("")
+      const text = above(where, lines.map((line) => `${Styled.render(line, coloured[where])}\n`).join(""))
       if (!isShowing) return device.write(where, text)
       isShowing = false
       return Effect.zipRight(device.write("err", clear), device.write(where, text))
@@ -123,22 +153,58 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
       Effect.orDie(Schema.encode(shape)(value)),
       (encoded) => device.write("out", `${Styled.json(encoded, space)}\n`)
     )
+  const progress = (line: Line | undefined) => {
+    // what is typed after a question stands in the same line
+    const isTaken = block !== undefined || questions > 0
+    if (!device.isTerminal.err || options.quiet || isTaken || (line === undefined && !isShowing)) return
+    isShowing = line !== undefined
+    device.log(clear + (line === undefined ? "" : Styled.cut(line, device.columns - 1, coloured.err)))
+  }
+  const draw = (...lines: ReadonlyArray<Line>) =>
+    Effect.suspend(() => {
+      const next = Redrawing.block(lines, size(), coloured.out)
+      const text = Redrawing.drawn(block, next, size())
+      block = next
+      return device.write("out", text)
+    })
   return {
     out: (...lines) => write("out", lines),
     err: (...lines) => write("err", lines),
     note: (...lines) => options.quiet ? Effect.void : write("err", lines),
     json: document(2),
     jsonLine: document(0),
-    progress: (line) => {
-      if (!device.isTerminal.err || options.quiet || (line === undefined && !isShowing)) return
-      isShowing = line !== undefined
-      const text = line === undefined ? "" : Styled.cut(line, device.columns - 1, options.colour && device.colour.err)
-      device.log(clear + text)
+    progress,
+    redraw: redraws
+      ? Effect.acquireRelease(
+        Effect.suspend(() => {
+          progress(undefined)
+          return Effect.as(device.write("out", Redrawing.hide), device.atEnd(Redrawing.show))
+        }),
+        (callOff) =>
+          Effect.suspend(() => {
+            block = undefined
+            callOff()
+            return device.write("out", Redrawing.show)
+          })
+      ).pipe(Effect.as(draw))
+      : Effect.succeed((...lines) => write("out", lines)),
+    log: (line) => {
+      progress(undefined)
+      device.log(above("err", `${line}\n`))
     },
-    columns: device.isTerminal.out ? device.columns : Number.POSITIVE_INFINITY,
+    redraws,
+    onResize: device.onResize,
+    get columns() {
+      return device.isTerminal.out ? device.columns : Number.POSITIVE_INFINITY
+    },
     isTerminal: device.isTerminal.out,
     isInteractive: device.isInteractive,
-    ask: device.ask,
+    ask: (question) =>
+      Effect.suspend(() => {
+        progress(undefined)
+        questions++
+        return device.ask(Styled.render(question, false))
+      }).pipe(Effect.ensuring(Effect.sync(() => questions--))),
     input: device.input,
     left: device.left
   }

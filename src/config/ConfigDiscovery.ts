@@ -56,7 +56,7 @@ export interface Options {
     readonly providers?: ReadonlyArray<string> | undefined
     readonly where?: ((found: Found) => boolean) | undefined
   }
-  /** Whether what the host of a file itself would refuse is an error. */
+  /** Whether what the host of a file itself would refuse is an error, and no rule about a name alone allows a server. */
   readonly strict: boolean
   /** How long files have to be left alone before they are read again. */
   readonly debounce: Duration.DurationInput

@@ -46,6 +46,7 @@ export interface Content {
   readonly policy?:
     | (Pick<ServerPolicy.Policy, "allow" | "deny"> & {
       readonly managedOnly?: boolean | undefined
+      readonly requireIdentity?: boolean | undefined
       readonly exclusive?: boolean | undefined
       readonly providers?: ReadonlyArray<string> | undefined
     })

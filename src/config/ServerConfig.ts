@@ -11,11 +11,14 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as McpError from "../McpError.ts"
 import * as Expansion from "./Expansion.ts"
+import { lookAlike } from "./internal/names/lookAlike.ts"
 import * as Limits from "./Limits.ts"
 import * as Provenance from "./Provenance.ts"
 
 /**
- * The name of a server: its identity in an application. Any text without control characters, up to 128 characters.
+ * The name of a server: its identity in an application. Up to 128 characters, without control characters and `*`, and
+ * nothing that can be taken for another name: no letters of scripts that are not written together, no other spelling of
+ * plain letters, nothing that nobody sees.
  *
  * @since 0.1.0
  * @category models
@@ -25,7 +28,8 @@ export const ServerName = Schema.String.pipe(
   Schema.maxLength(128),
   // eslint-disable-next-line no-control-regex
   Schema.pattern(/^[^\u0000-\u001f\u007f-\u009f]+$/),
-  Schema.filter((name) => !["__proto__", "constructor", "prototype"].includes(name))
+  Schema.filter((name) => !["__proto__", "constructor", "prototype"].includes(name)),
+  Schema.filter((name) => lookAlike(name))
 )
 
 const isSecret = (value: unknown): value is Redacted.Redacted =>

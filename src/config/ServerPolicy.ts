@@ -14,7 +14,8 @@ import type * as ServerConfig from "./ServerConfig.ts"
 
 /**
  * What a rule looks at. A name is what a file calls a server, so it is a convenience and no protection: where a list of
- * what is allowed has any rule about commands or addresses, rules about names allow nothing of that kind.
+ * what is allowed has any rule about commands or addresses, rules about names allow nothing of that kind; and nothing at
+ * all where the policy says `requireIdentity`.
  *
  * - `Name`: with `*` for any run of characters.
  * - `Command`: the whole command line, word by word.
@@ -49,6 +50,8 @@ export interface Policy {
   readonly ordered: ReadonlyArray<{ readonly action: "allow" | "deny"; readonly matcher: Matcher }>
   /** Only the managed policy's list of what is allowed counts. */
   readonly managedOnly: boolean
+  /** Of what it allows, rules about names alone allow nothing (default: only those beside better ones). */
+  readonly requireIdentity?: boolean | undefined
   /** Which names are bound to which identity (Codex `requirements.toml`): a name that is not in it is not allowed. */
   readonly identities: ReadonlyMap<string, Matcher> | undefined
   /** It, or all of its list of what is allowed, could not be read: nothing is allowed. Never so for a workspace's. */

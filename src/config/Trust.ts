@@ -6,6 +6,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
@@ -120,12 +121,20 @@ export class Trust extends Context.Tag("effect-mcp-runtime/config/Trust")<Trust,
 
 /**
  * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  options?: Partial<Options>
+): Effect.Effect<Trust["Type"], never, McpEvent.McpEvents | Scope.Scope | TrustStore.TrustStore> =>
+  internal.make({ ...defaults, ...options })
+
+/**
+ * @since 0.1.0
  * @category layers
  */
 export const layer = (
   options?: Partial<Options>
-): Layer.Layer<Trust, never, McpEvent.McpEvents | TrustStore.TrustStore> =>
-  Layer.scoped(Trust, internal.make({ ...defaults, ...options }))
+): Layer.Layer<Trust, never, McpEvent.McpEvents | TrustStore.TrustStore> => Layer.scoped(Trust, make(options))
 
 /**
  * Decisions hold for this process only, and nobody is told of them but the stream of changes.

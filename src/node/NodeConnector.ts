@@ -3,11 +3,14 @@
  *
  * @since 0.1.0
  */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ClientConnector from "../connection/ClientConnector.ts"
 import type * as Connector from "../connection/Connector.ts"
 import * as EraMemory from "../connection/EraMemory.ts"
 import * as SdkConnector from "../connection/SdkConnector.ts"
+import * as Assembly from "../internal/assembly.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import * as AnyTransport from "../transport/AnyTransport.ts"
@@ -15,7 +18,7 @@ import * as DockerGateway from "../transport/DockerGateway.ts"
 import * as HttpTransport from "../transport/HttpTransport.ts"
 import * as SseTransport from "../transport/SseTransport.ts"
 import * as StdioTransport from "../transport/StdioTransport.ts"
-import type * as Transport from "../transport/Transport.ts"
+import * as Transport from "../transport/Transport.ts"
 import * as WebSocketTransport from "../transport/WebSocketTransport.ts"
 
 /**
@@ -26,23 +29,33 @@ export interface Options {
   readonly teardown?: Partial<Teardown.Options> | undefined
 }
 
+const { service } = Assembly.over(Context.empty())
+
 /**
  * Every transport, over the `Teardown` and `McpEvents` of the application.
  *
  * @since 0.1.0
+ * @category constructors
+ */
+export const makeTransports: Effect.Effect<
+  Transport.Transports["Type"],
+  never,
+  Teardown.Teardown | McpEvent.McpEvents
+> = Effect.succeed(Context.empty()).pipe(
+  Effect.flatMap(service(HttpTransport.HttpTransport, HttpTransport.make())),
+  Effect.flatMap(service(SseTransport.SseTransport, SseTransport.make)),
+  Effect.flatMap(service(StdioTransport.StdioTransport, StdioTransport.make)),
+  Effect.flatMap(service(DockerGateway.DockerGateway, DockerGateway.make())),
+  Effect.flatMap(service(WebSocketTransport.WebSocketTransport, WebSocketTransport.make)),
+  Effect.flatMap((each) => Effect.provide(AnyTransport.make, each))
+)
+
+/**
+ * @since 0.1.0
  * @category layers
  */
-export const layerTransports: Layer.Layer<Transport.Transports, never, Teardown.Teardown | McpEvent.McpEvents> =
-  AnyTransport.layer.pipe(
-    Layer.provide(
-      Layer.mergeAll(
-        HttpTransport.layer,
-        SseTransport.layer,
-        Layer.provideMerge(DockerGateway.layer, StdioTransport.layer),
-        WebSocketTransport.layer
-      )
-    )
-  )
+export const layerTransports: Layer.Layer<Transport.Transports, never, Teardown.Teardown | McpEvent.McpEvents> = Layer
+  .effect(Transport.Transports, makeTransports)
 
 const closed = <E>(
   connector: Layer.Layer<

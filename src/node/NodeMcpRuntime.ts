@@ -5,6 +5,8 @@
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
+import * as KeyValueStore from "@effect/platform/KeyValueStore"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
@@ -15,10 +17,12 @@ import * as TokenStore from "../auth/TokenStore.ts"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as ConfigFiles from "../config/ConfigFiles.ts"
 import * as Resolution from "../config/Resolution.ts"
-import type * as Trust from "../config/Trust.ts"
+import * as Trust from "../config/Trust.ts"
 import * as ClientConnector from "../connection/ClientConnector.ts"
 import * as ConnectionPool from "../connection/ConnectionPool.ts"
+import * as Connector from "../connection/Connector.ts"
 import * as EraMemory from "../connection/EraMemory.ts"
+import * as Assembly from "../internal/assembly.ts"
 import type * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as McpRuntime from "../McpRuntime.ts"
@@ -36,6 +40,7 @@ import * as Permissions from "../safety/Permissions.ts"
 import * as ToolCache from "../tools/ToolCache.ts"
 import * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
+import * as Transport from "../transport/Transport.ts"
 import * as FileStore from "./FileStore.ts"
 import * as NodeConnector from "./NodeConnector.ts"
 import * as NodeTrust from "./NodeTrust.ts"
@@ -98,6 +103,71 @@ export type Services =
   | ToolCatalog.ToolCatalog
   | ToolPins.ToolPins
 
+/** A runtime and all its concerns, over what happens, what is pinned and what was granted. */
+const runtimeOver = (options: Options<unknown>, replacements: Context.Context<never>) => {
+  const { layer, service } = Assembly.over(replacements)
+  const store = Effect.gen(function*() {
+    const files = yield* Layer.build(NodeFileSystem.layer)
+    const paths = yield* Layer.build(NodePath.layer)
+    return yield* Effect.provide(FileStore.make({ directory: options.cacheDirectory }), Context.merge(files, paths))
+  })
+  const cache: Layer.Layer<ToolCache.ToolCache, never, McpEvent.McpEvents> = options.cacheDirectory === "memory"
+    ? ToolCache.layer(options.cache)
+    : Layer.provide(ToolCache.layerPersisted(options.cache), Layer.scoped(KeyValueStore.KeyValueStore, store))
+
+  const reached = (ground: Context.Context<McpEvent.McpEvents>) =>
+    Effect.succeed(ground).pipe(
+      Effect.flatMap(service(Teardown.Teardown, Teardown.make(options.teardown))),
+      // the log is below the pool, because it has the teardown to tell of
+      Effect.flatMap(layer(options.logs === false ? Layer.empty : TransitionLog.layer)),
+      Effect.flatMap(service(TokenStore.TokenStore, TokenStore.makeMemory)),
+      Effect.flatMap(layer(Interaction.layerNone)),
+      Effect.flatMap(layer(Credentials.layer(options.auth))),
+      Effect.flatMap(service(Transport.Transports, NodeConnector.makeTransports)),
+      Effect.flatMap(layer(EraMemory.layerMemory)),
+      Effect.flatMap(service(Connector.Connector, ClientConnector.make)),
+      Effect.flatMap(service(Bulkhead.Bulkhead, Bulkhead.make(options.bulkhead))),
+      Effect.flatMap(service(CallPolicy.CallPolicy, Effect.sync(() => CallPolicy.make(options.calls)))),
+      Effect.flatMap(service(CircuitBreaker.CircuitBreaker, CircuitBreaker.make(options.circuitBreaker))),
+      Effect.flatMap(service(HealthCheck.HealthCheck, Effect.sync(() => HealthCheck.make(options.health)))),
+      Effect.flatMap(
+        service(ReconnectPolicy.ReconnectPolicy, Effect.sync(() => ReconnectPolicy.make(options.reconnect)))
+      ),
+      Effect.flatMap(service(RuntimeMetrics.RuntimeMetrics, RuntimeMetrics.make))
+    )
+
+  return (ground: Context.Context<Grants.Grants | McpEvent.McpEvents | ToolPins.ToolPins>) =>
+    Effect.flatMap(reached(ground), (reached) =>
+      Effect.succeed(Context.merge(ground, reached)).pipe(
+        Effect.flatMap(layer(cache)),
+        Effect.flatMap(layer(Layer.provide(Resolution.layer(options.resolution), NodeFileSystem.layer))),
+        Effect.flatMap(layer(Approval.layerNobody)),
+        Effect.flatMap(service(Permissions.Permissions, Permissions.make(options.permissions))),
+        Effect.flatMap(service(ConnectionPool.ConnectionPool, ConnectionPool.make(options.pool))),
+        Effect.flatMap(service(ToolCatalog.ToolCatalog, ToolCatalog.make(options.catalog))),
+        Effect.flatMap(service(McpRuntime.McpRuntime, McpRuntime.make(options))),
+        Effect.map((all) => Context.merge(shown(all), replacements))
+      ))
+}
+
+const shown = Context.pick(
+  Credentials.Credentials,
+  McpEvent.McpEvents,
+  McpRuntime.McpRuntime,
+  Permissions.Permissions,
+  ToolCatalog.ToolCatalog,
+  ToolPins.ToolPins
+)
+
+/** Made with what takes the place of something, once, however much that is. */
+const replacing = <E, A, E2, R>(
+  { replace }: Pick<Options<E>, "replace">,
+  make: (replacements: Context.Context<never>) => Effect.Effect<Context.Context<A>, E2, R>
+): Layer.Layer<A, E | E2, Exclude<R, Scope.Scope>> =>
+  replace === undefined
+    ? Layer.scopedContext(make(Context.empty()))
+    : Layer.flatMap(replace, (replacements) => Layer.scopedContext(make(replacements)))
+
 /**
  * One `McpRuntime` over everything that it takes. It waits for no server but those that are `required`.
  *
@@ -106,53 +176,16 @@ export type Services =
  */
 export const layer = <E = never>(
   options: Options<E>
-): Layer.Layer<Services, Failure | E> => {
-  // built once, however often it is mentioned
-  const replacements: Layer.Layer<never, E> = options.replace ?? Layer.empty
-  const replaced = <Out, E2, In>(self: Layer.Layer<Out, E2, In>): Layer.Layer<Out, E | E2, In> =>
-    Layer.merge(self, replacements)
-
-  const credentials = Layer.provide(
-    Credentials.layer(options.auth),
-    replaced(Layer.merge(TokenStore.layerMemory, Interaction.layerNone))
-  )
-  const ground = replaced(Layer.mergeAll(Teardown.layer(options.teardown), McpEvent.layer, credentials))
-  const transports = replaced(Layer.merge(NodeConnector.layerTransports, EraMemory.layerMemory))
-  const concerns = replaced(Layer.mergeAll(
-    Layer.provide(ClientConnector.layer, transports),
-    Bulkhead.layer(options.bulkhead),
-    CallPolicy.layer(options.calls),
-    CircuitBreaker.layer(options.circuitBreaker),
-    HealthCheck.layer(options.health),
-    ReconnectPolicy.layer(options.reconnect),
-    RuntimeMetrics.layer
-  ))
-  const resolution = Layer.provide(Resolution.layer(options.resolution), NodeFileSystem.layer)
-  const store = FileStore.layer({ directory: options.cacheDirectory }).pipe(
-    Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))
-  )
-  const cache: Layer.Layer<ToolCache.ToolCache, never, McpEvent.McpEvents> = options.cacheDirectory === "memory"
-    ? ToolCache.layer(options.cache)
-    : Layer.provide(ToolCache.layerPersisted(options.cache), store)
-  const permissions = Layer.provide(
-    replaced(Permissions.layer(options.permissions)),
-    replaced(Layer.merge(Approval.layerNobody, Grants.layerMemory))
-  )
-  // the log is below the pool, because it has the teardown to tell of
-  const log = options.logs === false ? Layer.empty : TransitionLog.layer
-
-  return McpRuntime.layer(options).pipe(
-    Layer.provideMerge(replaced(ToolCatalog.layer(options.catalog))),
-    Layer.provide(replaced(ConnectionPool.layer(options.pool))),
-    Layer.provideMerge(permissions),
-    Layer.provideMerge(replaced(ToolPins.layerMemory(options.pins))),
-    Layer.provide(replaced(resolution)),
-    Layer.provide(replaced(cache)),
-    Layer.provide(concerns),
-    Layer.provide(log),
-    Layer.provideMerge(ground)
-  )
-}
+): Layer.Layer<Services, Failure | E> =>
+  replacing(options, (replacements) => {
+    const { layer, service } = Assembly.over(replacements)
+    return Effect.succeed(Context.empty()).pipe(
+      Effect.flatMap(service(McpEvent.McpEvents, McpEvent.make())),
+      Effect.flatMap(layer(ToolPins.layerMemory(options.pins))),
+      Effect.flatMap(layer(Grants.layerMemory)),
+      Effect.flatMap(runtimeOver(options, replacements))
+    )
+  })
 
 /**
  * What can be set for a runtime whose servers are found.
@@ -173,57 +206,25 @@ const blockedOf = ({ servers }: ConfigDiscovery.Discovery) =>
   servers.flatMap(({ config, name }) => config?.blocked === undefined ? [] : [{ server: name, why: config.blocked }])
 
 /** What was agreed to is kept, and what tools were, each in a folder of its own. */
-const kept = ({ config, pins, trust }: ConfiguredOptions<unknown>) => {
+const kept = ({ config, pins, trust }: ConfiguredOptions<unknown>, replacements: Context.Context<never>) => {
+  const { layer } = Assembly.over(replacements)
   const app = config?.app ?? ConfigDiscovery.defaults.app
-  const room = (room: NodeTrust.Room) => ({
-    app,
-    room,
-    directory: trust?.directory === undefined ? undefined : `${trust.directory}/${room}`
-  })
-  return Layer.merge(
-    Layer.provide(ToolPins.layer({ key: trust?.key, ...pins }), NodeTrust.layerStore(room("pins"))),
-    Layer.provide(Grants.layer({ key: trust?.key }), NodeTrust.layerStore(room("grants")))
-  )
+  const room = (room: NodeTrust.Room) =>
+    NodeTrust.layerStore({
+      app,
+      room,
+      directory: trust?.directory === undefined ? undefined : `${trust.directory}/${room}`
+    })
+  return (ground: Context.Context<McpEvent.McpEvents>) =>
+    Effect.succeed(ground).pipe(
+      Effect.flatMap(layer(Layer.provide(ToolPins.layer({ key: trust?.key, ...pins }), room("pins")))),
+      Effect.flatMap(layer(Layer.provide(Grants.layer({ key: trust?.key }), room("grants"))))
+    )
 }
 
-/**
- * One `McpRuntime` over the servers that configuration files name, with the discovery and the trust that it stands on:
- * what nobody has agreed to is blocked, and starts when it is approved.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerConfigured = <E = never>(
-  options: ConfiguredOptions<E> = {}
-): Layer.Layer<
-  Services | ConfigDiscovery.ConfigDiscovery | Trust.Trust,
-  Failure | E
-> => {
-  const replacements: Layer.Layer<never, E> = options.replace ?? Layer.empty
-  const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
-  const events = Layer.merge(McpEvent.layer, replacements)
-  const found = ConfigDiscovery.layerFiles(options.config).pipe(
-    Layer.provide(ConfigFiles.layer),
-    Layer.provideMerge(NodeTrust.layer({ app: options.config?.app ?? ConfigDiscovery.defaults.app, ...options.trust })),
-    Layer.provide(platform),
-    Layer.provide(events)
-  )
-  const runtime = Layer.unwrapEffect(Effect.gen(function*() {
-    const discovery = yield* ConfigDiscovery.ConfigDiscovery
-    const { configs } = yield* discovery.discover
-    const policies = Effect.zipWith(
-      options.resolution?.policies ?? Resolution.defaults.policies,
-      Effect.map(discovery.current, (current) => current.policies),
-      (given, found) => [...given, ...found]
-    )
-    return layer({
-      ...options,
-      servers: configs,
-      resolution: { ...options.resolution, policies },
-      replace: Layer.merge(Layer.provide(kept(options), events), replacements)
-    })
-  }))
-  const following = Layer.scopedDiscard(Effect.gen(function*() {
+/** Takes up what a discovery has found, and what it finds. */
+const following = ({ follow }: ConfiguredOptions<unknown>) =>
+  Effect.gen(function*() {
     const discovery = yield* ConfigDiscovery.ConfigDiscovery
     const { reload } = yield* McpRuntime.McpRuntime
     const events = yield* McpEvent.McpEvents
@@ -240,7 +241,7 @@ export const layerConfigured = <E = never>(
         )
       )
     yield* take(yield* discovery.current)
-    if (options.follow === false) return
+    if (follow === false) return
     yield* discovery.changes.pipe(
       // a reload waits for successors, and what must be stopped does not wait for that
       Stream.mapEffect(
@@ -250,13 +251,98 @@ export const layerConfigured = <E = never>(
       Stream.runDrain,
       Effect.forkScoped
     )
-  }))
-  return following.pipe(
-    Layer.provideMerge(runtime),
-    Layer.provideMerge(found),
-    Layer.provide(events)
+  })
+
+/** A runtime over what a discovery has found last. */
+const discovered = (options: ConfiguredOptions<unknown>, replacements: Context.Context<never>) =>
+(
+  ground: Context.Context<ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents | Trust.Trust>
+) =>
+  Effect.gen(function*() {
+    const { current } = Context.get(ground, ConfigDiscovery.ConfigDiscovery)
+    const { configs } = yield* current
+    const policies = Effect.zipWith(
+      options.resolution?.policies ?? Resolution.defaults.policies,
+      Effect.map(current, (current) => current.policies),
+      (given, found) => [...given, ...found]
+    )
+    const { replace: _, ...rest } = options
+    const over = runtimeOver(
+      { ...rest, servers: configs, resolution: { ...options.resolution, policies } },
+      replacements
+    )
+    const runtime = yield* Effect.flatMap(kept(options, replacements)(ground), over)
+    const all = Context.merge(ground, runtime)
+    yield* Effect.provide(following(options), all)
+    return all
+  })
+
+/** What looks for servers, and knows what was agreed to. */
+const discovering = ({ config, trust }: ConfiguredOptions<unknown>, replacements: Context.Context<never>) => {
+  const { layer, service } = Assembly.over(replacements)
+  return Effect.succeed(Context.empty()).pipe(
+    Effect.flatMap(service(McpEvent.McpEvents, McpEvent.make())),
+    Effect.flatMap(layer(NodeFileSystem.layer)),
+    Effect.flatMap(layer(NodePath.layer)),
+    Effect.flatMap(service(ConfigFiles.ConfigFiles, ConfigFiles.make())),
+    Effect.flatMap(
+      service(Trust.Trust, NodeTrust.make({ app: config?.app ?? ConfigDiscovery.defaults.app, ...trust }))
+    ),
+    Effect.flatMap(service(ConfigDiscovery.ConfigDiscovery, ConfigDiscovery.make(config))),
+    Effect.map((all) =>
+      Context.merge(Context.pick(ConfigDiscovery.ConfigDiscovery, McpEvent.McpEvents, Trust.Trust)(all), replacements)
+    )
   )
 }
+
+/**
+ * The discovery of `layerConfigured` alone, for whoever looks first, and starts what was found then with
+ * `layerDiscovered`.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerDiscovery = (
+  options: Pick<ConfiguredOptions, "config" | "trust"> = {}
+): Layer.Layer<ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents | Trust.Trust> =>
+  Layer.scopedContext(discovering(options, Context.empty()))
+
+/**
+ * One `McpRuntime` over what a discovery has found last: nothing is read once more before servers start. What of
+ * `options` is about the discovery itself counts for nothing.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerDiscovered = <E = never>(
+  options: ConfiguredOptions<E> = {}
+): Layer.Layer<Services, Failure | E, ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents | Trust.Trust> =>
+  replacing(options, (replacements) =>
+    Effect.flatMap(
+      Effect.context<ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents | Trust.Trust>(),
+      (context) => {
+        const ground = Context.pick(ConfigDiscovery.ConfigDiscovery, McpEvent.McpEvents, Trust.Trust)(context)
+        return discovered(options, replacements)(Context.merge(ground, replacements))
+      }
+    ))
+
+/**
+ * One `McpRuntime` over the servers that configuration files name, with the discovery and the trust that it stands on:
+ * what nobody has agreed to is blocked, and starts when it is approved.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerConfigured = <E = never>(
+  options: ConfiguredOptions<E> = {}
+): Layer.Layer<
+  Services | ConfigDiscovery.ConfigDiscovery | Trust.Trust,
+  Failure | E
+> =>
+  replacing(
+    options,
+    (replacements) => Effect.flatMap(discovering(options, replacements), discovered(options, replacements))
+  )
 
 /**
  * What `discover` found.

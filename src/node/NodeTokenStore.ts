@@ -77,6 +77,11 @@ const unavailable = (detail: string): Failure => new TokenStore.TokenStoreError(
 
 const tooLarge = unavailable(`it is larger than ${maxBytes / 1024} KiB`)
 
+const busy = new TokenStore.TokenStoreError({
+  reason: "locked",
+  detail: `somebody else has been changing this login for ${Turns.limit / 1000} seconds`
+})
+
 const nowhere = "the environment names no folder for it"
 
 /** Who refuses is `FileStore` itself, and what it says has no path in it. */
@@ -153,7 +158,7 @@ const makeStore = (options: Options, isKeyringWanted: boolean) =>
     const folder = FileStore.stateDirectory(options.app, host, paths)
     const directory = options.directory ?? (folder === undefined ? undefined : paths.join(folder, "logins"))
     const fileStore = yield* FileStore.make({ directory: () => directory, maxBytes, maxAge: Duration.infinity })
-    const turns = yield* Turns.make
+    const turns = yield* Turns.make((fault) => fault === "busy" ? busy : fromFiles(fault))
     const files = inFiles(fileStore, directory)
 
     /** Fails with why there is none, in words. */

@@ -6,10 +6,12 @@
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as ConfigFiles from "../config/ConfigFiles.ts"
@@ -77,8 +79,18 @@ const placeOf =
     directory ?? defaultDirectory(app, host, path, room)
 
 /**
- * The store of decisions in files that only the user can read, for `Trust.layer`, `ToolPins.layer` and whatever else is
- * sealed.
+ * The store of decisions in files that only the user can read.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const makeStore = (
+  options: Partial<StoreOptions> & Pick<StoreOptions, "room">
+): Effect.Effect<TrustStore.TrustStore["Type"], never, FileSystem.FileSystem | Path.Path> =>
+  FileStore.make({ directory: placeOf({ ...defaults, ...options }), maxBytes, maxAge: Duration.infinity })
+
+/**
+ * The same for `Trust.layer`, `ToolPins.layer` and whatever else is sealed.
  *
  * @since 0.1.0
  * @category layers
@@ -86,10 +98,7 @@ const placeOf =
 export const layerStore = (
   options: Partial<StoreOptions> & Pick<StoreOptions, "room">
 ): Layer.Layer<TrustStore.TrustStore> =>
-  Layer.effect(
-    TrustStore.TrustStore,
-    FileStore.make({ directory: placeOf({ ...defaults, ...options }), maxBytes, maxAge: Duration.infinity })
-  ).pipe(
+  Layer.effect(TrustStore.TrustStore, makeStore(options)).pipe(
     Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))
   )
 
@@ -98,33 +107,45 @@ const settling = Duration.millis(50)
 
 /** Hears of decisions that other processes make too: a person may answer in another window. */
 const following = (
+  trust: Trust.Trust["Type"],
   options: Options
-): Layer.Layer<Trust.Trust, never, ConfigFiles.ConfigFiles | Path.Path | Trust.Trust> =>
-  Layer.effect(
-    Trust.Trust,
-    Effect.gen(function*() {
-      const trust = yield* Trust.Trust
-      const files = yield* ConfigFiles.ConfigFiles
-      const path = yield* Path.Path
-      const directory = placeOf({ ...options, room: "trust" })(yield* HostEnvironment.HostEnvironment, path)
-      if (directory === undefined) return trust
-      const elsewhere = files.watch([path.join(directory, "*.value")]).pipe(
-        Stream.drop(1),
-        Stream.debounce(settling)
-      )
-      return { ...trust, changes: Stream.merge(trust.changes, elsewhere, { haltStrategy: "left" }) }
-    })
+): Effect.Effect<Trust.Trust["Type"], never, ConfigFiles.ConfigFiles | Path.Path> =>
+  Effect.gen(function*() {
+    const files = yield* ConfigFiles.ConfigFiles
+    const path = yield* Path.Path
+    const directory = placeOf({ ...options, room: "trust" })(yield* HostEnvironment.HostEnvironment, path)
+    if (directory === undefined) return trust
+    const elsewhere = files.watch([path.join(directory, "*.value")]).pipe(
+      Stream.drop(1),
+      Stream.debounce(settling)
+    )
+    return { ...trust, changes: Stream.merge(trust.changes, elsewhere, { haltStrategy: "left" }) }
+  })
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  options?: Partial<Options>
+): Effect.Effect<
+  Trust.Trust["Type"],
+  never,
+  ConfigFiles.ConfigFiles | FileSystem.FileSystem | McpEvent.McpEvents | Path.Path | Scope.Scope
+> => {
+  const all = { ...defaults, ...options }
+  return makeStore({ app: all.app, directory: all.directory, room: "trust" }).pipe(
+    Effect.flatMap((store) => Effect.provideService(Trust.make(all), TrustStore.TrustStore, store)),
+    Effect.flatMap((trust) => following(trust, all))
   )
+}
 
 /**
  * @since 0.1.0
  * @category layers
  */
-export const layer = (options?: Partial<Options>): Layer.Layer<Trust.Trust, never, McpEvent.McpEvents> => {
-  const all = { ...defaults, ...options }
-  return following(all).pipe(
-    Layer.provide(Layer.merge(Trust.layer(all), ConfigFiles.layer)),
-    Layer.provide(layerStore({ app: all.app, directory: all.directory, room: "trust" })),
+export const layer = (options?: Partial<Options>): Layer.Layer<Trust.Trust, never, McpEvent.McpEvents> =>
+  Layer.scoped(Trust.Trust, make(options)).pipe(
+    Layer.provide(ConfigFiles.layer),
     Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))
   )
-}

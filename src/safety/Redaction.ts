@@ -31,6 +31,8 @@ export interface Found {
 export interface Redactor {
   /** Hides known values first, then what has the format of a secret. The same text object where nothing is found. */
   readonly text: (text: string) => string
+  /** Hides known values only, for what a person decides by: nobody can hide anything there by giving it the format of one. */
+  readonly known: (text: string) => string
   /** Deep, and of the same shape; what a telling key holds (`authorization`, `token`, `password`) is hidden as well. */
   readonly json: (value: unknown) => unknown
   readonly headers: (headers: Readonly<Record<string, string>>) => Readonly<Record<string, string>>

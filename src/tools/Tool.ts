@@ -25,6 +25,10 @@ export interface Annotations {
  * @category models
  */
 export interface Tool {
+  /**
+   * 1 to 128 characters: letters of ASCII, digits, `_ - . / : @ +` and single blanks between them, the first a letter, a
+   * digit or one of `_ . / @`.
+   */
   readonly name: string
   readonly title: string | undefined
   readonly description: string | undefined

@@ -235,9 +235,9 @@ export const layerPersisted = (
     Effect.gen(function*() {
       const all = { ...defaults, ...options }
       const clock = yield* Effect.clock
-      const { found } = yield* Redaction.Redaction
+      const { known } = yield* Redaction.Redaction
       const persistence = yield* Persistence.make({
-        holdsSecret: (text) => found(text).some(({ id }) => id === "known"),
+        holdsSecret: (text) => known(text) !== text,
         store: yield* KeyValueStore.KeyValueStore,
         events: yield* McpEvent.McpEvents,
         limits: yield* Limits.CurrentLimits,

@@ -27,31 +27,34 @@ export type Each =
 
 /**
  * @since 0.1.0
- * @category layers
+ * @category constructors
  */
-export const layer: Layer.Layer<Transport.Transports, never, Each> = Layer.effect(
-  Transport.Transports,
-  Effect.gen(function*() {
-    const docker = yield* DockerGateway.DockerGateway
-    const http = yield* HttpTransport.HttpTransport
-    const sse = yield* SseTransport.SseTransport
-    const stdio = yield* StdioTransport.StdioTransport
-    const ws = yield* WebSocketTransport.WebSocketTransport
-    return {
-      open: (config) => {
-        switch (config.transport) {
-          case "stdio":
-            return stdio.open(config)
-          case "docker":
-            return docker.open(config)
-          case "streamable-http":
-            return http.open(config)
-          case "sse":
-            return sse.open(config)
-          case "ws":
-            return ws.open(config)
-        }
+export const make: Effect.Effect<Transport.Transports["Type"], never, Each> = Effect.gen(function*() {
+  const docker = yield* DockerGateway.DockerGateway
+  const http = yield* HttpTransport.HttpTransport
+  const sse = yield* SseTransport.SseTransport
+  const stdio = yield* StdioTransport.StdioTransport
+  const ws = yield* WebSocketTransport.WebSocketTransport
+  return {
+    open: (config) => {
+      switch (config.transport) {
+        case "stdio":
+          return stdio.open(config)
+        case "docker":
+          return docker.open(config)
+        case "streamable-http":
+          return http.open(config)
+        case "sse":
+          return sse.open(config)
+        case "ws":
+          return ws.open(config)
       }
     }
-  })
-)
+  }
+})
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<Transport.Transports, never, Each> = Layer.effect(Transport.Transports, make)

@@ -64,7 +64,8 @@ export const make = (
     const ask = (question: ServerConfig.StdioServer) =>
       Effect.scoped(DockerRun.run(question, { host, teardown, limit }))
 
-    const detect = Effect.fn("DockerGateway.detect")(function*(config: ServerConfig.DockerServer) {
+    // untraced, because a span would keep an error as it is before its secrets are hidden
+    const detect = Effect.fnUntraced(function*(config: ServerConfig.DockerServer) {
       const [help, info] = yield* Effect.all([ask(DockerCommand.help(config)), ask(DockerCommand.info(config))], {
         concurrency: 2
       }).pipe(Effect.mapError((error) => error._tag === "SpawnFailed" ? DockerVerdict.notStarted(error) : error))
@@ -73,7 +74,7 @@ export const make = (
 
     return {
       detect,
-      open: Effect.fn("DockerGateway.open")(function*(config) {
+      open: Effect.fnUntraced(function*(config) {
         yield* detect(config)
         return yield* stdio.open(DockerCommand.gateway(config))
       })

@@ -69,7 +69,8 @@ export const make = (
       ceiling: retryCeiling,
       failures: retryFailures
     }
-    const open = Effect.fn("HttpTransport.open")(function*(config: ServerConfig.HttpServer) {
+    // untraced, because a span would keep an error as it is before its secrets are hidden
+    const open = Effect.fnUntraced(function*(config: ServerConfig.HttpServer) {
       const remote = yield* Remote.make(services, config)
       const { close, transport } = Streamable.make(remote, { maxInFlight, retry })
       yield* Farewell.atEnd(services.ending, config.name, transport.kind, close, remote.client.destroy)

@@ -97,12 +97,13 @@ const invalid = (server: string, path: string, detail: string) =>
 
 /**
  * The headers of a configuration, later ones instead of earlier ones whatever the case of their names: `headers`, the
- * bearer token, then those that the program prints.
+ * bearer token, then those that the program prints. Untraced, because a span would keep an error as it is before its
+ * secrets are hidden.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const fromConfig = Effect.fn("RemoteHeaders.fromConfig")(function*(config: RemoteServer) {
+export const fromConfig = Effect.fnUntraced(function*(config: RemoteServer) {
   const headers = new Map<string, Redacted.Redacted>()
   const add = (more: Iterable<readonly [string, Redacted.Redacted]>) => {
     for (const [name, value] of more) headers.set(name.toLowerCase(), value)

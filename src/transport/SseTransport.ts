@@ -32,7 +32,8 @@ export class SseTransport extends Context.Tag("effect-mcp-runtime/transport/SseT
 export const make: Effect.Effect<SseTransport["Type"], never, Teardown.Teardown> = Effect.map(
   Remote.services,
   (services) => ({
-    open: Effect.fn("SseTransport.open")(function*(config: ServerConfig.SseServer | ServerConfig.HttpServer) {
+    // untraced, because a span would keep an error as it is before its secrets are hidden
+    open: Effect.fnUntraced(function*(config: ServerConfig.SseServer | ServerConfig.HttpServer) {
       const remote = yield* Remote.make(services, config)
       const endpoint = yield* Deferred.make<void, McpError.ConnectError>()
       const { close, transport } = LegacySse.make(remote, endpoint)

@@ -115,7 +115,8 @@ export const make: Effect.Effect<StdioTransport["Type"], never, Teardown.Teardow
     })
 
   return {
-    // untraced, because a trace holds on to its arguments for as long as what was forked in it runs
+    // untraced, because a trace holds on to its arguments for as long as what was forked in it runs, and a span to an
+    // error as it is before its secrets are hidden
     open: Effect.fnUntraced(function*(config: ServerConfig.StdioServer) {
       const limits = ServerConfig.limits(config, base)
       // what outlives this must not hold on to the configuration, which has secrets in it
@@ -132,7 +133,7 @@ export const make: Effect.Effect<StdioTransport["Type"], never, Teardown.Teardow
       yield* Effect.forkScoped(Effect.interruptible(watch(peer, ladder)))
       yield* Effect.forkScoped(Effect.interruptible(watchStall(peer, limits.stallTimeout)))
       return peer.transport
-    }, Effect.withSpan("StdioTransport.open"))
+    })
   }
 })
 

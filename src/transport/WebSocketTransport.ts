@@ -32,7 +32,8 @@ export class WebSocketTransport
 export const make: Effect.Effect<WebSocketTransport["Type"], never, Teardown.Teardown> = Effect.map(
   Remote.services,
   ({ ending, headers, limits: base }) => ({
-    open: Effect.fn("WebSocketTransport.open")(function*(config: ServerConfig.WebSocketServer) {
+    // untraced, because a span would keep an error as it is before its secrets are hidden
+    open: Effect.fnUntraced(function*(config: ServerConfig.WebSocketServer) {
       const limits = ServerConfig.limits(config, base)
       const source = yield* KnownHeaders.make(yield* headers.resolve(config))
       const socket = yield* WebSocketOpen.open(config, limits, source)

@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import * as Table from "../../src/cli/internal/table.ts"
 import * as Screen from "../../src/cli/Screen.ts"
 import * as Device from "./device.ts"
+import * as Emulator from "./emulator.ts"
 
 const terminal = { isTerminal: { out: true, err: true }, colour: { out: true, err: true }, columns: 20 }
 
@@ -76,6 +77,110 @@ describe("the screen", () => {
     }))
 })
 
+describe("what is drawn again and again", () => {
+  const drawn = (columns: number, rows: number) => {
+    const emulator = Emulator.make(columns, rows)
+    const size = { columns, rows }
+    const left: Array<string> = []
+    const device: Screen.Device = {
+      ...Device.make({ isTerminal: { out: true, err: true } }),
+      write: (_, text) => Effect.sync(() => emulator.write(text)),
+      log: emulator.write,
+      get columns() {
+        return size.columns
+      },
+      get rows() {
+        return size.rows
+      },
+      atEnd: (text) => {
+        left.push(text)
+        return () => void left.splice(left.indexOf(text), 1)
+      }
+    }
+    const resize = (columns: number) => {
+      size.columns = columns
+      emulator.resize(columns)
+    }
+    return { emulator, screen: Screen.make(device), left, resize }
+  }
+
+  it.effect("stands in one place, with no cursor, and is left on the screen at the end", () =>
+    Effect.gen(function*() {
+      const { emulator, left, screen } = drawn(20, 6)
+      yield* screen.out("before")
+      yield* Effect.scoped(Effect.gen(function*() {
+        const redraw = yield* screen.redraw
+        yield* redraw("one", "two", "three")
+        assert.deepStrictEqual(emulator.rows(), ["before", "one", "two", "three"])
+        assert.isFalse(emulator.isCursorShown())
+        // and if the process ends in the middle of it, the cursor comes back all the same
+        assert.lengthOf(left, 1)
+        yield* redraw("1", [{ text: "2", style: "bad" }])
+        assert.deepStrictEqual(emulator.rows(), ["before", "1", "2"])
+        yield* redraw("1", "2", "3", "4")
+      }))
+      yield* screen.out("after")
+      assert.deepStrictEqual(emulator.rows(), ["before", "1", "2", "3", "4", "after"])
+      assert.isTrue(emulator.isCursorShown())
+      assert.deepStrictEqual(left, [])
+    }))
+
+  it.effect("is cut where the terminal ends, to the right and below", () =>
+    Effect.gen(function*() {
+      const { emulator, screen } = drawn(10, 4)
+      yield* Effect.scoped(Effect.gen(function*() {
+        const redraw = yield* screen.redraw
+        yield* redraw("x".repeat(50), "日本語日本語", "c", "d", "e")
+        assert.deepStrictEqual(emulator.rows(), ["xxxxxxxx…", "日本語日…", "… 3 more…"])
+        yield* redraw("a", "b")
+        assert.deepStrictEqual(emulator.rows(), ["a", "b"])
+      }))
+    }))
+
+  it.effect("takes all of its old rows away when the window has become narrower", () =>
+    Effect.gen(function*() {
+      const { emulator, resize, screen } = drawn(30, 10)
+      yield* screen.out("before")
+      yield* Effect.scoped(Effect.gen(function*() {
+        const redraw = yield* screen.redraw
+        yield* redraw("a".repeat(25), "b", "c".repeat(12))
+        resize(10)
+        assert.lengthOf(emulator.rows(), 7)
+        yield* redraw("a".repeat(25), "b", "c".repeat(12))
+        assert.deepStrictEqual(emulator.rows(), ["before", "aaaaaaaa…", "b", "cccccccc…"])
+        resize(40)
+        yield* redraw("a".repeat(25), "b")
+        assert.deepStrictEqual(emulator.rows(), ["before", "a".repeat(25), "b"])
+      }))
+    }))
+
+  it.effect("stays below what else is written meanwhile", () =>
+    Effect.gen(function*() {
+      const { emulator, screen } = drawn(20, 8)
+      yield* Effect.scoped(Effect.gen(function*() {
+        const redraw = yield* screen.redraw
+        yield* redraw("table", "row")
+        yield* screen.err("fault")
+        screen.log("log")
+        screen.progress("50 %")
+        yield* screen.out("result")
+        yield* redraw("table")
+      }))
+      assert.deepStrictEqual(emulator.rows(), ["fault", "log", "result", "table"])
+    }))
+
+  it.effect("is written below itself where no cursor can be moved", () =>
+    Effect.gen(function*() {
+      for (const more of [{}, { isTerminal: { out: true, err: true }, moves: false }]) {
+        const device = Device.make(more)
+        const screen = Screen.make(device)
+        yield* Effect.scoped(Effect.flatMap(screen.redraw, (redraw) => Effect.zipRight(redraw("a", "b"), redraw("a"))))
+        assert.strictEqual(device.out(), "a\nb\na\n")
+        assert.isFalse(screen.redraws)
+      }
+    }))
+})
+
 describe("a table", () => {
   const rows = [["a", "short"], ["longer", "a text that is longer than its terminal\u001b"]]
 
@@ -86,6 +191,23 @@ describe("a table", () => {
 
   it("has columns under each other, and cuts the last one where the terminal ends", () => {
     assert.deepStrictEqual(texts(24), ["N       ABOUT", "a       short", "longer  a text that is …"])
+  })
+
+  it("leaves out what is least wanted, and then cuts its first column", () => {
+    const header = [{ title: "NAME" }, { title: "STATE" }, { title: "A", rank: 1 }, { title: "B", rank: 2 }]
+    const rows = [["n".repeat(14), "good", "1", "22"], ["日本", "bad", "333", "4"]]
+    const texts = (columns: number) =>
+      Table.narrowed(header, rows, columns).map((line) =>
+        (line as ReadonlyArray<Screen.Span>).map(({ text }) => text).join("")
+      )
+    assert.deepStrictEqual(texts(30), [
+      "NAME            STATE  A    B",
+      "nnnnnnnnnnnnnn  good   1    22",
+      "日本            bad    333  4"
+    ])
+    assert.strictEqual(texts(29)[1], "nnnnnnnnnnnnnn  good   1")
+    assert.strictEqual(texts(22)[1], "nnnnnnnnnnnnnn  good")
+    assert.strictEqual(texts(19)[1], "nnnnnnnnnnn…  good")
   })
 
   it("cuts nothing in a pipe", () => {

@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import * as ConfigCommand from "../../src/cli/commands/Config.ts"
 import { Found } from "../../src/cli/internal/configFound.ts"
 import * as Rules from "../../src/cli/internal/configRules.ts"
 import { Validated } from "../../src/cli/internal/configValidate.ts"
 import * as IssueShape from "../../src/cli/internal/issueShape.ts"
+import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
 import type * as ConfigIssue from "../../src/config/ConfigIssue.ts"
 import type * as ServerPolicy from "../../src/config/ServerPolicy.ts"
+import * as Trust from "../../src/config/Trust.ts"
 import { ofWorkspace, own, type Place, place, run as runAny, type Typing } from "./inProcess.ts"
 
 const run = (at: Place, argv: ReadonlyArray<string>, typing: Typing = {}) =>
@@ -68,6 +70,7 @@ describe("what config says", () => {
         ["then allows commands like npx *"]
       ],
       [{ managedOnly: true }, ["makes the lists of others void"]],
+      [{ requireIdentity: true }, ["allows nothing by its name alone"]],
       [
         { identities: new Map([["db", { _tag: "Fingerprint", fingerprint: "sha256:1" }]]) },
         ["binds the name db to sha256:1"]
@@ -246,4 +249,37 @@ describe("config validate", () => {
         assert.include(err, file)
       }
     })))
+})
+
+describe("a file", () => {
+  const read = (path: string, text: string) =>
+    Effect.flatMap(ConfigDiscovery.ConfigDiscovery, ({ discover }) => discover).pipe(
+      Effect.provide(
+        ConfigDiscovery.layerTest(new Map([[path, text]]), { files: [{ path }] }).pipe(
+          Layer.provide(Trust.layerMemory())
+        )
+      )
+    )
+
+  it.effect("may lie in the folder above all others", () =>
+    Effect.gen(function*() {
+      const { configs, issues } = yield* read("/x.toml", "[mcp_servers.a]\ncommand = \"a\"")
+      assert.deepStrictEqual(issues, [])
+      assert.deepInclude(configs[0], { cwd: "/" })
+    }))
+
+  it.effect("with the key of another host is used, and tells its own key as such files spell it", () =>
+    Effect.gen(function*() {
+      const table = [
+        ["/project/a/mcp-client.json", "{\"servers\":{\"a\":{\"command\":\"a\"}}}", "mcpServers"],
+        ["/project/a/mcp-client.toml", "[servers.a]\ncommand = \"a\"", "mcp_servers"]
+      ] as const
+      for (const [path, text, key] of table) {
+        const { configs, issues } = yield* read(path, text)
+        assert.lengthOf(configs, 1)
+        assert.deepStrictEqual(issues.map(({ message }) => message), [
+          `Servers stand under servers, which is the key of another host: rename it (it is ${key}).`
+        ])
+      }
+    }))
 })

@@ -18,6 +18,10 @@ export const make = (more: Partial<Screen.Device>, answers: ReadonlyArray<string
       texts.err += text
     },
     columns: 80,
+    rows: 24,
+    onResize: () => () => undefined,
+    moves: true,
+    atEnd: () => () => undefined,
     isTerminal: { out: false, err: false },
     isInteractive: false,
     colour: { out: false, err: false },

@@ -87,6 +87,10 @@ export const run = (
       onWrite?.(text)
     },
     columns: columns ?? 80,
+    rows: 24,
+    onResize: () => () => undefined,
+    moves: true,
+    atEnd: () => () => undefined,
     isTerminal: { out: isTerminal, err: isTerminal },
     isInteractive: answers !== undefined,
     colour: { out: false, err: false },

@@ -4,9 +4,12 @@ import * as Command from "../../src/cli/commands/Repl.ts"
 import { Called } from "../../src/cli/internal/calling.ts"
 import { Failed } from "../../src/cli/internal/failure.ts"
 import { Read } from "../../src/cli/internal/read.ts"
-import { Listed, Status } from "../../src/cli/internal/replCommands.ts"
+import * as ReplCommands from "../../src/cli/internal/replCommands.ts"
+import * as Known from "../../src/cli/internal/replKnown.ts"
 import * as ReplLine from "../../src/cli/internal/replLine.ts"
 import { Terminal } from "../../src/cli/internal/replTerminal.ts"
+import { Status } from "../../src/cli/internal/status.ts"
+import { Tools } from "../../src/cli/internal/tools.ts"
 import * as Journal from "../faults/journal.ts"
 import { own, type Place, place, run as runAny, server } from "./inProcess.ts"
 
@@ -40,7 +43,8 @@ describe("repl", () => {
       const lines = ran.out.split("\n")
       assert.isBelow(lines.indexOf("one two"), lines.indexOf("three"))
       assert.isAbove(lines.indexOf("one two"), 0)
-      assert.match(ran.out, /^mine +connected +4 +0$/m)
+      // the two calls are counted
+      assert.match(ran.out, /^mine +connected +closed +\d+(\.\d)? ms +[▁-█]{5} +2 +0 /m)
       assert.notInclude(ran.out, "never")
       assert.strictEqual(ran.code, 0)
       assert.strictEqual(journal.executions("echo"), 2)
@@ -78,39 +82,79 @@ describe("repl", () => {
         Schema.decodeUnknownSync(Schema.parseJson(shape), { onExcessProperty: "error" })(line)
       const lines = ran.out.trimEnd().split("\n")
       assert.lengthOf(lines, 5)
-      assert.include(decode(Listed, lines[0]).tools.map(({ tool }) => tool), "echo")
+      assert.include(decode(Tools, lines[0]).tools.map(({ tool }) => tool), "echo")
       assert.deepInclude(decode(Called, lines[1]), { server: "mine", tool: "echo", isError: false })
-      assert.deepStrictEqual(decode(Status, lines[2]).servers, [{
-        name: "mine",
-        state: "connected",
-        tools: 4,
-        reconnects: 0
-      }])
+      assert.deepInclude(decode(Status, lines[2]).servers[0], { name: "mine", state: "connected", tools: 4, called: 1 })
       assert.strictEqual(decode(Failed, lines[3]).error.tag, "NotFound")
       assert.strictEqual(decode(Failed, lines[4]).error.server, "mine")
     }))
 
-  it.scopedLive("reads resources, and neither reads nor writes files", () =>
+  it.scopedLive("has the commands of outside, which see what they are told to and nothing else", () =>
     Effect.gen(function*() {
       const at = yield* place
-      at.write(own, { mcpServers: { notes: server("cli/offers.mjs", "notes") } })
+      at.write(own, { servers: { notes: server("cli/offers.mjs", "notes"), asks: server("cli/asks.mjs") } })
+      const text = at.write("work/text.json", { type: "object", properties: {} })
       const ran = yield* piped(at, [
         "read note://one",
         "read note://two --json",
-        "read nowhere://at-all",
-        "call peer/x a=@/etc/passwd",
-        "read a://b --out /tmp/never"
+        "list",
+        "resources notes",
+        "prompts notes",
+        "prompt notes/review file=a.txt",
+        "show asks/url",
+        "tools notes",
+        "tools --server asks",
+        `call asks/form schema:=@${text}`,
+        "help",
+        "help prompt"
       ])
-      assert.include(ran.out, "first\nsecond\\x1b[2J\n")
-      const [document] = ran.out.trimEnd().split("\n").slice(-1)
+      assert.strictEqual(ran.code, 0)
+      const texts = [
+        "first\nsecond\\x1b[2J\n",
+        "  own://notes\n",
+        "notes/review file=… [tone=…]\n",
+        "review: {\"file\":\"a.txt\"}",
+        "asks/url(url?: string)\n",
+        "{\"action\":\"decline\"}\n",
+        "  reconnect   Close the connection",
+        "Write the messages of a prompt."
+      ]
+      for (const text of texts) assert.include(ran.out, text)
+      const document = ran.out.split("\n").find((line) => line.startsWith("{\"server\""))
       assert.deepStrictEqual(
         Schema.decodeUnknownSync(Schema.parseJson(Read))(document).contents.map(({ text }) => text),
         ["a", "b"]
       )
-      assert.include(ran.err, "No server lists the resource \"nowhere://at-all\"")
-      assert.include(ran.err, "Files are neither read nor written here.")
-      assert.include(ran.err, "Files are not written here.")
-      assert.strictEqual(ran.code, 2)
+      assert.match(ran.out, /^notes +stdio +connected +0 +session +user/m)
+      assert.include(ran.err, "No tools were found.")
+      assert.lengthOf(ran.out.match(/^asks\/form *$/gm) ?? [], 1)
+    }))
+
+  it.scopedLive("says what cannot be said in a line", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      at.write(own, { servers: { notes: server("cli/offers.mjs", "notes"), asks: server("cli/asks.mjs") } })
+      const ran = yield* piped(at, [
+        "read nowhere://at-all",
+        "call asks/form -",
+        "tools --root /tmp",
+        "tools --import all",
+        "tools none",
+        "approve notes",
+        "resources --version",
+        "call asks/url url=https://x.example --timeout 1ms"
+      ])
+      const texts = [
+        "there is no resource \"nowhere://at-all\"",
+        "The lines come from the standard input, and nothing else does.",
+        "The servers are those that were found when this was begun.",
+        "there is no server \"none\"",
+        "There is no command \"approve\"",
+        "That is for the program, and not for a line of it."
+      ]
+      for (const text of texts) assert.include(ran.err, text)
+      assert.match(ran.err, /asks: command was not answered within 1ms|asks: .*1ms/)
+      assert.strictEqual(ran.code, 4)
     }))
 
   it.scopedLive("cancels with Ctrl-C the call that runs, stays, and completes what is typed", () =>
@@ -124,11 +168,14 @@ describe("repl", () => {
         open: (complete) =>
           Effect.succeed({
             next: (prompt) =>
-              Effect.sync(() => {
+              Effect.gen(function*() {
                 prompts.push(prompt)
+                // the tools are known once their server has listed them
+                while (complete("call mine/e")[0].length === 0) yield* Effect.sleep("5 millis")
                 completed.push(...complete("to")[0], ...complete("call mine/e")[0])
                 return lines.shift()
               }),
+            ask: () => Effect.as(Effect.void, undefined),
             // pressed once, while the first call runs
             interrupted: Effect.flatMap(Deferred.isDone(pressed), (isDone) =>
               isDone ? Effect.never : Effect.zipRight(
@@ -164,11 +211,30 @@ describe("a line", () => {
     assert.isUndefined(words("a \"b"))
   })
 
-  it("is completed by commands, and behind `call` by tools that can be typed", () => {
-    const complete = (line: string) => ReplLine.completions(line, ["tools", "call", "status"], ["a/x", "a/y z", "b/x"])
-    assert.deepStrictEqual(complete(""), [["tools ", "call ", "status "], ""])
-    assert.deepStrictEqual(complete("st"), [["status "], "st"])
-    assert.deepStrictEqual(complete("call a"), [["a/x "], "a"])
-    assert.deepStrictEqual(complete("call a/x k"), [[], "k"])
+  it("is completed by what is known by name", () => {
+    const known: Known.Known = {
+      commands: ReplCommands.all,
+      servers: ["a", "b"],
+      tools: new Map([["a/x", ["count", "title"]], ["a/y z", []], ["b/x", []]])
+    }
+    const table: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
+      ["st", ["status "]],
+      ["he", ["help "]],
+      ["help res", ["resources "]],
+      ["call a", ["a/x "]],
+      ["  show  b", ["b/x "]],
+      ["call a/x k", []],
+      ["call a/x c", ["count="]],
+      ["call a/x count=1 t", ["title="]],
+      ["call a/x --o", ["--out "]],
+      ["tools ", ["a ", "b "]],
+      ["reconnect b", ["b "]],
+      ["nothing ", []]
+    ]
+    for (const [line, hits] of table) {
+      assert.deepStrictEqual([line, Known.completions(line, known)[0]], [line, hits])
+    }
+    assert.strictEqual(Known.completions("call a/x count=1 t", known)[1], "t")
+    assert.lengthOf(Known.completions("", known)[0], ReplCommands.all.length + 2)
   })
 })

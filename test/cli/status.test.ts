@@ -10,6 +10,7 @@ import * as Shape from "../../src/cli/internal/statusShape.ts"
 import * as ServerStatus from "../../src/connection/ServerStatus.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
+import * as Emulator from "./emulator.ts"
 import { ofWorkspace, own, type Place, place, run as runAny, server, type Typing } from "./inProcess.ts"
 
 const run = (at: Place, argv: ReadonlyArray<string>, typing: Typing = {}) =>
@@ -55,6 +56,7 @@ const shape: Shape.Server = {
   latency: 1.25,
   latencies: [5, null, 1.25],
   calls: 0,
+  called: 0,
   reconnects: 0,
   tools: 2,
   era: "session",
@@ -178,7 +180,7 @@ describe("status", () => {
       const { code, err, out } = yield* run(yield* some, ["status"], { columns: 80 })
       assert.strictEqual(code, 0)
       const lines = out.split("\n")
-      assert.match(lines[0]!, /^SERVER +STATE +BREAKER +PING +LAST +CALLS +LOST +ERA +SINCE$/)
+      assert.match(lines[0]!, /^SERVER +STATE +BREAKER +LATENCY +LAST +CALLS +RECONNECTS +ERA/)
       assert.match(out, /\noffers +connected +closed +\d+(\.\d)? ms +[▁-█]{3} +0 +0 +session +/)
       assert.isAtMost(Math.max(...lines.map((line) => line.length)), 80)
       assert.include(err, "/none")
@@ -191,6 +193,8 @@ describe("status", () => {
       const { exit, text } = yield* follow(at, ["status", "--watch"], isEnough)
       assert.isTrue(exit._tag === "Failure")
       assert.match(text, /^\d\d:\d\d:\d\d \S+ /)
+      // it failed once, and nothing that is older is told after that
+      assert.lengthOf(text.match(/ dead connecting/g) ?? [], 1)
       const written = yield* follow(
         at,
         ["status", "--watch", "--json"],
@@ -200,15 +204,25 @@ describe("status", () => {
       assert.isNumber(first?.at)
     })))
 
-  it.live("shows a terminal the table again when something has changed, and how long answers take", () =>
+  it.live("draws on a terminal one table in its place, and leaves it with a cursor when it is interrupted", () =>
     Effect.scoped(Effect.gen(function*() {
-      const { text } = yield* follow(
+      const emulator = Emulator.make(80, 24)
+      let seen = 0
+      yield* follow(
         yield* some,
         ["status", "-w", "--every", "20ms"],
-        (text) => /\noffers +connected/.test(text) && /ping: .*offers \d+(\.\d)? ms [▁-█]{3}/.test(text),
+        (text) => {
+          emulator.write(text.slice(seen))
+          seen = text.length
+          return /^offers +connected +closed +\d+(\.\d)? ms +[▁-█]{3}/m.test(emulator.rows().join("\n"))
+        },
         { columns: 80 }
-      )
-      assert.match(text, /\n\d\d:\d\d:\d\d\nSERVER +STATE +BREAKER/)
+      ).pipe(Effect.tap(({ text }) => Effect.sync(() => emulator.write(text.slice(seen)))))
+      const rows = emulator.rows()
+      assert.lengthOf(rows.filter((row) => /^SERVER +STATE +BREAKER +LATENCY +LAST/.test(row)), 1)
+      assert.match(rows.join("\n"), /^error: dead: .*none/m)
+      assert.match(rows.at(-1)!, /^\d\d:\d\d:\d\d UTC; Ctrl-C ends$/)
+      assert.isTrue(emulator.isCursorShown())
     })))
 
   it.live("takes up a server that comes while it watches", () =>

@@ -100,7 +100,7 @@ describe("arguments that are typed", () => {
     [["only=two"], "\"only\" cannot be \"two\". It is one of \"one\"."],
     [["numbers=x"], "\"numbers\" has to be number, and \"x\" is not."],
     [["text=a", "text=b"], "The argument \"text\" is given twice."],
-    [["any:={"], "The value of \"any\" is no valid JSON. It begins with \"{\"."],
+    [["any:={"], "The value of \"any\" is no valid JSON. It begins with \"{\"; put JSON in '…'."],
     [["open.x=y"], "\"open.x\" has to be integer, and \"y\" is not."],
     [
       ["__proto__.x=1"],

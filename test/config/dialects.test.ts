@@ -560,32 +560,6 @@ describe("an entry", () => {
     ])
   })
 
-  it("has no name that looks like another because nobody sees a part of it", () => {
-    const hidden = [
-      "docs\u200b",
-      "do\u200dcs",
-      "docs\ufe0f",
-      "\ufeffdocs",
-      "a\u202eb",
-      "a\u2028b",
-      "a\u2060b",
-      "a\u{e0041}",
-      "a\ud800"
-    ]
-    const seen = [
-      "docs",
-      "d\u043ecs",
-      "\u{1f469}\u200d\u{1f4bb}",
-      "\u2699\ufe0f tools",
-      "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
-    ]
-    const kinds = (names: ReadonlyArray<string>) =>
-      decode("cursor", { mcpServers: new Map(names.map((name) => [name, { command: "x" }])) }).items
-        .map((item) => item._tag === "Invalid" ? item.kind : item._tag)
-    assert.deepStrictEqual(kinds(hidden), hidden.map(() => "invalid-name"))
-    assert.deepStrictEqual(kinds(seen), seen.map(() => "Server"))
-  })
-
   it("that the host would not take is a fault for a strict reader, for its own reason", () => {
     const strict = (host: string, entry: unknown) => one(host, entry, { strict: true })
     assert.strictEqual(strict("claude-code", { url }), "missing-type:type")

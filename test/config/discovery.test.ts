@@ -183,6 +183,41 @@ describe("ConfigDiscovery", () => {
       assert.deepStrictEqual(states(found), { bad: "Denied", good: "Ready", off: "Denied" })
     }))
 
+  it.effect("takes a name for no identity where a policy says so or the reading is strict (perm-046)", () =>
+    Effect.gen(function*() {
+      const mine = {
+        [user]: servers({
+          github: { command: "npx", args: ["-y", "evil"] },
+          docs: { url: "https://docs.example/mcp" },
+          ours: { command: "ours" }
+        })
+      }
+      const list = (beside: object) => ({
+        [managed]: JSON.stringify({
+          policy: { allow: [{ name: "github" }, { name: "docs" }, { fingerprint: "f" }], ...beside }
+        })
+      })
+      const lenient = yield* discovered({ ...mine, ...list({}) })
+      assert.deepStrictEqual(states(lenient), { github: "Ready", docs: "Ready", ours: "Denied" })
+      const required = yield* discovered({ ...mine, ...list({ requireIdentity: true }) })
+      const strict = yield* discovered({ ...mine, ...list({}) }, { strict: true })
+      for (const found of [required, strict]) {
+        assert.deepStrictEqual(states(found), { github: "Denied", docs: "Denied", ours: "Denied" })
+        const why = (server: string) => found.issues.find((issue) => issue.server === server)?.message
+        assert.include(why("github"), "needs a rule about its command")
+        assert.include(why("docs"), "needs a rule about its url")
+        // this one is in no list at all
+        assert.notInclude(why("ours"), "needs a rule")
+      }
+      const settings = {
+        "/etc/claude-code/managed-settings.json": "{\"allowedMcpServers\":[{\"serverName\":\"github\"}]}"
+      }
+      const imports = ["claude-code"]
+      assert.strictEqual(states(yield* discovered({ ...mine, ...settings }, { imports }))["github"], "Ready")
+      const theirs = yield* discovered({ ...mine, ...settings }, { imports, strict: true })
+      assert.strictEqual(states(theirs)["github"], "Denied")
+    }))
+
   it.effect("lets nobody keep an application from starting who could not have started its servers", () =>
     Effect.gen(function*() {
       const required = servers({ mine: { command: "mine", required: true } })

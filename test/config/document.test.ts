@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as FastCheck from "effect/FastCheck"
+import { parse as parseYaml, stringify as stringifyYaml } from "yaml"
 import * as ConfigDocument from "../../src/config/ConfigDocument.ts"
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -22,6 +23,13 @@ const asValue = (json: unknown): ConfigDocument.Value => {
   if (Array.isArray(json)) return json.map(asValue)
   if (typeof json !== "object" || json === null) return json as ConfigDocument.Value
   return new Map(Object.entries(json).map(([key, value]) => [key, asValue(value)]))
+}
+
+/** With what is exact as near as other parsers have it. */
+const rounded = (value: ConfigDocument.Value): ConfigDocument.Value => {
+  if (typeof value === "bigint") return Number(value)
+  if (value instanceof Map) return new Map(Array.from(value, ([key, held]) => [key, rounded(held)]))
+  return Array.isArray(value) ? value.map(rounded) : value
 }
 
 const formats = ["json", "jsonc", "toml", "yaml"] as const
@@ -102,6 +110,22 @@ describe("a document", () => {
       ["b", new Map([["<<", new Map([["c", 1]])]])]
     ]],
     ["makes no object of a tag", "yaml", "a: !!js/function 'x'\nb: !new y", [["a", "x"], ["b", "y"]]],
+    ["takes what is tagged as a number for one", "yaml", "a: !!int '5'\nb: !<tag:yaml.org,2002:float> .5\nc: !!str 1", [
+      ["a", 5],
+      ["b", 0.5],
+      ["c", "1"]
+    ]],
+    ["reads all numbers of YAML", "yaml", "a: 0x1F\nb: -.inf\nc: 0o17\nd: 1_0\ne: +5.e1\nf: '1'", [
+      ["a", 31],
+      ["b", -Infinity],
+      ["c", 15],
+      ["d", "1_0"],
+      ["e", 50],
+      ["f", "1"]
+    ]],
+    ["takes an escape that looks like one of no character", "yaml", "a: \"\\\\U00110000\\U0001F600\"", [
+      ["a", "\\U00110000😀"]
+    ]],
     ["follows an alias", "yaml", "a: &a {b: 1}\nc: *a\nd: [*a, *a]", [
       ["a", new Map([["b", 1]])],
       ["c", new Map([["b", 1]])],
@@ -165,6 +189,8 @@ describe("a document", () => {
     ["has no key twice in TOML", "toml", "a = 1\nb = 2\na = 3", "syntax@3"],
     ["has no table as a key", "yaml", "? [a]\n: 1", "syntax@1"],
     ["has no alias of nothing", "yaml", "a: *b", "syntax@1"],
+    ["has no second document without a mark", "yaml", "# a\n---\nb: 1\n...\nb: 2", "syntax@4"],
+    ["has no escapes of what is no character", "yaml", "a: b\nc: \"\\\\\\U00110000\"", "syntax@2"],
     ["has no bare text in TOML", "toml", "a = b", "syntax@1"],
     ["has no null at the top", "json", "null", "root-not-object@1"],
     ["has no null at the top of YAML", "yaml", "~", "root-not-object@1"],
@@ -414,6 +440,9 @@ describe("the line of a part", () => {
       const text = "# top\nm:\n  a:\n    c: &c\n      - 1\n\n      - {d: 2,\n         e: 3}\n  b: *c\n"
       const pointers = [[], ["m"], ["m", "a"], ["m", "a", "c"], ["m", "a", "c", 0], ["m", "a", "c", 1, "e"], ["m", "b"]]
       assert.deepStrictEqual(yield* lines("yaml", text, pointers), [2, 2, 3, 4, 5, 8, 9])
+      const items = "l:\n- |\n  a\n- >\n\n  b\n- &x\n- !t\n  c\n- ''\n- *x"
+      const each = [0, 1, 2, 3, 4, 5].map((at) => ["l", at])
+      assert.deepStrictEqual(yield* lines("yaml", items, each), [2, 4, 7, 9, 10, 11])
     }))
 })
 
@@ -455,6 +484,31 @@ describe("any document", () => {
           const { issues, root } = yield* decode(text)
           assert.deepStrictEqual(issues, [])
           assert.deepStrictEqual(root, asValue(JSON.parse(text)))
+        })),
+    { fastCheck: { numRuns: 20 } }
+  )
+
+  const styles = FastCheck.record({
+    defaultStringType: FastCheck.constantFrom(
+      ...(["PLAIN", "QUOTE_DOUBLE", "QUOTE_SINGLE", "BLOCK_LITERAL", "BLOCK_FOLDED"] as const)
+    ),
+    defaultKeyType: FastCheck.constantFrom(...(["PLAIN", "QUOTE_DOUBLE"] as const)),
+    collectionStyle: FastCheck.constantFrom(...(["any", "flow"] as const)),
+    lineWidth: FastCheck.constantFrom(0, 20),
+    indent: FastCheck.constantFrom(1, 3),
+    indentSeq: FastCheck.boolean()
+  })
+
+  it.effect.prop(
+    "that is YAML means what it means to another parser",
+    [several(FastCheck.tuple(json, styles), 20)],
+    ([written]) =>
+      each(written, ([value, style]) =>
+        Effect.gen(function*() {
+          const text = stringifyYaml({ value }, style)
+          const { issues, root } = yield* decode(text, "yaml")
+          assert.deepStrictEqual(issues, [])
+          assert.deepStrictEqual(rounded(root ?? null), asValue(parseYaml(text)))
         })),
     { fastCheck: { numRuns: 20 } }
   )

@@ -441,11 +441,12 @@ describe("NativeConfig", () => {
     inputs,
     matchers,
     matchers,
+    FastCheck.boolean(),
     FastCheck.boolean()
-  ], ([questions, allow, deny, managedOnly]) =>
+  ], ([questions, allow, deny, managedOnly, requireIdentity]) =>
     Effect.gen(function*() {
       for (const format of ["json", "toml"] as const) {
-        const policy = { allow, deny, managedOnly, exclusive: false, providers: ["native"] }
+        const policy = { allow, deny, managedOnly, requireIdentity, exclusive: false, providers: ["native"] }
         const text = NativeConfig.encode(
           { entries: [], inputs: questions, imports: ["cursor", "vscode"], policy },
           format
@@ -454,8 +455,8 @@ describe("NativeConfig", () => {
         assert.deepStrictEqual(issues, [], text)
         assert.deepStrictEqual(decoded.inputs, questions)
         assert.deepStrictEqual(decoded.imports, ["cursor", "vscode"])
-        const { allow: a, deny: d, managedOnly: m } = decoded.policy!
-        assert.deepStrictEqual([a, d, m], [allow, deny, managedOnly])
+        const { allow: a, deny: d, managedOnly: m, requireIdentity: r } = decoded.policy!
+        assert.deepStrictEqual([a, d, m, r ?? false], [allow, deny, managedOnly, requireIdentity])
       }
     }), { fastCheck: { numRuns: 50 } })
 

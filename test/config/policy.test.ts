@@ -89,6 +89,7 @@ const policies = (origins: ReadonlyArray<Scope.Origin>) =>
       { maxLength: 2 }
     ),
     managedOnly: FastCheck.boolean(),
+    requireIdentity: FastCheck.boolean(),
     identities: FastCheck.option(
       FastCheck.array(FastCheck.tuple(words, matcher), { maxLength: 2 }).map((all) => new Map(all)),
       { nil: undefined }
@@ -109,6 +110,99 @@ describe("a list of what is allowed", () => {
     assert.strictEqual(ServerPolicy.decide(only, program("s", "npx", "-y", "@a/b@1.2.3")), "allowed")
     assert.notStrictEqual(ServerPolicy.decide(only, program("s", "npx", "-y", "@a/b@1.2.3", "--evil")), "allowed")
     assert.notStrictEqual(ServerPolicy.decide(only, program("s", "npx", "-y")), "allowed")
+  })
+})
+
+describe("a list that requires an identity", () => {
+  const github = program("github", "npx", "-y", "@evil/server")
+  const strict = (...allow: ReadonlyArray<ServerPolicy.Matcher>) => [policy({ allow, requireIdentity: true })]
+  const decide = (policies: ReadonlyArray<ServerPolicy.Policy>, subject = github) =>
+    ServerPolicy.decide(policies, subject)
+
+  it("allows nothing by its name alone, because a name is no identity (perm-046)", () => {
+    assert.strictEqual(decide([policy({ allow: [byName("github")] })]), "allowed")
+    for (const name of ["github", "git*", "*"]) {
+      assert.strictEqual(decide(strict(byName(name))), "not-allowed", name)
+      assert.strictEqual(decide(strict(byName(name)), at("https://h.example/mcp", "github")), "not-allowed", name)
+      // better rules about servers of another kind do not make it one
+      assert.strictEqual(decide(strict(byName(name), byUrl("https://h.example/*"))), "not-allowed", name)
+    }
+    const docker = ServerPolicy.subject(ServerConfig.docker({ name: "github" }))
+    assert.strictEqual(decide(strict(byName("github")), docker), "not-allowed")
+  })
+
+  it("allows what it knows by what is run or reached", () => {
+    const known: ReadonlyArray<ServerPolicy.Matcher> = [
+      byCommand("npx", "-y", "@evil/server"),
+      { _tag: "CommandLine", pattern: "npx *" },
+      { _tag: "Program", command: "npx" },
+      { _tag: "Fingerprint", fingerprint: "f" }
+    ]
+    for (const matcher of known) {
+      assert.strictEqual(decide(strict(byName("other"), matcher), { ...github, fingerprint: "f" }), "allowed")
+    }
+    assert.strictEqual(decide(strict(byUrl("https://h.example/*")), at("https://h.example/mcp")), "allowed")
+  })
+
+  it("limits nothing without a list, and denies by name as before", () => {
+    assert.strictEqual(decide(strict()), "allowed")
+    assert.strictEqual(decide([policy({ deny: [byName("git*")], requireIdentity: true })]), "denied")
+  })
+
+  it("binds no name to itself", () => {
+    const bound = (matcher: ServerPolicy.Matcher) => [
+      policy({ identities: new Map([["github", matcher]]), requireIdentity: true })
+    ]
+    assert.strictEqual(decide(bound(byName("github"))), "not-allowed")
+    assert.strictEqual(decide(bound({ _tag: "Program", command: "npx" })), "allowed")
+  })
+
+  it("speaks of itself, and not of the lists of others", () => {
+    const names = policy({ scope: "user", origin: "home", allow: [byName("github")] })
+    assert.strictEqual(decide([names, ...strict()]), "allowed")
+    assert.strictEqual(decide([names, ...strict(byCommand("npx", "-y", "@evil/server"))]), "allowed")
+    assert.strictEqual(decide([names, ...strict(byName("github"))]), "not-allowed")
+    // an administrator's word makes it void like any list
+    const only = policy({ managedOnly: true, allow: [byName("github")] })
+    assert.strictEqual(decide([only, { ...strict(byName("github"))[0]!, scope: "user", origin: "home" }]), "allowed")
+  })
+
+  it("lets no name go before what is denied in an order", () => {
+    const deny = { action: "deny", matcher: { _tag: "CommandLine", pattern: "*" } } as const
+    const ordered = [{ action: "allow", matcher: byName("github") } as const, deny]
+    assert.strictEqual(decide([policy({ ordered })]), "allowed")
+    assert.strictEqual(decide([policy({ ordered, requireIdentity: true })]), "denied")
+  })
+
+  it.prop(
+    "never allows more, and nothing that it would not allow under another name",
+    [any, subjects],
+    ([all, subject]) => {
+      const required = all.map((one) => ({ ...one, requireIdentity: true }))
+      if (decide(required, subject) === "allowed") assert.strictEqual(decide(all, subject), "allowed")
+      const isNameDenied = ({ action, matcher }: ServerPolicy.Policy["ordered"][number]) =>
+        action === "deny" && matcher._tag === "Name"
+      const unnamed = required.map((one) => ({
+        ...one,
+        deny: [],
+        identities: undefined,
+        ordered: one.ordered.filter((rule) => !isNameDenied(rule))
+      }))
+      assert.strictEqual(decide(unnamed, { ...subject, name: "other" }), decide(unnamed, subject))
+    }
+  )
+
+  it("is written in a file, and what is written wrongly is meant all the same", () => {
+    const allow = [{ name: "github" }]
+    const decided = (requireIdentity: unknown) => {
+      const { invalid, policy: own } = read({ policy: { allow, requireIdentity } })
+      return [decide([own!]), invalid.map(({ at }) => at).join()]
+    }
+    assert.deepStrictEqual(decided(true), ["not-allowed", ""])
+    assert.deepStrictEqual(decided(false), ["allowed", ""])
+    assert.deepStrictEqual(decided("yes"), ["not-allowed", "policy/requireIdentity"])
+    const names = read({ policy: { requireIdentity: true }, security: { mcp_server_allowlist: ["github"] } })
+    assert.strictEqual(decide([names.policy!]), "not-allowed")
   })
 })
 

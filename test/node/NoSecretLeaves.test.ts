@@ -5,7 +5,6 @@ import { Cause, Effect, Exit, Layer, Logger, LogLevel, Schedule, type Scope, Str
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { inspect } from "node:util"
 import * as Trust from "../../src/config/Trust.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
@@ -13,33 +12,12 @@ import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
 import * as Redaction from "../../src/safety/Redaction.ts"
 import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
+import { canaries, entries, leaksIn, script } from "../fixtures/leaking/canaries.ts"
 import * as Leaking from "../fixtures/leaking/remote.ts"
 import * as NodeRuntime from "../support/nodeRuntime.ts"
 
 // what the process opens once and for all when it first watches is not a leak
 watch(tmpdir()).close()
-
-/** None has a format that a secret could be told by: only who knows them can hide them. */
-const canaries = {
-  LEAK_TOKEN: "plumorchard quietly/envvalue",
-  LEAK_PLAIN: "Walnut&harbour=unnamed17",
-  LEAK_ARGUMENT: "copperlantern-argument",
-  LEAK_BEARER: "mossygranite.bearer.word",
-  LEAK_TENANT: "saffronriverbend tenant",
-  LEAK_QUERY: "birchwoodcandle-query",
-  LITERAL: "thistledown-of-a-workspace"
-} as const
-
-const forms = Object.values(canaries).flatMap((canary) => [
-  canary,
-  JSON.stringify(canary).slice(1, -1),
-  encodeURIComponent(canary),
-  Buffer.from(canary).toString("base64").replaceAll("=", ""),
-  Buffer.from(canary).toString("base64url"),
-  Buffer.from(`user:${canary}`).toString("base64").slice(8, -4),
-  Buffer.from(`Bearer ${canary}`).toString("base64").slice(12, -4),
-  Buffer.from(canary).toString("hex")
-])
 
 interface Sinks {
   readonly add: (sink: string, value: unknown) => void
@@ -60,13 +38,7 @@ const makeSinks = (): Sinks => {
   return {
     add: (sink, value) => told.push([sink, written(value)]),
     names: () => new Set(told.map(([sink]) => sink)),
-    leaks: () =>
-      told.flatMap(([sink, text]) =>
-        forms.filter((form) => text.includes(form)).map((form) => {
-          const at = text.indexOf(form)
-          return `${sink}: ${text.slice(Math.max(0, at - 120), at + form.length + 40)}`
-        })
-      )
+    leaks: () => told.flatMap(([sink, text]) => leaksIn(text).map((leak) => `${sink}: ${leak}`))
   }
 }
 
@@ -75,30 +47,6 @@ const filesIn = (folder: string): ReadonlyArray<string> =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
 
-const script = fileURLToPath(new URL("../fixtures/leaking/server.mjs", import.meta.url))
-
-const entries = (origin: string) => {
-  const local = (manner: string) => ({
-    command: process.execPath,
-    args: [script, manner, "${env:LEAK_ARGUMENT}"],
-    env: { API_TOKEN: "${env:LEAK_TOKEN}", DEPLOYMENT: "${env:LEAK_PLAIN}" }
-  })
-  const remote = (path: string) => ({
-    type: "http",
-    url: `${origin}/${path}?api_key=\${env:LEAK_QUERY}`,
-    headers: { Authorization: "Bearer ${env:LEAK_BEARER}", "X-Tenant": "${env:LEAK_TENANT}" }
-  })
-  return {
-    serves: local("serve"),
-    refuses: local("refuse"),
-    ends: local("end"),
-    remote: remote("mcp"),
-    unauthorized: remote("unauthorized"),
-    redirect: remote("redirect"),
-    down: remote("down")
-  }
-}
-
 interface Run {
   readonly sinks: Sinks
   readonly folder: string
@@ -106,7 +54,7 @@ interface Run {
   readonly trust: Trust.Trust["Type"]
 }
 
-const failing = ["refuses", "ends", "unauthorized", "redirect", "down"]
+const failing = ["refuses", "ends", "absent", "unauthorized", "redirect", "down"]
 
 /** Every way in which these servers can be used, and fail. */
 const used = ({ runtime, sinks, trust }: Run) =>
@@ -117,6 +65,8 @@ const used = ({ runtime, sinks, trust }: Run) =>
     }
     yield* runtime.connect("serves")
     yield* runtime.connect("remote")
+    // what a list of tools has of secrets is not kept
+    yield* runtime.refreshTools("names")
     // what servers and callers tell each other is left as it is
     assert.include(
       NodeRuntime.textOf(yield* runtime.callTool({ server: "serves", tool: "echo" })),

@@ -12,8 +12,12 @@ import {
   symlinkSync,
   writeFileSync
 } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { json } from "node:stream/consumers"
+import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { pidsWithArgument } from "../support/leaks.ts"
 import * as StandInDocker from "../support/standInDocker.ts"
@@ -31,7 +35,8 @@ const publicModules = sources.map(({ path }) => path.replace(/\.ts$/, "")).filte
 )
 
 /** Packages whose own declarations have errors under strict options, which are not ours to answer for. */
-const unsound = /^[^(]*\/node_modules\/(ai|@ai-sdk\/provider|@langchain\/core|langsmith)\/dist\/[^(]*\.d\.ts\(/
+const unsound =
+  /^[^(]*\/node_modules\/((ai|@ai-sdk\/provider|@langchain\/core|langsmith|vitest)\/dist|@types\/chai)\/[^(]*\.d\.ts\(/
 
 let work: string
 let consumer: string
@@ -42,9 +47,14 @@ const succeed = async (
   command: string,
   args: ReadonlyArray<string>,
   cwd: string,
-  path?: string
+  path?: string,
+  variables: Readonly<Record<string, string>> = {}
 ): Promise<string> => {
-  const { status, stderr, stdout } = await run(command, args, { cwd, ...(path === undefined ? {} : { path }) })
+  const { status, stderr, stdout } = await run(command, args, {
+    cwd,
+    variables,
+    ...(path === undefined ? {} : { path })
+  })
   assert.strictEqual(status, 0, `${command} ${args.join(" ")}\n${stdout}${stderr}`)
   return stdout
 }
@@ -113,6 +123,15 @@ const expected: Readonly<Record<string, RegExp>> = {
   ),
   "agent-langchain":
     /^list_mcp_resources, .*\nsuccess { sum: 42 } <mcp_tool_output [^]*\nerror undefined Error \(RemoteError\): /,
+  "agent-real-model": new RegExp(
+    [
+      "^no OPENAI_API_KEY: a script answers in the place of a model",
+      "it calls mcp__demo__add {\"a\":2,\"b\":40}",
+      "I was told:",
+      "<mcp_tool_output server=\"demo\" tool=\"add\" .*>",
+      "42\n"
+    ].join("\n")
+  ),
   "agent-raw-api":
     /^1 false \[[^]*\n2 true \[[^]*RemoteError[^]*\nmcp__demo__add, strict\n[^]*tool_call_id: '3',\n[^]*42/,
   "one-server":
@@ -143,6 +162,17 @@ const expected: Readonly<Record<string, RegExp>> = {
       "{ sum: 42 }\n$"
     ].join("[^]*\n")
   ),
+  "hot-reload": new RegExp(
+    [
+      "^servers: stays, changes, goes; 15 tools",
+      "saved",
+      "added comes, changed changes, removed goes",
+      "changes: Lift-off\\.",
+      "goes: Lift-off\\.",
+      "comes: {\"sum\":42}",
+      "servers: stays, changes, comes\n$"
+    ].join("\n")
+  ),
   "managed-runtime": /^(mcp__demo__\w+\n){4,}42\nRemoteError, executed\ngave up\nstill there\n$/,
   "opentelemetry": new RegExp(
     [
@@ -159,8 +189,21 @@ const expected: Readonly<Record<string, RegExp>> = {
       "metric mcp.errors: 1\\n$"
     ].join("\\n[^]*")
   ),
+  "reconnect-policy": new RegExp(
+    [
+      "^it crashed; the call may have run: unknown",
+      "demo: ProcessExited, attempt 1 in 40 ms",
+      "it crashed; the call may have run: unknown",
+      "demo: ProcessExited, attempt 2 in 80 ms",
+      "it is back: {\"sum\":42}",
+      "missing: Failed\n$"
+    ].join("\n")
+  ),
   "testing-with-memory-transport": /^Oslo: sunny\nthe server went away \(unknown\)\nconnections left: 0\n$/
 }
+
+/** Those that do not end by themselves, or are tests. */
+const others = ["scripted-faults.test", "web-server"]
 
 describe("the package", patient, () => {
   it("holds the build, the source and the documents, and nothing else", () => {
@@ -272,7 +315,7 @@ describe("the package", patient, () => {
       const { stdout } = await run("tsc", ["-p", config, "--pretty", "false"], { cwd: consumer })
       const errors = stdout.split("\n").filter((line) => line.includes("error TS") && !unsound.test(line))
       assert.deepStrictEqual(errors, [])
-      for (const name of Object.keys(expected)) {
+      for (const name of [...Object.keys(expected), ...others]) {
         assert.isTrue(existsSync(join(consumer, moduleResolution, "examples", `${name}.js`)), name)
       }
     })
@@ -295,7 +338,7 @@ describe("the command line", patient, () => {
 
   it("tells whose work is in the bundle", () => {
     const notices = readFileSync(join(consumer, "node_modules/effect-mcp-runtime/dist/bin/LICENSES.txt"), "utf8")
-    for (const name of ["effect", "@effect/cli", "@modelcontextprotocol/client", "yaml"]) {
+    for (const name of ["effect", "@effect/cli", "@modelcontextprotocol/client", "js-yaml"]) {
       assert.match(notices, new RegExp(`^${name} \\d+\\.`, "m"))
     }
   })
@@ -355,17 +398,55 @@ describe("the demo", patient, () => {
 
 describe("the examples", patient, () => {
   it("are all known here", () => {
-    const names = readdirSync(join(folder, "examples")).map((file) => file.replace(/\.ts$/, ""))
-    assert.sameMembers(names, Object.keys(expected))
+    const names = readdirSync(join(folder, "examples")).filter((file) => file.endsWith(".ts"))
+      .map((file) => file.replace(/\.ts$/, ""))
+    assert.sameMembers(names, [...Object.keys(expected), ...others])
+    const listed = readFileSync(join(folder, "examples/README.md"), "utf8").matchAll(/^\| \[`(.+)`\]\(\1\.ts\) \|/gm)
+    assert.sameMembers(Array.from(listed, ([, name]) => name), names)
   })
 
   for (const [name, output] of Object.entries(expected)) {
     // each is a program of its own, which mostly waits
     it.concurrent(`${name} does what it says`, async () => {
       const program = join(consumer, "NodeNext/examples", `${name}.js`)
-      assert.match(await succeed("node", [program], consumer, StandInDocker.make().path), output)
+      // no key of whoever runs the tests is used
+      const variables = { OPENAI_API_KEY: "" }
+      assert.match(await succeed("node", [program], consumer, StandInDocker.make().path, variables), output)
     })
   }
+
+  it.concurrent("scripted-faults.test passes", async () => {
+    const args = ["run", "--root", consumer, "--dir", "examples", "--no-color"]
+    assert.match(await succeed("vitest", args, consumer), /^ *Tests +5 passed \(5\)$/m)
+  })
+
+  it.concurrent("agent-real-model asks an API with the key that it is given, and repeats what that says", async () => {
+    const asked: Array<{ readonly url: string | undefined; readonly key: string | undefined; readonly body: unknown }> =
+      []
+    const add = { name: "mcp__demo__add", arguments: "{\"a\":3,\"b\":4}" }
+    const answers = [{ tool_calls: [{ id: "x", type: "function", function: add }] }, { content: "It is seven." }]
+    const api = createServer(async (request, response) => {
+      asked.push({ url: request.url, key: request.headers.authorization, body: await json(request) })
+      response.setHeader("content-type", "application/json")
+      response.end(JSON.stringify({ choices: [{ message: { role: "assistant", ...answers[asked.length - 1] } }] }))
+    })
+    await once(api.listen(0, "127.0.0.1"), "listening")
+    try {
+      const { port } = api.address() as AddressInfo
+      const variables = { OPENAI_API_KEY: "key", OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_MODEL: "some" }
+      const args = [join(consumer, "NodeNext/examples/agent-real-model.js"), "How much are 3 and 4?"]
+      const out = await succeed("node", args, consumer, undefined, variables)
+      assert.match(out, /^some of http:.* answers\nit calls mcp__demo__add {"a":3,"b":4}\nIt is seven\.\n$/)
+    } finally {
+      api.close()
+    }
+    assert.deepStrictEqual(asked.map(({ key, url }) => [url, key]), [
+      ["/v1/chat/completions", "Bearer key"],
+      ["/v1/chat/completions", "Bearer key"]
+    ])
+    assert.match(JSON.stringify(asked[1]?.body), /"role":"user","content":"How much are 3 and 4\?"/)
+    assert.match(JSON.stringify(asked[1]?.body), /"role":"tool".*mcp_tool_output.*7/)
+  })
 
   it("managed-runtime takes its servers with it when somebody presses Ctrl-C", async () => {
     const child = spawn("node", [join(consumer, "NodeNext/examples/managed-runtime.js")], {
@@ -383,6 +464,33 @@ describe("the examples", patient, () => {
     assert.strictEqual(pidsWithArgument(server).length, 1)
     child.kill("SIGINT")
     assert.deepStrictEqual(await ended, [130, null])
+    assert.deepStrictEqual(pidsWithArgument(server), [])
+  })
+
+  it("web-server answers what is under way when it is told to end, and takes its servers with it", async () => {
+    const child = spawn("node", [join(consumer, "NodeNext/examples/web-server.js")], {
+      cwd: consumer,
+      env: { ...process.env, PORT: "0" },
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    const ended = once(child, "exit")
+    const [line] = await once(child.stdout.setEncoding("utf8"), "data") as [string]
+    const url = /^listening on (http:\S+)\n$/.exec(line)?.[1]
+    const call = async (tool: string, body: unknown) => {
+      const response = await fetch(`${url}/tools/mcp__demo__${tool}`, { method: "POST", body: JSON.stringify(body) })
+      return [response.status, await response.text()] as const
+    }
+    assert.match(await (await fetch(`${url}/tools`)).text(), /"name":"mcp__demo__add"/)
+    assert.match((await call("add", { a: 2, b: 40 })).join(), /^200,.*"structuredContent":{"sum":42}/)
+    assert.match((await call("ad", {})).join(), /^404,.*"NotFound".*"not-sent"/)
+    assert.match((await call("add", [])).join(), /^400,/)
+    const slow = call("countdown", { from: 10 })
+    while (!(await (await fetch(`${url}/health`)).text()).includes("\"callsInFlight\":1")) await setTimeout(10)
+    const server = join(consumer, "node_modules/effect-mcp-runtime/dist/demo/DemoServer.js")
+    assert.strictEqual(pidsWithArgument(server).length, 1)
+    child.kill("SIGTERM")
+    assert.match((await slow).join(), /^200,.*Lift-off/)
+    assert.deepStrictEqual(await ended, [0, null])
     assert.deepStrictEqual(pidsWithArgument(server), [])
   })
 })

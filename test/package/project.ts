@@ -25,12 +25,16 @@ export interface Ran {
 export const run = (
   command: string,
   args: ReadonlyArray<string>,
-  options: { readonly cwd?: string; readonly path?: string } = {}
+  options: { readonly cwd?: string; readonly path?: string; readonly variables?: Readonly<Record<string, string>> } = {}
 ): Promise<Ran> =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd: options.cwd ?? fileURLToPath(root),
-      env: { ...process.env, PATH: [options.path, bin, process.env["PATH"]].filter(Boolean).join(delimiter) },
+      env: {
+        ...process.env,
+        ...options.variables,
+        PATH: [options.path, bin, process.env["PATH"]].filter(Boolean).join(delimiter)
+      },
       stdio: ["ignore", "pipe", "pipe"],
       timeout: 60_000
     })

@@ -5,10 +5,14 @@ import * as Limits from "../../src/config/Limits.ts"
 import { root, sources } from "./project.ts"
 
 const readme = readFileSync(new URL("README.md", root), "utf8")
+const operations = readFileSync(new URL("docs/operations.md", root), "utf8")
+
+const sectionOf = (heading: string): string =>
+  operations.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? ""
 
 /** The rows of the table below a heading, by the code in their first cell. */
 const table = (heading: string): ReadonlyMap<string, ReadonlyArray<string>> => {
-  const section = readme.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? ""
+  const section = sectionOf(heading)
   return new Map(Array.from(section.matchAll(/^\| `(\w+)` \|(.*)\|$/gm), ([, key, cells]) => [
     key!,
     cells!.split("|").map((cell) => cell.trim())
@@ -37,14 +41,23 @@ describe("the README", () => {
     assert.isBelow(readme.indexOf(commands), 100)
   })
 
-  it("lists every error tag with the facets that the class has", () => {
-    const rows = table("How errors decide")
+  it("is no longer than a person reads", () => {
+    assert.isBelow(readme.split("\n").length, 350)
+  })
+})
+
+describe("the page on operations", () => {
+  it("lists every error tag with the facets that the class has, and says what to do about each", () => {
+    const rows = table("Errors")
     const classes = new Map(
       sources.filter(({ path }) => /^error\/\w+\.ts$/.test(path)).flatMap(({ text }) =>
         text.split(/^export class /m).slice(1).map((body) => [/^\w+/.exec(body)![0], body] as const)
       )
     )
     assert.sameMembers([...rows.keys()], [...classes.keys()])
+    const advice = Array.from(sectionOf("When something goes wrong").matchAll(/^\| (`.*?) \|/gm), ([, cell]) => cell!)
+    const advised = advice.flatMap((cell) => Array.from(cell.matchAll(/`(\w+)`/g), ([, tag]) => tag!))
+    assert.sameMembers(advised, [...classes.keys()])
     const plain = ["yes", "no", "if not sent"]
     for (const [tag, [, outcome, retry, health]] of rows) {
       const body = classes.get(tag)!
@@ -71,8 +84,10 @@ describe("the README", () => {
     })
     assert.sameMembers(listed, expected)
   })
+})
 
-  it("points at files that exist", () => {
+describe("the README's links", () => {
+  it("lead to files that exist", () => {
     for (const [, target] of readme.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
       assert.doesNotThrow(() => new URL(target!, root))
     }

@@ -92,6 +92,16 @@ describe("a known value", () => {
     assert.strictEqual(redaction.text("some-secret-word"), hidden)
   })
 
+  it("is hidden alone where what only looks like a secret must be seen", () => {
+    const redaction = Redaction.make()
+    const release = redaction.unsafeKnow(Redacted.make("plumorchard-lantern"))
+    const text = "token=plumorchard-lantern password=Xk29vLq8Zt4Rw7Yb1Nc5"
+    assert.strictEqual(redaction.known(text), `token=${hidden} password=Xk29vLq8Zt4Rw7Yb1Nc5`)
+    assert.notInclude(redaction.text(text), "Xk29vLq8Zt4Rw7Yb1Nc5")
+    release()
+    assert.strictEqual(redaction.known(text), text)
+  })
+
   it.effect("is found with its place, and before what it looks like", () =>
     knowing(["token=abcdefgh1234"], ({ found }) => {
       assert.deepStrictEqual(found("a token=abcdefgh1234"), [{ id: "known", at: 2, length: 18 }])

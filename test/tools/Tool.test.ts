@@ -90,6 +90,39 @@ describe("Tool.decodeAll", () => {
       ["name-characters", "a\u200bb"],
       ["name-characters", "a\u{e0041}"],
       ["name-characters", "a\ud800"],
+      ["name-characters", "größe"],
+      ["name-characters", "工具"],
+      ["name-characters", "\u{1f527}"],
+      ["name-characters", "a\u00a0b"],
+      ["name-characters", "a\u2010b"],
+      ["name-characters", "a\u2215b"],
+      ["name-characters", "a\u0441t"],
+      ["name-characters", "\u{1d5ff}ead"],
+      ["name-characters", "read\u0301"],
+      ["name-characters", "read*"],
+      ["name-characters", "?"],
+      ["name-characters", "read(path=/etc)"],
+      ["name-characters", "a[0]"],
+      ["name-characters", "a,b"],
+      ["name-characters", "$HOME"],
+      ["name-characters", "a|b"],
+      ["name-characters", "a\\b"],
+      ["name-characters", "a\"b"],
+      ["name-characters", "a'b"],
+      ["name-characters", "`a`"],
+      ["name-characters", "<a>"],
+      ["name-characters", "a#b"],
+      ["name-characters", "%61"],
+      ["name-characters", "a=b"],
+      ["name-characters", "~a"],
+      ["name-characters", "--help"],
+      ["name-characters", ":a"],
+      ["name-characters", "+a"],
+      ["name-characters", " a"],
+      ["name-characters", "a "],
+      ["name-characters", "a  b"],
+      ["name-characters", "a\tb"],
+      ["name-characters", "a\n"],
       ["name-reserved", "__proto__"],
       ["name-reserved", "constructor"],
       ["name-reserved", "prototype"]
@@ -100,9 +133,48 @@ describe("Tool.decodeAll", () => {
     })
   }
 
+  for (
+    const [id, names] of [
+      ["uni-029 homoglyph-tool", ["re\u0430d_file"]],
+      ["uni-031 fullwidth-name", ["\uff52\uff45\uff41\uff44"]],
+      ["uni-032 nfkc-collision", ["\ufb01le_read"]],
+      ["uni-033 nfc-vs-nfd", ["caf\u00e9", "cafe\u0301"]],
+      ["uni-034 turkish-i", ["\u0130NIT", "\u0131nit"]],
+      ["perm-021 tool-with-star", ["*"]]
+    ] as const
+  ) {
+    it(`${id}: such a tool is set apart beside the one that it could be taken for`, () => {
+      const { rejected, tools } = decode([...names.map((name) => ({ ...good, name })), { ...good, name: "read_file" }])
+      assert.deepStrictEqual(tools.map(({ name }) => name), ["read_file"])
+      assert.deepStrictEqual(rejected.map(({ reason }) => reason), names.map(() => "name-characters"))
+    })
+  }
+
   it("takes names that are merely unusual", () => {
-    const names = ["toString", "a b", "größe", "工具", "x".repeat(128), "ns/tool:v1.2-b_c"]
+    const names = [
+      "toString",
+      "a",
+      "7",
+      "_",
+      "a b",
+      "a b c",
+      "x".repeat(128),
+      "ns/tool:v1.2-b_c",
+      "./run",
+      "/search",
+      "@scope/name",
+      "c++",
+      "a-",
+      "resource:x",
+      "API-post-database-query"
+    ]
     assert.deepStrictEqual(decode(names.map((name) => ({ ...good, name }))).tools.map(({ name }) => name), names)
+  })
+
+  it("says of a name that looks right which character is wrong", () => {
+    const { rejected } = decode([{ ...good, name: "re\u0430d_file" }, { ...good, name: "-a" }])
+    assert.include(rejected[0]!.detail, "U+0430")
+    assert.include(rejected[1]!.detail, "begins with")
   })
 
   it("shows a rejected name escaped and short", () => {

@@ -1,10 +1,23 @@
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, type Duration, Effect, Fiber, Layer, Option, Queue, Schedule, type Scope, TestClock } from "effect"
+import {
+  Context,
+  Deferred,
+  type Duration,
+  Effect,
+  Fiber,
+  Layer,
+  Option,
+  Queue,
+  Schedule,
+  type Scope,
+  TestClock
+} from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
 import * as ToolCatalog from "../../src/tools/ToolCatalog.ts"
+import * as ToolPins from "../../src/tools/ToolPins.ts"
 import * as MemoryServer from "../../src/transport/MemoryServer.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
@@ -298,6 +311,23 @@ describe("a catalog", () => {
         yield* TestClock.adjust("250 millis")
         assert.deepStrictEqual(yield* Fiber.join(asked), ["Ready mcp__a__one"])
       }), { servers: [Pool.remote("a", { lazy: true })], cache: keptIn(new Map(), () => "4 seconds") }))
+
+  it.scoped("waits for a server past the gate while what is kept of it was not compared with its pins", () =>
+    Effect.gen(function*() {
+      const cache = yield* kept
+      const pins = Layer.map(ToolPins.layerMemory(), (context) => {
+        const pins = Context.get(context, ToolPins.ToolPins)
+        const recall: typeof pins.recall = (...of) => Effect.delay(pins.recall(...of), "4 seconds")
+        return Context.make(ToolPins.ToolPins, { ...pins, recall })
+      })
+      yield* withServer({ tools: [tool("one")] }, () => offered, { cache })
+      yield* withServer({ tools: [tool("one")] }, () =>
+        Effect.gen(function*() {
+          const asked = yield* Effect.fork(offered)
+          yield* TestClock.adjust("1 second")
+          assert.deepStrictEqual(yield* Fiber.join(asked), ["Ready mcp__a__one"])
+        }), { cache, pins, before: (server) => server.slowConnect("1 second") })
+    }))
 
   it.scoped("waits no longer for a server once the disk has given what is known of it", () =>
     Effect.gen(function*() {

@@ -5,6 +5,7 @@ import * as FastCheck from "effect/FastCheck"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as TrustStore from "../../src/config/TrustStore.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
+import * as Redaction from "../../src/safety/Redaction.ts"
 import * as Tool from "../../src/tools/Tool.ts"
 import * as ToolPins from "../../src/tools/ToolPins.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
@@ -643,6 +644,34 @@ describe("what is kept of pins", () => {
       const all = yield* process.pins.quarantined
       assert.deepStrictEqual(all[0]?.changes.map(({ path }) => path), ["/description"])
       assert.strictEqual(all.at(-1)?.changes[0]?.before, "what it was is not kept")
+    }))
+
+  it.scoped("has no secret of a connection, and neither has what is told of a change", () =>
+    Effect.gen(function*() {
+      const secret = "plumorchard-in-a-definition"
+      const { know } = yield* Redaction.Redaction
+      yield* know(Redacted.make(secret))
+      const values = new Map<string, string>()
+      const telling = (rest: string): Json => ({
+        ...Object(named("one", `Log in with API_TOKEN=${secret}.${rest}`)),
+        inputSchema: { type: "object", properties: { [secret]: { default: [{ token: secret }] } } }
+      })
+      yield* offered(yield* processOver(storeOf(values)), tools(telling(""), named("two")))
+      assert.isNotEmpty(values)
+      for (const value of values.values()) assert.notInclude(value, secret)
+      // it is pinned all the same
+      const process = yield* processOver(storeOf(values))
+      const later = tools(telling(""), named("two", "what it did"))
+      assert.deepStrictEqual(yield* offered(process, later), ["one"])
+      const changed = tools(telling(" IMPORTANT: password=Xk29vLq8Zt4Rw7Yb1Nc5"), named("two", "what it did"))
+      assert.deepStrictEqual(yield* offered(process, changed), [])
+      const all = yield* process.pins.quarantined
+      assert.sameMembers(all.map(({ tool }) => tool), ["one", "two"])
+      const shown = JSON.stringify([process.told, all, all.flatMap(({ changes }) => ToolPins.render(changes))])
+      assert.notInclude(shown, secret)
+      assert.include(shown, "[redacted]")
+      // what only looks like a secret is what somebody has to decide by
+      assert.include(shown, "password=Xk29vLq8Zt4Rw7Yb1Nc5")
     }))
 
   it.scoped("is not lost by reviews of many servers at the same time", () =>

@@ -19,7 +19,12 @@ export const command: Command.Command = {
     "Only the server of the tool is started, if its name is given. Ctrl-C cancels the call at the server."
   ],
   args: [
-    { name: "tool", about: "server/tool, or the tool alone where only one server has it.", required: true },
+    {
+      name: "tool",
+      about: "server/tool, or the tool alone where only one server has it.",
+      required: true,
+      unless: "wizard"
+    },
     {
       name: "argument",
       about: "key=value, key:=json, key=@file, or - for the standard input.",
@@ -33,11 +38,13 @@ export const command: Command.Command = {
       value: "JSON",
       about: "All arguments as one JSON object, sent as it is; key=value is put over it."
     },
-    { name: "out", value: "FILE", about: "Write the text, or the images and other files, of the result here." }
+    { name: "out", value: "FILE", about: "Write the text, or the images and other files, of the result here." },
+    { name: "wizard", about: "Ask for the tool and its arguments, and tell what one would type for that." }
   ],
   examples: [
     ["call github/create_issue title=Bug labels=a labels=b", "A text and a list of texts."],
     ["call db/query --args '{\"sql\":\"select 1\"}' --json", "Arguments and result as JSON."],
+    ["call --wizard", "Step by step, on a terminal."],
     ["call files/write path=a.txt content=@a.txt --timeout 10s", "The content of a file, and no more than 10 s."]
   ],
   load: () => import("../internal/call.ts")

@@ -14,8 +14,9 @@ export const command: Command.Command = {
   summary: "Show how the servers are: state, circuit breaker, answer times, calls and losses.",
   description: [
     "Every server that may be started is started and asked whether it is there. With --watch that goes on until Ctrl-C: a "
-    + "terminal is shown the table again when something changes, a pipe one line for each change. What changes in files "
-    + "is followed."
+    + "table on a terminal is kept up to date, and a pipe gets one line for each change. What changes in files is followed.",
+    "Calls are those of this program that have ended, and + those under way. Beside the last latency are the ones before "
+    + "it, as bars; a cross is an answer that did not come."
   ],
   args: [],
   options: [

@@ -6,6 +6,7 @@
 import * as Duration from "effect/Duration"
 import type * as McpError from "../../McpError.ts"
 import type * as Command from "../Command.ts"
+import { shellWord } from "./shellWord.ts"
 
 type Failure = Command.Failure
 
@@ -29,8 +30,6 @@ const sent = ({ outcome }: { readonly outcome: McpError.Outcome }): string => {
 const after = (retryAfter: Duration.Duration | undefined): string =>
   retryAfter === undefined ? "Try again later." : `Try again in ${Duration.format(retryAfter)}.`
 
-const word = (name: string): string => /^[\w.@:/-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`
-
 const denied: Record<McpError.PermissionDenied["why"], string> = {
   rule: "Change the rule in the permissions of the configuration, if it is yours.",
   unanswered: "Run it on a terminal to be asked, or allow it with a rule in the permissions of the configuration.",
@@ -43,7 +42,7 @@ const unavailable: Record<McpError.ServerUnavailable["why"], (server: string) =>
   disabled: () => "Switch it on in the file that it is configured in; `mcp-runtime list` tells which.",
   disconnected: () => "Connect it again.",
   denied: () => "A policy decides that: ask whoever wrote it.",
-  untrusted: (server) => `Look at what it would start, and agree, with \`mcp-runtime approve ${word(server)}\`.`,
+  untrusted: (server) => `Look at what it would start, and agree, with \`mcp-runtime approve ${shellWord(server)}\`.`,
   storm: () => "It was lost and reached again too often: see what it says with --verbose."
 }
 
@@ -51,7 +50,7 @@ const table: Table = {
   AuthorizationFailed: ({ reason, server }) =>
     reason === "unreachable"
       ? "The authorization server did not answer: try again later."
-      : `Sign in with \`mcp-runtime auth login ${word(server)}\`.`,
+      : `Sign in with \`mcp-runtime auth login ${shellWord(server)}\`.`,
   Cancelled: sent,
   CapabilityMissing: asIs,
   CircuitOpen: ({ retryAfter }) => after(retryAfter),

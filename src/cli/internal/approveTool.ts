@@ -4,7 +4,6 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as McpError from "../../McpError.ts"
 import * as ToolPins from "../../tools/ToolPins.ts"
@@ -15,7 +14,7 @@ import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 import { nearest } from "./nearest.ts"
 import { choice, identityOf, reasonOf } from "./toolFound.ts"
-import { format } from "./toolRef.ts"
+import { format, spelled } from "./toolRef.ts"
 
 /**
  * The document of `approve --tool --json`.
@@ -37,12 +36,13 @@ type Decision = typeof ToolApproval.Type["decision"]
 /** Shows what has changed, and asks, or takes the fingerprint of what was shown before for a yes. */
 const decide = (
   one: ToolPins.Quarantined,
-  fingerprint: string | undefined
+  fingerprint: string | undefined,
+  pins: ToolPins.ToolPins["Type"]
 ): Effect.Effect<Decision, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     yield* screen.err(
-      [{ text: format(one), style: "strong" }, " is not what it was:"],
+      [{ text: spelled(one), style: "strong" }, " is not what it was:"],
       ...ToolPins.render(one.changes).map((line) => `  ${line}`),
       [{ text: "  fingerprint: ", style: "weak" }, one.fingerprint]
     )
@@ -63,11 +63,8 @@ const decide = (
       const answer = yield* screen.ask("Use it as it is now? [y/N] ")
       if (!/^y(es)?$/i.test((answer ?? "").trim())) return "refused"
     }
-    // the runtime of this command has them beside it
-    const pins = yield* Effect.serviceOption(ToolPins.ToolPins)
-    if (Option.isNone(pins)) return yield* Effect.dieMessage("a runtime without pins has set a tool aside")
-    yield* pins.value.approve(one.server, one.tool, one.fingerprint)
-    yield* screen.note([{ text: "approved", style: "good" }, `: ${format(one)}`])
+    yield* pins.approve(one.server, one.tool, one.fingerprint)
+    yield* screen.note([{ text: "approved", style: "good" }, `: ${spelled(one)}`])
     return "approved"
   })
 
@@ -82,7 +79,7 @@ export const run = (
       identityOf(ref, discovery) === undefined
         ? Effect.fail(new Usage({ detail: "The tool is to be named with its server.", next: "Write SERVER/TOOL." }))
         : choice(ref, discovery, shared),
-    ({ discovery, runtime, settled }) =>
+    ({ discovery, pins, runtime, settled }) =>
       Effect.gen(function*() {
         const screen = yield* Screen.Screen
         const identity = identityOf(ref, discovery)!
@@ -103,8 +100,8 @@ export const run = (
             suggestions: nearest(identity.tool, names)
           })
         }
-        if (one === undefined) yield* screen.note(`${format(identity)} is what it was: nobody has to agree to it.`)
-        const decision = one === undefined ? "unneeded" : yield* decide(one, args[0]?.toLowerCase())
+        if (one === undefined) yield* screen.note(`${spelled(identity)} is what it was: nobody has to agree to it.`)
+        const decision = one === undefined ? "unneeded" : yield* decide(one, args[0]?.toLowerCase(), pins)
         if (shared.json) {
           yield* screen.json(ToolApproval, {
             ...identity,

@@ -22,23 +22,27 @@ export const candidate = (one: Trust.Candidate): ReadonlyArray<Screen.Line> =>
   ])
 
 /**
- * Shows each of these servers that waits for somebody, and approves those that are agreed to.
+ * Shows each of these servers that waits for somebody, and approves those that are agreed to: whether there were any.
  *
  * @internal
  */
 export const consent = (
   trust: Trust.Trust["Type"],
   names: ReadonlySet<string>
-): Effect.Effect<void, McpError.NotFound | McpError.TrustNotKept, Screen.Screen> =>
+): Effect.Effect<boolean, McpError.NotFound | McpError.TrustNotKept, Screen.Screen> =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    if (!screen.isInteractive) return
+    let hasAgreed = false
+    if (!screen.isInteractive) return hasAgreed
     for (const one of yield* trust.pending) {
       if (!names.has(one.server)) continue
       const since = one.why === "new" ? "wants to be started for the first time" : "is not what was agreed to"
       yield* screen.err([{ text: one.server, style: "strong" }, ` ${since}:`], ...candidate(one))
-      if (yes(yield* screen.ask("Start it, now and from now on? [y/N] "))) yield* trust.approve(one.fingerprint)
+      if (!yes(yield* screen.ask("Start it, now and from now on? [y/N] "))) continue
+      yield* trust.approve(one.fingerprint)
+      hasAgreed = true
     }
+    return hasAgreed
   })
 
 /** What will be sent is long sometimes; its end may matter most. */
@@ -53,12 +57,13 @@ const shown = (args: unknown): ReadonlyArray<string> => {
 /**
  * Who is asked where a rule wants it: the person, or nobody.
  *
+ * @param turns - one question at a time
  * @internal
  */
-export const layer = (screen: Screen.Screen["Type"]): Layer.Layer<Approval.Approval> =>
+export const layer = (screen: Screen.Screen["Type"], turns: Effect.Semaphore): Layer.Layer<Approval.Approval> =>
   screen.isInteractive
     ? Approval.layer((request) =>
-      Effect.gen(function*() {
+      turns.withPermits(1)(Effect.gen(function*() {
         const { args, kind, name, server } = request.subject
         yield* screen.err(
           [
@@ -70,6 +75,6 @@ export const layer = (screen: Screen.Screen["Type"]): Layer.Layer<Approval.Appro
           ...(args === undefined ? [] : [[{ text: label("arguments"), style: "weak" }] as const, ...shown(args)])
         )
         return yes(yield* screen.ask("Send it? [y/N] ")) ? { _tag: "Once" as const } : { _tag: "Deny" as const }
-      })
+      }))
     )
     : Approval.layerNobody

@@ -8,10 +8,13 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
+import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import type * as McpRuntime from "../../McpRuntime.ts"
 import type * as ToolResult from "../../tools/ToolResult.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
+import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 import * as Calling from "./calling.ts"
@@ -82,23 +85,64 @@ const write = (file: string, result: ToolResult.ToolResult) => {
   return Effect.flatMap(contents, (contents) => OutFile.write(file, contents))
 }
 
+/** What a tool asks while it runs is for whoever has called it. */
+const answering = (ref: string, shared: Command.Shared) => (discovery: ConfigDiscovery.Discovery) =>
+  Effect.map(choice(ref, discovery, shared), (one): Application.Choice => ({ ...one, answers: true }))
+
+const done = (
+  application: Application.Application,
+  found: McpRuntime.RuntimeTool,
+  args: JsonRpc.JsonObject,
+  { shared, value }: Command.Invocation
+) =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const result = yield* Calling.perform(application, found, args, shared)
+    const out = value("out")
+    if (out !== undefined && !result.isError) yield* write(out, result)
+    if (shared.json) yield* screen.json(Calling.Called, Calling.documentOf(result))
+    else if (result.isError || out === undefined) yield* Calling.show(result)
+    return Calling.exitCodeOf(result)
+  })
+
+/** Arguments that were typed would be asked for once more. */
+const guided: Command.Program["run"] = (invocation) =>
+  Effect.gen(function*() {
+    const { args: [ref, ...words], shared, value } = invocation
+    const screen = yield* Screen.Screen
+    const { application: open } = yield* Application.Open
+    if (!screen.isInteractive || open !== undefined) {
+      return yield* new Usage({
+        detail: open === undefined ? "Nobody is at a terminal to be asked." : "It asks on a terminal of its own.",
+        next: open === undefined ? "Write the tool and its arguments; mcp-runtime show tells what it takes." : undefined
+      })
+    }
+    if (words.length > 0 || value("args") !== undefined) {
+      return yield* new Usage({ detail: "The wizard asks for the arguments.", next: "Write them, or --wizard." })
+    }
+    const choose = (discovery: ConfigDiscovery.Discovery): Effect.Effect<Application.Choice, Command.Failure> =>
+      ref === undefined
+        ? Effect.succeed({ answers: true, consent: shared.servers.length > 0 })
+        : answering(ref, shared)(discovery)
+    return yield* Application.use(shared, choose, (application) =>
+      Effect.gen(function*() {
+        const wizard = yield* Effect.promise(() => import("./wizard.ts"))
+        const { args, found, isWanted } = yield* wizard.run(ref, application, shared)
+        return isWanted ? yield* done(application, found, args, invocation) : ExitCode.ok
+      }))
+  })
+
 /** @internal */
 export const run: Command.Program["run"] = (invocation) => {
-  const { args: [ref = ""], shared, value } = invocation
-  return Effect.flatMap(
+  const { args: [ref = ""], isSet, shared } = invocation
+  return isSet("wizard") ? guided(invocation) : Effect.flatMap(
     typed(invocation),
     ({ assignments, base }) =>
-      Application.use(shared, (discovery) => choice(ref, discovery, shared), (application) =>
+      Application.use(shared, answering(ref, shared), (application) =>
         Effect.gen(function*() {
-          const screen = yield* Screen.Screen
           const found = yield* find(ref, application)
           const args = yield* Arguments.build(found.tool.inputSchema, assignments, base)
-          const result = yield* Calling.perform(application, found, args, shared)
-          const out = value("out")
-          if (out !== undefined && !result.isError) yield* write(out, result)
-          if (shared.json) yield* screen.json(Calling.Called, Calling.documentOf(result))
-          else if (result.isError || out === undefined) yield* Calling.show(result)
-          return Calling.exitCodeOf(result)
+          return yield* done(application, found, args, invocation)
         }))
   )
 }

@@ -1,5 +1,7 @@
 /**
- * Reads what was typed. One pass, no guesses: what is not known is an error that says what comes near.
+ * Reads what was typed. One pass, no guesses: what is not known is an error that says what comes near. The parser of
+ * @effect/cli would take `--timeot 3` for arguments of the tool that is called, and costs half as much again as all of
+ * `--help`; what it does better, completions and questions, is loaded when it is wanted.
  *
  * @internal
  */
@@ -119,19 +121,33 @@ const invocationOf = ({ given }: Split, args: ReadonlyArray<string>): Either.Eit
   })
 }
 
-const tooMany = (command: Command.Command, args: ReadonlyArray<string>): Usage | undefined => {
-  const missing = command.args.filter(({ required }) => required)[args.length]
+/**
+ * What explains the program, or a command of it, from outside.
+ *
+ * @internal
+ */
+export const outside = (command?: string): string =>
+  command === undefined ? "See mcp-runtime --help." : `See mcp-runtime ${command} --help.`
+
+const tooMany = (
+  command: Command.Command,
+  args: ReadonlyArray<string>,
+  given: Split["given"],
+  help: typeof outside
+): Usage | undefined => {
+  const missing =
+    command.args.filter(({ required, unless }) => required && (unless === undefined || !given.has(unless)))[args.length]
   if (missing !== undefined) {
     return new Usage({
       detail: `The command "${command.name}" needs ${missing.name.toUpperCase()}: ${missing.about}`,
-      next: `See mcp-runtime ${command.name} --help.`
+      next: help(command.name)
     })
   }
   const takesAll = command.args.some(({ repeated }) => repeated === true)
   const extra = takesAll ? undefined : args[command.args.length]
   return extra === undefined ? undefined : new Usage({
     detail: `The command "${command.name}" does not know what to do with ${quote(extra)}.`,
-    next: `See mcp-runtime ${command.name} --help.`
+    next: help(command.name)
   })
 }
 
@@ -144,7 +160,8 @@ const nameIn = (argv: ReadonlyArray<string>, options: ReadonlyArray<Command.Opti
 /** @internal */
 export const parse = (
   argv: ReadonlyArray<string>,
-  commands: ReadonlyArray<Command.Command>
+  commands: ReadonlyArray<Command.Command>,
+  help = outside
 ): Either.Either<Parsed, Usage> => {
   const always = [...sharedOptions, ...builtInOptions]
   const name = nameIn(argv, [...always, ...commands.flatMap(({ options }) => options)])
@@ -152,7 +169,7 @@ export const parse = (
   if (name !== undefined && name !== "help" && command === undefined) {
     return fail(
       `There is no command ${quote(name)}.`,
-      suggestion(nearest(name, commands.map((one) => one.name))) ?? "See mcp-runtime --help."
+      suggestion(nearest(name, commands.map((one) => one.name))) ?? help()
     )
   }
   return Either.flatMap(split(argv, [...always, ...(command?.options ?? [])]), (read) => {
@@ -163,14 +180,14 @@ export const parse = (
     if (name === "help") {
       const about = commands.find((one) => one.name === words[1])
       return words[1] !== undefined && about === undefined
-        ? parse([words[1]], commands)
+        ? parse([words[1]], commands, help)
         : Either.right<Parsed>({ _tag: "Help", command: about, isAsked: true })
     }
     if (given.has("help") || command === undefined) {
       return Either.right<Parsed>({ _tag: "Help", command, isAsked: given.has("help") })
     }
     const args = words.slice(1)
-    const wrong = tooMany(command, args)
+    const wrong = tooMany(command, args, given, help)
     return wrong === undefined
       ? Either.map(invocationOf(read, args), (invocation): Parsed => ({ _tag: "Run", command, invocation }))
       : Either.left(wrong)

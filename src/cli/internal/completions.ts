@@ -37,17 +37,12 @@ const described = (command: Command.Command) =>
     Args.all(command.args.map(argument))
   ).pipe(Descriptor.withDescription(command.summary))
 
-/** Options that every program of @effect/cli has, and this one does not. */
-const foreign = new Set(["--log-level", "--wizard"])
+/** Options that every program of @effect/cli has, and this one does not, or not for each command. */
+const foreign = [/--log-level\b| -l log-level\b/, /Start wizard mode/]
 
 const without = (lines: ReadonlyArray<string>): ReadonlyArray<string> =>
-  lines.flatMap((line) => {
-    const words = /^(\s*opts=")(.*)"$/.exec(line)
-    if (words !== null) {
-      return [`${words[1]}${words[2]!.split(" ").filter((word) => !foreign.has(word)).join(" ")}"`]
-    }
-    return /--(log-level|wizard)\b| -l (log-level|wizard)\b/.test(line) ? [] : [line]
-  })
+  lines.map((line) => line.replace(" --help --wizard --version", " --help --version").replace(/ --log-level\b/, ""))
+    .filter((line) => !foreign.some((one) => one.test(line)))
 
 /** @internal */
 export const script = (

@@ -6,19 +6,19 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as NativeConfig from "../../config/NativeConfig.ts"
+import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 import * as Found from "./configFound.ts"
 import * as Validate from "./configValidate.ts"
-import * as Discovered from "./discovered.ts"
 import { nearest, suggestion } from "./nearest.ts"
 
 const overview = ({ shared }: Command.Invocation) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    const discovery = yield* Discovered.look(shared)
+    const discovery = yield* Application.look(shared)
     if (shared.json) yield* screen.json(Found.Found, Found.of(discovery))
     else if (discovery.files.length + discovery.issues.length + discovery.servers.length === 0) {
       yield* screen.note(

@@ -32,6 +32,7 @@ export const policy = (of: ServerPolicy.Policy): ReadonlyArray<string> => [
     `${action === "allow" ? "then allows" : "then denies"} ${matcher(one)}`
   ),
   ...(of.allow.length === 0 ? [] : [`allows only ${of.allow.map(matcher).join(", or ")}`]),
+  ...(of.requireIdentity === true ? ["allows nothing by its name alone"] : []),
   ...(of.managedOnly ? ["makes the lists of others void"] : []),
   ...Array.from(of.identities ?? [], ([name, one]) => `binds the name ${name} to ${matcher(one)}`)
 ]

@@ -10,16 +10,16 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as ConfigFiles from "../../config/ConfigFiles.ts"
 import type * as ConfigIssue from "../../config/ConfigIssue.ts"
 import * as Dialect from "../../config/Dialect.ts"
+import * as Trust from "../../config/Trust.ts"
 import * as McpError from "../../McpError.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
-import * as Discovered from "./discovered.ts"
 import * as IssueShape from "./issueShape.ts"
 import { nearest, suggestion } from "./nearest.ts"
 
@@ -50,7 +50,7 @@ interface Given {
   readonly bytes: Uint8Array
 }
 
-const typed = (host: string | undefined): Effect.Effect<Given, McpError.ConfigurationError, Screen.Screen> =>
+const typed = (host: string | undefined): Effect.Effect<Given, McpError.ConfigurationError | Usage, Screen.Screen> =>
   Effect.flatMap(Screen.Screen, ({ input }) =>
     Effect.flatMap(input(ConfigFiles.defaults.maxBytes), (text) => {
       const ending = Dialect.find(host ?? "native")?.format ?? "jsonc"
@@ -97,6 +97,28 @@ const verdict = (
   ]
 }
 
+/** Where a file is that is given by its content. */
+const nowhere = "/"
+
+/** What one file says, whatever else there is on this machine. It is read from memory: no file that it names is. */
+const only = (
+  file: { readonly path: string; readonly host: string | undefined; readonly bytes: Uint8Array }
+): Effect.Effect<ConfigDiscovery.Discovery> =>
+  Effect.flatMap(ConfigDiscovery.ConfigDiscovery, ({ discover }) => discover).pipe(
+    Effect.provide(
+      ConfigDiscovery.layerFiles({
+        root: nowhere,
+        directory: nowhere,
+        files: [{ path: file.path, host: file.host }],
+        enableProjectConfig: false,
+        enableUserConfig: false
+      }).pipe(
+        Layer.provide(ConfigFiles.layerMemory(new Map([[file.path, file.bytes]]))),
+        Layer.provide(Layer.merge(Trust.layerAll(), NodePath.layer))
+      )
+    )
+  )
+
 /** @internal */
 export const run = (
   file: string,
@@ -107,7 +129,7 @@ export const run = (
     const host = value("host")
     yield* known(host)
     const given = yield* file === stdin ? typed(host) : read(file)
-    const discovery = yield* Discovered.only({ ...given, host })
+    const discovery = yield* only({ ...given, host })
     const issues = discovery.issues.map((issue) => issue.path === given.path ? { ...issue, path: file } : issue)
     const readAs = discovery.files[0]?.provider ?? host ?? null
     const valid = issues.every(({ severity }) => severity !== "error")

@@ -25,7 +25,7 @@ const reasons: Record<Tool.RejectedTool["reason"], string> = {
   malformed: "a tool is malformed",
   "name-empty": "a tool has no name",
   "name-too-long": "the name of a tool is too long",
-  "name-characters": "the name of a tool has characters that no model may be given",
+  "name-characters": "the name of a tool has characters that are not allowed in one",
   "name-reserved": "the name of a tool is reserved",
   duplicate: "two tools have one name",
   "schema-malformed": "the schema of a tool is malformed",

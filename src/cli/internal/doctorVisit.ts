@@ -201,7 +201,9 @@ const asked = (notes: Notes, config: ServerConfig.ServerConfig, session: Session
       const list = yield* step(notes, config, "list", session.tools)
       if (list !== undefined) {
         notes.tools = list.tools.length
-        for (const { level, ...problem } of DoctorLint.toolsOf(config.name, list)) {
+        const redaction = yield* Redaction.Redaction
+        for (const { level, ...odd } of DoctorLint.toolsOf(config.name, list)) {
+          const problem = { ...odd, message: redaction.text(odd.message) }
           if (level === "error") ill(notes, problem, ExitCode.tool)
           else notes.problems.push({ ...problem, level })
         }

@@ -57,9 +57,9 @@ const about = ({ about, choices, repeated }: Command.Option): string =>
 const options = (title: string, list: ReadonlyArray<Command.Option>, columns: number): ReadonlyArray<Screen.Line> =>
   list.length === 0 ? [] : ["", [strong(title)], ...pairs(list.map((one) => [term(one), about(one)]), columns)]
 
-const argument = ({ name, repeated, required }: Command.Argument): string => {
+const argument = ({ name, repeated, required, unless }: Command.Argument): string => {
   const word = `${name.toUpperCase()}${repeated === true ? "…" : ""}`
-  return required ? word : `[${word}]`
+  return required && unless === undefined ? word : `[${word}]`
 }
 
 /** @internal */

@@ -1,13 +1,16 @@
 /**
- * How long servers take to answer, as far as it was tried: only those that are connected are asked, and none is connected
+ * How long servers take to answer: calls as they are made, and a question to those that are connected. None is connected
  * for it.
  *
  * @internal
  */
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type * as McpEvent from "../../McpEvent.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 
 /** @internal */
@@ -16,6 +19,10 @@ export interface Latency {
   readonly measure: Effect.Effect<void>
   /** Milliseconds, the newest last; nothing for an answer that did not come. */
   readonly of: (server: string) => ReadonlyArray<number | undefined>
+  /** How many calls have ended since it listens. */
+  readonly called: (server: string) => number
+  /** Listens to the calls that are made. Never ends. */
+  readonly listen: Effect.Effect<void>
 }
 
 /** How many are remembered. */
@@ -26,10 +33,31 @@ const patience = Duration.seconds(5)
 
 const perMilli = 1_000_000
 
+/** Nobody waits for an answer any more, or none was given. */
+const unanswered: ReadonlySet<Extract<McpEvent.McpEvent, { readonly _tag: "CallEnded" }>["outcome"]> = new Set([
+  "ConnectionLost",
+  "ProcessExited",
+  "RequestTimeout",
+  "StreamInterrupted"
+])
+
 /** @internal */
 export const make = (runtime: McpRuntime.McpRuntime["Type"]): Latency => {
   const samples = new Map<string, ReadonlyArray<number | undefined>>()
+  const calls = new Map<string, number>()
   const of = (server: string) => samples.get(server) ?? []
+  const called = (server: string) => calls.get(server) ?? 0
+  const take = (server: string, took: number | undefined) => {
+    samples.set(server, [...of(server), took].slice(-kept))
+  }
+  const hear = (event: McpEvent.McpEvent): void => {
+    if (event._tag !== "CallEnded") return
+    const { outcome, server, took } = event
+    calls.set(server, called(server) + 1)
+    if (outcome === "Success" || outcome === "ToolError" || outcome === "RemoteError") {
+      take(server, Duration.toMillis(took))
+    } else if (unanswered.has(outcome)) take(server, undefined)
+  }
   const one = ({ name }: McpRuntime.ServerInfo) =>
     Effect.gen(function*() {
       const began = yield* Clock.currentTimeNanos
@@ -38,10 +66,12 @@ export const make = (runtime: McpRuntime.McpRuntime["Type"]): Latency => {
         Effect.orElseSucceed(Option.none)
       )
       const took = Number((yield* Clock.currentTimeNanos) - began) / perMilli
-      samples.set(name, [...of(name), Option.isSome(answered) ? took : undefined].slice(-kept))
+      take(name, Option.isSome(answered) ? took : undefined)
     })
   return {
     of,
+    called,
+    listen: Stream.runForEach(runtime.events, (event) => Effect.sync(() => hear(event))),
     measure: Effect.flatMap(
       runtime.servers,
       (servers) =>
@@ -52,6 +82,15 @@ export const make = (runtime: McpRuntime.McpRuntime["Type"]): Latency => {
     )
   }
 }
+
+/**
+ * What was heard since the connections were opened, within an application that is open already.
+ *
+ * @internal
+ */
+export class Heard extends Context.Reference<Heard>()("effect-mcp-runtime/cli/internal/latency/Heard", {
+  defaultValue: (): { readonly latency: Latency | undefined } => ({ latency: undefined })
+}) {}
 
 /** @internal */
 export const format = (milliseconds: number): string =>

@@ -78,6 +78,16 @@ const rows = (
     origin(found[at]!, near)
   ])
 
+const header: ReadonlyArray<Table.Column> = [
+  { title: "SERVER" },
+  { title: "TRANSPORT", rank: 3 },
+  { title: "STATE" },
+  { title: "TOOLS", rank: 1 },
+  { title: "ERA", rank: 4 },
+  { title: "SCOPE", rank: 2 },
+  { title: "FROM" }
+]
+
 /** @internal */
 export const run: Command.Program["run"] = ({ shared }) =>
   Application.use(shared, () => Effect.succeed({}), ({ discovery, near, settled }) =>
@@ -90,8 +100,7 @@ export const run: Command.Program["run"] = ({ shared }) =>
       else if (servers.length === 0) {
         yield* screen.note("There are no servers here.", "Name a file with --config, or other hosts with --import all.")
       } else {
-        const header = ["SERVER", "TRANSPORT", "STATE", "TOOLS", "ERA", "SCOPE", "FROM"]
-        yield* screen.out(...Table.lines(header, rows(servers, found, near), screen.columns))
+        yield* screen.out(...Table.narrowed(header, rows(servers, found, near), screen.columns))
         for (const { error } of servers) if (error !== null) yield* screen.note(error.message)
         const waiting = servers.filter(({ why }) => why === "untrusted").length
         if (waiting > 0) yield* screen.note(`${waiting} not started: agree to them with mcp-runtime approve.`)

@@ -6,11 +6,14 @@
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fs from "node:fs"
 import { createInterface } from "node:readline"
+import * as LastResort from "../../node/LastResort.ts"
 import * as HostEnvironment from "../../transport/HostEnvironment.ts"
 import type * as Screen from "../Screen.ts"
 
 const narrow = 80
+const low = 24
 
 const nothing: Effect.Effect<string | undefined> = Effect.as(Effect.void, undefined)
 
@@ -37,7 +40,21 @@ export const make: Effect.Effect<Screen.Device> = Effect.gen(function*() {
     write,
     log: (text) => void stderr.write(text),
     // a terminal that does not know its size says that it has none
-    columns: stdout.columns || stderr.columns || narrow,
+    get columns() {
+      return stdout.columns || stderr.columns || narrow
+    },
+    get rows() {
+      return stdout.rows || stderr.rows || low
+    },
+    onResize: (listener) => {
+      stdout.on("resize", listener)
+      return () => void stdout.off("resize", listener)
+    },
+    moves: TERM !== "dumb",
+    atEnd: (text) =>
+      LastResort.add(() => {
+        Fs.writeSync(stdout.fd, text)
+      }),
     isTerminal: { out: stdout.isTTY === true, err: stderr.isTTY === true },
     isInteractive: stdin.isTTY === true && stderr.isTTY === true,
     colour: { out: mayColour && stdout.isTTY === true, err: mayColour && stderr.isTTY === true },

@@ -54,6 +54,17 @@ export const choice = (
   })
 
 /**
+ * The same for what a server may ask a person about.
+ *
+ * @internal
+ */
+export const answering = (server: string | undefined, shared: Command.Shared) => {
+  const choose = choice(server, shared)
+  return (discovery: ConfigDiscovery.Discovery) =>
+    Effect.map(choose(discovery), (one): Application.Choice => ({ ...one, answers: true }))
+}
+
+/**
  * While servers are asked, a person sees that something happens.
  *
  * @internal

@@ -18,7 +18,7 @@ import { nearest, suggestion } from "./nearest.ts"
 import * as Offered from "./offered.ts"
 import { signature } from "./prompts.ts"
 import { identityOf } from "./toolFound.ts"
-import { format } from "./toolRef.ts"
+import { format, spelled } from "./toolRef.ts"
 
 /**
  * The document of `prompt --json`.
@@ -62,7 +62,7 @@ const find = (
     )
     if (only === undefined) {
       yield* Offered.notes(missing)
-      const names = items.map(({ name, server }) => identity === undefined ? name : format({ server, tool: name }))
+      const names = items.map(({ name, server }) => identity === undefined ? name : spelled({ server, tool: name }))
       return yield* new McpError.NotFound({ server: "", kind: "prompt", name: ref, suggestions: nearest(ref, names) })
     }
     if (others.length > 0) {
@@ -103,7 +103,7 @@ export const run: Command.Program["run"] = ({ args: [ref = "", ...words], shared
   Effect.flatMap(typed(words), (given) =>
     Application.use(
       shared,
-      (discovery) => Offered.choice(identityOf(ref, discovery)?.server, shared)(discovery),
+      (discovery) => Offered.answering(identityOf(ref, discovery)?.server, shared)(discovery),
       (application) =>
         Effect.gen(function*() {
           const screen = yield* Screen.Screen

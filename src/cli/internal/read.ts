@@ -107,7 +107,7 @@ const lines = (one: Session.ResourceContents): ReadonlyArray<Screen.Line> =>
 
 /** @internal */
 export const run: Command.Program["run"] = ({ args: [uri = ""], shared, value }) =>
-  Application.use(shared, Offered.choice(undefined, shared), ({ runtime }) =>
+  Application.use(shared, Offered.answering(undefined, shared), ({ runtime }) =>
     Effect.gen(function*() {
       const screen = yield* Screen.Screen
       const [named, ...others] = shared.servers

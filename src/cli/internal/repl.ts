@@ -3,7 +3,10 @@
  *
  * @internal
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as UntrustedText from "../../UntrustedText.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
@@ -12,10 +15,11 @@ import { Usage } from "../Usage.ts"
 import * as CommandLine from "./commandLine.ts"
 import * as Failure from "./failure.ts"
 import * as Help from "./help.ts"
+import * as Latency from "./latency.ts"
 import * as ReplCommands from "./replCommands.ts"
+import * as Known from "./replKnown.ts"
 import * as ReplLine from "./replLine.ts"
 import { type Reading, Terminal } from "./replTerminal.ts"
-import { format } from "./toolRef.ts"
 
 /** A line that ends it, and is no command outside. */
 const endings = new Set(["exit", "quit"])
@@ -30,27 +34,36 @@ const piped: Effect.Effect<Reading, Usage, Screen.Screen> = Effect.gen(function*
   const input = yield* screen.input(most)
   if (input === undefined) return yield* new Usage({ detail: "The standard input is too large." })
   const left = input.split(/\r?\n/)
-  return { next: () => Effect.sync(() => left.shift()), interrupted: Effect.never }
+  const next = () => Effect.sync(() => left.shift())
+  return { next, ask: next, interrupted: Effect.never }
 })
 
+const all = ReplCommands.all
+
+const help = Effect.flatMap(Screen.Screen, (screen) =>
+  screen.out(
+    ...all.map(({ name, summary }): Screen.Line => ["  ", { text: name.padEnd(12), style: "strong" }, summary]),
+    ["  ", { text: "help".padEnd(12), style: "strong" }, "Explain one of these: help call."],
+    ["  ", { text: "exit".padEnd(12), style: "strong" }, "End it, as Ctrl-D does."]
+  ))
+
+const explained = (command?: string): string => command === undefined ? "Write help." : `Write help ${command}.`
+
 const ran = (
-  words: ReadonlyArray<string>,
-  commands: ReadonlyArray<Command.Command>
+  words: ReadonlyArray<string>
 ): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    const parsed = yield* CommandLine.parse(words, commands)
+    const parsed = yield* CommandLine.parse(words, all, explained)
     switch (parsed._tag) {
       case "Run": {
         const { run } = yield* Effect.promise(parsed.command.load)
         return yield* run(parsed.invocation)
       }
       case "Help": {
-        const columns = Math.min(screen.columns, 80)
-        const lines = parsed.command === undefined
-          ? [...commands.map(({ name, summary }) => `  ${name.padEnd(12)}${summary}`), "  exit        End it."]
-          : Help.ofCommand(parsed.command, columns)
-        yield* screen.out(...lines)
+        yield* parsed.command === undefined
+          ? help
+          : screen.out(...Help.ofCommand(parsed.command, Math.min(screen.columns, 80)))
         return ExitCode.ok
       }
       default:
@@ -60,9 +73,7 @@ const ran = (
 
 const loop = (
   reading: Reading,
-  json: boolean,
-  commands: ReadonlyArray<Command.Command>,
-  learn: Effect.Effect<void>
+  json: boolean
 ): Effect.Effect<ExitCode.ExitCode, never, Screen.Screen> =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
@@ -73,8 +84,12 @@ const loop = (
       if (line.trim() === "" || line.trimStart().startsWith("#")) continue
       const command = Effect.flatMap(
         ReplLine.words(line),
-        (words) => ran(json && !words.includes("--json") ? [...words, "--json"] : words, commands)
-      ).pipe(Effect.catchAll((error) => Failure.show(error, json)))
+        (words) => ran(json && !words.includes("--json") ? [...words, "--json"] : words)
+      ).pipe(
+        Effect.catchAll((error) => Failure.show(error, json)),
+        // one bad line costs none of the others
+        Effect.catchAllDefect((defect) => Failure.bug(Cause.die(defect)))
+      )
       const cancelled = Effect.as(reading.interrupted, undefined)
       const code = yield* Effect.raceFirst(command, cancelled)
       if (code === undefined) {
@@ -82,39 +97,58 @@ const loop = (
         yield* screen.err("cancelled")
       }
       last = code === ExitCode.ok ? last : code ?? ExitCode.interrupted
-      yield* learn
     }
   })
+
+/** Questions are asked where lines are typed; a document is one of many; and what is piped in are the lines. */
+const within = (screen: Screen.Screen["Type"], reading: Reading): Screen.Screen["Type"] => ({
+  ...screen,
+  get columns() {
+    return screen.columns
+  },
+  ask: (question) =>
+    Effect.suspend(() => {
+      screen.progress(undefined)
+      // Ctrl-C leaves a question as it leaves a command
+      return Effect.raceFirst(reading.ask(UntrustedText.escape(question)), Effect.as(reading.interrupted, undefined))
+    }),
+  input: () =>
+    Effect.fail(new Usage({ detail: "The lines come from the standard input, and nothing else does.", next: instead })),
+  json: screen.jsonLine
+})
+
+const instead = "Write the arguments with --args or key:=json."
 
 /** @internal */
 export const run: Command.Program["run"] = ({ shared }) =>
   Effect.scoped(Effect.gen(function*() {
     const screen = yield* Screen.Screen
     const terminal = yield* Terminal
-    let names: ReadonlyArray<string> = []
-    let tools: ReadonlyArray<string> = []
+    let known: Known.Known = { commands: all, servers: [], tools: new Map() }
     const reading = screen.isInteractive
-      ? yield* terminal.open((line) => ReplLine.completions(line, [...names, "help", "exit"], tools))
+      ? yield* terminal.open((line) => Known.completions(line, known))
       : yield* piped
-    // whoever is asked answers where lines are typed, and a document is one of many
-    const asking = { ...screen, ask: reading.next, json: screen.jsonLine }
     const code = yield* Application.use(
       shared,
-      () => Effect.succeed({ consent: shared.servers.length > 0, follow: true }),
+      () => Effect.succeed({ answers: true, consent: shared.servers.length > 0, follow: true }),
       (application) =>
         Effect.gen(function*() {
-          const commands = ReplCommands.make(application)
-          names = commands.map(({ name }) => name)
-          const learn = Effect.map(application.runtime.tools, (listed) => {
-            tools = listed.tools.map(({ server, tool }) => format({ server, tool: tool.name }))
+          const learn = Effect.map(Effect.flatMap(application.renewed, (one) => Known.of(one, all)), (one) => {
+            known = one
           })
+          const latency = Latency.make(application.runtime)
+          yield* Effect.forkScoped(latency.listen)
           if (screen.isInteractive) {
-            yield* screen.note("Commands are tools, call, read, status, reconnect, help and exit.")
-            yield* Effect.forkScoped(learn)
+            yield* screen.note("Write a command, or help; Ctrl-C cancels one, and Ctrl-D ends.")
+            const changes = Stream.debounce(application.runtime.status, "100 millis")
+            yield* Effect.forkScoped(Stream.runForEach(changes, () => learn))
           }
-          return yield* loop(reading, shared.json, commands, screen.isInteractive ? learn : Effect.void)
+          return yield* loop(reading, shared.json).pipe(
+            Effect.provideService(Application.Open, { application }),
+            Effect.provideService(Latency.Heard, { latency })
+          )
         }).pipe(Effect.scoped)
-    ).pipe(Effect.provideService(Screen.Screen, asking))
+    ).pipe(Effect.provideService(Screen.Screen, within(screen, reading)))
     // a person has seen what failed
     return screen.isInteractive ? ExitCode.ok : code
   }))

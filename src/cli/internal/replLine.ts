@@ -1,5 +1,5 @@
 /**
- * A line as it was typed: its words, and what may complete it.
+ * A line as it was typed, as words.
  *
  * @internal
  */
@@ -35,27 +35,4 @@ export const words = (line: string): Either.Either<ReadonlyArray<string>, Usage>
   }
   if (word !== undefined) found.push(word)
   return Either.right(found)
-}
-
-const most = 200
-
-/** What is typed without quotes, and shown as it is. */
-const plain = /^[\w./:@-]+$/
-
-/**
- * What the last word of a line may become, and that word.
- *
- * @internal
- */
-export const completions = (
-  line: string,
-  commands: Iterable<string>,
-  tools: Iterable<string>
-): readonly [hits: Array<string>, word: string] => {
-  const blank = Math.max(line.lastIndexOf(" "), line.lastIndexOf("\t"))
-  const word = line.slice(blank + 1)
-  const before = line.slice(0, blank + 1).trim()
-  const among = before === "" ? commands : before === "call" ? tools : []
-  const hits = Array.from(among).filter((one) => one.startsWith(word) && plain.test(one)).slice(0, most)
-  return [hits.map((one) => `${one} `), word]
 }

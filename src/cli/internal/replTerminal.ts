@@ -9,19 +9,21 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import { createInterface } from "node:readline"
-import type * as ReplLine from "./replLine.ts"
+import type * as Known from "./replKnown.ts"
 
 /** @internal */
 export interface Reading {
   /** What is typed after a prompt; nothing at the end of the input. */
   readonly next: (prompt: string) => Effect.Effect<string | undefined>
+  /** The same for an answer, which nobody finds again among the lines before. */
+  readonly ask: (question: string) => Effect.Effect<string | undefined>
   /** Succeeds when Ctrl-C is pressed while somebody waits for that. */
   readonly interrupted: Effect.Effect<void>
 }
 
 /** @internal */
 export interface Open {
-  (complete: (line: string) => ReturnType<typeof ReplLine.completions>): Effect.Effect<Reading, never, Scope.Scope>
+  (complete: (line: string) => ReturnType<typeof Known.completions>): Effect.Effect<Reading, never, Scope.Scope>
 }
 
 const remembered = 1_000
@@ -50,8 +52,11 @@ const open: Open = (complete) =>
     )
     terminal.on("line", (line) => Queue.unsafeOffer(lines, line))
     let isOpen = true
+    let isPrompting = false
     terminal.on("close", () => {
       isOpen = false
+      // what comes next begins a line
+      if (isPrompting) stderr.write("\n")
       Queue.unsafeOffer(lines, undefined)
     })
     terminal.on("SIGINT", () => {
@@ -65,16 +70,30 @@ const open: Open = (complete) =>
       stderr.write("\n(Ctrl-D ends)\n")
       terminal.prompt()
     })
+    let isAnswer = false
+    terminal.on("history", (history) => {
+      if (isAnswer) history.shift()
+    })
+    const typed = (prompt: string, isAsked: boolean) =>
+      Effect.suspend(() => {
+        isAnswer = isAsked
+        // the input may have ended while a command ran
+        if (isOpen) {
+          terminal.setPrompt(prompt)
+          terminal.prompt()
+          isPrompting = true
+        }
+        return Queue.take(lines)
+      }).pipe(
+        Effect.onInterrupt(() => Effect.sync(() => void stderr.write("\n"))),
+        Effect.ensuring(Effect.sync(() => {
+          isPrompting = false
+          isAnswer = false
+        }))
+      )
     return {
-      next: (prompt) =>
-        Effect.suspend(() => {
-          // the input may have ended while a command ran
-          if (isOpen) {
-            terminal.setPrompt(prompt)
-            terminal.prompt()
-          }
-          return Queue.take(lines)
-        }),
+      next: (prompt) => typed(prompt, false),
+      ask: (question) => typed(question, true),
       interrupted: Effect.async<void>((resume) => {
         const wake = () => {
           waiting.delete(wake)

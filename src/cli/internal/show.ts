@@ -11,7 +11,7 @@ import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import * as Shape from "./schemaShape.ts"
 import { choice, tool as find } from "./toolFound.ts"
-import { format } from "./toolRef.ts"
+import { format, spelled } from "./toolRef.ts"
 import { shapeOf, ToolShape } from "./tools.ts"
 
 /** A schema may go on for ever. */
@@ -78,7 +78,7 @@ export const lines = (found: McpRuntime.RuntimeTool): ReadonlyArray<Screen.Line>
   const example = parameters.filter(({ required }) => required).map(({ name }) => ` ${name}=…`).join("")
   const said = hints(found)
   return [
-    [strong(signature(format({ server, tool: tool.name }), inputSchema))],
+    [strong(signature(spelled({ server, tool: tool.name }), inputSchema))],
     [weak(`for a model: ${name}`)],
     ...(said.length === 0 ? [] : [[weak(`it says of itself: ${said.join(", ")}`)]]),
     ...(description === undefined ? [] : ["", ...textLines(description.trim(), "")]),

@@ -18,7 +18,6 @@ import * as Following from "./following.ts"
 import * as Latency from "./latency.ts"
 import * as Offered from "./offered.ts"
 import * as Shape from "./statusShape.ts"
-import * as Table from "./table.ts"
 
 /**
  * The document of `status --json`.
@@ -43,28 +42,24 @@ const looks = 3
 
 const interval = Duration.seconds(5)
 
-const table = (servers: ReadonlyArray<Shape.Server>) =>
-  Effect.gen(function*() {
-    const screen = yield* Screen.Screen
-    const now = yield* Clock.currentTimeMillis
-    yield* screen.out(...Table.lines(Shape.header, servers.map((one) => Shape.row(one, now)), screen.columns))
-  })
-
 const nothing = Effect.flatMap(
   Screen.Screen,
   (screen) => screen.note("There are no servers here.", "Name a file with --config, or other hosts with --import all.")
 )
 
-const once = ({ runtime, settled }: Application.Application, { json }: Command.Shared) =>
+const once = (
+  { runtime, settled }: Application.Application,
+  { json }: Command.Shared,
+  latency: Latency.Latency
+) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    const { measure, of } = Latency.make(runtime)
-    yield* Offered.asking(Effect.zipRight(settled, Effect.repeatN(measure, looks - 1)))
-    const servers = (yield* runtime.servers).map((info) => Shape.of(info, of(info.name)))
+    yield* Offered.asking(Effect.zipRight(settled, Effect.repeatN(latency.measure, looks - 1)))
+    const servers = (yield* runtime.servers).map((info) => Shape.of(info, latency))
     if (json) yield* screen.json(Status, { servers })
     else if (servers.length === 0) yield* nothing
     else {
-      yield* table(servers)
+      yield* screen.out(...Shape.table(servers, yield* Clock.currentTimeMillis, screen.columns))
       for (const { error } of servers) if (error !== null) yield* screen.note(error.message)
     }
     return ExitCode.ok
@@ -83,15 +78,58 @@ interface Watching {
   readonly time: Duration.Duration | undefined
 }
 
-const watch = ({ runtime }: Application.Application, { json }: Command.Shared, { every, time }: Watching) =>
+/** How often the time that passes is drawn. */
+const second = Duration.seconds(1)
+
+const resized = (screen: Screen.Screen["Type"]): Stream.Stream<void> =>
+  Stream.asyncPush<void>(
+    (emit) =>
+      Effect.acquireRelease(
+        Effect.sync(() => screen.onResize(() => void emit.single(undefined))),
+        (stop) => Effect.sync(stop)
+      ),
+    { bufferSize: 1, strategy: "sliding" }
+  )
+
+const block = (servers: ReadonlyArray<Shape.Server>, at: number, columns: number): ReadonlyArray<Screen.Line> => [
+  ...(servers.length === 0 ? ["There are no servers here."] : Shape.table(servers, at, columns - 1)),
+  ...servers.flatMap(Shape.fault),
+  [{ text: `${Following.clock(at)} UTC; Ctrl-C ends`, style: "weak" }]
+]
+
+/** One table that is drawn again in its place, whatever has changed. */
+const live = ({ runtime }: Application.Application, { every, time }: Watching, latency: Latency.Latency) =>
+  Effect.scoped(Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const redraw = yield* screen.redraw
+    const draw = Effect.gen(function*() {
+      const infos = yield* runtime.servers
+      const at = yield* Clock.currentTimeMillis
+      yield* redraw(...block(infos.map((info) => Shape.of(info, latency)), at, screen.columns))
+    })
+    yield* Stream.mergeAll([
+      Stream.as(runtime.status, undefined),
+      Stream.tick(second),
+      Stream.mapEffect(Stream.tick(every), () => latency.measure),
+      resized(screen)
+    ], { concurrency: "unbounded" }).pipe(Following.until(time), Stream.runForEach(() => draw))
+    return ExitCode.ok
+  }))
+
+/** One line for each change. */
+const told = (
+  { runtime }: Application.Application,
+  { json }: Command.Shared,
+  { every, time }: Watching,
+  latency: Latency.Latency
+) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    const { measure, of } = Latency.make(runtime)
     const told = new Map<string, Shape.Server>()
-    const draw = (infos: ReadonlyArray<McpRuntime.ServerInfo>) =>
+    const tell = (infos: ReadonlyArray<McpRuntime.ServerInfo>) =>
       Effect.gen(function*() {
         const at = yield* Clock.currentTimeMillis
-        const servers = infos.map((info) => Shape.of(info, of(info.name)))
+        const servers = infos.map((info) => Shape.of(info, latency))
         const names = new Set(servers.map(({ name }) => name))
         const gone = Array.from(told.keys()).filter((name) => !names.has(name))
         for (const name of gone) told.delete(name)
@@ -100,32 +138,18 @@ const watch = ({ runtime }: Application.Application, { json }: Command.Shared, {
           for (const { server } of changed) yield* screen.jsonLine(Changed, { at, server })
           return
         }
-        if (!screen.isTerminal) {
-          for (const name of gone) yield* screen.out(`${Following.clock(at)} ${name} gone`)
-          for (const { before, server } of changed) {
-            const [first, ...rest] = Shape.line(server, before)
-            yield* screen.out([`${Following.clock(at)} `, first ?? "", ...rest])
-          }
-          return
+        for (const name of gone) yield* screen.out(`${Following.clock(at)} ${name} gone`)
+        for (const { before, server } of changed) {
+          const [first, ...rest] = Shape.line(server, before)
+          yield* screen.out([`${Following.clock(at)} `, first ?? "", ...rest])
         }
-        if (changed.length + gone.length > 0 && servers.length > 0) {
-          yield* screen.out("", [{ text: Following.clock(at), style: "weak" }])
-          yield* table(servers)
-        }
-        const pings = servers.filter(({ latencies }) => latencies.length > 0).map((server) =>
-          `${server.name} ${server.latency === null ? "-" : Latency.format(server.latency)} ${Shape.trend(server)}`
-        )
-        if (pings.length > 0) screen.progress(`ping: ${pings.join("  ")}`)
       })
     if ((yield* runtime.servers).length === 0) yield* nothing
+    // an element of `status` may have waited until it is older than what was told last: it only says when to look
     yield* Stream.merge(
-      runtime.status,
-      Stream.mapEffect(Stream.tick(every), () => Effect.zipRight(measure, runtime.servers))
-    ).pipe(
-      Following.until(time),
-      Stream.runForEach(draw),
-      Effect.ensuring(Effect.sync(() => screen.progress(undefined)))
-    )
+      Stream.as(runtime.status, undefined),
+      Stream.mapEffect(Stream.tick(every), () => latency.measure)
+    ).pipe(Following.until(time), Stream.runForEach(() => Effect.flatMap(runtime.servers, tell)))
     return ExitCode.ok
   })
 
@@ -141,6 +165,16 @@ export const run: Command.Program["run"] = ({ isSet, shared, value }) =>
     return yield* Application.use(
       shared,
       () => Effect.succeed({ follow: isWatching }),
-      (application) => isWatching ? watch(application, shared, { every, time }) : once(application, shared)
+      (application) =>
+        Effect.scoped(Effect.gen(function*() {
+          const screen = yield* Screen.Screen
+          const heard = (yield* Latency.Heard).latency
+          const latency = heard ?? Latency.make(application.runtime)
+          if (!isWatching) return yield* once(application, shared, latency)
+          if (heard === undefined) yield* Effect.forkScoped(latency.listen)
+          return yield* screen.redraws && !shared.json
+            ? live(application, { every, time }, latency)
+            : told(application, shared, { every, time }, latency)
+        }))
     )
   })

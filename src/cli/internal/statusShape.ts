@@ -11,7 +11,7 @@ import type * as Screen from "../Screen.ts"
 import * as Latency from "./latency.ts"
 import { State, styleOf } from "./serverState.ts"
 import { sparkline } from "./sparkline.ts"
-import type * as Table from "./table.ts"
+import * as Table from "./table.ts"
 
 /** @internal */
 export const Server = Schema.Struct({
@@ -25,6 +25,8 @@ export const Server = Schema.Struct({
   latencies: Schema.Array(Schema.NullOr(Schema.Number)),
   /** Under way. */
   calls: Schema.Number,
+  /** That have ended since this program is connected. */
+  called: Schema.Number,
   reconnects: Schema.Number,
   tools: Schema.NullOr(Schema.Number),
   era: Schema.NullOr(Schema.String),
@@ -58,9 +60,10 @@ const states: Record<McpRuntime.ServerInfo["status"]["_tag"], State> = {
 /** @internal */
 export const of = (
   info: McpRuntime.ServerInfo,
-  latencies: ReadonlyArray<number | undefined>
+  { called, of: samples }: Pick<Latency.Latency, "called" | "of">
 ): Server => {
   const { breaker, callsInFlight, connectedSince, era, error, name, reconnects, status, toolCount } = info
+  const latencies = samples(name)
   return {
     name,
     state: states[status._tag],
@@ -69,6 +72,7 @@ export const of = (
     latency: latencies.at(-1) ?? null,
     latencies: latencies.map((one) => one ?? null),
     calls: callsInFlight,
+    called: called(name),
     reconnects,
     tools: toolCount ?? null,
     era: era ?? null,
@@ -77,10 +81,17 @@ export const of = (
   }
 }
 
-/** @internal */
-export const header = ["SERVER", "STATE", "BREAKER", "PING", "LAST", "CALLS", "LOST", "ERA", "SINCE"]
-
-const widest = 20
+const header: ReadonlyArray<Table.Column> = [
+  { title: "SERVER" },
+  { title: "STATE" },
+  { title: "BREAKER", rank: 3 },
+  { title: "LATENCY", rank: 1 },
+  { title: "LAST", rank: 2 },
+  { title: "CALLS", rank: 4 },
+  { title: "RECONNECTS", rank: 5 },
+  { title: "ERA", rank: 6 },
+  { title: "SINCE", rank: 7 }
+]
 
 /** What never worked has not been so since any time. */
 const since = ({ connectedSince }: Server, now: number): string => {
@@ -89,23 +100,40 @@ const since = ({ connectedSince }: Server, now: number): string => {
   return seconds < 1 ? "0s" : Duration.format(Duration.seconds(seconds))
 }
 
-/** @internal */
-export const trend = ({ latencies }: Server): string => sparkline(latencies.map((one) => one ?? undefined))
+const trend = ({ latencies }: Server): string => sparkline(latencies.map((one) => one ?? undefined))
 
-/** @internal */
-export const row = (server: Server, now: number): ReadonlyArray<Table.Cell> => {
-  const { breaker, calls, era, latency, name, reconnects, state } = server
+const row = (server: Server, now: number): ReadonlyArray<Table.Cell> => {
+  const { breaker, called, calls, era, latency, name, reconnects, state } = server
   return [
-    { text: name.length <= widest ? name : `${name.slice(0, widest - 1)}…`, style: "strong" },
+    { text: name, style: "strong" },
     { text: state, style: styleOf(state) },
     { text: breaker, style: breaker === "closed" ? "plain" : "bad" },
     latency === null ? "-" : Latency.format(latency),
     trend(server),
-    String(calls),
+    calls === 0 ? String(called) : `${called} + ${calls}`,
     String(reconnects),
     era ?? "-",
     since(server, now)
   ]
+}
+
+/** @internal */
+export const table = (
+  servers: ReadonlyArray<Server>,
+  now: number,
+  columns: number
+): ReadonlyArray<Screen.Line> => Table.narrowed(header, servers.map((one) => row(one, now)), columns)
+
+/**
+ * What is wrong with it, below the table.
+ *
+ * @internal
+ */
+export const fault = ({ error, name }: Server): ReadonlyArray<Screen.Line> => {
+  if (error === null) return []
+  // it begins with the name
+  const text = error.message.startsWith(`${name}: `) ? error.message : `${name}: ${error.message}`
+  return [[{ text: "error: ", style: "bad" }, text]]
 }
 
 /**
@@ -113,8 +141,9 @@ export const row = (server: Server, now: number): ReadonlyArray<Table.Cell> => {
  *
  * @internal
  */
-export const key = ({ breaker, calls, connectedSince, era, error, reconnects, state, tools, why }: Server): string =>
-  JSON.stringify([state, why, breaker, calls, reconnects, tools, era, connectedSince, error?.tag])
+export const key = (
+  { breaker, called, calls, connectedSince, era, error, reconnects, state, tools, why }: Server
+): string => JSON.stringify([state, why, breaker, called, calls, reconnects, tools, era, connectedSince, error?.tag])
 
 /** @internal */
 export const line = (server: Server, before: Server | undefined): Screen.Line => {

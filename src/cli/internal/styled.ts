@@ -5,6 +5,7 @@
  */
 import * as UntrustedText from "../../UntrustedText.ts"
 import type * as Screen from "../Screen.ts"
+import { fitted, width } from "./width.ts"
 
 const codes: Record<Screen.Style, string> = {
   plain: "",
@@ -31,16 +32,15 @@ export const render = (line: Screen.Line, colour: boolean): string =>
   spansOf(line).map(({ style, text }) => painted({ text: escaped(text), style }, colour)).join("")
 
 /**
- * The beginning of a line, if it has more characters.
+ * The beginning of a line, if it takes more columns.
  *
  * @internal
  */
 export const cut = (line: Screen.Line, columns: number, colour: boolean): string => {
   let left = Math.max(1, columns)
   return spansOf(line).map(({ style, text }) => {
-    const whole = UntrustedText.escape(text)
-    const part = whole.length <= left ? whole : `${whole.slice(0, Math.max(0, left - 1))}${left > 0 ? "…" : ""}`
-    left -= part.length
+    const part = fitted(UntrustedText.escape(text), left)
+    left -= width(part)
     return painted({ text: part, style }, colour)
   }).join("")
 }

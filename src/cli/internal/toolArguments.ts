@@ -62,7 +62,10 @@ const parseJson = Schema.decodeUnknownEither(Schema.parseJson())
 export const json = (text: string, where: string): Either.Either<Json, Usage> =>
   Either.mapBoth(parseJson(text), {
     onLeft: () =>
-      new Usage({ detail: `${where} is no valid JSON.`, next: `It begins with ${quote(text.slice(0, 40))}.` }),
+      new Usage({
+        detail: `${where} is no valid JSON.`,
+        next: `It begins with ${quote(text.slice(0, 40))}; put JSON in '…'.`
+      }),
     // JSON is all that a parser of JSON gives
     onRight: (value) => value as Json
   })

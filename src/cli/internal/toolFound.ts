@@ -12,7 +12,7 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
-import { format, identify, type Identity } from "./toolRef.ts"
+import { format, identify, type Identity, spelled } from "./toolRef.ts"
 
 /** @internal */
 export const identityOf = (
@@ -104,7 +104,7 @@ export const tool = (
         const known = discovery.servers.map(({ name }) => name)
         const suggestions = (error.suggestions ?? []).map((name) => {
           const near = identify(name, known)
-          return near === undefined ? name : format(near)
+          return near === undefined ? name : spelled(near)
         })
         return yield* new McpError.NotFound({ server: error.server, kind: "tool", name: error.name, suggestions })
       }))

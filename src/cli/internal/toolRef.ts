@@ -4,6 +4,7 @@
  * @internal
  */
 import * as ToolName from "../../tools/ToolName.ts"
+import { shellWord } from "./shellWord.ts"
 
 /** @internal */
 export interface Identity {
@@ -34,4 +35,11 @@ export const identify = (ref: string, servers: Iterable<string>): Identity | und
 }
 
 /** @internal */
-export const format = ({ server, tool }: Identity): string => `${server}/${tool}`
+export const spelled = ({ server, tool }: Identity): string => `${server}/${tool}`
+
+/**
+ * As one types it: in quotes where a shell, or the repl, would take it apart.
+ *
+ * @internal
+ */
+export const format = (identity: Identity): string => shellWord(spelled(identity))

@@ -117,6 +117,11 @@ export const of = (
   switch (plain.transport) {
     case "stdio":
     case "docker":
+      // errors name the program and its folder
+      if (config.transport === "stdio" && plain.transport === "stdio") {
+        resolved(config.command, plain.command)
+        resolved(config.cwd, plain.cwd ?? "")
+      }
       variables("env" in config ? config.env : undefined, plain.env)
       args("args" in config ? config.args : undefined, plain.args)
       break

@@ -50,7 +50,7 @@ export const make: Effect.Effect<Processes, never, FileSystem.FileSystem> = Effe
   const boot = yield* Effect.option(fs.readFileString("/proc/sys/kernel/random/boot_id"))
   const stat = yield* Effect.option(statOf("self"))
   const born = Option.match(stat, { onNone: () => undefined, onSome: (text) => fieldsOf(text)[bornAt] })
-  const realm = sha256(JSON.stringify([Os.hostname(), Option.getOrNull(spaces), Option.getOrNull(boot)])).slice(0, 16)
+  const realm = sha256([Os.hostname(), ...Option.toArray(spaces), ...Option.toArray(boot)].join("\n")).slice(0, 16)
   return {
     me: { realm, pid: process.pid, born: born ?? "0" },
     isGone: (other) => {

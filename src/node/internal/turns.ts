@@ -24,14 +24,12 @@ import * as Processes from "./processes.ts"
 type Failure = PlatformError.PlatformError
 
 /** @internal */
-export interface Turns {
-  /**
-   * Runs an effect when it is its turn among all with this key in this folder; says `busy` if that does not come in time.
-   */
+export interface Turns<F> {
+  /** Runs an effect when it is its turn among all with this key in this folder. */
   readonly take: (
     directory: string,
     key: string
-  ) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Failure | "busy", R>
+  ) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | F, R>
 }
 
 /**
@@ -74,8 +72,12 @@ const isAhead = (one: Claim, other: Claim): boolean =>
 
 const isThere = (error: Failure): boolean => error._tag === "SystemError" && error.reason === "AlreadyExists"
 
-/** @internal */
-export const make: Effect.Effect<Turns, never, FileSystem.FileSystem | Path.Path> = Effect.gen(function*() {
+/**
+ * Those whose turn does not come fail with what is made of `busy`, or of what the file system says.
+ *
+ * @internal
+ */
+export const make = Effect.fnUntraced(function*<F>(failure: (fault: Failure | "busy") => F) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const fresh = yield* Nonce.Nonce
@@ -171,7 +173,7 @@ export const make: Effect.Effect<Turns, never, FileSystem.FileSystem | Path.Path
     }
   }
 
-  return {
+  const turns: Turns<F> = {
     take: (directory, key) => (effect) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(fresh, (random) => {
@@ -184,8 +186,9 @@ export const make: Effect.Effect<Turns, never, FileSystem.FileSystem | Path.Path
             Effect.fork(Effect.interruptible(beating)),
             (beats) => Effect.ensuring(restore(effect), Fiber.interrupt(beats))
           )
-          return Effect.ensuring(Effect.zipRight(restore(enter), holding), leave)
+          return Effect.ensuring(Effect.zipRight(restore(Effect.mapError(enter, failure)), holding), leave)
         })
       )
   }
+  return turns
 })

@@ -300,7 +300,8 @@ export const make = (
           const known = isOnItsWay(status) ? Effect.raceFirst(loaded, learning(server)) : loaded
           const left = Effect.suspend(() => {
             const status = pool.member(server)?.status
-            const has = tools.current() !== undefined
+            // a snapshot is nothing to offer before it was compared with what is pinned
+            const has = tools.current()?.source === "server" || (isLoaded() && tools.current() !== undefined)
             if (status === undefined || failures.has(server) || !isDue(status, has)) return Effect.void
             if (has) return withinGate(learning(server))
             const read = Effect.zipRight(loaded, Effect.suspend(() => tools.current() ? Effect.void : Effect.never))

@@ -33,7 +33,7 @@ export const decodeTool = (raw: unknown, options: Options): Decoded => {
   const name = raw["name"]
   if (typeof name !== "string") return reject("", "malformed", "a tool without a name")
   const fault = nameFault(name)
-  if (fault !== undefined) return reject(name, fault, "a name that cannot be offered")
+  if (fault !== undefined) return reject(name, fault.reason, fault.detail)
 
   const inputSchema = objectSchema(raw["inputSchema"])
   if (inputSchema === undefined) return reject(name, "schema-malformed", "inputSchema does not describe an object")

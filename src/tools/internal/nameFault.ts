@@ -1,21 +1,35 @@
 import type * as Tool from "../Tool.ts"
 
-const plain = /^[\w./:-]{1,128}$/
+// Nothing else, because a name is what a person agrees to and what rules speak of: letters of other scripts look like
+// these, and all other signs mean something in rules, shells, prompts or markup.
+const plain = /^[\w./@][\w./:@+-]*(?: [\w./:@+-]+)*$/
 
-// Nothing that a reader cannot see, or that turns the order of what is read: control, format, surrogate and separator
-// characters, the fillers that look like nothing, and the selectors that carry hidden text.
-const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\p{Default_Ignorable_Code_Point}/u
+const foreign = /[^\w./:@+ -]/u
 
 const reserved: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"])
 
-/** @internal */
-export const maxNameLength = 128
+const maxLength = 128
 
 /** @internal */
-export const nameFault = (name: string): Tool.RejectedTool["reason"] | undefined => {
-  if (reserved.has(name)) return "name-reserved"
-  if (plain.test(name)) return undefined
-  if (name.trim() === "") return "name-empty"
-  if (name.length > maxNameLength) return "name-too-long"
-  return invisible.test(name) ? "name-characters" : undefined
+export interface NameFault {
+  readonly reason: Tool.RejectedTool["reason"]
+  readonly detail: string
+}
+
+/** By its number, since it may look like one that is allowed. */
+const numbered = (char: string): string => `U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`
+
+const unplain = (name: string): string => {
+  const found = foreign.exec(name)
+  return found === null
+    ? "a name begins with a letter, a digit or one of _ . / @, and blanks are single and within it"
+    : `a name has only letters of ASCII, digits, blanks and _ - . / : @ +, not ${numbered(found[0])}`
+}
+
+/** @internal */
+export const nameFault = (name: string): NameFault | undefined => {
+  if (reserved.has(name)) return { reason: "name-reserved", detail: "a name that objects have" }
+  if (name.trim() === "") return { reason: "name-empty", detail: "a name is needed" }
+  if (name.length > maxLength) return { reason: "name-too-long", detail: `a name has at most ${maxLength} characters` }
+  return plain.test(name) ? undefined : { reason: "name-characters", detail: unplain(name) }
 }

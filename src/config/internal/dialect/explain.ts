@@ -39,7 +39,7 @@ const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: strin
   "not-an-object": () => "The entry is not a table: give it a command or a url",
   "missing-name": () => "The entry has no name: give it one",
   "invalid-name": () =>
-    "The name cannot be used: take 1 to 128 characters, no control characters, and no hyphen at its beginning",
+    "The name cannot be used: take 1 to 128 characters, all seen and of one script, without *, and no hyphen at its beginning",
   "reserved-name": () => "The name is reserved: take another one",
   "reserved-key": (at) => `The key ${at} is reserved and can only be there by mistake or malice: remove it`,
   "missing-transport": () => "It is not said how to reach the server: give it a command or a url",
@@ -87,7 +87,7 @@ const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: strin
   "duplicate-name": (at) => `Two servers are called ${at}, and the last one counts: rename one`,
   "env-dropped": (at) =>
     `${at} makes programs load other code, or trust others, and is left out: set it in a file of your own`,
-  "wrong-root-key": (at, host) => `${host} does not look for servers under ${at}: rename that key`,
+  "wrong-root-key": (at) => `Servers stand under ${at}, which is the key of another host: rename it`,
   "empty-file": () => "The file is empty: add servers or remove it",
   "no-servers": () => "There are no servers in the file: put them under the root key of its host",
   "bom-stripped": () => "The file begins with a byte order mark, which some hosts refuse: save it without one",
@@ -103,6 +103,13 @@ const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: strin
   "visible-secret": (at) => `What stands in ${at} looks like a secret that all processes can see: use a variable`
 }
 
+/**
+ * A key as it is told: one that has its value in it, as where a line for a shell was put in, without that.
+ *
+ * @internal
+ */
+export const shownKey = (key: string): string => key.replace(/([=:]).+$/s, "$1…")
+
 const shown = (text: string): string => UntrustedText.excerpt(text, 128)
 
 /**
@@ -111,13 +118,13 @@ const shown = (text: string): string => UntrustedText.excerpt(text, 128)
  * @internal
  */
 export const reason = (kind: ConfigIssue.Kind, host: string, at: string | undefined): string => {
-  const sentence = sentences[kind](at === undefined || at === "" ? "one of its fields" : at, host)
+  const sentence = sentences[kind](at === undefined || at === "" ? "one of its fields" : shownKey(at), host)
   return sentence.slice(0, 1).toLowerCase() + sentence.slice(1)
 }
 
 /** @internal */
 export const explain = (kind: ConfigIssue.Kind, { at, detail, host, server }: About): string => {
-  const what = sentences[kind](at === undefined || at === "" ? "one of its fields" : shown(at), shown(host))
+  const what = sentences[kind](at === undefined || at === "" ? "one of its fields" : shown(shownKey(at)), shown(host))
   const whose = server === undefined ? "" : `Server "${shown(server)}": `
   return `${whose}${what}${detail === undefined || detail === "" ? "" : ` (${shown(detail)})`}.`
 }

@@ -86,10 +86,12 @@ interface Found {
 const warning = (
   kind: "wrong-root-key" | "no-servers",
   table: Table.HostTable,
+  { path }: Dialect.Context,
   at?: string
 ): ReadonlyArray<ConfigDocument.DocumentIssue> => {
-  // the last is the one that the host has always had
-  const right = (table.roots ?? usual).at(-1)?.join(".")
+  const roots = (table.roots ?? usual).map((way) => way.join("."))
+  // the last is the one that the host has always had, of those in the spelling of such files
+  const right = roots.findLast((root) => root.includes("_") === (path?.endsWith(".toml") === true)) ?? roots.at(-1)
   return [{
     kind,
     severity: "warning",
@@ -112,7 +114,7 @@ const misplaced = (table: Table.HostTable, root: ConfigDocument.Table, context: 
   const other = foreign.find((key) => holdsServers(root.get(key)))
   if (other === undefined) return none
   const place = { way: [other], servers: root.get(other) ?? null }
-  return { places: context.strict === true ? [] : [place], issues: warning("wrong-root-key", table, other) }
+  return { places: context.strict === true ? [] : [place], issues: warning("wrong-root-key", table, context, other) }
 }
 
 /** Where the servers of a document are. */
@@ -140,11 +142,11 @@ const find = (table: Table.HostTable, root: ConfigDocument.Table, context: Diale
     const place = isTable(inside) && !isServer(inside)
       ? { way: [other, "servers"], servers: inside }
       : { way: [other], servers: root.get(other) ?? null }
-    return { places: context.strict === true ? [] : [place], issues: warning("wrong-root-key", table, other) }
+    return { places: context.strict === true ? [] : [place], issues: warning("wrong-root-key", table, context, other) }
   }
   if (!isBare) {
     const isAside = table.aside?.some((key) => root.has(key)) === true
-    return isAside ? none : { places: [], issues: warning("no-servers", table) }
+    return isAside ? none : { places: [], issues: warning("no-servers", table, context) }
   }
   const servers = new Map(Array.from(root).filter(([key]) => key !== "$schema"))
   return { places: [{ way: [], servers }], issues: [] }

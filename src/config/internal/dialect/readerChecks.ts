@@ -5,6 +5,7 @@
  */
 import type * as ConfigEntry from "../../ConfigEntry.ts"
 import * as Interpolation from "../../Interpolation.ts"
+import { lookAlike } from "../names/lookAlike.ts"
 import * as ClearText from "../templates/clearText.ts"
 import type * as Table from "./dialects/table.ts"
 import { ownHeaders } from "./ownHeaders.ts"
@@ -14,12 +15,6 @@ import { isReserved, type Reading } from "./readerValues.ts"
 // eslint-disable-next-line no-control-regex
 const lineBreak = /[\u0000\r\n]/
 
-/** What shows nothing, or turns around what follows it, so that one name looks like another. */
-const unseen = /\p{Bidi_Control}|\p{Zl}|\p{Zp}|\p{Cs}|\p{Default_Ignorable_Code_Point}/u
-
-/** Scripts and emojis are put together with a few of these, after a letter that is not of the alphabet. */
-const joining = /(?<=[^\u0000-\u007f])(?:\u200c|\u200d|\ufe0e|\ufe0f)/gu
-
 /** @internal */
 export const name = (to: Reading, written: string): void => {
   if (isReserved(written)) to.fail("reserved-name")
@@ -27,9 +22,11 @@ export const name = (to: Reading, written: string): void => {
   // eslint-disable-next-line no-control-regex
   else if (written.length > 128 || !/^[^-\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$/.test(written)) {
     to.fail("invalid-name")
-  } else if (unseen.test(written.replace(joining, ""))) {
-    to.fail("invalid-name", undefined, "it has characters that nobody sees")
-  } else if (!/^[A-Za-z0-9_-]{1,64}$/.test(written)) to.warn("name-not-portable")
+  } else if (!/^[A-Za-z0-9_-]{1,64}$/.test(written)) {
+    const why = lookAlike(written)
+    if (why === undefined) to.warn("name-not-portable")
+    else to.fail("invalid-name", undefined, why)
+  }
 }
 
 const flagWhitespace = (to: Reading, written: string, at: string): void => {

@@ -9,6 +9,7 @@ import type * as ConfigIssue from "../../ConfigIssue.ts"
 import type * as Dialect from "../../Dialect.ts"
 import * as Scope from "../../Scope.ts"
 import * as Table from "./dialects/table.ts"
+import * as Explain from "./explain.ts"
 import * as Checks from "./readerChecks.ts"
 import * as Hints from "./readerHints.ts"
 import * as Parts from "./readerParts.ts"
@@ -212,7 +213,8 @@ const misspelt = (own: Host, unknown: ReadonlyArray<string>): string | undefined
   const key = few.find((key) => Hints.meant(own.hints, key) !== undefined) ?? few[0]
   if (key === undefined) return undefined
   const meant = hint(own, key)
-  return meant === undefined ? `the key ${key} is not known` : `the key ${key} is not known: ${meant}`
+  const what = `the key ${Explain.shownKey(key)} is not known`
+  return meant === undefined ? what : `${what}: ${meant}`
 }
 
 const server = (

@@ -16,6 +16,7 @@ import * as Scope from "../../Scope.ts"
 import type * as ServerConfig from "../../ServerConfig.ts"
 import * as ServerPolicy from "../../ServerPolicy.ts"
 import type * as Trust from "../../Trust.ts"
+import * as Policy from "../policy/policy.ts"
 import * as Filter from "./filter.ts"
 import * as Given from "./given.ts"
 import * as Imports from "./imports.ts"
@@ -119,7 +120,12 @@ const conclude = (
       entry,
       config: { ...given, ...(mayBeRequired ? {} : { required: false }), blocked: "denied" }
     } as const
-    return { found, issues: [...warnings, issueOf(merged, "error", "policy-denied")] }
+    const detail = Policy.byNameAlone(policies, ServerPolicy.subject(given, fingerprint))
+      ? `only its name is allowed, which any server can have: it needs a rule about its ${
+        "url" in given ? "url" : "command"
+      }`
+      : undefined
+    return { found, issues: [...warnings, issueOf(merged, "error", "policy-denied", { detail })] }
   }
   // what nobody has agreed to stays blocked even if it is disabled, so that enabling it is not enough
   if (verdict?._tag === "Pending") {
@@ -147,7 +153,7 @@ export const make = ({ files, options, place, trust }: Requirements): Discoverer
     const here = yield* place
     const { issues: importIssues, reads, sources } = yield* Imports.read(reader, here, options)
     paths = sources.map(({ path }) => path)
-    const { issues: layerIssues, layers, policies } = Layering.layered(reads, here.started)
+    const { issues: layerIssues, layers, policies } = Layering.layered(reads, here.started, options.strict)
     const around: Preparing.Around = {
       place: here,
       policies,

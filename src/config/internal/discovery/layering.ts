@@ -83,7 +83,8 @@ const limited = (
 /** @internal */
 export const layered = (
   reads: ReadonlyArray<Read>,
-  variable: (name: string) => string | undefined
+  variable: (name: string) => string | undefined,
+  strict: boolean
 ): Layered => {
   const issues: Array<ConfigIssue.ConfigIssue> = []
   const layers = reads.map((read): Merge.Layer => {
@@ -119,7 +120,7 @@ export const layered = (
     if (decoded.policy === undefined) return []
     const { invalid, policy } = ServerPolicy.withVariables(decoded.policy, variable)
     for (const { at, detail } of invalid) issues.push(issueOf(read, "invalid-policy", { at, detail }))
-    return [policy]
+    return [strict ? { ...policy, requireIdentity: true } : policy]
   })
   return { layers, policies, issues }
 }

@@ -15,6 +15,7 @@ import * as Scope from "../../Scope.ts"
 import type * as ServerConfig from "../../ServerConfig.ts"
 import * as ServerPolicy from "../../ServerPolicy.ts"
 import type * as Trust from "../../Trust.ts"
+import { folderOf } from "../files/paths.ts"
 import * as Given from "./given.ts"
 import * as Server from "./server.ts"
 import type { Place } from "./sources.ts"
@@ -41,8 +42,6 @@ export interface Around {
 /** An entry that is made of several has the rights of the one with the fewest. */
 const originOf = ({ provenance, sources }: Merge.Merged): Scope.Origin =>
   sources.find(({ origin }) => !Scope.rights(origin).start)?.origin ?? provenance.origin
-
-const folderOf = (path: string): string => path.replace(/[\\/][^\\/]*$/, "")
 
 /** Where relative paths begin: at the workspace for what belongs to it, and else at the file. */
 const directoryOf = ({ path, scope }: Merge.Merged["provenance"], { root }: Place): string =>

@@ -11,6 +11,7 @@ import type * as ConfigIssue from "../../ConfigIssue.ts"
 import * as Dialect from "../../Dialect.ts"
 import type * as Scope from "../../Scope.ts"
 import * as internal from "../dialect/dialect.ts"
+import * as Explain from "../dialect/explain.ts"
 import { isList, isTable } from "../dialect/values.ts"
 
 const usualOrigin: { readonly [S in Scope.Scope]: Scope.Origin } = {
@@ -123,7 +124,7 @@ const ofFile = (
   scope,
   path,
   server: undefined,
-  at,
+  at: at && Explain.shownKey(at),
   line: line ?? (at === undefined || document.root === undefined ? undefined : lineAt(document, at)),
   message: Dialect.explain(kind, { host: provider, at, detail })
 })
@@ -147,7 +148,7 @@ const ofItem = (
     scope,
     path,
     server: item.name,
-    at,
+    at: at && Explain.shownKey(at),
     line: lineOf(document, item, at),
     message: Dialect.explain(kind, { host: provider, server: item.name, at, detail })
   })

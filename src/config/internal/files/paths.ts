@@ -14,6 +14,17 @@ export const home = (expansion: Expansion.Expansion | undefined, host: HostEnvir
   return variables[host.platform === "win32" ? "USERPROFILE" : "HOME"]
 }
 
+/**
+ * The folder that a file is in, which may be the root of all.
+ *
+ * @internal
+ */
+export const folderOf = (path: string): string => {
+  const folder = path.replace(/[\\/][^\\/]*$/, "")
+  // `C:` alone is wherever one has been on that drive
+  return folder === "" || /^[A-Za-z]:$/.test(folder) ? path.slice(0, folder.length + 1) : folder
+}
+
 /** @internal */
 export const absolute = (path: string, directory: string | undefined, home: string | undefined): string => {
   if (home !== undefined && /^~(?:[\\/]|$)/.test(path)) return home + path.slice(1)

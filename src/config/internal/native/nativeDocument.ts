@@ -4,11 +4,22 @@
  * @internal
  */
 import * as Schema from "effect/Schema"
+import { lookAlike } from "../names/lookAlike.ts"
 import { anyCase, flag, older, optional, reserved, server, text } from "./nativeShape.ts"
 
-/** No control characters, and no hyphen in front: a name that begins like an option is one on a command line. */
-const name = new RegExp(
-  `^(?!(?:${reserved})$)[^\\u0000-\\u001f\\u007f-\\u009f-][^\\u0000-\\u001f\\u007f-\\u009f]*$`
+/**
+ * No control characters, no `*` and no blanks that nobody sees, and no hyphen in front: a name that begins like an option
+ * is one on a command line.
+ */
+const nameCharacters = new RegExp(
+  `^(?!(?:${reserved})$)(?![- ])(?!.* (?: |$))[^\\u0000-\\u001f\\u007f-\\u009f*]+$`
+)
+
+const name = Schema.String.pipe(
+  Schema.pattern(nameCharacters),
+  Schema.maxLength(128),
+  // what a pattern cannot say
+  Schema.filter((written) => lookAlike(written) === undefined, { jsonSchema: {} })
 )
 
 const list = (key: string, of: string) =>
@@ -49,6 +60,9 @@ export const policy = Schema.Struct({
   allow: optional(Schema.Array(rule).annotations({ description: "Only these servers, if there is any rule." })),
   deny: optional(Schema.Array(rule).annotations({ description: "Not these servers, whatever allows them." })),
   managedOnly: optional(flag("Whether only an administrator's list of what is allowed counts.")),
+  requireIdentity: optional(
+    flag("Whether rules about names alone allow nothing: then each server needs one about its command or url.")
+  ),
   managed_only: optional(older(Schema.Boolean, "`managedOnly`")),
   exclusive: optional(flag("Whether an administrator's file silences all other files.")),
   providers: optional(list("providers", "the hosts whose files may be read."))
@@ -92,7 +106,7 @@ export const document = Schema.Struct(
   {
     $schema: optional(Schema.String),
     mcpServers: optional(
-      Schema.Record({ key: Schema.String.pipe(Schema.pattern(name), Schema.maxLength(128)), value: server })
+      Schema.Record({ key: name, value: server })
         .annotations({
           description: "The servers, by name."
         })

@@ -116,6 +116,7 @@ const policy = (of: NonNullable<NativeConfig.Content["policy"]>): ConfigDocument
     ["allow", of.allow.length === 0 ? undefined : of.allow.map(rule)],
     ["deny", of.deny.length === 0 ? undefined : of.deny.map(rule)],
     ["managedOnly", of.managedOnly],
+    ["requireIdentity", of.requireIdentity],
     ["exclusive", of.exclusive],
     ["providers", of.providers]
   ])

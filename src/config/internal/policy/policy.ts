@@ -4,7 +4,7 @@
 import * as Scope from "../../Scope.ts"
 import type * as ServerConfig from "../../ServerConfig.ts"
 import type * as ServerPolicy from "../../ServerPolicy.ts"
-import { matches, see, type Seen } from "./matcher.ts"
+import { matches, see, type Seen, type Side } from "./matcher.ts"
 
 /** What a rule is about, if it is about how a server is started or reached. */
 const kind = ({ _tag }: ServerPolicy.Matcher): "argv" | "url" | undefined => {
@@ -21,20 +21,27 @@ const kind = ({ _tag }: ServerPolicy.Matcher): "argv" | "url" | undefined => {
   }
 }
 
-/** A name is no protection, so it counts only where a list says nothing better about servers of this kind. */
-const admitted = (allow: ReadonlyArray<ServerPolicy.Matcher>, seen: Seen): boolean => {
+/** Whether a rule has a say: one that allows by a name alone has none where an identity is required. */
+const counts = ({ requireIdentity }: ServerPolicy.Policy, side: Side, { _tag }: ServerPolicy.Matcher): boolean =>
+  requireIdentity !== true || side === "deny" || _tag !== "Name"
+
+/** A name is no protection, so it counts only where a list says nothing better about servers of this kind, if at all. */
+const admitted = (policy: ServerPolicy.Policy, seen: Seen): boolean => {
+  const { allow } = policy
   if (allow.length === 0) return true
   const byName = !allow.some((matcher) => {
     const about = kind(matcher)
     return about !== undefined && seen[about] !== undefined
   })
-  return allow.some((matcher) => (byName || matcher._tag !== "Name") && matches(matcher, "allow", seen))
+  return allow.some((matcher) =>
+    (byName || matcher._tag !== "Name") && counts(policy, "allow", matcher) && matches(matcher, "allow", seen)
+  )
 }
 
-const identified = (identities: ServerPolicy.Policy["identities"], seen: Seen): boolean => {
-  if (identities === undefined) return true
-  const identity = identities.get(seen.name)
-  return identity !== undefined && matches(identity, "allow", seen)
+const identified = (policy: ServerPolicy.Policy, seen: Seen): boolean => {
+  if (policy.identities === undefined) return true
+  const identity = policy.identities.get(seen.name)
+  return identity !== undefined && counts(policy, "allow", identity) && matches(identity, "allow", seen)
 }
 
 /**
@@ -48,7 +55,8 @@ const concerns = (policy: ServerPolicy.Policy, { provider }: Seen): boolean =>
 const denies = (policy: ServerPolicy.Policy, seen: Seen): boolean =>
   policy.deny.some((matcher) => matches(matcher, "deny", seen)) ||
   (concerns(policy, seen) &&
-    policy.ordered.find(({ action, matcher }) => matches(matcher, action, seen))?.action === "deny")
+    policy.ordered.find(({ action, matcher }) => counts(policy, action, matcher) && matches(matcher, action, seen))
+        ?.action === "deny")
 
 const isManaged = ({ origin, scope }: ServerPolicy.Policy): boolean => scope === "managed" && Scope.rights(origin).allow
 
@@ -63,11 +71,23 @@ export const decide = (
   const managedOnly = policies.some((policy) => policy.managedOnly && isManaged(policy))
   return policies.every((policy) =>
       !concerns(policy, seen) || (managedOnly && !isManaged(policy)) ||
-      (admitted(policy.allow, seen) && identified(policy.identities, seen))
+      (admitted(policy, seen) && identified(policy, seen))
     )
     ? "allowed"
     : "not-allowed"
 }
+
+/**
+ * Whether it would be allowed if a name were an identity.
+ *
+ * @internal
+ */
+export const byNameAlone = (
+  policies: ReadonlyArray<ServerPolicy.Policy>,
+  subject: ServerPolicy.Subject
+): boolean =>
+  policies.some(({ requireIdentity }) => requireIdentity === true) && decide(policies, subject) !== "allowed" &&
+  decide(policies.map((policy) => ({ ...policy, requireIdentity: false })), subject) === "allowed"
 
 const gateway = ({ args = [], command, profile, servers }: ServerConfig.DockerServer): ReadonlyArray<string> => [
   command,

@@ -98,7 +98,15 @@ const rules = (
   return { matchers, faults, lost: faults.length > 0 && matchers.length === 0, isList: true }
 }
 
-const known: ReadonlySet<string> = new Set(["allow", "deny", "managedOnly", "managed_only", "exclusive", "providers"])
+const known: ReadonlySet<string> = new Set([
+  "allow",
+  "deny",
+  "managedOnly",
+  "managed_only",
+  "requireIdentity",
+  "exclusive",
+  "providers"
+])
 
 const isFlag = (value: Value): boolean => value === undefined || typeof value === "boolean"
 
@@ -113,7 +121,7 @@ const section = (
 }
 
 const flags = (table: Table | undefined): ReadonlyArray<Fault> => [
-  ...["managedOnly", "managed_only", "exclusive"]
+  ...["managedOnly", "managed_only", "requireIdentity", "exclusive"]
     .filter((key) => !isFlag(table?.get(key)))
     .map((key) => ({ at: `policy/${key}`, detail: "true or false is expected here" })),
   ...rules(table?.get("providers"), "policy/providers", name).faults,
@@ -139,6 +147,7 @@ export const fromDocument = (
   const unread = [...policy.faults, ...security.faults]
   const flagged = flags(policy.table)
   const managedOnly = policy.table?.get("managedOnly") ?? policy.table?.get("managed_only")
+  const requireIdentity = policy.table?.get("requireIdentity")
   return {
     policy: {
       provider: from.provider,
@@ -149,6 +158,7 @@ export const fromDocument = (
       ordered: [],
       // what was meant as a limit stays one, if it is written wrongly
       managedOnly: managedOnly !== undefined && managedOnly !== false,
+      ...(requireIdentity === undefined || requireIdentity === false ? undefined : { requireIdentity: true }),
       identities: undefined,
       broken: isClosed(
         from.origin,

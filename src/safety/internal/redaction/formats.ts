@@ -22,25 +22,26 @@ export interface Formats {
 const authority = "://"
 const armour = "-----begin"
 
+/** What is looked for by one word. */
+interface Row {
+  readonly word: string
+  readonly isName: boolean
+  readonly patterns: ReadonlyArray<{ readonly id: string; readonly index: number; readonly pattern: Pattern.Pattern }>
+}
+
 /** @internal */
 export const make = (): Formats => {
   const patterns = vendors.map(({ id, pattern }) => ({ id, pattern: Pattern.make(pattern) }))
-  const words = [
-    ...new Set([
-      authority,
-      armour,
-      ...Assignments.keywords,
-      ...patterns.map(({ pattern }) => pattern.keyword.toLowerCase())
-    ])
-  ]
+  const byWord = new Map<string, Array<Row["patterns"][number]>>()
+  for (const [index, { id, pattern }] of patterns.entries()) {
+    const word = pattern.keyword.toLowerCase()
+    const same = byWord.get(word)
+    if (same === undefined) byWord.set(word, [{ id, index, pattern }])
+    else same.push({ id, index, pattern })
+  }
+  const words = [...new Set([authority, armour, ...Assignments.keywords, ...byWord.keys()])]
   const names: ReadonlySet<string> = new Set(Assignments.keywords)
-  const rows = words.map((word) => ({
-    word,
-    isName: names.has(word),
-    patterns: patterns.flatMap(({ id, pattern }, index) =>
-      pattern.keyword.toLowerCase() === word ? [{ id, index, pattern }] : []
-    )
-  }))
+  const rows = words.map((word): Row => ({ word, isName: names.has(word), patterns: byWord.get(word) ?? [] }))
   const finder = Finder.make(words, true)
 
   const scan = (text: string, isInner: boolean): ReadonlyArray<Span> => {
@@ -48,7 +49,7 @@ export const make = (): Formats => {
     let dead: Float64Array | undefined
     const read = Assignments.reader(text)
     let named = 0
-    const token = (at: number, row: typeof rows[number]): number | undefined => {
+    const token = (at: number, row: Row): number | undefined => {
       for (const { id, index, pattern } of row.patterns) {
         // from within characters that have led nowhere, they lead nowhere again
         if (dead !== undefined && at < dead[index]!) continue

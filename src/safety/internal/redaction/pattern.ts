@@ -27,13 +27,19 @@ export interface Pattern {
 
 const sized = /^\{(\d+)(,?)(\d*)\}/
 
+/** Many formats are of the same characters. */
+const sets = new Map<string, Uint8Array>()
+
 const setOf = (body: string): Uint8Array => {
+  const known = sets.get(body)
+  if (known !== undefined) return known
   const set = new Uint8Array(128)
   for (let at = 0; at < body.length; at++) {
     const first = body.charCodeAt(at)
     const last = body[at + 1] === "-" && at + 2 < body.length ? body.charCodeAt(at += 2) : first
     set.fill(1, first, last + 1)
   }
+  sets.set(body, set)
   return set
 }
 

@@ -28,13 +28,16 @@ export const make = (options: Redaction.Options): Redaction.Redactor => {
 
   const unsafeKnow = (secret: Redacted.Redacted): () => void => known.add(Redacted.value(secret))
 
+  const withoutKnown = (text: string): string => Spans.replaced(text, known.scan(text), SecretValue.mark)
+
   const text = (text: string): string => {
-    const plain = Spans.replaced(text, known.scan(text), SecretValue.mark)
+    const plain = withoutKnown(text)
     return Spans.replaced(plain, scan(plain), SecretValue.mark)
   }
 
   return {
     text,
+    known: withoutKnown,
     json: (value) => Deep.json({ text, isSensitive }, value),
     headers: (headers) =>
       Object.fromEntries(
@@ -60,6 +63,7 @@ export const make = (options: Redaction.Options): Redaction.Redactor => {
 /** @internal */
 export const none: Redaction.Redactor = {
   text: (text) => text,
+  known: (text) => text,
   json: (value) => value,
   headers: (headers) => headers,
   url: (url) => url,

@@ -60,8 +60,19 @@ const explained = (tool: Tool.Tool, pin: Record.Pin | Unpinned): ReadonlyArray<T
   return [{ path: "", before: why, after: "what follows" }, ...Difference.diff({}, tool.raw)]
 }
 
-/** @internal */
-export const make = (server: string): Held => {
+/** A value of a definition without its secrets, since events tell of it; its keys say what it is, and not what is secret. */
+const hidden = (value: unknown, text: (text: string) => string): unknown => {
+  if (typeof value === "string") return text(value)
+  if (Array.isArray(value)) return value.map((one) => hidden(one, text))
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [text(key), hidden(one, text)]))
+}
+
+/**
+ * @param text - hides secrets that are known
+ * @internal
+ */
+export const make = (server: string, text: (text: string) => string): Held => {
   const variants = new Map<string, Map<string, Variant>>()
   let last: ReadonlyArray<ToolPins.Quarantined> = []
 
@@ -72,7 +83,12 @@ export const make = (server: string): Held => {
       variants.set(tool.name, known)
       const before = known.get(fingerprint)
       if (before?.config === config) return { quarantined: before.quarantined, isNew: false }
-      const quarantined = { server, tool: tool.name, fingerprint, changes: explained(tool, pin), since }
+      const changes = explained(tool, pin).map(({ after, before, path }) => ({
+        path: text(path),
+        before: hidden(before, text),
+        after: hidden(after, text)
+      }))
+      const quarantined = { server, tool: tool.name, fingerprint, changes, since }
       known.set(fingerprint, { quarantined, config, definition: tool })
       for (const oldest of known.keys()) {
         if (known.size <= maxVariants) break

@@ -16,6 +16,7 @@ import type * as ServerConfig from "../../../config/ServerConfig.ts"
 import * as TrustStore from "../../../config/TrustStore.ts"
 import * as McpError from "../../../McpError.ts"
 import * as McpEvent from "../../../McpEvent.ts"
+import * as Redaction from "../../../safety/Redaction.ts"
 import type * as Tool from "../../Tool.ts"
 import type * as ToolPins from "../../ToolPins.ts"
 import * as Decisions from "./decisions.ts"
@@ -75,6 +76,8 @@ export const make = (
     const events = yield* McpEvent.McpEvents
     const store = yield* TrustStore.TrustStore
     const decisions = yield* Decisions.make
+    const redaction = yield* Redaction.Redaction
+    const holdsSecret = (definition: string): boolean => redaction.known(definition) !== definition
     if (options.mode === "off") return none
 
     const sealed = Sealed.make({ store, key: options.key, kind: "pins", schema: Record.Pins })
@@ -104,7 +107,7 @@ export const make = (
       const state: State = {
         turn: Effect.unsafeMakeSemaphore(1),
         known: new Map(),
-        held: Held.make(server),
+        held: Held.make(server, redaction.known),
         doubted: false
       }
       states.set(server, state)
@@ -143,7 +146,7 @@ export const make = (
       })
 
     const write = (server: string, record: Record.Pins, config: string, pins: ReadonlyMap<string, Record.Pin>) =>
-      sealed.set([server], Record.withPins(record, config, pins))
+      sealed.set([server], Record.withPins(record, config, pins, holdsSecret))
 
     const isApproved = (known: Known | undefined, tool: Tool.Tool): boolean =>
       known?.pins.get(tool.name)?.approved.includes(fingerprints(tool).whole) === true

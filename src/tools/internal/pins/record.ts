@@ -12,7 +12,7 @@ const Kept = Schema.Struct({
   tool: Schema.String,
   approved: Schema.Array(Schema.String),
   bare: Schema.Array(Schema.String),
-  /** What it was when it was last agreed to; not there if all of them are too long. */
+  /** What it was when it was last agreed to; not there if all of them are too long, or if there is a secret in it. */
   definition: Schema.optional(Schema.String)
 })
 
@@ -65,14 +65,21 @@ export const pinsOf = (record: Pins, fingerprint: string): Map<string, Pin> | un
 /**
  * The record with these pins of one configuration, which is the last used.
  *
+ * @param holdsSecret - whether a definition must not be written down
  * @internal
  */
-export const withPins = (record: Pins, fingerprint: string, pins: ReadonlyMap<string, Pin>): Pins => {
+export const withPins = (
+  record: Pins,
+  fingerprint: string,
+  pins: ReadonlyMap<string, Pin>,
+  holdsSecret: (definition: string) => boolean
+): Pins => {
   let left = maxDefinitions
   const fitting = (definition: Pin["definition"]): string | undefined => {
     if (definition === undefined || left <= 0) return undefined
     const text = typeof definition === "object" ? written(definition) : definition
-    if (text.length > left) return undefined
+    // what comes from the store had none when it was written, and is not looked through again
+    if (text.length > left || (typeof definition === "object" && holdsSecret(text))) return undefined
     left -= text.length
     return text
   }

@@ -1,0 +1,65 @@
+/**
+ * A policy of your own for when lost servers are connected again, as a Layer in the place of the default one:
+ * `npm run example reconnect-policy`
+ */
+import { NodeRuntime } from "@effect/platform-node"
+import { Console, Duration, Effect, Layer, Schedule, Stream } from "effect"
+import { type McpError, McpRuntime, ReconnectPolicy, ServerConfig } from "effect-mcp-runtime"
+import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
+import { fileURLToPath } from "node:url"
+
+const demo = ServerConfig.stdio({
+  name: "demo",
+  command: "node",
+  args: [fileURLToPath(import.meta.resolve("effect-mcp-runtime/demo/DemoServer"))]
+})
+
+const missing = ServerConfig.stdio({ name: "missing", command: "there-is-no-such-program" })
+
+/** Quickly at first, never slower than every two seconds, ten times; and not at all where the program is not there. */
+const local: Schedule.Schedule<unknown, McpError.ConnectError> = Schedule.exponential("40 millis").pipe(
+  Schedule.union(Schedule.spaced("2 seconds")),
+  Schedule.intersect(Schedule.recurs(10)),
+  Schedule.whileInput((error) => error._tag !== "SpawnFailed")
+)
+
+// What a policy does not change, it takes from another: here the default one goes on to decide for remote servers.
+const OwnPolicy = Layer.sync(ReconnectPolicy.ReconnectPolicy, () => {
+  const others = ReconnectPolicy.make()
+  return {
+    for: (config) => config.transport === "stdio" ? { ...others.for(config), schedule: local } : others.for(config)
+  }
+})
+
+const program = Effect.gen(function*() {
+  const runtime = yield* McpRuntime.McpRuntime
+  yield* runtime.events.pipe(
+    Stream.runForEach((event) =>
+      event._tag === "Reconnecting"
+        ? Console.log(
+          `${event.server}: ${event.error._tag}, attempt ${event.attempt} in ${Duration.toMillis(event.delay)} ms`
+        )
+        : Effect.void
+    ),
+    Effect.fork
+  )
+  // the server ends in the middle of each of these calls; the next one waits for its successor
+  for (let n = 0; n < 2; n++) {
+    yield* runtime.callTool({ server: "demo", tool: "crash" }).pipe(
+      Effect.catchTag("ProcessExited", ({ outcome }) => Console.log(`it crashed; the call may have run: ${outcome}`))
+    )
+  }
+  const sum = yield* runtime.callTool({ server: "demo", tool: "add" }, { a: 2, b: 40 })
+  yield* Console.log(`it is back: ${JSON.stringify(sum.structuredContent)}`)
+  const { status } = yield* runtime.server("missing")
+  yield* Console.log(`missing: ${status._tag}`)
+})
+
+const layer = NodeMcpRuntime.layer({
+  servers: [demo, missing],
+  replace: OwnPolicy,
+  cacheDirectory: "memory",
+  logs: false
+})
+
+program.pipe(Effect.provide(layer), NodeRuntime.runMain)

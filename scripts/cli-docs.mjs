@@ -1,0 +1,139 @@
+// Writes the part of docs/cli.md that lists the commands: from the table that the program itself reads and helps with, and
+// from the schemas of what it writes with `--json`. With `--check` it writes nothing, and ends with 1 if it would.
+import { build } from "esbuild"
+import { execFileSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+const file = join(root, "docs/cli.md")
+
+/** The schemas of each command: what it is called in the page, its module and its name there. */
+const shapes = {
+  list: [["Servers", "list", "Servers"]],
+  tools: [["Tools", "tools", "Tools"]],
+  show: [["Tool", "tools", "ToolShape"]],
+  call: [["Called", "calling", "Called"]],
+  resources: [["Resources", "resources", "Resources"]],
+  read: [["Read", "read", "Read"]],
+  prompts: [["Prompts", "prompts", "Prompts"]],
+  prompt: [["Messages", "prompt", "Prompted"]],
+  status: [["Status", "status", "Status"], ["Change", "status", "Changed"]],
+  events: [["Event", "eventShape", "Event"]],
+  config: [["Found", "configFound", "Found"], ["Validated", "configValidate", "Validated"]],
+  approve: [["Approvals", "approve", "Approvals"], ["ToolApproval", "approveTool", "ToolApproval"]],
+  revoke: [["Agreed", "revoke", "Agreed"]],
+  doctor: [["Report", "doctorReport", "Report"]],
+  smoke: [["Promises", "smoke", "Smoke"]]
+}
+const failure = ["Failed", "failure", "Failed"]
+
+/** What the sources say, without a build of them. */
+const read = async () => {
+  const all = [...Object.values(shapes).flat(), failure]
+  const contents = [
+    `export { all } from "./src/cli/Commands.ts"`,
+    `export { builtInOptions, sharedOptions } from "./src/cli/internal/sharedOptions.ts"`,
+    `export { meanings } from "./src/cli/ExitCode.ts"`,
+    ...all.map(([as, module, name]) => `export { ${name} as ${as} } from "./src/cli/internal/${module}.ts"`)
+  ].join("\n")
+  mkdirSync(join(root, "build"), { recursive: true })
+  const folder = mkdtempSync(join(root, "build/docs-"))
+  try {
+    const outfile = join(folder, "cli.mjs")
+    await build({
+      stdin: { contents, resolveDir: root, loader: "ts" },
+      absWorkingDir: root,
+      outfile,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      packages: "external",
+      logLevel: "warning"
+    })
+    const module = await import(pathToFileURL(outfile).href)
+    return { ...module, types: typesOf(all.map(([as]) => [as, module[as]]), folder) }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The type of each schema, written as the sources of this project are. */
+const typesOf = (schemas, folder) => {
+  const { includes: _, plugins, ...style } = JSON.parse(readFileSync(join(root, ".dprint.json"), "utf8"))
+  const config = { ...style, plugins: plugins.map((plugin) => join(root, plugin)) }
+  writeFileSync(join(folder, ".dprint.json"), JSON.stringify(config))
+  const text = schemas.map(([name, schema]) => {
+    const type = String(schema).replaceAll("readonly ", "").replaceAll("ReadonlyArray<", "Array<")
+    return `interface ${name} ${type.replaceAll("{ ", "{\n")}`
+  })
+  const formatted = execFileSync(
+    join(root, "node_modules/.bin/dprint"),
+    ["fmt", "-c", ".dprint.json", "--log-level", "error", "--stdin", "types.ts"],
+    { cwd: folder, input: text.join("\n\n"), encoding: "utf8" }
+  )
+  return new Map(Array.from(formatted.matchAll(/^interface (\w+) \{[\s\S]*?^\}$/gm), ([code, name]) => [name, code]))
+}
+
+const cell = (text) => text.replaceAll("|", "\\|")
+
+const optionRow = ({ about, choices, name, repeated, short, value }) => {
+  const words = [
+    `\`--${name}${value === undefined ? "" : ` ${value}`}\``,
+    ...(short === undefined ? [] : [`\`-${short}\``])
+  ]
+  const notes = [
+    about,
+    ...(choices === undefined ? [] : [`One of ${choices.join(", ")}.`]),
+    ...(repeated === true ? ["Can be given more than once."] : [])
+  ]
+  return `| ${words.join(", ")} | ${cell(notes.join(" "))} |`
+}
+
+const options = (list) => ["| Option | What it does |", "|---|---|", ...list.map(optionRow)]
+
+const usage = ({ args, name, options }) =>
+  [
+    `mcp-runtime ${name}`,
+    ...args.map(({ name, repeated, required }) => {
+      const word = `${name.toUpperCase()}${repeated === true ? "…" : ""}`
+      return required ? word : `[${word}]`
+    }),
+    ...(options.length === 0 ? [] : ["[options]"])
+  ].join(" ")
+
+const section = async () => {
+  const { all, builtInOptions, meanings, sharedOptions, types } = await read()
+  const lines = ["## Options of every command", "", ...options([...sharedOptions, ...builtInOptions])]
+  lines.push("", "## Exit codes", "", "| Code | Means |", "|---|---|")
+  for (const [code, meaning] of meanings) lines.push(`| ${code} | ${meaning} |`)
+  lines.push("", "With `--json` an error is a document too, on the standard output:", "")
+  lines.push("```ts", types.get(failure[0]), "```", "", "## Commands")
+  for (const command of all) {
+    lines.push("", `### ${command.name}`, "", command.summary)
+    for (const text of command.description ?? []) lines.push("", text)
+    lines.push("", "```text", usage(command), "```", "")
+    const rows = command.args.map(({ about, name }) => `| ${name.toUpperCase()} | ${cell(about)} |`)
+    if (rows.length > 0) lines.push("| Argument | What it is |", "|---|---|", ...rows, "")
+    if (command.options.length > 0) lines.push(...options(command.options), "")
+    const width = Math.max(...command.examples.map(([line]) => line.length))
+    lines.push("```sh")
+    for (const [line, about] of command.examples) lines.push(`mcp-runtime ${line.padEnd(width)}  # ${about}`)
+    lines.push("```")
+    const written = shapes[command.name]?.map(([name]) => types.get(name)) ?? []
+    if (written.length > 0) lines.push("", "With `--json`:", "", "```ts", written.join("\n\n"), "```")
+  }
+  return lines.join("\n")
+}
+
+const begin = "<!-- what follows is written by npm run docs -->\n"
+const page = readFileSync(file, "utf8")
+const made = `${page.slice(0, page.indexOf(begin) + begin.length)}\n${await section()}\n`
+if (process.argv[2] === "--check") {
+  if (made !== page) console.log("docs/cli.md is not up to date")
+  process.exitCode = made === page ? 0 : 1
+} else {
+  writeFileSync(file, made)
+  console.log(`docs/cli.md: ${made === page ? "nothing to write" : "written"}`)
+}

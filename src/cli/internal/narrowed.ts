@@ -1,0 +1,42 @@
+/**
+ * A runtime as if it had only some of its servers: what a command is told that is to see no others.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type * as McpRuntime from "../../McpRuntime.ts"
+
+type Runtime = McpRuntime.McpRuntime["Type"]
+
+/** @internal */
+export const narrowed = (runtime: Runtime, names: ReadonlySet<string>): Runtime => {
+  const mine = <A extends { readonly server: string }>(all: ReadonlyArray<A>) =>
+    all.filter(({ server }) => names.has(server))
+  const named = (all: ReadonlyArray<McpRuntime.ServerInfo>) => all.filter(({ name }) => names.has(name))
+  const toolsOf = (all: McpRuntime.Tools): McpRuntime.Tools => ({
+    tools: mine(all.tools),
+    toolsByName: new Map(
+      Array.from(all.toolsByName, ([name, tools]) => [name, mine(tools)] as const).filter(([, tools]) =>
+        tools.length > 0
+      )
+    ),
+    missing: mine(all.missing),
+    rejected: mine(all.rejected),
+    quarantined: mine(all.quarantined),
+    denied: mine(all.denied)
+  })
+  const gathered = <A>(all: Effect.Effect<McpRuntime.Gathered<A>>) =>
+    Effect.map(all, ({ items, missing }) => ({ items: mine(items), missing: mine(missing) }))
+  return {
+    ...runtime,
+    tools: Effect.map(runtime.tools, toolsOf),
+    refreshTools: (server) => Effect.map(runtime.refreshTools(server), toolsOf),
+    resources: gathered(runtime.resources),
+    resourceTemplates: gathered(runtime.resourceTemplates),
+    prompts: gathered(runtime.prompts),
+    servers: Effect.map(runtime.servers, named),
+    status: Stream.map(runtime.status, named),
+    events: Stream.filter(runtime.events, (event) => !("server" in event) || names.has(event.server ?? ""))
+  }
+}

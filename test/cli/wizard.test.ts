@@ -1,0 +1,163 @@
+import { Terminal } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Either, Layer, Mailbox, Option } from "effect"
+import * as CallCommand from "../../src/cli/commands/Call.ts"
+import * as ReplLine from "../../src/cli/internal/replLine.ts"
+import * as Arguments from "../../src/cli/internal/toolArguments.ts"
+import * as TypedCall from "../../src/cli/internal/typedCall.ts"
+import { Keys } from "../../src/cli/internal/wizard.ts"
+import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
+import { own, place, run as runAny, server } from "./inProcess.ts"
+
+const named = new Map([["↑", "up"], ["↓", "down"], ["⏎", "enter"], ["␣", "space"], ["✗", "c"]])
+
+/** A terminal on which these keys are pressed, and what it was shown. */
+const terminal = (keys: string) => {
+  const left = Array.from(keys)
+  let shown = ""
+  const next = (char: string): Terminal.UserInput => ({
+    input: char === "✗" || (named.has(char) && char !== "␣") ? Option.none() : Option.some(char === "␣" ? " " : char),
+    key: { name: named.get(char) ?? char, ctrl: char === "✗", meta: false, shift: false }
+  })
+  const layer = Layer.succeed(Terminal.Terminal, {
+    columns: Effect.succeed(80),
+    rows: Effect.succeed(24),
+    isTTY: Effect.succeed(true),
+    readLine: Effect.die("nobody reads lines"),
+    display: (text) => Effect.sync(() => void (shown += text)),
+    // each question takes the keys up to the one that ends it
+    readInput: Effect.gen(function*() {
+      const mailbox = yield* Mailbox.make<Terminal.UserInput>()
+      for (;;) {
+        const char = left.shift()
+        if (char !== undefined) yield* mailbox.offer(next(char))
+        if (char === "⏎") return mailbox
+        if (char === undefined || char === "✗") {
+          yield* mailbox.end
+          return mailbox
+        }
+      }
+    })
+  })
+  return { layer, shown: () => shown, left: () => left.join("") }
+}
+
+const schema = {
+  type: "object",
+  properties: {
+    title: { type: "string", description: "What it is\u001b[2J called." },
+    count: { type: "integer", default: 1 },
+    state: { enum: ["open", "closed"] },
+    token: { type: "string" }
+  },
+  required: ["title"]
+}
+
+const ask = (argv: ReadonlyArray<string>, keys: string) =>
+  Effect.gen(function*() {
+    const at = yield* place
+    at.write(own, { mcpServers: { one: server("cli/asks.mjs"), two: server("cli/asks.mjs", JSON.stringify(schema)) } })
+    const { layer, left, shown } = terminal(keys)
+    const ran = yield* runAny(at, ["call", "--wizard", ...argv], {
+      answers: [],
+      columns: 80,
+      commands: [CallCommand.command]
+    }).pipe(Effect.provideService(Keys, { terminal: layer }))
+    return { ...ran, left: left(), shown: shown() }
+  })
+
+describe("the wizard", () => {
+  it.scopedLive("asks for server, tool and arguments, calls the tool, and tells what one would have typed", () =>
+    Effect.gen(function*() {
+      const { code, err, left, out, shown } = yield* ask(["--timeout", "90s"], "↓⏎↓↓⏎it's me⏎7⏎↓⏎s3cret⏎⏎")
+      assert.strictEqual(left, "")
+      assert.strictEqual(code, 0)
+      assert.deepStrictEqual(JSON.parse(out), { title: "it's me", count: 7, state: "closed", token: "s3cret" })
+      const line =
+        /mcp-runtime call two\/own 'title=it'\\''s me' count=7 state=closed token=@FILE --root \S+ --timeout 90s\n/
+      assert.match(err, line)
+      assert.notInclude(err, "s3cret")
+      assert.notInclude(shown, "s3cret")
+      assert.include(shown, "What it is\\x1b[2J called.")
+    }))
+
+  it.scopedLive("calls nothing without a yes, and ends with Ctrl-C as everything does", () =>
+    Effect.gen(function*() {
+      const no = yield* ask(["one/declared"], "n⏎")
+      assert.deepStrictEqual([no.code, no.out], [0, ""])
+      assert.include(no.err, "mcp-runtime call one/declared")
+      const interrupted = yield* Effect.exit(ask(["two/own"], "a✗"))
+      assert.isTrue(interrupted._tag === "Failure" && interrupted.cause._tag === "Interrupt")
+    }))
+
+  it.scopedLive("is for somebody at a terminal, and asks for all arguments", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      const table = [
+        [["call", "--wizard"], {}, "Nobody is at a terminal to be asked."],
+        [["call", "--wizard", "a/b", "x=1"], { answers: [] }, "The wizard asks for the arguments."]
+      ] as const
+      for (const [argv, typing, text] of table) {
+        const { code, err } = yield* runAny(at, argv, { ...typing, commands: [CallCommand.command] })
+        assert.strictEqual(code, 2)
+        assert.include(err, text)
+      }
+    }))
+})
+
+describe("what one would type", () => {
+  const shared = {
+    json: false,
+    root: undefined,
+    imports: [],
+    configs: [],
+    servers: [],
+    timeout: Duration.millis(1_500),
+    quiet: false,
+    verbose: false,
+    colour: true
+  }
+
+  it("is read as the same arguments again", () => {
+    const texts = [
+      "",
+      "a b",
+      "it's",
+      "@file",
+      "@@",
+      "1",
+      "true",
+      "{\"a\":1}",
+      "a\nb",
+      "$HOME `x` \"y\"",
+      "日本",
+      "\u202e",
+      "*"
+    ]
+    const others = [0, -1.5, 1e21, true, false, null, [], [1, "2"], ["a,b"], { a: { b: [null] } }]
+    const values: ReadonlyArray<JsonRpc.Json> = [...texts, "~", "#", ...others]
+    const names = ["a", "a.b", "a b", "x:", "é", "__proto__", "constructor", "--json"]
+    const kinds = [{}, { type: "string" }, { type: ["integer", "string"] }, {
+      type: "array",
+      items: { type: "string" }
+    }]
+    for (const kind of kinds) {
+      for (const name of names) {
+        const schema = { type: "object", properties: Object.fromEntries([[name, kind]]) }
+        for (const value of values) {
+          const line = TypedCall.line({ server: "my server", tool: "x" }, schema, [[name, value]], new Set(), shared)
+          assert.notMatch(line, /[\u0000-\u001f\u202e]/)
+          const words = Either.getOrThrow(ReplLine.words(line))
+          assert.deepStrictEqual(words.slice(0, 3), ["mcp-runtime", "call", "my server/x"])
+          assert.deepStrictEqual(words.slice(-2), ["--timeout", "1500ms"])
+          const [word = "", json = "{}"] = words.slice(3, -2)
+          const read = word === "--args"
+            ? Arguments.object(json, "")
+            : Either.flatMap(Arguments.read(word), (one) => Arguments.build(schema, [one]))
+          assert.deepStrictEqual([line, Either.getOrThrow(read)], [line, Object.fromEntries([[name, value]])])
+          assert.isFalse(word.startsWith("--") && word !== "--args", line)
+        }
+      }
+    }
+  })
+})

@@ -1,0 +1,194 @@
+/**
+ * What the documents say, held against the project: their programs are compiled and run, their command lines and files
+ * are read, their links lead somewhere, and the pages of the API are those of the sources.
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Console, Effect, Either, Logger } from "effect"
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import * as Commands from "../src/cli/Commands.ts"
+import * as ExitCode from "../src/cli/ExitCode.ts"
+import { parse } from "../src/cli/internal/commandLine.ts"
+import { sharedOptions } from "../src/cli/internal/sharedOptions.ts"
+import * as ConfigFile from "../src/config/ConfigFile.ts"
+import * as Dialect from "../src/config/Dialect.ts"
+import * as ReconnectPolicy from "../src/resilience/ReconnectPolicy.ts"
+import { root, run, sources } from "./package/project.ts"
+import { type Block, commands, documents, leadsSomewhere } from "./support/markdown.ts"
+
+const folder = fileURLToPath(root)
+const scratch = join(folder, "build", `docs-${process.pid}`)
+const blocks = documents.flatMap((document) => document.blocks)
+const programs = blocks.filter(({ language }) => language === "ts")
+const place = ({ document, line }: Block): string => `${document}:${line}`
+const nameOf = ({ document, line }: Block): string => `${document.replaceAll(/[^\w]+/g, "-")}-${line}`
+
+/** A program as a module of its own: within what its comment puts around it. */
+const moduleOf = ({ code, preamble }: Block): string =>
+  preamble === undefined
+    ? code
+    : /^\s*\/\/ here$/m.test(preamble)
+    ? preamble.replace(/^\s*\/\/ here$/m, () => code)
+    : `${preamble}\n${code}`
+
+/** The same over the sources, so that it runs without a build. */
+const overSources = (code: string): string =>
+  code.replaceAll(
+    /(from |import\()"effect-mcp-runtime(?:\/([\w/]+))?"/g,
+    (_, before: string, path = "index") => `${before}${JSON.stringify(join(folder, "src", `${path}.ts`))}`
+  )
+
+beforeAll(() => {
+  for (const part of ["programs", "runs"]) mkdirSync(join(scratch, part), { recursive: true })
+  for (const block of programs) {
+    const code = moduleOf(block)
+    writeFileSync(join(scratch, "programs", `${nameOf(block)}.ts`), code)
+    if (block.runs) {
+      writeFileSync(join(scratch, "runs", `${nameOf(block)}.ts`), `${overSources(code)}\nexport default program\n`)
+    }
+  }
+})
+
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+
+describe("the documents", () => {
+  it("are found by this test", () => {
+    assert.isAbove(documents.length, 12)
+    assert.isAbove(programs.length, 30)
+    assert.isAbove(programs.filter(({ runs }) => runs).length, 8)
+  })
+
+  it("have programs that compile against the declarations, and lists that are those of the sources", async () => {
+    const types = join(scratch, "types")
+    const emit = ["--emitDeclarationOnly", "--declarationMap", "false", "--noCheck", "--outDir", types]
+    // what the compiler finds to say of them is said elsewhere
+    await run("tsc", emit)
+    const config = join(scratch, "tsconfig.json")
+    writeFileSync(
+      config,
+      JSON.stringify({
+        compilerOptions: {
+          target: "ES2022",
+          lib: ["ES2023"],
+          module: "ESNext",
+          moduleResolution: "Bundler",
+          moduleDetection: "force",
+          strict: true,
+          exactOptionalPropertyTypes: true,
+          skipLibCheck: true,
+          noEmit: true,
+          types: ["node"],
+          paths: { "effect-mcp-runtime": ["./types/index.d.ts"], "effect-mcp-runtime/*": ["./types/*.d.ts"] }
+        },
+        include: ["programs"]
+      })
+    )
+    const [checked, api, cli] = await Promise.all([
+      run("tsc", ["-p", config, "--pretty", "false"], { cwd: scratch }),
+      run("node", ["scripts/api.mjs", "--check", types]),
+      run("node", ["scripts/cli-docs.mjs", "--check"])
+    ])
+    assert.deepStrictEqual(checked.stdout.split("\n").filter((line) => line.includes("error TS")), [])
+    for (const pages of [api, cli]) {
+      assert.strictEqual(pages.stdout, "", "run npm run docs")
+      assert.strictEqual(pages.status, 0, pages.stderr)
+    }
+  }, 60_000)
+
+  for (const block of programs.filter(({ runs }) => runs)) {
+    it(`have a program at ${place(block)} that prints what stands below it`, async () => {
+      const module: { readonly default: Effect.Effect<unknown, unknown> } = await import(
+        pathToFileURL(join(scratch, "runs", `${nameOf(block)}.ts`)).href
+      )
+      const printed: Array<string> = []
+      const log = (...args: ReadonlyArray<unknown>) =>
+        Effect.sync(() => {
+          printed.push(args.map((arg) => typeof arg === "string" ? arg : JSON.stringify(arg)).join(" "))
+        })
+      const console = await Effect.runPromise(Console.consoleWith((console) => Effect.succeed({ ...console, log })))
+      await Effect.runPromise(
+        module.default.pipe(
+          Effect.withConsole(console),
+          Effect.provide(Logger.replace(Logger.defaultLogger, Logger.none)),
+          Effect.timeout("10 seconds")
+        )
+      )
+      assert.strictEqual(printed.join("\n"), block.output?.trimEnd() ?? "")
+    })
+  }
+
+  it("have command lines that the program takes", () => {
+    const lines = blocks.filter(({ language }) => language === "sh").flatMap((block) =>
+      commands(block.code).map((argv) => ({ argv, block }))
+    )
+    const ours = lines.flatMap(({ argv, block }) => {
+      const at = argv.indexOf("mcp-runtime")
+      return at === 0 || (at === 1 && argv[0] === "npx") ? [{ argv: argv.slice(at + 1), block }] : []
+    })
+    assert.isAbove(ours.length, 30)
+    for (const { argv, block } of ours) {
+      const read = parse(argv, Commands.all)
+      const said = Either.isLeft(read) ? read.left.message : ""
+      assert.isTrue(Either.isRight(read), `${place(block)}: mcp-runtime ${argv.join(" ")}: ${said}`)
+    }
+    const { scripts } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+    for (const { argv, block } of lines) {
+      const at = argv.indexOf("run")
+      if (argv[at - 1] === "npm") assert.property(scripts, argv[at + 1]!, place(block))
+    }
+  })
+
+  it("have files that are read without a word of complaint", async () => {
+    const files = blocks.filter(({ file }) => file !== undefined)
+    assert.isAbove(files.length, 3)
+    for (const block of files) {
+      const { issues } = await Effect.runPromise(
+        ConfigFile.decode(new TextEncoder().encode(block.code), {
+          host: block.file!.host,
+          scope: "user",
+          path: `/home/me/${block.file!.name}`
+        })
+      )
+      assert.deepStrictEqual(issues.map(({ message }) => message), [], place(block))
+    }
+  })
+
+  it("link to what is there", () => {
+    for (const { links, name } of documents) {
+      for (const link of links) assert.isTrue(leadsSomewhere(link), `${name} links to ${link}`)
+    }
+  })
+
+  it("name every host, event, status, metric, preset and inherited variable that there is", () => {
+    const textOf = (name: string) => documents.find((document) => document.name === name)!.text
+    const named = (path: string, pattern: RegExp) =>
+      Array.from(sources.find((source) => source.path === path)!.text.matchAll(pattern), ([, name]) => name!)
+    const all: ReadonlyArray<readonly [page: string, names: ReadonlyArray<string>, least: number]> = [
+      ["docs/configure.md", Dialect.all.map(({ host }) => host).filter((host) => host !== "native"), 40],
+      [
+        "docs/configure.md",
+        named("internal/childEnvironment.ts", /^ {2}"(HOME|LANG|LOGNAME|SHELL|TERM|TMPDIR|TZ|USER)"/gm),
+        8
+      ],
+      ["docs/observability.md", named("McpEvent.ts", /^ {2}([A-Z]\w+): \{/gm), 25],
+      ["docs/observability.md", named("observability/internal/instruments.ts", /"(mcp\.(?!server|method)[\w.]+)"/g), 9],
+      ["docs/lifecycle.md", named("connection/ServerStatus.ts", /^ {2}([A-Z]\w+): \{/gm), 9],
+      ["docs/resilience.md", Object.keys(ReconnectPolicy.schedules), 4]
+    ]
+    for (const [page, names, least] of all) {
+      assert.isAtLeast(names.length, least, page)
+      for (const name of names) assert.include(textOf(page), `\`${name}\``, page)
+    }
+  })
+
+  it("name every command, option and exit code of the command line", () => {
+    const text = documents.find(({ name }) => name === "docs/cli.md")!.text
+    for (const { name, options } of Commands.all) {
+      assert.include(text, `### ${name}\n`)
+      for (const option of options) assert.include(text, `\`--${option.name}`, name)
+    }
+    for (const { name } of sharedOptions) assert.include(text, `\`--${name}`)
+    for (const [code] of ExitCode.meanings) assert.include(text, `| ${code} |`)
+  })
+})
