@@ -253,7 +253,12 @@ const makeStore = Effect.fnUntraced(function*(options: Options) {
   const writeNew = (path: string, bytes: Uint8Array) =>
     Effect.scoped(Effect.flatMap(
       fs.open(path, { flag: "wx", mode: 0o600 }),
-      (opened) => Effect.onError(Effect.zipRight(opened.writeAll(bytes), opened.sync), () => discard(path))
+      (opened) =>
+        // nothing cannot be written, but can be a value
+        (bytes.length === 0 ? Effect.void : opened.writeAll(bytes)).pipe(
+          Effect.zipRight(opened.sync),
+          Effect.onError(() => discard(path))
+        )
     ))
 
   const temporaryOf = (file: string) =>

@@ -133,8 +133,7 @@ const inKeyring = (keyring: Keyring.Keyring): Place => {
  */
 const overFiles = (keyring: Place, files: Place): Place => ({
   where: keyring.where,
-  get: (key) =>
-    Effect.flatMap(files.get(key), (kept) => Option.isSome(kept) ? Effect.succeed(kept) : keyring.get(key)),
+  get: (key) => Effect.flatMap(files.get(key), (kept) => Option.isSome(kept) ? Effect.succeed(kept) : keyring.get(key)),
   set: (key, secret) => Effect.zipRight(keyring.set(key, secret), files.remove(key)),
   remove: (key) => Effect.zipRight(files.remove(key), keyring.remove(key))
 })
@@ -145,9 +144,11 @@ const foundOnce = (find: Effect.Effect<Place, Failure>): Effect.Effect<Place, Fa
   let found: Place | undefined
   const known = (otherwise: Effect.Effect<Place, Failure>) =>
     Effect.suspend(() => found === undefined ? otherwise : Effect.succeed(found))
-  return known(turn.withPermits(1)(known(Effect.tap(find, (place) => {
-    found = place
-  }))))
+  return known(
+    turn.withPermits(1)(known(Effect.tap(find, (place) => {
+      found = place
+    })))
+  )
 }
 
 const makeStore = (options: Options, isKeyringWanted: boolean) =>

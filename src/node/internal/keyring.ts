@@ -4,7 +4,7 @@
  *
  * @internal
  */
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { sha256 } from "../../internal/sha256.ts"
 import type * as KeyringModule from "./keyringModule.ts"

@@ -46,8 +46,8 @@ const staleAfter = 30_000
 const watchedFor = 8_000
 const beat = Duration.seconds(3)
 
-const firstPause = 10
-const longestPause = 100
+/** The next in the row looks most often, and everybody less often with time. */
+const pauseAfter = (waited: number, ahead: number): number => Math.min(15 * ahead + waited / 50, 90)
 const leaving = Duration.seconds(2)
 
 interface Claim {
@@ -71,6 +71,12 @@ const isAhead = (one: Claim, other: Claim): boolean =>
   one.number < other.number || (one.number === other.number && one.nonce < other.nonce)
 
 const isThere = (error: Failure): boolean => error._tag === "SystemError" && error.reason === "AlreadyExists"
+
+const isNotThere = (error: Failure): boolean => error._tag === "SystemError" && error.reason === "NotFound"
+
+/** Whether the file was there that something was done with. */
+const wasThere = (effect: Effect.Effect<void, Failure>): Effect.Effect<boolean, Failure> =>
+  Effect.as(effect, true).pipe(Effect.catchIf(isNotThere, () => Effect.succeed(false)))
 
 /**
  * Those whose turn does not come fail with what is made of `busy`, or of what the file system says.
@@ -125,47 +131,51 @@ export const make = Effect.fnUntraced(function*<F>(failure: (fault: Failure | "b
     const isLeft = (claim: Claim) =>
       Effect.gen(function*() {
         if (yield* processes.isGone(claim.process)) return true
-        const info = yield* Effect.option(fs.stat(pathOf(claim)))
-        const touched = Option.flatMap(info, ({ mtime }) => mtime)
-        return Option.isNone(touched) || isForsaken(claim, touched.value.getTime(), yield* Clock.currentTimeMillis)
-      })
+        const { mtime } = yield* fs.stat(pathOf(claim))
+        return Option.isSome(mtime) && isForsaken(claim, mtime.value.getTime(), yield* Clock.currentTimeMillis)
+      }).pipe(Effect.catchIf(isNotThere, () => Effect.succeed(true)))
 
-    const somebodyOf = (claims: ReadonlyArray<Claim>) =>
-      Effect.gen(function*() {
-        for (const claim of claims) {
-          if (!(yield* isLeft(claim))) return true
-          yield* Effect.ignore(remove(claim))
-        }
-        return false
-      })
-
-    const isAnybodyAhead = Effect.flatMap(others, (claims) =>
-      somebodyOf(claims.filter((claim) => isAhead(claim, mine))))
+    /** How many are ahead: none for certain, or at most so many. */
+    const ahead = Effect.gen(function*() {
+      const claims = (yield* others).filter((claim) => isAhead(claim, mine))
+      for (const [at, claim] of claims.entries()) {
+        if (!(yield* isLeft(claim))) return claims.length - at
+        yield* Effect.ignore(remove(claim))
+      }
+      return 0
+    })
 
     const choose = Effect.gen(function*() {
       yield* put(choosing)
       const numbers = (yield* others).map(({ number }) => number)
       mine = claimWith(1 + Math.max(0, ...numbers))
       yield* put(mine)
-      yield* remove(choosing)
+      return yield* wasThere(fs.remove(pathOf(choosing)))
     })
 
     // Looked twice, because somebody who takes a number while a folder is read may be seen neither choosing nor with it: who
     // is not seen choosing the first time has the number by the second, or will see ours and take a larger one.
-    const wait = Effect.gen(function*() {
-      let pause = firstPause
-      while ((yield* isAnybodyAhead) || (yield* isAnybodyAhead)) {
+    // Whoever was stopped for long may have been given up, and then somebody else may have a larger number and the turn.
+    const enter = Effect.gen(function*() {
+      let isChosen = false
+      for (;;) {
+        isChosen ||= yield* choose
+        const many = isChosen ? (yield* ahead) || (yield* ahead) : 1
+        if (many === 0) {
+          isChosen = yield* wasThere(touch(mine))
+          if (isChosen) return
+        }
         if (waited >= limit) return yield* Effect.fail("busy" as const)
+        const pause = pauseAfter(waited, many)
         yield* Effect.sleep(Duration.millis(pause))
         waited += pause
-        pause = Math.min(pause * 2, longestPause)
       }
     })
 
     const beating = Effect.suspend(() => touch(mine)).pipe(Effect.ignore, Effect.delay(beat), Effect.forever)
 
     return {
-      enter: Effect.zipRight(choose, wait),
+      enter,
       beating,
       leave: BoundedWait.within(leaving)(
         Effect.suspend(() => Effect.zipRight(Effect.ignore(remove(choosing)), Effect.ignore(remove(mine))))
@@ -182,11 +192,11 @@ export const make = Effect.fnUntraced(function*<F>(failure: (fault: Failure | "b
             sha256(JSON.stringify(key)),
             sha256(random).slice(0, 32)
           )
-          const holding = Effect.flatMap(
-            Effect.fork(Effect.interruptible(beating)),
-            (beats) => Effect.ensuring(restore(effect), Fiber.interrupt(beats))
+          const taken = Effect.zipRight(restore(Effect.mapError(enter, failure)), restore(effect))
+          return Effect.fork(Effect.interruptible(beating)).pipe(
+            Effect.flatMap((beats) => Effect.ensuring(taken, Fiber.interrupt(beats))),
+            Effect.ensuring(leave)
           )
-          return Effect.ensuring(Effect.zipRight(restore(Effect.mapError(enter, failure)), holding), leave)
         })
       )
   }
