@@ -6,6 +6,7 @@ import { follow } from "./follow.mjs"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Skills from "effect-mcp-runtime/agent/Skills"
 import * as Interaction from "effect-mcp-runtime/auth/Interaction"
 import * as ServerConfig from "effect-mcp-runtime/config/ServerConfig"
 import * as InputHandlers from "effect-mcp-runtime/connection/InputHandlers"
@@ -127,6 +128,12 @@ const program = Effect.gen(function*() {
     // what the suite asks of it is to say the schema of the other tool as it was heard
     arguments: tool === echo?.tool ? { schema: tools.find((other) => other !== echo).tool.inputSchema } : argumentsOf(tool)
   }))
+  // listing reads no skill; loading one reads its files, and uses none that is not what was listed
+  for (const skill of yield* Skills.list(runtime, server)) {
+    if (scenario === "sep-2640-client-no-prefetch") continue
+    console.log(skill.name, yield* Skills.load(runtime, skill))
+    for (const { uri } of skill.files) yield* Skills.file(runtime, skill, uri)
+  }
   for (const call of calls) {
     const answer = yield* runtime.callTool({ server, tool: call.name }, call.arguments)
     console.log(call.name, JSON.stringify(answer.content))

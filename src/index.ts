@@ -501,6 +501,14 @@ export * as ServerStatus from "./connection/ServerStatus.ts"
 export * as Session from "./connection/Session.ts"
 
 /**
+ * Skills that servers offer (SEP-2640): what there is, and the files of one that is loaded, each held to what its entry
+ * said of it before. Nothing of a skill is read before somebody loads it.
+ *
+ * @since 0.1.0
+ */
+export * as Skills from "./agent/Skills.ts"
+
+/**
  * What a model was not given of a long result, kept for a while to be read page by page. The text is the server's own
  * words: only what `OutputGuard` makes of a page is for a model.
  *

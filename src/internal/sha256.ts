@@ -9,3 +9,10 @@ import { hash } from "node:crypto"
  * @internal
  */
 export const sha256 = (text: string): string => hash("sha256", text)
+
+/**
+ * The same of bytes as they are.
+ *
+ * @internal
+ */
+export const sha256Bytes = (bytes: Uint8Array): string => hash("sha256", bytes)
