@@ -43,6 +43,8 @@ import * as ToolPins from "../tools/ToolPins.ts"
 import * as Transport from "../transport/Transport.ts"
 import * as FileStore from "./FileStore.ts"
 import * as NodeConnector from "./NodeConnector.ts"
+import * as NodeInteraction from "./NodeInteraction.ts"
+import * as NodeTokenStore from "./NodeTokenStore.ts"
 import * as NodeTrust from "./NodeTrust.ts"
 
 /**
@@ -115,13 +117,12 @@ const runtimeOver = (options: Options<unknown>, replacements: Context.Context<ne
     ? ToolCache.layer(options.cache)
     : Layer.provide(ToolCache.layerPersisted(options.cache), Layer.scoped(KeyValueStore.KeyValueStore, store))
 
-  const reached = (ground: Context.Context<McpEvent.McpEvents>) =>
+  const reached = (ground: Context.Context<McpEvent.McpEvents | TokenStore.TokenStore>) =>
     Effect.succeed(ground).pipe(
       Effect.flatMap(service(Teardown.Teardown, Teardown.make(options.teardown))),
       // the log is below the pool, because it has the teardown to tell of
       Effect.flatMap(layer(options.logs === false ? Layer.empty : TransitionLog.layer)),
-      Effect.flatMap(service(TokenStore.TokenStore, TokenStore.makeMemory)),
-      Effect.flatMap(layer(Interaction.layerNone)),
+      Effect.flatMap(service(Interaction.Interaction, NodeInteraction.make())),
       Effect.flatMap(layer(Credentials.layer(options.auth))),
       Effect.flatMap(service(Transport.Transports, NodeConnector.makeTransports)),
       Effect.flatMap(layer(EraMemory.layerMemory)),
@@ -136,7 +137,7 @@ const runtimeOver = (options: Options<unknown>, replacements: Context.Context<ne
       Effect.flatMap(service(RuntimeMetrics.RuntimeMetrics, RuntimeMetrics.make))
     )
 
-  return (ground: Context.Context<Grants.Grants | McpEvent.McpEvents | ToolPins.ToolPins>) =>
+  return (ground: Context.Context<Grants.Grants | McpEvent.McpEvents | TokenStore.TokenStore | ToolPins.ToolPins>) =>
     Effect.flatMap(reached(ground), (reached) =>
       Effect.succeed(Context.merge(ground, reached)).pipe(
         Effect.flatMap(layer(cache)),
@@ -183,6 +184,7 @@ export const layer = <E = never>(
       Effect.flatMap(service(McpEvent.McpEvents, McpEvent.make())),
       Effect.flatMap(layer(ToolPins.layerMemory(options.pins))),
       Effect.flatMap(layer(Grants.layerMemory)),
+      Effect.flatMap(service(TokenStore.TokenStore, TokenStore.makeMemory)),
       Effect.flatMap(runtimeOver(options, replacements))
     )
   })
@@ -205,7 +207,7 @@ export interface ConfiguredOptions<E = never> extends Omit<Options<E>, "servers"
 const blockedOf = ({ servers }: ConfigDiscovery.Discovery) =>
   servers.flatMap(({ config, name }) => config?.blocked === undefined ? [] : [{ server: name, why: config.blocked }])
 
-/** What was agreed to is kept, and what tools were, each in a folder of its own. */
+/** What was agreed to is kept, what tools were, and who is logged in, each in a place of its own. */
 const kept = ({ config, pins, trust }: ConfiguredOptions<unknown>, replacements: Context.Context<never>) => {
   const { layer } = Assembly.over(replacements)
   const app = config?.app ?? ConfigDiscovery.defaults.app
@@ -218,7 +220,11 @@ const kept = ({ config, pins, trust }: ConfiguredOptions<unknown>, replacements:
   return (ground: Context.Context<McpEvent.McpEvents>) =>
     Effect.succeed(ground).pipe(
       Effect.flatMap(layer(Layer.provide(ToolPins.layer({ key: trust?.key, ...pins }), room("pins")))),
-      Effect.flatMap(layer(Layer.provide(Grants.layer({ key: trust?.key }), room("grants"))))
+      Effect.flatMap(layer(Layer.provide(Grants.layer({ key: trust?.key }), room("grants")))),
+      Effect.flatMap(layer(NodeTokenStore.layer({
+        app,
+        directory: trust?.directory === undefined ? undefined : `${trust.directory}/logins`
+      })))
     )
 }
 
