@@ -2,7 +2,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Context, Duration, Effect, Either, Layer, Logger, Option, Redacted, type Scope } from "effect"
+import { Cause, Context, Duration, Effect, Layer, Logger, Redacted, Runtime, type Scope } from "effect"
 import type * as TokenStore from "../../src/auth/TokenStore.ts"
 import { TokenStore as Tag } from "../../src/auth/TokenStore.ts"
 import * as Keyring from "../../src/node/internal/keyring.ts"
@@ -104,8 +104,8 @@ describe("logins in files", () => {
         )
       yield* (yield* of("one", "app")).set("a", secret)
       assert.strictEqual(textOf(yield* (yield* of("one", "app")).get("a")), "the-secret")
-      assert.deepStrictEqual(yield* (yield* of("one", "other")).get("a"), Option.none())
-      assert.deepStrictEqual(yield* (yield* of("two", "app")).get("a"), Option.none())
+      assert.isUndefined(textOf(yield* (yield* of("one", "other")).get("a")))
+      assert.isUndefined(textOf(yield* (yield* of("two", "app")).get("a")))
       assert.lengthOf(yield* fs.readDirectory(`${root}/one/.local/state/app/logins`), 1)
     })
   )
@@ -301,6 +301,8 @@ describe("logins in a keyring", () => {
       const files = yield* open(NodeTokenStore.layerFile({ directory }))
       yield* (yield* opened).set("a", Redacted.make("old"))
       yield* files.set("a", Redacted.make("newer"))
+      const strict = yield* open(NodeTokenStore.layerKeyring({ directory }), FakeKeyring.layer(keyring))
+      assert.strictEqual(textOf(yield* strict.get("a")), "old")
       const store = yield* opened
       assert.strictEqual(textOf(yield* store.get("a")), "newer")
       yield* store.set("a", Redacted.make("newest"))
@@ -309,7 +311,7 @@ describe("logins in a keyring", () => {
       yield* files.set("a", Redacted.make("again"))
       yield* store.remove("a")
       assert.deepStrictEqual(yield* fs.readDirectory(directory), [])
-      assert.deepStrictEqual(yield* store.get("a"), Option.none())
+      assert.isUndefined(textOf(yield* store.get("a")))
       assert.strictEqual(keyring.entries.size, 1)
     })
   )
@@ -361,15 +363,51 @@ describe("a secret that is too large for one entry", () => {
   )
 
   live(
+    "leaves no part behind that was written before its writer died, once it is removed",
+    Effect.gen(function*() {
+      const { keyring, store } = yield* split
+      keyring.writes = 2
+      yield* failureOf(store.set("b", Redacted.make(long("ü"))))
+      keyring.writes = Infinity
+      assert.isUndefined(textOf(yield* store.get("b")))
+      assert.strictEqual(keyring.entries.size, 9)
+      yield* store.remove("b")
+      assert.strictEqual(keyring.entries.size, 7)
+    })
+  )
+
+  live(
+    "is the old one or the new one to whoever reads while it is written",
+    Effect.gen(function*() {
+      const { module } = FakeKeyring.make()
+      const options = { service: "app", partSize: 2048, maxBytes: 1e5, patience: Duration.seconds(10) }
+      const writer = Keyring.make({ ...options, module })
+      const runPromise = Runtime.runPromise(yield* Effect.runtime<never>())
+      let reads = 0
+      class AsyncEntry extends module.AsyncEntry {
+        // after the head has been read, and before its parts are
+        override getSecret = () =>
+          ++reads === 2
+            ? runPromise(writer.set("a", long("ü"))).then(() => super.getSecret())
+            : super.getSecret()
+      }
+      const reader = Keyring.make({ ...options, module: { AsyncEntry } })
+      yield* writer.set("a", long("€"))
+      assert.strictEqual(yield* reader.get("a"), long("ü"))
+      assert.isAbove(reads, 2)
+    })
+  )
+
+  live(
     "is none at all if a part is missing, or is another's",
     Effect.gen(function*() {
       const { keyring, store } = yield* split
       const [name, bytes] = Array.from(keyring.entries).find(([name]) => name.endsWith(".a.1")) ?? []
       if (name === undefined || bytes === undefined) return assert.fail("there is no such part")
       keyring.entries.set(name, Uint8Array.from(bytes).fill(0x41))
-      assert.deepStrictEqual(yield* store.get("a"), Option.none())
+      assert.isUndefined(textOf(yield* store.get("a")))
       keyring.entries.delete(name)
-      assert.deepStrictEqual(yield* store.get("a"), Option.none())
+      assert.isUndefined(textOf(yield* store.get("a")))
       yield* store.set("a", Redacted.make(long("ü")))
       assert.strictEqual(textOf(yield* store.get("a")), long("ü"))
     })
@@ -405,8 +443,10 @@ describe("a keyring that does not answer", () => {
         maxBytes: 4096,
         patience: Duration.millis(30)
       })
-      assert.deepStrictEqual(yield* Effect.either(keyring.set("a", "one")), Either.left<Keyring.Fault>("silent"))
-      assert.deepStrictEqual(yield* Effect.either(keyring.set("a", "two")), Either.left<Keyring.Fault>("silent"))
+      const sets = ["one", "two", "three"].map((text) => Effect.flip(keyring.set("a", text)))
+      // the second has read what is there, and waits to write
+      assert.deepStrictEqual(yield* Effect.all(sets.slice(0, 2), { concurrency: 2 }), ["silent", "silent"])
+      assert.strictEqual(yield* sets[2]!, "silent")
       assert.lengthOf(answers, 1)
       answers[0]?.()
       assert.strictEqual(yield* keyring.get("a"), undefined)

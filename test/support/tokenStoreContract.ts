@@ -33,7 +33,7 @@ export const tokenStoreContract = (name: string, open: Effect.Effect<Store, neve
 
     test("gives the last secret that was set, and none for what was not set or was removed", (store) =>
       Effect.gen(function*() {
-        assert.deepStrictEqual(yield* store.get("a"), Option.none())
+        assert.isUndefined(textOf(yield* store.get("a")))
         yield* store.remove("a")
         for (const secret of ["one", "", "a line\nand \u0000 € 🔑", "y".repeat(9000), "two"]) {
           yield* store.set("a", Redacted.make(secret))
@@ -41,7 +41,7 @@ export const tokenStoreContract = (name: string, open: Effect.Effect<Store, neve
         }
         yield* store.set("b", Redacted.make("other"))
         yield* store.remove("a")
-        assert.deepStrictEqual(yield* store.get("a"), Option.none())
+        assert.isUndefined(textOf(yield* store.get("a")))
         assert.strictEqual(textOf(yield* store.get("b")), "other")
       }))
 
