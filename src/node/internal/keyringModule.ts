@@ -34,6 +34,7 @@ export class KeyringLoader extends Context.Reference<KeyringLoader>()(
   "effect-mcp-runtime/node/internal/keyringModule/KeyringLoader",
   {
     defaultValue: (): Effect.Effect<KeyringModule, Cause.UnknownException> =>
-      Effect.tryPromise(() => import("@napi-rs/keyring"))
+      // with this catch, bundlers do without the package where it is not installed
+      Effect.tryPromise(() => import("@napi-rs/keyring").catch((error: unknown) => Promise.reject(error)))
   }
 ) {}

@@ -87,9 +87,17 @@ export const make = Effect.fnUntraced(function*<F>(failure: (fault: Failure | "b
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const fresh = yield* Nonce.Nonce
-  const processes = yield* Processes.make
+  // asked for only when somebody takes a turn; whoever asks at the same time is told the same
+  let known: Processes.Processes | undefined
+  const whoIsWho = Effect.suspend(() =>
+    known === undefined
+      ? Effect.tap(Effect.provideService(Processes.make, FileSystem.FileSystem, fs), (processes) => {
+        known = processes
+      })
+      : Effect.succeed(known)
+  )
 
-  const turn = (directory: string, hash: string, nonce: string) => {
+  const turn = (processes: Processes.Processes, directory: string, hash: string, nonce: string) => {
     const claimWith = (number: number): Claim => {
       const { born, pid, realm } = processes.me
       const name = `${hash}.${number}.${realm}.${pid}.${born}.${nonce}.turn`
@@ -186,8 +194,9 @@ export const make = Effect.fnUntraced(function*<F>(failure: (fault: Failure | "b
   const turns: Turns<F> = {
     take: (directory, key) => (effect) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(fresh, (random) => {
+        Effect.flatMap(Effect.zip(whoIsWho, fresh), ([processes, random]) => {
           const { beating, enter, leave } = turn(
+            processes,
             directory,
             sha256(JSON.stringify(key)),
             sha256(random).slice(0, 32)
