@@ -165,6 +165,14 @@ export type McpEvent = Data.TaggedEnum<{
       readonly why: string
     }>
   }
+  /** Somebody is asked to log in. */
+  LoginBegan: { readonly server: string }
+  LoginEnded: {
+    readonly server: string
+    readonly outcome: "Success" | "Interrupted" | "Defect" | McpError.AuthorizationFailed["reason"]
+  }
+  /** A token was replaced by another without anybody being asked. */
+  TokenRenewed: { readonly server: string }
   TeardownBegan: { readonly servers: number }
   TeardownComplete: { readonly report: Teardown.Report; readonly took: Duration.Duration }
 }>

@@ -5,10 +5,14 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
+import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
+import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as Nonce from "../safety/Nonce.ts"
 import * as Redaction from "../safety/Redaction.ts"
 import * as RemoteHeaders from "../transport/RemoteHeaders.ts"
@@ -91,6 +95,9 @@ const isOwnWord = ({ provenance }: RemoteHeaders.RemoteServer): boolean =>
   provenance === undefined || provenance.scope === "user" || provenance.scope === "managed" ||
   provenance.scope === "session"
 
+/** How long what is being written down is waited for at the end. */
+const grace = Duration.seconds(2)
+
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
 /**
@@ -104,38 +111,48 @@ export const make = (options?: Partial<Options>) =>
     const interaction = yield* Interaction.Interaction
     const nonce = yield* Nonce.Nonce
     const redaction = yield* Redaction.Redaction
+    const { publish } = yield* McpEvent.McpEvents
+    // What is under way when this ends has a little time to be kept, and then its requests are cut, which ends it.
+    const fibers = yield* FiberSet.make<void>()
     const closed = { loopback: false, privateHosts }
     const fetch = yield* GuardedFetch.make({ rules: closed })
     const fetchHere = yield* GuardedFetch.make({ rules: { ...closed, loopback: true } })
-    const held = new Set<() => void>()
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
-        for (const release of held) release()
-      })
-    )
+    const fork = yield* FiberSet.runtime(fibers)<never>()
     const own = new Map(Object.entries(grants))
     const authorizers = new Map<string, Authorizer.Authorizer>()
+    const connections = new Map<Authorizer.Authorizer, number>()
+    yield* Effect.addFinalizer(() =>
+      Effect.suspend(() => {
+        for (const fiber of fibers) fiber.unsafeInterruptAsFork(FiberId.none)
+        return Effect.ensuring(
+          BoundedWait.within(grace)(FiberSet.awaitEmpty(fibers)),
+          Effect.sync(() => {
+            for (const { rest } of authorizers.values()) rest()
+          })
+        )
+      })
+    )
 
     const authorizerOf = (config: RemoteHeaders.RemoteServer): Authorizer.Authorizer | undefined => {
       if (isConfigured(config) || config.oauth === false) return undefined
-      const grant = own.get(config.name) ?? Grant.fromConfig(config.oauth)
+      const isOwn = isOwnWord(config)
+      // what the application holds is for the servers that it, or whoever it works for, has named like this
+      const grant = (isOwn ? own.get(config.name) : undefined) ?? Grant.fromConfig(config.oauth)
       if (grant === undefined) return undefined
       const url = new URL(config.url)
       const configured = config.oauth
-      const id = JSON.stringify([config.name, Authorizer.key(url, configured)])
-      const settings: Authorizer.Settings = { configured, grant }
+      const id = JSON.stringify([config.name, isOwn, Authorizer.key(url, configured)])
+      const settings = { configured, grant }
       const there = authorizers.get(id)
       if (there !== undefined) {
         there.configure(settings)
         return there
       }
-      const isOwn = isOwnWord(config)
-      const known = new Set<string>()
       const made = Authorizer.make({
         server: config.name,
         url,
         settings,
-        parents: isOwn,
+        isOwn,
         onCalls: login === "calls",
         clientName,
         clientMetadataUrl,
@@ -143,17 +160,26 @@ export const make = (options?: Partial<Options>) =>
         interaction,
         nonce,
         fetch: isOwn && loopback.test(url.hostname) ? fetchHere : fetch,
-        know: (secret) => {
-          const text = Redacted.value(secret)
-          if (known.has(text)) return
-          known.add(text)
-          held.add(redaction.unsafeKnow(secret))
-        },
-        renewed: () => undefined
+        know: redaction.unsafeKnow,
+        fork,
+        publish
       })
       authorizers.set(id, made)
       return made
     }
+
+    /** For a connection, and with the last one it lets go of what it holds. */
+    const connected = (authorizer: Authorizer.Authorizer) =>
+      Effect.acquireRelease(
+        Effect.sync(() => connections.set(authorizer, (connections.get(authorizer) ?? 0) + 1)),
+        () =>
+          Effect.sync(() => {
+            const left = (connections.get(authorizer) ?? 1) - 1
+            if (left > 0) return connections.set(authorizer, left)
+            connections.delete(authorizer)
+            return authorizer.rest()
+          })
+      )
 
     const nobody = (config: RemoteHeaders.RemoteServer) =>
       new McpError.AuthorizationFailed({
@@ -165,13 +191,14 @@ export const make = (options?: Partial<Options>) =>
     return Credentials.of({
       where: store.where,
       resolve: (config) =>
-        Effect.map(RemoteHeaders.fromConfig(config), (headers): RemoteHeaders.Source => {
+        Effect.flatMap(RemoteHeaders.fromConfig(config), (headers) => {
           const authorizer = headers.has("authorization") ? undefined : authorizerOf(config)
           const source = RemoteHeaders.constant(headers)
-          return authorizer === undefined ? source : { ...source, login: authorizer }
+          return authorizer === undefined
+            ? Effect.succeed(source)
+            : Effect.as(connected(authorizer), { ...source, login: authorizer })
         }),
-      authorize: (config) =>
-        Effect.suspend(() => authorizerOf(config)?.login ?? nobody(config)),
+      authorize: (config) => Effect.suspend(() => authorizerOf(config)?.login ?? nobody(config)),
       logout: (config) => Effect.suspend(() => authorizerOf(config)?.logout ?? Effect.void),
       status: (config) =>
         Effect.suspend((): Effect.Effect<Status, McpError.AuthorizationFailed> => {
@@ -197,7 +224,7 @@ export const make = (options?: Partial<Options>) =>
  */
 export const layer = (
   options?: Partial<Options>
-): Layer.Layer<Credentials, never, TokenStore.TokenStore | Interaction.Interaction> =>
+): Layer.Layer<Credentials, never, TokenStore.TokenStore | Interaction.Interaction | McpEvent.McpEvents> =>
   Layer.scopedContext(Effect.map(make(options), (credentials) =>
     Context.make(Credentials, credentials).pipe(
       Context.add(RemoteHeaders.RemoteHeaders, { resolve: credentials.resolve })

@@ -22,8 +22,11 @@ export interface Options {
   readonly issuer: string | undefined
   readonly metadataUrl: string | undefined
   readonly resource: string | undefined
-  /** Whether a resource may be a folder that the server is in; a file that came with a workspace does not say so. */
-  readonly parents: boolean
+  /**
+   * Whether a person wrote the configuration: then a resource may be a folder that the server is in, or what they say. A
+   * file that came with a workspace does not make tokens for others than its server.
+   */
+  readonly isOwn: boolean
   /**
    * A server of before there were descriptions of resources (2025-03-26): its own origin is the authorization server, what
    * that calls itself is not looked at, and where it says nothing the endpoints are the usual ones.
@@ -80,7 +83,9 @@ export const discover = (options: Options): Effect.Effect<Discovered, McpError.A
     if (described === undefined && !options.legacy && options.metadataUrl === undefined && wanted === undefined) {
       return yield* metadataFault(server, "the server does not say where to log in")
     }
-    const resource = options.resource ?? (yield* resourceOf(options, described?.resource))
+    const resource = options.isOwn && options.resource !== undefined
+      ? options.resource
+      : yield* resourceOf(options, options.resource ?? described?.resource)
     const issuer = yield* issuerOf(options, described?.authorization_servers)
     const metadata = yield* serverOf(options, issuer)
     return { issuer: metadata.issuer, metadata, resource, scopes: described?.scopes_supported }
@@ -99,7 +104,8 @@ const get = ({ fetch, server }: Options, url: string): Effect.Effect<Got, McpErr
       const response = await fetch(url, { headers: { accept: "application/json" }, signal })
       if (response.ok) return { _tag: "Text", text: await response.text() }
       await response.body?.cancel()
-      return response.status >= 500 && response.status !== 502 ? "later" : absent
+      const isLater = response.status === 429 || (response.status >= 500 && response.status !== 502)
+      return isLater ? "later" : absent
     },
     // whoever sends on what it does not know has no description either
     catch: (error) =>
@@ -141,11 +147,11 @@ const describedBy = (options: Options) =>
     return undefined
   })
 
-const resourceOf = ({ parents, server, url }: Options, said: string | undefined) => {
+const resourceOf = ({ isOwn, server, url }: Options, said: string | undefined) => {
   const own = UrlGuard.identity(url.href)
   if (said === undefined) return Effect.succeed(own)
   const other = URL.canParse(said) ? UrlGuard.identity(said) : undefined
-  return other === own || (other !== undefined && parents && isAbove(other, own))
+  return other === own || (other !== undefined && isOwn && isAbove(other, own))
     ? Effect.succeed(said)
     : metadataFault(server, "the server describes another one than itself")
 }

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-import type * as McpError from "../../McpError.ts"
+import * as McpError from "../../McpError.ts"
 import type * as Grant from "../Grant.ts"
 import type * as Discovery from "./discovery.ts"
 import type * as LoginRecord from "./loginRecord.ts"
@@ -29,23 +29,23 @@ type Given = Effect.Effect<LoginRecord.Tokens, McpError.AuthorizationFailed>
 const gaveNothing = { reason: "answer", detail: "it gave no token" } as const
 
 const asked = (
-  { now, oauth, server }: Options,
+  { fetch, now, oauth, server }: Options,
   before: LoginRecord.Tokens | undefined,
-  run: () => Promise<OAuthSdk.OAuthTokens>
+  run: (fetch: OAuthSdk.Fetch) => Promise<OAuthSdk.OAuthTokens>
 ): Given =>
   Effect.flatMap(
-    OAuthSdk.attempt(oauth, server, gaveNothing, run),
-    (given) => Either.match(Tokens.normalised(server, given, now, before), {
-      onLeft: Effect.fail,
-      onRight: Effect.succeed
-    })
+    OAuthSdk.attempt(oauth, server, gaveNothing, (signal) => run(OAuthSdk.until(fetch, signal))),
+    (given) =>
+      Either.match(Tokens.normalised(server, given, now, before), {
+        onLeft: Effect.fail,
+        onRight: Effect.succeed
+      })
   )
 
-const common = ({ discovered, fetch, proof }: Options, client: LoginRecord.Client) => ({
+const common = ({ discovered, proof }: Options, client: LoginRecord.Client) => ({
   metadata: OAuthSdk.metadata(discovered.metadata),
   clientInformation: Registration.information(client),
   resource: discovered.resource,
-  fetchFn: fetch,
   ...(proof === undefined ? {} : { dpop: proof })
 })
 
@@ -60,9 +60,10 @@ export const code = (
     readonly redirectUri: string
   }
 ): Given =>
-  asked(options, undefined, () =>
+  asked(options, undefined, (fetchFn) =>
     options.oauth.exchangeAuthorization(options.discovered.issuer, {
       ...common(options, client),
+      fetchFn,
       authorizationCode: came.code,
       codeVerifier: came.verifier,
       redirectUri: came.redirectUri,
@@ -76,9 +77,10 @@ export const refresh = (
   tokens: LoginRecord.Tokens,
   refreshToken: Redacted.Redacted
 ): Given =>
-  asked(options, tokens, () =>
+  asked(options, tokens, (fetchFn) =>
     options.oauth.refreshAuthorization(options.discovered.issuer, {
       ...common(options, client),
+      fetchFn,
       refreshToken: Redacted.value(refreshToken)
     }))
 
@@ -93,21 +95,25 @@ export const held = (options: Options, grant: Held, scope: string | undefined): 
   Effect.flatMap(prepared(options, grant, scope), ({ authenticate, client, parameters }) => {
     const { metadata, ...rest } = common(options, client)
     if (scope !== undefined) parameters.set("scope", scope)
-    return asked(options, undefined, () =>
-      options.oauth.fetchToken({
-        redirectUrl: undefined,
-        clientMetadata: { redirect_uris: [] },
-        clientInformation: () => rest.clientInformation,
-        prepareTokenRequest: () => parameters,
-        ...(authenticate === undefined ? {} : { addClientAuthentication: authenticate }),
-        dpop: () => options.proof,
-        // what follows is for people
-        tokens: () => undefined,
-        saveTokens: () => undefined,
-        redirectToAuthorization: () => undefined,
-        saveCodeVerifier: () => undefined,
-        codeVerifier: () => ""
-      }, options.discovered.issuer, { metadata, resource: new URL(rest.resource), fetchFn: rest.fetchFn }))
+    return asked(options, undefined, (fetchFn) =>
+      options.oauth.fetchToken(
+        {
+          redirectUrl: undefined,
+          clientMetadata: { redirect_uris: [] },
+          clientInformation: () => rest.clientInformation,
+          prepareTokenRequest: () => parameters,
+          ...(authenticate === undefined ? {} : { addClientAuthentication: authenticate }),
+          dpop: () => options.proof,
+          // what follows is for people
+          tokens: () => undefined,
+          saveTokens: () => undefined,
+          redirectToAuthorization: () => undefined,
+          saveCodeVerifier: () => undefined,
+          codeVerifier: () => ""
+        },
+        options.discovered.issuer,
+        { metadata, resource: new URL(rest.resource), fetchFn }
+      ))
   })
 
 interface Prepared {
@@ -121,6 +127,13 @@ const clientOf = (id: string, secret: Redacted.Redacted | undefined): LoginRecor
   id,
   ...(secret === undefined ? {} : { secret })
 })
+
+/** Of somebody else's, who may not know that we wait. */
+const given = (server: string, assertion: Grant.Assertion): Grant.Assertion =>
+  Effect.timeoutFail(assertion, {
+    duration: "30 seconds",
+    onTimeout: () => new McpError.AuthorizationFailed({ server, reason: "timeout", detail: "there is no assertion" })
+  })
 
 const jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
@@ -146,27 +159,27 @@ const prepared = (
         })
     }
     case "JwtBearer":
-      return Effect.map(grant.assertion, (assertion) => ({
+      return Effect.map(given(server, grant.assertion), (assertion) => ({
         client: clientOf(grant.clientId ?? "", grant.clientSecret),
         parameters: new URLSearchParams({ grant_type: jwtBearer, assertion: Redacted.value(assertion) }),
         // a workload that is nobody else says nothing but its assertion
         ...(grant.clientId === undefined ? { authenticate: () => undefined } : {})
       }))
     case "EnterpriseManaged":
-      return Effect.flatMap(grant.idToken, (idToken) =>
+      return Effect.flatMap(given(server, grant.idToken), (idToken) =>
         Effect.map(
           OAuthSdk.attempt(
             oauth,
             server,
             { reason: "refused", detail: "the identity provider does not answer for this person" },
-            () =>
+            (signal) =>
               oauth.requestJwtAuthorizationGrant({
                 tokenEndpoint: grant.provider.tokenEndpoint,
                 audience: discovered.issuer,
                 resource: discovered.resource,
                 idToken: Redacted.value(idToken),
                 clientId: grant.provider.clientId,
-                fetchFn: fetch,
+                fetchFn: OAuthSdk.until(fetch, signal),
                 ...(grant.provider.clientSecret === undefined
                   ? {}
                   : { clientSecret: Redacted.value(grant.provider.clientSecret) }),

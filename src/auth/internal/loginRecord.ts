@@ -14,14 +14,17 @@ const Client = Schema.Struct({
   id: Schema.String,
   secret: Schema.optional(Schema.Redacted(Schema.String)),
   secretExpiresAt: Schema.optional(Schema.Number),
-  redirectUri: Schema.optional(Schema.String)
+  redirectUri: Schema.optional(Schema.String),
+  /** All that it may ask for, where it was said. */
+  scope: Schema.optional(Schema.String)
 })
 
 const Tokens = Schema.Struct({
   access: Schema.Redacted(Schema.String),
   type: Schema.Literal("Bearer", "DPoP"),
   refresh: Schema.optional(Schema.Redacted(Schema.String)),
-  /** Milliseconds since 1970. */
+  /** From when to when it may be used, in milliseconds since 1970. */
+  givenAt: Schema.optional(Schema.Number),
   expiresAt: Schema.optional(Schema.Number),
   scope: Schema.optional(Schema.String)
 })

@@ -6,7 +6,6 @@
 import type * as Sdk from "@modelcontextprotocol/client"
 import * as Effect from "effect/Effect"
 import * as McpError from "../../McpError.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
 import type * as Discovery from "./discovery.ts"
 import type { Fetch as GuardedFetch } from "./guardedFetch.ts"
 import { GuardedFetchError } from "./guardedFetchError.ts"
@@ -77,9 +76,59 @@ export const attempt = <A>(
   oauth: OAuth,
   server: string,
   otherwise: { readonly reason: McpError.AuthorizationFailed["reason"]; readonly detail: string },
-  run: () => Promise<A>
+  run: (signal: AbortSignal) => Promise<A>
 ): Effect.Effect<A, McpError.AuthorizationFailed> =>
   Effect.tryPromise({ try: run, catch: (error) => failure(oauth, server, otherwise, error) })
+
+/** Where somebody else may be asked later, whatever is said about why. */
+const isLater = (status: number): boolean => status >= 500 || status === 408 || status === 429
+
+/**
+ * For its functions, which take no signal, and look at what an answer says before they look at its status.
+ *
+ * @internal
+ */
+export const until = (fetch: Fetch, signal: AbortSignal): Fetch => (url, init) =>
+  fetch(url, { ...init, signal }).then((response) => {
+    if (isLater(response.status)) throw new GuardedFetchError("unreachable", "the authorization server is out of order")
+    return response
+  })
+
+/** Other codes are not told: they may be what was sent, and that is secret. */
+const codes: ReadonlySet<string> = new Set([
+  "access_denied",
+  "account_selection_required",
+  "consent_required",
+  "interaction_required",
+  "invalid_client",
+  "invalid_client_metadata",
+  "invalid_dpop_proof",
+  "invalid_grant",
+  "invalid_redirect_uri",
+  "invalid_request",
+  "invalid_scope",
+  "invalid_software_statement",
+  "invalid_target",
+  "invalid_token",
+  "login_required",
+  "server_error",
+  "slow_down",
+  "temporarily_unavailable",
+  "unapproved_software_statement",
+  "unauthorized_client",
+  "unmet_authentication_requirements",
+  "unsupported_grant_type",
+  "unsupported_response_type",
+  "unsupported_token_type",
+  "use_dpop_nonce"
+])
+
+/**
+ * An error code of OAuth that may be told.
+ *
+ * @internal
+ */
+export const codeOf = (said: string): { readonly code?: string } => codes.has(said) ? { code: said } : {}
 
 const failure = (
   oauth: OAuth,
@@ -88,15 +137,15 @@ const failure = (
   error: unknown
 ): McpError.AuthorizationFailed => {
   if (oauth.OAuthError.isInstance(error)) {
-    const code = UntrustedText.excerpt(error.code, 64)
+    const code = codeOf(error.code)
     return temporary.has(error.code)
       ? new McpError.AuthorizationFailed({
         server,
         reason: "unreachable",
-        code,
+        ...code,
         detail: "the authorization server cannot answer now"
       })
-      : new McpError.AuthorizationFailed({ server, reason: "refused", code, detail: otherwise.detail })
+      : new McpError.AuthorizationFailed({ server, reason: "refused", ...code, detail: otherwise.detail })
   }
   return ofFetch(server, error) ?? new McpError.AuthorizationFailed({ server, ...otherwise })
 }

@@ -5,18 +5,19 @@
  */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import type * as ServerConfig from "../../config/ServerConfig.ts"
 import * as McpError from "../../McpError.ts"
+import type * as Authority from "./authority.ts"
 import type * as Discovery from "./discovery.ts"
 import type * as LoginRecord from "./loginRecord.ts"
 import * as OAuthSdk from "./oauthSdk.ts"
+import * as Scopes from "./scopes.ts"
 
 /** @internal */
 export interface Options {
   readonly server: string
   readonly oauth: OAuthSdk.OAuth
   readonly fetch: OAuthSdk.Fetch
-  readonly configured: Exclude<ServerConfig.HttpServer["oauth"], false | undefined> | undefined
+  readonly configured: Authority.Settings["configured"]
   readonly clientName: string
   readonly clientMetadataUrl: string | undefined
   readonly now: number
@@ -41,9 +42,9 @@ export const clientFor = (
   if (document !== undefined && metadata.client_id_metadata_document_supported === true) {
     return Effect.succeed({ how: "document", id: document })
   }
-  if (kept?.how === "registered" && kept.redirectUri === redirectUri && (kept.secretExpiresAt ?? Infinity) > now) {
-    return Effect.succeed(kept)
-  }
+  const isFor = kept?.how === "registered" && kept.redirectUri === redirectUri &&
+    (kept.scope === undefined || Scopes.covers(kept.scope, scope))
+  if (isFor && (kept.secretExpiresAt ?? Infinity) > now) return Effect.succeed(kept)
   return metadata.registration_endpoint === undefined
     ? fault(options.server, "it knows nobody who was not registered before: set oauth.clientId")
     : register(options, issuer, metadata, redirectUri, scope)
@@ -69,7 +70,7 @@ const register = (
     oauth,
     server,
     { reason: "registration", detail: "it did not register this client" },
-    () =>
+    (signal) =>
       oauth.registerClient(issuer, {
         metadata: OAuthSdk.metadata(metadata),
         clientMetadata: oauth.resolveClientMetadata({
@@ -82,7 +83,7 @@ const register = (
           }
         }),
         ...(scope === undefined ? {} : { scope }),
-        fetchFn: fetch
+        fetchFn: OAuthSdk.until(fetch, signal)
       })
   ).pipe(
     Effect.flatMap((given): Effect.Effect<LoginRecord.Client, McpError.AuthorizationFailed> => {
@@ -95,6 +96,7 @@ const register = (
         how: "registered",
         id: client_id,
         redirectUri,
+        ...(scope === undefined ? {} : { scope }),
         ...(client_secret === undefined ? {} : { secret: Redacted.make(client_secret) }),
         ...(client_secret_expires_at === undefined || client_secret_expires_at === 0
           ? {}

@@ -4,9 +4,12 @@
  * @internal
  */
 
+/** What RFC 6749 lets a token be: nothing that a terminal would act on. */
+const name = /^[\u0021\u0023-\u005b\u005d-\u007e]+$/
+
 /** The tokens of a scope, each once, in the order in which they were first seen. */
 const tokensOf = (scopes: ReadonlyArray<string | undefined>): ReadonlyArray<string> =>
-  Array.from(new Set(scopes.flatMap((scope) => scope?.split(" ") ?? []).filter((token) => token !== "")))
+  Array.from(new Set(scopes.flatMap((scope) => scope?.split(" ") ?? []).filter((token) => name.test(token))))
 
 /** @internal */
 export const union = (...scopes: ReadonlyArray<string | undefined>): string | undefined => {

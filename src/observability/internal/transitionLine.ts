@@ -150,6 +150,15 @@ export const make = (now: () => number): (event: McpEvent.McpEvent) => Line | un
           `configuration reloaded: ${added.length} added, ${removed.length} removed, ${changed.length} changed${failures}`
         return line(failed.length === 0 ? "Debug" : "Warning", undefined, message)
       }
+      case "LoginBegan":
+        return line("Debug", event.server, "somebody is asked to log in")
+      case "LoginEnded": {
+        const { outcome, server } = event
+        if (outcome === "Success") return line("Info", server, "logged in")
+        return line("Warning", server, `nobody has logged in (${outcome.toLowerCase()})`)
+      }
+      case "TokenRenewed":
+        return line("Debug", event.server, "the login was renewed")
       case "TeardownBegan":
         return line("Debug", undefined, `teardown of ${event.servers} servers`)
       case "TeardownComplete":

@@ -5,9 +5,12 @@
  * @internal
  */
 // @effect-diagnostics nodeBuiltinImport:off - reads responses of node:http
-import * as Effect from "effect/Effect"
+import * as Cause from "effect/Cause"
+import type * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { IncomingMessage } from "node:http"
 import * as McpError from "../../McpError.ts"
@@ -29,12 +32,18 @@ type Headers = ReadonlyMap<string, Redacted.Redacted>
 const flat = (headers: Headers): Array<string> =>
   Array.from(headers).flatMap(([name, value]) => [name, Redacted.value(value)])
 
+const unexpected = (server: string) =>
+  new McpError.AuthorizationFailed({ server, reason: "login", detail: "asking for a token came to an unexpected end" })
+
 /** @internal */
-export const client = (inner: HttpClient.HttpClient, { login, now, run, server, url }: Options): HttpClient.HttpClient => {
+export const client = (
+  inner: HttpClient.HttpClient,
+  { login, now, run, server, url }: Options
+): HttpClient.HttpClient => {
   const exchange: HttpClient.HttpClient["exchange"] = (call, reply) => {
     const request = { method: call.method, url: new URL(call.path, url.origin).href }
     let current: HttpClient.Exchange | undefined
-    let asking: Fiber.RuntimeFiber<void> | undefined
+    let asking: Fiber.RuntimeFiber<unknown, unknown> | undefined
     let over = false
 
     const ask = <A>(
@@ -42,14 +51,17 @@ export const client = (inner: HttpClient.HttpClient, { login, now, run, server, 
       answered: (answer: A) => void,
       failed: (error: McpError.AuthorizationFailed) => void
     ): void => {
-      const told = (tell: () => void) => () => {
-        asking = undefined
-        if (!over) tell()
-      }
-      asking = run(Effect.match(question, {
-        onSuccess: (answer) => told(() => answered(answer))(),
-        onFailure: (error) => told(() => failed(error))()
-      }))
+      const fiber = run(question)
+      asking = fiber
+      fiber.addObserver((exit) => {
+        if (asking === fiber) asking = undefined
+        if (over) return
+        if (Exit.isSuccess(exit)) return answered(exit.value)
+        const error = Cause.failureOption(exit.cause)
+        if (Option.isSome(error)) return failed(error.value)
+        // a connection that ends tells of it itself; anything else would be waited for in vain
+        if (!Cause.isInterruptedOnly(exit.cause)) failed(unexpected(server))
+      })
     }
 
     const send = (headers: Headers, attempt: number): void => {
