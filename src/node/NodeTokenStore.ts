@@ -68,6 +68,7 @@ type Failure = TokenStore.TokenStoreError
 
 interface Place {
   readonly where: string
+  readonly isFiles: boolean
   readonly get: (key: string) => Effect.Effect<Option.Option<Redacted.Redacted>, Failure>
   readonly set: (key: string, secret: Redacted.Redacted) => Effect.Effect<void, Failure>
   readonly remove: (key: string) => Effect.Effect<void, Failure>
@@ -102,6 +103,7 @@ const inFiles = (store: FileStore.FileStore, directory: string | undefined): Pla
   const there = <A>(effect: Effect.Effect<A, PlatformError.PlatformError>): Effect.Effect<A, Failure> =>
     directory === undefined ? Effect.fail(unavailable(nowhere)) : Effect.mapError(effect, fromFiles)
   return {
+    isFiles: true,
     where: directory === undefined ? `nowhere: ${nowhere}` : `files in ${directory} that only this user can read`,
     get: (key) => Effect.map(there(store.get(key)), Option.map((text) => Redacted.make(text))),
     set: (key, secret) =>
@@ -116,6 +118,7 @@ const inFiles = (store: FileStore.FileStore, directory: string | undefined): Pla
 const inKeyring = (keyring: Keyring.Keyring): Place => {
   const accountOf = (key: string): string => sha256(JSON.stringify(key))
   return {
+    isFiles: false,
     where: "the keyring of the system",
     get: (key) =>
       Effect.mapBoth(keyring.get(accountOf(key)), {
@@ -132,6 +135,7 @@ const inKeyring = (keyring: Keyring.Keyring): Place => {
  * keyring gets another.
  */
 const overFiles = (keyring: Place, files: Place): Place => ({
+  isFiles: false,
   where: keyring.where,
   get: (key) => Effect.flatMap(files.get(key), (kept) => Option.isSome(kept) ? Effect.succeed(kept) : keyring.get(key)),
   set: (key, secret) => Effect.zipRight(keyring.set(key, secret), files.remove(key)),
@@ -198,14 +202,38 @@ const makeStore = (options: Options, isKeyringWanted: boolean) =>
       ? Effect.fail(unavailable(nowhere))
       : Effect.mapError(fileStore.prepared, fromFiles)
 
+    // Most servers want no login, and for those no keyring is opened and nobody is warned: an empty file says that there is
+    // one, and nothing of it.
+    const mark = (key: string): string => JSON.stringify(["a login is kept", key])
+    const marked = (
+      place: Place,
+      change: Effect.Effect<void, PlatformError.PlatformError>
+    ): Effect.Effect<void, Failure> =>
+      directory === undefined || place.isFiles ? Effect.void : Effect.mapError(change, fromFiles)
+    const mayBeThere = (key: string): Effect.Effect<boolean> =>
+      directory === undefined || !isKeyringWanted
+        ? Effect.succeed(true)
+        : Effect.match(fileStore.present, {
+          onFailure: () => true,
+          onSuccess: (has) => has(key) || has(mark(key))
+        })
+
     return TokenStore.TokenStore.of({
       where: Effect.match(place, {
         onFailure: ({ detail }) => `nowhere: ${detail}`,
         onSuccess: ({ where }) => where
       }),
-      get: (key) => Effect.flatMap(place, ({ get }) => get(key)),
-      set: (key, secret) => Effect.flatMap(place, ({ set }) => set(key, secret)),
-      remove: (key) => Effect.flatMap(place, ({ remove }) => remove(key)),
+      get: (key) =>
+        Effect.flatMap(
+          mayBeThere(key),
+          (may) => may ? Effect.flatMap(place, ({ get }) => get(key)) : Effect.succeed(Option.none())
+        ),
+      set: (key, secret) =>
+        Effect.flatMap(place, (place) =>
+          Effect.zipRight(marked(place, fileStore.set(mark(key), "")), place.set(key, secret))),
+      remove: (key) =>
+        Effect.flatMap(place, (place) =>
+          Effect.zipRight(place.remove(key), marked(place, fileStore.remove(mark(key))))),
       locked: (key) => (effect) => Effect.flatMap(prepared, (directory) => turns.take(directory, key)(effect))
     })
   })

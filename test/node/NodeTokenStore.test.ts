@@ -208,10 +208,16 @@ describe("logins in a keyring", () => {
       const keyring = FakeKeyring.make()
       const store = yield* open(NodeTokenStore.layer({ directory }), FakeKeyring.layer(keyring))
       yield* store.locked("a")(Effect.void)
+      // most servers want no login, and nobody is to be asked to open a keyring for those
+      assert.isUndefined(textOf(yield* store.get("a")))
       assert.strictEqual(keyring.asked, 0)
       yield* store.set("a", secret)
       assert.strictEqual(yield* store.where, "the keyring of the system")
-      assert.deepStrictEqual(yield* fs.readDirectory(directory), [])
+      const [mark, ...others] = yield* fs.readDirectory(directory)
+      assert.strictEqual(yield* fs.readFileString(`${directory}/${mark}`), "")
+      assert.deepStrictEqual(others, [])
+      const next = yield* open(NodeTokenStore.layer({ directory }), FakeKeyring.layer(keyring))
+      assert.strictEqual(textOf(yield* next.get("a")), "the-secret")
       assert.deepStrictEqual(
         Array.from(keyring.entries.values(), (bytes) => new TextDecoder().decode(bytes)).toSorted(),
         ["mcp-runtime", "whole\nthe-secret"]
@@ -306,7 +312,9 @@ describe("logins in a keyring", () => {
       const store = yield* opened
       assert.strictEqual(textOf(yield* store.get("a")), "newer")
       yield* store.set("a", Redacted.make("newest"))
-      assert.deepStrictEqual(yield* fs.readDirectory(directory), [])
+      const [mark, ...others] = yield* fs.readDirectory(directory)
+      assert.strictEqual(yield* fs.readFileString(`${directory}/${mark}`), "")
+      assert.deepStrictEqual(others, [])
       assert.strictEqual(textOf(yield* store.get("a")), "newest")
       yield* files.set("a", Redacted.make("again"))
       yield* store.remove("a")
