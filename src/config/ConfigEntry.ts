@@ -36,6 +36,8 @@ export interface OAuth {
   readonly tokenEndpointAuthMethod?: string | undefined
   readonly authServerMetadataUrl?: Template | undefined
   readonly public?: boolean | undefined
+  readonly legacy?: boolean | undefined
+  readonly dpop?: boolean | undefined
 }
 
 /**

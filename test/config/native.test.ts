@@ -98,7 +98,9 @@ const oauth = record<ConfigEntry.OAuth>({
   grantType: orNot(text),
   tokenEndpointAuthMethod: orNot(text),
   authServerMetadataUrl: orNot(text),
-  public: orNot(FastCheck.boolean())
+  public: orNot(FastCheck.boolean()),
+  legacy: orNot(FastCheck.boolean()),
+  dpop: orNot(FastCheck.boolean())
 })
 
 /** What a file can hold of which nobody knows what it means. */

@@ -88,7 +88,7 @@ const plain = (part: "redirectUri" | "grantType" | "tokenEndpointAuthMethod"): R
   oauth[part] = Values.text(to, value, at)
 }
 
-const switched = (part: "enabled" | "public"): Read => (to, oauth, value, at) => {
+const switched = (part: "enabled" | "public" | "legacy" | "dpop"): Read => (to, oauth, value, at) => {
   oauth[part] = Values.flag(to, value, at)
 }
 
@@ -110,7 +110,9 @@ const parts: { readonly [Part in keyof Required<ConfigEntry.OAuth>]: Read } = {
   grantType: plain("grantType"),
   tokenEndpointAuthMethod: plain("tokenEndpointAuthMethod"),
   authServerMetadataUrl: templated("authServerMetadataUrl"),
-  public: switched("public")
+  public: switched("public"),
+  legacy: switched("legacy"),
+  dpop: switched("dpop")
 }
 
 /** The hosts' spellings, in lower case and without what joins words. */
@@ -130,7 +132,9 @@ const spellings: ReadonlyMap<string, keyof ConfigEntry.OAuth> = new Map([
   ["granttype", "grantType"],
   ["tokenendpointauthmethod", "tokenEndpointAuthMethod"],
   ["authservermetadataurl", "authServerMetadataUrl"],
-  ["public", "public"]
+  ["public", "public"],
+  ["legacy", "legacy"],
+  ["dpop", "dpop"]
 ])
 
 /** What hosts know of a login beyond that: nothing to be corrected. */

@@ -177,7 +177,11 @@ const oauth = Schema.Struct({
     described(Schema.String, "none, client_secret_basic, client_secret_post or private_key_jwt.")
   ),
   authServerMetadataUrl: optional(Schema.String),
-  public: optional(flag("Whether the client has no secret."))
+  public: optional(flag("Whether the client has no secret.")),
+  legacy: optional(
+    flag("A server that does not describe itself (2025-03-26): its own origin logs people in, unchecked. Less safe.")
+  ),
+  dpop: optional(flag("Whether tokens are bound to a key (default: where the authorization server can do it)."))
 }).annotations({ identifier: "oauth", title: "How to log in" })
 
 const isWs = Schema.is(Schema.Literal("ws", "websocket"))
