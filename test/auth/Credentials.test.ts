@@ -40,7 +40,7 @@ const again = <A, E>(
   const person = AuthServer.person()
   return Effect.flatMap(McpEvent.make(), (events) => {
     const replace = AuthServer.replacing(person, store, events)
-    const options = Node.options([server.config(config)], { replace, auth })
+    const options = Node.options([server.config(config)], { replace, auth, calls: { retries: 0 } })
     return Node.using(options, (runtime) => body({ server, person, store, events, runtime }))
   })
 }
@@ -395,7 +395,7 @@ describe("a token that is over", () => {
       yield* runtime.authorize(server)
       yield* call(run)
       there.script.lifetime = 3600
-      yield* Effect.sleep("1100 millis")
+      yield* Effect.sleep("600 millis")
       there.expire()
       const before = there.heard.length
       yield* call(run)

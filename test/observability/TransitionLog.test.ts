@@ -139,6 +139,24 @@ describe("the log of transitions", () => {
       ])
     }))
 
+  it.effect("tells of logins without a word of the network", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(
+        yield* logged(
+          Event.LoginBegan({ server }),
+          Event.LoginEnded({ server, outcome: "Success" }),
+          Event.LoginEnded({ server, outcome: "refused" }),
+          Event.TokenRenewed({ server })
+        ),
+        [
+          "DEBUG files somebody is asked to log in",
+          "INFO files logged in",
+          "WARN files nobody has logged in (refused)",
+          "DEBUG files the login was renewed"
+        ]
+      )
+    }))
+
   it.effect("sums up the start, a reload and the teardown", () =>
     Effect.gen(function*() {
       const report = { added: ["a"], changed: [], failed: [], removed: ["b", "c"], unchanged: [] }

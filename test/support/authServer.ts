@@ -33,7 +33,7 @@ export interface Script {
   /** Merged over what is given for a code or a refresh token. */
   tokens: Readonly<Record<string, unknown>>
   /** In place of the next answers to requests for tokens. */
-  answers: Array<Answer | "hang">
+  answers: Array<Answer | "hang" | ((request: Heard) => Answer)>
   /** The authorization server that the resource names. */
   issuer: string
   /** The parameters that the person comes back with. */
@@ -50,6 +50,8 @@ export interface Script {
   dpop: { readonly nonce: string | undefined } | undefined
   /** A request without a token is answered, and only calls need one. */
   open: boolean
+  /** A challenge says what it was shown. */
+  tells: boolean
   /** Waited for before a token is given. */
   delay: Promise<void> | undefined
 }
@@ -157,7 +159,7 @@ export const make: Effect.Effect<AuthServer, never, Scope.Scope> = Effect.gen(fu
       if (text !== null) keep(text)
     }
     const told = script.answers.shift()
-    if (told !== undefined) return told
+    if (told !== undefined) return typeof told === "function" ? told(request) : told
     const jkt = proofOf(request)
     if (typeof jkt === "object") return jkt
     switch (request.form.get("grant_type")) {
@@ -195,7 +197,8 @@ export const make: Effect.Effect<AuthServer, never, Scope.Scope> = Effect.gen(fu
     const [scheme, token = ""] = (request.headers.authorization ?? "").split(" ")
     const known = access.get(token)
     if (known === undefined || scheme !== (script.dpop === undefined ? "Bearer" : "DPoP")) {
-      return challenge(401, { scope: script.scope, ...(token === "" ? {} : { error: "invalid_token" }) })
+      const told = script.tells ? { error_description: request.headers.authorization, realm: token } : {}
+      return challenge(401, { scope: script.scope, ...told, ...(token === "" ? {} : { error: "invalid_token" }) })
     }
     if (script.dpop !== undefined) {
       const { claims, jkt } = proven(String(request.headers["dpop"]))
@@ -348,6 +351,7 @@ export const make: Effect.Effect<AuthServer, never, Scope.Scope> = Effect.gen(fu
     lifetime: 3600,
     dpop: undefined,
     open: false,
+    tells: false,
     delay: undefined
   }
   return {

@@ -131,7 +131,8 @@ export const make = ({ know, server, store, where }: Options): KeptLogin => {
       })
     }),
     rest: () => {
-      for (const known of [secrets, former]) for (const release of known.values()) release()
+      // each once: a secret of both is known once
+      for (const release of new Set([...secrets.values(), ...former.values()])) release()
       secrets = new Map()
       former = new Map()
       // what is nowhere else stays
