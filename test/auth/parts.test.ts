@@ -290,7 +290,7 @@ describe("discovery", () => {
         assert.deepStrictEqual([found.issuer, found.resource], [origin, `${origin}/mcp/a`])
         assert.deepStrictEqual(heard.map(({ url }) => url), [prm, as])
         for (const { headers } of heard) {
-          assert.deepStrictEqual(Object.keys(headers).sort(), ["accept", "accept-encoding", "connection", "host"])
+          assert.deepStrictEqual(Object.keys(headers).toSorted(), ["accept", "accept-encoding", "connection", "host"])
         }
       })
   )
