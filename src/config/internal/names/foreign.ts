@@ -50,7 +50,7 @@ const make = () => {
   /** Signs for sounds, tones and measures that have the shape of one of ASCII, and that nobody writes names with. */
   const notation = new RegExp(
     "[\\u0184\\u0185\\u01a6-\\u01a8\\u01bc\\u01bd\\u0251\\u0261\\u0262\\u026a\\u0274\\u0280\\u028f\\u0299\\u029c\\u029f" +
-      "\\u1d00-\\u1d2b\\u212e\\ua730\\ua731\\ua78f]",
+      "\\u1d00-\\u1d2b\\u212e\\ua730\\ua731\\ua78f\\uab30-\\uab64\\u{1f150}-\\u{1f169}\\u{1f170}-\\u{1f189}]",
     "u"
   )
 
