@@ -62,6 +62,14 @@ describe("a secret of a configuration, on the command line,", () => {
         yield* hides(at, 4, ["call", `${server}/echo`])
       }
       yield* hides(at, 5, ["call", "unauthorized/echo"])
+      const asked: Array<string> = []
+      const ask = (question: string) => {
+        asked.push(question)
+        return Effect.succeed(".decline")
+      }
+      yield* hides(at, 0, ["call", "serves/asks"], { isInteractive: true, ask })
+      assert.isNotEmpty(asked)
+      assert.deepStrictEqual(asked.flatMap(leaksIn), [])
       const input = [
         "tools serves",
         "show serves/echo",
