@@ -55,6 +55,8 @@ export interface Application extends Found {
   readonly pins: ToolPins.ToolPins["Type"]
   /** Waits until every server is connected and listed, or has failed once; no longer than the timeout. */
   readonly settled: Effect.Effect<ReadonlyArray<McpRuntime.ServerInfo>>
+  /** The time that servers were given when they were started, if any was said. */
+  readonly timeout: Duration.Duration | undefined
   /** The same with what is found by now, where files are followed. */
   readonly renewed: Effect.Effect<Application>
 }
@@ -213,11 +215,17 @@ const limits = ({ timeout }: Command.Shared): Layer.Layer<never, Usage> =>
 const isSettled = ({ status, toolCount }: McpRuntime.ServerInfo): boolean =>
   status._tag === "Connected" ? toolCount !== undefined || status.tools !== undefined : status._tag !== "Connecting"
 
-const settling = (runtime: McpRuntime.McpRuntime["Type"], { timeout }: Command.Shared): Application["settled"] =>
+/** A server that did not start within the time that it was given has failed a moment after. */
+const grace = Duration.millis(200)
+
+const settling = (
+  runtime: McpRuntime.McpRuntime["Type"],
+  { timeout }: Pick<Command.Shared, "timeout">
+): Application["settled"] =>
   runtime.status.pipe(
     Stream.filter((servers) => servers.every(isSettled)),
     Stream.runHead,
-    Effect.timeoutOption(timeout ?? defaults.patience),
+    Effect.timeoutOption(timeout === undefined ? defaults.patience : Duration.sum(timeout, grace)),
     Effect.zipRight(runtime.servers)
   )
 
@@ -249,13 +257,17 @@ const within = <A, E, R>(
     const application = yield* open.renewed
     const names = yield* wantedOf(yield* choose(application.discovery), shared, application.discovery)
     const runtime = names === undefined ? application.runtime : narrowed(application.runtime, names)
-    const work = body({ ...application, runtime, settled: settling(runtime, shared) })
+    const work = body({
+      ...application,
+      runtime,
+      settled: settling(runtime, { timeout: shared.timeout ?? application.timeout })
+    })
     const { timeout } = shared
     return yield* timeout === undefined ? work : Effect.timeoutFail(work, {
       duration: timeout,
       onTimeout: () =>
         new McpError.RequestTimeout({
-          server: Array.from(names ?? []).join(", "),
+          server: Array.from(names ?? application.discovery.servers.map(({ name }) => name)).join(", "),
           kind: "total",
           operation: "command",
           limit: timeout,
@@ -304,6 +316,7 @@ const opened = <A, E, R>(
           runtime,
           pins: yield* ToolPins.ToolPins,
           settled: settling(runtime, shared),
+          timeout: shared.timeout,
           renewed: Effect.map(current, (discovery) => ({ ...application, discovery }))
         }
         return yield* body(application)

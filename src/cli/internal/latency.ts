@@ -28,8 +28,12 @@ export interface Latency {
 /** How many are remembered. */
 const kept = 8
 
-/** What takes longer counts as no answer. */
-const patience = Duration.seconds(5)
+/**
+ * What takes longer counts as no answer.
+ *
+ * @internal
+ */
+export const patience = Duration.seconds(5)
 
 const perMilli = 1_000_000
 
@@ -42,7 +46,7 @@ const unanswered: ReadonlySet<Extract<McpEvent.McpEvent, { readonly _tag: "CallE
 ])
 
 /** @internal */
-export const make = (runtime: McpRuntime.McpRuntime["Type"]): Latency => {
+export const make = (runtime: McpRuntime.McpRuntime["Type"], limit = patience): Latency => {
   const samples = new Map<string, ReadonlyArray<number | undefined>>()
   const calls = new Map<string, number>()
   const of = (server: string) => samples.get(server) ?? []
@@ -62,7 +66,7 @@ export const make = (runtime: McpRuntime.McpRuntime["Type"]): Latency => {
     Effect.gen(function*() {
       const began = yield* Clock.currentTimeNanos
       const answered = yield* runtime.withSession(name, ({ health }) => health).pipe(
-        Effect.timeoutOption(patience),
+        Effect.timeoutOption(limit),
         Effect.orElseSucceed(Option.none)
       )
       const took = Number((yield* Clock.currentTimeNanos) - began) / perMilli

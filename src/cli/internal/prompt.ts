@@ -61,6 +61,7 @@ const find = (
       identity === undefined ? name === ref : server === identity.server && name === identity.tool
     )
     if (only === undefined) {
+      yield* Offered.unasked(missing, identity?.server, runtime)
       yield* Offered.notes(missing)
       const names = items.map(({ name, server }) => identity === undefined ? name : spelled({ server, tool: name }))
       return yield* new McpError.NotFound({ server: "", kind: "prompt", name: ref, suggestions: nearest(ref, names) })

@@ -70,6 +70,7 @@ const find = (
     )
     const [only, ...others] = owners(uri, { resources: resources.items, templates: templates.items })
     if (only === undefined) {
+      yield* Offered.unasked(resources.missing, undefined, runtime)
       yield* Offered.notes(resources.missing)
       return yield* new McpError.NotFound({
         server: "",

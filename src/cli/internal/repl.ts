@@ -4,6 +4,7 @@
  * @internal
  */
 import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as UntrustedText from "../../UntrustedText.ts"
@@ -136,7 +137,10 @@ export const run: Command.Program["run"] = ({ shared }) =>
           const learn = Effect.map(Effect.flatMap(application.renewed, (one) => Known.of(one, all)), (one) => {
             known = one
           })
-          const latency = Latency.make(application.runtime)
+          const latency = Latency.make(
+            application.runtime,
+            Duration.min(shared.timeout ?? Latency.patience, Latency.patience)
+          )
           yield* Effect.forkScoped(latency.listen)
           if (screen.isInteractive) {
             yield* screen.note("Write a command, or help; Ctrl-C cancels one, and Ctrl-D ends.")

@@ -54,7 +54,15 @@ const once = (
 ) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    yield* Offered.asking(Effect.zipRight(settled, Effect.repeatN(latency.measure, looks - 1)))
+    // whoever does not answer once is not waited for again
+    const look = Effect.zipRight(latency.measure, Effect.map(runtime.servers, (infos) => infos.map(({ name }) => name)))
+    yield* Offered.asking(Effect.zipRight(
+      settled,
+      Effect.repeat(look, {
+        times: looks - 1,
+        until: (names) => names.some((name) => latency.of(name).length > 0 && latency.of(name).at(-1) === undefined)
+      })
+    ))
     const servers = (yield* runtime.servers).map((info) => Shape.of(info, latency))
     if (json) yield* screen.json(Status, { servers })
     else if (servers.length === 0) yield* nothing
@@ -169,7 +177,8 @@ export const run: Command.Program["run"] = ({ isSet, shared, value }) =>
         Effect.scoped(Effect.gen(function*() {
           const screen = yield* Screen.Screen
           const heard = (yield* Latency.Heard).latency
-          const latency = heard ?? Latency.make(application.runtime)
+          const latency = heard ??
+            Latency.make(application.runtime, Duration.min(shared.timeout ?? Latency.patience, Latency.patience))
           if (!isWatching) return yield* once(application, shared, latency)
           if (heard === undefined) yield* Effect.forkScoped(latency.listen)
           return yield* screen.redraws && !shared.json
