@@ -24,10 +24,12 @@ import * as HostEnvironment from "../transport/HostEnvironment.ts"
 import type * as Command from "./Command.ts"
 import * as Asking from "./internal/asking.ts"
 import * as Eliciting from "./internal/eliciting.ts"
+import * as Failure from "./internal/failure.ts"
 import { narrowed } from "./internal/narrowed.ts"
 import * as NarrowedDiscovery from "./internal/narrowedDiscovery.ts"
 import { nearest } from "./internal/nearest.ts"
 import * as Place from "./internal/place.ts"
+import { wrapped } from "./internal/wrapped.ts"
 import * as Screen from "./Screen.ts"
 import { Usage } from "./Usage.ts"
 
@@ -129,16 +131,15 @@ const tell = (shared: Command.Shared, { issues, servers }: ConfigDiscovery.Disco
     )
     if (fatal !== undefined) {
       return yield* new McpError.ConfigurationError({
-        server: "(file)",
+        server: Failure.fileItself,
         path: Place.of(fatal),
         detail: fatal.message
       })
     }
     for (const issue of shared.verbose ? issues : faults) {
-      yield* screen.note([
-        { text: issue.severity === "error" ? "invalid: " : "warning: ", style: "warning" },
-        `${Place.of(issue)}: ${issue.message}`
-      ])
+      const title = issue.severity === "error" ? "invalid: " : "warning: "
+      const [first = "", ...rest] = wrapped(`${title}${Place.of(issue)}: ${issue.message}`, screen.columns)
+      yield* screen.note([{ text: title, style: "warning" }, first.slice(title.length)], ...rest)
     }
   })
 

@@ -15,6 +15,7 @@ import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 import * as CallResult from "./callResult.ts"
 import { nearest, suggestion } from "./nearest.ts"
+import * as NoServers from "./noServers.ts"
 import * as Offered from "./offered.ts"
 import { signature } from "./prompts.ts"
 import { identityOf } from "./toolFound.ts"
@@ -55,6 +56,7 @@ const find = (
   { discovery, runtime }: Application.Application
 ): Effect.Effect<Prompt, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
+    yield* NoServers.refuse(discovery)
     const identity = identityOf(ref, discovery)
     const { items, missing } = yield* Offered.asking(runtime.prompts)
     const [only, ...others] = items.filter(({ name, server }) =>

@@ -16,6 +16,7 @@ import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 import * as Following from "./following.ts"
 import * as Latency from "./latency.ts"
+import * as NoServers from "./noServers.ts"
 import * as Offered from "./offered.ts"
 import * as Shape from "./statusShape.ts"
 
@@ -42,11 +43,6 @@ const looks = 3
 
 const interval = Duration.seconds(5)
 
-const nothing = Effect.flatMap(
-  Screen.Screen,
-  (screen) => screen.note("There are no servers here.", "Name a file with --config, or other hosts with --import all.")
-)
-
 const once = (
   { runtime, settled }: Application.Application,
   { json }: Command.Shared,
@@ -65,7 +61,7 @@ const once = (
     ))
     const servers = (yield* runtime.servers).map((info) => Shape.of(info, latency))
     if (json) yield* screen.json(Status, { servers })
-    else if (servers.length === 0) yield* nothing
+    else if (servers.length === 0) yield* NoServers.note
     else {
       yield* screen.out(...Shape.table(servers, yield* Clock.currentTimeMillis, screen.columns))
       for (const { error } of servers) if (error !== null) yield* screen.note(error.message)
@@ -152,7 +148,7 @@ const told = (
           yield* screen.out([`${Following.clock(at)} `, first ?? "", ...rest])
         }
       })
-    if ((yield* runtime.servers).length === 0) yield* nothing
+    if ((yield* runtime.servers).length === 0) yield* NoServers.note
     // an element of `status` may have waited until it is older than what was told last: it only says when to look
     yield* Stream.merge(
       Stream.as(runtime.status, undefined),

@@ -13,6 +13,7 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
+import * as NoServers from "./noServers.ts"
 import { format, identify, type Identity, spelled } from "./toolRef.ts"
 
 /** @internal */
@@ -82,6 +83,7 @@ const looked = (
 ): Effect.Effect<McpRuntime.RuntimeTool, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
+    yield* NoServers.refuse(discovery)
     const identity = identityOf(ref, discovery)
     screen.progress("connecting…")
     if (identity === undefined) {

@@ -1,0 +1,43 @@
+/** What a new user sees before anything is configured, or after it was configured wrongly. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { ofWorkspace, own, place, run, server } from "./inProcess.ts"
+
+const nothing = "There are no servers here.\nName a file with --config, or other hosts with --import all.\n"
+
+describe("where nothing is configured", () => {
+  it.scopedLive("each command says just that", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      for (const argv of [["list"], ["tools"], ["resources"], ["prompts"], ["status"], ["doctor"]]) {
+        const { code, err, out } = yield* run(at, argv)
+        assert.deepStrictEqual([argv, code, err, out], [argv, 0, nothing, ""])
+      }
+      for (const argv of [["call", "a/b"], ["show", "a"], ["read", "a://b"], ["prompt", "a/b"]]) {
+        const { code, err } = yield* run(at, argv)
+        assert.deepStrictEqual([argv, code, err], [argv, 2, `error: ${nothing}`])
+      }
+    }))
+})
+
+describe("where a file is broken", () => {
+  it.scopedLive("each command says where, and the doctor goes on", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      at.write(ofWorkspace, "{\"mcpServers\": {")
+      const { code, err } = yield* run(at, ["call", "a/b"], { columns: 40 })
+      assert.strictEqual(code, 3)
+      assert.match(err.replaceAll("\n", " "), /^error: invalid configuration at "\S+\.mcp\.json:1": The file cannot be/)
+      assert.include(err.replaceAll("\n", " "), "`mcp-runtime config` tells what is wrong")
+      // broken at spaces, so that only a path is wider than the terminal
+      for (const line of err.split("\n")) assert.isTrue(line.length <= 40 || !line.includes(" "), line)
+      const doctor = yield* run(at, ["doctor"])
+      assert.strictEqual(doctor.code, 3)
+      assert.match(doctor.out, /^fault {2}\S+\.mcp\.json:1\n {7}The file cannot be parsed/)
+      at.write(own, { mcpServers: { one: server("cli/asks.mjs") } })
+      const both = yield* run(at, ["doctor"])
+      assert.strictEqual(both.code, 3)
+      assert.match(both.out, /^one {2}well /)
+      assert.include(both.out, "fault  ")
+    }))
+})
