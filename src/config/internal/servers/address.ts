@@ -4,7 +4,12 @@
  * @internal
  */
 
-const parsed = (text: string): URL | undefined => {
+/**
+ * Once, where to ask first whether it can be parsed would be twice.
+ *
+ * @internal
+ */
+export const parsed = (text: string): URL | undefined => {
   try {
     return new URL(text)
   } catch {
