@@ -10,9 +10,6 @@ const vm = require("node:vm")
 
 const file = path.join(__dirname, "mcp-runtime.bundle.cjs")
 
-/** Commands that use most of what there is: what they have compiled is of use to all. */
-const thorough = new Set(["call", "list", "show", "tools"])
-
 const parent = () => {
   const { HOME, LOCALAPPDATA, XDG_CACHE_HOME } = process.env
   const folder = process.platform === "win32"
@@ -62,9 +59,9 @@ const write = (script) => {
 const cachedData = read()
 // the bundle has no other characters
 const script = new vm.Script(fs.readFileSync(file, "latin1"), { filename: file, cachedData })
-if (folder && (cachedData === undefined || script.cachedDataRejected)) {
-  process.on("exit", (code) => {
-    if (code === 0 && process.argv.some((word) => thorough.has(word))) write(script)
-  })
-}
+
+const compiled = () => v8.getHeapCodeStatistics().bytecode_and_metadata_size
+const before = compiled()
+// a command that has needed much that none before it did is of use to those after it
+if (folder) process.on("exit", (code) => code === 0 && compiled() > 1.25 * before && write(script))
 script.runInThisContext()(require, file)
