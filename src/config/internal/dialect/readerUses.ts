@@ -32,7 +32,7 @@ export type Uses = ReadonlyMap<Table.Meaning, ReadonlyArray<Use>>
 export const uses = (
   to: Values.Reading,
   written: ConfigDocument.Table,
-  own: { readonly fields: ReadonlyMap<string, Table.Field> }
+  own: { readonly field: (key: string) => Table.Field | undefined }
 ): {
   readonly known: Uses
   readonly extra: ConfigDocument.Table
@@ -42,7 +42,7 @@ export const uses = (
   const extra = new Map<string, ConfigDocument.Value>()
   const unknown: Array<string> = []
   for (const [key, value] of written) {
-    const field = own.fields.get(key)
+    const field = own.field(key)
     if (field === undefined && to.table.closed === true) to.fail("unknown-key", key)
     else if (field?.is === "refused") to.fail("unsupported-field", key)
     else if (field === undefined || field.is === "extra" || (field.mode === true && isOtherMode(value))) {

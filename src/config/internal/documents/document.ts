@@ -86,6 +86,8 @@ const checkVariables = (text: string): void => {
   }
 }
 
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
 const startsWith = (bytes: Uint8Array, ...first: ReadonlyArray<number>): boolean =>
   first.every((byte, at) => bytes[at] === byte)
 
@@ -95,7 +97,7 @@ const textOf = (bytes: Uint8Array): string => {
   }
   let text: string
   try {
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
+    text = utf8.decode(bytes)
   } catch {
     throw new DocumentFault("encoding", "this is no UTF-8")
   }
