@@ -269,12 +269,13 @@ describe("what was compiled", patient, () => {
     const folder = join(cache, "mcp-runtime/compiled")
     assert.strictEqual((await work.run(["--help"], { variables: { XDG_CACHE_HOME: cache } })).code, 0)
     assert.strictEqual(statSync(folder).mode & 0o777, 0o700)
-    const [name, ...more] = readdirSync(folder)
+    const [help, ...more] = readdirSync(folder)
     assert.deepStrictEqual(more, [])
-    const size = statSync(join(folder, name!)).size
+    const size = statSync(join(folder, help!)).size
     assert.isAbove(size, 100_000)
-    // who needs more keeps more
+    // whoever needs more keeps more
     assert.strictEqual((await call(cache)).code, 0)
+    const name = readdirSync(folder).find((one) => one !== help)
     assert.isAbove(statSync(join(folder, name!)).size, 1.5 * size)
     writeFileSync(join(folder, name!), "broken")
     const { code, stderr, stdout } = await call(cache)
