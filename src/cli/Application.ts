@@ -213,8 +213,12 @@ const limits = ({ timeout }: Command.Shared): Layer.Layer<never, Usage> =>
       ))
     : Limits.layer({ startupTimeout: timeout, requestTimeout: timeout, toolTimeout: timeout, listTimeout: timeout })
 
-const isSettled = ({ status, toolCount }: McpRuntime.ServerInfo): boolean =>
-  status._tag === "Connected" ? toolCount !== undefined || status.tools !== undefined : status._tag !== "Connecting"
+/** A server that is connected is listed a moment after; one that is not refuses to be, or takes its time. */
+const isListed = ({ status }: McpRuntime.ServerInfo): boolean =>
+  status._tag !== "Connected" || status.tools !== undefined
+
+/** How long a server may take to be listed before it is asked why it is not. */
+const moment = Duration.seconds(1)
 
 /** A server that did not start within the time that it was given has failed a moment after. */
 const grace = Duration.millis(200)
@@ -223,9 +227,18 @@ const settling = (
   runtime: McpRuntime.McpRuntime["Type"],
   { timeout }: Pick<Command.Shared, "timeout">
 ): Application["settled"] =>
-  runtime.status.pipe(
-    Stream.filter((servers) => servers.every(isSettled)),
-    Stream.runHead,
+  Effect.gen(function*() {
+    const until = (holds: (server: McpRuntime.ServerInfo) => boolean) =>
+      Stream.runHead(Stream.filter(runtime.status, (servers) => servers.every(holds)))
+    yield* until(({ status }) => status._tag !== "Connecting")
+    yield* Effect.timeoutOption(until(isListed), moment)
+    const left = (yield* runtime.servers).filter((server) => !isListed(server))
+    // why it fails is told by whoever needs the list
+    yield* Effect.forEach(left, ({ name }) => Effect.either(runtime.refreshTools(name)), {
+      concurrency: "unbounded",
+      discard: true
+    })
+  }).pipe(
     Effect.timeoutOption(timeout === undefined ? defaults.patience : Duration.sum(timeout, grace)),
     Effect.zipRight(runtime.servers)
   )

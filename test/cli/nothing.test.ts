@@ -41,3 +41,23 @@ describe("where a file is broken", () => {
       assert.include(both.out, "fault  ")
     }))
 })
+
+describe("where a server refuses to list its tools", () => {
+  it.scopedLive("nobody waits for them", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      at.write(own, { mcpServers: { one: server("cli/silent.mjs", "refuse:tools/list") } })
+      const table = [
+        [["list"], 0, /^one +stdio +connected +- /m],
+        [["tools"], 0, /^missing: one: the server answered -32603: not today$/m],
+        [["status"], 0, /^one +connected +closed +\d/m],
+        [["tools", "one"], 1, /^error: one: the server answered -32603/m]
+      ] as const
+      yield* Effect.forEach(table, ([argv, exit, text]) =>
+        Effect.gen(function*() {
+          const { code, err, out } = yield* run(at, argv)
+          assert.deepStrictEqual([argv, code], [argv, exit])
+          assert.match(out + err, text)
+        }), { concurrency: "unbounded", discard: true })
+    }))
+})

@@ -31,7 +31,7 @@ describe("the time that a command is given", () => {
   it.scopedLive("holds with a server that never answers `initialize`", () =>
     Effect.gen(function*() {
       yield* all(yield* silent("server/discover", "initialize"), "250ms", [
-        [["list"], 0, connect],
+        [["list"], 0, /^one +stdio +(connecting|reconnecting) /m],
         [["tools"], 0, connect],
         [["tools", "one"], 4, connect],
         [["show", "one/wait"], 4, either],
@@ -40,7 +40,7 @@ describe("the time that a command is given", () => {
         [["read", "a://b"], 4, either],
         [["prompts", "one"], 4, either],
         [["prompt", "one/wait"], 4, either],
-        [["status"], 0, connect],
+        [["status"], 0, /^one +(connecting|reconnecting) /m],
         [["doctor"], 4, connect],
         [["approve", "--tool", "one/wait"], 4, either]
       ])
