@@ -54,6 +54,8 @@ export interface Device {
   readonly rows: number
   /** Called whenever the window has become another; returns how to stop. */
   readonly onResize: (listener: () => void) => () => void
+  /** Writes what these give before this process is stopped, as by Ctrl-Z, and when it goes on; returns how to end that. */
+  readonly onPause: (before: () => string, after: () => string) => () => void
   readonly isTerminal: { readonly out: boolean; readonly err: boolean }
   /** Whether the cursor can be moved. */
   readonly moves: boolean
@@ -178,12 +180,18 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
       ? Effect.acquireRelease(
         Effect.suspend(() => {
           progress(undefined)
-          return Effect.as(device.write("out", Redrawing.hide), device.atEnd(Redrawing.show))
+          const callOff = device.atEnd(Redrawing.show)
+          const end = device.onPause(() => {
+            // what others write meanwhile stays, and it goes on below
+            block = undefined
+            return Redrawing.show
+          }, () => Redrawing.hide)
+          return Effect.as(device.write("out", Redrawing.hide), [callOff, end])
         }),
-        (callOff) =>
+        (ends) =>
           Effect.suspend(() => {
             block = undefined
-            callOff()
+            for (const end of ends) end()
             return device.write("out", Redrawing.show)
           })
       ).pipe(Effect.as(draw))

@@ -17,6 +17,8 @@ import type * as McpRuntime from "../../McpRuntime.ts"
 export interface Latency {
   /** Asks each once, all at the same time. */
   readonly measure: Effect.Effect<void>
+  /** Asks those of which nothing is known yet. */
+  readonly greet: Effect.Effect<void>
   /** Milliseconds, the newest last; nothing for an answer that did not come. */
   readonly of: (server: string) => ReadonlyArray<number | undefined>
   /** How many calls have ended since it listens. */
@@ -72,18 +74,19 @@ export const make = (runtime: McpRuntime.McpRuntime["Type"], limit = patience): 
       const took = Number((yield* Clock.currentTimeNanos) - began) / perMilli
       take(name, Option.isSome(answered) ? took : undefined)
     })
+  const asked = (isMeant: (server: string) => boolean) =>
+    Effect.flatMap(runtime.servers, (servers) =>
+      Effect.forEach(
+        servers.filter(({ name, status }) => status._tag === "Connected" && isMeant(name)),
+        one,
+        { concurrency: "unbounded", discard: true }
+      ))
   return {
     of,
     called,
     listen: Stream.runForEach(runtime.events, (event) => Effect.sync(() => hear(event))),
-    measure: Effect.flatMap(
-      runtime.servers,
-      (servers) =>
-        Effect.forEach(servers.filter(({ status }) => status._tag === "Connected"), one, {
-          concurrency: "unbounded",
-          discard: true
-        })
-    )
+    measure: asked(() => true),
+    greet: asked((server) => of(server).length === 0)
   }
 }
 

@@ -50,6 +50,16 @@ export const make: Effect.Effect<Screen.Device> = Effect.gen(function*() {
       stdout.on("resize", listener)
       return () => void stdout.off("resize", listener)
     },
+    onPause: (before, after) => {
+      if (process.platform === "win32") return () => undefined
+      const stop = () => {
+        stdout.write(before())
+        process.kill(process.pid, "SIGSTOP")
+      }
+      const goOn = () => void stdout.write(after())
+      process.on("SIGTSTP", stop).on("SIGCONT", goOn)
+      return () => void process.off("SIGTSTP", stop).off("SIGCONT", goOn)
+    },
     moves: TERM !== "dumb",
     atEnd: (text) =>
       LastResort.add(() => {

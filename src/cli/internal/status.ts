@@ -115,6 +115,7 @@ const live = ({ runtime }: Application.Application, { every, time }: Watching, l
       Stream.as(runtime.status, undefined),
       Stream.tick(second),
       Stream.mapEffect(Stream.tick(every), () => latency.measure),
+      Stream.mapEffect(runtime.status, () => latency.greet),
       resized(screen)
     ], { concurrency: "unbounded" }).pipe(Following.until(time), Stream.runForEach(() => draw))
     return ExitCode.ok
