@@ -28,9 +28,13 @@ export interface Open {
 
 const remembered = 1_000
 
-const open: Open = (complete) =>
+/**
+ * Over streams of which one is written to by keys, and the other is a screen.
+ *
+ * @internal
+ */
+export const over = (stdin: NodeJS.ReadableStream, stderr: NodeJS.WritableStream): Open => (complete) =>
   Effect.gen(function*() {
-    const { stderr, stdin } = process
     const lines = yield* Effect.acquireRelease(Queue.unbounded<string | undefined>(), Queue.shutdown)
     const waiting = new Set<() => void>()
     const terminal = yield* Effect.acquireRelease(
@@ -111,5 +115,5 @@ const open: Open = (complete) =>
  * @internal
  */
 export class Terminal extends Context.Reference<Terminal>()("effect-mcp-runtime/cli/internal/replTerminal/Terminal", {
-  defaultValue: (): { readonly open: Open } => ({ open })
+  defaultValue: (): { readonly open: Open } => ({ open: over(process.stdin, process.stderr) })
 }) {}
