@@ -1,24 +1,7 @@
-/** What a new user sees before anything is configured, or after it was configured wrongly. */
+/** What is said where a file is broken, or a server does not do what it should. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { ofWorkspace, own, place, run, server } from "./inProcess.ts"
-
-const nothing = "There are no servers here.\nName a file with --config, or other hosts with --import all.\n"
-
-describe("where nothing is configured", () => {
-  it.scopedLive("each command says just that", () =>
-    Effect.gen(function*() {
-      const at = yield* place
-      for (const argv of [["list"], ["tools"], ["resources"], ["prompts"], ["status"], ["doctor"]]) {
-        const { code, err, out } = yield* run(at, argv)
-        assert.deepStrictEqual([argv, code, err, out], [argv, 0, nothing, ""])
-      }
-      for (const argv of [["call", "a/b"], ["show", "a"], ["read", "a://b"], ["prompt", "a/b"]]) {
-        const { code, err } = yield* run(at, argv)
-        assert.deepStrictEqual([argv, code, err], [argv, 2, `error: ${nothing}`])
-      }
-    }))
-})
 
 describe("where a file is broken", () => {
   it.scopedLive("each command says where, and the doctor goes on", () =>
