@@ -64,8 +64,8 @@ export interface Device {
   /** Whether somebody is there who can be asked. */
   readonly isInteractive: boolean
   readonly colour: { readonly out: boolean; readonly err: boolean }
-  /** What is typed after a question, or nothing if the input ends. */
-  readonly ask: (question: string) => Effect.Effect<string | undefined>
+  /** What is typed after a question, or nothing if the input ends; a secret is not shown meanwhile. */
+  readonly ask: (question: string, isSecret?: boolean) => Effect.Effect<string | undefined>
   /** All of the standard input; nothing if it is more than so many characters. */
   readonly input: (limit: number) => Effect.Effect<string | undefined>
   /** Ends when whoever reads the output has gone. */
@@ -106,8 +106,8 @@ export class Screen extends Context.Tag("effect-mcp-runtime/cli/Screen")<Screen,
   readonly columns: number
   readonly isTerminal: boolean
   readonly isInteractive: boolean
-  /** What is typed after a question, which is escaped as all is; nothing if the input ends. */
-  readonly ask: (question: string) => Effect.Effect<string | undefined>
+  /** What is typed after a question, which is escaped as all is; nothing if the input ends. A secret is not shown. */
+  readonly ask: (question: string, isSecret?: boolean) => Effect.Effect<string | undefined>
   /** All of the standard input; nothing if it is more than so many characters. */
   readonly input: (limit: number) => Effect.Effect<string | undefined, Usage.Usage>
   readonly left: Effect.Effect<void>
@@ -207,11 +207,11 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
     },
     isTerminal: device.isTerminal.out,
     isInteractive: device.isInteractive,
-    ask: (question) =>
+    ask: (question, isSecret) =>
       Effect.suspend(() => {
         progress(undefined)
         questions++
-        return device.ask(Styled.render(question, false))
+        return device.ask(Styled.render(question, false), isSecret)
       }).pipe(Effect.ensuring(Effect.sync(() => questions--))),
     input: device.input,
     left: device.left

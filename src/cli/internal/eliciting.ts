@@ -70,11 +70,14 @@ const fill = (screen: Shown, server: string, root: JsonRpc.JsonObject, isSuspect
       if (field.choices.length > 0) {
         yield* screen.err(...field.choices.map(({ title }, at) => `    ${at + 1}  ${title}`))
       }
-      if (isSecret(field, isSuspect)) {
-        yield* screen.err(warning(`  This looks like a secret. What you type is seen here, and sent to ${server}.`))
+      const isHidden = isSecret(field, isSuspect)
+      if (isHidden) {
+        yield* screen.err(
+          warning(`  This looks like a secret. What you type is not shown here, and sent to ${server}.`)
+        )
       }
       for (;;) {
-        const given = yield* screen.ask(question(field, textOf))
+        const given = yield* screen.ask(question(field, textOf), isHidden)
         const text = given?.trim()
         if (text === undefined) return cancelled
         const instead = words.get(text)
@@ -175,7 +178,7 @@ const discreet = (screen: Shown, known: Redaction.Redactor["known"]): Shown => {
     ...screen,
     err: (...lines) => screen.err(...lines.map(hidden)),
     note: (...lines) => screen.note(...lines.map(hidden)),
-    ask: (question) => screen.ask(known(question))
+    ask: (question, isSecret) => screen.ask(known(question), isSecret)
   }
 }
 

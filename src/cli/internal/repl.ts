@@ -107,11 +107,14 @@ const within = (screen: Screen.Screen["Type"], reading: Reading): Screen.Screen[
   get columns() {
     return screen.columns
   },
-  ask: (question) =>
+  ask: (question, isSecret) =>
     Effect.suspend(() => {
       screen.progress(undefined)
       // Ctrl-C leaves a question as it leaves a command
-      return Effect.raceFirst(reading.ask(UntrustedText.escape(question)), Effect.as(reading.interrupted, undefined))
+      return Effect.raceFirst(
+        reading.ask(UntrustedText.escape(question), isSecret),
+        Effect.as(reading.interrupted, undefined)
+      )
     }),
   input: () =>
     Effect.fail(new Usage({ detail: "The lines come from the standard input, and nothing else does.", next: instead })),
