@@ -14,7 +14,9 @@ import { fileURLToPath } from "node:url"
 const demo = ServerConfig.stdio({
   name: "demo",
   command: "node",
-  args: [fileURLToPath(import.meta.resolve("effect-mcp-runtime/demo/DemoServer"))]
+  args: [fileURLToPath(import.meta.resolve("effect-mcp-runtime/demo/DemoServer"))],
+  // no request takes longer, and so ending does not either
+  toolTimeout: "20 seconds"
 })
 
 /** What a client of this server has to know: whether it was its fault, and whether trying again can help. */

@@ -31,7 +31,8 @@ const declarations = (emitted) => {
     for (const path of paths) {
       const file = join(scratch, "f", `${path}.ts`)
       mkdirSync(dirname(file), { recursive: true })
-      writeFileSync(file, readFileSync(join(from, `${path}.d.ts`)))
+      const declared = readFileSync(join(from, `${path}.d.ts`), "utf8")
+      writeFileSync(file, declared.replace(/^\/\/# sourceMappingURL=.*$/m, ""))
     }
     const { includes: _, plugins, ...style } = JSON.parse(readFileSync(join(root, ".dprint.json"), "utf8"))
     const format = { ...style, plugins: plugins.map((plugin) => join(root, plugin)) }

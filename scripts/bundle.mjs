@@ -62,6 +62,6 @@ writeFileSync(
   `What mcp-runtime.bundle.cjs contains, beside effect-mcp-runtime itself:\n\n${notices.join("\n---\n\n")}`
 )
 writeFileSync(join(outdir, "mcp-runtime.bundle.cjs"), text)
-const launcher = readFileSync(join(root, "scripts/launcher.cjs"), "utf8").replace("BUILD_ID", () => id)
+const launcher = readFileSync(join(root, "scripts/launcher.cjs"), "utf8").replaceAll("BUILD_ID", () => id)
 writeFileSync(join(outdir, "mcp-runtime.cjs"), launcher)
 chmodSync(join(outdir, "mcp-runtime.cjs"), 0o755)

@@ -10,8 +10,17 @@ const vm = require("node:vm")
 
 const file = path.join(__dirname, "mcp-runtime.bundle.cjs")
 
-/** Commands that use most of what there is: what they have compiled is of use to all. */
-const thorough = new Set(["call", "list", "show", "tools"])
+/** Commands that end well only if a server has answered: what they compile is all that others need who ask servers. */
+const asking = ["call", "prompt", "read", "show", "smoke"]
+const looking = ["doctor", "events", "list", "prompts", "repl", "resources", "status", "tools"]
+
+/** Whose compiled code is read, the best first; the last is what is written where there is none. */
+const kinds = () => {
+  const words = new Set(process.argv.slice(2))
+  if (words.has("--help") || words.has("-h")) return ["help"]
+  if (asking.some((word) => words.has(word))) return ["call"]
+  return looking.some((word) => words.has(word)) ? ["call", "list"] : ["help"]
+}
 
 const parent = () => {
   const { HOME, LOCALAPPDATA, XDG_CACHE_HOME } = process.env
@@ -29,19 +38,20 @@ const isOwn = (at) => {
 
 const folder = parent()
 // the tag stands for the version of V8, its flags and the processor
-const name = `BUILD_ID-${v8.cachedDataVersionTag()}`
-const kept = folder && path.join(folder, name)
+const places = folder ? kinds().map((kind) => path.join(folder, `BUILD_ID-${v8.cachedDataVersionTag()}-${kind}`)) : []
 
 const read = () => {
-  try {
-    return kept && isOwn(folder) && isOwn(kept) ? fs.readFileSync(kept) : undefined
-  } catch {
-    return undefined
+  for (const kept of places) {
+    try {
+      if (isOwn(folder) && isOwn(kept)) return fs.readFileSync(kept)
+    } catch {
+      // there is none
+    }
   }
 }
 
 /** What other versions of Node or of this program may still use. */
-const others = 3
+const others = 6
 
 /** Whole or not at all; of older ones, few are left. */
 const write = (script) => {
@@ -50,9 +60,9 @@ const write = (script) => {
     if (!isOwn(folder)) return
     const mine = path.join(folder, `${process.pid}.new`)
     fs.writeFileSync(mine, script.createCachedData(), { mode: 0o600, flag: "wx" })
-    fs.renameSync(mine, kept)
+    fs.renameSync(mine, places.at(-1))
     const age = (file) => fs.lstatSync(path.join(folder, file)).mtimeMs
-    const old = fs.readdirSync(folder).filter((file) => file !== name).toSorted((a, b) => age(b) - age(a))
+    const old = fs.readdirSync(folder).filter((file) => !file.startsWith("BUILD_ID")).toSorted((a, b) => age(b) - age(a))
     for (const file of old.slice(others)) fs.rmSync(path.join(folder, file), { force: true })
   } catch {
     // it is compiled again next time
@@ -63,8 +73,6 @@ const cachedData = read()
 // the bundle has no other characters
 const script = new vm.Script(fs.readFileSync(file, "latin1"), { filename: file, cachedData })
 if (folder && (cachedData === undefined || script.cachedDataRejected)) {
-  process.on("exit", (code) => {
-    if (code === 0 && process.argv.some((word) => thorough.has(word))) write(script)
-  })
+  process.on("exit", (code) => code === 0 && write(script))
 }
 script.runInThisContext()(require, file)

@@ -37,7 +37,8 @@ const which = async (name) => {
 for (const name of ["node", "npm", "npx", "sh"]) await symlink(await which(name), join(bin, name))
 
 /** What belongs to the network here, and nothing else, is handed on. */
-const network = Object.entries(process.env).filter(([name]) => /^(https?_proxy|no_proxy|node_extra_ca_certs)$/i.test(name))
+const ofNetwork = /^(https?_proxy|no_proxy|node_extra_ca_certs|npm_config_registry)$/i
+const network = Object.entries(process.env).filter(([name]) => ofNetwork.test(name))
 
 const variables = (more = {}) => ({ ...Object.fromEntries(network), PATH: bin, HOME: home, LANG: "C.UTF-8", ...more })
 
@@ -142,10 +143,8 @@ const programs = async (blocks) => {
   await copyFile(join(clone, "README.md"), join(project, "README.md"))
   // a compiler, and the types of Node, are what any project of this kind has; they are taken from the clone
   const typeRoots = [join(clone, "node_modules/@types")]
-  const compilerOptions = {
-    ...{ target: "es2022", module: "nodenext", strict: true, skipLibCheck: true, outDir: "out" },
-    ...{ exactOptionalPropertyTypes: true, types: ["node"], typeRoots }
-  }
+  const strict = { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: true }
+  const compilerOptions = { ...strict, target: "es2022", module: "nodenext", types: ["node"], typeRoots, outDir: "out" }
   await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }))
   const tsc = join(clone, "node_modules/typescript/bin/tsc")
   await step(`(compiles the ${blocks.length} programs)`, run("node", [tsc, "-p", ".", "--pretty", "false"], project))

@@ -6,6 +6,7 @@
  */
 import { effect, flakyTest, it, layer, live, prop, scoped, scopedLive } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
+import * as Equality from "./support/equality.ts"
 
 const seed = process.env["FAST_CHECK_SEED"] ?? "20261118"
 
@@ -13,3 +14,5 @@ if (seed !== "random") FastCheck.configureGlobal({ seed: Number(seed) })
 
 // `layer` puts the methods of its tests in the place of everybody's: the file before may have used it
 Object.assign(it, { effect, flakyTest, layer, live, prop, scoped, scopedLive })
+
+Equality.strict()

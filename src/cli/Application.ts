@@ -24,10 +24,12 @@ import * as HostEnvironment from "../transport/HostEnvironment.ts"
 import type * as Command from "./Command.ts"
 import * as Asking from "./internal/asking.ts"
 import * as Eliciting from "./internal/eliciting.ts"
+import * as Failure from "./internal/failure.ts"
 import { narrowed } from "./internal/narrowed.ts"
 import * as NarrowedDiscovery from "./internal/narrowedDiscovery.ts"
 import { nearest } from "./internal/nearest.ts"
 import * as Place from "./internal/place.ts"
+import { wrapped } from "./internal/wrapped.ts"
 import * as Screen from "./Screen.ts"
 import { Usage } from "./Usage.ts"
 
@@ -55,6 +57,8 @@ export interface Application extends Found {
   readonly pins: ToolPins.ToolPins["Type"]
   /** Waits until every server is connected and listed, or has failed once; no longer than the timeout. */
   readonly settled: Effect.Effect<ReadonlyArray<McpRuntime.ServerInfo>>
+  /** The time that servers were given when they were started, if any was said. */
+  readonly timeout: Duration.Duration | undefined
   /** The same with what is found by now, where files are followed. */
   readonly renewed: Effect.Effect<Application>
 }
@@ -127,16 +131,15 @@ const tell = (shared: Command.Shared, { issues, servers }: ConfigDiscovery.Disco
     )
     if (fatal !== undefined) {
       return yield* new McpError.ConfigurationError({
-        server: "(file)",
+        server: Failure.fileItself,
         path: Place.of(fatal),
         detail: fatal.message
       })
     }
     for (const issue of shared.verbose ? issues : faults) {
-      yield* screen.note([
-        { text: issue.severity === "error" ? "invalid: " : "warning: ", style: "warning" },
-        `${Place.of(issue)}: ${issue.message}`
-      ])
+      const title = issue.severity === "error" ? "invalid: " : "warning: "
+      const [first = "", ...rest] = wrapped(`${title}${Place.of(issue)}: ${issue.message}`, screen.columns)
+      yield* screen.note([{ text: title, style: "warning" }, first.slice(title.length)], ...rest)
     }
   })
 
@@ -210,14 +213,33 @@ const limits = ({ timeout }: Command.Shared): Layer.Layer<never, Usage> =>
       ))
     : Limits.layer({ startupTimeout: timeout, requestTimeout: timeout, toolTimeout: timeout, listTimeout: timeout })
 
-const isSettled = ({ status, toolCount }: McpRuntime.ServerInfo): boolean =>
-  status._tag === "Connected" ? toolCount !== undefined || status.tools !== undefined : status._tag !== "Connecting"
+/** A server that is connected is listed a moment after; one that is not refuses to be, or takes its time. */
+const isListed = ({ status }: McpRuntime.ServerInfo): boolean =>
+  status._tag !== "Connected" || status.tools !== undefined
 
-const settling = (runtime: McpRuntime.McpRuntime["Type"], { timeout }: Command.Shared): Application["settled"] =>
-  runtime.status.pipe(
-    Stream.filter((servers) => servers.every(isSettled)),
-    Stream.runHead,
-    Effect.timeoutOption(timeout ?? defaults.patience),
+/** How long a server may take to be listed before it is asked why it is not. */
+const moment = Duration.seconds(1)
+
+/** A server that did not start within the time that it was given has failed a moment after. */
+const grace = Duration.millis(200)
+
+const settling = (
+  runtime: McpRuntime.McpRuntime["Type"],
+  { timeout }: Pick<Command.Shared, "timeout">
+): Application["settled"] =>
+  Effect.gen(function*() {
+    const until = (holds: (server: McpRuntime.ServerInfo) => boolean) =>
+      Stream.runHead(Stream.filter(runtime.status, (servers) => servers.every(holds)))
+    yield* until(({ status }) => status._tag !== "Connecting")
+    yield* Effect.timeoutOption(until(isListed), moment)
+    const left = (yield* runtime.servers).filter((server) => !isListed(server))
+    // why it fails is told by whoever needs the list
+    yield* Effect.forEach(left, ({ name }) => Effect.either(runtime.refreshTools(name)), {
+      concurrency: "unbounded",
+      discard: true
+    })
+  }).pipe(
+    Effect.timeoutOption(timeout === undefined ? defaults.patience : Duration.sum(timeout, grace)),
     Effect.zipRight(runtime.servers)
   )
 
@@ -249,13 +271,17 @@ const within = <A, E, R>(
     const application = yield* open.renewed
     const names = yield* wantedOf(yield* choose(application.discovery), shared, application.discovery)
     const runtime = names === undefined ? application.runtime : narrowed(application.runtime, names)
-    const work = body({ ...application, runtime, settled: settling(runtime, shared) })
+    const work = body({
+      ...application,
+      runtime,
+      settled: settling(runtime, { timeout: shared.timeout ?? application.timeout })
+    })
     const { timeout } = shared
     return yield* timeout === undefined ? work : Effect.timeoutFail(work, {
       duration: timeout,
       onTimeout: () =>
         new McpError.RequestTimeout({
-          server: Array.from(names ?? []).join(", "),
+          server: Array.from(names ?? application.discovery.servers.map(({ name }) => name)).join(", "),
           kind: "total",
           operation: "command",
           limit: timeout,
@@ -304,6 +330,7 @@ const opened = <A, E, R>(
           runtime,
           pins: yield* ToolPins.ToolPins,
           settled: settling(runtime, shared),
+          timeout: shared.timeout,
           renewed: Effect.map(current, (discovery) => ({ ...application, discovery }))
         }
         return yield* body(application)

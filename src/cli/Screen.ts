@@ -54,6 +54,8 @@ export interface Device {
   readonly rows: number
   /** Called whenever the window has become another; returns how to stop. */
   readonly onResize: (listener: () => void) => () => void
+  /** Writes what these give before this process is stopped, as by Ctrl-Z, and when it goes on; returns how to end that. */
+  readonly onPause: (before: () => string, after: () => string) => () => void
   readonly isTerminal: { readonly out: boolean; readonly err: boolean }
   /** Whether the cursor can be moved. */
   readonly moves: boolean
@@ -62,8 +64,8 @@ export interface Device {
   /** Whether somebody is there who can be asked. */
   readonly isInteractive: boolean
   readonly colour: { readonly out: boolean; readonly err: boolean }
-  /** What is typed after a question, or nothing if the input ends. */
-  readonly ask: (question: string) => Effect.Effect<string | undefined>
+  /** What is typed after a question, or nothing if the input ends; a secret is not shown meanwhile. */
+  readonly ask: (question: string, isSecret?: boolean) => Effect.Effect<string | undefined>
   /** All of the standard input; nothing if it is more than so many characters. */
   readonly input: (limit: number) => Effect.Effect<string | undefined>
   /** Ends when whoever reads the output has gone. */
@@ -104,8 +106,8 @@ export class Screen extends Context.Tag("effect-mcp-runtime/cli/Screen")<Screen,
   readonly columns: number
   readonly isTerminal: boolean
   readonly isInteractive: boolean
-  /** What is typed after a question, which is escaped as all is; nothing if the input ends. */
-  readonly ask: (question: string) => Effect.Effect<string | undefined>
+  /** What is typed after a question, which is escaped as all is; nothing if the input ends. A secret is not shown. */
+  readonly ask: (question: string, isSecret?: boolean) => Effect.Effect<string | undefined>
   /** All of the standard input; nothing if it is more than so many characters. */
   readonly input: (limit: number) => Effect.Effect<string | undefined, Usage.Usage>
   readonly left: Effect.Effect<void>
@@ -178,12 +180,18 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
       ? Effect.acquireRelease(
         Effect.suspend(() => {
           progress(undefined)
-          return Effect.as(device.write("out", Redrawing.hide), device.atEnd(Redrawing.show))
+          const callOff = device.atEnd(Redrawing.show)
+          const end = device.onPause(() => {
+            // what others write meanwhile stays, and it goes on below
+            block = undefined
+            return Redrawing.show
+          }, () => Redrawing.hide)
+          return Effect.as(device.write("out", Redrawing.hide), [callOff, end])
         }),
-        (callOff) =>
+        (ends) =>
           Effect.suspend(() => {
             block = undefined
-            callOff()
+            for (const end of ends) end()
             return device.write("out", Redrawing.show)
           })
       ).pipe(Effect.as(draw))
@@ -199,11 +207,11 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
     },
     isTerminal: device.isTerminal.out,
     isInteractive: device.isInteractive,
-    ask: (question) =>
+    ask: (question, isSecret) =>
       Effect.suspend(() => {
         progress(undefined)
         questions++
-        return device.ask(Styled.render(question, false))
+        return device.ask(Styled.render(question, false), isSecret)
       }).pipe(Effect.ensuring(Effect.sync(() => questions--))),
     input: device.input,
     left: device.left

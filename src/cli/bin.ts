@@ -20,9 +20,15 @@ const program = Effect.flatMap(
   (device) => Cli.run({ argv: process.argv.slice(2), version: PACKAGE_VERSION, device })
 )
 
+/** Waits for what was said and for nothing else: to free all that a process holds takes as long as a small command. */
+const leave = (code: number): void => {
+  process.exitCode = code
+  process.stdout.write("", () => process.stderr.write("", () => process.exit(code)))
+}
+
 NodeRuntime.runMain(program, {
   disableErrorReporting: true,
   disablePrettyLogger: true,
   // only an interruption ends it otherwise than with a code
-  teardown: (exit, end) => end(Exit.isSuccess(exit) ? Number(exit.value) : ExitCode.interrupted)
+  teardown: (exit) => leave(Exit.isSuccess(exit) ? Number(exit.value) : ExitCode.interrupted)
 })

@@ -89,19 +89,19 @@ export const entry = (
   }`
 
 const digest = (config: ServerConfig.ServerConfig, counts: (field: string) => boolean): string =>
-  sha256(fields(Object.entries(config).filter(([field]) => counts(field))))
+  sha256(record(config, counts))
 
 /** Every kind of value is written in its own way, so that no two configurations are written alike. */
 const canonical = (value: unknown): string => {
   // most of what there is by far, and asked first because thousands of servers are written at once
   if (typeof value === "string") return JSON.stringify(value)
   if (typeof value !== "object" || value === null) return scalar(value)
-  if (value instanceof Map) return `map${fields(value)}`
+  if (value instanceof Map) return `map${table(value)}`
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   if (Redacted.isRedacted(value)) return `secret${canonical(Redacted.value(value))}`
   if (Duration.isDuration(value)) return `duration${Duration.toMillis(value)}`
   if (value instanceof Date) return `date${JSON.stringify(value)}`
-  return `object${fields(Object.entries(value))}`
+  return `object${record(value)}`
 }
 
 const scalar = (value: unknown): string => {
@@ -113,10 +113,20 @@ const scalar = (value: unknown): string => {
   return JSON.stringify(value) ?? "undefined"
 }
 
-const fields = (entries: Iterable<readonly [unknown, unknown]>): string => {
-  const written: Array<string> = []
-  for (const [field, value] of entries) {
-    if (value !== undefined) written.push(`${canonical(field)}:${canonical(value)}`)
-  }
-  return `{${written.toSorted().join()}}`
+const field = (name: unknown, value: unknown): string => `${canonical(name)}:${canonical(value)}`
+
+/** In an order that does not depend on how they were written. */
+const inOrder = (fields: Array<string>): string => `{${(fields.length > 1 ? fields.toSorted() : fields).join()}}`
+
+const table = (entries: ReadonlyMap<unknown, unknown>): string => {
+  const fields: Array<string> = []
+  entries.forEach((value, name) => {
+    if (value !== undefined) fields.push(field(name, value))
+  })
+  return inOrder(fields)
 }
+
+const record = (value: object, counts: (field: string) => boolean = () => true): string =>
+  inOrder(
+    Object.entries(value).flatMap(([name, held]) => held === undefined || !counts(name) ? [] : [field(name, held)])
+  )

@@ -12,6 +12,8 @@ import * as Schema from "effect/Schema"
 import * as McpError from "../McpError.ts"
 import * as Expansion from "./Expansion.ts"
 import { lookAlike } from "./internal/names/lookAlike.ts"
+import * as Address from "./internal/servers/address.ts"
+import { isEvident } from "./internal/servers/evident.ts"
 import * as Limits from "./Limits.ts"
 import * as Provenance from "./Provenance.ts"
 
@@ -164,17 +166,8 @@ export const DockerServer = Schema.Struct({
   inheritEnv: Schema.optional(Schema.Union(Schema.Boolean, Names))
 })
 
-const Url = (...protocols: ReadonlyArray<string>) =>
-  Schema.NonEmptyString.pipe(
-    Schema.filter((text) => {
-      // a template says only when it is resolved where it leads
-      if (text.includes("${")) return undefined
-      if (!URL.canParse(text)) return `not a URL: ${JSON.stringify(text.slice(0, 256))}`
-      const url = new URL(text)
-      if (!protocols.includes(url.protocol)) return `the scheme must be one of ${protocols.join(" ")}`
-      return url.username === "" && url.password === "" ? undefined : "credentials belong in headers, not in the URL"
-    })
-  )
+const Url = (protocols: ReadonlyArray<string>) =>
+  Schema.NonEmptyString.pipe(Schema.filter((text) => Address.fault(text, protocols)))
 
 /**
  * What a configuration says about logging in.
@@ -223,7 +216,7 @@ const remote = {
 export const HttpServer = Schema.Struct({
   transport: Schema.Literal("streamable-http"),
   ...remote,
-  url: Url("http:", "https:"),
+  url: Url(Address.http),
   /** Whether 400, 404 or 405 to the first request means that the old HTTP+SSE transport is tried (default: yes). */
   sseFallback: Schema.optional(Schema.Boolean)
 })
@@ -237,7 +230,7 @@ export const HttpServer = Schema.Struct({
 export const SseServer = Schema.Struct({
   transport: Schema.Literal("sse"),
   ...remote,
-  url: Url("http:", "https:")
+  url: Url(Address.http)
 })
 
 /**
@@ -249,7 +242,7 @@ export const SseServer = Schema.Struct({
 export const WebSocketServer = Schema.Struct({
   transport: Schema.Literal("ws"),
   ...remote,
-  url: Url("ws:", "wss:")
+  url: Url(Address.webSocket)
 })
 
 /**
@@ -386,11 +379,13 @@ const nameOf = (input: object): string => "name" in input && typeof input.name =
  */
 export const decodeEither = (
   input: unknown,
-  found: Pick<ServerConfig, "expansion" | "provenance"> = {}
+  found?: Pick<ServerConfig, "expansion" | "provenance">
 ): Either.Either<ServerConfig, McpError.ConfigurationError> => {
   if (typeof input !== "object" || input === null) {
     return Either.left(new McpError.ConfigurationError({ server: "(unnamed)", path: "", detail: "expected an object" }))
   }
+  // what is found was made for this, and so nobody else changes its lists later
+  if (found?.expansion !== undefined && isEvident(input)) return Either.right({ ...input, ...found })
   const server = nameOf(input)
   const plain: Record<string, unknown> = { ...input }
   for (const key of times) {

@@ -9,31 +9,42 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Connector from "./Connector.ts"
 import type * as Adapter from "./internal/adapter.ts"
+import type * as Bridge from "./internal/bridge.ts"
+import * as ClientRehearsal from "./internal/clientRehearsal.ts"
 import * as Establish from "./internal/establish.ts"
 import * as SdkClient from "./internal/sdkClient.ts"
+import * as Protocol from "./Protocol.ts"
 
-const load: Effect.Effect<Adapter.Loaded> = Effect.map(
-  Effect.promise(() => import("@modelcontextprotocol/client")),
-  ({ Client }): Adapter.Loaded => ({
-    handshake: (host) =>
-      Effect.gen(function*() {
-        const client = new Client(host.clientInfo, {
-          // the cast: capabilities are the application's words, of any version
-          capabilities: host.capabilities as never,
-          jsonSchemaValidator: SdkClient.noValidator
+const load: Effect.Effect<Adapter.Loaded> = Effect.flatMap(
+  Effect.promise(() => import("./internal/clientLibrary.ts")),
+  ({ Client }) => {
+    const connect = (client: InstanceType<typeof Client>, transport: Bridge.SdkTransport) =>
+      client.connect(transport as never, { prior: { kind: "legacy" }, timeout: SdkClient.never })
+    const loaded: Adapter.Loaded = {
+      handshake: (host) =>
+        Effect.gen(function*() {
+          const client = new Client(host.clientInfo, {
+            // the cast: capabilities are the application's words, of any version
+            capabilities: host.capabilities as never,
+            jsonSchemaValidator: SdkClient.noValidator
+          })
+          yield* SdkClient.closing(client)
+          for (const method of host.methods) {
+            client.setRequestHandler(method, (request, context) =>
+              // the cast: the SDK checks the answer against its own type when it is there
+              host.asked(method, SdkClient.paramsOf(request), context.mcpReq.signal) as never)
+          }
+          yield* SdkClient.attempt(() => connect(client, host.transport))
+          return { tasks: undefined }
         })
-        yield* SdkClient.closing(client)
-        for (const method of host.methods) {
-          client.setRequestHandler(method, (request, context) =>
-            // the cast: the SDK checks the answer against its own type when it is there
-            host.asked(method, SdkClient.paramsOf(request), context.mcpReq.signal) as never)
-        }
-        yield* SdkClient.attempt(() =>
-          client.connect(host.transport as never, { prior: { kind: "legacy" }, timeout: SdkClient.never })
-        )
-        return { tasks: undefined }
-      })
-  })
+    }
+    const rehearsal = ClientRehearsal.rehearse(async (nobody) => {
+      const client = new Client(Protocol.clientInfo, { jsonSchemaValidator: SdkClient.noValidator })
+      await connect(client, nobody)
+      await client.close()
+    })
+    return Effect.as(rehearsal, loaded)
+  }
 )
 
 /**

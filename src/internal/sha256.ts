@@ -3,16 +3,9 @@
 import { hash } from "node:crypto"
 
 /**
- * The SHA-256 of a text in hexadecimal. JSON text tells all strings apart; other text should be written as JSON first,
- * because UTF-8 makes unpaired surrogates one.
+ * The SHA-256 of bytes or of a text in hexadecimal. JSON text tells all strings apart; other text should be written as
+ * JSON first, because UTF-8 makes unpaired surrogates one.
  *
  * @internal
  */
-export const sha256 = (text: string): string => hash("sha256", text)
-
-/**
- * The same of bytes as they are.
- *
- * @internal
- */
-export const sha256Bytes = (bytes: Uint8Array): string => hash("sha256", bytes)
+export const sha256 = (content: string | Uint8Array): string => hash("sha256", content)

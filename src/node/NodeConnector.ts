@@ -86,7 +86,8 @@ export const layerWith = (
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> = layerWith({})
+export const layer: Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> =
+  /* @__PURE__ */ layerWith({})
 
 /**
  * The connector over `@modelcontextprotocol/sdk` 1.x: the session era and its tasks.
@@ -102,4 +103,5 @@ export const layerSdkWith = (
  * @since 0.1.0
  * @category layers
  */
-export const layerSdk: Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> = layerSdkWith({})
+export const layerSdk: Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> =
+  /* @__PURE__ */ layerSdkWith({})

@@ -5,7 +5,9 @@
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
+import type * as Path from "@effect/platform/Path"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -18,6 +20,7 @@ import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as ConfigFiles from "../config/ConfigFiles.ts"
 import * as Resolution from "../config/Resolution.ts"
 import * as Trust from "../config/Trust.ts"
+import * as TrustStore from "../config/TrustStore.ts"
 import * as ClientConnector from "../connection/ClientConnector.ts"
 import * as ConnectionPool from "../connection/ConnectionPool.ts"
 import * as Connector from "../connection/Connector.ts"
@@ -105,17 +108,30 @@ export type Services =
   | ToolCatalog.ToolCatalog
   | ToolPins.ToolPins
 
+type Platform = FileSystem.FileSystem | Path.Path
+
+/** The disk of Node, which nothing stands in for. */
+const platform: Effect.Effect<Context.Context<Platform>, never, Scope.Scope> = Effect.zipWith(
+  Layer.build(NodeFileSystem.layer),
+  Layer.build(NodePath.layer),
+  (files, paths) => Context.merge(files, paths)
+)
+
 /** A runtime and all its concerns, over what happens, what is pinned and what was granted. */
-const runtimeOver = (options: Options<unknown>, replacements: Context.Context<never>) => {
-  const { layer, service } = Assembly.over(replacements)
-  const store = Effect.gen(function*() {
-    const files = yield* Layer.build(NodeFileSystem.layer)
-    const paths = yield* Layer.build(NodePath.layer)
-    return yield* Effect.provide(FileStore.make({ directory: options.cacheDirectory }), Context.merge(files, paths))
-  })
-  const cache: Layer.Layer<ToolCache.ToolCache, never, McpEvent.McpEvents> = options.cacheDirectory === "memory"
-    ? ToolCache.layer(options.cache)
-    : Layer.provide(ToolCache.layerPersisted(options.cache), Layer.scoped(KeyValueStore.KeyValueStore, store))
+const runtimeOver = (
+  options: Options<unknown>,
+  replacements: Context.Context<never>,
+  platform: Context.Context<Platform>
+) => {
+  const { all, layer, service } = Assembly.over(replacements)
+  const cache = options.cacheDirectory === "memory"
+    ? Layer.build(ToolCache.layer(options.cache))
+    : Effect.provideServiceEffect(
+      Layer.build(ToolCache.layerPersisted(options.cache)),
+      KeyValueStore.KeyValueStore,
+      Effect.provide(FileStore.make({ directory: options.cacheDirectory }), platform)
+    )
+  const resolution = Effect.provide(Layer.build(Resolution.layer(options.resolution)), platform)
 
   const reached = (ground: Context.Context<McpEvent.McpEvents | TokenStore.TokenStore>) =>
     Effect.succeed(ground).pipe(
@@ -140,14 +156,14 @@ const runtimeOver = (options: Options<unknown>, replacements: Context.Context<ne
   return (ground: Context.Context<Grants.Grants | McpEvent.McpEvents | TokenStore.TokenStore | ToolPins.ToolPins>) =>
     Effect.flatMap(reached(ground), (reached) =>
       Effect.succeed(Context.merge(ground, reached)).pipe(
-        Effect.flatMap(layer(cache)),
-        Effect.flatMap(layer(Layer.provide(Resolution.layer(options.resolution), NodeFileSystem.layer))),
+        Effect.flatMap(all(cache)),
+        Effect.flatMap(all(resolution)),
         Effect.flatMap(layer(Approval.layerNobody)),
         Effect.flatMap(service(Permissions.Permissions, Permissions.make(options.permissions))),
         Effect.flatMap(service(ConnectionPool.ConnectionPool, ConnectionPool.make(options.pool))),
         Effect.flatMap(service(ToolCatalog.ToolCatalog, ToolCatalog.make(options.catalog))),
         Effect.flatMap(service(McpRuntime.McpRuntime, McpRuntime.make(options))),
-        Effect.map((all) => Context.merge(shown(all), replacements))
+        Effect.map((made) => Context.merge(shown(made), replacements))
       ))
 }
 
@@ -185,7 +201,9 @@ export const layer = <E = never>(
       Effect.flatMap(layer(ToolPins.layerMemory(options.pins))),
       Effect.flatMap(layer(Grants.layerMemory)),
       Effect.flatMap(service(TokenStore.TokenStore, TokenStore.makeMemory)),
-      Effect.flatMap(runtimeOver(options, replacements))
+      Effect.flatMap((ground) =>
+        Effect.flatMap(platform, (platform) => runtimeOver(options, replacements, platform)(ground))
+      )
     )
   })
 
@@ -208,23 +226,42 @@ const blockedOf = ({ servers }: ConfigDiscovery.Discovery) =>
   servers.flatMap(({ config, name }) => config?.blocked === undefined ? [] : [{ server: name, why: config.blocked }])
 
 /** What was agreed to is kept, what tools were, and who is logged in, each in a place of its own. */
-const kept = ({ config, pins, trust }: ConfiguredOptions<unknown>, replacements: Context.Context<never>) => {
-  const { layer } = Assembly.over(replacements)
+const kept = (
+  { config, pins, trust }: ConfiguredOptions<unknown>,
+  replacements: Context.Context<never>,
+  platform: Context.Context<Platform>
+) => {
+  const { all, service } = Assembly.over(replacements)
   const app = config?.app ?? ConfigDiscovery.defaults.app
-  const room = (room: NodeTrust.Room) =>
-    NodeTrust.layerStore({
-      app,
-      room,
-      directory: trust?.directory === undefined ? undefined : `${trust.directory}/${room}`
-    })
+  const within =
+    (room: NodeTrust.Room) =>
+    <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, TrustStore.TrustStore>> =>
+      Effect.provideServiceEffect(
+        self,
+        TrustStore.TrustStore,
+        Effect.provide(
+          NodeTrust.makeStore({
+            app,
+            room,
+            directory: trust?.directory === undefined ? undefined : `${trust.directory}/${room}`
+          }),
+          platform
+        )
+      )
   return (ground: Context.Context<McpEvent.McpEvents>) =>
     Effect.succeed(ground).pipe(
-      Effect.flatMap(layer(Layer.provide(ToolPins.layer({ key: trust?.key, ...pins }), room("pins")))),
-      Effect.flatMap(layer(Layer.provide(Grants.layer({ key: trust?.key }), room("grants")))),
-      Effect.flatMap(layer(NodeTokenStore.layer({
-        app,
-        directory: trust?.directory === undefined ? undefined : `${trust.directory}/logins`
-      })))
+      Effect.flatMap(all(within("pins")(Layer.build(ToolPins.layer({ key: trust?.key, ...pins }))))),
+      Effect.flatMap(all(within("grants")(Layer.build(Grants.layer({ key: trust?.key }))))),
+      Effect.flatMap(service(
+        TokenStore.TokenStore,
+        Effect.provide(
+          NodeTokenStore.make({
+            app,
+            directory: trust?.directory === undefined ? undefined : `${trust.directory}/logins`
+          }),
+          platform
+        )
+      ))
     )
 }
 
@@ -273,11 +310,13 @@ const discovered = (options: ConfiguredOptions<unknown>, replacements: Context.C
       (given, found) => [...given, ...found]
     )
     const { replace: _, ...rest } = options
+    const disk = yield* platform
     const over = runtimeOver(
       { ...rest, servers: configs, resolution: { ...options.resolution, policies } },
-      replacements
+      replacements,
+      disk
     )
-    const runtime = yield* Effect.flatMap(kept(options, replacements)(ground), over)
+    const runtime = yield* Effect.flatMap(kept(options, replacements, disk)(ground), over)
     const all = Context.merge(ground, runtime)
     yield* Effect.provide(following(options), all)
     return all
@@ -285,18 +324,17 @@ const discovered = (options: ConfiguredOptions<unknown>, replacements: Context.C
 
 /** What looks for servers, and knows what was agreed to. */
 const discovering = ({ config, trust }: ConfiguredOptions<unknown>, replacements: Context.Context<never>) => {
-  const { layer, service } = Assembly.over(replacements)
+  const { all, service } = Assembly.over(replacements)
   return Effect.succeed(Context.empty()).pipe(
     Effect.flatMap(service(McpEvent.McpEvents, McpEvent.make())),
-    Effect.flatMap(layer(NodeFileSystem.layer)),
-    Effect.flatMap(layer(NodePath.layer)),
+    Effect.flatMap(all(platform)),
     Effect.flatMap(service(ConfigFiles.ConfigFiles, ConfigFiles.make())),
     Effect.flatMap(
       service(Trust.Trust, NodeTrust.make({ app: config?.app ?? ConfigDiscovery.defaults.app, ...trust }))
     ),
     Effect.flatMap(service(ConfigDiscovery.ConfigDiscovery, ConfigDiscovery.make(config))),
-    Effect.map((all) =>
-      Context.merge(Context.pick(ConfigDiscovery.ConfigDiscovery, McpEvent.McpEvents, Trust.Trust)(all), replacements)
+    Effect.map((made) =>
+      Context.merge(Context.pick(ConfigDiscovery.ConfigDiscovery, McpEvent.McpEvents, Trust.Trust)(made), replacements)
     )
   )
 }

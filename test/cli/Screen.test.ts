@@ -82,6 +82,7 @@ describe("what is drawn again and again", () => {
     const emulator = Emulator.make(columns, rows)
     const size = { columns, rows }
     const left: Array<string> = []
+    const pauses: Array<readonly [before: () => string, after: () => string]> = []
     const device: Screen.Device = {
       ...Device.make({ isTerminal: { out: true, err: true } }),
       write: (_, text) => Effect.sync(() => emulator.write(text)),
@@ -92,6 +93,10 @@ describe("what is drawn again and again", () => {
       get rows() {
         return size.rows
       },
+      onPause: (before, after) => {
+        pauses.push([before, after])
+        return () => void pauses.pop()
+      },
       atEnd: (text) => {
         left.push(text)
         return () => void left.splice(left.indexOf(text), 1)
@@ -101,7 +106,7 @@ describe("what is drawn again and again", () => {
       size.columns = columns
       emulator.resize(columns)
     }
-    return { emulator, screen: Screen.make(device), left, resize }
+    return { emulator, screen: Screen.make(device), left, pauses, resize }
   }
 
   it.effect("stands in one place, with no cursor, and is left on the screen at the end", () =>
@@ -152,6 +157,24 @@ describe("what is drawn again and again", () => {
         yield* redraw("a".repeat(25), "b")
         assert.deepStrictEqual(emulator.rows(), ["before", "a".repeat(25), "b"])
       }))
+    }))
+
+  it.effect("gives the cursor back while the program is stopped, and goes on below what was written meanwhile", () =>
+    Effect.gen(function*() {
+      const { emulator, pauses, screen } = drawn(20, 9)
+      yield* Effect.scoped(Effect.gen(function*() {
+        const redraw = yield* screen.redraw
+        yield* redraw("one", "two")
+        emulator.write(pauses[0]![0]())
+        assert.isTrue(emulator.isCursorShown())
+        emulator.write("$ fg\n")
+        emulator.write(pauses[0]![1]())
+        assert.isFalse(emulator.isCursorShown())
+        yield* redraw("1", "2")
+        yield* redraw("a", "b")
+      }))
+      assert.deepStrictEqual(emulator.rows(), ["one", "two", "$ fg", "a", "b"])
+      assert.deepStrictEqual(pauses, [])
     }))
 
   it.effect("stays below what else is written meanwhile", () =>

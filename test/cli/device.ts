@@ -20,6 +20,7 @@ export const make = (more: Partial<Screen.Device>, answers: ReadonlyArray<string
     columns: 80,
     rows: 24,
     onResize: () => () => undefined,
+    onPause: () => () => undefined,
     moves: true,
     atEnd: () => () => undefined,
     isTerminal: { out: false, err: false },

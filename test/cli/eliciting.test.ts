@@ -50,13 +50,17 @@ const handlers = (more: Partial<Screen.Device>) =>
 const put = (more: Partial<InputHandlers.Elicitation>, answers: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const device = Device.make({}, answers)
+    const hidden: Array<string> = []
     let err = ""
     const { elicit } = yield* handlers({
-      ask: device.ask,
+      ask: (question, isSecret) => {
+        if (isSecret === true) hidden.push(question)
+        return device.ask(question)
+      },
       write: (_, text) => Effect.sync(() => void (err += text))
     })
     const answer = yield* elicit!({ ...elicitation, ...more })
-    return { answer, err, asked: device.asked }
+    return { answer, err, asked: device.asked, hidden }
   })
 
 describe("a question of a server", () => {
@@ -115,14 +119,17 @@ describe("a question of a server", () => {
 
   it.effect("says who will have it where it is for a secret", () =>
     Effect.gen(function*() {
-      const seen = "This looks like a secret. What you type is seen here, and sent to peer."
+      const seen = "This looks like a secret. What you type is not shown here, and sent to peer."
       const table = [
         [{ api_key: { type: "string" } }, seen],
         [{ text: { type: "string", description: "Please enter your password" } }, seen]
       ] as const
       for (const [properties, warning] of table) {
-        const { answer, err } = yield* put({ requestedSchema: { type: "object", properties } }, [".decline"])
+        const { answer, asked, err, hidden } = yield* put({ requestedSchema: { type: "object", properties } }, [
+          ".decline"
+        ])
         assert.include(err, warning)
+        assert.deepStrictEqual(hidden, asked)
         assert.deepStrictEqual(answer, { action: "decline" })
       }
       const { err } = yield* put({ message: "Enter the one-time code we sent to your phone" }, [""])

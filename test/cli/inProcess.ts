@@ -89,6 +89,7 @@ export const run = (
     columns: columns ?? 80,
     rows: 24,
     onResize: () => () => undefined,
+    onPause: () => () => undefined,
     moves: true,
     atEnd: () => () => undefined,
     isTerminal: { out: isTerminal, err: isTerminal },

@@ -396,8 +396,25 @@ describe("ConfigDiscovery", () => {
           const stale = yield* discover
           assert.deepStrictEqual([states(stale), stale.files[0]?.stale], [{ a: "Ready" }, true])
           assert.deepStrictEqual(kinds(stale), ["syntax"])
+          files.set(user, servers({ a: { command: "a" } }))
+          const again = yield* discover
+          assert.deepStrictEqual([states(again), again.files[0]?.stale, kinds(again)], [{ a: "Ready" }, false, []])
           files.delete(user)
           assert.deepStrictEqual(states(yield* discover), {})
+        }))
+    }))
+
+  it.effect("says of a file that has not changed what it has said of it, and of one that has what is in it now", () =>
+    Effect.gen(function*() {
+      const files = new Map([[user, servers({ a: { command: "a", strange: 1 }, b: {} })]])
+      yield* withFiles(files, {}, ({ discover }) =>
+        Effect.gen(function*() {
+          const first = yield* discover
+          assert.include(kinds(first), "a: unknown-key")
+          assert.deepStrictEqual(yield* discover, first)
+          files.set(user, servers({ a: { command: "c", strange: 1 }, b: {} }))
+          const [server] = (yield* discover).servers
+          assert.strictEqual(server?.entry?.transport === "stdio" ? server.entry.command : undefined, "c")
         }))
     }))
 

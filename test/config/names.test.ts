@@ -103,6 +103,8 @@ const refused: Readonly<Record<string, ReadonlyArray<readonly [what: string, nam
     ["a letter of phonetics", "\u0261ithub"],
     ["a letter for a tone", "githu\u0185"],
     ["an accent on nothing", "\u0301docs"],
+    ["a letter of dialects", "\uab36ithub"],
+    ["a letter in a black square", "\u{1f176}ithub"],
     ["small capitals", "\u0280ead"],
     ["a stroke of Japanese in Latin", "git\u30fchub"],
     ["a one that is a hyphen", "git\u4e00hub"]

@@ -52,8 +52,9 @@ describe("a secret of a configuration, on the command line,", () => {
       })
       yield* hides(at, 0, ["list"])
       yield* hides(at, 0, ["config"])
-      yield* hides(at, 0, ["status", "--watch", "--for", "50ms"])
-      yield* hides(at, 0, ["events", "--for", "300ms"])
+      const few = ["--server", "ends", "--server", "unauthorized", "--server", "remote"]
+      yield* hides(at, 0, ["status", "--watch", "--for", "50ms", ...few])
+      yield* hides(at, 0, ["events", "--for", "300ms", ...few])
       yield* hides(at, 4, ["doctor"])
       yield* hides(at, 0, ["smoke", "--server", "serves"])
       yield* hides(at, 0, ["approve"])
@@ -62,6 +63,14 @@ describe("a secret of a configuration, on the command line,", () => {
         yield* hides(at, 4, ["call", `${server}/echo`])
       }
       yield* hides(at, 5, ["call", "unauthorized/echo"])
+      const asked: Array<string> = []
+      const ask = (question: string) => {
+        asked.push(question)
+        return Effect.succeed(".decline")
+      }
+      yield* hides(at, 0, ["call", "serves/asks"], { isInteractive: true, ask })
+      assert.isNotEmpty(asked)
+      assert.deepStrictEqual(asked.flatMap(leaksIn), [])
       const input = [
         "tools serves",
         "show serves/echo",

@@ -54,6 +54,7 @@ describe("rules", () => {
     ["perm-003 ask-beats-allow", { allow: ["*"], ask: ["github.delete_*"] }, tool("github", "delete_repo"), "ask"],
     ["perm-010 wildcard-no-cross-server", { allow: ["git.*"] }, tool("github", "get"), "ask"],
     ["perm-014 star-star", { allow: ["s.**"] }, tool("s", "get"), "allow"],
+    ["perm-021 tool-with-star", { allow: ["s.read"] }, tool("s", "*"), "ask"],
     ["perm-022 alias-lossy", { allow: ["mcp__foo_bar__get"] }, tool("foo.bar", "get"), "ask"],
     ["perm-023 double-underscore", { deny: ["a__b.c"] }, tool("a", "b__c"), "ask"],
     ["perm-023 double-underscore, the other", { deny: ["a__b.c"] }, tool("a__b", "c"), "deny"],

@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import * as ConfigDocument from "../../config/ConfigDocument.ts"
 import type * as Session from "../../connection/Session.ts"
 import { canonicalJson } from "../../internal/canonicalJson.ts"
-import { sha256Bytes } from "../../internal/sha256.ts"
+import { sha256 } from "../../internal/sha256.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Skills from "../Skills.ts"
 
@@ -66,7 +66,7 @@ export const bytesOf = (contents: ReadonlyArray<Session.ResourceContents>, uri: 
 /** @internal */
 export const fault = (file: Skills.File, bytes: Uint8Array): "size" | "digest" | undefined => {
   if (file.size !== undefined && bytes.byteLength !== file.size) return "size"
-  return sha256Bytes(bytes) === digestOf(file) ? undefined : "digest"
+  return sha256(bytes) === digestOf(file) ? undefined : "digest"
 }
 
 const fence = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/

@@ -55,7 +55,7 @@ const table: Table = {
   CapabilityMissing: asIs,
   CircuitOpen: ({ retryAfter }) => after(retryAfter),
   Closed: sent,
-  ConfigurationError: () => "Correct the file; `mcp-runtime list` tells what is wrong with which line.",
+  ConfigurationError: () => "Correct the file; `mcp-runtime config` tells what is wrong with which line.",
   ConnectTimeout: () => "See what it says with --verbose; give it longer with --timeout.",
   ConnectionLost: sent,
   DockerUnavailable: asIs,

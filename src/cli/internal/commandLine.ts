@@ -1,7 +1,7 @@
 /**
  * Reads what was typed. One pass, no guesses: what is not known is an error that says what comes near. The parser of
- * @effect/cli would take `--timeot 3` for arguments of the tool that is called, and costs half as much again as all of
- * `--help`; what it does better, completions and questions, is loaded when it is wanted.
+ * @effect/cli takes `--timeot 3` for arguments of the tool that is called, and loading it costs 40 ms of processor time at
+ * each start, where all of `--help` takes 60; what is only in there, completions and questions, is loaded when it is wanted.
  *
  * @internal
  */

@@ -20,6 +20,7 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
+import * as Failure from "./failure.ts"
 import * as IssueShape from "./issueShape.ts"
 import { nearest, suggestion } from "./nearest.ts"
 
@@ -43,7 +44,7 @@ const stdin = "-"
 const unnamed = "/stdin/mcp-client.jsonc"
 
 const unreadable = (file: string, detail: string) =>
-  new McpError.ConfigurationError({ server: "(file)", path: file, detail })
+  new McpError.ConfigurationError({ server: Failure.fileItself, path: file, detail })
 
 interface Given {
   readonly path: string

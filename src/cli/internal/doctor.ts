@@ -20,6 +20,7 @@ import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import * as Report from "./doctorReport.ts"
 import * as Visit from "./doctorVisit.ts"
+import * as NoServers from "./noServers.ts"
 import * as Place from "./place.ts"
 import * as Processes from "./processes.ts"
 
@@ -57,7 +58,7 @@ const summary = ({ exitCode, servers }: Report.Report): Screen.Line => {
 
 /** @internal */
 export const run: Command.Program["run"] = ({ args, shared }) =>
-  Application.find(shared, ({ discovery }) =>
+  Effect.flatMap(Application.look(shared), (discovery) =>
     Effect.gen(function*() {
       const screen = yield* Screen.Screen
       const wanted = yield* Application.named([...args, ...shared.servers], discovery)
@@ -94,12 +95,11 @@ export const run: Command.Program["run"] = ({ args, shared }) =>
             `  sockets that are open although all is closed: ${sockets}`
           ])
         }
-        if (chosen.length === 0) {
-          yield* screen.note(
-            "There are no servers here.",
-            "Name a file with --config, or other hosts with --import all."
-          )
-        } else yield* screen.out(summary(report))
+        for (const { message, place } of report.files) {
+          yield* screen.out([{ text: "fault", style: "bad" }, `  ${place}`], `       ${message}`)
+        }
+        if (chosen.length > 0) yield* screen.out(summary(report))
+        else if (files.length === 0) yield* NoServers.note
       }
       return exitCode
     }))

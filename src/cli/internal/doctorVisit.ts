@@ -14,11 +14,12 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import * as Limits from "../../config/Limits.ts"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
 import type * as Connector from "../../connection/Connector.ts"
 import * as Session from "../../connection/Session.ts"
 import * as ChildEnvironment from "../../internal/childEnvironment.ts"
-import type * as McpError from "../../McpError.ts"
+import * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
 import * as NodeConnector from "../../node/NodeConnector.ts"
 import * as Teardown from "../../resilience/Teardown.ts"
@@ -183,6 +184,15 @@ const step = <A, R>(
     return undefined
   })
 
+/** A ping has a limit of its own, which may be longer than somebody wants to wait. */
+const pinged = (server: string, session: Session.Session) =>
+  Effect.flatMap(Limits.CurrentLimits, ({ requestTimeout: limit }) =>
+    Effect.timeoutFail(session.health, {
+      duration: limit,
+      onTimeout: () =>
+        new McpError.RequestTimeout({ server, kind: "total", operation: "ping", limit, outcome: "unknown" })
+    }))
+
 const asked = (notes: Notes, config: ServerConfig.ServerConfig, session: Session.Session) =>
   Effect.gen(function*() {
     const { capabilities, era, protocolVersion } = session.connection
@@ -209,7 +219,7 @@ const asked = (notes: Notes, config: ServerConfig.ServerConfig, session: Session
         }
       }
     }
-    yield* step(notes, config, "ping", session.health)
+    yield* step(notes, config, "ping", pinged(config.name, session))
   })
 
 const patience = { tries: 20, pause: Duration.millis(50) }

@@ -9,6 +9,7 @@ import type * as Layer from "effect/Layer"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as Interpolation from "../../config/Interpolation.ts"
 import * as InputHandlers from "../../connection/InputHandlers.ts"
+import * as Redaction from "../../safety/Redaction.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
 import type * as Screen from "../Screen.ts"
@@ -69,11 +70,14 @@ const fill = (screen: Shown, server: string, root: JsonRpc.JsonObject, isSuspect
       if (field.choices.length > 0) {
         yield* screen.err(...field.choices.map(({ title }, at) => `    ${at + 1}  ${title}`))
       }
-      if (isSecret(field, isSuspect)) {
-        yield* screen.err(warning(`  This looks like a secret. What you type is seen here, and sent to ${server}.`))
+      const isHidden = isSecret(field, isSuspect)
+      if (isHidden) {
+        yield* screen.err(
+          warning(`  This looks like a secret. What you type is not shown here, and sent to ${server}.`)
+        )
       }
       for (;;) {
-        const given = yield* screen.ask(question(field, textOf))
+        const given = yield* screen.ask(question(field, textOf), isHidden)
         const text = given?.trim()
         if (text === undefined) return cancelled
         const instead = words.get(text)
@@ -164,6 +168,20 @@ const declined = (screen: Shown, { message, server }: InputHandlers.Elicitation)
     { action: "decline" }
   )
 
+/** The screen without the secrets that are known: a server can put what it was told into a question. */
+const discreet = (screen: Shown, known: Redaction.Redactor["known"]): Shown => {
+  const hidden = (line: Screen.Line): Screen.Line =>
+    typeof line === "string"
+      ? known(line)
+      : line.map((part) => typeof part === "string" ? known(part) : { ...part, text: known(part.text) })
+  return {
+    ...screen,
+    err: (...lines) => screen.err(...lines.map(hidden)),
+    note: (...lines) => screen.note(...lines.map(hidden)),
+    ask: (question, isSecret) => screen.ask(known(question), isSecret)
+  }
+}
+
 /**
  * @param turns - one question at a time
  * @internal
@@ -174,8 +192,12 @@ export const layer = (
   turns: Effect.Semaphore
 ): Layer.Layer<never> =>
   InputHandlers.layer({
-    elicit: screen.isInteractive
-      ? (elicitation) => turns.withPermits(1)(asked(screen, discovery, elicitation))
-      : (elicitation) => declined(screen, elicitation),
+    elicit: (elicitation) =>
+      Effect.flatMap(Redaction.Redaction, ({ known }) => {
+        const shown = discreet(screen, known)
+        return screen.isInteractive
+          ? turns.withPermits(1)(asked(shown, discovery, elicitation))
+          : declined(shown, elicitation)
+      }),
     elicitModes: ["form", "url"]
   })

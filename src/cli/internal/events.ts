@@ -23,6 +23,10 @@ export const run: Command.Program["run"] = ({ shared, value }) =>
         const screen = yield* Screen.Screen
         const queue = yield* runtime.subscribe
         yield* Stream.fromQueue(queue).pipe(
+          // within the repl there are more servers than those that are named
+          Stream.filter((event) =>
+            shared.servers.length === 0 || !("server" in event) || shared.servers.includes(event.server ?? "")
+          ),
           Following.until(time),
           Stream.runForEach((event) =>
             Effect.flatMap(Clock.currentTimeMillis, (at) =>

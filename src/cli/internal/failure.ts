@@ -11,6 +11,7 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import * as Advice from "./advice.ts"
+import { wrapped } from "./wrapped.ts"
 
 /** @internal */
 export const Failed = Schema.Struct({
@@ -25,25 +26,38 @@ export const Failed = Schema.Struct({
   })
 })
 
+const title = "error: "
+
+/**
+ * The server of an error that is about a file as a whole.
+ *
+ * @internal
+ */
+export const fileItself = "(file)"
+
 /** @internal */
 export const show = (error: Command.Failure, json: boolean): Effect.Effect<ExitCode.ExitCode, never, Screen.Screen> =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     const exitCode = ExitCode.of(error)
     const next = Advice.next(error)
-    const [what, ...more] = error.message.split("\n")
+    // a file is no server, and its name is in the message
+    const message = "server" in error && error.server === fileItself
+      ? error.message.slice(`${fileItself}: `.length)
+      : error.message
+    const [what = "", ...more] = `${title}${message}`.split("\n").flatMap((line) => wrapped(line, screen.columns))
     yield* screen.err(
-      [{ text: "error: ", style: "bad" }, what!],
+      [{ text: title, style: "bad" }, what.slice(title.length)],
       ...more,
-      ...(next === undefined ? [] : [next])
+      ...(next === undefined ? [] : wrapped(next, screen.columns))
     )
     if (json) {
       yield* screen.json(Failed, {
         error: {
           tag: error._tag,
-          message: error.message,
+          message,
           ...(next === undefined ? {} : { next }),
-          ...("server" in error && error.server !== "" ? { server: error.server } : {}),
+          ...("server" in error && error.server !== "" && error.server !== fileItself ? { server: error.server } : {}),
           ...("outcome" in error ? { outcome: error.outcome } : {}),
           exitCode
         }

@@ -7,24 +7,12 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import type * as Screen from "../Screen.ts"
 import { builtInOptions, sharedOptions } from "./sharedOptions.ts"
+import { wrapped } from "./wrapped.ts"
 
 const strong = (text: string): Screen.Span => ({ text, style: "strong" })
 
 const widest = 100
 const left = 2
-
-/** Breaks at spaces. */
-const wrapped = (text: string, width: number): ReadonlyArray<string> => {
-  const lines: Array<string> = []
-  let line = ""
-  for (const word of text.split(" ")) {
-    if (line !== "" && line.length + 1 + word.length > width) {
-      lines.push(line)
-      line = word
-    } else line = line === "" ? word : `${line} ${word}`
-  }
-  return [...lines, line]
-}
 
 const paragraph = (text: string, columns: number): ReadonlyArray<Screen.Line> => wrapped(text, columns)
 

@@ -17,6 +17,8 @@ import type * as McpRuntime from "../../McpRuntime.ts"
 export interface Latency {
   /** Asks each once, all at the same time. */
   readonly measure: Effect.Effect<void>
+  /** Asks those of which nothing is known yet. */
+  readonly greet: Effect.Effect<void>
   /** Milliseconds, the newest last; nothing for an answer that did not come. */
   readonly of: (server: string) => ReadonlyArray<number | undefined>
   /** How many calls have ended since it listens. */
@@ -28,8 +30,12 @@ export interface Latency {
 /** How many are remembered. */
 const kept = 8
 
-/** What takes longer counts as no answer. */
-const patience = Duration.seconds(5)
+/**
+ * What takes longer counts as no answer.
+ *
+ * @internal
+ */
+export const patience = Duration.seconds(5)
 
 const perMilli = 1_000_000
 
@@ -42,7 +48,7 @@ const unanswered: ReadonlySet<Extract<McpEvent.McpEvent, { readonly _tag: "CallE
 ])
 
 /** @internal */
-export const make = (runtime: McpRuntime.McpRuntime["Type"]): Latency => {
+export const make = (runtime: McpRuntime.McpRuntime["Type"], limit = patience): Latency => {
   const samples = new Map<string, ReadonlyArray<number | undefined>>()
   const calls = new Map<string, number>()
   const of = (server: string) => samples.get(server) ?? []
@@ -62,24 +68,25 @@ export const make = (runtime: McpRuntime.McpRuntime["Type"]): Latency => {
     Effect.gen(function*() {
       const began = yield* Clock.currentTimeNanos
       const answered = yield* runtime.withSession(name, ({ health }) => health).pipe(
-        Effect.timeoutOption(patience),
+        Effect.timeoutOption(limit),
         Effect.orElseSucceed(Option.none)
       )
       const took = Number((yield* Clock.currentTimeNanos) - began) / perMilli
       take(name, Option.isSome(answered) ? took : undefined)
     })
+  const asked = (isMeant: (server: string) => boolean) =>
+    Effect.flatMap(runtime.servers, (servers) =>
+      Effect.forEach(
+        servers.filter(({ name, status }) => status._tag === "Connected" && isMeant(name)),
+        one,
+        { concurrency: "unbounded", discard: true }
+      ))
   return {
     of,
     called,
     listen: Stream.runForEach(runtime.events, (event) => Effect.sync(() => hear(event))),
-    measure: Effect.flatMap(
-      runtime.servers,
-      (servers) =>
-        Effect.forEach(servers.filter(({ status }) => status._tag === "Connected"), one, {
-          concurrency: "unbounded",
-          discard: true
-        })
-    )
+    measure: asked(() => true),
+    greet: asked((server) => of(server).length === 0)
   }
 }
 

@@ -11,6 +11,7 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
+import * as NoServers from "./noServers.ts"
 import { State, stateOf, styleOf } from "./serverState.ts"
 import * as Table from "./table.ts"
 
@@ -98,7 +99,7 @@ export const run: Command.Program["run"] = ({ shared }) =>
       const servers = found.map((one) => serverOf(one, infos.get(one.name)))
       if (shared.json) yield* screen.json(Servers, { servers })
       else if (servers.length === 0) {
-        yield* screen.note("There are no servers here.", "Name a file with --config, or other hosts with --import all.")
+        yield* NoServers.note
       } else {
         yield* screen.out(...Table.narrowed(header, rows(servers, found, near), screen.columns))
         for (const { error } of servers) if (error !== null) yield* screen.note(error.message)

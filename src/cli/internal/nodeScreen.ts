@@ -7,10 +7,10 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fs from "node:fs"
-import { createInterface } from "node:readline"
 import * as LastResort from "../../node/LastResort.ts"
 import * as HostEnvironment from "../../transport/HostEnvironment.ts"
 import type * as Screen from "../Screen.ts"
+import * as NodeAsk from "./nodeAsk.ts"
 
 const narrow = 80
 const low = 24
@@ -50,6 +50,16 @@ export const make: Effect.Effect<Screen.Device> = Effect.gen(function*() {
       stdout.on("resize", listener)
       return () => void stdout.off("resize", listener)
     },
+    onPause: (before, after) => {
+      if (process.platform === "win32") return () => undefined
+      const stop = () => {
+        stdout.write(before())
+        process.kill(process.pid, "SIGSTOP")
+      }
+      const goOn = () => void stdout.write(after())
+      process.on("SIGTSTP", stop).on("SIGCONT", goOn)
+      return () => void process.off("SIGTSTP", stop).off("SIGCONT", goOn)
+    },
     moves: TERM !== "dumb",
     atEnd: (text) =>
       LastResort.add(() => {
@@ -58,14 +68,7 @@ export const make: Effect.Effect<Screen.Device> = Effect.gen(function*() {
     isTerminal: { out: stdout.isTTY === true, err: stderr.isTTY === true },
     isInteractive: stdin.isTTY === true && stderr.isTTY === true,
     colour: { out: mayColour && stdout.isTTY === true, err: mayColour && stderr.isTTY === true },
-    ask: (question) =>
-      Effect.async<string | undefined>((resume) => {
-        const lines = createInterface({ input: stdin, output: stderr, terminal: false })
-        lines.once("line", (line) => resume(Effect.succeed(line)))
-        lines.once("close", () => resume(nothing))
-        stderr.write(question)
-        return Effect.sync(() => lines.close())
-      }).pipe(Effect.ensuring(Effect.sync(() => stdin.pause()))),
+    ask: NodeAsk.over(stdin, stderr, () => void process.kill(process.pid, "SIGINT")),
     input: (limit) =>
       Effect.async<string | undefined>((resume) => {
         let text = ""

@@ -6,6 +6,8 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import type * as McpError from "../../McpError.ts"
+import type * as McpRuntime from "../../McpRuntime.ts"
 import type * as ToolCatalog from "../../tools/ToolCatalog.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
@@ -36,6 +38,23 @@ export const notes = (all: ReadonlyArray<ToolCatalog.Missing>) =>
     Screen.Screen,
     (screen) => screen.note(...all.map((one) => `missing: ${reasonOf(one).message}`))
   )
+
+/**
+ * That something is not there is known only of those who were asked: fails with the reason why the one server that is
+ * meant, or the only one there is, could not be.
+ *
+ * @internal
+ */
+export const unasked = (
+  missing: ReadonlyArray<ToolCatalog.Missing>,
+  server: string | undefined,
+  runtime: McpRuntime.McpRuntime["Type"]
+): Effect.Effect<void, McpError.RuntimeError> =>
+  Effect.flatMap(runtime.servers, ([only, ...others]) => {
+    const meant = server ?? (others.length === 0 ? only?.name : undefined)
+    const one = missing.find((one) => one.server === meant)
+    return one === undefined ? Effect.void : Effect.fail(reasonOf(one))
+  })
 
 /**
  * The server that is named, or those that `--server` names, or all.

@@ -15,6 +15,7 @@ import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 import * as CallResult from "./callResult.ts"
 import { nearest, suggestion } from "./nearest.ts"
+import * as NoServers from "./noServers.ts"
 import * as Offered from "./offered.ts"
 import { signature } from "./prompts.ts"
 import { identityOf } from "./toolFound.ts"
@@ -55,12 +56,14 @@ const find = (
   { discovery, runtime }: Application.Application
 ): Effect.Effect<Prompt, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
+    yield* NoServers.refuse(discovery)
     const identity = identityOf(ref, discovery)
     const { items, missing } = yield* Offered.asking(runtime.prompts)
     const [only, ...others] = items.filter(({ name, server }) =>
       identity === undefined ? name === ref : server === identity.server && name === identity.tool
     )
     if (only === undefined) {
+      yield* Offered.unasked(missing, identity?.server, runtime)
       yield* Offered.notes(missing)
       const names = items.map(({ name, server }) => identity === undefined ? name : spelled({ server, tool: name }))
       return yield* new McpError.NotFound({ server: "", kind: "prompt", name: ref, suggestions: nearest(ref, names) })

@@ -10,6 +10,7 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
+import * as NoServers from "./noServers.ts"
 import * as Offered from "./offered.ts"
 import { reasonOf } from "./toolFound.ts"
 import { format } from "./toolRef.ts"
@@ -44,7 +45,7 @@ export const signature = ({ arguments: args, name, server }: Prompt): string =>
 
 /** @internal */
 export const run: Command.Program["run"] = ({ args: [server], shared }) =>
-  Application.use(shared, Offered.choice(server, shared), ({ runtime }) =>
+  Application.use(shared, Offered.choice(server, shared), ({ discovery, runtime }) =>
     Effect.gen(function*() {
       const screen = yield* Screen.Screen
       const { items, missing } = yield* Offered.asking(runtime.prompts)
@@ -67,7 +68,7 @@ export const run: Command.Program["run"] = ({ args: [server], shared }) =>
       for (const one of items) {
         yield* screen.out([{ text: signature(one), style: "strong" }], ...Offered.about(one, screen.columns))
       }
-      if (items.length === 0) yield* screen.note("No prompts were found.")
+      if (items.length === 0) yield* NoServers.or("No prompts were found.", discovery)
       yield* Offered.notes(missing)
       return ExitCode.ok
     }))

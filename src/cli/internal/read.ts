@@ -8,13 +8,13 @@ import * as Encoding from "effect/Encoding"
 import * as Schema from "effect/Schema"
 import type * as Session from "../../connection/Session.ts"
 import * as McpError from "../../McpError.ts"
-import type * as McpRuntime from "../../McpRuntime.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 import { nearest } from "./nearest.ts"
+import * as NoServers from "./noServers.ts"
 import * as Offered from "./offered.ts"
 import * as OutFile from "./outFile.ts"
 
@@ -62,14 +62,16 @@ export const owners = (uri: string, { resources, templates }: Lists): ReadonlyAr
 
 const find = (
   uri: string,
-  runtime: McpRuntime.McpRuntime["Type"]
+  { discovery, runtime }: Application.Application
 ): Effect.Effect<string, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
+    yield* NoServers.refuse(discovery)
     const { resources, templates } = yield* Offered.asking(
       Effect.all({ resources: runtime.resources, templates: runtime.resourceTemplates }, { concurrency: "unbounded" })
     )
     const [only, ...others] = owners(uri, { resources: resources.items, templates: templates.items })
     if (only === undefined) {
+      yield* Offered.unasked(resources.missing, undefined, runtime)
       yield* Offered.notes(resources.missing)
       return yield* new McpError.NotFound({
         server: "",
@@ -107,12 +109,13 @@ const lines = (one: Session.ResourceContents): ReadonlyArray<Screen.Line> =>
 
 /** @internal */
 export const run: Command.Program["run"] = ({ args: [uri = ""], shared, value }) =>
-  Application.use(shared, Offered.answering(undefined, shared), ({ runtime }) =>
+  Application.use(shared, Offered.answering(undefined, shared), (application) =>
     Effect.gen(function*() {
+      const { runtime } = application
       const screen = yield* Screen.Screen
       const [named, ...others] = shared.servers
       // a server may have more than it lists
-      const server = named !== undefined && others.length === 0 ? named : yield* find(uri, runtime)
+      const server = named !== undefined && others.length === 0 ? named : yield* find(uri, application)
       const contents = yield* Offered.asking(runtime.readResource(server, uri, { origin: "person" }))
       const file = value("out")
       if (file !== undefined) yield* OutFile.write(file, yield* Effect.forEach(contents, bytesOf))

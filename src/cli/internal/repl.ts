@@ -4,6 +4,7 @@
  * @internal
  */
 import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as UntrustedText from "../../UntrustedText.ts"
@@ -106,11 +107,14 @@ const within = (screen: Screen.Screen["Type"], reading: Reading): Screen.Screen[
   get columns() {
     return screen.columns
   },
-  ask: (question) =>
+  ask: (question, isSecret) =>
     Effect.suspend(() => {
       screen.progress(undefined)
       // Ctrl-C leaves a question as it leaves a command
-      return Effect.raceFirst(reading.ask(UntrustedText.escape(question)), Effect.as(reading.interrupted, undefined))
+      return Effect.raceFirst(
+        reading.ask(UntrustedText.escape(question), isSecret),
+        Effect.as(reading.interrupted, undefined)
+      )
     }),
   input: () =>
     Effect.fail(new Usage({ detail: "The lines come from the standard input, and nothing else does.", next: instead })),
@@ -136,7 +140,10 @@ export const run: Command.Program["run"] = ({ shared }) =>
           const learn = Effect.map(Effect.flatMap(application.renewed, (one) => Known.of(one, all)), (one) => {
             known = one
           })
-          const latency = Latency.make(application.runtime)
+          const latency = Latency.make(
+            application.runtime,
+            Duration.min(shared.timeout ?? Latency.patience, Latency.patience)
+          )
           yield* Effect.forkScoped(latency.listen)
           if (screen.isInteractive) {
             yield* screen.note("Write a command, or help; Ctrl-C cancels one, and Ctrl-D ends.")

@@ -9,14 +9,15 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import { createInterface } from "node:readline"
+import { Writable } from "node:stream"
 import type * as Known from "./replKnown.ts"
 
 /** @internal */
 export interface Reading {
   /** What is typed after a prompt; nothing at the end of the input. */
   readonly next: (prompt: string) => Effect.Effect<string | undefined>
-  /** The same for an answer, which nobody finds again among the lines before. */
-  readonly ask: (question: string) => Effect.Effect<string | undefined>
+  /** The same for an answer, which nobody finds again among the lines before; a secret is not shown. */
+  readonly ask: (question: string, isSecret?: boolean) => Effect.Effect<string | undefined>
   /** Succeeds when Ctrl-C is pressed while somebody waits for that. */
   readonly interrupted: Effect.Effect<void>
 }
@@ -28,16 +29,48 @@ export interface Open {
 
 const remembered = 1_000
 
-const open: Open = (complete) =>
+/** What the editor of lines writes, unless that is a secret. */
+class Shown extends Writable {
+  isMuted = false
+  readonly #output: NodeJS.WritableStream
+
+  constructor(output: NodeJS.WritableStream) {
+    super({ decodeStrings: false })
+    this.#output = output
+    output.on("resize", this.#resized)
+  }
+
+  readonly #resized = () => void this.emit("resize")
+
+  leave(): void {
+    this.#output.off("resize", this.#resized)
+  }
+
+  get columns(): number | undefined {
+    return "columns" in this.#output && typeof this.#output.columns === "number" ? this.#output.columns : undefined
+  }
+
+  override _write(text: string, _encoding: string, done: () => void): void {
+    if (!this.isMuted) this.#output.write(text)
+    done()
+  }
+}
+
+/**
+ * Over streams of which one is written to by keys, and the other is a screen.
+ *
+ * @internal
+ */
+export const over = (stdin: NodeJS.ReadableStream, stderr: NodeJS.WritableStream): Open => (complete) =>
   Effect.gen(function*() {
-    const { stderr, stdin } = process
+    const shown = new Shown(stderr)
     const lines = yield* Effect.acquireRelease(Queue.unbounded<string | undefined>(), Queue.shutdown)
     const waiting = new Set<() => void>()
     const terminal = yield* Effect.acquireRelease(
       Effect.sync(() =>
         createInterface({
           input: stdin,
-          output: stderr,
+          output: shown,
           terminal: true,
           historySize: remembered,
           removeHistoryDuplicates: true,
@@ -47,6 +80,7 @@ const open: Open = (complete) =>
       (terminal) =>
         Effect.sync(() => {
           terminal.close()
+          shown.leave()
           stdin.pause()
         })
     )
@@ -74,7 +108,7 @@ const open: Open = (complete) =>
     terminal.on("history", (history) => {
       if (isAnswer) history.shift()
     })
-    const typed = (prompt: string, isAsked: boolean) =>
+    const typed = (prompt: string, isAsked: boolean, isSecret = false) =>
       Effect.suspend(() => {
         isAnswer = isAsked
         // the input may have ended while a command ran
@@ -82,6 +116,7 @@ const open: Open = (complete) =>
           terminal.setPrompt(prompt)
           terminal.prompt()
           isPrompting = true
+          shown.isMuted = isSecret
         }
         return Queue.take(lines)
       }).pipe(
@@ -89,11 +124,13 @@ const open: Open = (complete) =>
         Effect.ensuring(Effect.sync(() => {
           isPrompting = false
           isAnswer = false
+          if (shown.isMuted) stderr.write("\n")
+          shown.isMuted = false
         }))
       )
     return {
       next: (prompt) => typed(prompt, false),
-      ask: (question) => typed(question, true),
+      ask: (question, isSecret) => typed(question, true, isSecret),
       interrupted: Effect.async<void>((resume) => {
         const wake = () => {
           waiting.delete(wake)
@@ -111,5 +148,5 @@ const open: Open = (complete) =>
  * @internal
  */
 export class Terminal extends Context.Reference<Terminal>()("effect-mcp-runtime/cli/internal/replTerminal/Terminal", {
-  defaultValue: (): { readonly open: Open } => ({ open })
+  defaultValue: (): { readonly open: Open } => ({ open: over(process.stdin, process.stderr) })
 }) {}

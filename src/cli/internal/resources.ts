@@ -10,6 +10,7 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
+import * as NoServers from "./noServers.ts"
 import * as Offered from "./offered.ts"
 import { reasonOf } from "./toolFound.ts"
 
@@ -52,7 +53,7 @@ const entry = (uri: string, one: Resource | Template, columns: number): Readonly
 
 /** @internal */
 export const run: Command.Program["run"] = ({ args: [server], shared }) =>
-  Application.use(shared, Offered.choice(server, shared), ({ runtime }) =>
+  Application.use(shared, Offered.choice(server, shared), ({ discovery, runtime }) =>
     Effect.gen(function*() {
       const screen = yield* Screen.Screen
       const { resources, templates } = yield* Offered.asking(
@@ -78,7 +79,7 @@ export const run: Command.Program["run"] = ({ args: [server], shared }) =>
             .flatMap((one) => entry(one.uriTemplate, one, screen.columns))
         )
       }
-      if (servers.size === 0) yield* screen.note("No resources were found.")
+      if (servers.size === 0) yield* NoServers.or("No resources were found.", discovery)
       yield* Offered.notes(resources.missing)
       return ExitCode.ok
     }))

@@ -16,7 +16,11 @@ export const sharedOptions: ReadonlyArray<Command.Option> = [
   },
   { name: "config", value: "FILE", repeated: true, about: "Read this file, and no others." },
   { name: "server", value: "NAME", repeated: true, about: "Only this server." },
-  { name: "timeout", value: "DURATION", about: "How long to wait: 500ms, 30s, 2m." },
+  {
+    name: "timeout",
+    value: "DURATION",
+    about: "How long a server may take to start, and then to answer: 500ms, 30s, 2m."
+  },
   { name: "quiet", short: "q", about: "Say nothing but results and errors." },
   { name: "verbose", short: "v", about: "Tell on the standard error what happens." },
   { name: "no-color", about: "Write no colours, as NO_COLOR does." }

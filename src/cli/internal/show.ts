@@ -102,7 +102,7 @@ export const run: Command.Program["run"] = ({ args, shared }) => {
     (application) =>
       Effect.gen(function*() {
         const screen = yield* Screen.Screen
-        const found = yield* find(ref, application)
+        const found = yield* find(ref, application, shared)
         yield* shared.json ? screen.json(ToolShape, shapeOf(found)) : screen.out(...lines(found))
         return ExitCode.ok
       })

@@ -16,6 +16,7 @@ import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 import * as Following from "./following.ts"
 import * as Latency from "./latency.ts"
+import * as NoServers from "./noServers.ts"
 import * as Offered from "./offered.ts"
 import * as Shape from "./statusShape.ts"
 
@@ -42,11 +43,6 @@ const looks = 3
 
 const interval = Duration.seconds(5)
 
-const nothing = Effect.flatMap(
-  Screen.Screen,
-  (screen) => screen.note("There are no servers here.", "Name a file with --config, or other hosts with --import all.")
-)
-
 const once = (
   { runtime, settled }: Application.Application,
   { json }: Command.Shared,
@@ -54,10 +50,18 @@ const once = (
 ) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    yield* Offered.asking(Effect.zipRight(settled, Effect.repeatN(latency.measure, looks - 1)))
+    // whoever does not answer once is not waited for again
+    const look = Effect.zipRight(latency.measure, Effect.map(runtime.servers, (infos) => infos.map(({ name }) => name)))
+    yield* Offered.asking(Effect.zipRight(
+      settled,
+      Effect.repeat(look, {
+        times: looks - 1,
+        until: (names) => names.some((name) => latency.of(name).length > 0 && latency.of(name).at(-1) === undefined)
+      })
+    ))
     const servers = (yield* runtime.servers).map((info) => Shape.of(info, latency))
     if (json) yield* screen.json(Status, { servers })
-    else if (servers.length === 0) yield* nothing
+    else if (servers.length === 0) yield* NoServers.note
     else {
       yield* screen.out(...Shape.table(servers, yield* Clock.currentTimeMillis, screen.columns))
       for (const { error } of servers) if (error !== null) yield* screen.note(error.message)
@@ -111,6 +115,7 @@ const live = ({ runtime }: Application.Application, { every, time }: Watching, l
       Stream.as(runtime.status, undefined),
       Stream.tick(second),
       Stream.mapEffect(Stream.tick(every), () => latency.measure),
+      Stream.mapEffect(runtime.status, () => latency.greet),
       resized(screen)
     ], { concurrency: "unbounded" }).pipe(Following.until(time), Stream.runForEach(() => draw))
     return ExitCode.ok
@@ -144,7 +149,7 @@ const told = (
           yield* screen.out([`${Following.clock(at)} `, first ?? "", ...rest])
         }
       })
-    if ((yield* runtime.servers).length === 0) yield* nothing
+    if ((yield* runtime.servers).length === 0) yield* NoServers.note
     // an element of `status` may have waited until it is older than what was told last: it only says when to look
     yield* Stream.merge(
       Stream.as(runtime.status, undefined),
@@ -169,7 +174,8 @@ export const run: Command.Program["run"] = ({ isSet, shared, value }) =>
         Effect.scoped(Effect.gen(function*() {
           const screen = yield* Screen.Screen
           const heard = (yield* Latency.Heard).latency
-          const latency = heard ?? Latency.make(application.runtime)
+          const latency = heard ??
+            Latency.make(application.runtime, Duration.min(shared.timeout ?? Latency.patience, Latency.patience))
           if (!isWatching) return yield* once(application, shared, latency)
           if (heard === undefined) yield* Effect.forkScoped(latency.listen)
           return yield* screen.redraws && !shared.json

@@ -3,6 +3,7 @@
  *
  * @internal
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as McpError from "../../McpError.ts"
@@ -12,6 +13,7 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
+import * as NoServers from "./noServers.ts"
 import { format, identify, type Identity, spelled } from "./toolRef.ts"
 
 /** @internal */
@@ -75,13 +77,13 @@ export const reasonOf = ({ error, server, status }: ToolCatalog.Missing): McpErr
   return new McpError.ServerUnavailable({ server, why, detail: detail[why] })
 }
 
-/** @internal */
-export const tool = (
+const looked = (
   ref: string,
   { discovery, runtime }: Application.Application
 ): Effect.Effect<McpRuntime.RuntimeTool, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
+    yield* NoServers.refuse(discovery)
     const identity = identityOf(ref, discovery)
     screen.progress("connecting…")
     if (identity === undefined) {
@@ -109,3 +111,31 @@ export const tool = (
         return yield* new McpError.NotFound({ server: error.server, kind: "tool", name: error.name, suggestions })
       }))
   }).pipe(Effect.ensuring(Effect.map(Screen.Screen, (screen) => screen.progress(undefined))))
+
+/** An error that says more comes as late as this. */
+const grace = Duration.millis(100)
+
+/**
+ * The tool, within the time that the command has for a server: its list may be asked for more than once.
+ *
+ * @internal
+ */
+export const tool = (
+  ref: string,
+  application: Application.Application,
+  { timeout }: Command.Shared
+): Effect.Effect<McpRuntime.RuntimeTool, Command.Failure, Screen.Screen> => {
+  const found = looked(ref, application)
+  return timeout === undefined ? found : Effect.timeoutFail(found, {
+    duration: Duration.sum(timeout, grace),
+    onTimeout: () =>
+      new McpError.RequestTimeout({
+        server: identityOf(ref, application.discovery)?.server ??
+          application.discovery.servers.map(({ name }) => name).join(", "),
+        kind: "total",
+        operation: "tools/list",
+        limit: timeout,
+        outcome: "not-sent"
+      })
+  })
+}

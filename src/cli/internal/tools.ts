@@ -11,6 +11,7 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
+import * as NoServers from "./noServers.ts"
 import * as Table from "./table.ts"
 import { reasonOf, usable } from "./toolFound.ts"
 import { format } from "./toolRef.ts"
@@ -106,7 +107,7 @@ export const run: Command.Program["run"] = ({ args, shared, value }) =>
         for (const one of chosen) yield* usable(one, discovery)
         return { servers: names.length === 0 ? undefined : names, consent: true }
       }),
-    ({ runtime, settled }) =>
+    ({ discovery, runtime, settled }) =>
       Effect.gen(function*() {
         const screen = yield* Screen.Screen
         screen.progress("connecting…")
@@ -133,7 +134,7 @@ export const run: Command.Program["run"] = ({ args, shared, value }) =>
           firstLine(tool.description ?? tool.title ?? "")
         ])
         if (rows.length > 0) yield* screen.out(...Table.lines(["TOOL", "ABOUT"], rows, screen.columns))
-        else yield* screen.note("No tools were found.")
+        else yield* NoServers.or("No tools were found.", discovery)
         for (const one of listed.missing) yield* screen.note(`missing: ${reasonOf(one).message}`)
         for (const { server, tool, why } of withheld(listed)) {
           yield* screen.note(`withheld: ${format({ server, tool })} (${why})`)

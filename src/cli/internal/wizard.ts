@@ -135,9 +135,14 @@ const valueOf = (root: JsonRpc.JsonObject, field: Form.Field, { value }: Given) 
     ? Effect.succeed(value)
     : Effect.map(Form.read(root, field, value), Either.getOrElse((): JsonRpc.Json => value))
 
-const toolOf = (ref: string | undefined, application: Application.Application, columns: number) =>
+const toolOf = (
+  ref: string | undefined,
+  application: Application.Application,
+  shared: Command.Shared,
+  columns: number
+) =>
   Effect.gen(function*() {
-    if (ref !== undefined) return yield* find(ref, application)
+    if (ref !== undefined) return yield* find(ref, application, shared)
     const { missing, tools } = yield* Offered.asking(Effect.zipRight(application.settled, application.runtime.tools))
     yield* Offered.notes(missing)
     const servers = [...new Set(tools.map(({ server }) => server))]
@@ -177,7 +182,7 @@ export const run = (
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     const columns = yield* Effect.flatMap(Terminal.Terminal, (terminal) => terminal.columns)
-    const found = yield* toolOf(ref, application, columns)
+    const found = yield* toolOf(ref, application, shared, columns)
     const { description, inputSchema, name } = found.tool
     if (description !== undefined) yield* screen.err(...description.trim().split(/\r?\n/).slice(0, few))
     const fields = Form.fields(inputSchema)

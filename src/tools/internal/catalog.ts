@@ -353,8 +353,11 @@ export const make = (
       list,
       index,
       isKnown: (server) => {
-        const member = pool.member(server)
-        return member !== undefined && peek(member) !== undefined
+        const config = pool.config(server)
+        const known = config === undefined ? undefined : loadedOf(config)
+        const manifest = known?.tools.current()
+        // a snapshot that was not compared with what is pinned offers nothing yet
+        return manifest !== undefined && (manifest.source === "server" || known?.isLoaded() === true)
       },
       definition: (server, tool) => {
         const member = pool.member(server)

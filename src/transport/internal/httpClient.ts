@@ -1,7 +1,6 @@
 /** @internal */
 // @effect-diagnostics nodeBuiltinImport:off - this is the one module that makes HTTP requests, on node's own client
-import * as Http from "node:http"
-import * as Https from "node:https"
+import type * as Http from "node:http"
 import type { Socket } from "node:net"
 import * as McpError from "../../McpError.ts"
 import * as HttpErrors from "./httpErrors.ts"
@@ -50,13 +49,17 @@ export interface HttpClient {
   readonly destroy: () => void
 }
 
+// loaded with the first client: who reaches no server by HTTP does not wait for it
+const nodeHttp = () => process.getBuiltinModule("node:http")
+const nodeHttps = () => process.getBuiltinModule("node:https")
+
 const maxRedirects = 5
 const unhintedIdle = 4000
 const freshAfterStale = 32
 
 const agentFor = (secure: boolean, keepAlive: number) => {
   const options = { keepAlive: true, keepAliveMsecs: keepAlive, maxFreeSockets: 64 }
-  const agent = secure ? new Https.Agent(options) : new Http.Agent(options)
+  const agent = secure ? new (nodeHttps().Agent)(options) : new (nodeHttp().Agent)(options)
   let idle = Math.min(unhintedIdle, keepAlive)
   // Node's own version trusts a socket for ever where the server gives no hint, and then meets closed ones.
   const keep = (socket: Socket): boolean => {
@@ -87,7 +90,7 @@ const connecting = (socket: Socket | null): boolean =>
 export const make = (server: string, url: URL, keepAlive: number): HttpClient => {
   const secure = url.protocol === "https:"
   const { agent, hint } = agentFor(secure, keepAlive)
-  const request = secure ? Https.request : Http.request
+  const { request } = secure ? nodeHttps() : nodeHttp()
   const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname
   const port = url.port === "" ? (secure ? 443 : 80) : Number(url.port)
   const open = new Set<Exchange>()

@@ -2,7 +2,6 @@
 // @effect-diagnostics nodeBuiltinImport:off - decodes the bodies of node:http responses, which come as node streams
 import type { IncomingMessage } from "node:http"
 import type { Duplex, Readable } from "node:stream"
-import * as Zlib from "node:zlib"
 
 /**
  * How a body ended: whole; over the limit; cut off by the network; not decodable; in an unknown encoding.
@@ -11,15 +10,18 @@ import * as Zlib from "node:zlib"
  */
 export type End = "ended" | "oversize" | "cut" | "corrupt" | "encoding"
 
+// loaded with the first body that needs it
+const zlib = () => process.getBuiltinModule("node:zlib")
+
 const decoder = (encoding: string): Duplex | undefined => {
   switch (encoding.trim().toLowerCase()) {
     case "gzip":
     case "x-gzip":
-      return Zlib.createGunzip()
+      return zlib().createGunzip()
     case "deflate":
-      return Zlib.createInflate()
+      return zlib().createInflate()
     case "br":
-      return Zlib.createBrotliDecompress()
+      return zlib().createBrotliDecompress()
     default:
       return undefined
   }

@@ -157,18 +157,26 @@ const nameOf = (value: ConfigDocument.Value): string | undefined => {
   return typeof name === "string" && name !== "" ? name : undefined
 }
 
+/** Made when a file of the host is read: of most hosts there is none. */
+const once = <A extends object>(make: () => A): () => A => {
+  let made: A | undefined
+  return () => made ??= make()
+}
+
 /**
  * A dialect from a table.
  *
  * @internal
  */
 export const make = (table: Table.HostTable): Dialect.Dialect => {
-  const hosts = new Map(
-    [["", {}] as const, ...Object.entries(table.under ?? {})].map(([root, over]) =>
-      [root, hostsOf(table, over)] as const
+  const hosts = once(() =>
+    new Map(
+      [["", {}] as const, ...Object.entries(table.under ?? {})].map(([root, over]) =>
+        [root, hostsOf(table, over)] as const
+      )
     )
   )
-  const rules = rulesOf(table)
+  const rules = once(() => rulesOf(table))
   return {
     host: table.host,
     title: table.title,
@@ -176,22 +184,22 @@ export const make = (table: Table.HostTable): Dialect.Dialect => {
     shared: table.shared !== undefined && table.shared !== false,
     merge: table.merge ?? "whole",
     locations: table.locations,
-    decode: (root, context) => decode(table, hosts, rules, root, context)
+    decode: (root, context) => decode(table, hosts(), rules(), root, context)
   }
 }
 
 interface Hosts {
-  readonly keyed: Entry.Host
+  readonly keyed: () => Entry.Host
   /** Its entries have their names in them. */
-  readonly listed: Entry.Host
+  readonly listed: () => Entry.Host
 }
 
 const hostsOf = (table: Table.HostTable, over: Pick<Table.HostTable, "fields" | "variables">): Hosts => {
   const fields = { ...table.fields, ...over.fields }
   const own = { ...table, ...over }
   return {
-    keyed: Entry.host({ ...own, fields }),
-    listed: Entry.host({ ...own, fields: { ...fields, name: { is: "name" } } })
+    keyed: once(() => Entry.host({ ...own, fields })),
+    listed: once(() => Entry.host({ ...own, fields: { ...fields, name: { is: "name" } } }))
   }
 }
 
@@ -253,7 +261,7 @@ const decode = (
       }
       // the later of two counts, as it does for the keys of a table
       if (items.has(at.name)) issues.push({ kind: "duplicate-name", severity: "warning", at: at.name })
-      items.set(at.name, Entry.read(isNamed ? host.listed : host.keyed, at, raw, context, asked))
+      items.set(at.name, Entry.read(isNamed ? host.listed() : host.keyed(), at, raw, context, asked))
     }
     const beside = walk(root, way.slice(0, -1))
     if (table.inputs === undefined || !isTable(beside)) continue

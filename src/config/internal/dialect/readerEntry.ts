@@ -24,17 +24,25 @@ import { isList, isTable } from "./values.ts"
  */
 export interface Host {
   readonly table: Table.HostTable
-  readonly fields: ReadonlyMap<string, Table.Field>
-  readonly hints: Hints.Hints
+  readonly field: (key: string) => Table.Field | undefined
+  /** Made when the first key is not known. */
+  readonly hints: () => Hints.Hints
 }
+
+const common: ReadonlyMap<string, Table.Field> = new Map(Object.entries(Table.common))
 
 /** @internal */
 export const host = (table: Table.HostTable): Host => {
-  const fields: Table.Fields = table.closed === true ? { ...table.fields } : { ...Table.common, ...table.fields }
+  const isClosed = table.closed === true
+  const own: ReadonlyMap<string, Table.Field> = new Map(Object.entries(table.fields ?? {}))
+  let hints: Hints.Hints | undefined
   return {
     table,
-    fields: new Map(Object.entries(fields).filter(([, field]) => field.is !== "unknown")),
-    hints: Hints.make(fields)
+    field: (key) => {
+      const field = own.get(key) ?? (isClosed ? undefined : common.get(key))
+      return field?.is === "unknown" ? undefined : field
+    },
+    hints: () => hints ??= Hints.make(isClosed ? { ...table.fields } : { ...Table.common, ...table.fields })
   }
 }
 
@@ -139,9 +147,9 @@ const unused = (to: Values.Reading, uses: Uses.Uses, isStdio: boolean): void => 
 }
 
 /** The fields of a nested transport, as if they were not nested. */
-const flat = (to: Values.Reading, entry: ConfigDocument.Table, { fields }: Host): ConfigDocument.Table => {
+const flat = (to: Values.Reading, entry: ConfigDocument.Table, { field }: Host): ConfigDocument.Table => {
   for (const [key, value] of entry) {
-    if (fields.get(key)?.is !== "type" || !isTable(value)) continue
+    if (field(key)?.is !== "type" || !isTable(value)) continue
     if (to.table.nested !== true) to.reject("invalid-type", key)
     const outer = Array.from(entry).filter(([name]) => name !== key)
     return new Map([...outer, ...value])
@@ -182,7 +190,7 @@ export const read = (
   const written = flat(to, own.table.prepare?.(raw, to, context) ?? raw, own)
   if (
     own.table.patch === true && written.size > 0 &&
-    Array.from(written.keys()).every((key) => isSwitch(own.fields.get(key)))
+    Array.from(written.keys()).every((key) => isSwitch(own.field(key)))
   ) {
     const enabled = Parts.enabled(to, Uses.uses(to, written, own).known)
     const fault = to.fault()
@@ -203,14 +211,14 @@ const notAnObject: Values.Fault = { kind: "not-an-object", at: undefined, detail
 const maxHints = 8
 
 const hint = ({ hints }: Host, key: string): string | undefined => {
-  const meant = Hints.meant(hints, key)
+  const meant = Hints.meant(hints(), key)
   return meant === undefined ? undefined : `is ${meant} meant?`
 }
 
 /** What may be why an entry does not say the first thing of all. */
 const misspelt = (own: Host, unknown: ReadonlyArray<string>): string | undefined => {
   const few = unknown.slice(0, maxHints)
-  const key = few.find((key) => Hints.meant(own.hints, key) !== undefined) ?? few[0]
+  const key = few.find((key) => Hints.meant(own.hints(), key) !== undefined) ?? few[0]
   if (key === undefined) return undefined
   const meant = hint(own, key)
   const what = `the key ${Explain.shownKey(key)} is not known`

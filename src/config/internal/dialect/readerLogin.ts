@@ -5,12 +5,16 @@
  */
 import type * as ConfigDocument from "../../ConfigDocument.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
+import type * as Table from "./dialects/table.ts"
 import * as Checks from "./readerChecks.ts"
-import { all, type Uses, variableName } from "./readerUses.ts"
+import { all, some, type Uses, variableName } from "./readerUses.ts"
 import * as Values from "./readerValues.ts"
+
+const meanings: ReadonlyArray<Table.Meaning> = ["headers", "headerVariables", "bearer", "bearerVariable"]
 
 /** @internal */
 export const headers = (to: Values.Reading, from: Uses): ReadonlyMap<string, ConfigEntry.Template> | undefined => {
+  if (!some(from, meanings)) return undefined
   const headers = new Map<string, ConfigEntry.Template>()
   const spelled = new Map<string, string>()
   const set = (name: string, value: ConfigEntry.Template): void => {
@@ -149,6 +153,7 @@ const others: ReadonlySet<string> = new Set([
 
 /** @internal */
 export const oauth = (to: Values.Reading, from: Uses): false | ConfigEntry.OAuth | undefined => {
+  if (!from.has("oauth")) return undefined
   const found: OAuth = {}
   let isOff = false
   for (const { field, key, value } of all(to, from, "oauth")) {

@@ -8,14 +8,12 @@ import type * as Table from "./dialects/table.ts"
 import * as Checks from "./readerChecks.ts"
 import * as Login from "./readerLogin.ts"
 import * as Tools from "./readerTools.ts"
-import { all, one, say, type Use, type Uses, variableName } from "./readerUses.ts"
+import { all, one, say, some, type Use, type Uses, variableName } from "./readerUses.ts"
 import * as Values from "./readerValues.ts"
 import { isList, isTable } from "./values.ts"
 
-const optional = <K extends string, A>(key: K, value: A | undefined): { readonly [_ in K]?: A } => {
-  const empty: { readonly [_ in K]?: A } = {}
-  return value === undefined ? empty : { ...empty, [key]: value }
-}
+/** While it is made, field by field: by the thousand, putting small objects together takes several times as long. */
+type Made<Part> = { -readonly [Field in keyof Part]: Part[Field] }
 
 /**
  * Whether an entry is switched on: where it contradicts itself it is not.
@@ -32,10 +30,13 @@ export const enabled = (to: Values.Reading, from: Uses): boolean => {
   return isOn
 }
 
+const environments: ReadonlyArray<Table.Meaning> = ["env", "envNames", "envSecrets", "withoutEnv"]
+
 const environment = (
   to: Values.Reading,
   from: Uses
 ): ReadonlyMap<string, ConfigEntry.Template | null> | undefined => {
+  if (!some(from, environments)) return undefined
   const env = new Map<string, ConfigEntry.Template | null>()
   for (const { key, value } of all(to, from, "env")) {
     for (const [name, held] of Values.entries(to, value, key)) {
@@ -75,11 +76,13 @@ const environment = (
   return env.size === 0 ? undefined : env
 }
 
+type Started = Pick<
+  ConfigEntry.StdioEntry,
+  "transport" | "command" | "args" | "env" | "envFile" | "inheritEnv" | "cwd"
+>
+
 /** @internal */
-export const stdio = (
-  to: Values.Reading,
-  from: Uses
-): Pick<ConfigEntry.StdioEntry, "transport" | "command" | "args" | "env" | "envFile" | "inheritEnv" | "cwd"> => {
+export const stdio = (to: Values.Reading, from: Uses): Started => {
   const command = one(to, from, "command")
   const [program, ...first] = command === undefined ? [""] : words(to, command)
   const args = all(to, from, "args").flatMap(({ key, value }) =>
@@ -89,21 +92,20 @@ export const stdio = (
   const env = environment(to, from)
   const envFile = one(to, from, "envFile")
   const inherit = one(to, from, "inheritEnv")
-  return {
+  const made: Made<Started> = {
     transport: "stdio",
     command: program ?? "",
-    args: [...first, ...args],
-    ...optional("env", env),
-    ...optional("envFile", envFile && path(to, envFile, "envFile")),
-    ...optional("cwd", cwd && path(to, cwd, "cwd")),
-    ...optional(
-      "inheritEnv",
-      inherit &&
-        (isList(inherit.value)
-          ? Values.texts(to, inherit.value, inherit.key)
-          : Values.flag(to, inherit.value, inherit.key))
-    )
+    args: first.length === 0 ? args : [...first, ...args]
   }
+  if (env !== undefined) made.env = env
+  if (envFile !== undefined) made.envFile = path(to, envFile, "envFile")
+  if (cwd !== undefined) made.cwd = path(to, cwd, "cwd")
+  if (inherit !== undefined) {
+    made.inheritEnv = isList(inherit.value)
+      ? Values.texts(to, inherit.value, inherit.key)
+      : Values.flag(to, inherit.value, inherit.key)
+  }
+  return made
 }
 
 const argument = (to: Values.Reading, text: string, at: string): string => {
@@ -145,12 +147,10 @@ export const firstUrl = (to: Values.Reading, from: Uses): Use | undefined => {
   return found.toSorted((a, b) => rank(a) - rank(b))[0]
 }
 
+type Reached = Pick<ConfigEntry.RemoteEntry, "transport" | "url" | "headers" | "headersCommand" | "env" | "oauth">
+
 /** @internal */
-export const remote = (
-  to: Values.Reading,
-  from: Uses,
-  said: Exclude<Table.Transport, "stdio">
-): Pick<ConfigEntry.RemoteEntry, "transport" | "url" | "headers" | "headersCommand" | "env" | "oauth"> => {
+export const remote = (to: Values.Reading, from: Uses, said: Exclude<Table.Transport, "stdio">): Reached => {
   const use = firstUrl(to, from)
   let url = ""
   let transport: Table.Transport = said
@@ -171,14 +171,12 @@ export const remote = (
   const headersCommand = Login.headersCommand(to, from)
   const env = environment(to, from)
   const oauth = Login.oauth(to, from)
-  return {
-    transport: transport === "stdio" ? said : transport,
-    url,
-    ...optional("headers", headers),
-    ...optional("headersCommand", headersCommand),
-    ...optional("env", env),
-    ...optional("oauth", oauth)
-  }
+  const made: Made<Reached> = { transport: transport === "stdio" ? said : transport, url }
+  if (headers !== undefined) made.headers = headers
+  if (headersCommand !== undefined) made.headersCommand = headersCommand
+  if (env !== undefined) made.env = env
+  if (oauth !== undefined) made.oauth = oauth
+  return made
 }
 
 const protocols: ReadonlyMap<string, NonNullable<ConfigEntry.ConfigEntry["protocol"]>> = new Map([
@@ -189,40 +187,38 @@ const protocols: ReadonlyMap<string, NonNullable<ConfigEntry.ConfigEntry["protoc
   ["2026-07-28", "stateless"]
 ])
 
+type Common = Omit<ConfigEntry.RemoteEntry, "name" | "enabled" | "extra" | "transport" | "url">
+
 /**
  * What every transport has.
  *
  * @internal
  */
-export const common = (
-  to: Values.Reading,
-  from: Uses
-): Omit<ConfigEntry.RemoteEntry, "name" | "enabled" | "extra" | "transport" | "url"> => {
+export const common = (to: Values.Reading, from: Uses): Common => {
+  const made: Made<Common> = {}
   const timeouts = times(to, from)
   const tools = Tools.tools(to, from)
-  const flagged = (meaning: "required" | "lazy"): boolean | undefined => {
+  for (const meaning of ["required", "lazy"] as const) {
     const use = one(to, from, meaning)
-    return use && Values.flag(to, use.value, use.key)
+    if (use !== undefined) made[meaning] = Values.flag(to, use.value, use.key)
   }
-  const shown = (meaning: "title" | "description"): string | undefined => {
+  for (const meaning of ["title", "description"] as const) {
     const use = one(to, from, meaning)
-    return use && Values.scalar(to, use.value, use.key)
+    if (use !== undefined) made[meaning] = Values.scalar(to, use.value, use.key)
   }
   const protocol = one(to, from, "protocol")
   const era = protocol && protocols.get(Values.text(to, protocol.value, protocol.key))
   if (protocol !== undefined && era === undefined) to.fail("invalid-value", protocol.key)
-  return {
-    ...optional("required", flagged("required")),
-    ...optional("lazy", flagged("lazy")),
-    ...optional("title", shown("title")),
-    ...optional("description", shown("description")),
-    ...optional("protocol", era),
-    ...optional("timeouts", timeouts),
-    ...optional("tools", tools)
-  }
+  if (era !== undefined) made.protocol = era
+  if (timeouts !== undefined) made.timeouts = timeouts
+  if (tools !== undefined) made.tools = tools
+  return made
 }
 
+const waits: ReadonlyArray<Table.Meaning> = ["startupTimeout", "requestTimeout", "timeouts"]
+
 const times = (to: Values.Reading, from: Uses): ConfigEntry.ConfigEntry["timeouts"] => {
+  if (!some(from, waits)) return undefined
   let startupMs: number | undefined
   let requestMs: number | undefined
   // of two words for the same time the first that is one counts
@@ -242,7 +238,9 @@ const times = (to: Values.Reading, from: Uses): ConfigEntry.ConfigEntry["timeout
       if (request !== undefined) requestMs ??= Values.time(to, request, `${key}.request`, field)
     }
   }
-  return startupMs === undefined && requestMs === undefined
-    ? undefined
-    : { ...optional("startupMs", startupMs), ...optional("requestMs", requestMs) }
+  if (startupMs === undefined && requestMs === undefined) return undefined
+  return {
+    ...(startupMs === undefined ? undefined : { startupMs }),
+    ...(requestMs === undefined ? undefined : { requestMs })
+  }
 }

@@ -4,7 +4,8 @@
  * @internal
  */
 import type * as ConfigEntry from "../../ConfigEntry.ts"
-import { all, type Use, type Uses } from "./readerUses.ts"
+import type * as Table from "./dialects/table.ts"
+import { all, some, type Use, type Uses } from "./readerUses.ts"
 import * as Values from "./readerValues.ts"
 import { isTable } from "./values.ts"
 
@@ -49,8 +50,11 @@ const shapes: {
   }
 }
 
+const meanings: ReadonlyArray<Table.Meaning> = ["allow", "deny", "autoApprove", "trust", "tools", "approval"]
+
 /** @internal */
 export const tools = (to: Values.Reading, from: Uses): ConfigEntry.Tools | undefined => {
+  if (!some(from, meanings)) return undefined
   const found: Found = { allow: undefined, deny: [], autoApprove: [], approval: new Map() }
   for (const { key, value } of all(to, from, "allow")) restrict(found, Values.names(to, value, key))
   for (const { key, value } of all(to, from, "deny")) found.deny.push(...Values.names(to, value, key))

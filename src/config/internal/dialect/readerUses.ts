@@ -32,7 +32,7 @@ export type Uses = ReadonlyMap<Table.Meaning, ReadonlyArray<Use>>
 export const uses = (
   to: Values.Reading,
   written: ConfigDocument.Table,
-  own: { readonly fields: ReadonlyMap<string, Table.Field> }
+  own: { readonly field: (key: string) => Table.Field | undefined }
 ): {
   readonly known: Uses
   readonly extra: ConfigDocument.Table
@@ -42,7 +42,7 @@ export const uses = (
   const extra = new Map<string, ConfigDocument.Value>()
   const unknown: Array<string> = []
   for (const [key, value] of written) {
-    const field = own.fields.get(key)
+    const field = own.field(key)
     if (field === undefined && to.table.closed === true) to.fail("unknown-key", key)
     else if (field?.is === "refused") to.fail("unsupported-field", key)
     else if (field === undefined || field.is === "extra" || (field.mode === true && isOtherMode(value))) {
@@ -59,6 +59,8 @@ export const uses = (
   return { known, extra, unknown }
 }
 
+const none: ReadonlyArray<Use> = []
+
 /** @internal */
 export const say = (to: Values.Reading, { field, key }: Use): void => {
   if (field.deprecated === true) to.warn("deprecated", key, field.instead && `write ${field.instead}`)
@@ -71,7 +73,8 @@ export const say = (to: Values.Reading, { field, key }: Use): void => {
  * @internal
  */
 export const all = (to: Values.Reading, from: Uses, meaning: Table.Meaning): ReadonlyArray<Use> => {
-  const found = from.get(meaning) ?? []
+  const found = from.get(meaning)
+  if (found === undefined) return none
   for (const use of found) say(to, use)
   return found
 }
@@ -82,12 +85,21 @@ export const all = (to: Values.Reading, from: Uses, meaning: Table.Meaning): Rea
  * @internal
  */
 export const one = (to: Values.Reading, from: Uses, meaning: Table.Meaning): Use | undefined => {
-  const [first, ...others] = from.get(meaning) ?? []
-  if (first === undefined) return undefined
+  const found = from.get(meaning)
+  const first = found?.[0]
+  if (found === undefined || first === undefined) return undefined
   say(to, first)
-  for (const { key } of others) to.warn("unused-field", key)
+  for (let at = 1; at < found.length; at++) to.warn("unused-field", found[at]!.key)
   return first
 }
+
+/**
+ * Whether there is a key of one of these meanings, which most entries do not have.
+ *
+ * @internal
+ */
+export const some = (from: Uses, meanings: ReadonlyArray<Table.Meaning>): boolean =>
+  meanings.some((meaning) => from.has(meaning))
 
 /**
  * The name of a variable, as it can stand in a template.

@@ -43,10 +43,6 @@ export interface Around {
 const originOf = ({ provenance, sources }: Merge.Merged): Scope.Origin =>
   sources.find(({ origin }) => !Scope.rights(origin).start)?.origin ?? provenance.origin
 
-/** Where relative paths begin: at the workspace for what belongs to it, and else at the file. */
-const directoryOf = ({ path, scope }: Merge.Merged["provenance"], { root }: Place): string =>
-  path === undefined || scope === "project" || scope === "local" ? root : folderOf(path)
-
 /** The same for all servers of a file, and so made once. */
 const placesOf = (
   { path, scope }: Merge.Merged["provenance"],
@@ -69,6 +65,13 @@ const placesOf = (
   return made
 }
 
+/** Where relative paths begin: at the workspace for what belongs to it, and else at the file. */
+const directoryOf = (
+  { path, scope }: Merge.Merged["provenance"],
+  { configDir }: Expansion.Expansion["places"],
+  { root }: Place
+): string => path === undefined || scope === "project" || scope === "local" ? root : configDir ?? root
+
 const expansionOf = (
   merged: Merge.Merged,
   entry: ConfigEntry.ConfigEntry,
@@ -78,14 +81,20 @@ const expansionOf = (
   const { provenance } = merged
   const { inputs, place } = around
   const declared = inputs.get(provenance.path) ?? []
-  return {
+  const places = placesOf(provenance, around)
+  const expansion: Expansion.Expansion = {
     origin: originOf(merged),
     grants: [],
-    places: placesOf(provenance, around),
-    directory: directoryOf(provenance, place),
+    places,
+    directory: directoryOf(provenance, places, place),
     root: place.root,
-    fingerprint,
-    ...(entry.transport === "stdio" || entry.env === undefined ? undefined : { own: Server.secrets(entry.env) }),
+    fingerprint
+  }
+  const hasOwn = entry.transport !== "stdio" && entry.env !== undefined
+  if (!hasOwn && declared.length === 0) return expansion
+  return {
+    ...expansion,
+    ...(hasOwn ? { own: Server.secrets(entry.env) } : undefined),
     ...(declared.length === 0 ? undefined : { inputs: declared })
   }
 }

@@ -6,11 +6,13 @@
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
+import { sha256 } from "../../../internal/sha256.ts"
 import type * as ConfigDocument from "../../ConfigDocument.ts"
 import * as ConfigFile from "../../ConfigFile.ts"
 import type * as ConfigFiles from "../../ConfigFiles.ts"
 import type * as ConfigIssue from "../../ConfigIssue.ts"
 import * as Dialect from "../../Dialect.ts"
+import * as Document from "../documents/document.ts"
 import type { Source } from "./sources.ts"
 
 /** @internal */
@@ -47,6 +49,11 @@ interface Wanted {
 
 type Content = ConfigFiles.Content | ConfigFiles.Refused | undefined
 
+/** What was made of a file, and of which words in it. */
+interface Known extends Pick<Read, "document" | "decoded" | "issues"> {
+  readonly digest: string
+}
+
 /** How many files are read at the same time, and held until they are understood. */
 const together = 16
 
@@ -55,12 +62,13 @@ const keyOf = ({ dialect, pointer, scope }: Source, path: string): string =>
   [dialect.host, scope, ...(pointer ?? []), path].join("\0")
 
 /**
- * Remembers what was good, until the file is gone.
+ * Remembers what was good, until the file is gone. What is written there as it was is not understood anew: when one of
+ * dozens of files changes, all are looked at.
  *
  * @internal
  */
 export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
-  const good = new Map<string, Pick<Read, "document" | "decoded">>()
+  const good = new Map<string, Known>()
 
   const forget = (source: Source, path: string): undefined => {
     good.delete(keyOf(source, path))
@@ -73,7 +81,8 @@ export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
       const key = keyOf(source, path)
       const failed = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): Read => {
         const last = good.get(key)
-        return { source, path, ...(last ?? nothing), issues, failed: last === undefined, stale: last !== undefined }
+        const { decoded, document } = last ?? nothing
+        return { source, path, document, decoded, issues, failed: last === undefined, stale: last !== undefined }
       }
       const refused = (kind: ConfigIssue.FileFault, detail: string) =>
         failed([{
@@ -89,6 +98,12 @@ export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
       if (content._tag === "Refused") {
         return refused(content.kind, content.detail)
       }
+      const digest = sha256(content.bytes)
+      const before = good.get(key)
+      if (before?.digest === digest) {
+        const { decoded, document, issues } = before
+        return { source, path, document, decoded, issues, failed: false, stale: false }
+      }
       const { decoded, document, issues } = yield* ConfigFile.decode(content.bytes, {
         host: dialect,
         scope,
@@ -99,7 +114,7 @@ export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
         strict
       })
       if (issues.some(({ server, severity }) => severity === "error" && server === undefined)) return failed(issues)
-      good.set(key, { document, decoded })
+      good.set(key, { document, decoded, issues, digest })
       return { source, path, document, decoded, issues, failed: false, stale: false }
     })
 
@@ -126,6 +141,7 @@ export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
         const isWanted = ({ isNamed, path }: Source) => isNamed || present.has(path)
         for (const source of sources) if (!isWanted(source)) forget(source, source.path)
         const wanted = yield* expanded(sources.filter(isWanted))
+        for (const { source: { format } } of wanted) Document.anticipate(format)
         const reads = yield* Effect.forEach(Arr.chunksOf(wanted, together), (some) =>
           Effect.flatMap(
             files.readAll(some.map(({ path, source: { origin } }) => ({ path, origin, root }))),

@@ -14,6 +14,7 @@ import * as Interpolation from "../../Interpolation.ts"
 import * as Limits from "../../Limits.ts"
 import type * as Provenance from "../../Provenance.ts"
 import * as ServerConfig from "../../ServerConfig.ts"
+import * as Address from "../servers/address.ts"
 
 /** @internal */
 export interface Options {
@@ -54,9 +55,8 @@ const decoded = (part: string): string => {
 /** Credentials have no place in an address, which is shown and logged; as a header they are the same to the server. */
 const withoutUserinfo = (entry: ConfigEntry.RemoteEntry): Pick<ConfigEntry.RemoteEntry, "url" | "headers"> => {
   const { headers, url } = entry
-  if (url.includes("${") || !URL.canParse(url)) return { url, headers }
-  const address = new URL(url)
-  if (address.username === "" && address.password === "") return { url, headers }
+  const address = url.includes("${") ? undefined : Address.parsed(url)
+  if (address === undefined || (address.username === "" && address.password === "")) return { url, headers }
   const basic = Encoding.encodeBase64(`${decoded(address.username)}:${decoded(address.password)}`)
   address.username = ""
   address.password = ""
@@ -99,7 +99,9 @@ const launch = (fields: Record<string, unknown>, entry: ConfigEntry.StdioEntry, 
   put(fields, "command", entry.command)
   put(fields, "envFile", entry.envFile)
   put(fields, "cwd", folderOf(entry, found))
-  const unset = Array.from(env ?? []).flatMap(([name, text]) => text === null ? [name] : [])
+  if (env === undefined) return
+  const unset: Array<string> = []
+  for (const [name, text] of env) if (text === null) unset.push(name)
   if (unset.length > 0) put(fields, "withoutEnv", unset)
 }
 

@@ -131,14 +131,17 @@ export const make = (
       return isSame(before, discovery, difference) ? Option.none() : Option.some({ discovery, diff: difference })
     })
 
-    const changes: Service["changes"] = watched.changes.pipe(
-      // with the paths come those that a file of one of them has just turned on
-      Stream.flatMap(files.watch, { switch: true }),
-      Stream.debounce(options.debounce),
-      // a decision is not debounced: somebody waits for it
-      Stream.merge(trust.changes),
-      Stream.mapEffect(() => next),
-      Stream.filterMap((changed) => changed)
+    // most look once, and follow nothing
+    const changes: Service["changes"] = Stream.suspend(() =>
+      watched.changes.pipe(
+        // with the paths come those that a file of one of them has just turned on
+        Stream.flatMap(files.watch, { switch: true }),
+        Stream.debounce(options.debounce),
+        // a decision is not debounced: somebody waits for it
+        Stream.merge(trust.changes),
+        Stream.mapEffect(() => next),
+        Stream.filterMap((changed) => changed)
+      )
     )
 
     const discover = Effect.map(look, ({ discovery }) => discovery)

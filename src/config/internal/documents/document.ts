@@ -33,18 +33,40 @@ const unloadable: Parse = () => {
 }
 
 const loaded = new Map<ConfigDocument.Format, Parse>()
+const loading = new Map<ConfigDocument.Format, Promise<Parse>>()
+
+/** What could not be loaded is tried again the next time. */
+const load = async (format: "toml" | "yaml"): Promise<Parse> => {
+  try {
+    const { parse } = await imported[format]()
+    loaded.set(format, parse)
+    return parse
+  } catch {
+    return unloadable
+  } finally {
+    loading.delete(format)
+  }
+}
 
 const parserOf = (format: ConfigDocument.Format): Effect.Effect<Parse> => {
   if (format === "json" || format === "jsonc") return Effect.succeed(JsonDocument.parse)
   const known = loaded.get(format)
-  if (known !== undefined) return Effect.succeed(known)
-  return Effect.tryPromise(() => imported[format]()).pipe(
-    Effect.map(({ parse }) => {
-      loaded.set(format, parse)
-      return parse
-    }),
-    Effect.orElseSucceed(() => unloadable)
-  )
+  return known === undefined ? Effect.promise(() => begun(format)) : Effect.succeed(known)
+}
+
+const begun = (format: "toml" | "yaml"): Promise<Parse> => {
+  const known = loading.get(format) ?? load(format)
+  if (!loaded.has(format)) loading.set(format, known)
+  return known
+}
+
+/**
+ * Begins to load what a format needs, while files of it are still read.
+ *
+ * @internal
+ */
+export const anticipate = (format: ConfigDocument.Format): void => {
+  if (format !== "json" && format !== "jsonc" && !loaded.has(format)) void begun(format)
 }
 
 /** More than any configuration has, and no more than can be looked into at once. */
@@ -64,6 +86,8 @@ const checkVariables = (text: string): void => {
   }
 }
 
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
 const startsWith = (bytes: Uint8Array, ...first: ReadonlyArray<number>): boolean =>
   first.every((byte, at) => bytes[at] === byte)
 
@@ -73,7 +97,7 @@ const textOf = (bytes: Uint8Array): string => {
   }
   let text: string
   try {
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
+    text = utf8.decode(bytes)
   } catch {
     throw new DocumentFault("encoding", "this is no UTF-8")
   }

@@ -43,7 +43,7 @@ const all = (node: Node, found: Set<string>): void => {
   for (const child of node.children.values()) all(child, found)
 }
 
-const visit = async (node: Node, folder: string, join: Path.Path["join"], found: Set<string>): Promise<void> => {
+const visit = async (node: Node, folder: string, sep: string, found: Set<string>): Promise<void> => {
   if (folder.includes("*")) return all(node, found)
   for (const end of node.ends) found.add(end)
   // where there is one way only, going it is as cheap as looking for it
@@ -52,7 +52,7 @@ const visit = async (node: Node, folder: string, join: Path.Path["join"], found:
   await Promise.all(
     Array.from(node.children, ([name, child]) =>
       there === undefined || name.includes("*") || there.has(folded(name))
-        ? visit(child, join(folder, name), join, found)
+        ? visit(child, folder.endsWith(sep) ? folder + name : folder + sep + name, sep, found)
         : undefined)
   )
 }
@@ -79,7 +79,7 @@ export const make =
     }
     const look = async () => {
       const found = new Set<string>()
-      await Promise.all(Array.from(tops, ([root, node]) => visit(node, root, path.join, found)))
+      await Promise.all(Array.from(tops, ([root, node]) => visit(node, root, path.sep, found)))
       return found
     }
     return Effect.promise(look).pipe(

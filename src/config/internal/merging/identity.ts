@@ -2,6 +2,7 @@
  * @internal
  */
 import type * as ConfigEntry from "../../ConfigEntry.ts"
+import * as Address from "../servers/address.ts"
 
 /** Foreign names, so an order that no locale changes. */
 const byName = ([self]: readonly [string, unknown], [that]: readonly [string, unknown]): number =>
@@ -10,19 +11,26 @@ const byName = ([self]: readonly [string, unknown], [that]: readonly [string, un
 const sorted = (
   fields: ReadonlyMap<string, string | null> | undefined,
   name: (name: string) => string
-): ReadonlyArray<readonly [string, string | null]> =>
-  fields === undefined
-    ? []
-    : Array.from(fields, ([key, value]): readonly [string, string | null] => [name(key), value]).toSorted(byName)
+): ReadonlyArray<readonly [string, string | null]> => {
+  if (fields === undefined) return []
+  const found: Array<readonly [string, string | null]> = []
+  fields.forEach((value, key) => found.push([name(key), value]))
+  return found.length > 1 ? found.toSorted(byName) : found
+}
 
 /** An address can be written in many ways: with a dot at the end of the host, with a part behind # that is never sent. */
 const address = (url: ConfigEntry.Template): string => {
-  if (url.includes("${") || !URL.canParse(url)) return url
-  const parsed = new URL(url)
-  parsed.hash = ""
-  parsed.hostname = parsed.hostname.replace(/\.$/, "")
+  if (url.includes("${")) return url
+  const parsed = Address.parsed(url)
+  if (parsed === undefined) return url
+  // each change is another look at all of it
+  if (url.includes("#")) parsed.hash = ""
+  if (parsed.hostname.endsWith(".")) parsed.hostname = parsed.hostname.replace(/\.$/, "")
   return parsed.href
 }
+
+const asWritten = (name: string): string => name
+const inSmall = (name: string): string => name.toLowerCase()
 
 /**
  * What an entry starts or reaches, and as whom: equal texts for servers that differ in nothing but name and use.
@@ -32,12 +40,12 @@ const address = (url: ConfigEntry.Template): string => {
 export const identity = (entry: ConfigEntry.ConfigEntry): string =>
   JSON.stringify(
     entry.transport === "stdio"
-      ? [entry.transport, entry.command, entry.args, sorted(entry.env, (name) => name), entry.cwd, entry.envFile]
+      ? [entry.transport, entry.command, entry.args, sorted(entry.env, asWritten), entry.cwd, entry.envFile]
       : [
         entry.transport,
         address(entry.url),
-        sorted(entry.headers, (name) => name.toLowerCase()),
-        sorted(entry.env, (name) => name),
+        sorted(entry.headers, inSmall),
+        sorted(entry.env, asWritten),
         entry.headersCommand,
         entry.oauth === false ? false : entry.oauth?.clientId
       ]

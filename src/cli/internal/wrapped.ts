@@ -1,0 +1,18 @@
+import { width } from "./width.ts"
+
+/**
+ * A text in lines that are broken at spaces only, so that paths and commands stay whole.
+ *
+ * @internal
+ */
+export const wrapped = (text: string, columns: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  let line = ""
+  for (const word of text.split(" ")) {
+    if (line !== "" && width(line) + 1 + width(word) > columns) {
+      lines.push(line)
+      line = word
+    } else line = line === "" ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}

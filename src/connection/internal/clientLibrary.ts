@@ -1,0 +1,6 @@
+/**
+ * What is used of `@modelcontextprotocol/client`, so that a bundle has nothing else of it.
+ *
+ * @internal
+ */
+export { Client } from "@modelcontextprotocol/client"
