@@ -15,6 +15,7 @@ import * as ConfigFile from "../src/config/ConfigFile.ts"
 import * as Dialect from "../src/config/Dialect.ts"
 import * as ReconnectPolicy from "../src/resilience/ReconnectPolicy.ts"
 import { root, run, sources } from "./package/project.ts"
+import * as Built from "./support/built.ts"
 import { type Block, commands, documents, leadsSomewhere } from "./support/markdown.ts"
 
 const folder = fileURLToPath(root)
@@ -60,10 +61,7 @@ describe("the documents", () => {
   })
 
   it("have programs that compile against the declarations, and lists that are those of the sources", async () => {
-    const types = join(scratch, "types")
-    const emit = ["--emitDeclarationOnly", "--declarationMap", "false", "--noCheck", "--outDir", types]
-    // what the compiler finds to say of them is said elsewhere
-    await run("tsc", emit)
+    const types = await Built.modules()
     const config = join(scratch, "tsconfig.json")
     writeFileSync(
       config,
@@ -79,7 +77,7 @@ describe("the documents", () => {
           skipLibCheck: true,
           noEmit: true,
           types: ["node"],
-          paths: { "effect-mcp-runtime": ["./types/index.d.ts"], "effect-mcp-runtime/*": ["./types/*.d.ts"] }
+          paths: { "effect-mcp-runtime": [join(types, "index.d.ts")], "effect-mcp-runtime/*": [join(types, "*.d.ts")] }
         },
         include: ["programs"]
       })

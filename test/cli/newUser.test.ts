@@ -194,7 +194,7 @@ describe.skipIf(!hasTerminal)("on a terminal that the program itself is asked ab
   const shown = (line: string, variables: Readonly<Record<string, string>> = {}) => {
     const work = Workspace.make()
     try {
-      const command = `'${process.execPath}' '${Workspace.bin()}' ${line}`
+      const command = `'${process.execPath}' '${Workspace.bin}' ${line}`
       const env = { ...work.environment, TERM: "xterm", SHELL: "/bin/sh", ...variables }
       return spawnSync("script", ["-qec", command, "/dev/null"], { encoding: "utf8", env, cwd: work.folder }).stdout
     } finally {

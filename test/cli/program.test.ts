@@ -1,4 +1,4 @@
-import { afterEach, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { execFileSync } from "node:child_process"
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -9,10 +9,6 @@ const patient = { timeout: 30_000 }
 
 let work: Workspace.Workspace
 let servers: string
-
-beforeAll(() => {
-  Workspace.bin()
-}, 60_000)
 
 beforeEach(() => {
   work = Workspace.make()
@@ -235,7 +231,7 @@ describe("mcp-runtime", patient, () => {
         "-c",
         `exec "$0" "$1" ${args} --config "$2" <&-`,
         process.execPath,
-        Workspace.bin(),
+        Workspace.bin,
         servers
       ], {
         cwd: work.folder,

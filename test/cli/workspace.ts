@@ -1,50 +1,15 @@
 /** A folder for one test of the command line, with a home that nobody else has, and the program that is built there. */
-import { execFileSync, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { once } from "node:events"
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync
-} from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import * as Built from "../support/built.ts"
 
-const root = fileURLToPath(new URL("../../", import.meta.url))
+const program = await Built.program()
 
-/** Built anew only if a source has changed since; whoever comes first puts it in place for all. */
-const built = (): string => {
-  const sources = [join(root, "package-lock.json"), join(root, "scripts/bundle.mjs")].concat(
-    readdirSync(join(root, "src"), { recursive: true })
-      .map((file) => join(root, "src", String(file)))
-      .filter((file) => file.endsWith(".ts"))
-  )
-  const newest = Math.max(...sources.map((file) => Math.floor(statSync(file).mtimeMs)))
-  const parent = join(root, "build")
-  const folder = join(parent, `cli-${newest}-${sources.length}`)
-  if (existsSync(folder)) return folder
-  mkdirSync(parent, { recursive: true })
-  const mine = mkdtempSync(join(parent, "cli-new-"))
-  execFileSync(process.execPath, [join(root, "scripts/bundle.mjs"), mine], { cwd: root })
-  for (const old of readdirSync(parent).filter((name) => /^cli-\d+-\d+$/.test(name))) {
-    rmSync(join(parent, old), { recursive: true, force: true })
-  }
-  try {
-    renameSync(mine, folder)
-  } catch {
-    rmSync(mine, { recursive: true, force: true })
-  }
-  return folder
-}
-
-export const bin = (): string => join(built(), "mcp-runtime.cjs")
+export const bin = join(program, "mcp-runtime.cjs")
 
 export const slow = fileURLToPath(new URL("slow.mjs", import.meta.url))
 
@@ -91,9 +56,9 @@ export const make = (): Workspace => {
     (existsSync(journal) ? readFileSync(journal, "utf8") : "").split("\n").filter((line) => line !== "")
       .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
   // what is compiled is of use to all tests
-  const environment = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_CACHE_HOME: join(built(), "cache") }
+  const environment = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_CACHE_HOME: `${program}.cache` }
   const start: Workspace["start"] = (args, { input, leave, variables } = {}) => {
-    const child = spawn(process.execPath, [bin(), ...args], {
+    const child = spawn(process.execPath, [bin, ...args], {
       cwd: workspace,
       env: { ...environment, ...variables },
       stdio: ["pipe", "pipe", "pipe"],

@@ -1,8 +1,8 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import * as Compiled from "../support/compiled.ts"
+import * as Built from "../support/built.ts"
 import { eventually } from "../support/leaks.ts"
 import type * as Journal from "./journal.ts"
 import { alive, journalOfMine, program } from "./stdio.ts"
@@ -17,16 +17,15 @@ interface Ended {
 }
 
 describe("a host that ends without a close", () => {
-  let compiled: Compiled.Compiled | undefined
+  let modules: string
 
   beforeAll(async () => {
-    compiled = await Compiled.compile()
+    modules = await Built.modules()
   }, 60_000)
-  afterAll(() => compiled?.remove())
 
   const run = (mode: string, ending: "exit" | "crash" | "wait", journal: Journal.Journal) =>
     Effect.async<Ended>((resume) => {
-      const child = spawn(process.execPath, [host, compiled!.folder, program, mode, journal.file, ending], {
+      const child = spawn(process.execPath, [host, modules, program, mode, journal.file, ending], {
         stdio: ["ignore", "pipe", "pipe"]
       })
       let stdout = ""

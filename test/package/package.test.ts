@@ -19,6 +19,7 @@ import { join } from "node:path"
 import { json } from "node:stream/consumers"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import * as Built from "../support/built.ts"
 import { pidsWithArgument } from "../support/leaks.ts"
 import * as StandInDocker from "../support/standInDocker.ts"
 import { isInternal, root, run, sources } from "./project.ts"
@@ -70,13 +71,12 @@ beforeAll(async () => {
   const source = join(work, "source")
   consumer = join(work, "consumer")
   for (
-    const name of ["package.json", "tsconfig.json", "README.md", "LICENSE", "CHANGELOG.md", "src", "schema", "scripts"]
+    const name of ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "src", "schema"]
   ) {
     cpSync(join(folder, name), join(source, name), { recursive: true })
   }
-  symlinkSync(join(folder, "node_modules"), join(source, "node_modules"))
-  await succeed("tsc", [], source)
-  await succeed("node", ["scripts/bundle.mjs"], source)
+  cpSync(await Built.modules(), join(source, "dist"), { recursive: true })
+  cpSync(await Built.program(), join(source, "dist/bin"), { recursive: true })
   await succeed("npm", ["pack", "--ignore-scripts", "--pack-destination", work], source)
   tarball = join(work, readdirSync(work).find((name) => name.endsWith(".tgz"))!)
   files = (await succeed("tar", ["-tzf", tarball], work)).trim().split("\n").map((file) =>
@@ -326,7 +326,7 @@ describe("the command line", patient, () => {
   it("runs from the package alone, with nothing that it was built from", async () => {
     const alone = join(work, "alone")
     mkdirSync(alone)
-    await succeed("tar", ["-xzf", tarball, "-C", alone], work)
+    await succeed("tar", ["-xzf", tarball, "-C", alone, "package/package.json", "package/dist/bin"], work)
     const bin = join(alone, "package/dist/bin/mcp-runtime.cjs")
     const file = join(alone, "servers.json")
     const server = join(consumer, "node_modules/effect-mcp-runtime/dist/demo/DemoServer.js")

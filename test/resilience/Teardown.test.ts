@@ -1,4 +1,4 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Duration from "effect/Duration"
@@ -9,7 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Teardown from "../../src/resilience/Teardown.ts"
-import * as Compiled from "../support/compiled.ts"
+import * as Built from "../support/built.ts"
 import { contentOf, eventually, pidsWithArgument } from "../support/leaks.ts"
 
 const end: Teardown.ServerEnd = {
@@ -86,19 +86,18 @@ describe("Teardown", () => {
 describe("a host that ends without closing", () => {
   const host = fileURLToPath(new URL("../fixtures/process/host.mjs", import.meta.url))
   const script = fileURLToPath(new URL("../fixtures/process/server.mjs", import.meta.url))
-  let compiled: Compiled.Compiled | undefined
+  let modules: string
 
   beforeAll(async () => {
-    compiled = await Compiled.compile()
+    modules = await Built.modules()
   }, 60_000)
-  afterAll(() => compiled?.remove())
 
   /** Runs the host with a server that ends only by force, and waits for the end of both. */
   const run = (ending: string, signal?: NodeJS.Signals) =>
     Effect.gen(function*() {
       const journal = join(mkdtempSync(join(tmpdir(), "teardown-test-")), "journal")
       const marker = `--journal=${journal}`
-      const args = [host, compiled!.folder, script, ending, "--ignore-term", "--ignore-end", marker]
+      const args = [host, modules, script, ending, "--ignore-term", "--ignore-end", marker]
       const ended = yield* Effect.async<readonly [code: number | null, signal: string | null]>((resume) => {
         const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] })
         child.stdout.on("data", () => {

@@ -125,7 +125,6 @@ export const read = (
       }
     })
     const own = [...given, ...Sources.sources(place, enabled(always(), options))]
-    const first = yield* reader.read(own, place.root, options.strict)
 
     const unknown = (host: string, from: Read | undefined) => {
       const provider = from?.source.dialect.host ?? "code"
@@ -153,16 +152,22 @@ export const read = (
           locations: may ? dialect.locations : dialect.locations.filter(({ origin }) => origin === "workspace")
         }))
       })
-    const wanted = [
-      ...chosen(options.imports, undefined, true),
-      ...first.flatMap((one) => chosen(one.decoded.imports ?? [], one, Scope.rights(one.source.origin).start))
-    ]
-    const isPermitted = permitted(first)
-    if (wanted.length === 0) return { reads: first.filter(isPermitted), sources: own, issues }
     const known = new Set(own.map(({ path }) => path))
-    const foreign = Sources.sources(place, enabled(wanted, options))
-      .filter(({ path, scope }) => !known.has(path) || scope === "local")
-      .map((source) => weaker(source, own.length))
-    const second = yield* reader.read(foreign, place.root, options.strict)
-    return { reads: [...first, ...second].filter(isPermitted), sources: [...own, ...foreign], issues }
+    const foreign = (wanted: ReadonlyArray<Wanted>): ReadonlyArray<Sources.Source> =>
+      Sources.sources(place, enabled(wanted, options))
+        .filter(({ path, scope }) => !known.has(path) || scope === "local")
+        .map((source) => weaker(source, own.length))
+    // what code asks for is known at once, and read with our own
+    const asked = chosen(options.imports, undefined, true)
+    const atOnce = [...own, ...foreign(asked)]
+    const reads = yield* reader.read(atOnce, place.root, options.strict)
+    const ours = new Set(own)
+    const first = reads.filter(({ source }) => ours.has(source))
+    const isPermitted = permitted(first)
+    const also = first.flatMap((one) => chosen(one.decoded.imports ?? [], one, Scope.rights(one.source.origin).start))
+    if (also.length === 0) return { reads: reads.filter(isPermitted), sources: atOnce, issues }
+    // behind those that were asked for before, which come first here too
+    const late = foreign([...asked, ...also]).slice(atOnce.length - own.length)
+    const second = yield* reader.read(late, place.root, options.strict)
+    return { reads: [...reads, ...second].filter(isPermitted), sources: [...atOnce, ...late], issues }
   })

@@ -91,10 +91,14 @@ export const make = (
     const started = (name: string) => Object.hasOwn(atStart, name) ? atStart[name] : undefined
 
     const place: Effect.Effect<Place> = Effect.gen(function*() {
-      const directory = yield* files.realPath(path.resolve(options.directory ?? options.root ?? "."))
-      const root = options.root === undefined
+      const given = path.resolve(options.directory ?? options.root ?? ".")
+      const named = options.root === undefined ? undefined : path.resolve(options.root)
+      const directory = yield* files.realPath(given)
+      const root = named === undefined
         ? yield* workspace(directory)
-        : yield* files.realPath(path.resolve(options.root))
+        : named === given
+        ? directory
+        : yield* files.realPath(named)
       const home = path.resolve(options.home ?? homeOf(host))
       return {
         platform: host.platform,

@@ -86,13 +86,26 @@ const folders = (place: Place, word: string): ReadonlyArray<string> => {
   }
 }
 
+const inBraces = /\{(\w+)\}/
+
+const absolute = ({ home }: Place, path: string): string => path.startsWith("~") ? slashes(home) + path.slice(1) : path
+
 /** The paths of a pattern, nearest first. */
-const paths = (place: Place, pattern: string): ReadonlyArray<string> => {
-  const word = /\{(\w+)\}/.exec(pattern)
-  if (word === null) return [pattern.startsWith("~") ? slashes(place.home) + pattern.slice(1) : pattern]
-  return folders(place, word[1]!).flatMap((folder) =>
-    paths(place, pattern.slice(0, word.index) + slashes(folder) + pattern.slice(word.index + word[0].length))
-  )
+const paths = (
+  place: Place,
+  pattern: string,
+  known: Map<string, ReadonlyArray<string>>
+): ReadonlyArray<string> => {
+  const word = inBraces.exec(pattern)
+  if (word === null) return [absolute(place, pattern)]
+  const name = word[1]!
+  const found = known.get(name) ?? folders(place, name).map(slashes)
+  known.set(name, found)
+  const [before, after] = [pattern.slice(0, word.index), pattern.slice(word.index + word[0].length)]
+  // most have one word only
+  return after.includes("{")
+    ? found.flatMap((folder) => paths(place, before + folder + after, known))
+    : found.map((folder) => absolute(place, before + folder + after))
 }
 
 const list = (value: string | ReadonlyArray<string>): ReadonlyArray<string> =>
@@ -138,13 +151,14 @@ export const sources = (
 ): ReadonlyArray<Source> => {
   const found: Array<Source> = []
   const known = new Set<string>()
+  const words = new Map<string, ReadonlyArray<string>>()
   let rank = 0
   for (const { dialect, locations } of dialects) {
     for (const location of locations) {
       for (const pattern of patterns(place, location)) {
         // a file of the workspace is as far away as its folder, wherever in it somebody is
         const isOfRoot = pattern.includes("{root}") || location.pointer?.includes("{root}") === true
-        for (const [distance, path] of paths(place, pattern).entries()) {
+        for (const [distance, path] of paths(place, pattern, words).entries()) {
           const pointer = location.pointer?.map((part) => part.replace("{root}", () => place.root))
           const key = `${path}\0${location.scope}\0${pointer?.join("\0") ?? ""}`
           if (known.has(key)) continue

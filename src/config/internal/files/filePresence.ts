@@ -11,6 +11,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { readdir } from "node:fs/promises"
+import { wildcard } from "../../../internal/wildcard.ts"
 
 /** @internal */
 export interface Requirements {
@@ -38,20 +39,26 @@ const names = async (folder: string): Promise<ReadonlySet<string> | undefined> =
   }
 }
 
+const isPattern = (name: string): boolean => name.includes("*")
+
+const isAmong = (there: ReadonlySet<string>, name: string): boolean =>
+  isPattern(name) ? Array.from(there).some(wildcard(folded(name))) : there.has(folded(name))
+
 const all = (node: Node, found: Set<string>): void => {
   for (const end of node.ends) found.add(end)
   for (const child of node.children.values()) all(child, found)
 }
 
 const visit = async (node: Node, folder: string, sep: string, found: Set<string>): Promise<void> => {
-  if (folder.includes("*")) return all(node, found)
+  if (isPattern(folder)) return all(node, found)
   for (const end of node.ends) found.add(end)
   // where there is one way only, going it is as cheap as looking for it
-  const there = node.children.size < 2 ? undefined : await names(folder)
-  if (there === undefined && node.children.size > 1) return all(node, found)
+  const isOpen = node.children.size > 1 || Array.from(node.children.keys()).some(isPattern)
+  const there = isOpen ? await names(folder) : undefined
+  if (there === undefined && isOpen) return all(node, found)
   await Promise.all(
     Array.from(node.children, ([name, child]) =>
-      there === undefined || name.includes("*") || there.has(folded(name))
+      there === undefined || isAmong(there, name)
         ? visit(child, folder.endsWith(sep) ? folder + name : folder + sep + name, sep, found)
         : undefined)
   )

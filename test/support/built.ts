@@ -1,0 +1,101 @@
+/**
+ * What tests need built of the sources: made once, by whichever test comes first, and kept until a source changes.
+ */
+import { execFile } from "node:child_process"
+import { createHash } from "node:crypto"
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync
+} from "node:fs"
+import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+
+const root = fileURLToPath(new URL("../../", import.meta.url))
+
+// inside the project, so that modules find their dependencies
+const cache = join(root, "node_modules", ".cache", "effect-mcp-runtime")
+
+/** Longer than any run uses what it found. */
+const hour = 3_600_000
+
+/** Names a state of everything that goes into a build. */
+const fingerprint = (): string => {
+  const inputs = readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .concat(["package.json", "package-lock.json", "tsconfig.json"].map((name) => join(root, name)))
+    .concat(["bundle.mjs", "launcher.cjs"].map((name) => join(root, "scripts", name)))
+  const hash = createHash("sha256").update(process.version)
+  for (const file of inputs.toSorted()) hash.update(`\0${file}\0`).update(readFileSync(file))
+  return hash.digest("hex").slice(0, 16)
+}
+
+/** Whether nobody has come for it for long. */
+const isOld = (path: string): boolean => {
+  try {
+    return Date.now() - statSync(path).mtimeMs > hour
+  } catch {
+    return false
+  }
+}
+
+/** Lets go of what a process has begun that is gone. */
+const clear = (claim: string): void => {
+  try {
+    process.kill(Number(readFileSync(claim, "utf8")), 0)
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ESRCH") rmSync(claim, { force: true })
+  }
+}
+
+/** The folder of a build. Files run in several processes at once: one of them makes it, and the others wait. */
+const once = async (name: string, make: (folder: string) => Promise<unknown>): Promise<string> => {
+  mkdirSync(cache, { recursive: true })
+  const folder = join(cache, `${name}-${fingerprint()}`)
+  const claim = `${folder}.claim`
+  while (!existsSync(folder)) {
+    try {
+      writeFileSync(claim, String(process.pid), { flag: "wx" })
+    } catch {
+      clear(claim)
+      await setTimeout(20)
+      continue
+    }
+    const mine = mkdtempSync(join(cache, "new-"))
+    try {
+      await make(mine)
+      // the one before may have ended between the look and the claim
+      if (!existsSync(folder)) renameSync(mine, folder)
+    } finally {
+      rmSync(mine, { recursive: true, force: true })
+      rmSync(claim, { force: true })
+    }
+  }
+  utimesSync(folder, new Date(), new Date())
+  for (const path of readdirSync(cache).map((entry) => join(cache, entry)).filter(isOld)) {
+    rmSync(path, { recursive: true, force: true })
+  }
+  return folder
+}
+
+const node = (...args: ReadonlyArray<string>) => promisify(execFile)(process.execPath, args, { cwd: root })
+
+const compiler = join(root, "node_modules", "typescript", "bin", "tsc")
+
+/** The modules and declarations of `src`, as a build puts them into `dist`. Their types are checked elsewhere. */
+export const modules = (): Promise<string> =>
+  once("modules", (folder) => node(compiler, "--noCheck", "--outDir", folder))
+
+/** The command line, as a build puts it into `dist/bin`. */
+export const program = (): Promise<string> =>
+  once("program", (folder) => node(join(root, "scripts", "bundle.mjs"), folder))
