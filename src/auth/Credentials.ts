@@ -90,10 +90,9 @@ const isConfigured = (config: RemoteHeaders.RemoteServer): boolean =>
   config.oauth === false || config.bearerTokenEnvVar !== undefined ||
   Array.from(config.headers?.keys() ?? []).some((name) => name.toLowerCase() === "authorization")
 
-/** What the person, or whoever administers the machine, has said; a workspace says what its authors like. */
+/** What the person, or whoever administers the machine, has said; a workspace or a plugin says what its authors like. */
 const isOwnWord = ({ provenance }: RemoteHeaders.RemoteServer): boolean =>
-  provenance === undefined || provenance.scope === "user" || provenance.scope === "managed" ||
-  provenance.scope === "session"
+  provenance === undefined || (provenance.origin !== "workspace" && provenance.origin !== "plugin")
 
 /** How long what is being written down is waited for at the end. */
 const grace = Duration.seconds(2)

@@ -1,5 +1,6 @@
 import { assert, describe } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Redacted, type Scope } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Redacted, type Scope } from "effect"
+import * as Credentials from "../../src/auth/Credentials.ts"
 import * as TokenStore from "../../src/auth/TokenStore.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
@@ -459,6 +460,22 @@ describe("a token that is over", () => {
       assert.deepStrictEqual([there.grants("refresh_token").length, there.reused()], [1, 0])
     }))
 
+  test("is not lost when everything ends while it is renewed", {}, (run) =>
+    Effect.gen(function*() {
+      const { runtime, server: there } = run
+      yield* runtime.authorize(server)
+      yield* call(run)
+      there.expire()
+      yield* again(run, {}, (other) =>
+        Effect.gen(function*() {
+          yield* Effect.fork(call(other))
+          there.script.delay = new Promise((resolve) => setTimeout(resolve, 150))
+          yield* there.until(() => there.grants("refresh_token").length === 1)
+        }))
+      assert.strictEqual(yield* call(run), "done")
+      assert.deepStrictEqual([there.grants("refresh_token").length, there.reused()], [1, 0])
+    }))
+
   test("is renewed by one of two processes that share a store", {}, (run) =>
     Effect.gen(function*() {
       const { runtime, server: there } = run
@@ -660,6 +677,53 @@ describe("a token that is bound to a key", () => {
             assert.strictEqual((yield* Effect.flip(call(other)))._tag, "Unauthorized")
           }))
       })
+  )
+})
+
+describe("a server that nobody has agreed to", () => {
+  test(
+    "is asked for nothing, and nothing of its configuration is read",
+    { config: { blocked: "untrusted" } },
+    (run) =>
+      Effect.gen(function*() {
+        const { runtime, server: there } = run
+        for (const effect of [runtime.authorize(server), runtime.authorization(server), runtime.logout(server)]) {
+          const error = yield* Effect.flip<unknown, McpRuntime.LoginError, never>(effect)
+          assert.strictEqual(error._tag, "ServerUnavailable")
+        }
+        assert.deepStrictEqual(there.heard, [])
+      })
+  )
+})
+
+describe("what a workspace says", () => {
+  const grant = { _tag: "ClientCredentials", clientId: "us", secret: Redacted.make("of-the-application") } as const
+
+  Node.test(
+    "does not get what the application holds for a server of that name, and reaches nothing on this machine",
+    Effect.gen(function*() {
+      const there = yield* AuthServer.make
+      const person = AuthServer.person()
+      const context = yield* Layer.build(
+        Credentials.layer({ grants: { [server]: grant } }).pipe(
+          Layer.provide(AuthServer.replacing(person, yield* TokenStore.makeMemory, yield* McpEvent.make()))
+        )
+      )
+      const { authorize } = Context.get(context, Credentials.Credentials)
+      const base = there.config()
+      assert(base.transport === "streamable-http")
+      const of = (origin: "workspace" | "home"): ServerConfig.HttpServer => ({
+        ...base,
+        provenance: { provider: "native", scope: "project", origin, pointer: [] }
+      })
+      assert.deepStrictEqual(reasonOf(yield* Effect.flip(authorize(of("workspace")))), [
+        "AuthorizationFailed",
+        "blocked"
+      ])
+      assert.deepStrictEqual(there.heard, [])
+      yield* authorize(of("home"))
+      assert.deepStrictEqual(there.grants("client_credentials").length, 1)
+    })
   )
 })
 

@@ -50,6 +50,8 @@ export interface Script {
   dpop: { readonly nonce: string | undefined } | undefined
   /** A request without a token is answered, and only calls need one. */
   open: boolean
+  /** Where an MCP request is sent on to. */
+  redirect: string | undefined
   /** A challenge says what it was shown. */
   tells: boolean
   /** Waited for before a token is given. */
@@ -217,6 +219,7 @@ export const make: Effect.Effect<AuthServer, never, Scope.Scope> = Effect.gen(fu
 
   const mcp = (request: Heard): Answer | "hang" => {
     const ok = (result: unknown): Answer => ({ status: 200, body: { jsonrpc: "2.0", id: message?.id, result } })
+    if (script.redirect !== undefined) return { status: 307, body: {}, headers: { location: script.redirect } }
     const message = request.body === "" ? undefined : JSON.parse(request.body) as {
       readonly id?: number
       readonly method?: string
@@ -351,6 +354,7 @@ export const make: Effect.Effect<AuthServer, never, Scope.Scope> = Effect.gen(fu
     lifetime: 3600,
     dpop: undefined,
     open: false,
+    redirect: undefined,
     tells: false,
     delay: undefined
   }

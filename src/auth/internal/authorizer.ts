@@ -195,6 +195,7 @@ export const make = (options: Options): Authorizer => {
     current: kept.stored,
     rest: () => {
       shown = undefined
+      renewals = { than: undefined, flight: Flight.make(fork) }
       kept.rest()
     }
   }
