@@ -271,7 +271,7 @@ describe("a login by a person", () => {
 describe("a call that waits for a person", () => {
   test("is done when they have logged in, once for all that wait, and its time stands still meanwhile", {
     ...calls,
-    config: { requestTimeout: "300 millis" },
+    config: { requestTimeout: "300 millis", toolTimeout: "400 millis" },
     script: (script) => {
       script.open = true
     }
@@ -399,8 +399,12 @@ describe("a token that is over", () => {
       yield* Effect.sleep("600 millis")
       there.expire()
       const before = there.heard.length
-      yield* call(run)
-      assert.deepStrictEqual(there.heard.slice(before).map(({ path }) => path), ["/token", "/mcp"])
+      const answers = yield* Effect.all(Array.from({ length: 20 }, () => call(run)), { concurrency: "unbounded" })
+      assert.isTrue(answers.every((answer) => answer === "done"))
+      assert.deepStrictEqual(there.heard.slice(before).map(({ path }) => path), [
+        "/token",
+        ...answers.map(() => "/mcp")
+      ])
     }))
 
   test(
@@ -475,6 +479,24 @@ describe("a token that is over", () => {
       assert.strictEqual(yield* call(run), "done")
       assert.deepStrictEqual([there.grants("refresh_token").length, there.reused()], [1, 0])
     }))
+
+  Node.test(
+    "is not waited for longer than a call, or the end, where nobody answers",
+    Node.within(
+      "9 seconds",
+      run({ config: { requestTimeout: "300 millis" } }, (run) =>
+        Effect.gen(function*() {
+          const { runtime, server: there } = run
+          yield* runtime.authorize(server)
+          yield* call(run)
+          there.expire()
+          there.script.answers = ["hang"]
+          assert.strictEqual((yield* Effect.flip(call(run)))._tag, "RequestTimeout")
+          assert.strictEqual((yield* Effect.flip(call(run)))._tag, "RequestTimeout")
+          assert.strictEqual((yield* status(run))._tag, "LoggedIn")
+        })).pipe(Effect.scoped)
+    )
+  )
 
   test("is renewed by one of two processes that share a store", {}, (run) =>
     Effect.gen(function*() {

@@ -12,7 +12,7 @@ import * as OAuthSdk from "../../src/auth/internal/oauthSdk.ts"
 import * as Scopes from "../../src/auth/internal/scopes.ts"
 import * as Tokens from "../../src/auth/internal/tokens.ts"
 import * as TokenStore from "../../src/auth/TokenStore.ts"
-import * as McpError from "../../src/McpError.ts"
+import type * as McpError from "../../src/McpError.ts"
 
 describe("scopes", () => {
   const nobody = {

@@ -168,7 +168,7 @@ export const make = ({ fetch, isOwn, login, server, url }: Options, initial: Set
 }
 
 /**
- * What is kept of what was given.
+ * What is kept of what was given. A secret of the configuration stays there, where it may be changed.
  *
  * @internal
  */
@@ -180,7 +180,7 @@ export const recordOf = (
 ): LoginRecord.Login => ({
   version: 1,
   issuer: found.issuer,
-  client,
+  client: client.how === "given" ? { how: client.how, id: client.id } : client,
   tokens,
   ...(scope === undefined ? {} : { asked: scope }),
   ...(bound === undefined || tokens.type !== "DPoP" ? {} : { key: bound.key })

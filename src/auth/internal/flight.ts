@@ -16,7 +16,11 @@ export interface Flight<A, E> {
   readonly stop: (error: E) => void
 }
 
-/** Begins a fiber that outlives whoever asked for it. */
+/**
+ * Begins a fiber that outlives whoever asked for it.
+ *
+ * @internal
+ */
 export type Fork = (effect: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
 
 interface Run<A, E> {

@@ -23,6 +23,25 @@ export interface Options {
   readonly now: number
 }
 
+const givenBy = (configured: Authority.Settings["configured"]): LoginRecord.Client | undefined => {
+  if (configured?.clientId === undefined) return undefined
+  const { clientId: id, clientSecret: secret } = configured
+  return { how: "given", id, ...(secret === undefined ? {} : { secret }) }
+}
+
+/**
+ * Who a login was made for, with the secret that the configuration has for them now.
+ *
+ * @internal
+ */
+export const stillGiven = (
+  configured: Authority.Settings["configured"],
+  kept: LoginRecord.Client
+): LoginRecord.Client => {
+  const given = kept.how === "given" ? givenBy(configured) : undefined
+  return given?.id === kept.id ? given : kept
+}
+
 const text = /^[\u0020-\u007e]{1,4096}$/
 
 /** @internal */
@@ -34,10 +53,8 @@ export const clientFor = (
   scope: string | undefined
 ): Effect.Effect<LoginRecord.Client, McpError.AuthorizationFailed> => {
   const { configured, now } = options
-  if (configured?.clientId !== undefined) {
-    const secret = configured.clientSecret
-    return Effect.succeed({ how: "given", id: configured.clientId, ...(secret === undefined ? {} : { secret }) })
-  }
+  const given = givenBy(configured)
+  if (given !== undefined) return Effect.succeed(given)
   const document = configured?.clientMetadataUrl ?? options.clientMetadataUrl
   if (document !== undefined && metadata.client_id_metadata_document_supported === true) {
     return Effect.succeed({ how: "document", id: document })

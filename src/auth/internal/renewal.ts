@@ -13,6 +13,7 @@ import * as Authority from "./authority.ts"
 import * as Exchange from "./exchange.ts"
 import type * as KeptLogin from "./keptLogin.ts"
 import type * as LoginRecord from "./loginRecord.ts"
+import * as Registration from "./registration.ts"
 
 /** @internal */
 export interface Options {
@@ -73,8 +74,9 @@ export const make = ({ authority, kept, renewed, server }: Options): Renewal => 
       if (prepared.found.issuer !== login.issuer) return yield* forget(login)
       // What is sent may use the token up, so its answer is kept even if nobody waits for it any more. It does not take
       // long, because whatever is fetched has a limit.
+      const client = Registration.stillGiven(prepared.settings.configured, login.client)
       const next = yield* Effect.uninterruptible(Effect.either(Effect.tap(
-        Exchange.refresh(prepared.exchange, login.client, tokens, token),
+        Exchange.refresh(prepared.exchange, client, tokens, token),
         (given) => kept.replace(Authority.recordOf(prepared, login.client, given, login.asked))
       )))
       if (Either.isRight(next)) {
