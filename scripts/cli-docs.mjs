@@ -24,6 +24,7 @@ const shapes = {
   config: [["Found", "configFound", "Found"], ["Validated", "configValidate", "Validated"]],
   approve: [["Approvals", "approve", "Approvals"], ["ToolApproval", "approveTool", "ToolApproval"]],
   revoke: [["Agreed", "revoke", "Agreed"]],
+  auth: [["Logins", "authShape", "Logins"]],
   doctor: [["Report", "doctorReport", "Report"]],
   smoke: [["Promises", "smoke", "Smoke"]]
 }

@@ -12,6 +12,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import * as Credentials from "../auth/Credentials.ts"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as Limits from "../config/Limits.ts"
 import * as Trust from "../config/Trust.ts"
@@ -25,10 +26,12 @@ import type * as Command from "./Command.ts"
 import * as Asking from "./internal/asking.ts"
 import * as Eliciting from "./internal/eliciting.ts"
 import * as Failure from "./internal/failure.ts"
+import * as LoggingIn from "./internal/loggingIn.ts"
 import { narrowed } from "./internal/narrowed.ts"
 import * as NarrowedDiscovery from "./internal/narrowedDiscovery.ts"
 import { nearest } from "./internal/nearest.ts"
 import * as Place from "./internal/place.ts"
+import { resting } from "./internal/restingDiscovery.ts"
 import { wrapped } from "./internal/wrapped.ts"
 import * as Screen from "./Screen.ts"
 import { Usage } from "./Usage.ts"
@@ -55,6 +58,8 @@ export interface Found {
 export interface Application extends Found {
   readonly runtime: McpRuntime.McpRuntime["Type"]
   readonly pins: ToolPins.ToolPins["Type"]
+  /** Where logins are kept, in words for a person. */
+  readonly keptIn: Effect.Effect<string>
   /** Waits until every server is connected and listed, or has failed once; no longer than the timeout. */
   readonly settled: Effect.Effect<ReadonlyArray<McpRuntime.ServerInfo>>
   /** The time that servers were given when they were started, if any was said. */
@@ -88,6 +93,10 @@ export interface Choice {
   readonly answers?: boolean | undefined
   /** Whether changes of files are taken up while it runs (default: no). */
   readonly follow?: boolean | undefined
+  /** Whether none of them is connected to before something is asked of it (default: no). */
+  readonly rests?: boolean | undefined
+  /** Whether a login opens a browser of this machine (default: yes). */
+  readonly browser?: boolean | undefined
 }
 
 /**
@@ -305,18 +314,22 @@ const opened = <A, E, R>(
       // what was shown is what is started, unless somebody has just agreed to more
       if (choice.consent === true && names !== undefined && (yield* Asking.consent(trust, names))) yield* found.discover
       const turns = yield* Effect.makeSemaphore(1)
-      const asking = Asking.layer(screen, turns)
+      const person = Layer.merge(
+        Asking.layer(screen, turns),
+        LoggingIn.layer(screen, { browser: choice.browser !== false, timeout: shared.timeout })
+      )
+      const started = names === undefined ? found : NarrowedDiscovery.narrowed(found, names)
       const layer = NodeMcpRuntime.layerDiscovered({
         follow: choice.follow === true,
         logs: shared.verbose,
-        replace: choice.answers === true ? Layer.merge(asking, Eliciting.layer(screen, discovery, turns)) : asking
+        replace: choice.answers === true ? Layer.merge(person, Eliciting.layer(screen, discovery, turns)) : person
       }).pipe(
         Layer.provide(limits(shared)),
         Layer.provideMerge(Layer.succeedContext(
           Context.add(
             ground,
             ConfigDiscovery.ConfigDiscovery,
-            names === undefined ? found : NarrowedDiscovery.narrowed(found, names)
+            choice.rests === true ? resting(started) : started
           )
         ))
       )
@@ -329,6 +342,7 @@ const opened = <A, E, R>(
           near,
           runtime,
           pins: yield* ToolPins.ToolPins,
+          keptIn: (yield* Credentials.Credentials).where,
           settled: settling(runtime, shared),
           timeout: shared.timeout,
           renewed: Effect.map(current, (discovery) => ({ ...application, discovery }))

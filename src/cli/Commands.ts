@@ -5,6 +5,7 @@
  */
 import type * as Command from "./Command.ts"
 import * as Approve from "./commands/Approve.ts"
+import * as Auth from "./commands/Auth.ts"
 import * as Call from "./commands/Call.ts"
 import * as Config from "./commands/Config.ts"
 import * as Doctor from "./commands/Doctor.ts"
@@ -39,6 +40,7 @@ export const all: ReadonlyArray<Command.Command> = [
   Config.command,
   Approve.command,
   Revoke.command,
+  Auth.command,
   Doctor.command,
   Smoke.command,
   Repl.command

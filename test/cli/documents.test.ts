@@ -8,6 +8,7 @@ import { Schema, type SchemaAST as AST } from "effect"
 import * as Commands from "../../src/cli/Commands.ts"
 import { Approvals } from "../../src/cli/internal/approve.ts"
 import { ToolApproval } from "../../src/cli/internal/approveTool.ts"
+import { Logins } from "../../src/cli/internal/authShape.ts"
 import { Called } from "../../src/cli/internal/calling.ts"
 import { Found } from "../../src/cli/internal/configFound.ts"
 import { Validated } from "../../src/cli/internal/configValidate.ts"
@@ -42,6 +43,7 @@ const documents: Readonly<Record<string, Schema.Schema.AnyNoContext>> = {
   "approve": Approvals,
   "approve --tool": ToolApproval,
   "revoke": Agreed,
+  "auth": Logins,
   "doctor": Report,
   "smoke": Smoke,
   "whatever fails": Failed

@@ -72,6 +72,9 @@ describe("where nothing is configured", () => {
     ["approve a", 2, /there is no server "a"/],
     ["revoke", 0, /Nothing here was agreed to\./],
     ["revoke a", 2, /there is no server "a"/],
+    ["auth", 0, none],
+    ["auth status a", 2, none],
+    ["auth login a", 2, none],
     ["doctor", 0, none],
     ["repl", 0, /^/]
   ], undefined)
@@ -81,7 +84,7 @@ describe("where the file is broken", () => {
   const broken = /mcp-client\.json:1\b[^]*correct the syntax/
   const lines = [
     "list;tools;show a/b;call a/b;resources;read a://b;prompts;prompt a;status;status --watch;events",
-    "approve;approve a;revoke;revoke a;doctor;repl"
+    "approve;approve a;revoke;revoke a;auth;auth login a;doctor;repl"
   ].join(";").split(";")
   each([...lines.map((line): Said => [line, 3, broken]), ["config", 0, broken]], "{\"mcpServers\": {")
 })
@@ -107,6 +110,8 @@ describe("where the server is dead", () => {
     ["approve dead", 0, /dead: nobody has to agree to it/],
     ["revoke", 0, /Nothing here was agreed to\./],
     ["revoke dead", 0, /dead/],
+    ["auth", 0, /No server here is a remote one/],
+    ["auth login dead", 2, /"dead" runs on this machine/],
     ["doctor", 4, /^ {2}fault +command not found on PATH/m],
     ["repl", 0, /^/]
   ], { mcpServers: { dead: { command: "no-such" } } })

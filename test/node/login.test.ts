@@ -286,7 +286,7 @@ describe("a login at an authorization server", () => {
       Effect.gen(function*() {
         yield* runtime.authorize("notes")
         yield* call(runtime)
-        yield* Effect.exit(runtime.logout("notes"))
+        yield* runtime.logout("notes")
         assert.deepStrictEqual(place.files(), [])
         assert.deepStrictEqual(yield* runtime.authorization("notes"), { _tag: "LoggedOut" })
         yield* needsLogin(call(runtime))

@@ -46,11 +46,20 @@ const unavailable: Record<McpError.ServerUnavailable["why"], (server: string) =>
   storm: () => "It was lost and reached again too often: see what it says with --verbose."
 }
 
+/** @internal */
+export const logIn = (server: string): string => `Log in with \`mcp-runtime auth login ${shellWord(server)}\`.`
+
+/** Where another try does not help, or not yet. */
+const unauthorized: { readonly [R in McpError.AuthorizationFailed["reason"]]?: string } = {
+  blocked: "An address that the server names is a private one, or without https: tell whoever runs it.",
+  metadata: "Tell whoever runs the server, or write what it does not say into `oauth` of its configuration.",
+  registration: "Have this client registered there, and write `oauth.clientId` into its configuration.",
+  store: "Check the keyring, or who may write to the folder for the state of programs.",
+  unreachable: "The authorization server did not answer: try again later."
+}
+
 const table: Table = {
-  AuthorizationFailed: ({ reason, server }) =>
-    reason === "unreachable"
-      ? "The authorization server did not answer: try again later."
-      : `Sign in with \`mcp-runtime auth login ${shellWord(server)}\`.`,
+  AuthorizationFailed: ({ reason, server }) => unauthorized[reason] ?? logIn(server),
   Cancelled: sent,
   CapabilityMissing: asIs,
   CircuitOpen: ({ retryAfter }) => after(retryAfter),
@@ -59,7 +68,7 @@ const table: Table = {
   ConnectTimeout: () => "See what it says with --verbose; give it longer with --timeout.",
   ConnectionLost: sent,
   DockerUnavailable: asIs,
-  Forbidden: () => "Check which rights the credentials in its configuration have.",
+  Forbidden: ({ server }) => `Check which rights its credentials have. ${logIn(server)}`,
   HttpStatus: sent,
   InitializeRejected: () => "Check that it is an MCP server, and what it wants from its configuration.",
   InputRoundsExceeded: () => "Give in the arguments what it asks for.",
@@ -98,7 +107,7 @@ const table: Table = {
   ToolQuarantined: () => "Look at what it is now with `mcp-runtime show`, and agree with `mcp-runtime approve`.",
   TrustNotKept: () =>
     "Check who may write to the folder for the state of programs ($XDG_STATE_HOME or ~/.local/state).",
-  Unauthorized: () => "Put credentials into its configuration (headers), or sign in with `mcp-runtime auth login`.",
+  Unauthorized: ({ server }) => `${logIn(server)} If it has credentials in its configuration, correct those.`,
   Unavailable: ({ retryAfter }) => after(retryAfter),
   UnexpectedContentType: () => "Check the address in its configuration: something else answers there.",
   UnsupportedProtocolVersion: () => "Update the server.",

@@ -11,6 +11,7 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
+import * as Advice from "./advice.ts"
 import * as NoServers from "./noServers.ts"
 import { State, stateOf, styleOf } from "./serverState.ts"
 import * as Table from "./table.ts"
@@ -103,6 +104,7 @@ export const run: Command.Program["run"] = ({ shared }) =>
       } else {
         yield* screen.out(...Table.narrowed(header, rows(servers, found, near), screen.columns))
         for (const { error } of servers) if (error !== null) yield* screen.note(error.message)
+        for (const { name, state } of servers) if (state === "needs-auth") yield* screen.note(Advice.logIn(name))
         const waiting = servers.filter(({ why }) => why === "untrusted").length
         if (waiting > 0) yield* screen.note(`${waiting} not started: agree to them with mcp-runtime approve.`)
       }

@@ -12,6 +12,7 @@ import type * as ToolCatalog from "../../tools/ToolCatalog.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as Screen from "../Screen.ts"
+import * as Advice from "./advice.ts"
 import { reasonOf, usable } from "./toolFound.ts"
 
 /**
@@ -34,10 +35,11 @@ export const missing = (all: ReadonlyArray<ToolCatalog.Missing>): typeof Missing
 
 /** @internal */
 export const notes = (all: ReadonlyArray<ToolCatalog.Missing>) =>
-  Effect.flatMap(
-    Screen.Screen,
-    (screen) => screen.note(...all.map((one) => `missing: ${reasonOf(one).message}`))
-  )
+  Effect.flatMap(Screen.Screen, (screen) =>
+    screen.note(...all.flatMap((one) => {
+      const { _tag, message } = reasonOf(one)
+      return [`missing: ${message}`, ...(_tag === "Unauthorized" ? [Advice.logIn(one.server)] : [])]
+    })))
 
 /**
  * That something is not there is known only of those who were asked: fails with the reason why the one server that is

@@ -14,6 +14,7 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
+import * as Advice from "./advice.ts"
 import * as Following from "./following.ts"
 import * as Latency from "./latency.ts"
 import * as NoServers from "./noServers.ts"
@@ -65,6 +66,7 @@ const once = (
     else {
       yield* screen.out(...Shape.table(servers, yield* Clock.currentTimeMillis, screen.columns))
       for (const { error } of servers) if (error !== null) yield* screen.note(error.message)
+      for (const { name, state } of servers) if (state === "needs-auth") yield* screen.note(Advice.logIn(name))
     }
     return ExitCode.ok
   })

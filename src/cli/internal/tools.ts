@@ -12,6 +12,7 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import * as NoServers from "./noServers.ts"
+import * as Offered from "./offered.ts"
 import * as Table from "./table.ts"
 import { reasonOf, usable } from "./toolFound.ts"
 import { format } from "./toolRef.ts"
@@ -135,7 +136,7 @@ export const run: Command.Program["run"] = ({ args, shared, value }) =>
         ])
         if (rows.length > 0) yield* screen.out(...Table.lines(["TOOL", "ABOUT"], rows, screen.columns))
         else yield* NoServers.or("No tools were found.", discovery)
-        for (const one of listed.missing) yield* screen.note(`missing: ${reasonOf(one).message}`)
+        yield* Offered.notes(listed.missing)
         for (const { server, tool, why } of withheld(listed)) {
           yield* screen.note(`withheld: ${format({ server, tool })} (${why})`)
         }

@@ -1,0 +1,159 @@
+/**
+ * What `mcp-runtime auth` does.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import * as Application from "../Application.ts"
+import type * as Command from "../Command.ts"
+import * as ExitCode from "../ExitCode.ts"
+import * as Screen from "../Screen.ts"
+import { Usage } from "../Usage.ts"
+import * as Advice from "./advice.ts"
+import * as Shape from "./authShape.ts"
+import { nearest, suggestion } from "./nearest.ts"
+import * as NoServers from "./noServers.ts"
+import { usable } from "./toolFound.ts"
+
+const isRemote = ({ config, entry }: ConfigDiscovery.Found): boolean => {
+  const transport = config?.transport ?? entry?.transport
+  return transport !== undefined && transport !== "stdio" && transport !== "docker"
+}
+
+const remote = (server: string, discovery: ConfigDiscovery.Discovery) =>
+  Effect.gen(function*() {
+    yield* NoServers.refuse(discovery)
+    const [found] = yield* Application.named([server], discovery)
+    if (found !== undefined && isRemote(found)) return found
+    return yield* new Usage({
+      detail: `"${server}" runs on this machine: nobody logs in to it.`,
+      next: "See where somebody can with mcp-runtime auth status."
+    })
+  })
+
+/** One server that may be started, and is not before something is asked of it. */
+const one =
+  (server: string, browser: boolean) =>
+  (discovery: ConfigDiscovery.Discovery): Effect.Effect<Application.Choice, Command.Failure> =>
+    Effect.gen(function*() {
+      yield* usable(yield* remote(server, discovery), discovery)
+      return { servers: [server], consent: true, rests: true, browser }
+    })
+
+const report = ({ keptIn }: Application.Application, servers: ReadonlyArray<Shape.Login>) =>
+  Effect.flatMap(
+    Effect.all([Screen.Screen, keptIn]),
+    ([screen, keptIn]) => screen.json(Shape.Logins, { keptIn, servers })
+  )
+
+const login = (server: string, { isSet, shared }: Command.Invocation) =>
+  Application.use(shared, one(server, !isSet("no-browser")), (application) =>
+    Effect.gen(function*() {
+      const screen = yield* Screen.Screen
+      const { keptIn, runtime } = application
+      if ((yield* runtime.authorization(server))._tag === "Configured") {
+        return yield* new Usage({
+          detail: `The configuration of "${server}" says what it is shown, so nobody logs in to it.`,
+          next: "Take its credentials, or oauth: false, out of it first."
+        })
+      }
+      yield* runtime.authorize(server)
+      const now = Shape.of(server, yield* runtime.authorization(server))
+      if (shared.json) yield* report(application, [now])
+      else {
+        yield* screen.out(
+          [{ text: "logged in", style: "good" }, ` to ${server} at ${now.issuer ?? "?"}`],
+          ...(now.scopes.length === 0 ? [] : [`  with the rights ${now.scopes.join(" ")}`])
+        )
+        yield* screen.note(`The login is kept in ${yield* keptIn}.`)
+      }
+      return ExitCode.ok
+    }))
+
+const logout = (server: string, { shared }: Command.Invocation) =>
+  Application.use(shared, one(server, false), (application) =>
+    Effect.gen(function*() {
+      const screen = yield* Screen.Screen
+      const { runtime } = application
+      const before = yield* runtime.authorization(server)
+      if (before._tag === "LoggedIn") yield* runtime.logout(server)
+      if (shared.json) yield* report(application, [Shape.of(server, yield* runtime.authorization(server))])
+      else if (before._tag === "LoggedIn") yield* screen.out([{ text: "logged out", style: "good" }, ` of ${server}`])
+      else yield* screen.note(`${server}: nobody was logged in.`)
+      return ExitCode.ok
+    }))
+
+const statusOf = ({ runtime }: Application.Application, { name, state }: ConfigDiscovery.Found) => {
+  switch (state._tag) {
+    case "Ready":
+      return Effect.match(runtime.authorization(name), {
+        onFailure: (error) => Shape.without(name, "unknown", error),
+        onSuccess: (status) => Shape.of(name, status)
+      })
+    case "Disabled":
+      return Effect.succeed(Shape.without(name, "disabled"))
+    case "Invalid":
+      return Effect.succeed(Shape.without(name, "invalid"))
+    case "Denied":
+    case "Untrusted":
+      return Effect.succeed(Shape.without(name, "blocked"))
+  }
+}
+
+const status = (server: string | undefined, { shared }: Command.Invocation) => {
+  const chosen = (
+    discovery: ConfigDiscovery.Discovery
+  ): Effect.Effect<ReadonlyArray<ConfigDiscovery.Found>, Command.Failure> =>
+    server === undefined
+      ? Effect.map(Application.named(shared.servers, discovery), (named) =>
+        (named.length === 0 ? discovery.servers : named).filter(isRemote))
+      : Effect.map(remote(server, discovery), (found) => [found])
+  return Application.use(
+    shared,
+    (discovery) => Effect.map(chosen(discovery), (found) => ({ servers: found.map(({ name }) => name), rests: true })),
+    (application) =>
+      Effect.gen(function*() {
+        const screen = yield* Screen.Screen
+        const found = yield* chosen(application.discovery)
+        const logins = yield* Effect.forEach(found, (one) => statusOf(application, one))
+        if (shared.json) yield* report(application, logins)
+        else if (application.discovery.servers.length === 0) yield* NoServers.note
+        else if (logins.length === 0) yield* screen.note("No server here is a remote one: nobody logs in to any.")
+        else {
+          yield* screen.out(...Shape.table(logins, screen.columns))
+          for (const { error } of logins) if (error !== null) yield* screen.note(error.message)
+          yield* screen.note(`Logins are kept in ${yield* application.keptIn}.`)
+        }
+        const isMissing = server !== undefined && logins.some(({ state }) => state === "logged-out")
+        if (isMissing) yield* screen.note(Advice.logIn(server))
+        return isMissing ? ExitCode.permission : ExitCode.ok
+      })
+  )
+}
+
+const actions = ["login", "logout", "status"]
+
+const wrong = (detail: string, next: string | undefined) => Effect.fail(new Usage({ detail, next }))
+
+const unnamed = (action: string) =>
+  wrong(
+    "The server is not named.",
+    `Write mcp-runtime auth ${action} SERVER; mcp-runtime auth status shows which there are.`
+  )
+
+/** @internal */
+export const run: Command.Program["run"] = (invocation) => {
+  const [action, server] = invocation.args
+  switch (action) {
+    case "login":
+      return server === undefined ? unnamed(action) : login(server, invocation)
+    case "logout":
+      return server === undefined ? unnamed(action) : logout(server, invocation)
+    case undefined:
+    case "status":
+      return status(server, invocation)
+    default:
+      return wrong(`There is nothing called "${action}" to do.`, suggestion(nearest(action, actions)))
+  }
+}

@@ -1,0 +1,171 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, Fiber, Schema } from "effect"
+import { afterAll, beforeAll } from "vitest"
+import * as Auth from "../../src/cli/commands/Auth.ts"
+import * as Call from "../../src/cli/commands/Call.ts"
+import * as List from "../../src/cli/commands/List.ts"
+import * as Tools from "../../src/cli/commands/Tools.ts"
+import { Logins } from "../../src/cli/internal/authShape.ts"
+import * as KeyringModule from "../../src/node/internal/keyringModule.ts"
+import { visit } from "../fixtures/oidc/person.mjs"
+import * as Oidc from "../fixtures/oidc/server.mjs"
+import { eventually } from "../support/leaks.ts"
+import { own, type Place, place, run as runAny, type Typing } from "./inProcess.ts"
+
+let desk: Oidc.Desk
+
+beforeAll(async () => {
+  desk = await Oidc.start()
+})
+
+afterAll(() => desk.close())
+
+const commands = [Auth.command, Call.command, List.command, Tools.command]
+
+/** No keyring of whoever runs the tests. */
+const run = (at: Place, argv: ReadonlyArray<string>, typing: Typing = {}) =>
+  Effect.provideService(
+    runAny(at, argv, { ...typing, commands }),
+    KeyringModule.KeyringLoader,
+    Effect.fail(new Cause.UnknownException("none"))
+  )
+
+const shown = /^ {2}(http:\S+)$/m
+
+/** Whoever reads what is shown, and opens the address elsewhere. */
+const reading = () => {
+  let text = ""
+  let isOpened = false
+  return (more: string) => {
+    text += more
+    const url = shown.exec(text)?.[1]
+    if (url === undefined || isOpened) return
+    isOpened = true
+    void visit(url)
+  }
+}
+
+const decode = (text: string) => Schema.decodeUnknownSync(Schema.parseJson(Logins), { onExcessProperty: "error" })(text)
+
+/** The server of the desk, one with credentials of its own, and one that nobody logs in to. */
+const configured = Effect.tap(place, (at) =>
+  Effect.sync(() => {
+    desk.clear()
+    desk.settings.agrees = true
+    at.write(own, {
+      mcpServers: {
+        notes: { type: "http", url: desk.url },
+        shown: { type: "http", url: `${desk.url}/shown`, headers: { Authorization: "Bearer of-its-own" } },
+        files: { command: "files" }
+      }
+    })
+  }))
+
+const test = (name: string, body: (at: Place) => Effect.Effect<unknown, unknown>) =>
+  it.live(name, () => Effect.scoped(Effect.flatMap(configured, body)))
+
+const states = (out: string) => decode(out).servers.map(({ server, state }) => [server, state])
+
+describe("auth", () => {
+  test("logs in, says so, uses it, and forgets it", (at) =>
+    Effect.gen(function*() {
+      const before = yield* run(at, ["auth", "--json"])
+      assert.strictEqual(before.code, 0)
+      assert.deepStrictEqual(states(before.out), [["notes", "logged-out"], ["shown", "configured"]])
+      assert.include(decode(before.out).keptIn, at.home)
+      const named = yield* run(at, ["auth", "status", "notes"])
+      assert.strictEqual(named.code, 5)
+      assert.include(named.err, "Log in with `mcp-runtime auth login notes`.")
+      // nobody was asked for that
+      assert.deepStrictEqual(desk.journal.refusals, [])
+
+      const login = yield* run(at, ["auth", "login", "notes"], { onWrite: reading(), columns: 80 })
+      assert.strictEqual(login.code, 0, login.err)
+      assert.strictEqual(login.out, `logged in to notes at ${desk.issuer}\n  with the rights notes:read\n`)
+      assert.match(login.err, /^Log in to notes here:\n {2}http:\S+\nThe login is kept in files in .*\.\n$/)
+
+      const after = yield* run(at, ["auth", "status", "notes", "--json"])
+      assert.strictEqual(after.code, 0)
+      const { expiresAt, ...rest } = decode(after.out).servers[0]!
+      assert.isNumber(expiresAt)
+      assert.deepStrictEqual(rest, {
+        server: "notes",
+        state: "logged-in",
+        issuer: desk.issuer,
+        scopes: ["notes:read"],
+        renewable: true,
+        error: null
+      })
+      const table = yield* run(at, ["auth", "status"], { columns: 160 })
+      assert.match(table.out, /^notes +logged-in +notes:read +renewed by itself +http:\S+$/m)
+      assert.notInclude(table.out, "files")
+      assert.strictEqual((yield* run(at, ["call", "notes/read"])).code, 0)
+
+      const logout = yield* run(at, ["auth", "logout", "notes"])
+      assert.deepStrictEqual([logout.code, logout.out], [0, "logged out of notes\n"])
+      const again = yield* run(at, ["auth", "logout", "notes", "--json"])
+      assert.deepStrictEqual(states(again.out), [["notes", "logged-out"]])
+      const all = [before, named, login, after, table, logout, again].map(({ err, out }) => out + err).join("")
+      for (const secret of [...desk.secrets(), "of-its-own"]) assert.notInclude(all, secret)
+    }))
+
+  test("is what every command tells of, when a server wants a login", (at) =>
+    Effect.gen(function*() {
+      const advice = "Log in with `mcp-runtime auth login notes`."
+      const call = yield* run(at, ["call", "notes/read"])
+      assert.strictEqual(call.code, 5)
+      for (const argv of [["list"], ["tools"]]) {
+        assert.include((yield* run(at, [...argv, "--server", "notes", "--server", "shown"])).err, advice, argv[0])
+      }
+      assert.include(call.err, advice)
+    }))
+
+  test("takes a line at a terminal, where the browser does not come back by itself", (at) =>
+    Effect.gen(function*() {
+      const login = yield* run(at, ["auth", "login", "notes", "--no-browser"], { onWrite: reading(), answers: [] })
+      assert.strictEqual(login.code, 0, login.err)
+      assert.deepStrictEqual(login.asked, ["Log in, and then put in the address that the browser ended at: "])
+    }))
+
+  test("ends with 5 when nobody logs in, or says no, and with nothing left when it is interrupted", (at) =>
+    Effect.gen(function*() {
+      const late = yield* run(at, ["auth", "login", "notes", "--timeout", "1s", "--json"])
+      assert.strictEqual(late.code, 5)
+      assert.include(late.err, "nobody logged in within 1s")
+      desk.settings.agrees = false
+      const refused = yield* run(at, ["auth", "login", "notes"], { onWrite: reading() })
+      assert.strictEqual(refused.code, 5)
+      assert.include(refused.err, "access_denied")
+
+      let text = ""
+      const waiting = yield* Effect.fork(run(at, ["auth", "login", "notes"], {
+        onWrite: (more) => {
+          text += more
+        }
+      }))
+      yield* eventually(() => shown.test(text), () => text)
+      const exit = yield* Fiber.interrupt(waiting)
+      assert.isTrue(Exit.isInterrupted(exit))
+      const { searchParams } = new URL(shown.exec(text)![1]!)
+      const back = yield* Effect.exit(Effect.tryPromise(() => fetch(searchParams.get("redirect_uri")!)))
+      assert.isTrue(Exit.isFailure(back))
+      assert.deepStrictEqual(states((yield* run(at, ["auth", "--json"])).out)[0], ["notes", "logged-out"])
+    }))
+
+  test("refuses what nobody can log in to", (at) =>
+    Effect.gen(function*() {
+      const table = [
+        [["auth", "login"], "The server is not named."],
+        [["auth", "login", "files"], "\"files\" runs on this machine"],
+        [["auth", "login", "shown"], "The configuration of \"shown\" says what it is shown"],
+        [["auth", "logout", "note"], "did you mean \"notes\"?"],
+        [["auth", "logn", "notes"], "Did you mean \"login\"?"]
+      ] as const
+      for (const [argv, text] of table) {
+        const { code, err } = yield* run(at, argv)
+        assert.strictEqual(code, 2, err)
+        assert.include(err, text)
+      }
+      assert.deepStrictEqual(desk.journal.registrations, [])
+    }))
+})
