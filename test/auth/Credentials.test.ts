@@ -1,68 +1,13 @@
 import { assert, describe } from "@effect/vitest"
-import { Context, Deferred, Effect, Fiber, Layer, Redacted, type Scope } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import * as Credentials from "../../src/auth/Credentials.ts"
 import * as TokenStore from "../../src/auth/TokenStore.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import type * as McpRuntime from "../../src/McpRuntime.ts"
-import type * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
 import * as AuthServer from "../support/authServer.ts"
+import { call, eventsOf, reasonOf, server, status, test } from "../support/guarded.ts"
 import * as Node from "../support/nodeRuntime.ts"
-
-interface Run {
-  readonly server: AuthServer.AuthServer
-  readonly person: AuthServer.Person
-  readonly store: TokenStore.TokenStore["Type"]
-  readonly events: McpEvent.McpEvents["Type"]
-  readonly runtime: McpRuntime.McpRuntime["Type"]
-}
-
-interface Given {
-  readonly config?: Partial<ServerConfig.HttpInput>
-  readonly auth?: NodeMcpRuntime.Options["auth"]
-  readonly script?: (script: AuthServer.Script) => void
-}
-
-/** A runtime of one server that wants a login, and a person who agrees to everything. */
-const run = <A, E>(given: Given, body: (run: Run) => Effect.Effect<A, E, Scope.Scope>) =>
-  Effect.gen(function*() {
-    const server = yield* AuthServer.make
-    given.script?.(server.script)
-    const store = yield* TokenStore.makeMemory
-    return yield* again({ server, store }, given, body)
-  })
-
-/** Another process, with the same store. */
-const again = <A, E>(
-  { server, store }: Pick<Run, "server" | "store">,
-  { auth, config }: Given,
-  body: (run: Run) => Effect.Effect<A, E, Scope.Scope>
-) => {
-  const person = AuthServer.person()
-  return Effect.flatMap(McpEvent.make(), (events) => {
-    const replace = AuthServer.replacing(person, store, events)
-    const options = Node.options([server.config(config)], { replace, auth, calls: { retries: 0 } })
-    return Node.using(options, (runtime) => body({ server, person, store, events, runtime }))
-  })
-}
-
-const test = <A, E>(name: string, given: Given, body: (run: Run) => Effect.Effect<A, E, Scope.Scope>) =>
-  Node.test(name, run(given, body))
-
-const server = "guarded"
-const call = ({ runtime }: Run, tool = "read") => Effect.map(runtime.callTool({ server, tool }), Node.textOf)
-const status = ({ runtime }: Run) => runtime.authorization(server)
-
-const reasonOf = (error: { readonly _tag: string; readonly reason?: unknown }) => [error._tag, error.reason]
-
-/** The events of these kinds, as they come. */
-const eventsOf = ({ events }: Run, tags: ReadonlyArray<McpEvent.McpEvent["_tag"]>): ReadonlyArray<string> => {
-  const seen: Array<string> = []
-  events.onEvent((event) => {
-    if (tags.includes(event._tag)) seen.push("outcome" in event ? `${event._tag} ${event.outcome}` : event._tag)
-  })
-  return seen
-}
 
 const calls = { auth: { login: "calls" } } as const
 
@@ -266,6 +211,29 @@ describe("a login by a person", () => {
         assert.deepStrictEqual([person.pages.length, there.of("/token").length], [1, 1])
       })
   )
+
+  test("says who we are as the configuration does, which alone keeps our secret", {
+    config: { oauth: { clientId: "ours", clientSecret: Redacted.make("a-secret-of-ours") } }
+  }, (run) =>
+    Effect.gen(function*() {
+      const { runtime, server: there, store } = run
+      const kept: Array<string> = []
+      const set = store.set
+      Object.assign(store, {
+        set: (key: string, text: Redacted.Redacted) => {
+          kept.push(Redacted.value(text))
+          return set(key, text)
+        }
+      })
+      yield* runtime.authorize(server)
+      yield* call(run)
+      there.expire()
+      yield* call(run)
+      const basic = `Basic ${Buffer.from("ours:a-secret-of-ours").toString("base64")}`
+      assert.deepStrictEqual(there.of("/token").map(({ headers }) => headers.authorization), [basic, basic])
+      assert.strictEqual(kept.length, 2)
+      for (const text of kept) assert.notInclude(text, "a-secret-of-ours")
+    }))
 })
 
 describe("a call that waits for a person", () => {
@@ -368,338 +336,6 @@ describe("a call that waits for a person", () => {
       // it was given already
       assert.strictEqual(person.pages.length, 3)
     }))
-})
-
-describe("a token that is over", () => {
-  test(
-    "is renewed once for twenty calls that were refused at once, and all are done",
-    {},
-    (run) =>
-      Effect.gen(function*() {
-        const { person, runtime, server: there } = run
-        yield* runtime.authorize(server)
-        yield* call(run)
-        there.expire()
-        const answers = yield* Effect.all(Array.from({ length: 20 }, () => call(run)), { concurrency: "unbounded" })
-        assert.isTrue(answers.every((answer) => answer === "done"))
-        assert.deepStrictEqual([there.grants("refresh_token").length, there.reused(), person.pages.length], [1, 0, 1])
-      })
-  )
-
-  test("is renewed before it is sent, where it says when that is", {
-    script: (script) => {
-      script.lifetime = 1
-    }
-  }, (run) =>
-    Effect.gen(function*() {
-      const { runtime, server: there } = run
-      yield* runtime.authorize(server)
-      yield* call(run)
-      there.script.lifetime = 3600
-      yield* Effect.sleep("600 millis")
-      there.expire()
-      const before = there.heard.length
-      const answers = yield* Effect.all(Array.from({ length: 20 }, () => call(run)), { concurrency: "unbounded" })
-      assert.isTrue(answers.every((answer) => answer === "done"))
-      assert.deepStrictEqual(there.heard.slice(before).map(({ path }) => path), [
-        "/token",
-        ...answers.map(() => "/mcp")
-      ])
-    }))
-
-  test(
-    "is kept when its server cannot renew it now, and the next call is done (oa-026)",
-    {},
-    (run) =>
-      Effect.gen(function*() {
-        const { runtime, server: there } = run
-        yield* runtime.authorize(server)
-        yield* call(run)
-        for (const body of [{ error: "invalid_grant" }, { error: "odd" }, "<html>"]) {
-          there.expire()
-          there.script.answers = Array.from({ length: 10 }, () => ({ status: 503, body }))
-          const error = yield* Effect.flip(call(run))
-          there.script.answers = []
-          assert.deepStrictEqual(reasonOf(error), ["AuthorizationFailed", "unreachable"])
-          assert.strictEqual((yield* status(run))._tag, "LoggedIn")
-          assert.strictEqual(yield* call(run), "done")
-        }
-        assert.strictEqual(there.reused(), 0)
-      })
-  )
-
-  test(
-    "is gone when its server says so, and nothing else is said of the server (oa-027)",
-    {},
-    (run) =>
-      Effect.gen(function*() {
-        const { runtime, server: there } = run
-        yield* runtime.authorize(server)
-        yield* call(run)
-        there.revoke()
-        assert.strictEqual((yield* Effect.flip(call(run)))._tag, "Unauthorized")
-        assert.deepStrictEqual(yield* status(run), { _tag: "LoggedOut" })
-        assert.strictEqual(there.grants("refresh_token").length, 1)
-        yield* runtime.authorize(server)
-        assert.strictEqual(yield* call(run), "done")
-      })
-  )
-
-  test("is not lost when the call that renews it is interrupted", {}, (run) =>
-    Effect.gen(function*() {
-      const { runtime, server: there } = run
-      yield* runtime.authorize(server)
-      yield* call(run)
-      there.expire()
-      let release = () => undefined as void
-      there.script.delay = new Promise((resolve) => {
-        release = resolve
-      })
-      const fiber = yield* Effect.fork(call(run))
-      yield* there.until(() => there.grants("refresh_token").length === 1)
-      yield* Fiber.interrupt(fiber)
-      there.script.delay = undefined
-      release()
-      assert.strictEqual(yield* call(run), "done")
-      assert.deepStrictEqual([there.grants("refresh_token").length, there.reused()], [1, 0])
-    }))
-
-  test("is not lost when everything ends while it is renewed", {}, (run) =>
-    Effect.gen(function*() {
-      const { runtime, server: there } = run
-      yield* runtime.authorize(server)
-      yield* call(run)
-      there.expire()
-      yield* again(run, {}, (other) =>
-        Effect.gen(function*() {
-          yield* Effect.fork(call(other))
-          there.script.delay = new Promise((resolve) => setTimeout(resolve, 150))
-          yield* there.until(() => there.grants("refresh_token").length === 1)
-        }))
-      assert.strictEqual(yield* call(run), "done")
-      assert.deepStrictEqual([there.grants("refresh_token").length, there.reused()], [1, 0])
-    }))
-
-  Node.test(
-    "is not waited for longer than a call, or the end, where nobody answers",
-    Node.within(
-      "9 seconds",
-      run({ config: { requestTimeout: "300 millis" } }, (run) =>
-        Effect.gen(function*() {
-          const { runtime, server: there } = run
-          yield* runtime.authorize(server)
-          yield* call(run)
-          there.expire()
-          there.script.answers = ["hang"]
-          assert.strictEqual((yield* Effect.flip(call(run)))._tag, "RequestTimeout")
-          assert.strictEqual((yield* Effect.flip(call(run)))._tag, "RequestTimeout")
-          assert.strictEqual((yield* status(run))._tag, "LoggedIn")
-        })).pipe(Effect.scoped)
-    )
-  )
-
-  test("is renewed by one of two processes that share a store", {}, (run) =>
-    Effect.gen(function*() {
-      const { runtime, server: there } = run
-      yield* runtime.authorize(server)
-      yield* call(run)
-      yield* again(run, {}, (other) =>
-        Effect.gen(function*() {
-          assert.strictEqual(yield* call(other), "done")
-          there.expire()
-          assert.deepStrictEqual(yield* Effect.all([call(run), call(other)], { concurrency: 2 }), ["done", "done"])
-          assert.deepStrictEqual([there.grants("refresh_token").length, there.reused()], [1, 0])
-          assert.strictEqual(other.person.pages.length, 0)
-        }))
-    }))
-
-  test("is not asked for for ever where a server refuses every token", {}, (run) =>
-    Effect.gen(function*() {
-      const { runtime, server: there } = run
-      yield* runtime.authorize(server)
-      yield* call(run)
-      const before = there.of("/mcp").length
-      there.script.needs = () => {
-        there.expire()
-        return "what nobody has"
-      }
-      there.expire()
-      yield* Effect.flip(call(run))
-      assert.isAtMost(there.of("/mcp").length - before, 4)
-    }))
-})
-
-describe("a store that fails", () => {
-  const failing = (store: TokenStore.TokenStore["Type"]) => {
-    const broken = { set: false, get: false }
-    const fail = new TokenStore.TokenStoreError({ reason: "unavailable", detail: "the disk is full" })
-    const made: TokenStore.TokenStore["Type"] = {
-      ...store,
-      get: (key) => broken.get ? Effect.fail(fail) : store.get(key),
-      set: (key, secret) => broken.set ? Effect.fail(fail) : store.set(key, secret)
-    }
-    return { broken, store: made }
-  }
-
-  Node.test(
-    "does not lose a renewed login, which is kept when that can be again",
-    Effect.gen(function*() {
-      const there = yield* AuthServer.make
-      const { broken, store } = failing(yield* TokenStore.makeMemory)
-      yield* again({ server: there, store }, {}, (run) =>
-        Effect.gen(function*() {
-          yield* run.runtime.authorize(server)
-          yield* call(run)
-          broken.set = true
-          for (let round = 0; round < 2; round++) {
-            there.expire()
-            assert.strictEqual(yield* call(run), "done")
-          }
-          broken.set = false
-          there.expire()
-          assert.strictEqual(yield* call(run), "done")
-          assert.deepStrictEqual([there.grants("refresh_token").length, there.reused()], [3, 0])
-        }))
-      yield* again({ server: there, store }, {}, (run) =>
-        Effect.gen(function*() {
-          assert.strictEqual(yield* call(run), "done")
-          assert.strictEqual(run.person.pages.length, 0)
-        }))
-    })
-  )
-
-  Node.test(
-    "fails the login and the call that need it, and says so",
-    Effect.gen(function*() {
-      const there = yield* AuthServer.make
-      const { broken, store } = failing(yield* TokenStore.makeMemory)
-      yield* again({ server: there, store }, {}, (run) =>
-        Effect.gen(function*() {
-          broken.set = true
-          const login = yield* Effect.flip(run.runtime.authorize(server))
-          assert.deepStrictEqual(reasonOf(login), ["AuthorizationFailed", "store"])
-          assert.deepStrictEqual(yield* status(run), { _tag: "LoggedOut" })
-          broken.get = true
-          assert.deepStrictEqual(reasonOf(yield* Effect.flip(call(run))), ["AuthorizationFailed", "store"])
-        }))
-    })
-  )
-})
-
-describe("another authorization server than before", () => {
-  test("is sent nothing of what the first one gave", {}, (run) =>
-    Effect.gen(function*() {
-      const { person, runtime, server: there } = run
-      yield* runtime.authorize(server)
-      yield* call(run)
-      const other = yield* AuthServer.make
-      there.script.issuer = other.origin
-      there.expire()
-      assert.strictEqual((yield* Effect.flip(call(run)))._tag, "Unauthorized")
-      assert.deepStrictEqual(yield* status(run), { _tag: "LoggedOut" })
-      yield* runtime.authorize(server).pipe(Effect.ignore)
-      assert.strictEqual(person.pages.at(-1)?.origin, other.origin)
-      assert.strictEqual(other.of("/register").length, 1)
-      const sent = JSON.stringify(other.heard)
-      for (const secret of there.secrets) assert.notInclude(sent, secret)
-    }))
-
-  const secret = { clientId: "ours", clientSecret: Redacted.make("a-secret-of-ours") }
-  test(
-    "does not get a secret of the configuration that does not say whose it is",
-    { config: { oauth: secret } },
-    (run) =>
-      Effect.gen(function*() {
-        const { runtime, server: there } = run
-        yield* runtime.authorize(server)
-        const other = yield* AuthServer.make
-        there.script.issuer = other.origin
-        there.expire()
-        yield* Effect.flip(call(run))
-        assert.deepStrictEqual(reasonOf(yield* Effect.flip(runtime.authorize(server))), [
-          "AuthorizationFailed",
-          "metadata"
-        ])
-        assert.deepStrictEqual([other.of("/token").length, other.of("/authorize").length], [0, 0])
-      })
-  )
-
-  test(
-    "does not get what a program holds",
-    { config: { oauth: { ...secret, grantType: "client_credentials" } } },
-    (run) =>
-      Effect.gen(function*() {
-        const { runtime, server: there } = run
-        assert.strictEqual(yield* call(run), "done")
-        const other = yield* AuthServer.make
-        there.script.issuer = other.origin
-        there.expire()
-        assert.deepStrictEqual(reasonOf(yield* Effect.flip(call(run))), ["AuthorizationFailed", "metadata"])
-        assert.deepStrictEqual(reasonOf(yield* Effect.flip(runtime.authorize(server))), [
-          "AuthorizationFailed",
-          "metadata"
-        ])
-        assert.strictEqual(other.of("/token").length, 0)
-      })
-  )
-})
-
-describe("a token that is bound to a key", () => {
-  const dpop = (script: AuthServer.Script) => {
-    script.dpop = { nonce: "first" }
-  }
-
-  test(
-    "is proven with each request, and with the number that the server wants",
-    { script: dpop },
-    (run) =>
-      Effect.gen(function*() {
-        const { runtime, server: there } = run
-        yield* runtime.authorize(server)
-        assert.strictEqual(yield* call(run), "done")
-        there.script.dpop = { nonce: "second" }
-        assert.strictEqual(yield* call(run), "done")
-        there.expire()
-        assert.strictEqual(yield* call(run), "done")
-        const proofs = there.heard.flatMap(({ headers }) =>
-          typeof headers["dpop"] === "string" ? [headers["dpop"]] : []
-        )
-        const said = proofs.map(AuthServer.proven)
-        assert.strictEqual(new Set(said.map(({ jkt }) => jkt)).size, 1)
-        assert.strictEqual(new Set(said.map(({ claims }) => claims["jti"])).size, proofs.length)
-      })
-  )
-
-  test(
-    "is still proven after a restart, and forgotten where its key is broken",
-    { script: dpop },
-    (run) =>
-      Effect.gen(function*() {
-        const { runtime, server: there, store } = run
-        yield* runtime.authorize(server)
-        yield* call(run)
-        yield* again(run, {}, (other) =>
-          Effect.gen(function*() {
-            assert.strictEqual(yield* call(other), "done")
-            assert.strictEqual(other.person.pages.length, 0)
-          }))
-        const broken: TokenStore.TokenStore["Type"] = {
-          ...store,
-          get: (key) =>
-            Effect.map(store.get(key), (kept) =>
-              kept._tag === "None"
-                ? kept
-                : {
-                  ...kept,
-                  value: Redacted.make(Redacted.value(kept.value).replace(/\\"d\\":\\"[\w-]+/, "\\\"d\\\":\\\"x"))
-                })
-        }
-        yield* again({ server: there, store: broken }, {}, (other) =>
-          Effect.gen(function*() {
-            assert.strictEqual((yield* Effect.flip(call(other)))._tag, "Unauthorized")
-          }))
-      })
-  )
 })
 
 describe("a server that nobody has agreed to", () => {
