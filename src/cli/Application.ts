@@ -95,6 +95,8 @@ export interface Choice {
   readonly follow?: boolean | undefined
   /** Whether none of them is connected to before something is asked of it (default: no). */
   readonly rests?: boolean | undefined
+  /** The rights that a login asks for, where they rest, beside those of their configurations. */
+  readonly scopes?: ReadonlyArray<string> | undefined
   /** Whether a login opens a browser of this machine (default: yes). */
   readonly browser?: boolean | undefined
 }
@@ -329,7 +331,7 @@ const opened = <A, E, R>(
           Context.add(
             ground,
             ConfigDiscovery.ConfigDiscovery,
-            choice.rests === true ? resting(started) : started
+            choice.rests === true ? resting(started, choice.scopes ?? []) : started
           )
         ))
       )

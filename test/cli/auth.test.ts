@@ -120,6 +120,20 @@ describe("auth", () => {
       assert.include(call.err, advice)
     }))
 
+  test("gets the rights that a call was refused for, beside those that it has", (at) =>
+    Effect.gen(function*() {
+      yield* run(at, ["auth", "login", "notes"], { onWrite: reading() })
+      const refused = yield* run(at, ["call", "notes/write"])
+      assert.strictEqual(refused.code, 5)
+      assert.include(refused.err, "Log in with `mcp-runtime auth login notes --scope notes:write`.")
+      const login = yield* run(at, ["auth", "login", "notes", "--scope", "notes:write", "--json"], {
+        onWrite: reading()
+      })
+      assert.strictEqual(login.code, 0, login.err)
+      assert.sameMembers([...decode(login.out).servers[0]!.scopes], ["notes:read", "notes:write"])
+      for (const tool of ["write", "read"]) assert.strictEqual((yield* run(at, ["call", `notes/${tool}`])).code, 0)
+    }))
+
   test("takes a line at a terminal, where the browser does not come back by itself", (at) =>
     Effect.gen(function*() {
       const login = yield* run(at, ["auth", "login", "notes", "--no-browser"], { onWrite: reading(), answers: [] })

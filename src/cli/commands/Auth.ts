@@ -22,13 +22,22 @@ export const command: Command.Command = {
     { name: "action", about: "login, logout or status; nothing is status.", required: false },
     { name: "server", about: "Which server.", required: false }
   ],
-  options: [{ name: "no-browser", about: "Open no browser of this machine: only show the address." }],
+  options: [
+    { name: "no-browser", about: "Open no browser of this machine: only show the address." },
+    {
+      name: "scope",
+      value: "SCOPE",
+      repeated: true,
+      about: "Ask for this right, beside those that the login has; without it, for those that the server names."
+    }
+  ],
   examples: [
     ["auth login github", "Log in with a browser."],
     [
       "auth login github --no-browser",
       "Log in from another machine: open the address there, and put in where it ends."
     ],
+    ["auth login github --scope repo", "Log in for more than before."],
     ["auth status --json", "Who is logged in where, with which rights and until when."],
     ["auth logout github", "Forget the login."]
   ],

@@ -5,6 +5,7 @@
  */
 import * as Duration from "effect/Duration"
 import type * as McpError from "../../McpError.ts"
+import * as UntrustedText from "../../UntrustedText.ts"
 import type * as Command from "../Command.ts"
 import { shellWord } from "./shellWord.ts"
 
@@ -47,7 +48,10 @@ const unavailable: Record<McpError.ServerUnavailable["why"], (server: string) =>
 }
 
 /** @internal */
-export const logIn = (server: string): string => `Log in with \`mcp-runtime auth login ${shellWord(server)}\`.`
+export const logIn = (server: string, scope?: string): string => {
+  const rights = scope === undefined ? "" : ` --scope ${shellWord(UntrustedText.excerpt(scope, 256))}`
+  return `Log in with \`mcp-runtime auth login ${shellWord(server)}${rights}\`.`
+}
 
 /** Where another try does not help, or not yet. */
 const unauthorized: { readonly [R in McpError.AuthorizationFailed["reason"]]?: string } = {
@@ -68,7 +72,7 @@ const table: Table = {
   ConnectTimeout: () => "See what it says with --verbose; give it longer with --timeout.",
   ConnectionLost: sent,
   DockerUnavailable: asIs,
-  Forbidden: ({ server }) => `Check which rights its credentials have. ${logIn(server)}`,
+  Forbidden: ({ scope, server }) => `Check which rights its credentials have. ${logIn(server, scope)}`,
   HttpStatus: sent,
   InitializeRejected: () => "Check that it is an MCP server, and what it wants from its configuration.",
   InputRoundsExceeded: () => "Give in the arguments what it asks for.",

@@ -34,11 +34,11 @@ const remote = (server: string, discovery: ConfigDiscovery.Discovery) =>
 
 /** One server that may be started, and is not before something is asked of it. */
 const one =
-  (server: string, browser: boolean) =>
+  (server: string, more: Pick<Application.Choice, "browser" | "scopes"> = {}) =>
   (discovery: ConfigDiscovery.Discovery): Effect.Effect<Application.Choice, Command.Failure> =>
     Effect.gen(function*() {
       yield* usable(yield* remote(server, discovery), discovery)
-      return { servers: [server], consent: true, rests: true, browser }
+      return { ...more, servers: [server], consent: true, rests: true }
     })
 
 const report = ({ keptIn }: Application.Application, servers: ReadonlyArray<Shape.Login>) =>
@@ -47,32 +47,38 @@ const report = ({ keptIn }: Application.Application, servers: ReadonlyArray<Shap
     ([screen, keptIn]) => screen.json(Shape.Logins, { keptIn, servers })
   )
 
-const login = (server: string, { isSet, shared }: Command.Invocation) =>
-  Application.use(shared, one(server, !isSet("no-browser")), (application) =>
-    Effect.gen(function*() {
-      const screen = yield* Screen.Screen
-      const { keptIn, runtime } = application
-      if ((yield* runtime.authorization(server))._tag === "Configured") {
-        return yield* new Usage({
-          detail: `The configuration of "${server}" says what it is shown, so nobody logs in to it.`,
-          next: "Take its credentials, or oauth: false, out of it first."
-        })
-      }
-      yield* runtime.authorize(server)
-      const now = Shape.of(server, yield* runtime.authorization(server))
-      if (shared.json) yield* report(application, [now])
-      else {
-        yield* screen.out(
-          [{ text: "logged in", style: "good" }, ` to ${server} at ${now.issuer ?? "?"}`],
-          ...(now.scopes.length === 0 ? [] : [`  with the rights ${now.scopes.join(" ")}`])
-        )
-        yield* screen.note(`The login is kept in ${yield* keptIn}.`)
-      }
-      return ExitCode.ok
-    }))
+const login = (server: string, { isSet, shared, values }: Command.Invocation) => {
+  const scopes = values("scope").flatMap((scope) => scope.split(" ")).filter((scope) => scope !== "")
+  return Application.use(
+    shared,
+    one(server, { browser: !isSet("no-browser"), scopes }),
+    (application) =>
+      Effect.gen(function*() {
+        const screen = yield* Screen.Screen
+        const { keptIn, runtime } = application
+        if ((yield* runtime.authorization(server))._tag === "Configured") {
+          return yield* new Usage({
+            detail: `The configuration of "${server}" says what it is shown, so nobody logs in to it.`,
+            next: "Take its credentials, or oauth: false, out of it first."
+          })
+        }
+        yield* runtime.authorize(server)
+        const now = Shape.of(server, yield* runtime.authorization(server))
+        if (shared.json) yield* report(application, [now])
+        else {
+          yield* screen.out(
+            [{ text: "logged in", style: "good" }, ` to ${server} at ${now.issuer ?? "?"}`],
+            ...(now.scopes.length === 0 ? [] : [`  with the rights ${now.scopes.join(" ")}`])
+          )
+          yield* screen.note(`The login is kept in ${yield* keptIn}.`)
+        }
+        return ExitCode.ok
+      })
+  )
+}
 
 const logout = (server: string, { shared }: Command.Invocation) =>
-  Application.use(shared, one(server, false), (application) =>
+  Application.use(shared, one(server), (application) =>
     Effect.gen(function*() {
       const screen = yield* Screen.Screen
       const { runtime } = application

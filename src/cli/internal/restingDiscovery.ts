@@ -1,16 +1,31 @@
 /**
- * A discovery as if its servers were all lazy: none is connected to before something is asked of it.
+ * A discovery as a login wants it: none of its servers is connected to before something is asked of it, and more rights are
+ * asked for than its configurations say.
  *
  * @internal
  */
 import * as Effect from "effect/Effect"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import type * as ServerConfig from "../../config/ServerConfig.ts"
+
+const oauthWith = (config: ServerConfig.ServerConfig, scopes: ReadonlyArray<string>) => {
+  if (scopes.length === 0 || !("url" in config) || config.oauth === false) return {}
+  return { oauth: { ...config.oauth, scopes: [...config.oauth?.scopes ?? [], ...scopes] } }
+}
 
 /** @internal */
-export const resting = (service: ConfigDiscovery.ConfigDiscovery["Type"]): ConfigDiscovery.ConfigDiscovery["Type"] => ({
+export const resting = (
+  service: ConfigDiscovery.ConfigDiscovery["Type"],
+  scopes: ReadonlyArray<string>
+): ConfigDiscovery.ConfigDiscovery["Type"] => ({
   ...service,
   current: Effect.map(service.current, (discovery) => ({
     ...discovery,
-    configs: discovery.configs.map((config) => ({ ...config, lazy: true, required: false }))
+    configs: discovery.configs.map((config) => ({
+      ...config,
+      ...oauthWith(config, scopes),
+      lazy: true,
+      required: false
+    }))
   }))
 })
