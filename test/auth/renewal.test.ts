@@ -1,6 +1,8 @@
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber, Redacted } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
+import * as Credentials from "../../src/auth/Credentials.ts"
 import * as TokenStore from "../../src/auth/TokenStore.ts"
+import * as McpEvent from "../../src/McpEvent.ts"
 import * as AuthServer from "../support/authServer.ts"
 import { again, call, reasonOf, run, server, status, test } from "../support/guarded.ts"
 import * as Node from "../support/nodeRuntime.ts"
@@ -80,40 +82,68 @@ describe("a token that is over", () => {
       })
   )
 
-  test("is not lost when the call that renews it is interrupted", {}, (run) =>
+  /** What requests are shown, with nothing around it that waits for it too. */
+  const shown = (there: AuthServer.AuthServer, store: TokenStore.TokenStore["Type"]) =>
     Effect.gen(function*() {
-      const { runtime, server: there } = run
-      yield* runtime.authorize(server)
-      yield* call(run)
-      there.expire()
+      const context = yield* Layer.build(
+        Layer.provide(Credentials.layer(), AuthServer.replacing(AuthServer.person(), store, yield* McpEvent.make()))
+      )
+      const credentials = Context.get(context, Credentials.Credentials)
+      const config = there.config()
+      assert(config.transport === "streamable-http")
+      const { login } = yield* credentials.resolve(config)
+      assert(login !== undefined)
+      const headers = login.headers({ method: "POST", url: there.url })
+      const refused = Effect.flatMap(headers, (sent) =>
+        login.refused({
+          status: 401,
+          challenge: { schemes: ["bearer"], error: undefined, scope: undefined, resourceMetadata: undefined },
+          sent,
+          attempt: 0,
+          foreground: false,
+          waiting: () => undefined
+        }))
+      return { authorize: credentials.authorize(config), refused }
+    })
+
+  Node.test(
+    "is not lost when whoever renews it is interrupted",
+    Effect.gen(function*() {
+      const there = yield* AuthServer.make
+      const { authorize, refused } = yield* shown(there, yield* TokenStore.makeMemory)
+      yield* authorize
       let release = () => undefined as void
       there.script.delay = new Promise((resolve) => {
         release = resolve
       })
-      const fiber = yield* Effect.fork(call(run))
+      const fiber = yield* Effect.fork(refused)
       yield* there.until(() => there.grants("refresh_token").length === 1)
       yield* Fiber.interrupt(fiber)
+      const next = yield* Effect.fork(refused)
       there.script.delay = undefined
       release()
-      assert.strictEqual(yield* call(run), "done")
+      assert.isTrue(yield* Fiber.join(next))
       assert.deepStrictEqual([there.grants("refresh_token").length, there.reused()], [1, 0])
-    }))
+    })
+  )
 
-  test("is not lost when everything ends while it is renewed", {}, (run) =>
+  Node.test(
+    "is not lost when everything ends while it is renewed",
     Effect.gen(function*() {
-      const { runtime, server: there } = run
-      yield* runtime.authorize(server)
-      yield* call(run)
-      there.expire()
-      yield* again(run, {}, (other) =>
-        Effect.gen(function*() {
-          yield* Effect.fork(call(other))
-          there.script.delay = new Promise((resolve) => setTimeout(resolve, 150))
-          yield* there.until(() => there.grants("refresh_token").length === 1)
-        }))
-      assert.strictEqual(yield* call(run), "done")
-      assert.deepStrictEqual([there.grants("refresh_token").length, there.reused()], [1, 0])
-    }))
+      const there = yield* AuthServer.make
+      const store = yield* TokenStore.makeMemory
+      const scope = yield* Scope.make()
+      const { authorize, refused } = yield* Scope.extend(shown(there, store), scope)
+      yield* authorize
+      there.script.delay = new Promise((resolve) => setTimeout(resolve, 100))
+      yield* Effect.forkIn(refused, scope)
+      yield* there.until(() => there.grants("refresh_token").length === 1)
+      yield* Scope.close(scope, Exit.void)
+      const later = yield* shown(there, store)
+      assert.isTrue(yield* later.refused)
+      assert.deepStrictEqual([there.grants("refresh_token").length, there.reused()], [2, 0])
+    })
+  )
 
   Node.test(
     "is not waited for longer than a call, or the end, where nobody answers",
