@@ -148,7 +148,7 @@ const broken: ReadonlyArray<Broken> = [
     name: "a URL that wants credentials",
     entry: remote(modes["http-401-init"]),
     cause: "it wants credentials (401)",
-    hint: /^Put them into "headers"/,
+    hint: /^Log in with `mcp-runtime auth login \S+`\. Or put them into "headers"/,
     step: "initialize",
     code: 5
   },

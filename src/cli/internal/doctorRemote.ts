@@ -90,18 +90,20 @@ export const tls = ({ code }: McpError.TlsError): Cause => ({
 })
 
 /** @internal */
-export const unauthorized = (_: McpError.Unauthorized, facts: Facts): Cause => ({
+export const unauthorized = ({ server }: McpError.Unauthorized, facts: Facts): Cause => ({
   cause: "it wants credentials (401)",
   hint: hasCredentials(facts)
     ? "Those in its headers are refused: they may have expired, or be meant for another server."
-    : "Put them into \"headers\" of its configuration, for example \"Authorization\": \"Bearer ${TOKEN}\"."
+    : `${
+      Advice.logIn(server)
+    } Or put them into "headers" of its configuration, for example "Authorization": "Bearer \${TOKEN}".`
 })
 
 /** @internal */
 export const authorization = ({ reason, server }: McpError.AuthorizationFailed): Cause =>
   reason === "unreachable"
     ? { cause: "the authorization server does not answer", hint: "Try again later." }
-    : { cause: `nobody has logged in (${reason})`, hint: `Log in: mcp-runtime auth login ${quote(server)}.` }
+    : { cause: `nobody has logged in (${reason})`, hint: Advice.logIn(server) }
 
 /** @internal */
 export const forbidden = ({ scope }: McpError.Forbidden): Cause => ({
