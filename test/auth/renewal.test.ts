@@ -1,5 +1,5 @@
-import { assert, describe } from "@effect/vitest"
-import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope, TestClock } from "effect"
 import * as Credentials from "../../src/auth/Credentials.ts"
 import * as TokenStore from "../../src/auth/TokenStore.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
@@ -103,7 +103,7 @@ describe("a token that is over", () => {
           foreground: false,
           waiting: () => undefined
         }))
-      return { authorize: credentials.authorize(config), refused }
+      return { authorize: credentials.authorize(config), headers, refused }
     })
 
   Node.test(
@@ -144,6 +144,30 @@ describe("a token that is over", () => {
       assert.deepStrictEqual([there.grants("refresh_token").length, there.reused()], [2, 0])
     })
   )
+
+  it.scoped("is used as long as it can be where there is no other now, and not when its time is over", () =>
+    Effect.gen(function*() {
+      const there = yield* AuthServer.make
+      const { authorize, headers } = yield* shown(there, yield* TokenStore.makeMemory)
+      const token = Effect.map(headers, (all) => Redacted.value(all.get("authorization") ?? Redacted.make("")))
+      yield* authorize
+      const first = yield* token
+      yield* TestClock.adjust("59 minutes")
+      assert.strictEqual(yield* token, first)
+      assert.strictEqual(there.grants("refresh_token").length, 0)
+      yield* TestClock.adjust("40 seconds")
+      there.script.answers = [{ status: 503, body: "" }, { status: 503, body: "" }]
+      assert.strictEqual(yield* token, first)
+      assert.strictEqual(there.grants("refresh_token").length, 1)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(reasonOf(yield* Effect.flip(token)), ["AuthorizationFailed", "unreachable"])
+      const second = yield* token
+      assert.notStrictEqual(second, first)
+      // a clock that was put back
+      yield* TestClock.setTime(0)
+      assert.strictEqual(yield* token, second)
+      assert.strictEqual(there.grants("refresh_token").length, 3)
+    }))
 
   Node.test(
     "is not waited for longer than a call, or the end, where nobody answers",
@@ -307,6 +331,30 @@ describe("another authorization server than before", () => {
         assert.strictEqual(other.of("/token").length, 0)
       })
   )
+
+  Node.test(
+    "is what a changed configuration says, whatever was found before",
+    Effect.gen(function*() {
+      const there = yield* AuthServer.make
+      const person = AuthServer.person()
+      const context = yield* Layer.build(
+        Layer.provide(
+          Credentials.layer(),
+          AuthServer.replacing(person, yield* TokenStore.makeMemory, yield* McpEvent.make())
+        )
+      )
+      const credentials = Context.get(context, Credentials.Credentials)
+      const authorize = (issuer: string) => {
+        const config = there.config({ oauth: { issuer } })
+        assert(config.transport === "streamable-http")
+        return credentials.authorize(config)
+      }
+      yield* authorize(there.origin)
+      const error = yield* Effect.flip(authorize("https://honest.example"))
+      assert.deepStrictEqual(reasonOf(error), ["AuthorizationFailed", "metadata"])
+      assert.strictEqual(person.pages.length, 1)
+    })
+  )
 })
 
 describe("a token that is bound to a key", () => {
@@ -362,6 +410,7 @@ describe("a token that is bound to a key", () => {
         yield* again({ server: there, store: broken }, {}, (other) =>
           Effect.gen(function*() {
             assert.strictEqual((yield* Effect.flip(call(other)))._tag, "Unauthorized")
+            assert.deepStrictEqual(yield* status(other), { _tag: "LoggedOut" })
           }))
       })
   )
