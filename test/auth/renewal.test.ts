@@ -66,6 +66,21 @@ describe("a token that is over", () => {
   )
 
   test(
+    "that cannot be renewed now is no reason to log in: the server is reached again by itself",
+    {},
+    (run) =>
+      Effect.gen(function*() {
+        const { person, runtime, server: there } = run
+        yield* runtime.authorize(server)
+        there.expire()
+        there.script.answers = Array.from({ length: 2 }, () => ({ status: 503, body: "" }))
+        yield* Effect.ignore(runtime.reconnect(server))
+        yield* Node.until(runtime, server, Node.is("Connected"))
+        assert.deepStrictEqual([person.pages.length, there.reused()], [1, 0])
+      })
+  )
+
+  test(
     "is gone when its server says so, and nothing else is said of the server (oa-027)",
     {},
     (run) =>

@@ -54,7 +54,7 @@ export const client = (
       const fiber = run(question)
       asking = fiber
       fiber.addObserver((exit) => {
-        if (asking === fiber) asking = undefined
+        asking = undefined
         if (over) return
         if (Exit.isSuccess(exit)) return answered(exit.value)
         const error = Cause.failureOption(exit.cause)
