@@ -372,6 +372,38 @@ describe("another authorization server than before", () => {
   )
 })
 
+describe("a program that logs in by itself", () => {
+  const oauth = { clientId: "ours", clientSecret: Redacted.make("a-secret-of-ours"), grantType: "client_credentials" }
+
+  test("needs nobody, gets another token when one is over, and more rights when they are wanted", {
+    config: { oauth },
+    script: (script) => {
+      script.scope = "files:read"
+      script.needs = (tool) => tool === "write" ? "files:write" : "files:read"
+    }
+  }, (run) =>
+    Effect.gen(function*() {
+      const { person, server: there } = run
+      assert.strictEqual(yield* call(run), "done")
+      there.expire()
+      assert.deepStrictEqual(
+        yield* Effect.all(Array.from({ length: 5 }, () => call(run)), { concurrency: "unbounded" }),
+        Array.from({ length: 5 }, () => "done")
+      )
+      assert.strictEqual(yield* call(run, "write"), "done")
+      assert.deepStrictEqual(there.of("/token").map(({ form }) => [form.get("grant_type"), form.get("scope")]), [
+        ["client_credentials", "files:read"],
+        ["client_credentials", "files:read"],
+        ["client_credentials", "files:read files:write"]
+      ])
+      assert.strictEqual(person.pages.length, 0)
+      there.script.needs = () => "what nobody gives"
+      there.script.gives = () => "nothing"
+      assert.strictEqual((yield* Effect.flip(call(run)))._tag, "Forbidden")
+      assert.isAtMost(there.of("/token").length, 5)
+    }))
+})
+
 describe("a token that is bound to a key", () => {
   const dpop = (script: AuthServer.Script) => {
     script.dpop = { nonce: "first" }
