@@ -115,7 +115,7 @@ const bundling = [
   "--log-level=error"
 ]
 
-/** A program of the fixtures with all that it imports of `src`, so that it starts soon: its path. */
+/** A program of the fixtures with all that it imports, so that it starts soon: its path. */
 export const bundled = async (script: string): Promise<string> => {
   const name = basename(script, ".mjs")
   const make = (folder: string) => {
@@ -123,5 +123,7 @@ export const bundled = async (script: string): Promise<string> => {
     writeFileSync(join(folder, "package.json"), "{\"type\":\"module\"}")
     return run(tool("esbuild"), script, ...bundling, `--outdir=${folder}`)
   }
-  return join(await once(`${basename(dirname(script))}-${name}`, make, [script]), `${name}.js`)
+  const folder = dirname(script)
+  const beside = readdirSync(folder).filter((file) => file.endsWith(".mjs")).map((file) => join(folder, file))
+  return join(await once(`${basename(folder)}-${name}`, make, beside), `${name}.js`)
 }
