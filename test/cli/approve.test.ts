@@ -106,6 +106,10 @@ describe("approve without a terminal", () => {
       assert.deepStrictEqual((yield* agreed(at)).map(({ server, variables }) => [server, variables]), [
         ["notes", ["GITHUB_TOKEN"]]
       ])
+      // and what it may read is changed by nobody who does not see what it is
+      const more = yield* run(at, ["approve", "notes", "--variable", "NOTES_DIR"])
+      assert.strictEqual(more.code, 2)
+      assert.include(more.err, "Take that back with `mcp-runtime revoke notes`, and agree to it anew.")
     })))
 
   it.live("says why there is nothing to agree to", () =>
@@ -164,6 +168,22 @@ describe("approve at a terminal", () => {
       // oxlint-disable-next-line no-control-regex
       assert.notMatch(err, /[\u0007\u001b\u202e]/)
       assert.include(err, "\\x1b")
+    })))
+})
+
+describe("where a command asks somebody", () => {
+  it.live("a credential is not given away with a yes, and how to give it is said before", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const at = yield* workspace
+      const { asked, code, err } = yield* runAny(at, ["tools", "notes", "--import", "claude-code"], { answers: ["n"] })
+      assert.strictEqual(code, 5)
+      assert.lengthOf(asked, 1)
+      assert.include(
+        err,
+        "To let it have GITHUB_TOKEN, say no, and write\n  mcp-runtime approve notes --variable GITHUB_TOKEN\n"
+      )
+      const other = yield* runAny(at, ["tools", "other", "--import", "claude-code"], { answers: ["n"] })
+      assert.notInclude(other.err, "say no, and write")
     })))
 })
 

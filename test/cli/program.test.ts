@@ -1,8 +1,12 @@
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import * as Cli from "../../src/cli/Cli.ts"
+import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
 import { pidsWithArgument } from "../support/leaks.ts"
+import * as Device from "./device.ts"
 import * as Workspace from "./workspace.ts"
 
 const patient = { timeout: 30_000 }
@@ -26,6 +30,16 @@ afterEach(() => {
 
 const run = (...args: ReadonlyArray<string>) => work.run([...args, "--config", servers])
 
+/** The same in this process, where what is asked is nothing of a process. */
+const say = (args: ReadonlyArray<string>): Promise<Workspace.Ended> =>
+  Effect.runPromise(
+    Effect.gen(function*() {
+      const device = Device.make({})
+      const code = yield* Cli.run({ argv: [...args, "--root", work.folder], version: "1.2.3", device })
+      return { code, stdout: device.out(), stderr: device.err() }
+    }).pipe(Effect.provide(HostEnvironment.layer(work.environment)))
+  )
+
 describe("mcp-runtime", patient, () => {
   it("explains itself and each command, on 80 columns, and starts nothing", async () => {
     const { code, stderr, stdout } = await work.run(["--help"])
@@ -44,7 +58,7 @@ describe("mcp-runtime", patient, () => {
 
   it("completes for every shell what it knows, and nothing else", async () => {
     for (const shell of ["bash", "zsh", "fish"]) {
-      const { code, stdout } = await work.run(["--completions", shell])
+      const { code, stdout } = await say(["--completions", shell])
       assert.strictEqual(code, 0)
       for (const word of ["list", "tools", "show", "call", "no-color", "out"]) assert.include(stdout, word)
       assert.notMatch(stdout, /Start wizard|log-level/)
@@ -78,9 +92,9 @@ describe("mcp-runtime", patient, () => {
   })
 
   it("lists tools, shows one, and calls it with typed arguments, escaping what the server says", async () => {
-    const tools = await run("tools", "slow")
+    const tools = await say(["tools", "slow", "--config", servers])
     assert.match(tools.stdout, /^slow\/typed +Gives back what it got\.$/m)
-    const shown = await run("show", "slow/typed")
+    const shown = await say(["show", "slow/typed", "--config", servers])
     assert.match(shown.stdout, /^slow\/typed\(title: string, count\?: integer, state\?: "open" \| "closed", /)
     assert.match(shown.stdout, /^ {4}x: number {2}required$/m)
     assert.include(shown.stdout, "\\x1b[31mlies")
@@ -96,7 +110,7 @@ describe("mcp-runtime", patient, () => {
     const other = Workspace.make()
     try {
       const file = work.write("two.json", { mcpServers: { slow: work.server, other: other.server } })
-      const { code } = await work.run(["call", "slow/typed", "title=a", "--config", file])
+      const { code } = await say(["call", "slow/typed", "title=a", "--config", file])
       assert.strictEqual(code, 0)
       assert.deepStrictEqual(other.entries(), [])
     } finally {
@@ -111,9 +125,9 @@ describe("mcp-runtime", patient, () => {
     work.write("title.txt", "from a file")
     const fromFile = await run("call", "slow/typed", "title=@title.txt")
     assert.match(fromFile.stdout, /^{"title":"from a file"}/, fromFile.stderr)
-    const whole = await run("call", "slow/typed", "--args", input)
+    const whole = await say(["call", "slow/typed", "--args", input, "--config", servers])
     assert.match(whole.stdout, /^{"title":"piped"}/, whole.stderr)
-    const wrong = await run("call", "slow/typed", "title=@nowhere.txt")
+    const wrong = await say(["call", "slow/typed", "title=@nowhere.txt", "--config", servers])
     assert.strictEqual(wrong.code, 2)
     assert.match(wrong.stderr, /there is no such file\./)
   })
@@ -143,7 +157,7 @@ describe("mcp-runtime", patient, () => {
       [["list", "more"], /^error: The command "list" does not know what to do with "more"\.$/m]
     ]
     for (const [args, said] of mistyped) {
-      const { code, stderr, stdout } = await work.run(args)
+      const { code, stderr, stdout } = await say(args)
       assert.strictEqual(code, 2, args.join(" "))
       assert.match(stderr, said)
       assert.strictEqual(stdout, "")
@@ -152,13 +166,13 @@ describe("mcp-runtime", patient, () => {
   })
 
   it("ends with 2 and a near name where a tool or an argument is mistyped, and calls nothing", async () => {
-    const tool = await run("call", "slow/typd")
+    const tool = await say(["call", "slow/typd", "--config", servers])
     assert.strictEqual(tool.code, 2)
     assert.match(tool.stderr, /^error: .*did you mean "slow\/typed"\?$/m)
-    const argument = await run("call", "slow/typed", "tilte=a")
+    const argument = await say(["call", "slow/typed", "tilte=a", "--config", servers])
     assert.strictEqual(argument.code, 2)
     assert.match(argument.stderr, /^error: The tool takes no argument "tilte"\.\nDid you mean "title"\?$/m)
-    const missing = await run("call", "slow/typed", "count=2")
+    const missing = await say(["call", "slow/typed", "count=2", "--config", servers])
     assert.match(missing.stderr, /^error: The tool needs title \(string\)\.$/m)
     assert.deepStrictEqual(work.entries().filter(({ called }) => called !== undefined), [])
   })
@@ -168,9 +182,9 @@ describe("mcp-runtime", patient, () => {
     const broken = await work.run(["list", "--config", "broken.json"])
     assert.strictEqual(broken.code, 3)
     assert.match(broken.stderr, /^error: .*broken\.json/m)
-    assert.strictEqual((await work.run(["list", "--config", "nowhere.json"])).code, 3)
+    assert.strictEqual((await say(["list", "--config", "nowhere.json"])).code, 3)
     const file = work.write("entry.json", { mcpServers: { bad: { command: 3 } } })
-    const entry = await work.run(["call", "bad/x", "--config", file])
+    const entry = await say(["call", "bad/x", "--config", file])
     assert.strictEqual(entry.code, 3)
     assert.match(entry.stderr, /The field command has the wrong type/)
   })
@@ -182,7 +196,7 @@ describe("mcp-runtime", patient, () => {
       stderr,
       /^error: dead: could not start .*\nInstall it, or write its whole path into the configuration\.$/m
     )
-    assert.strictEqual((await run("tools", "dead")).code, 4)
+    assert.strictEqual((await say(["tools", "dead", "--config", servers])).code, 4)
   })
 
   it("ends with 5 where a rule denies it, and nothing is sent", async () => {
@@ -197,7 +211,7 @@ describe("mcp-runtime", patient, () => {
 
   it("starts nothing of a workspace that nobody has agreed to, and ends with 5 if that is called", async () => {
     work.write(".mcp.json", { mcpServers: { slow: work.server } })
-    const listed = await work.run(["list"])
+    const listed = await say(["list"])
     assert.strictEqual(listed.code, 0)
     assert.match(listed.stdout, /^slow +stdio +blocked \(untrusted\)/m)
     assert.match(listed.stderr, /mcp-runtime approve/)

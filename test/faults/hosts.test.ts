@@ -7,8 +7,6 @@ import { eventually } from "../support/leaks.ts"
 import type * as Journal from "./journal.ts"
 import { alive, journalOfMine, program } from "./stdio.ts"
 
-const host = fileURLToPath(new URL("../fixtures/faults/host.mjs", import.meta.url))
-
 interface Ended {
   readonly code: number | null
   readonly signal: string | null
@@ -17,15 +15,15 @@ interface Ended {
 }
 
 describe("a host that ends without a close", () => {
-  let modules: string
+  let host: string
 
   beforeAll(async () => {
-    modules = await Built.modules()
+    host = await Built.bundled(fileURLToPath(new URL("../fixtures/faults/host.mjs", import.meta.url)))
   }, 60_000)
 
   const run = (mode: string, ending: "exit" | "crash" | "wait", journal: Journal.Journal) =>
     Effect.async<Ended>((resume) => {
-      const child = spawn(process.execPath, [host, modules, program, mode, journal.file, ending], {
+      const child = spawn(process.execPath, [host, program, mode, journal.file, ending], {
         stdio: ["ignore", "pipe", "pipe"]
       })
       let stdout = ""

@@ -405,10 +405,27 @@ describe("the examples", patient, () => {
     assert.sameMembers(Array.from(listed, ([, name]) => name), names)
   })
 
+  // Node loads a thousand modules for each, most of the time that it takes. Two tests below run theirs as they are.
+  it("can be bundled with the package", async () => {
+    const require = "import{createRequire}from\"node:module\";const require=createRequire(import.meta.url);"
+    await succeed("esbuild", [
+      ...Object.keys(expected).map((name) => `NodeNext/examples/${name}.js`),
+      "--bundle",
+      "--splitting",
+      "--platform=node",
+      "--format=esm",
+      "--target=node20.19",
+      "--outdir=bundled",
+      "--external:gpt-tokenizer",
+      `--banner:js=${require}`,
+      "--log-level=error"
+    ], consumer)
+  })
+
   for (const [name, output] of Object.entries(expected)) {
     // each is a program of its own, which mostly waits
     it.concurrent(`${name} does what it says`, async () => {
-      const program = join(consumer, "NodeNext/examples", `${name}.js`)
+      const program = join(consumer, "bundled", `${name}.js`)
       // no key of whoever runs the tests is used
       const variables = { OPENAI_API_KEY: "" }
       assert.match(await succeed("node", [program], consumer, StandInDocker.make().path, variables), output)

@@ -84,12 +84,11 @@ describe("Teardown", () => {
 })
 
 describe("a host that ends without closing", () => {
-  const host = fileURLToPath(new URL("../fixtures/process/host.mjs", import.meta.url))
   const script = fileURLToPath(new URL("../fixtures/process/server.mjs", import.meta.url))
-  let modules: string
+  let host: string
 
   beforeAll(async () => {
-    modules = await Built.modules()
+    host = await Built.bundled(fileURLToPath(new URL("../fixtures/process/host.mjs", import.meta.url)))
   }, 60_000)
 
   /** Runs the host with a server that ends only by force, and waits for the end of both. */
@@ -97,7 +96,7 @@ describe("a host that ends without closing", () => {
     Effect.gen(function*() {
       const journal = join(mkdtempSync(join(tmpdir(), "teardown-test-")), "journal")
       const marker = `--journal=${journal}`
-      const args = [host, modules, script, ending, "--ignore-term", "--ignore-end", marker]
+      const args = [host, script, ending, "--ignore-term", "--ignore-end", marker]
       const ended = yield* Effect.async<readonly [code: number | null, signal: string | null]>((resume) => {
         const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] })
         child.stdout.on("data", () => {

@@ -15,7 +15,7 @@ import {
   utimesSync,
   writeFileSync
 } from "node:fs"
-import { join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
@@ -29,12 +29,12 @@ const cache = join(root, "node_modules", ".cache", "effect-mcp-runtime")
 const hour = 3_600_000
 
 /** Names a state of everything that goes into a build. */
-const fingerprint = (): string => {
+const fingerprint = (more: ReadonlyArray<string>): string => {
   const inputs = readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .concat(["package.json", "package-lock.json", "tsconfig.json"].map((name) => join(root, name)))
-    .concat(["bundle.mjs", "launcher.cjs"].map((name) => join(root, "scripts", name)))
+    .concat(["bundle.mjs", "launcher.cjs"].map((name) => join(root, "scripts", name)), more)
   const hash = createHash("sha256").update(process.version)
   for (const file of inputs.toSorted()) hash.update(`\0${file}\0`).update(readFileSync(file))
   return hash.digest("hex").slice(0, 16)
@@ -59,9 +59,13 @@ const clear = (claim: string): void => {
 }
 
 /** The folder of a build. Files run in several processes at once: one of them makes it, and the others wait. */
-const once = async (name: string, make: (folder: string) => Promise<unknown>): Promise<string> => {
+const once = async (
+  name: string,
+  make: (folder: string) => Promise<unknown>,
+  more: ReadonlyArray<string> = []
+): Promise<string> => {
   mkdirSync(cache, { recursive: true })
-  const folder = join(cache, `${name}-${fingerprint()}`)
+  const folder = join(cache, `${name}-${fingerprint(more)}`)
   const claim = `${folder}.claim`
   while (!existsSync(folder)) {
     try {
@@ -88,14 +92,38 @@ const once = async (name: string, make: (folder: string) => Promise<unknown>): P
   return folder
 }
 
-const node = (...args: ReadonlyArray<string>) => promisify(execFile)(process.execPath, args, { cwd: root })
+const run = (command: string, ...args: ReadonlyArray<string>) => promisify(execFile)(command, args, { cwd: root })
 
-const compiler = join(root, "node_modules", "typescript", "bin", "tsc")
+const tool = (name: string): string => join(root, "node_modules", ".bin", name)
 
 /** The modules and declarations of `src`, as a build puts them into `dist`. Their types are checked elsewhere. */
 export const modules = (): Promise<string> =>
-  once("modules", (folder) => node(compiler, "--noCheck", "--outDir", folder))
+  once("modules", (folder) => run(tool("tsc"), "--noCheck", "--outDir", folder))
 
 /** The command line, as a build puts it into `dist/bin`. */
 export const program = (): Promise<string> =>
-  once("program", (folder) => node(join(root, "scripts", "bundle.mjs"), folder))
+  once("program", (folder) => run(process.execPath, join(root, "scripts", "bundle.mjs"), folder))
+
+const bundling = [
+  "--bundle",
+  "--splitting",
+  "--platform=node",
+  "--format=esm",
+  "--target=node20.19",
+  "--external:gpt-tokenizer",
+  "--banner:js=import{createRequire}from\"node:module\";const require=createRequire(import.meta.url);",
+  "--log-level=error"
+]
+
+/** A program of the fixtures with all that it imports, so that it starts soon: its path. */
+export const bundled = async (script: string): Promise<string> => {
+  const name = basename(script, ".mjs")
+  const make = (folder: string) => {
+    // what is made are modules
+    writeFileSync(join(folder, "package.json"), "{\"type\":\"module\"}")
+    return run(tool("esbuild"), script, ...bundling, `--outdir=${folder}`)
+  }
+  const folder = dirname(script)
+  const beside = readdirSync(folder).filter((file) => file.endsWith(".mjs")).map((file) => join(folder, file))
+  return join(await once(`${basename(folder)}-${name}`, make, beside), `${name}.js`)
+}

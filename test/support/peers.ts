@@ -9,6 +9,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as Http from "../fixtures/peers/http.mjs"
+import * as Built from "./built.ts"
 
 /** Which SDK serves: 1.x, 2.x as it comes (both eras), or 2.x for the stateless era only. */
 export type Kind = "1.x" | "2.x" | "2.x-stateless"
@@ -36,7 +37,7 @@ export interface Peer {
 /** Settings of the client that a test may change. */
 export type Settings = Pick<ServerConfig.StdioInput, "protocol" | "startupTimeout" | "requestTimeout">
 
-const script = fileURLToPath(new URL("../fixtures/peers/stdio.mjs", import.meta.url))
+const script = await Built.bundled(fileURLToPath(new URL("../fixtures/peers/stdio.mjs", import.meta.url)))
 
 const startStdio = (kind: Kind, settings: Settings): Effect.Effect<Peer, never, Scope.Scope> =>
   Effect.map(

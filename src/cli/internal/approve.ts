@@ -15,6 +15,7 @@ import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 import * as ApproveTool from "./approveTool.ts"
 import { nearest, suggestion } from "./nearest.ts"
+import { shellWord } from "./shellWord.ts"
 import { usable } from "./toolFound.ts"
 import * as Waiting from "./waiting.ts"
 
@@ -47,6 +48,7 @@ const told = (one: Trust.Pending, decision: Decided["decision"], granted: Readon
 /** Whoever names what does not wait is told why it does not. */
 const settled = (
   wanted: string,
+  variables: ReadonlyArray<string>,
   { discovery }: Application.Found
 ): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
@@ -71,6 +73,12 @@ const settled = (
       return yield* new McpError.PolicyDenied({ server: found.name, decision: found.state.decision })
     }
     const asks = [found.provenance, ...found.sources].some(({ origin }) => !Scope.rights(origin).start)
+    if (asks && variables.length > 0) {
+      return yield* new Usage({
+        detail: `The server "${found.name}" was agreed to already, and with it what it may read.`,
+        next: `Take that back with \`mcp-runtime revoke ${shellWord(found.name)}\`, and agree to it anew.`
+      })
+    }
     yield* screen.note(`${found.name}: ${asks ? "it was agreed to already" : "nobody has to agree to it"}.`)
     return ExitCode.ok
   })
@@ -147,7 +155,7 @@ const servers: Command.Program["run"] = ({ args: [wanted], isSet, shared, values
         ? waiting
         : waiting.filter(({ fingerprint, server }) => fingerprint === wanted.toLowerCase() || server === wanted)
       if (wanted !== undefined && chosen.length === 0) {
-        const code = yield* settled(wanted, found)
+        const code = yield* settled(wanted, values("variable"), found)
         if (shared.json) yield* screen.json(Approvals, { servers: [] })
         return code
       }

@@ -5,10 +5,12 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
+import * as Interpolation from "../../config/Interpolation.ts"
 import * as Trust from "../../config/Trust.ts"
 import type * as McpError from "../../McpError.ts"
 import * as Approval from "../../safety/Approval.ts"
 import * as Screen from "../Screen.ts"
+import { shellWord } from "./shellWord.ts"
 
 const yes = (answer: string | undefined): boolean => /^y(es)?$/i.test((answer ?? "").trim())
 
@@ -37,7 +39,17 @@ export const consent = (
     for (const one of yield* trust.pending) {
       if (!names.has(one.server)) continue
       const since = one.why === "new" ? "wants to be started for the first time" : "is not what was agreed to"
-      yield* screen.err([{ text: one.server, style: "strong" }, ` ${since}:`], ...candidate(one))
+      const credentials = one.variables.filter(Interpolation.isCredential)
+      const granting = credentials.flatMap((name) => ["--variable", shellWord(name)])
+      yield* screen.err(
+        [{ text: one.server, style: "strong" }, ` ${since}:`],
+        ...candidate(one),
+        // what is agreed to here cannot be asked for again
+        ...(credentials.length === 0 ? [] : [
+          `To let it have ${credentials.join(", ")}, say no, and write`,
+          `  ${["mcp-runtime", "approve", shellWord(one.server), ...granting].join(" ")}`
+        ])
+      )
       if (!yes(yield* screen.ask("Start it, now and from now on? [y/N] "))) continue
       yield* trust.approve(one.fingerprint)
       hasAgreed = true
