@@ -55,7 +55,7 @@ afterAll(async () => {
 const test = <E>(
   name: string,
   body: (place: Login.Place) => Effect.Effect<unknown, E>
-): void => it.live(name, () => assertNoLeak(Effect.suspend(() => Effect.asVoid(Login.watched(desk, body)))))
+): void => it.live(name, () => assertNoLeak(Effect.suspend(() => Effect.asVoid(Login.watched(desk, body)))), 60_000)
 
 const call = (runtime: Runtime, tool = "read") => runtime.callTool({ server: "notes", tool })
 
@@ -302,6 +302,7 @@ describe("a login at an authorization server", () => {
       })
       // who is so far off cannot prove anything without a number
       assert.deepStrictEqual(new Set(desk.journal.refusals), new Set(["use_dpop_nonce"]))
+      assert.deepStrictEqual(grants(), [])
       for (const _ of ["once", "and again with what that gave"]) {
         desk.clear()
         desk.expire()
