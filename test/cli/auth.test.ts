@@ -51,7 +51,7 @@ const decode = (text: string) => Schema.decodeUnknownSync(Schema.parseJson(Login
 const configured = Effect.tap(place, (at) =>
   Effect.sync(() => {
     desk.clear()
-    desk.settings.agrees = true
+    Object.assign(desk.settings, { agrees: true, broken: false })
     at.write(own, {
       mcpServers: {
         notes: { type: "http", url: desk.url },
@@ -132,6 +132,15 @@ describe("auth", () => {
       assert.strictEqual(login.code, 0, login.err)
       assert.sameMembers([...decode(login.out).servers[0]!.scopes], ["notes:read", "notes:write"])
       for (const tool of ["write", "read"]) assert.strictEqual((yield* run(at, ["call", `notes/${tool}`])).code, 0)
+    }))
+
+  test("tells a login from a server that cannot be connected to", (at) =>
+    Effect.gen(function*() {
+      desk.settings.broken = true
+      const login = yield* run(at, ["auth", "login", "notes"], { onWrite: reading() })
+      assert.strictEqual(login.code, 4, login.err)
+      assert.include(login.err, "You are logged in to notes, but then it could not be connected to.\nerror: ")
+      assert.deepStrictEqual(states((yield* run(at, ["auth", "--json"])).out)[0], ["notes", "logged-in"])
     }))
 
   test("takes a line at a terminal, where the browser does not come back by itself", (at) =>

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import type * as McpRuntime from "../../McpRuntime.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
@@ -47,6 +48,14 @@ const report = ({ keptIn }: Application.Application, servers: ReadonlyArray<Shap
     ([screen, keptIn]) => screen.json(Shape.Logins, { keptIn, servers })
   )
 
+/** Whoever has logged in need not do it again because the server cannot be connected to. */
+const unused = ({ runtime }: Application.Application, server: string, { _tag }: McpRuntime.LoginError) =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    if (_tag === "AuthorizationFailed" || (yield* runtime.authorization(server))._tag !== "LoggedIn") return
+    yield* screen.note(`You are logged in to ${server}, but then it could not be connected to.`)
+  })
+
 const login = (server: string, { isSet, shared, values }: Command.Invocation) => {
   const scopes = values("scope").flatMap((scope) => scope.split(" ")).filter((scope) => scope !== "")
   return Application.use(
@@ -62,7 +71,7 @@ const login = (server: string, { isSet, shared, values }: Command.Invocation) =>
             next: "Take its credentials, or oauth: false, out of it first."
           })
         }
-        yield* runtime.authorize(server)
+        yield* Effect.tapError(runtime.authorize(server), (error) => unused(application, server, error))
         const now = Shape.of(server, yield* runtime.authorization(server))
         if (shared.json) yield* report(application, [now])
         else {
