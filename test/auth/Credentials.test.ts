@@ -148,6 +148,28 @@ describe("a login by a person", () => {
       })
   )
 
+  for (
+    const [how, method] of [["in a header", "client_secret_basic"], ["in the form", "client_secret_post"]] as const
+  ) {
+    const wanted = { token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"] }
+    test(`says who we are ${how}, as it was registered`, {
+      script: (script) => {
+        script.metadata = wanted
+        script.registration = { client_secret: "a-given-secret", token_endpoint_auth_method: method }
+      }
+    }, ({ runtime, server: there }) =>
+      Effect.gen(function*() {
+        yield* runtime.authorize(server)
+        const [request] = there.of("/token")
+        assert(request !== undefined)
+        const { form, headers } = request
+        assert.deepStrictEqual(
+          [form.get("client_secret"), headers.authorization?.split(" ")[0]],
+          method === "client_secret_post" ? ["a-given-secret", undefined] : [null, "Basic"]
+        )
+      }))
+  }
+
   const hostile: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     "another address to come back to": { redirect_uris: ["https://attacker.example/callback"] },
     "a secret of a megabyte": { client_secret: "s".repeat(900_000) },

@@ -15,6 +15,8 @@ const Client = Schema.Struct({
   secret: Schema.optional(Schema.Redacted(Schema.String)),
   secretExpiresAt: Schema.optional(Schema.Number),
   redirectUri: Schema.optional(Schema.String),
+  /** How it says who it is to the endpoint for tokens. */
+  method: Schema.optional(Schema.String),
   /** All that it may ask for, where it was said. */
   scope: Schema.optional(Schema.String)
 })

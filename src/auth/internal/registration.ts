@@ -25,8 +25,13 @@ export interface Options {
 
 const givenBy = (configured: Authority.Settings["configured"]): LoginRecord.Client | undefined => {
   if (configured?.clientId === undefined) return undefined
-  const { clientId: id, clientSecret: secret } = configured
-  return { how: "given", id, ...(secret === undefined ? {} : { secret }) }
+  const { clientId: id, clientSecret: secret, tokenEndpointAuthMethod: method } = configured
+  return {
+    how: "given",
+    id,
+    ...(secret === undefined ? {} : { secret }),
+    ...(method === undefined ? {} : { method })
+  }
 }
 
 /**
@@ -105,6 +110,7 @@ const register = (
   ).pipe(
     Effect.flatMap((given): Effect.Effect<LoginRecord.Client, McpError.AuthorizationFailed> => {
       const { client_id, client_secret, client_secret_expires_at, redirect_uris } = given
+      const method = given.token_endpoint_auth_method
       const isOurs = redirect_uris.length === 0 || redirect_uris.includes(redirectUri)
       if (!isOurs || !text.test(client_id) || (client_secret !== undefined && !text.test(client_secret))) {
         return fault(server, "it registered another client than this")
@@ -115,6 +121,7 @@ const register = (
         redirectUri,
         ...(scope === undefined ? {} : { scope }),
         ...(client_secret === undefined ? {} : { secret: Redacted.make(client_secret) }),
+        ...(method === undefined ? {} : { method }),
         ...(client_secret_expires_at === undefined || client_secret_expires_at === 0
           ? {}
           : { secretExpiresAt: client_secret_expires_at * 1000 })
@@ -123,7 +130,9 @@ const register = (
   )
 
 /** @internal */
-export const information = ({ id, secret }: LoginRecord.Client): OAuthSdk.ClientInformation => ({
+export const information = ({ id, method, secret }: LoginRecord.Client): OAuthSdk.ClientInformation => ({
   client_id: id,
-  ...(secret === undefined ? {} : { client_secret: Redacted.value(secret) })
+  ...(secret === undefined ? {} : { client_secret: Redacted.value(secret) }),
+  // what nobody asks for here, but the type does with the method
+  ...(method === undefined ? {} : { token_endpoint_auth_method: method, redirect_uris: [] })
 })
