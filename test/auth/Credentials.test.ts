@@ -201,6 +201,7 @@ describe("a login by a person", () => {
       assert.deepStrictEqual(yield* status(run), { _tag: "LoggedOut" })
       person.meanwhile = Effect.void
       yield* runtime.authorize(server)
+      assert.strictEqual(person.most(), 1)
       assert.strictEqual((yield* status(run))._tag, "LoggedIn")
       assert.deepStrictEqual(seen.slice(0, 2), ["LoginBegan", "LoginEnded Interrupted"])
     }))

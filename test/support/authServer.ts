@@ -388,6 +388,8 @@ export interface Person {
   readonly interaction: Interaction.Interaction["Type"]
   /** The pages that were shown. */
   readonly pages: ReadonlyArray<URL>
+  /** How many pages there were at once at most. */
+  readonly most: () => number
   /** Done while the person has the page before them. */
   meanwhile: Effect.Effect<void>
 }
@@ -396,28 +398,43 @@ export interface Person {
 export const person = (): Person => {
   const pages: Array<URL> = []
   const redirectUri = "http://127.0.0.1:49999/callback"
+  let open = 0
+  let most = 0
   const self: Person = {
     pages,
+    most: () => most,
     meanwhile: Effect.void,
     interaction: {
       open: () =>
-        Effect.succeed({
-          redirectUri,
-          ask: (url) =>
-            Effect.gen(function*() {
-              pages.push(url)
-              yield* self.meanwhile
-              const response = yield* Effect.promise(() => fetch(url, { redirect: "manual" }))
-              const { searchParams } = new URL(response.headers.get("location") ?? redirectUri)
-              const get = (name: string) => searchParams.get(name) ?? undefined
-              return {
-                code: get("code"),
-                iss: get("iss"),
-                error: get("error"),
-                errorDescription: get("error_description")
-              }
-            })
-        })
+        Effect.as(
+          // a page takes a moment to close
+          Effect.acquireRelease(
+            Effect.sync(() => {
+              most = Math.max(most, ++open)
+            }),
+            () =>
+              Effect.promise(() => new Promise<void>((resolve) => setTimeout(resolve, 5))).pipe(
+                Effect.map(() => open--)
+              )
+          ),
+          {
+            redirectUri,
+            ask: (url) =>
+              Effect.gen(function*() {
+                pages.push(url)
+                yield* self.meanwhile
+                const response = yield* Effect.promise(() => fetch(url, { redirect: "manual" }))
+                const { searchParams } = new URL(response.headers.get("location") ?? redirectUri)
+                const get = (name: string) => searchParams.get(name) ?? undefined
+                return {
+                  code: get("code"),
+                  iss: get("iss"),
+                  error: get("error"),
+                  errorDescription: get("error_description")
+                }
+              })
+          }
+        )
     }
   }
   return self

@@ -85,14 +85,16 @@ export const make = (options: Options): Authorizer => {
     readonly flight: Flight.Flight<boolean, McpError.AuthorizationFailed>
   } = { than: undefined, flight: Flight.make(fork) }
   const people = Flight.make<void, McpError.AuthorizationFailed>(fork)
+  // one that was given up may still have its page open, at an address that the next one wants
+  const page = Effect.unsafeMakeSemaphore(1)
 
-  const person = Effect.suspend(() => {
+  const person = page.withPermits(1)(Effect.suspend(() => {
     publish({ _tag: "LoginBegan", server })
     return Effect.onExit(
       PersonLogin.make({ ...options, kept, authority }),
       (exit) => Effect.sync(() => publish({ _tag: "LoginEnded", server, outcome: outcomeOf(exit) }))
     )
-  })
+  }))
 
   const isOther = (token: string | undefined): boolean => {
     const access = kept.get()?.tokens?.access
