@@ -295,6 +295,21 @@ describe("discovery", () => {
       })
   )
 
+  for (const hidden of ["\u001b[2J", "\u202e", "\n", " "]) {
+    test(
+      `refuses an authorization server whose name hides something: ${JSON.stringify(hidden)}`,
+      (origin) => ({
+        ...usual(origin),
+        [prm]: { body: { resource: `${origin}/mcp/a`, authorization_servers: [`${origin}/${hidden}`] } }
+      }),
+      ({ heard, origin }) =>
+        Effect.gen(function*() {
+          assert.strictEqual(yield* outcome(discover(origin)), "metadata")
+          assert.strictEqual(heard.length, 1)
+        })
+    )
+  }
+
   test(
     "refuses an authorization server that says that it is another one (oa-001)",
     (origin) => ({ ...usual(origin), [as]: { body: metadata("https://honest.example") } }),

@@ -170,10 +170,13 @@ const issuerOf = ({ issuer, legacy, server, url }: Options, named: ReadonlyArray
     : metadataFault(server, "the server names other authorization servers than the one that is configured")
 }
 
+/** What people are shown, and everything is compared with: nothing in it is hidden. */
+const isName = (issuer: string): boolean => /^[\u0021-\u007e]+$/.test(issuer) && URL.canParse(issuer)
+
 const serverOf = (options: Options, issuer: string): Effect.Effect<Server, McpError.AuthorizationFailed> =>
   Effect.gen(function*() {
     const { legacy, metadataUrl, oauth, server } = options
-    if (!URL.canParse(issuer)) return yield* metadataFault(server, "the authorization server has no address")
+    if (!isName(issuer)) return yield* metadataFault(server, "the authorization server has no address")
     const places = metadataUrl === undefined
       ? oauth.buildDiscoveryUrls(issuer).map(({ url }) => url.href)
       : [metadataUrl]
@@ -185,6 +188,7 @@ const serverOf = (options: Options, issuer: string): Effect.Effect<Server, McpEr
         return yield* metadataFault(server, "the authorization server describes itself in words that mean nothing")
       }
       const metadata = decoded.value
+      if (!isName(metadata.issuer)) return yield* metadataFault(server, "the authorization server has no name")
       if (!legacy && metadata.issuer !== issuer && `${metadata.issuer}/` !== issuer) {
         return yield* metadataFault(server, "the authorization server says that it is another one")
       }
