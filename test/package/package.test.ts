@@ -84,13 +84,11 @@ beforeAll(async () => {
   )
 
   const modules = join(consumer, "node_modules")
-  mkdirSync(modules, { recursive: true })
+  mkdirSync(join(modules, "effect-mcp-runtime"), { recursive: true })
   for (const name of readdirSync(join(folder, "node_modules"))) {
     if (!name.startsWith(".")) symlinkSync(join(folder, "node_modules", name), join(modules, name))
   }
-  await succeed("tar", ["-xzf", tarball, "-C", modules], work)
-  cpSync(join(modules, "package"), join(modules, "effect-mcp-runtime"), { recursive: true })
-  rmSync(join(modules, "package"), { recursive: true })
+  await succeed("tar", ["-xzf", tarball, "--strip-components=1", "-C", join(modules, "effect-mcp-runtime")], work)
   writeFileSync(join(consumer, "package.json"), JSON.stringify({ name: "consumer", type: "module" }))
   programs.forEach((program, at) => writeFileSync(join(consumer, `readme-${at + 1}.ts`), program))
   cpSync(join(folder, "examples"), join(consumer, "examples"), { recursive: true })

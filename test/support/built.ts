@@ -25,6 +25,9 @@ const root = fileURLToPath(new URL("../../", import.meta.url))
 // inside the project, so that modules find their dependencies
 const cache = join(root, "node_modules", ".cache", "effect-mcp-runtime")
 
+/** Longer than any build takes. */
+const minutes = 120_000
+
 /** Longer than any run uses what it found. */
 const hour = 3_600_000
 
@@ -40,17 +43,18 @@ const fingerprint = (more: ReadonlyArray<string>): string => {
   return hash.digest("hex").slice(0, 16)
 }
 
-/** Whether nobody has come for it for long. */
-const isOld = (path: string): boolean => {
+/** Whether nobody has come for it for so long. */
+const isOlder = (path: string, age: number): boolean => {
   try {
-    return Date.now() - statSync(path).mtimeMs > hour
+    return Date.now() - statSync(path).mtimeMs > age
   } catch {
     return false
   }
 }
 
-/** Lets go of what a process has begun that is gone. */
+/** Lets go of what a process has begun that is gone, or whose number somebody else has now. */
 const clear = (claim: string): void => {
+  if (isOlder(claim, minutes)) return rmSync(claim, { force: true })
   try {
     process.kill(Number(readFileSync(claim, "utf8")), 0)
   } catch (error) {
@@ -65,31 +69,34 @@ const once = async (
   more: ReadonlyArray<string> = []
 ): Promise<string> => {
   mkdirSync(cache, { recursive: true })
-  const folder = join(cache, `${name}-${fingerprint(more)}`)
-  const claim = `${folder}.claim`
-  while (!existsSync(folder)) {
+  for (;;) {
+    const state = fingerprint(more)
+    const folder = join(cache, `${name}-${state}`)
+    if (existsSync(folder)) {
+      utimesSync(folder, new Date(), new Date())
+      for (const path of readdirSync(cache).map((entry) => join(cache, entry)).filter((path) => isOlder(path, hour))) {
+        rmSync(path, { recursive: true, force: true })
+      }
+      return folder
+    }
+    const claim = `${folder}.claim`
     try {
       writeFileSync(claim, String(process.pid), { flag: "wx" })
     } catch {
       clear(claim)
-      await setTimeout(20)
+      await setTimeout(100)
       continue
     }
     const mine = mkdtempSync(join(cache, "new-"))
     try {
       await make(mine)
-      // the one before may have ended between the look and the claim
-      if (!existsSync(folder)) renameSync(mine, folder)
+      // not if a source was changed meanwhile, or somebody ended between the look and the claim
+      if (fingerprint(more) === state && !existsSync(folder)) renameSync(mine, folder)
     } finally {
       rmSync(mine, { recursive: true, force: true })
       rmSync(claim, { force: true })
     }
   }
-  utimesSync(folder, new Date(), new Date())
-  for (const path of readdirSync(cache).map((entry) => join(cache, entry)).filter(isOld)) {
-    rmSync(path, { recursive: true, force: true })
-  }
-  return folder
 }
 
 const run = (command: string, ...args: ReadonlyArray<string>) => promisify(execFile)(command, args, { cwd: root })
