@@ -415,6 +415,7 @@ describe("the examples", patient, () => {
       "--target=node20.19",
       "--outdir=bundled",
       "--external:gpt-tokenizer",
+      "--external:@napi-rs/keyring",
       `--banner:js=${require}`,
       "--log-level=error"
     ], consumer)
