@@ -1,6 +1,7 @@
 /**
- * How long it takes to find out which servers there are: `npm run build && node bench/discovery.mjs`. Each figure is the
- * median of fresh processes, with every import counted: 30 files of as many hosts; those of them that are JSON, and so
+ * How long it takes to find out which servers there are, as a command of the terminal and `NodeMcpRuntime` do, with
+ * decisions about trust on disk: `npm run build && node bench/discovery.mjs`. Each figure is the median of fresh
+ * processes; what is loaded only when it is needed counts, and loading the package is told apart: 30 files of as many hosts; those of them that are JSON, and so
  * without the parsers of TOML and YAML; one file of 3 000 servers; and the cost of nothing (an empty home), which is what
  * an application pays that configures nothing. Most of that are the first steps of Effect in a process.
  */
@@ -76,10 +77,7 @@ const lay = (folder, tree) => {
 if (values.one !== undefined) {
   const load = (path) => import(resolve(values.dist, path))
   const Effect = await import("effect/Effect")
-  const Layer = await import("effect/Layer")
   const ManagedRuntime = await import("effect/ManagedRuntime")
-  const NodeFileSystem = await import("@effect/platform-node/NodeFileSystem")
-  const NodePath = await import("@effect/platform-node/NodePath")
   // of all threads, so that it says on a busy machine what the time says on a quiet one
   const processor = () => {
     const { system, user } = process.cpuUsage()
@@ -87,25 +85,23 @@ if (values.one !== undefined) {
   }
   const began = performance.now()
   const ConfigDiscovery = await load("config/ConfigDiscovery.js")
-  const ConfigFiles = await load("config/ConfigFiles.js")
-  const Trust = await load("config/Trust.js")
+  const NodeMcpRuntime = await load("node/NodeMcpRuntime.js")
   const imported = performance.now()
   const idle = processor()
-  const layer = ConfigDiscovery.layerFiles({
-    directory: join(values.folder, "project"),
-    root: join(values.folder, "project"),
-    home: join(values.folder, "home"),
-    imports: values.one === "hosts" || values.one === "json" ? ["all"] : []
-  }).pipe(
-    Layer.provide(Layer.mergeAll(ConfigFiles.layer, Trust.layerMemory())),
-    Layer.provideMerge(Layer.merge(NodeFileSystem.layer, NodePath.layer))
-  )
+  const layer = NodeMcpRuntime.layerDiscovery({
+    config: {
+      directory: join(values.folder, "project"),
+      root: join(values.folder, "project"),
+      home: join(values.folder, "home"),
+      imports: values.one === "hosts" || values.one === "json" ? ["all"] : []
+    }
+  })
   const runtime = ManagedRuntime.make(layer)
-  const discover = () => runtime.runPromise(Effect.flatMap(ConfigDiscovery.ConfigDiscovery, (service) => service.discover))
-  const found = await discover()
+  const ask = (what) => runtime.runPromise(Effect.flatMap(ConfigDiscovery.ConfigDiscovery, what))
+  const found = await ask(({ current }) => current)
   const cold = performance.now()
   const coldWork = processor()
-  await discover()
+  await ask(({ discover }) => discover)
   const warm = performance.now()
   const warmWork = processor()
   await runtime.dispose()
