@@ -121,7 +121,8 @@ const discover = (options: Options): Effect.Effect<Decision> =>
     return Effect.flatMap(discoverIn(options, options.envelope), (decision) =>
       decision._tag !== "Again" ? Effect.succeed(decision) : Effect.map(
         discoverIn(options, { ...options.envelope, [Protocol.metaKey.protocolVersion]: decision.protocolVersion }),
-        (second) => Era.final(options.server, second)
+        (second) =>
+          Era.final(options.server, second)
       ))
   })
 
