@@ -234,6 +234,12 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
     args?: Readonly<Record<string, string>>,
     options?: RequestOptions
   ) => Effect.Effect<Session.PromptMessages, McpError.RuntimeError>
+  /** What these three give, without those servers that have not answered by then. */
+  readonly offered: (wait: Duration.DurationInput) => {
+    readonly resources: Effect.Effect<Gathered<Session.Resource>>
+    readonly resourceTemplates: Effect.Effect<Gathered<Session.ResourceTemplate>>
+    readonly prompts: Effect.Effect<Gathered<Session.Prompt>>
+  }
   readonly servers: Effect.Effect<ReadonlyArray<ServerInfo>>
   readonly server: (name: string) => Effect.Effect<ServerInfo, McpError.NotFound>
   /** All servers as they are, and again with every change. */
@@ -259,7 +265,8 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
   /** The session of a server, for what this interface does not name. What is not permitted is not possible with it. */
   readonly withSession: <A, E extends McpError.McpError, R>(
     server: string,
-    f: (session: Session.Session) => Effect.Effect<A, E, R>
+    f: (session: Session.Session) => Effect.Effect<A, E, R>,
+    options?: RequestOptions
   ) => Effect.Effect<A, E | McpError.RuntimeError, R>
   /** Tells the state to every server that declares `codex/sandbox-state`, now and whenever it connects. */
   readonly notifySandboxState: (state: JsonRpc.JsonObject) => Effect.Effect<void>

@@ -6,6 +6,20 @@
  */
 
 /**
+ * What an application provides to be served as an agent: how it begins a conversation, and how it goes on.
+ *
+ * @since 0.1.0
+ */
+export * as Agent from "./server/Agent.ts"
+
+/**
+ * An application's agent as an MCP server with two tools: one begins a conversation, one goes on with it.
+ *
+ * @since 0.1.0
+ */
+export * as AgentServer from "./server/AgentServer.ts"
+
+/**
  * What an agent gets of MCP beside the tools of servers: tools of our own to list and read resources and to read on in
  * long outputs, prompts as commands, and the servers' instructions.
  *
@@ -244,6 +258,13 @@ export * as HostEnvironment from "./transport/HostEnvironment.ts"
 export * as HostTools from "./agent/HostTools.ts"
 
 /**
+ * Serves callers over Streamable HTTP, of either era, as an `HttpApp` that any server of @effect/platform can mount.
+ *
+ * @since 0.1.0
+ */
+export * as HttpEndpoint from "./server/HttpEndpoint.ts"
+
+/**
  * Streamable HTTP, on node's own HTTP client: one POST per message, answers as JSON or as a stream of events, the
  * session and its stream of notifications in the session era, headers that mirror the message in the stateless one.
  *
@@ -315,6 +336,21 @@ export * as McpEvent from "./McpEvent.ts"
  * @since 0.1.0
  */
 export * as McpRuntime from "./McpRuntime.ts"
+
+/**
+ * The gateway: all that the servers of a runtime offer, behind one server, for callers of either era.
+ *
+ * @since 0.1.0
+ */
+export * as McpServe from "./server/McpServe.ts"
+
+/**
+ * The port between what a server offers and the ways in which callers reach it: the same for both eras, for stdio and for
+ * HTTP. What an offer gets is whole requests of known callers; framing, eras, cancellation and limits are below it.
+ *
+ * @since 0.1.0
+ */
+export * as McpServer from "./server/McpServer.ts"
 
 /**
  * A small but honest MCP server in memory, written as data: tools, resources, prompts, in either era of the protocol.
@@ -444,6 +480,14 @@ export * as Resolution from "./config/Resolution.ts"
 export * as RuntimeMetrics from "./observability/RuntimeMetrics.ts"
 
 /**
+ * Where a gateway has its runtimes from: one that all callers share for what there is, and one for each caller whose servers
+ * may ask it something or remember what it did.
+ *
+ * @since 0.1.0
+ */
+export * as Runtimes from "./server/Runtimes.ts"
+
+/**
  * Where a configuration comes from: how strong it is, and who could have written it.
  *
  * @since 0.1.0
@@ -523,6 +567,20 @@ export * as Spill from "./safety/Spill.ts"
  * @since 0.1.0
  */
 export * as SseTransport from "./transport/SseTransport.ts"
+
+/**
+ * The two pipes at which a program is served that has started this one: `NodeStdioLink.layer` has those of the process.
+ *
+ * @since 0.1.0
+ */
+export * as StdioLink from "./server/StdioLink.ts"
+
+/**
+ * Serves the program that has started this one, over its two pipes: callers of either era.
+ *
+ * @since 0.1.0
+ */
+export * as StdioServer from "./server/StdioServer.ts"
 
 /**
  * A server as a child process: messages are lines on its stdin and stdout.

@@ -39,6 +39,20 @@ export interface RequestOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /** Headers for transports that have them. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Who answers what the server asks on the way, if not `InputHandlers`. */
+  readonly handOver?: HandOver | undefined
+}
+
+/**
+ * What a server of the stateless era asks is given back as it came, for somebody else to answer with the next request.
+ * Servers of the session era know nothing of this, and ask as always.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface HandOver {
+  /** What that somebody can be asked. */
+  readonly capabilities: JsonRpc.JsonObject
 }
 
 /**

@@ -32,6 +32,19 @@ export interface CallOptions {
   readonly outputMismatch?: "fail" | "keep" | undefined
   /** Extra `_meta` of the request. */
   readonly meta?: JsonRpc.JsonObject | undefined
+  /** Somebody else answers what the server asks: a result that is a question is given back as it came. */
+  readonly handOver?: HandOver | undefined
+}
+
+/**
+ * What somebody else can be asked, and has answered to what an earlier result has asked.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface HandOver extends Connector.HandOver {
+  readonly inputResponses?: JsonRpc.Json | undefined
+  readonly requestState?: JsonRpc.Json | undefined
 }
 
 /**

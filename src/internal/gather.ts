@@ -3,10 +3,13 @@
  *
  * @internal
  */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
 import type * as Session from "../connection/Session.ts"
+import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import * as CallSpan from "../observability/CallSpan.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
@@ -27,7 +30,8 @@ const traced = <A, E, R>(
 export const make = (pool: ConnectionPool.ConnectionPool["Type"], path: CallPath.CallPath) =>
 <Item extends object>(
   operation: string,
-  lists: Offerings.Lists<Session.Listing<Item>>
+  lists: Offerings.Lists<Session.Listing<Item>>,
+  wait?: Duration.DurationInput
 ): Effect.Effect<McpRuntime.Gathered<Item>> => {
   type Part = McpRuntime.Gathered<Item>
 
@@ -43,9 +47,17 @@ export const make = (pool: ConnectionPool.ConnectionPool["Type"], path: CallPath
     // a server that is asleep is not woken for what is known of it
     const known = status._tag === "Idle" ? lists.known(server) : undefined
     if (known !== undefined) return Effect.succeed(found(known))
-    return Effect.match(path.ask(server, operation, (live) => traced(operation, live, lists.get(live))), {
-      onFailure: (error) => without({ server, status: pool.member(server)?.status ?? status, error }),
+    const late = (error?: McpError.RuntimeError): Part =>
+      without({ server, status: pool.member(server)?.status ?? status, error })
+    const asked = Effect.match(path.ask(server, operation, (live) => traced(operation, live, lists.get(live))), {
+      onFailure: late,
       onSuccess: found
+    })
+    if (wait === undefined) return asked
+    return Effect.map(Effect.timeoutOption(asked, wait), (part) => {
+      if (Option.isSome(part)) return part.value
+      const old = lists.known(server)
+      return old === undefined ? late() : found(old)
     })
   }
 

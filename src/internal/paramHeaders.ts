@@ -82,7 +82,8 @@ const first = <A>(items: Iterable<A>, f: (item: A) => string | undefined): strin
   return undefined
 }
 
-const valueAt = (args: JsonRpc.JsonObject, path: ReadonlyArray<string>): unknown => {
+/** @internal */
+export const valueAt = (args: JsonRpc.JsonObject, path: ReadonlyArray<string>): unknown => {
   let node: unknown = args
   for (const key of path) {
     if (!JsonRpc.isObject(node) || !Object.hasOwn(node, key)) return undefined
@@ -91,7 +92,8 @@ const valueAt = (args: JsonRpc.JsonObject, path: ReadonlyArray<string>): unknown
   return node
 }
 
-const textOf = (value: unknown): string | undefined => {
+/** @internal */
+export const textOf = (value: unknown): string | undefined => {
   switch (typeof value) {
     case "string":
       return value

@@ -53,8 +53,8 @@ export interface Permitted {
     wanted: Wanted,
     permit: Permissions.Permit | undefined
   ) => Effect.Effect<void, McpError.RuntimeError> | undefined
-  /** A session with which nothing else is possible than what is permitted. */
-  readonly session: (live: Live) => Session.Session
+  /** A session with which nothing else is possible than what is permitted to them. */
+  readonly session: (live: Live, origin: Permissions.Origin) => Session.Session
 }
 
 /** @internal */
@@ -115,7 +115,7 @@ export const make = ({ admit, definition, learn, permissions }: Options): Permit
         })
       ))
 
-  const session: Permitted["session"] = (live) => {
+  const session: Permitted["session"] = (live, origin) => {
     const { config, server, session } = live
     const { connection } = session
     const isOffered = ToolFilter.make(config)
@@ -128,7 +128,7 @@ export const make = ({ admit, definition, learn, permissions }: Options): Permit
           return Effect.fail(new McpError.NotFound({ server, kind, name, suggestions: [] }))
         }
         return Effect.map(
-          passed(live, { origin: "program", config, server, ...subject }),
+          passed(live, { origin, config, server, ...subject }),
           (permit) => permit === undefined ? args : permit.args
         )
       })

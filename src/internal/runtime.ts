@@ -239,6 +239,11 @@ export const make = (
         return Stream.unwrap(subscription)
       },
       prompts: gather("prompts/list", offerings.prompts),
+      offered: (wait) => ({
+        resources: gather("resources/list", offerings.resources, wait),
+        resourceTemplates: gather("resources/templates/list", offerings.templates, wait),
+        prompts: gather("prompts/list", offerings.prompts, wait)
+      }),
       getPrompt: (server, prompt, args = {}, own) =>
         send(
           server,
@@ -276,7 +281,8 @@ export const make = (
               Effect.sync(() => events.publish(McpEvent.McpEvent.ConfigurationReloaded({ report })))
             )
         ),
-      withSession: (server, f) => path.ask(server, "the session", (live) => f(permitted.session(live))),
+      withSession: (server, f, own) =>
+        path.ask(server, "the session", (live) => f(permitted.session(live, own?.origin ?? "program"))),
       notifySandboxState: sandbox.notify,
       isolate: (server) => Effect.zipRight(pool.find(server), breakers.for(server).isolate),
       resetBreaker: (server) => Effect.zipRight(pool.find(server), breakers.for(server).reset),

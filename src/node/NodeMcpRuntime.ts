@@ -19,6 +19,7 @@ import * as TokenStore from "../auth/TokenStore.ts"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as ConfigFiles from "../config/ConfigFiles.ts"
 import * as Resolution from "../config/Resolution.ts"
+import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as Trust from "../config/Trust.ts"
 import * as TrustStore from "../config/TrustStore.ts"
 import * as ClientConnector from "../connection/ClientConnector.ts"
@@ -67,6 +68,8 @@ export interface Options<E = never> extends McpRuntime.Options {
   readonly catalog?: Partial<ToolCatalog.Options> | undefined
   readonly circuitBreaker?: Partial<CircuitBreaker.Options> | undefined
   readonly health?: Partial<HealthCheck.Options> | undefined
+  /** Whether every server, those too that are required, is started when something is asked of it (default: no). */
+  readonly lazy?: boolean | undefined
   /** Whether transitions are logged (default: yes). */
   readonly logs?: boolean | undefined
   /** Who may use what (default: a model is not permitted what nobody has agreed to, everybody else is). */
@@ -162,10 +165,18 @@ const runtimeOver = (
         Effect.flatMap(service(Permissions.Permissions, Permissions.make(options.permissions))),
         Effect.flatMap(service(ConnectionPool.ConnectionPool, ConnectionPool.make(options.pool))),
         Effect.flatMap(service(ToolCatalog.ToolCatalog, ToolCatalog.make(options.catalog))),
-        Effect.flatMap(service(McpRuntime.McpRuntime, McpRuntime.make(options))),
+        Effect.flatMap(
+          service(
+            McpRuntime.McpRuntime,
+            McpRuntime.make({ ...options, servers: options.servers.map(resting(options)) })
+          )
+        ),
         Effect.map((made) => Context.merge(shown(made), replacements))
       ))
 }
+
+const resting = ({ lazy }: Pick<Options, "lazy">) => (config: ServerConfig.ServerConfig): ServerConfig.ServerConfig =>
+  lazy === true ? { ...config, lazy, required: false } : config
 
 const shown = Context.pick(
   Credentials.Credentials,
@@ -266,7 +277,7 @@ const kept = (
 }
 
 /** Takes up what a discovery has found, and what it finds. */
-const following = ({ follow }: ConfiguredOptions<unknown>) =>
+const following = (options: ConfiguredOptions<unknown>) =>
   Effect.gen(function*() {
     const discovery = yield* ConfigDiscovery.ConfigDiscovery
     const { reload } = yield* McpRuntime.McpRuntime
@@ -284,11 +295,11 @@ const following = ({ follow }: ConfiguredOptions<unknown>) =>
         )
       )
     yield* take(yield* discovery.current)
-    if (follow === false) return
+    if (options.follow === false) return
     yield* discovery.changes.pipe(
       // a reload waits for successors, and what must be stopped does not wait for that
       Stream.mapEffect(
-        ({ discovery }) => Effect.zipRight(take(discovery), reload(discovery.configs)),
+        ({ discovery }) => Effect.zipRight(take(discovery), reload(discovery.configs.map(resting(options)))),
         { concurrency: "unbounded" }
       ),
       Stream.runDrain,

@@ -120,7 +120,7 @@ describe("every module of src", () => {
       [/^gpt-tokenizer/, /^safety\/internal\/tiktoken\.ts$/],
       [
         /^node:(https?|zlib)$/,
-        /^(transport\/internal\/|node\/internal\/callbackServer\.ts$|auth\/internal\/guardedFetchExchange\.ts$)/
+        /^(transport\/internal\/|node\/internal\/callbackServer\.ts$|node\/NodeHttpListener\.ts$|auth\/internal\/guardedFetchExchange\.ts$)/
       ],
       [/^node:dns$/, /^auth\/internal\/guardedFetchLookup\.ts$/]
     ]

@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arr from "effect/Array"
 import * as FastCheck from "effect/FastCheck"
 import * as Order from "effect/Order"
-import * as AnswerId from "../../src/transport/internal/answerId.ts"
+import * as LineFramer from "../../src/internal/lineFramer.ts"
+import * as MessageId from "../../src/internal/messageId.ts"
 import * as ByteRing from "../../src/transport/internal/byteRing.ts"
-import * as LineFramer from "../../src/transport/internal/lineFramer.ts"
 import * as MessageLine from "../../src/transport/internal/messageLine.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 
@@ -186,8 +186,8 @@ describe("messageLine", () => {
   })
 })
 
-describe("answerId", () => {
-  const edges = (json: string): JsonRpc.Id | undefined => AnswerId.find(json.slice(0, 512), json.slice(-512))
+describe("messageId", () => {
+  const edges = (json: string): JsonRpc.Id | undefined => MessageId.ofAnswer(json.slice(0, 512), json.slice(-512))
   const big = { text: "x".repeat(2000), id: 3, "}": "\"id\":4}" }
 
   it("finds the id before and after the result", () => {
@@ -224,7 +224,7 @@ describe("answerId", () => {
   })
 
   it("does not take the beginning of a number for the number", () => {
-    assert.isUndefined(AnswerId.find(`{"jsonrpc":"2.0","id":12`, ""))
+    assert.isUndefined(MessageId.ofAnswer(`{"jsonrpc":"2.0","id":12`, ""))
   })
 })
 

@@ -5,13 +5,13 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Session from "../../connection/Session.ts"
+import * as Cleaned from "../../internal/cleaned.ts"
 import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import type * as OutputGuard from "../../safety/OutputGuard.ts"
 import type * as Permissions from "../../safety/Permissions.ts"
 import * as ToolName from "../../tools/ToolName.ts"
 import type * as AgentTools from "../AgentTools.ts"
-import * as Cleaned from "./cleaned.ts"
 import * as CommandLine from "./commandLine.ts"
 
 /** @internal */

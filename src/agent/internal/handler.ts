@@ -14,6 +14,8 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Broadcast from "../../internal/broadcast.ts"
+import * as Cleaned from "../../internal/cleaned.ts"
+import * as Known from "../../internal/knownTools.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpRuntime from "../../McpRuntime.ts"
 import * as OutputGuard from "../../safety/OutputGuard.ts"
@@ -27,9 +29,7 @@ import * as UntrustedText from "../../UntrustedText.ts"
 import * as AgentTools from "../AgentTools.ts"
 import type * as ToolHandler from "../ToolHandler.ts"
 import * as CallArguments from "./callArguments.ts"
-import * as Cleaned from "./cleaned.ts"
 import * as Failed from "./failed.ts"
-import * as Known from "./known.ts"
 
 type Service = ToolHandler.ToolHandler["Type"]
 
@@ -77,14 +77,7 @@ export const make = (
 
     const own = (name: string) => agentTools.tools().find(({ definition }) => definition.name === name)
 
-    const known = (wait: Duration.DurationInput | undefined): Effect.Effect<Known.Known> => {
-      if (wait === undefined) return Known.awaited(parts)
-      if (Duration.toMillis(wait) === 0) return Known.atOnce(parts)
-      return Effect.flatMap(
-        Effect.timeoutOption(Known.awaited(parts), wait),
-        Option.match({ onNone: () => Known.atOnce(parts), onSome: Effect.succeed })
-      )
-    }
+    const known = (wait: Duration.DurationInput | undefined): Effect.Effect<Known.Known> => Known.within(parts, wait)
 
     /** As a model may see them; what is called like one of our own would never be reached. */
     const shown = ({ tools }: Known.Known): ReadonlyArray<Known.KnownTool> => {

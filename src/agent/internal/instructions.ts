@@ -5,12 +5,12 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
+import * as Cleaned from "../../internal/cleaned.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import type * as OutputGuard from "../../safety/OutputGuard.ts"
 import type * as Permissions from "../../safety/Permissions.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
 import type * as AgentTools from "../AgentTools.ts"
-import * as Cleaned from "./cleaned.ts"
 
 /** @internal */
 export interface Options {

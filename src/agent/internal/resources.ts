@@ -5,6 +5,8 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Session from "../../connection/Session.ts"
+import * as Cleaned from "../../internal/cleaned.ts"
+import * as UriTemplate from "../../internal/uriTemplate.ts"
 import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import type * as OutputGuard from "../../safety/OutputGuard.ts"
@@ -14,8 +16,6 @@ import type * as ToolResult from "../../tools/ToolResult.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
 import type * as AgentTools from "../AgentTools.ts"
-import * as Cleaned from "./cleaned.ts"
-import * as UriTemplate from "./uriTemplate.ts"
 
 /** @internal */
 export interface Options {

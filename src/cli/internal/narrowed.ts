@@ -35,6 +35,14 @@ export const narrowed = (runtime: Runtime, names: ReadonlySet<string>): Runtime 
     resources: gathered(runtime.resources),
     resourceTemplates: gathered(runtime.resourceTemplates),
     prompts: gathered(runtime.prompts),
+    offered: (wait) => {
+      const { prompts, resourceTemplates, resources } = runtime.offered(wait)
+      return {
+        resources: gathered(resources),
+        resourceTemplates: gathered(resourceTemplates),
+        prompts: gathered(prompts)
+      }
+    },
     servers: Effect.map(runtime.servers, named),
     status: Stream.map(runtime.status, named),
     events: Stream.filter(runtime.events, (event) => !("server" in event) || names.has(event.server ?? ""))

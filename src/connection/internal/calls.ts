@@ -23,7 +23,10 @@ export type Request = Connector.Connection["request"]
  * @internal
  */
 export interface Manner {
-  readonly params: (params: JsonRpc.JsonObject | undefined) => JsonRpc.JsonObject | undefined
+  readonly params: (
+    params: JsonRpc.JsonObject | undefined,
+    capabilities: JsonRpc.JsonObject | undefined
+  ) => JsonRpc.JsonObject | undefined
   /** What is left to do before a result is one, which was asked for then; `undefined` if nothing is. */
   readonly unfinished: (result: JsonRpc.JsonObject, asked: Asked, since: number) => ReturnType<Request> | undefined
   /** Opens an expired session anew, unless somebody has done so since `generation` was read. */
@@ -88,11 +91,15 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Ca
         }
       }
       const generation = manner.generation()
-      const id = wire.begin(asked.method, manner.params(asked.params), left(setting, repeat), (settled) => {
+      const handOver = asked.own?.handOver
+      const params = manner.params(asked.params, handOver?.capabilities)
+      const id = wire.begin(asked.method, params, left(setting, repeat), (settled) => {
         if (Either.isLeft(settled)) {
           return resume(again(asked, setting, settled.left, repeat, since, generation))
         }
-        const rest = repeat.finishing ? manner.unfinished(settled.right, asked, since) : undefined
+        const rest = repeat.finishing && handOver === undefined
+          ? manner.unfinished(settled.right, asked, since)
+          : undefined
         resume(rest ?? Exit.succeed(settled.right))
       })
       return Effect.sync(() => wire.cancel(id))

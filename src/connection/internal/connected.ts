@@ -158,8 +158,15 @@ const stateless = (
     wire.serverRequests = false
     wire.cancelByNotification = !transport.streamPerRequest
     const plain = { _meta: envelope }
-    const enveloped = (params: JsonRpc.JsonObject | undefined): JsonRpc.JsonObject =>
-      params === undefined ? plain : { ...params, _meta: { ...object(params["_meta"]), ...envelope } }
+    const enveloped = (
+      params: JsonRpc.JsonObject | undefined,
+      capabilities?: JsonRpc.JsonObject
+    ): JsonRpc.JsonObject => {
+      const given = params === undefined ? plain : { ...params, _meta: { ...object(params["_meta"]), ...envelope } }
+      return capabilities === undefined
+        ? given
+        : { ...given, _meta: { ...given._meta, [Protocol.metaKey.clientCapabilities]: capabilities } }
+    }
     const calls: Calls.Calls = Calls.make(wire, limits, {
       params: enveloped,
       unfinished: (result, asked, since) =>

@@ -49,6 +49,7 @@ export const make = (options: Options): Pick<Session.Session, "callTool" | "call
     own: Session.CallOptions | undefined
   ): Either.Either<Connector.RequestOptions | undefined, McpError.InvalidArguments> => {
     if (own?.idleTimeout === undefined && own?.totalTimeout === undefined) {
+      if (own?.handOver !== undefined) return Either.right({ onProgress: own.onProgress, handOver: own.handOver })
       return Either.right(own?.onProgress === undefined ? undefined : { onProgress: own.onProgress })
     }
     const idleTimeout = duration(own.idleTimeout)
@@ -58,7 +59,8 @@ export const make = (options: Options): Pick<Session.Session, "callTool" | "call
     return Either.right({
       idleTimeout: idleTimeout.value,
       totalTimeout: totalTimeout.value,
-      onProgress: own.onProgress
+      onProgress: own.onProgress,
+      handOver: own.handOver
     })
   }
 
@@ -112,11 +114,15 @@ export const make = (options: Options): Pick<Session.Session, "callTool" | "call
     )
   }
 
-  const finish = (name: string, raw: JsonRpc.JsonObject, mismatch: StructuredOutput.Mismatch): Call => {
-    const decoded = ToolResult.decode(raw, { era })
-    return Either.isLeft(decoded)
-      ? Effect.fail(new McpError.InvalidToolResult({ server, tool: name, ...decoded.left }))
-      : check(name, decoded.right, mismatch)
+  const finish = (name: string, raw: JsonRpc.JsonObject, own: Session.CallOptions | undefined): Call => {
+    const decoded = ToolResult.decode(raw, { era, handOver: own?.handOver !== undefined })
+    if (Either.isLeft(decoded)) {
+      return Effect.fail(new McpError.InvalidToolResult({ server, tool: name, ...decoded.left }))
+    }
+    // a question has no structure to be checked
+    return raw["resultType"] === "input_required" && own?.handOver !== undefined
+      ? Effect.succeed(decoded.right)
+      : check(name, decoded.right, own?.outputMismatch ?? "fail")
   }
 
   // Only a server that has tasks can have tools that must be called as tasks, and only its list tells which.
@@ -135,16 +141,21 @@ export const make = (options: Options): Pick<Session.Session, "callTool" | "call
       if (fault !== undefined) return Effect.fail(invalid(fault.path, fault.detail))
       const set = settings(own)
       if (Either.isLeft(set)) return Effect.fail(set.left)
-      const params: JsonRpc.JsonObject = meta === undefined
+      const plain: JsonRpc.JsonObject = meta === undefined
         ? { name, arguments: args }
         : { name, arguments: args, _meta: meta }
-      const mismatch = own?.outputMismatch ?? "fail"
+      const params = own?.handOver === undefined || era === "session"
+        ? plain
+        : { ...plain, ...answersOf(own.handOver) }
+      if (era === "session" && own?.handOver?.requestState !== undefined) {
+        return Effect.fail(invalid("requestState", "the server has given none"))
+      }
       const send = () =>
         Effect.flatMap(
           known.get(name)?.taskSupport === "required"
             ? asTask(params, set.right, onTask)
             : plainly(name, args, params, set.right),
-          (raw) => finish(name, raw, mismatch)
+          (raw) => finish(name, raw, own)
         )
       return mayNeedTask && !known.listed() ? Effect.zipRight(known.ensure(list), Effect.suspend(send)) : send()
     })
@@ -172,6 +183,11 @@ export const make = (options: Options): Pick<Session.Session, "callTool" | "call
 }
 
 const ignore = (): void => undefined
+
+const answersOf = ({ inputResponses, requestState }: Session.HandOver): JsonRpc.JsonObject => ({
+  ...(inputResponses === undefined ? {} : { inputResponses }),
+  ...(requestState === undefined ? {} : { requestState })
+})
 
 const duration = (input: Duration.DurationInput | undefined): Option.Option<Duration.Duration | undefined> =>
   input === undefined ? Option.some(undefined) : Duration.decodeUnknown(input)

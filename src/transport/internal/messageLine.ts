@@ -1,9 +1,9 @@
 /** @internal */
+import * as MessageId from "../../internal/messageId.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
 import type * as JsonRpc from "../JsonRpc.ts"
 import { isObject } from "../JsonRpc.ts"
 import type * as Transport from "../Transport.ts"
-import * as AnswerId from "./answerId.ts"
 
 /** @internal */
 export interface Handlers {
@@ -64,7 +64,7 @@ export const read = (raw: string, on: Handlers): void => {
     else for (const item of value) deliver(item, line, on)
     return
   }
-  const id = line[0] === "{" ? AnswerId.find(line.slice(0, edge), line.slice(-edge)) : undefined
+  const id = line[0] === "{" ? MessageId.ofAnswer(line.slice(0, edge), line.slice(-edge)) : undefined
   if (id !== undefined) {
     on.broken(id, line)
     return

@@ -1,9 +1,9 @@
 /** @internal */
+import * as LineFramer from "../../internal/lineFramer.ts"
+import * as MessageId from "../../internal/messageId.ts"
 import * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
 import type * as Transport from "../Transport.ts"
-import * as AnswerId from "./answerId.ts"
-import * as LineFramer from "./lineFramer.ts"
 import * as MessageLine from "./messageLine.ts"
 
 /** @internal */
@@ -58,7 +58,7 @@ export const make = (options: Options): MessageReader => {
   let finished: (() => void) | undefined
 
   const oversize = (frame: LineFramer.Oversize): void => {
-    const id = oversizeTold ? undefined : AnswerId.find(frame.head, frame.tail ?? "")
+    const id = oversizeTold ? undefined : MessageId.ofAnswer(frame.head, frame.tail ?? "")
     if (id !== undefined) {
       oversizeTold = true
       sink!.failed(id, new McpError.MessageTooLarge({ server, limit, direction: "received" }))

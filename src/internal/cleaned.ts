@@ -3,9 +3,9 @@
  *
  * @internal
  */
-import * as HiddenText from "../../safety/HiddenText.ts"
-import type * as Tool from "../../tools/Tool.ts"
-import * as JsonRpc from "../../transport/JsonRpc.ts"
+import * as HiddenText from "../safety/HiddenText.ts"
+import type * as Tool from "../tools/Tool.ts"
+import * as JsonRpc from "../transport/JsonRpc.ts"
 
 const isTrail = (unit: number): boolean => (unit & 0xfc00) === 0xdc00
 
@@ -32,7 +32,12 @@ const json = (value: JsonRpc.Json): JsonRpc.Json => {
   return JsonRpc.isObject(value) ? object(value) : value
 }
 
-const object = (value: JsonRpc.JsonObject): JsonRpc.JsonObject => {
+/**
+ * The same object where there is nothing to change.
+ *
+ * @internal
+ */
+export const object = (value: JsonRpc.JsonObject): JsonRpc.JsonObject => {
   let same = true
   const entries = Object.entries(value).flatMap(([key, before]): ReadonlyArray<readonly [string, JsonRpc.Json]> => {
     if (before === undefined) return []

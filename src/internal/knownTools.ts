@@ -3,12 +3,14 @@
  *
  * @internal
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as ServerStatus from "../../connection/ServerStatus.ts"
-import type * as McpRuntime from "../../McpRuntime.ts"
-import type * as Permissions from "../../safety/Permissions.ts"
-import type * as ToolCatalog from "../../tools/ToolCatalog.ts"
-import type * as ToolIndex from "../../tools/ToolIndex.ts"
+import * as Option from "effect/Option"
+import type * as ServerStatus from "../connection/ServerStatus.ts"
+import type * as McpRuntime from "../McpRuntime.ts"
+import type * as Permissions from "../safety/Permissions.ts"
+import type * as ToolCatalog from "../tools/ToolCatalog.ts"
+import type * as ToolIndex from "../tools/ToolIndex.ts"
 
 /** @internal */
 export interface KnownTool {
@@ -70,3 +72,17 @@ export const awaited = ({ runtime }: Options): Effect.Effect<Known> =>
     })),
     missing
   }))
+
+/**
+ * What is known after this wait, or all that there is if nobody says how long.
+ *
+ * @internal
+ */
+export const within = (parts: Options, wait: Duration.DurationInput | undefined): Effect.Effect<Known> => {
+  if (wait === undefined) return awaited(parts)
+  if (Duration.toMillis(wait) === 0) return atOnce(parts)
+  return Effect.flatMap(
+    Effect.timeoutOption(awaited(parts), wait),
+    Option.match({ onNone: () => atOnce(parts), onSome: Effect.succeed })
+  )
+}

@@ -1,5 +1,5 @@
 /** @internal */
-import type * as JsonRpc from "../JsonRpc.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
 
 const scalar = String.raw`"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null`
 const firstMember = new RegExp(String.raw`[\s,{]*("(?:[^"\\]|\\.)*")\s*:\s*(${scalar})(?=\s*[,}])`, "y")
@@ -13,14 +13,8 @@ const parse = (text: string): unknown => {
   }
 }
 
-/**
- * The id of an answer of which only the beginning and the end are at hand: it is looked for among the plain members
- * before the first nested one and after the last, which is where servers write it. A request of the server has an id
- * too, but it has a method, and answers nothing.
- *
- * @internal
- */
-export const find = (head: string, tail: string): JsonRpc.Id | undefined => {
+/** The plain members before the first nested one and after the last, which is where programs write an id. */
+const membersOf = (head: string, tail: string): ReadonlyMap<unknown, unknown> => {
   const members = new Map<unknown, unknown>()
   if (head.trimStart().startsWith("{")) {
     firstMember.lastIndex = 0
@@ -36,7 +30,27 @@ export const find = (head: string, tail: string): JsonRpc.Id | undefined => {
       end = end.slice(0, match.index)
     }
   }
+  return members
+}
+
+/** The id, if these are the members of a message with or without a method. */
+const idIn = (members: ReadonlyMap<unknown, unknown>, method: boolean): JsonRpc.Id | undefined => {
   const id = members.get("id")
-  if (members.get("jsonrpc") !== "2.0" || members.has("method")) return undefined
+  if (members.get("jsonrpc") !== "2.0" || members.has("method") !== method) return undefined
   return typeof id === "string" || typeof id === "number" ? id : undefined
 }
+
+/**
+ * The id of an answer of which only the beginning and the end are at hand. A request has an id too, but it has a method,
+ * and answers nothing.
+ *
+ * @internal
+ */
+export const ofAnswer = (head: string, tail: string): JsonRpc.Id | undefined => idIn(membersOf(head, tail), false)
+
+/**
+ * The id of a request of which only the beginning and the end are at hand.
+ *
+ * @internal
+ */
+export const ofRequest = (head: string, tail: string): JsonRpc.Id | undefined => idIn(membersOf(head, tail), true)

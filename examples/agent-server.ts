@@ -1,0 +1,65 @@
+/**
+ * An agent as an MCP server: `npm run example agent-server` serves it to whoever starts it (stdio); with `--http`, at an
+ * address of this machine. A client finds two tools, `cocode` and `cocode-reply`.
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeHttpListener from "effect-mcp-runtime/node/NodeHttpListener"
+import * as NodeStdioLink from "effect-mcp-runtime/node/NodeStdioLink"
+import * as Agent from "effect-mcp-runtime/server/Agent"
+import * as AgentServer from "effect-mcp-runtime/server/AgentServer"
+import * as StdioServer from "effect-mcp-runtime/server/StdioServer"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Ref from "effect/Ref"
+
+/** In place of a model: an agent that remembers what it was told. */
+const AgentLive = Layer.effect(
+  Agent.Agent,
+  Effect.gen(function*() {
+    const memories = yield* Ref.make<ReadonlyMap<string, ReadonlyArray<string>>>(new Map())
+    const remember = ({ sessionId, tell, text }: Agent.Turn) =>
+      Effect.map(
+        Ref.updateAndGet(memories, (all) => new Map(all).set(sessionId, [...(all.get(sessionId) ?? []), text])),
+        (all) => {
+          const told = all.get(sessionId) ?? []
+          tell({ type: "remembered", things: told.length })
+          return `I know ${told.length === 1 ? "one thing" : `${told.length} things`}: ${told.join("; ")}`
+        }
+      )
+    return {
+      // what a conversation holds is released with its scope
+      start: (turn) =>
+        Effect.zipRight(
+          Effect.addFinalizer(() =>
+            Ref.update(memories, (all) => new Map(Array.from(all).filter(([id]) => id !== turn.sessionId)))
+          ),
+          remember(turn)
+        ),
+      reply: remember
+    }
+  })
+)
+
+const options = { name: "cocode", version: "1.0.0", description: "Gives a task to the agent." }
+
+// stdout belongs to the protocol
+const log = Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))
+
+const overStdio = Effect.provide(
+  Effect.flatMap(StdioServer.StdioServer, ({ ended }) => ended),
+  AgentServer.layerStdio(options).pipe(
+    Layer.provide(Layer.mergeAll(AgentLive, NodeStdioLink.layer)),
+    Layer.provide(log)
+  )
+)
+
+const overHttp = Effect.provide(
+  Effect.flatMap(
+    NodeHttpListener.NodeHttpListener,
+    ({ url }) => Effect.zipRight(Effect.logInfo(`Serving at ${url}`), Effect.never)
+  ),
+  NodeHttpListener.layer(AgentServer.make(options)).pipe(Layer.provide(AgentLive), Layer.provideMerge(log))
+)
+
+NodeRuntime.runMain(process.argv.includes("--http") ? overHttp : overStdio)

@@ -1,0 +1,169 @@
+// @effect-diagnostics nodeBuiltinImport:off -- platform's HTTP server waits without a limit for whoever does not leave
+/**
+ * Listens for callers over HTTP on a port of this machine, with limits for how slow and how many they may be.
+ *
+ * @since 0.1.0
+ */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import type * as HttpApp from "@effect/platform/HttpApp"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Http from "node:http"
+import * as McpError from "../McpError.ts"
+import * as BoundedWait from "../resilience/BoundedWait.ts"
+import * as HttpEndpoint from "../server/HttpEndpoint.ts"
+import type * as McpServer from "../server/McpServer.ts"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  readonly host: string
+  /** 0: any that is free. */
+  readonly port: number
+  readonly maxConnections: number
+  /** How long a request may take to arrive. */
+  readonly requestTimeout: Duration.DurationInput
+  /** How long connections have to end by themselves. */
+  readonly closeTimeout: Duration.DurationInput
+}
+
+/**
+ * @since 0.1.0
+ * @category defaults
+ */
+export const defaults: Options = {
+  host: "127.0.0.1",
+  port: 0,
+  maxConnections: 4_096,
+  requestTimeout: Duration.seconds(30),
+  closeTimeout: Duration.seconds(2)
+}
+
+const headTime = 10_000
+
+const openTime = Duration.seconds(5)
+
+const codeOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : error.name
+
+const sentences: Readonly<Record<string, string>> = {
+  EADDRINUSE: "is taken by another program; choose another, or 0 for any",
+  EACCES: "may not be used by this program; choose one above 1023",
+  EADDRNOTAVAIL: "is not at an address of this machine"
+}
+
+const failed = ({ host, port }: Options, code: string) =>
+  new McpError.ConfigurationError({
+    server: "",
+    path: `${host}:${port}`,
+    detail: `the port ${Object.hasOwn(sentences, code) ? sentences[code] : `could not be opened (${code})`}`
+  })
+
+const close = (server: Http.Server, limit: Duration.Duration): Effect.Effect<void> =>
+  Effect.async<void>((resume) => {
+    server.close(() => resume(Effect.void))
+    server.closeIdleConnections()
+  }).pipe(
+    BoundedWait.within(limit),
+    Effect.zipRight(Effect.sync(() => server.closeAllConnections()))
+  )
+
+/**
+ * Serves the app until the scope closes, and gives the port.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const listen = (
+  app: HttpApp.Default,
+  options?: Partial<Options>
+): Effect.Effect<number, McpError.ConfigurationError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const all: Options = { ...defaults, ...options }
+    const handler = yield* NodeHttpServer.makeHandler(app)
+    const server = yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        const requestTimeout = Duration.toMillis(all.requestTimeout)
+        const server = Http.createServer({
+          requestTimeout,
+          headersTimeout: Math.min(headTime, requestTimeout),
+          connectionsCheckingInterval: 1_000,
+          keepAliveTimeout: 15_000,
+          noDelay: true
+        })
+        server.maxConnections = all.maxConnections
+        server.on("request", (request, response) => {
+          // a caller that breaks off in the middle of an answer is no fault of ours
+          response.on("error", () => undefined)
+          request.on("error", () => undefined)
+          handler(request, response)
+        })
+        return server
+      }),
+      (server) => close(server, Duration.decode(all.closeTimeout))
+    )
+    return yield* Effect.async<number, string>((resume) => {
+      const refuse = (error: Error) => resume(Effect.fail(codeOf(error)))
+      server.once("error", refuse)
+      server.listen({ host: all.host, port: all.port, exclusive: true }, () => {
+        server.off("error", refuse)
+        server.on("error", () => undefined)
+        const address = server.address()
+        resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : all.port))
+      })
+    }).pipe(
+      Effect.timeoutFail({ duration: openTime, onTimeout: () => "ETIMEDOUT" }),
+      Effect.mapError((code) => failed(all, code))
+    )
+  })
+
+/**
+ * Where callers reach what is served.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
+export class NodeHttpListener extends Context.Tag("effect-mcp-runtime/node/NodeHttpListener")<NodeHttpListener, {
+  readonly url: string
+  readonly port: number
+  readonly endpoint: HttpEndpoint.HttpEndpoint
+}>() {}
+
+/**
+ * Serves an offer at an address of this machine until the scope closes.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const serve = (
+  offer: McpServer.Offer,
+  options?: Partial<HttpEndpoint.Options & Options>
+): Effect.Effect<NodeHttpListener["Type"], McpError.ConfigurationError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { host } = { ...defaults, ...options }
+    const name = host.includes(":") ? `[${host}]` : host
+    const endpoint = yield* HttpEndpoint.make(offer, {
+      ...options,
+      hosts: [...(options?.hosts ?? HttpEndpoint.defaults.hosts), name]
+    })
+    const port = yield* listen(endpoint.app, options)
+    // streams end before the listener waits for them
+    yield* Effect.addFinalizer(() => endpoint.close)
+    return { url: `http://${name}:${port}${options?.path ?? HttpEndpoint.defaults.path}`, port, endpoint }
+  })
+
+/**
+ * The same as a layer, for an offer that is yet to be made.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = <E, R>(
+  offer: Effect.Effect<McpServer.Offer, E, R>,
+  options?: Partial<HttpEndpoint.Options & Options>
+): Layer.Layer<NodeHttpListener, E | McpError.ConfigurationError, Exclude<R, Scope.Scope>> =>
+  Layer.scoped(NodeHttpListener, Effect.flatMap(offer, (offer) => serve(offer, options)))

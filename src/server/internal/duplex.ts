@@ -1,0 +1,179 @@
+/**
+ * A caller at the other end of two pipes: one fiber reads, one looks at what was read, one writes. Between them are bounded
+ * queues, so that whoever is slow slows down whoever feeds it, and nobody else.
+ *
+ * @internal
+ */
+import * as Cause from "effect/Cause"
+import * as Chunk from "effect/Chunk"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as LineFramer from "../../internal/lineFramer.ts"
+import * as MessageId from "../../internal/messageId.ts"
+import * as Signal from "../../internal/signal.ts"
+import * as BoundedWait from "../../resilience/BoundedWait.ts"
+import type * as JsonRpc from "../../transport/JsonRpc.ts"
+import type * as McpServer from "../McpServer.ts"
+import type * as StdioLink from "../StdioLink.ts"
+import * as Conversation from "./conversation.ts"
+import * as Envelope from "./envelope.ts"
+import * as Exchange from "./exchange.ts"
+import * as Outlet from "./outlet.ts"
+import * as Running from "./running.ts"
+import * as Stateless from "./stateless.ts"
+
+/** @internal */
+export interface Options {
+  readonly offer: McpServer.Offer
+  readonly limits: McpServer.Limits
+  readonly link: StdioLink.StdioLink["Type"]
+}
+
+/** A line as it was read, or notice of one that was too long. */
+type Line = { readonly text: string } | { readonly tooLong: LineFramer.Oversize }
+
+const end = Symbol("end")
+
+/** What leaves at once. */
+const writeTogether = 64
+
+const noHeader = (): undefined => undefined
+
+/** Lines, of which so many bytes may wait. */
+const reading = (
+  { limits, link }: Options,
+  inbox: Queue.Enqueue<Line | typeof end>,
+  held: { bytes: number },
+  room: Signal.Signal
+): Effect.Effect<void> => {
+  const framer = LineFramer.make(limits.maxMessageBytes)
+  const budget = 2 * limits.maxMessageBytes
+  const take: Effect.Effect<void> = Effect.suspend(() => {
+    const frame = framer.next()
+    if (frame === undefined) return Effect.void
+    if (typeof frame !== "string") {
+      // it is told once, when it has ended
+      return frame.tail === undefined ? take : Effect.zipRight(Queue.offer(inbox, { tooLong: frame }), take)
+    }
+    if (frame.trim() === "") return take
+    held.bytes += frame.length
+    return Effect.zipRight(Queue.offer(inbox, { text: frame }), take)
+  })
+  return Stream.runForEach(link.input, (chunk) => {
+    framer.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
+    return Effect.zipRight(room.until(() => held.bytes <= budget), take)
+  }).pipe(
+    Effect.zipRight(Effect.suspend(() => {
+      const rest = framer.rest()
+      return rest.trim() === "" ? Effect.void : Effect.asVoid(Queue.offer(inbox, { text: rest }))
+    })),
+    Effect.ensuring(Queue.offer(inbox, end))
+  )
+}
+
+const writing = (
+  { limits, link }: Options,
+  outbox: Queue.Dequeue<JsonRpc.Message | typeof end>
+): Effect.Effect<void> => {
+  const turn: Effect.Effect<void> = Effect.flatMap(Queue.takeBetween(outbox, 1, writeTogether), (taken) => {
+    const messages = Chunk.toReadonlyArray(taken)
+    let text = ""
+    let isLast = false
+    for (const message of messages) {
+      if (message === end) {
+        isLast = true
+        break
+      }
+      const line = Outlet.encode(message, limits.maxMessageBytes)
+      if (line !== undefined) text += `${line}\n`
+    }
+    const written = text === "" ? Effect.succeed(true) : link.write(text)
+    return Effect.flatMap(written, (isRead) => isLast || !isRead ? Effect.void : turn)
+  })
+  return turn
+}
+
+/**
+ * Serves until there is no more to read, all that was asked is answered or given up, and all answers are written; or until
+ * nobody reads them any more.
+ *
+ * @internal
+ */
+export const serve = (options: Options): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { limits, offer } = options
+    const inbox = yield* Queue.bounded<Line | typeof end>(limits.queue)
+    const outbox = yield* Queue.bounded<JsonRpc.Message | typeof end>(limits.queue)
+    const outlet: Outlet.Outlet = {
+      send: (message) => Effect.asVoid(Queue.offer(outbox, message)),
+      hint: (message) => {
+        outbox.unsafeOffer(message)
+      }
+    }
+    const session = yield* Conversation.make({ offer, limits, link: "stdio", principal: undefined, outlet })
+    const stateless = yield* Stateless.make({ offer, limits, link: "stdio" })
+    const running = yield* Running.make(limits.maxRequests)
+
+    const begin = ({ id, method, params }: Envelope.Envelope & { readonly _tag: "Request" }): Effect.Effect<void> => {
+      const request: Stateless.Request = { id, method, params, outlet, principal: undefined, header: noHeader }
+      const begun = running.begin(
+        id,
+        Effect.flatMap(
+          stateless.answer(request),
+          (ended) => ended === undefined ? Effect.void : outlet.send(Exchange.answerOf(id, ended))
+        )
+      )
+      return begun === "begun" ? Effect.void : outlet.send(Envelope.failure(id, Running.refusals[begun]))
+    }
+
+    const take = (envelope: Envelope.Envelope): Effect.Effect<void> => {
+      if (envelope._tag === "Request" && Stateless.isForEra(envelope)) return begin(envelope)
+      if (envelope._tag === "Notification" && envelope.method === "notifications/cancelled") {
+        const { requestId } = envelope.params
+        if (typeof requestId === "string" || typeof requestId === "number") running.cancel(requestId)
+      }
+      return session.receive(envelope, outlet, noHeader)
+    }
+
+    const held = { bytes: 0 }
+    const room = Signal.make()
+    const processing: Effect.Effect<void> = Effect.flatMap(Queue.take(inbox), (line) => {
+      if (line === end) return Effect.void
+      if ("tooLong" in line) {
+        const { head, tail } = line.tooLong
+        return Effect.zipRight(
+          take(Envelope.tooLarge(limits.maxMessageBytes, MessageId.ofRequest(head, tail ?? ""))),
+          processing
+        )
+      }
+      held.bytes -= line.text.length
+      room.raise()
+      const parsed = Envelope.parse(line.text)
+      const batch = "_tag" in parsed ? [parsed] : Envelope.batch(parsed, session.caller()?.protocolVersion)
+      return Effect.zipRight(Effect.forEach(batch, take, { discard: true }), processing)
+    })
+
+    const reader = yield* Effect.forkScoped(reading(options, inbox, held, room))
+    const writer = yield* Effect.forkScoped(writing(options, outbox))
+    const processor = yield* Effect.forkScoped(
+      processing.pipe(
+        Effect.zipRight(Effect.sync(stateless.end)),
+        Effect.zipRight(
+          Effect.zip(session.drain, running.drain(limits.drainTimeout), { concurrent: true })
+        ),
+        Effect.zipRight(Queue.offer(outbox, end)),
+        Effect.zipRight(BoundedWait.within(Duration.decode(limits.drainTimeout))(Fiber.await(writer)))
+      )
+    )
+    // when nobody reads any more, nothing that is still being done is for anybody
+    yield* Effect.raceFirst(Fiber.join(processor), Fiber.join(writer)).pipe(
+      Effect.tapErrorCause((cause) =>
+        Cause.isInterrupted(cause) ? Effect.void : Effect.logError("The link has failed", cause)
+      ),
+      Effect.ensuring(Effect.zipRight(Fiber.interruptFork(reader), Fiber.interruptFork(processor)))
+    )
+  })

@@ -1,0 +1,76 @@
+/**
+ * Where a caller sits: what all share, and what it has of its own.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type * as McpServer from "../../McpServer.ts"
+import * as Seat from "./seat.ts"
+import type * as Seats from "./seats.ts"
+
+type Found = Effect.Effect<Seat.Seat, McpServer.Refusal>
+
+/** @internal */
+export interface Place {
+  /** Where lists come from. */
+  readonly base: Found
+  /** What the caller has of its own by now. */
+  readonly own: () => Seat.Seat | undefined
+  /** Where a request of this caller to a server goes. */
+  readonly seatFor: (
+    exchange: McpServer.Exchange,
+    server: string,
+    needsPerson: (seat: Seat.Seat) => boolean
+  ) => Effect.Effect<Chosen, McpServer.Refusal, Scope.Scope>
+}
+
+/** @internal */
+export interface Chosen {
+  readonly seat: Seat.Seat
+  /** Whether the caller itself answers what the server asks. */
+  readonly isHandedOver: boolean
+}
+
+const over = (seat: Seat.Seat, isHandedOver: boolean): Chosen => ({ seat, isHandedOver })
+
+/**
+ * A session has its own connections from its first request on, because any server may remember who has called.
+ *
+ * @internal
+ */
+export const ofSession = (
+  seats: Seats.Seats,
+  own: Seats.Own,
+  options: { readonly single: boolean; readonly shared: (server: string) => boolean }
+): Place => ({
+  base: options.single ? own.seat : seats.shared,
+  own: own.there,
+  seatFor: (_exchange, server) =>
+    Effect.map(options.shared(server) && !options.single ? seats.shared : own.seat, (seat) => over(seat, false))
+})
+
+/**
+ * A request without a session shares connections with all others, unless its server is of the session era, where questions
+ * are put to a connection and not to a request; or somebody has to agree.
+ *
+ * @internal
+ */
+export const ofRequests = (
+  everybodys: Found,
+  lease: (caller: McpServer.Caller) => Effect.Effect<Seat.Seat, McpServer.Refusal, Scope.Scope>,
+  shared: (server: string) => boolean
+): Place => ({
+  base: everybodys,
+  own: () => undefined,
+  seatFor: ({ caller }, server, needsPerson) =>
+    Effect.gen(function*() {
+      const common = yield* everybodys
+      if (shared(server) || !Seat.isAskable(caller.capabilities)) return over(common, true)
+      const infos = yield* common.runtime.servers
+      const era = infos.find(({ name }) => name === server)?.era
+      return era === "stateless" && !needsPerson(common)
+        ? over(common, true)
+        : over(yield* lease(caller), false)
+    })
+})

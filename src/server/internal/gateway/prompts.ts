@@ -1,0 +1,93 @@
+/**
+ * The prompts of all servers for one caller.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import type * as Session from "../../../connection/Session.ts"
+import * as Cleaned from "../../../internal/cleaned.ts"
+import type * as McpRuntime from "../../../McpRuntime.ts"
+import * as ToolName from "../../../tools/ToolName.ts"
+import type * as JsonRpc from "../../../transport/JsonRpc.ts"
+import type * as McpServer from "../../McpServer.ts"
+import * as Exchange from "../exchange.ts"
+import * as Names from "./names.ts"
+import * as Tools from "./tools.ts"
+
+type Item = McpRuntime.Gathered<Session.Prompt>["items"][number]
+
+/** @internal */
+export interface Prompts {
+  readonly list: Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
+  readonly get: McpServer.Handler
+  /** Whose a name is, and what it is called there. */
+  readonly find: (name: string) => Effect.Effect<Item, McpServer.Refusal>
+}
+
+/** @internal */
+export const make = ({ failures, options, place, seen, texts }: Tools.Options): Prompts => {
+  const definition = (name: string, { raw }: Item): JsonRpc.JsonObject => ({
+    ...(options.output === "asis" ? raw : Cleaned.object(raw)),
+    name
+  })
+
+  const known = Effect.gen(function*() {
+    const { permissions, runtime } = yield* place.base
+    const { items } = yield* runtime.offered(options.gate).prompts
+    const offered = items.filter(({ name, server }) =>
+      permissions.decide("model", { kind: "prompt", server, name }).decision !== "deny"
+    )
+    return Names.make(
+      offered,
+      options.naming,
+      ({ name, server }) => ({ server, name, qualified: ToolName.qualify(server, name, "double") })
+    )
+  })
+
+  const find: Prompts["find"] = (name) =>
+    Effect.flatMap(known, ({ find }) => {
+      const found = find(name)
+      return found === undefined
+        ? Effect.fail(Exchange.invalidParams(`Unknown prompt: ${name.slice(0, 256)}`))
+        : Effect.succeed(found)
+    })
+
+  const finished = (raw: JsonRpc.JsonObject, { name, server }: Item) =>
+    Effect.gen(function*() {
+      const result = Tools.resultFor(raw)
+      const { messages } = raw
+      if (!Array.isArray(messages)) return result
+      const guarded = yield* Effect.forEach(messages, (message: JsonRpc.Json) => {
+        const { content, ...rest } = Exchange.objectOf(message)
+        seen(server, [content ?? null])
+        return Effect.map(
+          texts.part(content ?? null, { server, tool: name, kind: "prompt" }),
+          (content): JsonRpc.JsonObject => ({ ...rest, content })
+        )
+      })
+      return { ...result, messages: guarded }
+    })
+
+  return {
+    list: Effect.map(known, ({ items }) => ({ prompts: items.map(({ item, name }) => definition(name, item)) })),
+    get: (exchange) =>
+      Effect.scoped(Effect.gen(function*() {
+        const { name, args } = yield* Tools.callOf(exchange.params)
+        const item = yield* find(name)
+        const { server } = item
+        const { isHandedOver, seat } = yield* place.seatFor(
+          exchange,
+          server,
+          ({ permissions }) =>
+            permissions.decide("model", { kind: "prompt", server, name: item.name }).decision === "ask"
+        )
+        const got = seat.runtime.withSession(server, ({ request }) =>
+          request("prompts/get", Tools.paramsFor(exchange, { name: item.name, arguments: args }, isHandedOver), {
+            handOver: isHandedOver ? { capabilities: exchange.caller.capabilities } : undefined
+          }), { origin: "model" })
+        const raw = yield* Effect.mapError(seat.during(server, exchange)(got), failures.refusal)
+        return yield* finished(raw, item)
+      })),
+    find
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * The resources of all servers for one caller. A URI is the server's own, and whose it is, is what was listed, what a
+ * template fits, or who has named it; what two servers list is written with its server, so that it is one again.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type * as Session from "../../../connection/Session.ts"
+import * as Cleaned from "../../../internal/cleaned.ts"
+import * as UriTemplate from "../../../internal/uriTemplate.ts"
+import type * as McpRuntime from "../../../McpRuntime.ts"
+import type * as JsonRpc from "../../../transport/JsonRpc.ts"
+import * as McpServer from "../../McpServer.ts"
+import * as Exchange from "../exchange.ts"
+import type * as Seat from "./seat.ts"
+import * as Tools from "./tools.ts"
+
+type Listed<A> = McpRuntime.Gathered<A>["items"][number]
+
+/** @internal */
+export interface Identity {
+  readonly server: string
+  readonly uri: string
+}
+
+/** @internal */
+export interface Resources {
+  readonly list: Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
+  readonly templates: Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
+  readonly read: McpServer.Handler
+  readonly watch: (
+    uri: string,
+    changed: (uri: string) => void
+  ) => Effect.Effect<void, McpServer.Refusal, Scope.Scope>
+  /** Whose a template is. */
+  readonly template: (uriTemplate: string) => Effect.Effect<Identity, McpServer.Refusal>
+}
+
+const longestUri = 8_192
+
+const scheme = "mcp+server:"
+
+const qualified = (server: string, uri: string): string => `${scheme}${encodeURIComponent(server)}/${uri}`
+
+const parse = (uri: string): Identity | undefined => {
+  if (!uri.startsWith(scheme)) return undefined
+  const at = uri.indexOf("/", scheme.length)
+  if (at === -1) return undefined
+  try {
+    return { server: decodeURIComponent(uri.slice(scheme.length, at)), uri: uri.slice(at + 1) }
+  } catch {
+    return undefined
+  }
+}
+
+const unknown = (uri: string): McpServer.Refusal =>
+  new McpServer.Refusal({
+    code: McpServer.codes.invalidParams,
+    message: `Resource not found: ${uri.slice(0, 256)}`,
+    data: { uri: uri.slice(0, longestUri) }
+  })
+
+const uriOf = ({ uri }: JsonRpc.JsonObject): Effect.Effect<string, McpServer.Refusal> =>
+  typeof uri !== "string" || uri === ""
+    ? Effect.fail(Exchange.invalidParams("Invalid params: uri must be a text"))
+    : uri.length > longestUri
+    ? Effect.fail(unknown(uri))
+    : Effect.succeed(uri)
+
+/** @internal */
+export const make = (
+  { failures, options, place, texts, whose }: Tools.Options & { readonly whose: (uri: string) => string | undefined }
+): Resources => {
+  const isOffered = ({ permissions }: Seat.Seat) => ({ server, uri }: Identity): boolean =>
+    permissions.decide("model", { kind: "resource", server, name: uri }).decision !== "deny"
+
+  const resources = Effect.gen(function*() {
+    const base = yield* place.base
+    const { items } = yield* base.runtime.offered(options.gate).resources
+    return items.filter(isOffered(base))
+  })
+
+  const templates = Effect.gen(function*() {
+    const base = yield* place.base
+    const { items } = yield* base.runtime.offered(options.gate).resourceTemplates
+    return items.filter(({ server, uriTemplate }) => isOffered(base)({ server, uri: uriTemplate }))
+  })
+
+  /** What more than one server has is written with its server. */
+  const written = <A>(
+    items: ReadonlyArray<Listed<A> & { readonly raw: JsonRpc.JsonObject }>,
+    key: "uri" | "uriTemplate",
+    uriOf: (item: Listed<A>) => string
+  ): ReadonlyArray<JsonRpc.JsonObject> => {
+    const owners = new Map<string, string | undefined>()
+    for (const item of items) {
+      const uri = uriOf(item)
+      owners.set(uri, owners.has(uri) && owners.get(uri) !== item.server ? undefined : item.server)
+    }
+    return items.map((item) => {
+      const uri = uriOf(item)
+      const { raw } = item
+      return {
+        ...(options.output === "asis" ? raw : Cleaned.object(raw)),
+        [key]: owners.get(uri) === undefined ? qualified(item.server, uri) : uri
+      }
+    })
+  }
+
+  const only = (servers: Iterable<string>): string | undefined => {
+    const [one, ...others] = new Set(servers)
+    return others.length === 0 ? one : undefined
+  }
+
+  const owner = (uri: string): Effect.Effect<Identity, McpServer.Refusal> =>
+    Effect.gen(function*() {
+      const explicit = parse(uri)
+      if (explicit !== undefined) return explicit
+      const named = whose(uri)
+      const listed = only((yield* resources).flatMap((one) => one.uri === uri ? [one.server] : [])) ?? named
+      if (listed !== undefined) return { server: listed, uri }
+      const fitting = (yield* templates).filter(({ uriTemplate }) => UriTemplate.matcher(uriTemplate)(uri))
+      const template = only(fitting.map(({ server }) => server))
+      if (template !== undefined) return { server: template, uri }
+      // what nobody has announced may be there all the same, where only one server has any
+      const { runtime } = yield* place.base
+      const having = (yield* runtime.offered(options.gate).resources).items.map(({ server }) => server)
+      const last = fitting.length > 0 ? undefined : only([
+        ...having,
+        ...(yield* templates).map(({ server }) => server)
+      ])
+      return last === undefined ? yield* unknown(uri) : { server: last, uri }
+    })
+
+  const read: McpServer.Handler = (exchange) =>
+    Effect.scoped(Effect.gen(function*() {
+      const asked = yield* uriOf(exchange.params)
+      const { server, uri } = yield* owner(asked)
+      const { isHandedOver, seat } = yield* place.seatFor(
+        exchange,
+        server,
+        ({ permissions }) => permissions.decide("model", { kind: "resource", server, name: uri }).decision === "ask"
+      )
+      const got = seat.runtime.withSession(server, ({ request }) =>
+        request("resources/read", Tools.paramsFor(exchange, { uri }, isHandedOver), {
+          handOver: isHandedOver ? { capabilities: exchange.caller.capabilities } : undefined
+        }), { origin: "model" })
+      const raw = yield* Effect.mapError(seat.during(server, exchange)(got), failures.refusal)
+      const result = Tools.resultFor(raw)
+      const contents = yield* texts.contents(raw["contents"], { server, tool: uri, kind: "resource" })
+      return contents === undefined ? result : { ...result, contents }
+    }))
+
+  const watch: Resources["watch"] = (asked, changed) =>
+    Effect.gen(function*() {
+      const { server, uri } = yield* owner(yield* uriOf({ uri: asked }))
+      const seat = place.own() ?? (yield* place.base)
+      yield* Effect.forkScoped(
+        seat.runtime.subscribeResource(server, uri, { origin: "model" }).pipe(
+          Stream.runForEach(() => Effect.sync(() => changed(asked))),
+          Effect.catchAll((error) => Effect.logDebug("A resource is not followed any more", error))
+        )
+      )
+    })
+
+  return {
+    list: Effect.map(resources, (items) => ({
+      resources: written<Session.Resource>(items, "uri", ({ uri }) => uri)
+    })),
+    templates: Effect.map(templates, (items) => ({
+      resourceTemplates: written<Session.ResourceTemplate>(items, "uriTemplate", ({ uriTemplate }) => uriTemplate)
+    })),
+    read,
+    watch,
+    template: (uriTemplate) => {
+      const explicit = parse(uriTemplate)
+      if (explicit !== undefined) return Effect.succeed(explicit)
+      return Effect.flatMap(templates, (items) => {
+        const server = only(items.flatMap((one) => one.uriTemplate === uriTemplate ? [one.server] : []))
+        return server === undefined ? Effect.fail(unknown(uriTemplate)) : Effect.succeed({ server, uri: uriTemplate })
+      })
+    }
+  }
+}

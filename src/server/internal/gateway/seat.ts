@@ -1,0 +1,184 @@
+/**
+ * A runtime for a caller: what its servers ask goes to whoever has called them.
+ *
+ * @internal
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as InputHandlers from "../../../connection/InputHandlers.ts"
+import * as McpEvent from "../../../McpEvent.ts"
+import * as McpRuntime from "../../../McpRuntime.ts"
+import * as Approval from "../../../safety/Approval.ts"
+import * as Permissions from "../../../safety/Permissions.ts"
+import * as ToolCatalog from "../../../tools/ToolCatalog.ts"
+import * as JsonRpc from "../../../transport/JsonRpc.ts"
+import * as McpServer from "../../McpServer.ts"
+import * as Runtimes from "../../Runtimes.ts"
+import { objectOf } from "../exchange.ts"
+import * as Consent from "./consent.ts"
+
+/** @internal */
+export interface Seat {
+  readonly runtime: McpRuntime.McpRuntime["Type"]
+  readonly events: McpEvent.McpEvents["Type"]
+  readonly permissions: Permissions.Permissions["Type"]
+  readonly catalog: ToolCatalog.ToolCatalog["Type"]
+  readonly context: Context.Context<Runtimes.Services>
+  /** While this goes on, what the server asks is put to this request. */
+  readonly during: (
+    server: string,
+    exchange: McpServer.Exchange
+  ) => <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** The servers that are connected here. */
+  readonly connected: Effect.Effect<ReadonlySet<string>>
+}
+
+type Ask = McpServer.Exchange["ask"]
+
+/** Whom a server asks, if not the request that it is working on. */
+type Otherwise = Ask | undefined
+
+/** What a caller can be asked at all. */
+const asks = (capabilities: JsonRpc.JsonObject, what: string): boolean => JsonRpc.isObject(capabilities[what])
+
+/**
+ * Whether anything can be asked of a caller.
+ *
+ * @internal
+ */
+export const isAskable = (capabilities: JsonRpc.JsonObject): boolean =>
+  asks(capabilities, "elicitation") || asks(capabilities, "sampling") || asks(capabilities, "roots")
+
+const declined = { action: "cancel" } as const
+
+const answerOf = (given: JsonRpc.JsonObject): InputHandlers.ElicitationAnswer => {
+  const { action, content } = given
+  if (action === "accept") return { action, content: content === undefined ? undefined : objectOf(content) }
+  return { action: action === "decline" ? "decline" : "cancel" }
+}
+
+const rootsOf = ({ roots }: JsonRpc.JsonObject): ReadonlyArray<InputHandlers.Root> =>
+  Array.isArray(roots)
+    ? roots.flatMap((root: unknown): ReadonlyArray<InputHandlers.Root> => {
+      const { name, uri } = objectOf(root)
+      return typeof uri === "string" ? [{ uri, name: typeof name === "string" ? name : undefined }] : []
+    })
+    : []
+
+/** A person who has several servers is told which of them asks. */
+const labelled = (
+  { params, server }: InputHandlers.Elicitation,
+  isLabelled: boolean
+): JsonRpc.JsonObject => {
+  const { message } = params
+  return isLabelled && typeof message === "string" ? { ...params, message: `${server}: ${message}` } : params
+}
+
+const handlers = (
+  { capabilities, isLabelled }: Pick<Options, "capabilities" | "isLabelled">,
+  ask: (server: string) => Ask
+): InputHandlers.Handlers => {
+  const elicitation = objectOf(capabilities["elicitation"])
+  const isUrl = JsonRpc.isObject(elicitation["url"])
+  // before there were modes, forms were all there was
+  const isForm = JsonRpc.isObject(elicitation["form"]) || !isUrl
+  return {
+    ...(asks(capabilities, "roots")
+      ? {
+        roots: (server: string) => Effect.match(ask(server)("roots/list"), { onFailure: () => [], onSuccess: rootsOf })
+      }
+      : {}),
+    ...(asks(capabilities, "elicitation")
+      ? {
+        elicit: (elicitation: InputHandlers.Elicitation) =>
+          Effect.match(ask(elicitation.server)("elicitation/create", labelled(elicitation, isLabelled)), {
+            onFailure: () => declined,
+            onSuccess: answerOf
+          }),
+        elicitModes: [...(isForm ? ["form" as const] : []), ...(isUrl ? ["url" as const] : [])]
+      }
+      : {}),
+    ...(asks(capabilities, "sampling")
+      ? {
+        sample: ({ params, server }: InputHandlers.Sampling) =>
+          Effect.match(ask(server)("sampling/createMessage", params), {
+            onFailure: () => undefined,
+            onSuccess: (given) => given
+          }),
+        sampleTools: JsonRpc.isObject(objectOf(capabilities["sampling"])["tools"])
+      }
+      : {})
+  }
+}
+
+const nobody: Ask = () =>
+  Effect.fail(new McpServer.Refusal({ code: McpServer.codes.internal, message: "Nobody can be asked now" }))
+
+/** @internal */
+export interface Options {
+  readonly lazy: boolean
+  readonly capabilities: JsonRpc.JsonObject
+  readonly isLabelled: boolean
+  readonly otherwise: Otherwise
+}
+
+/**
+ * A runtime that asks this caller, or nobody.
+ *
+ * @internal
+ */
+export const open = (options: Options): Effect.Effect<Seat, McpServer.Refusal, Runtimes.Runtimes | Scope.Scope> =>
+  Effect.gen(function*() {
+    const { capabilities, lazy, otherwise } = options
+    const runtimes = yield* Runtimes.Runtimes
+    const running = new Map<string, Set<McpServer.Exchange>>()
+    /** The last that was begun, because it is what the server is most likely at work for. */
+    const ask = (server: string): Ask => Array.from(running.get(server) ?? []).at(-1)?.ask ?? otherwise ?? nobody
+    const canApprove = asks(capabilities, "elicitation")
+    const context = yield* Effect.catchAll(
+      runtimes.open({
+        lazy,
+        replace: isAskable(capabilities)
+          ? Layer.merge(
+            InputHandlers.layer(handlers(options, ask)),
+            canApprove ? Approval.layer((request) => Consent.ask(request, ask(request.subject.server))) : Layer.empty
+          )
+          : Layer.empty
+      }),
+      (error) =>
+        Effect.zipRight(
+          Effect.logError("The servers for a caller could not be started", error),
+          Effect.fail(
+            new McpServer.Refusal({ code: McpServer.codes.internal, message: "The servers could not be started" })
+          )
+        )
+    )
+    const runtime = Context.get(context, McpRuntime.McpRuntime)
+    return {
+      runtime,
+      events: Context.get(context, McpEvent.McpEvents),
+      permissions: Context.get(context, Permissions.Permissions),
+      catalog: Context.get(context, ToolCatalog.ToolCatalog),
+      context,
+      during: (server, exchange) => (self) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => {
+            const those = running.get(server) ?? new Set()
+            running.set(server, those.add(exchange))
+            return those
+          }),
+          () => self,
+          (those) =>
+            Effect.sync(() => {
+              those.delete(exchange)
+              if (those.size === 0 && running.get(server) === those) running.delete(server)
+            })
+        ),
+      connected: Effect.map(
+        runtime.servers,
+        (servers) => new Set(servers.flatMap(({ name, status }) => status._tag === "Connected" ? [name] : []))
+      )
+    }
+  })

@@ -1,0 +1,216 @@
+/**
+ * The tools of all servers for one caller: what there is, whose a name is, and the call.
+ *
+ * @internal
+ */
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Cleaned from "../../../internal/cleaned.ts"
+import * as KnownTools from "../../../internal/knownTools.ts"
+import type * as Tool from "../../../tools/Tool.ts"
+import type * as ToolIndex from "../../../tools/ToolIndex.ts"
+import * as JsonRpc from "../../../transport/JsonRpc.ts"
+import type * as McpServe from "../../McpServe.ts"
+import type * as McpServer from "../../McpServer.ts"
+import * as Exchange from "../exchange.ts"
+import type * as Failures from "./failures.ts"
+import * as Mirrored from "./mirrored.ts"
+import * as Names from "./names.ts"
+import type * as Place from "./place.ts"
+import type * as Seat from "./seat.ts"
+import type * as Texts from "./texts.ts"
+
+/** @internal */
+export interface Options {
+  readonly options: McpServe.Options
+  readonly place: Place.Place
+  readonly texts: Texts.Texts
+  readonly failures: Failures.Failures
+  /** Whose answer a URI is from. */
+  readonly seen: (server: string, content: JsonRpc.Json | undefined) => void
+}
+
+/** @internal */
+export interface Tools {
+  readonly known: (wait: Duration.DurationInput) => Effect.Effect<Names.Names<ToolIndex.Entry>, McpServer.Refusal>
+  readonly definition: (name: string, entry: ToolIndex.Entry) => JsonRpc.JsonObject
+  /** Calls what was found by a name, with these arguments. */
+  readonly call: (
+    exchange: McpServer.Exchange,
+    name: string,
+    args: JsonRpc.JsonObject
+  ) => Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
+}
+
+const longestName = 512
+
+/** What of a definition is between us and the server. */
+const definitionOf = (tool: Tool.Tool, output: McpServe.Options["output"]): JsonRpc.JsonObject => {
+  const { execution: _execution, name: _name, outputSchema, ...rest } = tool.raw
+  const plain: JsonRpc.JsonObject = {
+    ...rest,
+    inputSchema: tool.inputSchema,
+    // what is wrapped is no structure any more
+    ...(outputSchema === undefined || output === "wrap" ? {} : { outputSchema })
+  }
+  return output === "asis" ? plain : Cleaned.object(plain)
+}
+
+const reserved = "io.modelcontextprotocol/"
+
+/**
+ * What a caller says of its request beside the protocol, which is ours to speak.
+ *
+ * @internal
+ */
+export const metaFor = (params: JsonRpc.JsonObject): JsonRpc.JsonObject | undefined => {
+  const entries = Object.entries(Exchange.metaOf(params)).filter(([key]) =>
+    key !== "progressToken" && !key.startsWith(reserved)
+  )
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+}
+
+/**
+ * A result without what its server says to us alone.
+ *
+ * @internal
+ */
+export const resultFor = ({ _meta, resultType, ...rest }: JsonRpc.JsonObject): JsonRpc.JsonObject => {
+  const meta = Object.entries(Exchange.objectOf(_meta)).filter(([key]) => !key.startsWith(reserved))
+  return {
+    ...rest,
+    ...(resultType === "input_required" ? { resultType } : {}),
+    ...(meta.length === 0 ? {} : { _meta: Object.fromEntries(meta) })
+  }
+}
+
+/**
+ * What a caller of the stateless era hands on with a request that it answers questions with.
+ *
+ * @internal
+ */
+export const handedOver = ({ caller, params }: McpServer.Exchange) => ({
+  capabilities: caller.capabilities,
+  inputResponses: params["inputResponses"],
+  requestState: params["requestState"]
+})
+
+/**
+ * What is asked of a server for a caller, with the caller's answers where those are its own affair.
+ *
+ * @internal
+ */
+export const paramsFor = (
+  { params }: McpServer.Exchange,
+  asked: JsonRpc.JsonObject,
+  isHandedOver: boolean
+): JsonRpc.JsonObject => {
+  const { inputResponses, requestState } = params
+  const meta = metaFor(params)
+  return {
+    ...asked,
+    ...(meta === undefined ? {} : { _meta: meta }),
+    ...(isHandedOver && inputResponses !== undefined ? { inputResponses } : {}),
+    ...(isHandedOver && requestState !== undefined ? { requestState } : {})
+  }
+}
+
+/** @internal */
+export const make = ({ failures, options, place, seen, texts }: Options): Tools => {
+  const definitions = new WeakMap<Tool.Tool, JsonRpc.JsonObject>()
+
+  const definition: Tools["definition"] = (name, { tool }) => {
+    const known = definitions.get(tool) ?? definitionOf(tool, options.output)
+    definitions.set(tool, known)
+    return { name, ...known }
+  }
+
+  const entriesOf = (seat: Seat.Seat, wait: Duration.DurationInput) =>
+    Effect.map(
+      KnownTools.within(seat, wait),
+      ({ tools }) => tools.map(({ entry }) => entry)
+    )
+
+  const known: Tools["known"] = (wait) =>
+    Effect.gen(function*() {
+      const base = yield* place.base
+      const all = yield* entriesOf(base, wait)
+      const own = place.own()
+      const named = (entries: ReadonlyArray<ToolIndex.Entry>) =>
+        Names.make(entries, options.naming, ({ name, server, tool }) => ({ server, name: tool.name, qualified: name }))
+      if (own === undefined || own === base) return named(all)
+      // what a server offers over the caller's own connection counts more than what it offers others
+      const connected = yield* own.connected
+      const theirs = yield* entriesOf(own, 0)
+      return named([
+        ...all.filter(({ server }) => !connected.has(server)),
+        ...theirs.filter(({ server }) => connected.has(server))
+      ])
+    })
+
+  /** What nobody has listed yet may be there all the same, where only one server can have it. */
+  const unlisted = (name: string): Effect.Effect<ToolIndex.Entry | undefined, McpServer.Refusal> =>
+    Effect.gen(function*() {
+      const { runtime } = yield* place.base
+      const { toolsByName, tools } = yield* runtime.tools
+      const [only, ...others] = toolsByName.get(name) ?? []
+      return tools.find((one) => one.name === name) ?? (others.length === 0 ? only : undefined)
+    })
+
+  const find = (name: string): Effect.Effect<ToolIndex.Entry, McpServer.Refusal> =>
+    Effect.gen(function*() {
+      const entry = name.length > longestName ? undefined : (yield* known(0)).find(name) ?? (yield* unlisted(name))
+      return entry ?? (yield* Exchange.invalidParams(`Unknown tool: ${name.slice(0, longestName)}`))
+    })
+
+  const needsPerson = ({ server, tool: { name } }: ToolIndex.Entry) => ({ permissions }: Seat.Seat): boolean =>
+    permissions.decide("model", { kind: "tool", server, name }).decision === "ask"
+
+  const finished = (raw: JsonRpc.JsonObject, { server, tool }: ToolIndex.Entry) =>
+    Effect.gen(function*() {
+      const result = resultFor(raw)
+      seen(server, raw["content"])
+      if (result["resultType"] === "input_required") return result
+      const content = (yield* texts.content(raw["content"], { server, tool: tool.name })) ?? []
+      if (options.output !== "wrap") return { ...result, content }
+      const { structuredContent: _, ...rest } = result
+      return { ...rest, content }
+    })
+
+  const call: Tools["call"] = (exchange, name, args) =>
+    Effect.scoped(Effect.gen(function*() {
+      const entry = yield* find(name)
+      const wrong = Mirrored.check(exchange, entry.tool, args)
+      if (wrong !== undefined) return yield* wrong
+      const { server, tool } = entry
+      const { isHandedOver, seat } = yield* place.seatFor(exchange, server, needsPerson(entry))
+      const called = seat.runtime.callTool({ server, tool: tool.name }, args, {
+        origin: "model",
+        meta: metaFor(exchange.params),
+        onProgress: exchange.progress,
+        outputMismatch: "keep",
+        handOver: isHandedOver ? handedOver(exchange) : undefined
+      })
+      return yield* Effect.matchEffect(seat.during(server, exchange)(called), {
+        onFailure: failures.result,
+        onSuccess: ({ raw }) => finished(raw, entry)
+      })
+    }))
+
+  return { known, definition, call }
+}
+
+/**
+ * The name and the arguments of a call.
+ *
+ * @internal
+ */
+export const callOf = (
+  params: JsonRpc.JsonObject
+): Effect.Effect<{ readonly name: string; readonly args: JsonRpc.JsonObject }, McpServer.Refusal> => {
+  const { arguments: args = {}, name } = params
+  if (typeof name !== "string") return Effect.fail(Exchange.invalidParams("Invalid params: name must be a text"))
+  return JsonRpc.isObject(args)
+    ? Effect.succeed({ name, args: Exchange.objectOf(args) })
+    : Effect.fail(Exchange.invalidParams("Invalid params: arguments must be an object"))
+}
