@@ -36,18 +36,16 @@ const makeSessions = (servers) => {
       eventStore: makeEventLog(),
       retryInterval,
       onsessioninitialized: (id) => {
-        const [eldest] = sessions.values()
-        if (sessions.size >= mostSessions) void eldest.close()
+        const [eldest] = sessions
+        if (sessions.size >= mostSessions) {
+          sessions.delete(eldest[0])
+          void eldest[1].close()
+        }
         sessions.set(id, transport)
-      }
+      },
+      onsessionclosed: (id) => void sessions.delete(id)
     })
-    const server = servers({ era: "legacy" })
-    await server.connect(transport)
-    const ended = server.server.onclose
-    server.server.onclose = () => {
-      sessions.delete(transport.sessionId)
-      ended?.()
-    }
+    await servers({ era: "legacy" }).connect(transport)
     const response = await transport.handleRequest(request)
     // what does not begin with the handshake has no session, and is told so
     if (transport.sessionId === undefined) await transport.close()

@@ -56,7 +56,7 @@ const follow = (server, changes, { era, requestInfo }) => {
   })
   // a server for one request is gone before anything changes: those who listen over HTTP are told by its handler
   if (requestInfo !== undefined) return
-  server.server.onclose = changes.listen({
+  const onclose = changes.listen({
     tools: () => tool.update({ enabled: changes.now.tool }),
     prompts: () => prompt.update({ enabled: changes.now.prompt }),
     resource: (uri) => {
@@ -66,6 +66,7 @@ const follow = (server, changes, { era, requestInfo }) => {
       server.server.sendResourceUpdated({ uri }).catch(() => undefined)
     }
   })
+  Object.assign(server.server, { onclose })
 }
 
 /** Makes servers: one for each connection or, over HTTP in the stateless era, one for each request. */
