@@ -5,6 +5,7 @@
  */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { attempt, current, run, start } from "./suite.mjs"
@@ -20,6 +21,8 @@ const { values } = parseArgs({
 })
 const partial = values.only !== undefined || values.target !== undefined
 if (values.table && partial) throw new Error("--table is for a whole run, without --only and --target")
+const atOnce = Number(values["at-once"])
+if (!Number.isInteger(atOnce) || atOnce < 1) throw new Error(`--at-once is not a number of scenarios: ${values["at-once"]}`)
 
 const here = fileURLToPath(new URL(".", import.meta.url))
 const reference = join(here, "reference.mjs")
@@ -56,9 +59,10 @@ const beginProgram = (last) => (args, options = {}) =>
     const ended = new Promise((done) => child.once("exit", done))
     last(async () => {
       child.kill("SIGTERM")
-      const timer = setTimeout(() => child.kill("SIGKILL"), stoppedWithin)
-      await ended
-      clearTimeout(timer)
+      const enough = new AbortController()
+      const late = pause(stoppedWithin, undefined, { signal: enough.signal }).then(() => child.kill("SIGKILL"))
+      await Promise.race([ended, late])
+      enough.abort()
     })
     let output = ""
     const timer = setTimeout(() => reject(new Error(`${args.join(" ")} printed no url:\n${output}`)), readyWithin)
@@ -172,7 +176,7 @@ const runAll = (target) =>
   withTarget(target, async (url) => {
     const work = (job) => runOne(target, url, job)
     const together = jobs.filter(({ scenario }) => !alone.has(scenario))
-    await Promise.all(Array.from({ length: Number(values["at-once"]) }, () => inOrder(together, work)))
+    await Promise.all(Array.from({ length: atOnce }, () => inOrder(together, work)))
     await inOrder(jobs.filter(({ scenario }) => alone.has(scenario)), work)
   })
 
