@@ -180,8 +180,6 @@ const runAll = (target) =>
     await inOrder(jobs.filter(({ scenario }) => alone.has(scenario)), work)
   })
 
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1))
-
 const began = Date.now()
 for (const target of targets) {
   try {

@@ -18,9 +18,16 @@ export const current = suiteOf("@modelcontextprotocol/conformance")
 export const published = suiteOf("conformance-published")
 
 const running = new Set()
+const folders = new Set()
+const remove = (folder) => {
+  folders.delete(folder)
+  rmSync(folder, { recursive: true, force: true })
+}
 process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL")
+  for (const folder of folders) remove(folder)
 })
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1))
 
 /** Starts a program of node's that does not outlive this one. */
 export const start = (args, options) => {
@@ -53,6 +60,7 @@ const ofMessages = "wire-schema-valid"
 /** One scenario in a run of its own: one without a single success counts as failed. */
 export const attempt = async (suite, args) => {
   const folder = mkdtempSync(join(tmpdir(), "mcp-conformance-"))
+  folders.add(folder)
   try {
     const { code, output } = await run(suite, [...args, "--output-dir", folder])
     const checks = readdirSync(folder, { recursive: true }).filter((path) => path.endsWith("checks.json"))
@@ -63,6 +71,6 @@ export const attempt = async (suite, args) => {
     const passed = code === 0 && checked && count("FAILURE") === 0
     return { passed, succeeded, warnings: count("WARNING"), failed: count("FAILURE"), code, output }
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    remove(folder)
   }
 }
