@@ -3,13 +3,11 @@
  * one after the other; one without a single success counts as failed, and so does one whose client fails.
  * `--table` writes the result to docs/conformance.md, `--only text` runs what has the text in its name.
  */
-import { spawn } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createRequire } from "node:module"
-import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
+import { attempt, current, published, run } from "./suite.mjs"
 
 const { values } = parseArgs({
   options: {
@@ -23,15 +21,6 @@ const { values } = parseArgs({
 const here = fileURLToPath(new URL(".", import.meta.url))
 const client = `exec ${process.execPath} ${join(here, "client.mjs")}`
 
-const require = createRequire(import.meta.url)
-const suiteOf = (name) => {
-  const folder = dirname(require.resolve(`${name}/package.json`))
-  return { bin: join(folder, "dist/index.js"), version: require(`${name}/package.json`).version }
-}
-
-const current = suiteOf("@modelcontextprotocol/conformance")
-const published = suiteOf("conformance-published")
-
 /** What is asked for, and how many scenarios there are of it: one that is missing is as bad as one that fails. */
 const columns = [
   { id: "2025-11-25", suite: current, wire: "2025-11-25", of: 19 },
@@ -40,22 +29,6 @@ const columns = [
   { id: "published", suite: published, wire: undefined, of: 26 }
 ].filter(({ id }) => values.suite === undefined || values.suite === id)
 
-const run = (suite, args, limit = 120_000) =>
-  new Promise((resolve) => {
-    const child = spawn(process.execPath, ["--import", join(here, "nodeShim.mjs"), suite.bin, ...args], {
-      env: { ...process.env, NO_COLOR: "1" },
-      stdio: ["ignore", "pipe", "pipe"]
-    })
-    let output = ""
-    child.stdout.on("data", (data) => (output += data))
-    child.stderr.on("data", (data) => (output += data))
-    const timer = setTimeout(() => child.kill("SIGKILL"), limit)
-    child.on("close", (code) => {
-      clearTimeout(timer)
-      resolve({ code, output })
-    })
-  })
-
 /** The client scenarios that a suite knows; with a wire, those that are about it. */
 const scenariosOf = async ({ suite, wire }) => {
   const { output } = await run(suite, ["list", "--client", ...(wire === undefined ? [] : ["--spec-version", wire])])
@@ -63,30 +36,14 @@ const scenariosOf = async ({ suite, wire }) => {
   return Array.from(after.matchAll(/^\s+- (\S+)/gm), ([, name]) => name)
 }
 
-const attempt = async ({ suite, wire }, scenario) => {
-  const folder = mkdtempSync(join(tmpdir(), "mcp-conformance-"))
-  try {
-    const wired = wire === undefined ? [] : ["--spec-version", wire]
-    const { code, output } = await run(suite, [
-      "client",
-      "--command",
-      client,
-      "--scenario",
-      scenario,
-      "--output-dir",
-      folder,
-      ...wired
-    ])
-    const checks = readdirSync(folder, { recursive: true }).filter((path) => path.endsWith("checks.json"))
-      .flatMap((path) => JSON.parse(readFileSync(join(folder, path), "utf8")))
-    const count = (status) => checks.filter((check) => check.status === status).length
-    const succeeded = count("SUCCESS")
-    const passed = code === 0 && succeeded > 0 && count("FAILURE") === 0
-    return { passed, succeeded, warnings: count("WARNING"), failed: count("FAILURE"), code, output }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+const argumentsFor = ({ wire }, scenario) => [
+  "client",
+  "--command",
+  client,
+  "--scenario",
+  scenario,
+  ...(wire === undefined ? [] : ["--spec-version", wire])
+]
 
 const results = new Map()
 let bad = 0
@@ -99,7 +56,7 @@ for (const column of columns) {
   }
   let passed = 0
   for (const scenario of scenarios) {
-    const result = await attempt(column, scenario)
+    const result = await attempt(column.suite, argumentsFor(column, scenario))
     if (result.passed) passed++
     else bad++
     const row = results.get(scenario) ?? new Map()

@@ -1,0 +1,243 @@
+/**
+ * The official suite's server scenarios: `node conformance/servers.mjs`. Each scenario is a run of its own at each wire;
+ * one without a single success counts as failed. `--table` writes the result to docs/conformance-servers.md, `--only text`
+ * runs what has the text in its name, `--target name` runs one target, `--at-once 1` one scenario after the other.
+ */
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
+import { attempt, current, run, start } from "./suite.mjs"
+
+const { values } = parseArgs({
+  options: {
+    only: { type: "string" },
+    target: { type: "string" },
+    "at-once": { type: "string", default: "2" },
+    table: { type: "boolean", default: false },
+    verbose: { type: "boolean", default: false }
+  }
+})
+const partial = values.only !== undefined || values.target !== undefined
+if (values.table && partial) throw new Error("--table is for a whole run, without --only and --target")
+const atOnce = Number(values["at-once"])
+if (!Number.isInteger(atOnce) || atOnce < 1) throw new Error(`--at-once is not a number of scenarios: ${values["at-once"]}`)
+
+const here = fileURLToPath(new URL(".", import.meta.url))
+const reference = join(here, "reference.mjs")
+
+/**
+ * What the scenarios are run against. `start` brings it up and gives its url; `program` starts a file of node's, and gives
+ * the url that it prints once it is ready. What was started is stopped afterwards, the last one first. The suite can send
+ * no token, so a target lets anybody in.
+ */
+const targets = [
+  {
+    name: "reference",
+    about: "[the reference](../conformance/reference.mjs) itself, over the SDK's own HTTP",
+    start: ({ program }) => program([reference, "--http", "0"])
+  }
+].filter(({ name }) => values.target === undefined || values.target === name)
+
+/** By target and scenario, why a scenario does not apply to it; one that passes all the same counts as a mistake here. */
+const doesNotApply = {
+  reference: {}
+}
+
+/** Scenarios that change what a target has, and so disturb others, or that measure in fractions of a second. */
+const alone = new Set(["server-stateless", "server-sse-polling"])
+
+const readyWithin = 30_000
+const stoppedWithin = 5000
+const keptOutput = 8000
+
+/** Gives the url that a program prints, and sees to it that the program ends. */
+const beginProgram = (last) => (args, options = {}) =>
+  new Promise((resolve, reject) => {
+    const child = start(args, { ...options, stdio: ["pipe", "pipe", "pipe"] })
+    const ended = new Promise((done) => child.once("exit", done))
+    last(async () => {
+      child.kill("SIGTERM")
+      const enough = new AbortController()
+      const late = pause(stoppedWithin, undefined, { signal: enough.signal }).then(() => child.kill("SIGKILL"))
+      await Promise.race([ended, late])
+      enough.abort()
+    })
+    let output = ""
+    const timer = setTimeout(() => reject(new Error(`${args.join(" ")} printed no url:\n${output}`)), readyWithin)
+    const settle = (how, value) => {
+      clearTimeout(timer)
+      how(value)
+    }
+    const hear = (data) => {
+      output = (output + data).slice(-keptOutput)
+      // the line has to be whole, or a part of the url might still be on its way
+      const [url] = output.match(/\bhttp:\/\/\S+(?=\s)/) ?? []
+      if (url !== undefined) settle(resolve, url)
+    }
+    child.stdout.on("data", hear)
+    child.stderr.on("data", hear)
+    child.stdin.on("error", () => undefined)
+    child.once("error", (error) => settle(reject, error))
+    child.once("exit", (code) => settle(reject, new Error(`${args.join(" ")} ended with ${code}:\n${output}`)))
+  })
+
+/** Uses a target that is up, and brings it down, whatever happens. */
+const withTarget = async (target, use) => {
+  const finalizers = []
+  const last = (finalizer) => finalizers.unshift(finalizer)
+  try {
+    return await use(await target.start({ program: beginProgram(last), last }))
+  } finally {
+    for (const finalizer of finalizers) await finalizer()
+  }
+}
+
+/** What a revision asks of servers, and what the suite runs besides without scoring it; extensions are left out. */
+const requirements = async (revision) => {
+  const { output } = await run(current, ["list", "--server", "--requirements", revision])
+  const required = []
+  const notScored = []
+  let section = ""
+  for (const line of output.split("\n")) {
+    const heading = /^(\S.*):$/.exec(line) ?? /^ {2}(\S+) \(\d+\):$/.exec(line)
+    if (heading !== null) section = heading[1]
+    const [, name, side] = /^\s+- (\S+)(?: \[(\w+)\])?$/.exec(line) ?? []
+    if (name === undefined) continue
+    if (section.startsWith("Server scenarios")) required.push(name)
+    else if (side === "server" && section !== "extension") notScored.push(name)
+  }
+  return { required, notScored }
+}
+
+/** The suite only tells what its active suite is by running it; no request leaves for a port that `fetch` refuses. */
+const activeSuite = async () => {
+  const { output } = await run(current, ["server", "--suite", "active", "--url", "http://127.0.0.1:9/mcp"])
+  return { active: Array.from(output.matchAll(/^=== Running scenario: (\S+) ===$/gm), ([, name]) => name) }
+}
+
+/** The wires, and how many scenarios there are of each: one that is missing is as bad as one that fails. */
+const wires = [
+  {
+    id: "2025-11-25",
+    // where nothing is said, the suite runs at this wire
+    sets: async () => ({ ...await requirements("2025-11-25"), ...await activeSuite() }),
+    of: { required: 30, notScored: 3, active: 31 }
+  },
+  { id: "2026-07-28", sets: () => requirements("2026-07-28"), of: { required: 37, notScored: 3 } }
+]
+
+const titles = { required: "required", notScored: "not scored", active: "active suite" }
+
+let bad = 0
+
+for (const wire of wires) {
+  wire.scenarios = await wire.sets()
+  for (const [set, count] of Object.entries(wire.of)) {
+    const found = wire.scenarios[set].length
+    if (found === count) continue
+    console.log(`${wire.id}: ${found} scenarios are ${titles[set]}, and ${count} were expected`)
+    bad++
+  }
+  wire.all = Array.from(new Set(Object.values(wire.scenarios).flat()))
+    .filter((name) => values.only === undefined || name.includes(values.only))
+}
+
+const jobs = wires.flatMap((wire) => wire.all.map((scenario) => ({ wire, scenario })))
+
+/** By target, wire and scenario. */
+const results = new Map()
+const keyOf = (target, wire, scenario) => `${target.name} ${wire.id} ${scenario}`
+
+const runOne = async (target, url, { scenario, wire }) => {
+  const key = keyOf(target, wire, scenario)
+  const args = ["server", "--url", url, "--scenario", scenario, "--spec-version", wire.id]
+  const result = await attempt(current, args)
+  const reason = doesNotApply[target.name]?.[scenario]
+  const state = result.passed ? "ok" : reason === undefined ? "FAILED" : "n/a"
+  results.set(key, { ...result, state })
+  const { code, failed, succeeded, warnings } = result
+  console.log(
+    `${state.padEnd(6)} ${key}: ${succeeded} passed, ${failed} failed, ${warnings} warnings, exit ${code}`
+  )
+  if (state === "n/a") console.log(`       because ${reason}`)
+  if (state === "FAILED" || (values.verbose && warnings > 0)) console.log(result.output)
+  const stale = result.passed && reason !== undefined
+  if (stale) console.log(`${key} passes, although it is said not to apply`)
+  if (stale || state === "FAILED") bad++
+}
+
+const inOrder = async (queue, work) => {
+  for (let next = queue.shift(); next !== undefined; next = queue.shift()) await work(next)
+}
+
+const runAll = (target) =>
+  withTarget(target, async (url) => {
+    const work = (job) => runOne(target, url, job)
+    const together = jobs.filter(({ scenario }) => !alone.has(scenario))
+    await Promise.all(Array.from({ length: atOnce }, () => inOrder(together, work)))
+    await inOrder(jobs.filter(({ scenario }) => alone.has(scenario)), work)
+  })
+
+const began = Date.now()
+for (const target of targets) {
+  try {
+    await runAll(target)
+  } catch (error) {
+    console.log(`FAILED ${target.name}: ${error.message}`)
+    bad++
+  }
+}
+
+const columns = targets.flatMap((target) => wires.map((wire) => ({ target, wire })))
+
+const resultOf = ({ target, wire }, scenario) => results.get(keyOf(target, wire, scenario))
+
+const total = (column, set) => {
+  const asked = (column.wire.scenarios[set] ?? []).filter((scenario) => column.wire.all.includes(scenario))
+  if (asked.length === 0) return undefined
+  const passed = asked.filter((scenario) => resultOf(column, scenario)?.passed === true)
+  return `${passed.length}/${asked.length}`
+}
+
+for (const column of columns) {
+  for (const [set, title] of Object.entries(titles)) {
+    const count = total(column, set)
+    if (count !== undefined) console.log(`${column.target.name} ${column.wire.id}, ${title}: ${count}`)
+  }
+}
+console.log(`${results.size} runs in ${Math.round((Date.now() - began) / 1000)} s`)
+
+if (values.table) {
+  const word = (result) =>
+    result === undefined
+      ? "·"
+      : { ok: `pass (${result.succeeded})`, "n/a": "does not apply", FAILED: "FAIL" }[result.state]
+  const row = (cells) => `| ${cells.join(" | ")} |`
+  const names = Array.from(new Set(wires.flatMap(({ all }) => all)))
+  const reasons = targets.flatMap(({ name }) =>
+    Object.entries(doesNotApply[name] ?? {}).map(([scenario, reason]) => `- ${name}, ${scenario}: ${reason}`)
+  )
+  const lines = [
+    "# The official conformance suite, for servers",
+    "",
+    "Written by `node conformance/servers.mjs --table`, which runs the server scenarios of",
+    `\`@modelcontextprotocol/conformance\` ${current.version}: those that a revision requires, those that the suite runs without`,
+    "scoring them (all but extensions), and the active suite. One run for each scenario, which must have a success and no",
+    "failure. In brackets: how many checks succeeded. `·`: not about that wire.",
+    "",
+    ...targets.map(({ about, name }) => `- ${name}: ${about}`),
+    "",
+    row(["scenario", ...columns.map(({ target, wire }) => `${target.name} ${wire.id}`)]),
+    `|${"---|".repeat(columns.length + 1)}`,
+    ...names.map((name) => row([name, ...columns.map((column) => word(resultOf(column, name)))])),
+    ...Object.entries(titles).map(([set, title]) =>
+      row([`**${title}**`, ...columns.map((column) => total(column, set) ?? "·")])
+    ),
+    "",
+    ...(reasons.length === 0 ? [] : ["What does not apply:", "", ...reasons, ""])
+  ]
+  writeFileSync(join(here, "../docs/conformance-servers.md"), lines.join("\n"))
+}
+process.exitCode = bad === 0 ? 0 : 1
