@@ -3,7 +3,8 @@
  * one without a single success counts as failed. `--table` writes the result to docs/conformance-servers.md, `--only text`
  * runs what has the text in its name, `--target name` runs one target, `--at-once 1` one scenario after the other.
  */
-import { writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
@@ -26,6 +27,20 @@ if (!Number.isInteger(atOnce) || atOnce < 1) throw new Error(`--at-once is not a
 
 const here = fileURLToPath(new URL(".", import.meta.url))
 const reference = join(here, "reference.mjs")
+const bin = join(here, "../dist/bin/mcp-runtime.cjs")
+
+/** Everything in it is wanted by the suite, which asks nobody. */
+const gateway = (program, last, server) => {
+  const folder = mkdtempSync(join(tmpdir(), "mcp-gateway-"))
+  last(() => rmSync(folder, { recursive: true, force: true }))
+  const config = join(folder, "mcp.json")
+  writeFileSync(config, JSON.stringify({ servers: { reference: server } }))
+  const state = { XDG_CACHE_HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder, XDG_STATE_HOME: folder }
+  return program(
+    [bin, "serve", "--http", "0", "--no-token", "--plain", "--caller-decides", "--config", config],
+    { env: { ...process.env, ...state } }
+  )
+}
 
 /**
  * What the scenarios are run against. `start` brings it up and gives its url; `program` starts a file of node's, and gives
@@ -37,12 +52,33 @@ const targets = [
     name: "reference",
     about: "[the reference](../conformance/reference.mjs) itself, over the SDK's own HTTP",
     start: ({ program }) => program([reference, "--http", "0"])
+  },
+  {
+    name: "gateway",
+    about: "`mcp-runtime serve --http` in front of the reference over stdio",
+    start: ({ last, program }) => gateway(program, last, { command: process.execPath, args: [reference] })
+  },
+  {
+    name: "gateway-http",
+    about: "the same in front of the reference over HTTP",
+    start: async ({ last, program }) => gateway(program, last, { url: await program([reference, "--http", "0"]) })
+  },
+  {
+    name: "agent",
+    about: "[an agent](../examples/agent-server.ts), over HTTP",
+    start: ({ program }) => program([join(here, "agent.mjs")])
   }
 ].filter(({ name }) => values.target === undefined || values.target === name)
 
+/** The tool of this scenario closes the stream of the SDK that it is written with; a gateway's stream is not in its reach. */
+const noPolling = "because the tool closes its own stream, which is not the one to the caller"
+
 /** By target and scenario, why a scenario does not apply to it; one that passes all the same counts as a mistake here. */
 const doesNotApply = {
-  reference: {}
+  reference: {},
+  gateway: { "server-sse-polling": noPolling },
+  "gateway-http": { "server-sse-polling": noPolling },
+  agent: {}
 }
 
 /** Scenarios that change what a target has, and so disturb others, or that measure in fractions of a second. */

@@ -190,6 +190,26 @@ export const find = <A, E, R>(
   looking(shared, (found) => Effect.zipRight(tell(shared, found.discovery), use(found)))
 
 /**
+ * Looks for servers, and hands over what runtimes stand on: those that `--server` names, or all.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const over = <A, E, R>(
+  shared: Command.Shared,
+  use: (found: Found, ground: Context.Context<ConfigDiscovery.ConfigDiscovery | Trust.Trust>) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | Command.Failure, R | Screen.Screen> =>
+  looking(shared, (found, ground) =>
+    Effect.gen(function*() {
+      yield* tell(shared, found.discovery)
+      const names = yield* wantedOf({}, shared, found.discovery)
+      const service = Context.get(ground, ConfigDiscovery.ConfigDiscovery)
+      const own = names === undefined ? service : NarrowedDiscovery.narrowed(service, names)
+      const discovery = yield* own.current
+      return yield* use({ ...found, discovery }, Context.add(ground, ConfigDiscovery.ConfigDiscovery, own))
+    }).pipe(Effect.provide(limits(shared))))
+
+/**
  * The servers that were named, if there are such servers.
  *
  * @since 0.1.0

@@ -17,6 +17,7 @@ import * as Read from "./commands/Read.ts"
 import * as Repl from "./commands/Repl.ts"
 import * as Resources from "./commands/Resources.ts"
 import * as Revoke from "./commands/Revoke.ts"
+import * as Serve from "./commands/Serve.ts"
 import * as Show from "./commands/Show.ts"
 import * as Smoke from "./commands/Smoke.ts"
 import * as Status from "./commands/Status.ts"
@@ -42,6 +43,7 @@ export const all: ReadonlyArray<Command.Command> = [
   Revoke.command,
   Auth.command,
   Doctor.command,
+  Serve.command,
   Smoke.command,
   Repl.command
 ]

@@ -7,9 +7,12 @@ import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as Protocol from "../connection/Protocol.ts"
 import type * as OutputGuard from "../safety/OutputGuard.ts"
 import type * as ToolSearch from "../tools/ToolSearch.ts"
+import type * as HttpEndpoint from "./HttpEndpoint.ts"
 import * as internal from "./internal/gateway/gateway.ts"
+import * as Pages from "./internal/gateway/pages.ts"
 import type * as McpServer from "./McpServer.ts"
 import type * as Runtimes from "./Runtimes.ts"
 
@@ -53,7 +56,7 @@ export interface Options {
  */
 export const defaults: Options = {
   name: "mcp-runtime",
-  version: "0.1.0",
+  version: Protocol.clientInfo.version,
   title: undefined,
   instructions: undefined,
   naming: "qualified",
@@ -94,3 +97,11 @@ export interface Gateway extends McpServer.Offer {
 export const make = (
   options?: Partial<Options>
 ): Effect.Effect<Gateway, never, Requirements | Scope.Scope> => internal.make({ ...defaults, ...options })
+
+/**
+ * `/health` for anybody, `/status` and `/metrics` (as Prometheus reads them) for callers, beside the protocol.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const pages: (gateway: Gateway) => ReadonlyArray<HttpEndpoint.Page> = Pages.make

@@ -289,7 +289,8 @@ export const make = (
     yield* Effect.addFinalizer(() => close)
 
     return {
-      app: Effect.flatMap(HttpServerRequest.HttpServerRequest, handle),
+      // platform runs apps uninterruptibly, and a caller that leaves would be waited for
+      app: Effect.interruptible(Effect.flatMap(HttpServerRequest.HttpServerRequest, handle)),
       sessions: sessions.size,
       close
     }

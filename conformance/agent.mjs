@@ -1,0 +1,20 @@
+/**
+ * An agent that says again what it is told, as a server over HTTP: what the official suite's server scenarios are run
+ * against where they are about an `AgentServer`. It prints its url once it listens.
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeHttpListener from "effect-mcp-runtime/node/NodeHttpListener"
+import * as Agent from "effect-mcp-runtime/server/Agent"
+import * as AgentServer from "effect-mcp-runtime/server/AgentServer"
+
+const said = ({ text }) => Effect.succeed(`You said: ${text}`)
+
+const agent = Layer.succeed(Agent.Agent, { start: said, reply: said })
+
+NodeRuntime.runMain(Effect.provide(
+  Effect.flatMap(NodeHttpListener.NodeHttpListener, ({ url }) =>
+    Effect.zipRight(Effect.sync(() => console.log(`Serving at ${url}`)), Effect.never)),
+  Layer.provide(NodeHttpListener.layer(AgentServer.make({ name: "cocode" })), agent)
+))

@@ -1,0 +1,172 @@
+// @effect-diagnostics strictEffectProvide:off -- what is typed decides what is provided
+/**
+ * What `mcp-runtime serve` does.
+ *
+ * @internal
+ */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import * as McpError from "../../McpError.ts"
+import * as NodeHttpListener from "../../node/NodeHttpListener.ts"
+import * as NodeMcpServe from "../../node/NodeMcpServe.ts"
+import * as NodeStdioLink from "../../node/NodeStdioLink.ts"
+import * as Nonce from "../../safety/Nonce.ts"
+import * as McpServe from "../../server/McpServe.ts"
+import * as StdioServer from "../../server/StdioServer.ts"
+import * as HostEnvironment from "../../transport/HostEnvironment.ts"
+import * as Application from "../Application.ts"
+import type * as Command from "../Command.ts"
+import * as ExitCode from "../ExitCode.ts"
+import * as Screen from "../Screen.ts"
+import { Usage } from "../Usage.ts"
+
+/**
+ * The document of `serve --http PORT --json`, written once it listens.
+ *
+ * @internal
+ */
+export const Serving = Schema.Struct({
+  url: Schema.String,
+  /** The token that was made; null if callers have one already, or need none. */
+  token: Schema.NullOr(Schema.String),
+  servers: Schema.Array(Schema.String)
+})
+
+const variable = "MCP_RUNTIME_TOKEN"
+
+/** A token that can be guessed is none. */
+const shortest = 16
+
+const usage = (detail: string, next: string) => new Usage({ detail, next })
+
+const portOf = (text: string): Effect.Effect<number, Usage> => {
+  const port = Number(text)
+  return /^\d{1,5}$/.test(text) && port < 65_536
+    ? Effect.succeed(port)
+    : Effect.fail(usage(`--http wants a port, and ${text} is none.`, "Say a number below 65536, or 0 for any."))
+}
+
+interface Token {
+  readonly value: Redacted.Redacted | undefined
+  readonly isMade: boolean
+}
+
+const tokenIn = (file: string): Effect.Effect<string, McpError.ConfigurationError, FileSystem.FileSystem> =>
+  Effect.flatMap(FileSystem.FileSystem, (files) =>
+    Effect.mapError(
+      files.readFileString(file),
+      ({ message }) => new McpError.ConfigurationError({ server: "", path: file, detail: message })
+    ))
+
+const given = (token: string, where: string): Effect.Effect<Token, McpError.ConfigurationError> => {
+  const text = token.trim()
+  return text.length < shortest || /\s/.test(text)
+    ? Effect.fail(
+      new McpError.ConfigurationError({
+        server: "",
+        path: where,
+        detail: `a token is one word of ${shortest} characters or more`
+      })
+    )
+    : Effect.succeed({ value: Redacted.make(text), isMade: false })
+}
+
+const tokenOf = ({ isSet, value }: Command.Invocation) =>
+  Effect.gen(function*() {
+    if (isSet("no-token")) return { value: undefined, isMade: false }
+    const file = value("token-file")
+    if (file !== undefined) return yield* given(yield* tokenIn(file), file)
+    const { variables } = yield* HostEnvironment.HostEnvironment
+    const known = variables()[variable]
+    if (known !== undefined && known !== "") return yield* given(known, variable)
+    const nonce = yield* Nonce.Nonce
+    return { value: Redacted.make(yield* nonce), isMade: true }
+  }).pipe(Effect.provide(NodeFileSystem.layer))
+
+const optionsOf = ({ isSet, value, values }: Command.Invocation): Partial<McpServe.Options> => {
+  const shared = new Set(values("share"))
+  const output = value("output")
+  return {
+    single: value("http") === undefined,
+    search: isSet("search"),
+    naming: isSet("plain") ? "plain" : "qualified",
+    output: output === "wrap" || output === "asis" ? output : "clean",
+    shared: (server) => shared.has(server)
+  }
+}
+
+/** Who waits to be agreed to is told on the side: whoever starts this may not see it. */
+const tellBlocked = ({ servers }: ConfigDiscovery.Discovery) =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const untrusted = servers.filter(({ config }) => config?.blocked === "untrusted").map(({ name }) => name)
+    if (untrusted.length > 0) {
+      yield* screen.note(`Nobody has agreed to these servers: ${untrusted.join(", ")}. Look with: mcp-runtime approve`)
+    }
+    if (servers.length === 0) yield* screen.note("No server is configured.")
+  })
+
+const overHttp = (
+  invocation: Command.Invocation,
+  gateway: McpServe.Gateway,
+  discovery: ConfigDiscovery.Discovery,
+  port: number
+): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen | Scope.Scope> =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const { shared, value, values } = invocation
+    const token = yield* tokenOf(invocation)
+    const { url } = yield* NodeHttpListener.serve(gateway, {
+      port,
+      host: value("host") ?? NodeHttpListener.defaults.host,
+      hosts: ["localhost", "127.0.0.1", "[::1]", ...values("allow-host")],
+      origins: values("allow-origin"),
+      tokens: token.value === undefined ? {} : { caller: token.value },
+      pages: McpServe.pages(gateway)
+    })
+    const servers = discovery.configs.map(({ name }) => name)
+    const made = token.isMade && token.value !== undefined ? Redacted.value(token.value) : undefined
+    if (shared.json) yield* screen.json(Serving, { url, token: made ?? null, servers })
+    else {
+      yield* screen.out(`Serving ${servers.length} ${servers.length === 1 ? "server" : "servers"} at ${url}`)
+      if (made !== undefined) yield* screen.out(`Callers send this header: Authorization: Bearer ${made}`)
+      yield* screen.note("Ctrl-C ends it.")
+    }
+    return yield* Effect.never
+  })
+
+/** @internal */
+export const run: Command.Program["run"] = (invocation) => {
+  const { isSet, shared, value } = invocation
+  return Effect.gen(function*() {
+    const http = value("http")
+    if (http !== undefined && isSet("stdio")) {
+      return yield* usage("--stdio and --http are two ways.", "Choose one of them.")
+    }
+    const port = http === undefined ? undefined : yield* portOf(http)
+    return yield* Application.over(shared, ({ discovery }, ground) =>
+      Effect.scoped(Effect.gen(function*() {
+        yield* tellBlocked(discovery)
+        const runtimes = NodeMcpServe.layerRuntimesDiscovered({
+          follow: true,
+          logs: shared.verbose,
+          ...(isSet("caller-decides")
+            ? { permissions: { otherwise: { model: "allow", program: "allow", person: "allow" } } }
+            : {})
+        })
+        const needed = yield* Layer.build(
+          Layer.merge(Layer.provide(runtimes, Layer.succeedContext(ground)), NodeMcpServe.layerGuards())
+        )
+        const gateway = yield* Effect.provide(McpServe.make(optionsOf(invocation)), needed)
+        if (port !== undefined) return yield* overHttp(invocation, gateway, discovery, port)
+        yield* Effect.provide(StdioServer.serve(gateway), NodeStdioLink.layer)
+        return ExitCode.ok
+      })))
+  })
+}
