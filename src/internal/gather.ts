@@ -6,7 +6,9 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
+import type * as ServerStatus from "../connection/ServerStatus.ts"
 import type * as Session from "../connection/Session.ts"
+import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import * as CallSpan from "../observability/CallSpan.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
@@ -22,6 +24,10 @@ const traced = <A, E, R>(
   Exit.isExit(list)
     ? list
     : CallSpan.traced({ server, method, config, connection: () => session.connection }, () => list)
+
+/** Why a server has no list: where it was only waited for, that is why it is not there, and not how long that took. */
+const reason = (error: McpError.RuntimeError, status: ServerStatus.ServerStatus): McpError.RuntimeError =>
+  error._tag === "RequestTimeout" && error.outcome === "not-sent" && "error" in status ? status.error : error
 
 /** @internal */
 export const make = (pool: ConnectionPool.ConnectionPool["Type"], path: CallPath.CallPath) =>
@@ -44,7 +50,10 @@ export const make = (pool: ConnectionPool.ConnectionPool["Type"], path: CallPath
     const known = status._tag === "Idle" ? lists.known(server) : undefined
     if (known !== undefined) return Effect.succeed(found(known))
     return Effect.match(path.ask(server, operation, (live) => traced(operation, live, lists.get(live))), {
-      onFailure: (error) => without({ server, status: pool.member(server)?.status ?? status, error }),
+      onFailure: (error) => {
+        const now = pool.member(server)?.status ?? status
+        return without({ server, status: now, error: reason(error, now) })
+      },
       onSuccess: found
     })
   }
