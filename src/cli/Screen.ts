@@ -12,6 +12,7 @@ import type * as Scope from "effect/Scope"
 import * as Node from "./internal/nodeScreen.ts"
 import * as Redrawing from "./internal/redrawing.ts"
 import * as Styled from "./internal/styled.ts"
+import { wrapped } from "./internal/wrapped.ts"
 import type * as Usage from "./Usage.ts"
 
 /**
@@ -150,6 +151,9 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
       isShowing = false
       return Effect.zipRight(device.write("err", clear), device.write(where, text))
     })
+  /** What a remark has in one style is broken at spaces, where a terminal would break it anywhere. */
+  const broken = (line: Line): ReadonlyArray<Line> =>
+    typeof line === "string" && device.isTerminal.err && !line.startsWith(" ") ? wrapped(line, device.columns) : [line]
   const document = (space: number) => <A, I>(shape: Schema.Schema<A, I>, value: A) =>
     Effect.flatMap(
       Effect.orDie(Schema.encode(shape)(value)),
@@ -172,7 +176,7 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
   return {
     out: (...lines) => write("out", lines),
     err: (...lines) => write("err", lines),
-    note: (...lines) => options.quiet ? Effect.void : write("err", lines),
+    note: (...lines) => options.quiet ? Effect.void : write("err", lines.flatMap(broken)),
     json: document(2),
     jsonLine: document(0),
     progress,

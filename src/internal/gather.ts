@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
+import type * as ServerStatus from "../connection/ServerStatus.ts"
 import type * as Session from "../connection/Session.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
@@ -25,6 +26,10 @@ const traced = <A, E, R>(
   Exit.isExit(list)
     ? list
     : CallSpan.traced({ server, method, config, connection: () => session.connection }, () => list)
+
+/** Why a server has no list: where it was only waited for, that is why it is not there, and not how long that took. */
+const reason = (error: McpError.RuntimeError, status: ServerStatus.ServerStatus): McpError.RuntimeError =>
+  error._tag === "RequestTimeout" && error.outcome === "not-sent" && "error" in status ? status.error : error
 
 /** @internal */
 export const make = (pool: ConnectionPool.ConnectionPool["Type"], path: CallPath.CallPath) =>
@@ -47,8 +52,10 @@ export const make = (pool: ConnectionPool.ConnectionPool["Type"], path: CallPath
     // a server that is asleep is not woken for what is known of it
     const known = status._tag === "Idle" ? lists.known(server) : undefined
     if (known !== undefined) return Effect.succeed(found(known))
-    const late = (error?: McpError.RuntimeError): Part =>
-      without({ server, status: pool.member(server)?.status ?? status, error })
+    const late = (error?: McpError.RuntimeError): Part => {
+      const now = pool.member(server)?.status ?? status
+      return without({ server, status: now, error: error && reason(error, now) })
+    }
     const asked = Effect.match(path.ask(server, operation, (live) => traced(operation, live, lists.get(live))), {
       onFailure: late,
       onSuccess: found

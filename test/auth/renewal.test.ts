@@ -1,10 +1,13 @@
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as FileSystem from "@effect/platform/FileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope, TestClock } from "effect"
 import * as Credentials from "../../src/auth/Credentials.ts"
 import * as TokenStore from "../../src/auth/TokenStore.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
+import * as NodeTokenStore from "../../src/node/NodeTokenStore.ts"
 import * as AuthServer from "../support/authServer.ts"
-import { again, call, reasonOf, run, server, status, test } from "../support/guarded.ts"
+import { again, call, reasonOf, type Run, run, server, status, test } from "../support/guarded.ts"
 import * as Node from "../support/nodeRuntime.ts"
 
 describe("a token that is over", () => {
@@ -216,6 +219,37 @@ describe("a token that is over", () => {
           assert.strictEqual(other.person.pages.length, 0)
         }))
     }))
+
+  test(
+    "is renewed once by twelve that have nothing in common but a folder of files",
+    {},
+    (run) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const directory = `${yield* fs.makeTempDirectoryScoped()}/logins`
+        const files = Effect.provide(TokenStore.TokenStore, NodeTokenStore.layerFile({ directory }))
+        const { server: there } = run
+        const all = (others: ReadonlyArray<Run>): Effect.Effect<void, unknown, Scope.Scope> =>
+          Effect.flatMap(files, (store) =>
+            again({ server: there, store }, {}, (other) =>
+              Effect.gen(function*() {
+                // the first one logs in, and the others find that
+                if (others.length === 0) yield* other.runtime.authorize(server)
+                assert.strictEqual(yield* call(other), "done")
+                const runs = [...others, other]
+                if (runs.length < 12) return yield* all(runs)
+                for (const _ of ["once", "and again with what that gave"]) {
+                  const before = there.grants("refresh_token").length
+                  there.expire()
+                  const answers = yield* Effect.all(runs.map((one) => call(one)), { concurrency: "unbounded" })
+                  assert.deepStrictEqual(answers, runs.map(() => "done"))
+                  assert.deepStrictEqual([there.grants("refresh_token").length - before, there.reused()], [1, 0])
+                }
+              })))
+        yield* all([])
+        assert.lengthOf(there.grants("authorization_code"), 1)
+      }).pipe(Effect.provide(NodeFileSystem.layer))
+  )
 
   test("is not asked for for ever where a server refuses every token", {}, (run) =>
     Effect.gen(function*() {

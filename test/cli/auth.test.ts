@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Schema } from "effect"
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import * as Auth from "../../src/cli/commands/Auth.ts"
 import * as Call from "../../src/cli/commands/Call.ts"
@@ -82,7 +84,10 @@ describe("auth", () => {
       const login = yield* run(at, ["auth", "login", "notes"], { onWrite: reading(), columns: 80 })
       assert.strictEqual(login.code, 0, login.err)
       assert.strictEqual(login.out, `logged in to notes at ${desk.issuer}\n  with the rights notes:read\n`)
-      assert.match(login.err, /^Log in to notes here:\n {2}http:\S+\nThe login is kept in files in .*\.\n$/)
+      const told = login.err.split("\n")
+      assert.strictEqual(told[0], "Log in to notes here:")
+      assert.match(told[1]!, /^ {2}http:\S+$/)
+      assert.match(told.slice(2).join(" "), /^The login is kept in files in .*\. $/)
 
       const after = yield* run(at, ["auth", "status", "notes", "--json"])
       assert.strictEqual(after.code, 0)
@@ -118,6 +123,18 @@ describe("auth", () => {
         assert.include((yield* run(at, [...argv, "--server", "notes", "--server", "shown"])).err, advice, argv[0])
       }
       assert.include(call.err, advice)
+    }))
+
+  test("forgets who it was registered as too, when a login is over already", (at) =>
+    Effect.gen(function*() {
+      const logins = join(at.home, ".local/state/mcp-runtime/logins")
+      yield* run(at, ["auth", "login", "notes"], { onWrite: reading() })
+      desk.revoke()
+      assert.strictEqual((yield* run(at, ["call", "notes/read"])).code, 5)
+      assert.lengthOf(readdirSync(logins), 1)
+      const logout = yield* run(at, ["auth", "logout", "notes"])
+      assert.deepStrictEqual([logout.code, logout.err], [0, "notes: nobody was logged in.\n"])
+      assert.deepStrictEqual(readdirSync(logins), [])
     }))
 
   test("gets the rights that a call was refused for, beside those that it has", (at) =>

@@ -116,7 +116,7 @@ describe("repl", () => {
         "review: {\"file\":\"a.txt\"}",
         "asks/url(url?: string)\n",
         "{\"action\":\"decline\"}\n",
-        "  reconnect   Close the connection",
+        "  reconnect  Close the connection",
         "Write the messages of a prompt."
       ]
       for (const text of texts) assert.include(ran.out, text)

@@ -117,6 +117,21 @@ describe("a question", () => {
       assert.deepStrictEqual(yield* ask(["blue\n"], false), { answer: "blue", interrupts: 0, shown: "Which? " })
     }))
 
+  it.live("ends its line also when nobody answers, or the answer is not wanted any more", () =>
+    Effect.gen(function*() {
+      const input = new PassThrough()
+      const output = new PassThrough()
+      const asking = yield* Effect.fork(NodeAsk.over(input, output, () => undefined)("Which? "))
+      while (input.listenerCount("data") === 0) yield* Effect.yieldNow()
+      yield* Fiber.interrupt(asking)
+      assert.strictEqual(String(output.read()), "Which? \n")
+      const again = yield* Effect.fork(NodeAsk.over(input, output, () => undefined)("And now? "))
+      while (input.listenerCount("data") === 0) yield* Effect.yieldNow()
+      input.end()
+      assert.strictEqual(yield* Fiber.join(again), undefined)
+      assert.strictEqual(String(output.read()), "And now? \n")
+    }))
+
   it.live("for a secret shows nothing of it, and knows Ctrl-C and Ctrl-D", () =>
     Effect.gen(function*() {
       const shown = "Which? \n"

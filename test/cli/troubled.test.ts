@@ -1,6 +1,7 @@
 /** What is said where a file is broken, or a server does not do what it should. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { dirname } from "node:path"
 import { ofWorkspace, own, place, run, server } from "./inProcess.ts"
 
 describe("where a file is broken", () => {
@@ -42,5 +43,73 @@ describe("where a server refuses to list its tools", () => {
           assert.deepStrictEqual([argv, code], [argv, exit])
           assert.match(out + err, text)
         }), { concurrency: "unbounded", discard: true })
+    }))
+})
+
+describe("where a server ends with many words", () => {
+  // what Node writes, and Python, and what says nothing of the kind
+  const words = {
+    node: [
+      "node:internal/modules/cjs/loader:1210",
+      "  throw err;",
+      "Error: Cannot find module '/srv/dist/server-of-somebody.js'",
+      "    at Module._resolveFilename (node:internal/modules/cjs/loader:1207:15)",
+      "    at node:internal/main/run_main_module:28:49 {",
+      "  code: 'MODULE_NOT_FOUND'",
+      "}",
+      "Node.js v20.20.2"
+    ],
+    python: [
+      "Traceback (most recent call last):",
+      "  File \"a.py\", line 1",
+      "ModuleNotFoundError: No module named 'mcp'"
+    ],
+    plain: ["starting", "API_KEY has to be set"]
+  }
+  const most = {
+    node: "Error: Cannot find module '/srv/dist/server-of-somebody.js'",
+    python: "ModuleNotFoundError: No module named 'mcp'",
+    plain: "API_KEY has to be set"
+  }
+
+  it.scopedLive("a list has the one that says most, an error has all but where that was, and a terminal breaks none", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      const folder = dirname(at.write("words/node", words.node.join("\n")))
+      at.write("words/python", words.python.join("\n"))
+      at.write("words/plain", words.plain.join("\n"))
+      const ends = (name: string) => ({ command: "sh", args: ["-c", `cat '${folder}/${name}' >&2; exit 3`] })
+      at.write(own, { mcpServers: { node: ends("node"), python: ends("python"), plain: ends("plain") } })
+      const lists = yield* Effect.forEach(["list", "tools", "status"], (line) => run(at, [line], { columns: 60 }), {
+        concurrency: "unbounded"
+      })
+      for (const { err } of lists) {
+        const joined = err.replaceAll("\n", " ")
+        for (const line of Object.values(most)) assert.include(joined, `; its last words: ${line}`)
+        assert.notMatch(joined, /Traceback|loader|\\n/)
+        for (const line of err.replaceAll(/[^\n]*\r\u001b\[K/g, "").split("\n")) {
+          assert.isTrue(line.length <= 60 || !line.includes(" "), line)
+        }
+      }
+      // where a list was waited for in vain, that is no reason
+      const waited = yield* run(at, ["prompts", "--timeout", "1s"])
+      for (const name of Object.keys(words)) {
+        assert.include(waited.err, `missing: ${name}: the process ended (exit code 3)`)
+      }
+      const called = yield* run(at, ["call", "node/a"], { columns: 60 })
+      assert.strictEqual(called.code, 4)
+      const shown = called.err.slice(called.err.indexOf("error: ")).split("\n")
+      assert.deepStrictEqual(shown.slice(0, 3), [
+        "error: node: the process ended (exit code 3) in the",
+        "initialize phase",
+        "Its last words:"
+      ])
+      const kept = words.node.filter((line) => !line.startsWith("    at "))
+      assert.deepStrictEqual(shown.slice(3, 3 + kept.length), kept.map((line) => `  | ${line}`))
+      const doctor = yield* run(at, ["doctor", "node"], { columns: 60 })
+      for (const line of words.node) assert.include(doctor.out, `    | ${line}\n`)
+      for (const line of doctor.out.split("\n").filter((line) => !line.includes(" | "))) {
+        assert.isTrue(line.length <= 60 || !line.trim().includes(" "), line)
+      }
     }))
 })

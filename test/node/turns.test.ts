@@ -95,29 +95,33 @@ const program = Effect.gen(function*() {
 const ended = (child: ChildProcess) => Effect.promise(() => once(child, "exit"))
 
 describe("turns of processes", () => {
-  it.scopedLive("are taken by twelve processes at once, and nothing that one of them adds is lost; and after one that is killed", () =>
-    Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      const directory = `${yield* fs.makeTempDirectoryScoped()}/logins`
-      const start = yield* program
-      const adding = yield* Effect.all(Array.from({ length: 12 }, () => start(directory, "add")))
-      const codes = yield* Effect.all(adding.map(ended), { concurrency: "unbounded" })
-      assert.deepStrictEqual(codes, Array.from({ length: 12 }, () => [0, null]))
-      const [value] = yield* fs.readDirectory(directory)
-      assert.strictEqual(yield* fs.readFileString(`${directory}/${value}`), "36")
+  it.scopedLive(
+    "are taken by twelve processes at once, and nothing that one of them adds is lost; and after one that is killed",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const directory = `${yield* fs.makeTempDirectoryScoped()}/logins`
+        const start = yield* program
+        const adding = yield* Effect.all(Array.from({ length: 12 }, () => start(directory, "add")))
+        const codes = yield* Effect.all(adding.map(ended), { concurrency: "unbounded" })
+        assert.deepStrictEqual(codes, Array.from({ length: 12 }, () => [0, null]))
+        const [value] = yield* fs.readDirectory(directory)
+        assert.strictEqual(yield* fs.readFileString(`${directory}/${value}`), "36")
 
-      const holder = yield* start(directory, "hold")
-      yield* Effect.promise(() => once(holder.stdout!, "data"))
-      assert.lengthOf(yield* fs.readDirectory(directory), 2)
-      holder.kill("SIGKILL")
-      yield* ended(holder)
-      const turns = yield* Turns.make(fault)
-      const { clock, leapt } = leaping(isPause)
-      yield* Effect.withClock(turns.take(directory, "count")(Effect.void), clock)
-      // at once, and not when the file is old
-      assert.strictEqual(leapt(), 0)
-      assert.deepStrictEqual(yield* fs.readDirectory(directory), [value])
-    }).pipe(Effect.provide(platform)))
+        const holder = yield* start(directory, "hold")
+        yield* Effect.promise(() => once(holder.stdout!, "data"))
+        assert.lengthOf(yield* fs.readDirectory(directory), 2)
+        holder.kill("SIGKILL")
+        yield* ended(holder)
+        const turns = yield* Turns.make(fault)
+        const { clock, leapt } = leaping(isPause)
+        yield* Effect.withClock(turns.take(directory, "count")(Effect.void), clock)
+        // at once, and not when the file is old
+        assert.strictEqual(leapt(), 0)
+        assert.deepStrictEqual(yield* fs.readDirectory(directory), [value])
+      }).pipe(Effect.provide(platform)),
+    60_000
+  )
 
   live("come in the order in which they were asked for", ({ take }) =>
     Effect.gen(function*() {

@@ -47,7 +47,6 @@ const Server = Schema.Struct({
   authorization_endpoint: Schema.optional(Schema.String),
   token_endpoint: Schema.String,
   registration_endpoint: Schema.optional(Schema.String),
-  revocation_endpoint: Schema.optional(Schema.String),
   scopes_supported: Schema.optional(Texts),
   response_types_supported: Schema.optionalWith(Texts, { default: () => ["code"] }),
   grant_types_supported: Schema.optional(Texts),

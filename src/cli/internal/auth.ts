@@ -92,7 +92,8 @@ const logout = (server: string, { shared }: Command.Invocation) =>
       const screen = yield* Screen.Screen
       const { runtime } = application
       const before = yield* runtime.authorization(server)
-      if (before._tag === "LoggedIn") yield* runtime.logout(server)
+      // who we were registered as is kept too, and goes whether there are tokens or not
+      if (before._tag !== "Configured") yield* runtime.logout(server)
       if (shared.json) yield* report(application, [Shape.of(server, yield* runtime.authorization(server))])
       else if (before._tag === "LoggedIn") yield* screen.out([{ text: "logged out", style: "good" }, ` of ${server}`])
       else yield* screen.note(`${server}: nobody was logged in.`)

@@ -71,7 +71,7 @@ export const run: Command.Program["run"] = ({ args, shared }) =>
           Effect.tap((server) => {
             finished++
             screen.progress(finished === chosen.length ? undefined : `${finished} of ${chosen.length} looked at`)
-            return shared.json ? Effect.void : screen.out(...Report.lines(server))
+            return shared.json ? Effect.void : screen.out(...Report.lines(server, screen.columns))
           })
         ), { concurrency: together }).pipe(Effect.provide(services(shared, discovery)))
       const sockets = chosen.length === 0 ? 0 : yield* socketsLeft(before)

@@ -7,6 +7,8 @@ import * as Schema from "effect/Schema"
 import * as UntrustedText from "../../UntrustedText.ts"
 import * as ExitCode from "../ExitCode.ts"
 import type * as Screen from "../Screen.ts"
+import * as LastWords from "./lastWords.ts"
+import { indented } from "./wrapped.ts"
 
 /** @internal */
 export const Problem = Schema.Struct({
@@ -89,21 +91,22 @@ export const worse = (one: ExitCode.ExitCode, other: ExitCode.ExitCode): ExitCod
 const stepOf = ({ milliseconds, outcome, step }: Server["steps"][number]): string =>
   `${step} ${outcome === "failed" ? "failed after " : ""}${milliseconds} ms`
 
-const lastWords = 12
-
-const problemLines = ({ cause, hint, level, message, step }: Problem): ReadonlyArray<Screen.Line> => [
+const problemLines = (
+  { cause, hint, level, message, step }: Problem,
+  columns: number
+): ReadonlyArray<Screen.Line> => [
   [
     { text: `  ${level === "error" ? "fault" : "warning"}  `, style: level === "error" ? "bad" : "warning" },
     { text: cause, style: "strong" },
     { text: ` (${step})`, style: "weak" }
   ],
   // what a message says of the standard error stands below
-  `         ${UntrustedText.excerpt(message.split("; the end of its stderr: ")[0]!, 600)}`,
-  ...(hint === null ? [] : [`         ${hint}`])
+  ...indented(9, UntrustedText.excerpt(LastWords.without(message), 600), columns),
+  ...(hint === null ? [] : indented(9, hint, columns))
 ]
 
 /** @internal */
-export const lines = (server: Server): ReadonlyArray<Screen.Line> => {
+export const lines = (server: Server, columns: number): ReadonlyArray<Screen.Line> => {
   const { era, health, name, problems, protocolVersion, stderr, steps, tools, transport } = server
   const facts = [
     ...(transport === null ? [] : [transport]),
@@ -117,10 +120,12 @@ export const lines = (server: Server): ReadonlyArray<Screen.Line> => {
       { text: health, style: health === "well" ? "good" : health === "ill" ? "bad" : "weak" },
       { text: facts.length === 0 ? "" : `  ${facts.join(", ")}`, style: "weak" }
     ],
-    ...(steps.length === 0 ? [] : [[{ text: `  ${steps.map(stepOf).join(", ")}`, style: "weak" }] as const]),
-    ...problems.flatMap(problemLines),
+    ...(steps.length === 0 ? [] : indented(2, steps.map(stepOf).join(", "), columns)).map((text): Screen.Line => [
+      { text, style: "weak" }
+    ]),
+    ...problems.flatMap((problem) => problemLines(problem, columns)),
     ...(stderr === null
       ? []
-      : ["  its last words", ...stderr.trimEnd().split("\n").slice(-lastWords).map((line) => `    | ${line}`)])
+      : ["  its last words", ...LastWords.lines(stderr).map((line) => `    | ${line}`)])
   ]
 }

@@ -11,6 +11,7 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import * as Advice from "./advice.ts"
+import * as LastWords from "./lastWords.ts"
 import { wrapped } from "./wrapped.ts"
 
 /** @internal */
@@ -45,10 +46,12 @@ export const show = (error: Command.Failure, json: boolean): Effect.Effect<ExitC
     const message = "server" in error && error.server === fileItself
       ? error.message.slice(`${fileItself}: `.length)
       : error.message
-    const [what = "", ...more] = `${title}${message}`.split("\n").flatMap((line) => wrapped(line, screen.columns))
+    const [what = "", ...more] = `${title}${LastWords.without(message)}`.split("\n")
+      .flatMap((line) => wrapped(line, screen.columns))
     yield* screen.err(
       [{ text: title, style: "bad" }, what.slice(title.length)],
       ...more,
+      ...LastWords.below("stderrTail" in error ? error.stderrTail : undefined),
       ...(next === undefined ? [] : wrapped(next, screen.columns))
     )
     if (json) {

@@ -7,7 +7,7 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import type * as Screen from "../Screen.ts"
 import { builtInOptions, sharedOptions } from "./sharedOptions.ts"
-import { wrapped } from "./wrapped.ts"
+import { least, wrapped } from "./wrapped.ts"
 
 const strong = (text: string): Screen.Span => ({ text, style: "strong" })
 
@@ -16,12 +16,17 @@ const left = 2
 
 const paragraph = (text: string, columns: number): ReadonlyArray<Screen.Line> => wrapped(text, columns)
 
-const pairs = (
+/**
+ * Words, and beside each what it means.
+ *
+ * @internal
+ */
+export const pairs = (
   rows: ReadonlyArray<readonly [string, string]>,
   columns: number
 ): ReadonlyArray<Screen.Line> => {
   const width = Math.min(26, Math.max(...rows.map(([term]) => term.length)))
-  const room = Math.max(20, columns - left - width - 2)
+  const room = Math.max(least, columns - left - width - 2)
   return rows.flatMap(([term, about]) => {
     const lines = wrapped(about, room)
     const rest = lines.slice(1).map((line) => " ".repeat(left + width + 2) + line)

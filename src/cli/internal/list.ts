@@ -12,6 +12,7 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import * as Advice from "./advice.ts"
+import * as LastWords from "./lastWords.ts"
 import * as NoServers from "./noServers.ts"
 import { State, stateOf, styleOf } from "./serverState.ts"
 import * as Table from "./table.ts"
@@ -103,7 +104,10 @@ export const run: Command.Program["run"] = ({ shared }) =>
         yield* NoServers.note
       } else {
         yield* screen.out(...Table.narrowed(header, rows(servers, found, near), screen.columns))
-        for (const { error } of servers) if (error !== null) yield* screen.note(error.message)
+        for (const { name } of servers) {
+          const error = infos.get(name)?.error
+          if (error !== undefined) yield* screen.note(LastWords.inOneLine(error))
+        }
         for (const { name, state } of servers) if (state === "needs-auth") yield* screen.note(Advice.logIn(name))
         const waiting = servers.filter(({ why }) => why === "untrusted").length
         if (waiting > 0) yield* screen.note(`${waiting} not started: agree to them with mcp-runtime approve.`)

@@ -21,20 +21,28 @@ export const over =
   (input: NodeJS.ReadableStream, output: NodeJS.WritableStream, interrupt: () => void) =>
   (question: string, isHidden = false): Effect.Effect<string | undefined> =>
     Effect.acquireUseRelease(
-      Effect.sync(() =>
-        createInterface({ input, output: isHidden ? nowhere() : output, terminal: isHidden }).on("SIGINT", interrupt)
-      ),
-      (lines) =>
+      Effect.sync(() => ({
+        lines: createInterface({ input, output: isHidden ? nowhere() : output, terminal: isHidden }).on(
+          "SIGINT",
+          interrupt
+        ),
+        // the line of the question ends with the one that is typed, if that is shown
+        isOpen: true
+      })),
+      (state) =>
         Effect.async<string | undefined>((resume) => {
-          lines.once("line", (line) => resume(Effect.succeed(line)))
-          lines.once("close", () => resume(Effect.as(Effect.void, undefined)))
+          state.lines.once("line", (line) => {
+            state.isOpen = isHidden
+            resume(Effect.succeed(line))
+          })
+          state.lines.once("close", () => resume(Effect.as(Effect.void, undefined)))
           output.write(question)
         }),
-      (lines) =>
+      (state) =>
         Effect.sync(() => {
           // what is typed is shown again
-          lines.close()
+          state.lines.close()
           input.pause()
-          if (isHidden) output.write("\n")
+          if (state.isOpen) output.write("\n")
         })
     )

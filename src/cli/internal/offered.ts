@@ -13,6 +13,7 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as Screen from "../Screen.ts"
 import * as Advice from "./advice.ts"
+import * as LastWords from "./lastWords.ts"
 import { reasonOf, usable } from "./toolFound.ts"
 
 /**
@@ -37,8 +38,11 @@ export const missing = (all: ReadonlyArray<ToolCatalog.Missing>): typeof Missing
 export const notes = (all: ReadonlyArray<ToolCatalog.Missing>) =>
   Effect.flatMap(Screen.Screen, (screen) =>
     screen.note(...all.flatMap((one) => {
-      const { _tag, message } = reasonOf(one)
-      return [`missing: ${message}`, ...(_tag === "Unauthorized" ? [Advice.logIn(one.server)] : [])]
+      const reason = reasonOf(one)
+      return [
+        `missing: ${LastWords.inOneLine(reason)}`,
+        ...(reason._tag === "Unauthorized" ? [Advice.logIn(one.server)] : [])
+      ]
     })))
 
 /**

@@ -42,11 +42,11 @@ const piped: Effect.Effect<Reading, Usage, Screen.Screen> = Effect.gen(function*
 const all = ReplCommands.all
 
 const help = Effect.flatMap(Screen.Screen, (screen) =>
-  screen.out(
-    ...all.map(({ name, summary }): Screen.Line => ["  ", { text: name.padEnd(12), style: "strong" }, summary]),
-    ["  ", { text: "help".padEnd(12), style: "strong" }, "Explain one of these: help call."],
-    ["  ", { text: "exit".padEnd(12), style: "strong" }, "End it, as Ctrl-D does."]
-  ))
+  screen.out(...Help.pairs([
+    ...all.map(({ name, summary }) => [name, summary] as const),
+    ["help", "Explain one of these: help call."],
+    ["exit", "End it, as Ctrl-D does."]
+  ], Math.min(screen.columns, 80))))
 
 const explained = (command?: string): string => command === undefined ? "Write help." : `Write help ${command}.`
 

@@ -25,6 +25,7 @@ import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import * as Processes from "./processes.ts"
 import * as Promises from "./smokePromises.ts"
+import { least, wrapped } from "./wrapped.ts"
 
 /**
  * The document of `smoke --json`.
@@ -74,11 +75,19 @@ const demoServer = Effect.gen(function*() {
   })
 }).pipe(Effect.provide(NodeFileSystem.layer))
 
-const shown = ({ detail, kept, milliseconds, promise }: Line): Screen.Line => [
-  { text: kept ? "kept    " : "broken  ", style: kept ? "good" : "bad" },
-  promise.padEnd(42),
-  { text: `${UntrustedText.excerpt(detail, 300)} (${milliseconds} ms)`, style: "weak" }
-]
+const widest = 42
+
+const shown = ({ detail, kept, milliseconds, promise }: Line, columns: number): ReadonlyArray<Screen.Line> => {
+  const verdict = kept ? "kept    " : "broken  "
+  const left = verdict.length + widest
+  const said = `${UntrustedText.excerpt(detail, 300)} (${milliseconds} ms)`
+  const [first = "", ...rest] = wrapped(said, Math.max(least, columns - left))
+    .map((text): Screen.Span => ({ text, style: "weak" }))
+  return [
+    [{ text: verdict, style: kept ? "good" : "bad" }, promise.padEnd(widest), first],
+    ...rest.map((line) => [" ".repeat(left), line])
+  ]
+}
 
 const tried = (
   shared: Command.Shared,
@@ -105,7 +114,7 @@ const tried = (
       detail: Either.isRight(seen) ? seen.right : seen.left.message,
       milliseconds: Math.round(Duration.toMillis(took))
     }
-    if (!shared.json) yield* screen.out(shown(line))
+    if (!shared.json) yield* screen.out(...shown(line, screen.columns))
     return line
   })
 

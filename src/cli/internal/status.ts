@@ -16,6 +16,7 @@ import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 import * as Advice from "./advice.ts"
 import * as Following from "./following.ts"
+import * as LastWords from "./lastWords.ts"
 import * as Latency from "./latency.ts"
 import * as NoServers from "./noServers.ts"
 import * as Offered from "./offered.ts"
@@ -60,12 +61,13 @@ const once = (
         until: (names) => names.some((name) => latency.of(name).length > 0 && latency.of(name).at(-1) === undefined)
       })
     ))
-    const servers = (yield* runtime.servers).map((info) => Shape.of(info, latency))
+    const infos = yield* runtime.servers
+    const servers = infos.map((info) => Shape.of(info, latency))
     if (json) yield* screen.json(Status, { servers })
     else if (servers.length === 0) yield* NoServers.note
     else {
       yield* screen.out(...Shape.table(servers, yield* Clock.currentTimeMillis, screen.columns))
-      for (const { error } of servers) if (error !== null) yield* screen.note(error.message)
+      for (const { error } of infos) if (error !== undefined) yield* screen.note(LastWords.inOneLine(error))
       for (const { name, state } of servers) if (state === "needs-auth") yield* screen.note(Advice.logIn(name))
     }
     return ExitCode.ok

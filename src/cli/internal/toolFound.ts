@@ -13,6 +13,7 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
+import * as LastWords from "./lastWords.ts"
 import * as NoServers from "./noServers.ts"
 import { format, identify, type Identity, spelled } from "./toolRef.ts"
 
@@ -102,7 +103,7 @@ const looked = (
         const { missing } = yield* runtime.tools
         const absent = missing.find(({ server }) => server === identity?.server)
         if (absent !== undefined) return yield* reasonOf(absent)
-        for (const one of missing) yield* screen.note(`not looked at: ${reasonOf(one).message}`)
+        for (const one of missing) yield* screen.note(`not looked at: ${LastWords.inOneLine(reasonOf(one))}`)
         const known = discovery.servers.map(({ name }) => name)
         const suggestions = (error.suggestions ?? []).map((name) => {
           const near = identify(name, known)

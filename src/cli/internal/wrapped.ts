@@ -16,3 +16,18 @@ export const wrapped = (text: string, columns: number): ReadonlyArray<string> =>
   }
   return [...lines, line]
 }
+
+/**
+ * However much stands before a text, some words of it fit beside that.
+ *
+ * @internal
+ */
+export const least = 20
+
+/**
+ * The same, as far from the left in every line.
+ *
+ * @internal
+ */
+export const indented = (indent: number, text: string, columns: number): ReadonlyArray<string> =>
+  wrapped(text, Math.max(least, columns - indent)).map((line) => " ".repeat(indent) + line)
