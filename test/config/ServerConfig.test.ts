@@ -237,6 +237,8 @@ describe("an address", () => {
       "wss://a/x"
     ]
     for (const other of others) assert.isFalse(Address.isPlain(other), other)
+    // a host of millions of labels is not looked at in this way
+    assert.isFalse(Address.isPlain(`https://${"a.".repeat(5_000_000)}b/mcp`))
     // and the same is said of it with and without a look at it
     assert.isUndefined(Address.fault("https://a.example/mcp", Address.http))
     assert.isString(Address.fault("https://a.example/mcp", Address.webSocket))

@@ -82,6 +82,9 @@ const schemes: ReadonlyMap<string, ReadonlyArray<Table.Transport>> = new Map([
   ["wss:", ["ws"]]
 ])
 
+/** Nobody answers a longer one, and to parse millions of characters takes longer than anybody waits. */
+const longestAddress = 65_536
+
 /** What a template begins with, if that says already who is asked. */
 const startsWithHost = /^[a-z]+:\/\/[^/?#]+[/?#]/i
 
@@ -118,7 +121,7 @@ export const address = (
 ): Table.Transport => {
   const trimmed = template.trim()
   if (trimmed === "") to.fail("empty-url", at)
-  if (lineBreak.test(trimmed)) to.fail("invalid-url", at)
+  if (lineBreak.test(trimmed) || trimmed.length > longestAddress) to.fail("invalid-url", at)
   if (to.fault() !== undefined) return said
   flagWhitespace(to, template, at)
   const parts = Interpolation.parse(trimmed)

@@ -17,6 +17,9 @@ export const parsed = (text: string): URL | undefined => {
   }
 }
 
+/** No longer than addresses are: of a host of millions of labels a pattern would remember each. */
+const longestPlain = 512
+
 const plain =
   /^https?:\/\/(?:(?!xn--)[a-z0-9-]+\.)*(?!xn--)[a-z][a-z0-9-]*(?::[1-9]\d{3})?(?:\/[A-Za-z0-9_~-][\w.~-]*)+$/
 
@@ -27,7 +30,7 @@ const plain =
  *
  * @internal
  */
-export const isPlain = (text: string): boolean => plain.test(text)
+export const isPlain = (text: string): boolean => text.length <= longestPlain && plain.test(text)
 
 /** @internal */
 export const fault = (text: string, protocols: ReadonlyArray<string>): string | undefined => {
