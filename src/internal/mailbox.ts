@@ -6,7 +6,7 @@
 import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 
@@ -77,3 +77,43 @@ export const stream = <A, E>(mailbox: Mailbox<A, E>, pace: Effect.Effect<void> =
   Stream.repeatEffectChunkOption(
     Effect.flatMap(mailbox.ready, (some) => some ? Effect.zipRight(pace, mailbox.take) : mailbox.take)
   )
+
+/**
+ * Everybody who follows the same news, each with a mailbox of its own.
+ *
+ * @internal
+ */
+export interface Readers<A> {
+  /** Never waits. */
+  readonly tell: (element: A) => void
+  /** Nothing is told after this, and nobody who begins to follow waits for anything. */
+  readonly end: () => void
+  readonly changes: Stream.Stream<A>
+}
+
+/** @internal */
+export const readers = <A>(capacity: number): Readers<A> => {
+  const all = new Set<Mailbox<A, never>>()
+  let ended = false
+  return {
+    tell: (element) => {
+      for (const reader of all) reader.offer(element)
+    },
+    end: () => {
+      ended = true
+      for (const reader of all) reader.end(Exit.succeed([]))
+    },
+    changes: Stream.unwrapScoped(Effect.map(
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          const reader = make<A, never>(capacity)
+          if (ended) reader.end(Exit.succeed([]))
+          all.add(reader)
+          return reader
+        }),
+        (reader) => Effect.sync(() => all.delete(reader))
+      ),
+      (reader) => stream(reader)
+    ))
+  }
+}

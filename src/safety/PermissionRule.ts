@@ -36,8 +36,9 @@ export type Source = "code" | "managed" | "user" | "workspace"
  * each with arguments behind it if only some calls are meant: `fs/read(path=/repo/**, mode=text)`.
  *
  * An `allow` is read narrowly: its server has no `*`, it covers only calls all of whose arguments it names, its `*` stays
- * within one part of a path or of a host (`**` does not), and a path must be written plainly, without `..` or escapes. Of
- * an argument `*` alone is any value. An `ask` or `deny` is read broadly: any way to write the same path, address or
+ * within one part of a path or of a host (`**` does not), and a path must be written plainly, without `..` or escapes. In
+ * a pattern of several words, as of a command, it covers nothing that begins another command. Of an argument `*` alone is
+ * any value. An `ask` or `deny` is read broadly: any way to write the same path, address or
  * value, at any depth of the arguments, with any other arguments; `~` is anybody's home, and what is below a folder is
  * the folder, too.
  *
@@ -122,8 +123,8 @@ export interface RuleSet {
 }
 
 /**
- * Puts rules together. Nothing is lost by a mistake: a `deny` that cannot be read denies everything, an `ask`, or
- * anything in a workspace, has everything asked, and an `allow` allows nothing.
+ * Puts rules together. Nothing is lost by a mistake: a `deny` that cannot be read denies everything, an `ask`, or the
+ * `deny` of a workspace, has everything asked, and an `allow` allows nothing.
  *
  * @since 0.1.0
  * @category constructors

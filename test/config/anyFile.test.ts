@@ -174,6 +174,25 @@ describe("whatever is in any file", () => {
     { fastCheck: { numRuns: 100 } }
   )
 
+  it.effect("is looked at to its end, although one text in it has millions of parts", () =>
+    Effect.gen(function*() {
+      const millions = (part: string) => part.repeat(4_000_000)
+      const servers = [
+        { url: `https://${millions("a.")}b/mcp` },
+        { url: `https://h.example/${millions("\\")}` },
+        { url: `https://h.example/${millions("a/")}` },
+        { command: millions("\"'") },
+        { command: "npx", args: ["-y", millions("-a")] }
+      ]
+      for (const server of servers) {
+        const file = new TextEncoder().encode(JSON.stringify({ mcpServers: { long: server } }))
+        const found = yield* discovered(new Map([["/project/.mcp.json", file]]))
+        const state = found.servers.find(({ name }) => name === "long")?.state._tag
+        assert.strictEqual(state, "url" in server ? "Invalid" : "Untrusted")
+        for (const { message } of found.issues) assert.isBelow(message.length, 2_000)
+      }
+    }))
+
   it.effect.prop(
     "gains no right in a workspace",
     [filesIn(ofWorkspace)],

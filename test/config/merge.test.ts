@@ -376,15 +376,13 @@ describe("Merge", () => {
     assert.notDeepEqual(at("one"), at("two"))
   })
 
-  it("takes thousands of servers in several layers in no time", () => {
+  it("takes thousands of servers in several layers", () => {
     const many = Scope.order.map((scope) =>
       layer(scope, Array.from({ length: 3_000 }, (_, at) => stdio(`s${at}`, `${scope}${at}`)))
     )
-    Merge.merge(many)
-    const begin = performance.now()
     const merged = Merge.merge(many)
     assert.strictEqual(merged.length, 3_000)
-    assert.isBelow(performance.now() - begin, 500)
+    assert.isTrue(merged.every(({ shadows }) => shadows.length === Scope.order.length - 1))
   })
 
   it.prop(

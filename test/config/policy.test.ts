@@ -372,15 +372,14 @@ describe("ServerPolicy.decide", () => {
     assert.isFalse(allowed("https://good.example/mcp", "https://good.example/mcp?x=1"))
   })
 
+  // what took more than a time in proportion to it would not end within the time that a test has
   it("takes nothing in a pattern for more than it is, and no long time for it", () => {
     assert.isTrue(denied("https://h.example/a.b(c)+[d]?x=1", "https://h.example/a.b(c)+[d]?x=1"))
     assert.isFalse(denied("https://h.example/a.b", "https://h.example/axb"))
-    const long = "a".repeat(300_000)
-    const begin = performance.now()
+    const long = "a".repeat(1_000_000)
     assert.isTrue(denied(`*${"a".repeat(1_000)}*b`, `https://h.example/${long}b`))
     assert.isFalse(denied(`*b${"a".repeat(1_000)}b*`, `https://h.example/${long}`))
     assert.isFalse(denied("*a".repeat(1_000) + "b", `https://h.example/${long}`))
-    assert.isBelow(performance.now() - begin, 1_500)
   })
 
   it("knows what a configuration starts or reaches", () => {
@@ -779,7 +778,6 @@ describe("ServerPolicy.hazards", () => {
   })
 
   it("takes no long time for long words and many of them", () => {
-    const begin = performance.now()
     for (const piece of ["a", "-", "=", ":", "@", "1.", "a-", "%", "&a=b", "${", "/", " "]) {
       const long = piece.repeat(10_000)
       ServerPolicy.hazards(entry("npx", "-y", long, `x@${long}`))
@@ -787,8 +785,7 @@ describe("ServerPolicy.hazards", () => {
       ServerPolicy.hazards(entry("docker", "run", "-v", long, `https://${long}?${long}`))
       ServerPolicy.hazards(entry(long, long))
     }
-    ServerPolicy.hazards(entry("env", ...Array.from({ length: 20_000 }, () => "env")))
-    ServerPolicy.hazards(entry("sh", ...Array.from({ length: 20_000 }, () => "-x")))
-    assert.isBelow(performance.now() - begin, 2_000)
+    assert.isArray(ServerPolicy.hazards(entry("env", ...Array.from({ length: 20_000 }, () => "env"))))
+    assert.isArray(ServerPolicy.hazards(entry("sh", ...Array.from({ length: 20_000 }, () => "-x"))))
   })
 })

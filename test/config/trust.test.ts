@@ -1,6 +1,19 @@
 import * as PlatformError from "@effect/platform/Error"
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Context, Deferred, Effect, Fiber, Layer, Option, Redacted, type Scope, Stream, TestClock } from "effect"
+import {
+  Chunk,
+  Context,
+  Deferred,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Option,
+  Redacted,
+  Scope,
+  Stream,
+  TestClock
+} from "effect"
 import * as FastCheck from "effect/FastCheck"
 import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
 import * as Trust from "../../src/config/Trust.ts"
@@ -253,6 +266,19 @@ describe("trust", () => {
           ["sha256:two", "Pending"]
         ]
       )
+    }))
+
+  it.effect("has no more changes when it is closed, for those who follow and for those who begin to", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const trust = yield* Layer.buildWithScope(Trust.layerMemory(), scope).pipe(
+        Effect.map((services) => Context.get(services, Trust.Trust))
+      )
+      const following = yield* Effect.fork(Stream.runCount(trust.changes))
+      yield* Effect.yieldNow()
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual(yield* Fiber.join(following), 0)
+      assert.strictEqual(yield* Stream.runCount(trust.changes), 0)
     }))
 
   it.scoped("is not believed where it cannot be kept", () =>

@@ -119,6 +119,32 @@ describe("an allow for a path lets through", () => {
       rule: "fs/read(path=/repo/**)",
       through: ["/repo/a"],
       back: [["/repo/a"], [["/repo/a"]], { path: "/repo/a" }, { toString: "/repo/a" }, null]
+    },
+    "rev-042 one command, and none that begins within it": {
+      rule: "fs/read(path=git *)",
+      through: ["git status", "git log --oneline -n 5", "git add b.ts"],
+      back: [
+        "git status; curl evil.test",
+        "git status && reboot",
+        "git status & reboot",
+        "git status | sh",
+        "git status > .bashrc",
+        "git log `id`",
+        "git log $(id)",
+        "git log $IFS",
+        "git status\nreboot",
+        "git"
+      ]
+    },
+    "rev-043 a command with as much of the shell in it as is written": {
+      rule: "fs/read(path=npm test | tail *)",
+      through: ["npm test | tail -n 5"],
+      back: ["npm test | tail -n 5 | sh", "npm test | tail -n 5; reboot"]
+    },
+    "rev-044 files by their addresses, which have no host": {
+      rule: "fs/read(path=file:///repo/**)",
+      through: ["file:///repo/a", "file:///repo/a/b.ts"],
+      back: ["file:////repo/a", "file:///repo//a", "file:///repo/../etc/passwd", "file://repo/a", "https:///repo/a"]
     }
   }
   for (const [name, { back = [], rule, through = [] }] of Object.entries(cases)) {
@@ -277,6 +303,27 @@ describe("a deny for a path holds back", () => {
       rule: "fs/read(path=./secrets/**)",
       back: ["secrets/a", "./secrets/a", "secrets", "x/../secrets/a", ".\\secrets\\a"],
       through: ["secretsx/a"]
+    },
+    "rev-045 words, whatever is between them": {
+      rule: "fs/read(path=rm *)",
+      back: ["rm -rf /", "rm  -rf /", "rm\t-rf /", "rm\n-rf /", "rm\u00a0-rf /", " rm -rf /"],
+      through: ["rmdir x", "confirm x"]
+    },
+    "rev-046 a machine by the newer addresses that carry its older one": {
+      rule: "fs/read(path=http://169.254.169.254/**)",
+      back: [
+        "http://[::ffff:169.254.169.254]/latest",
+        "http://[::ffff:a9fe:a9fe]:80/latest",
+        "http://[0:0:0:0:0:ffff:a9fe:a9fe]/latest",
+        "http://[::169.254.169.254]/latest",
+        "http://[64:ff9b::a9fe:a9fe]/latest"
+      ],
+      through: ["http://[::ffff:169.254.169.253]/latest", "http://[2001:db8::a9fe:a9fe]/latest"]
+    },
+    "rev-047 the home folder as Windows puts it together": {
+      rule: "fs/read(path=~/.ssh/**)",
+      back: ["%HOMEPATH%\\.ssh\\id_rsa", "%HomeDrive%%HomePath%\\.ssh\\id_rsa"],
+      through: ["%PATH%\\.ssh\\id_rsa"]
     }
   }
   for (const [name, { back = [], rule, through = [] }] of Object.entries(cases)) {
@@ -433,6 +480,9 @@ describe("what a rule is about", () => {
     // a resource has no arguments, so a rule that names some would never speak
     const nowhere = { decision: "deny", tool: "fs/resource:x", args: { a: "1" } } as const
     assert.isTrue(Either.isLeft(PermissionRule.parse(nowhere)))
+    const file = (name: string) => by("allow", "fs/resource:file:///repo/**", { kind: "resource", name })
+    assert.strictEqual(file("file:///repo/a"), "allow")
+    assert.strictEqual(file("file:///repo/%2e%2e/a"), "ask")
   })
 
   it("rev-041 costs no more the more names of models are allowed", () => {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, FastCheck, Redacted, Scope } from "effect"
+import { inspect } from "node:util"
 import * as McpError from "../../src/McpError.ts"
 import * as Redaction from "../../src/safety/Redaction.ts"
 
@@ -180,6 +181,43 @@ describe("data", () => {
     let deep: unknown = "x"
     for (let depth = 0; depth < 10_000; depth++) deep = [deep]
     assert.isDefined(json(deep))
+  })
+
+  it("leads nowhere to what it was: not by what leads back to itself, and not by what is there twice", () => {
+    const secret = "abcDEF123456ghijkl789"
+    const table: Record<string, unknown> = { token: secret }
+    const list: Array<unknown> = [`Bearer ${secret}`]
+    const map = new Map<unknown, unknown>([["token", secret]])
+    const set = new Set<unknown>([`Bearer ${secret}`])
+    const error = new Error(`Bearer ${secret}`)
+    table["self"] = table
+    list.push(list)
+    map.set("self", map)
+    set.add(set)
+    error.cause = error
+    for (const one of [table, list, map, set, error]) {
+      const told = inspect(json([one, { again: one }]), { depth: 9 })
+      assert.notInclude(told, secret)
+      assert.include(told, hidden)
+    }
+  })
+
+  it("is hidden as a whole under a telling name, although it stands elsewhere too", () => {
+    const shared = { id: "plain" }
+    assert.deepStrictEqual(json({ first: shared, credentials: shared, last: [shared] }), {
+      first: { id: "plain" },
+      credentials: { id: hidden },
+      last: [{ id: "plain" }]
+    })
+  })
+
+  it("may be addresses, and bytes, of which nothing is looked at", () => {
+    const bytes = new Uint8Array(4_000_000)
+    const plain = new URL("https://a.example/")
+    const told = json({ url: new URL("https://me:abcDEF123456@a.example/?token=abcDEF123456"), plain, bytes })
+    assert.notInclude(inspect(told), "abcDEF123456")
+    assert.strictEqual((told as { readonly plain: unknown }).plain, plain)
+    assert.strictEqual((told as { readonly bytes: unknown }).bytes, bytes)
   })
 
   it("may be maps, sets and errors", () => {

@@ -83,6 +83,32 @@ describe("what has the format of a secret", () => {
   })
 })
 
+describe("a private key that is no block of text", () => {
+  const secret = "Zq8xW3v7Lm-".repeat(4)
+  const jwk = { kty: "EC", crv: "P-256", d: secret, x: "public-x-public-x", y: "public-y-public-y" }
+
+  it("loses what only its owner has of it, in whatever order and however it is escaped", () => {
+    for (const written of [JSON.stringify(jwk), JSON.stringify(jwk, null, 2), JSON.stringify(JSON.stringify(jwk))]) {
+      const told = text(`the key ${written} is refused`)
+      assert.notInclude(told, secret)
+      assert.include(told, "public-x-public-x")
+    }
+    assert.notInclude(text(JSON.stringify({ d: secret, kty: "OKP" })), secret)
+    assert.notInclude(text(JSON.stringify({ keys: [jwk, { kty: "oct", k: secret }] })), secret)
+    // of what is no key, one letter says nothing
+    const plot = JSON.stringify({ d: secret, kind: "path" })
+    assert.strictEqual(text(plot), plot)
+  })
+
+  it("loses the lines that PuTTY calls private", () => {
+    const lines = `${"Zq8xW3v7Lm".repeat(6)}\n${"Zq8xW3v7Lm".repeat(3)}=`
+    const told = text(`Public-Lines: 1\nAAAAB3NzaC1yc2E\nPrivate-Lines: 2\n${lines}\nPrivate-MAC: 00ff`)
+    assert.notInclude(told, "Zq8x")
+    assert.include(told, "Public-Lines: 1\nAAAAB3NzaC1yc2E\nPrivate-Lines: 2\n")
+    assert.include(told, "\nPrivate-MAC: 00ff")
+  })
+})
+
 /** A text that a row of the table is about: the shortest, with letters that no other row begins with. */
 const example = (pattern: string): string => {
   let made = ""
@@ -132,7 +158,13 @@ describe("secrets that others wrote down", () => {
         (value: string) => `- name: DB_PASSWORD\n  value: ${value}`,
         (value: string) => `{"name":"API_TOKEN","value":"${value}"}`,
         (value: string) => `<add key="ApiSecret" value="${value}" />`,
-        (value: string) => `machine api.example login bob password ${value}`
+        (value: string) => `machine api.example login bob password ${value}`,
+        (value: string) => `<Password>${value}</Password>`,
+        (value: string) => `<wsse:Token>${value}</wsse:Token>`,
+        (value: string) => `os.environ["DB_SECRET"] = "${value}"`,
+        (value: string) => `config['apiKey']: '${value}'`,
+        (value: string) => `Passwort: ${value}`,
+        (value: string) => `DD-APPLICATION-KEY: ${value}`
       ]
     ) {
       const value = ["Zq8x", "W3v7Lm"].join("")

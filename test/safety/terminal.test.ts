@@ -47,6 +47,34 @@ describe("what a server says, on its way to a terminal", () => {
     )
   })
 
+  it("hides nothing, and is left as it is where it is only of another script", () => {
+    const hidden = [
+      "\u{e0141}\u{e0142}",
+      "\u115f",
+      "\u3164",
+      "\uffa0",
+      "\u17b4",
+      "\u034f",
+      "\u{1d173}",
+      "\u{1bca0}",
+      "\u{e01f0}"
+    ]
+    for (const one of hidden) assert.match(UntrustedText.escape(`a${one}b`), /^a(?:\\u\{[0-9a-f]+\})+b$/)
+    // what was cut in two is no character any more
+    assert.strictEqual(UntrustedText.excerpt("a\u{1f600}b", 2), "a\\u{d83d}… (2 more characters)")
+    for (
+      const plain of [
+        "\u845b\u{e0100}",
+        "\u2764\ufe0f",
+        "\u0e19\u0e49\u0e33",
+        "\u1112\u1161\u11ab",
+        "\u{1f469}\u{1f3fd}"
+      ]
+    ) {
+      assert.strictEqual(UntrustedText.escape(plain), plain)
+    }
+  })
+
   it("is harmless in the message of an error, with its name and its stderr", () => {
     for (const { id, text } of texts) {
       const errors = [

@@ -8,12 +8,10 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
 import { Listeners } from "../../internal/listeners.ts"
 import * as Mailbox from "../../internal/mailbox.ts"
@@ -75,7 +73,7 @@ export const make = (
     const listeners = new Listeners<Change>((cause) =>
       fork(Effect.logError("a listener of status changes has thrown", cause))
     )
-    const readers = new Set<Mailbox.Mailbox<Change, never>>()
+    const readers = Mailbox.readers<Change>(backlog)
     /** Those that only end what they have begun, and the names they had. */
     const leaving = new Map<Supervisor.Supervisor, Set<string>>()
     /** Those that are to take the place of others, and for which names. */
@@ -85,7 +83,7 @@ export const make = (
     const tell = (change: Change): void => {
       events.publish(McpEvent.McpEvent.StatusChanged(change))
       listeners.tell(change)
-      for (const reader of readers) reader.offer(change)
+      readers.tell(change)
     }
 
     /** Whom a supervisor serves: what serves nobody yet, or no longer, is nobody's news. */
@@ -348,7 +346,7 @@ export const make = (
           const previous = supervisor.status()
           if (previous._tag !== "Closed") tell({ server, status: ServerStatus.Closed(), previous })
         }
-        for (const reader of readers) reader.end(Exit.succeed([]))
+        readers.end()
         listeners.clear()
         const took = Duration.millis((yield* Clock.currentTimeMillis) - began)
         events.publish(McpEvent.McpEvent.TeardownComplete({ report: yield* teardown.report, took }))
@@ -390,18 +388,7 @@ export const make = (
       config: (server) => entries.get(server)?.config,
       configs: () => configs,
       isConnected: (server) => entries.get(server)?.supervisor.connected() !== undefined,
-      changes: Stream.unwrapScoped(Effect.map(
-        Effect.acquireRelease(
-          Effect.sync(() => {
-            const reader = Mailbox.make<Change, never>(backlog)
-            if (closed) reader.end(Exit.succeed([]))
-            readers.add(reader)
-            return reader
-          }),
-          (reader) => Effect.sync(() => readers.delete(reader))
-        ),
-        Mailbox.stream
-      )),
+      changes: readers.changes,
       onChange: (listener) => listeners.add(listener),
       onConnected: (run) =>
         Effect.acquireRelease(

@@ -6,6 +6,7 @@
 import type * as ConfigEntry from "../../ConfigEntry.ts"
 import * as Interpolation from "../../Interpolation.ts"
 import { lookAlike } from "../names/lookAlike.ts"
+import * as Address from "../servers/address.ts"
 import * as ClearText from "../templates/clearText.ts"
 import type * as Table from "./dialects/table.ts"
 import { ownHeaders } from "./ownHeaders.ts"
@@ -81,6 +82,9 @@ const schemes: ReadonlyMap<string, ReadonlyArray<Table.Transport>> = new Map([
   ["wss:", ["ws"]]
 ])
 
+/** Nobody answers a longer one, and to parse millions of characters takes longer than anybody waits. */
+const longestAddress = 65_536
+
 /** What a template begins with, if that says already who is asked. */
 const startsWithHost = /^[a-z]+:\/\/[^/?#]+[/?#]/i
 
@@ -117,7 +121,7 @@ export const address = (
 ): Table.Transport => {
   const trimmed = template.trim()
   if (trimmed === "") to.fail("empty-url", at)
-  if (lineBreak.test(trimmed)) to.fail("invalid-url", at)
+  if (lineBreak.test(trimmed) || trimmed.length > longestAddress) to.fail("invalid-url", at)
   if (to.fault() !== undefined) return said
   flagWhitespace(to, template, at)
   const parts = Interpolation.parse(trimmed)
@@ -132,13 +136,15 @@ export const address = (
   }
   const isWhole = parts.length === 1
   const stand = parts.map((part) => typeof part === "string" ? part : "x").join("")
-  if (scheme === undefined || (isWhole && !URL.canParse(stand))) {
+  // of an encrypted one nothing is left to be said
+  const isEvident = scheme === "https:" && Address.isPlain(stand)
+  if (scheme === undefined || (isWhole && !isEvident && !URL.canParse(stand))) {
     to.fail("invalid-url", at)
     return said
   }
   const decided = said === "auto" && transports?.includes("ws") === true ? "ws" : said
   if (transports?.includes(decided) === false) to.fail("transport-mismatch", at)
-  if (URL.canParse(stand)) {
+  if (!isEvident && URL.canParse(stand)) {
     const url = new URL(stand)
     if (url.username !== "" || url.password !== "") to.warn("url-userinfo")
     if (ClearText.isClear(url) && (isWhole || startsWithHost.test(begin))) {

@@ -202,7 +202,7 @@ export const read = (
   const fault = to.fault()
   if (fault !== undefined) return invalid(fault)
   for (const id of to.inputs) inputs.add(id)
-  return { _tag: "Server", ...base, entry: finished, warnings: to.warnings }
+  return { _tag: "Server", name: at.name, pointer: at.pointer, raw, entry: finished, warnings: to.warnings }
 }
 
 const notAnObject: Values.Fault = { kind: "not-an-object", at: undefined, detail: undefined }

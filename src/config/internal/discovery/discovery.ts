@@ -79,67 +79,88 @@ const isDeniedByRight = (
     ServerPolicy.subject(config, fingerprint)
   ) !== "allowed"
 
+/** Field by field, because it is done by the thousand. */
+const foundOf = (
+  { fingerprint, merged: { name, provenance, sameAs, shadows, sources } }: Preparing.Prepared,
+  state: ConfigDiscovery.State,
+  entry?: ConfigEntry.ConfigEntry,
+  config?: ServerConfig.ServerConfig
+): ConfigDiscovery.Found => ({ name, state, entry, config, provenance, shadows, sources, sameAs, fingerprint })
+
+const nothingToSay: Concluded["issues"] = []
+
+const warningsOf = ({ candidate, merged }: Preparing.Prepared): Concluded["issues"] => {
+  const { dropped } = merged
+  const hazards = candidate?.hazards ?? []
+  if (dropped.length === 0 && hazards.length === 0) return nothingToSay
+  return [
+    ...dropped.length === 0 ? [] : [issueOf(merged, "warning", "not-inherited", { at: dropped.join(", ") })],
+    ...hazards.map((hazard) => issueOf(merged, "warning", hazard.kind, hazard))
+  ]
+}
+
+/** An entry of which nothing can be made, and the issue that says so, unless that has been said. */
+const unusable = (
+  prepared: Preparing.Prepared,
+  kind: ConfigIssue.EntryFault,
+  issue: ConfigIssue.ConfigIssue | undefined
+): Concluded => ({
+  found: foundOf(prepared, { _tag: "Invalid", kind }),
+  issues: issue === undefined ? nothingToSay : [issue]
+})
+
 /** What is to be done with a server, now that everybody was asked. */
 const conclude = (
-  { candidate, config, decision, fingerprint, merged }: Preparing.Prepared,
+  prepared: Preparing.Prepared,
   verdict: Trust.Verdict | undefined,
   switches: Filter.Switches,
   policies: ReadonlyArray<ServerPolicy.Policy>,
   read: ReadonlySet<ConfigEntry.Item>
 ): Concluded => {
-  const { dropped, item, name, provenance, sameAs, shadows, sources } = merged
-  const about = { name, provenance, shadows, sources, sameAs, fingerprint }
-  const invalid = (kind: ConfigIssue.EntryFault, issues: Concluded["issues"]): Concluded => ({
-    found: { ...about, state: { _tag: "Invalid", kind }, entry: undefined, config: undefined },
-    issues
-  })
+  const { config, decision, fingerprint, merged } = prepared
+  const { item, provenance } = merged
   if (item._tag === "Invalid") {
     // what was not invalid in any file became so by being put together, and nobody has said it yet
-    return invalid(item.kind, read.has(item) ? [] : [issueOf(merged, "error", item.kind)])
+    return unusable(prepared, item.kind, read.has(item) ? undefined : issueOf(merged, "error", item.kind))
   }
   if (item._tag === "Patch" || config === undefined) {
-    return invalid("missing-transport", [issueOf(merged, "error", "missing-transport")])
+    return unusable(prepared, "missing-transport", issueOf(merged, "error", "missing-transport"))
   }
   if (Either.isLeft(config)) {
     const { detail, path } = config.left
-    return invalid("invalid-value", [issueOf(merged, "error", "invalid-value", { at: path, detail })])
+    return unusable(prepared, "invalid-value", issueOf(merged, "error", "invalid-value", { at: path, detail }))
   }
-  const warnings = [
-    ...dropped.length === 0 ? [] : [issueOf(merged, "warning", "not-inherited", { at: dropped.join(", ") })],
-    ...(candidate?.hazards ?? []).map((hazard) => issueOf(merged, "warning", hazard.kind, hazard))
-  ]
+  const warnings = warningsOf(prepared)
   const { entry } = item
   const enabled = Filter.isEnabled(switches, entry)
   const given = config.right.enabled === enabled ? config.right : { ...config.right, enabled }
   if (decision !== "allowed") {
     // whoever could not have let it start cannot keep an application from starting either
     const mayBeRequired = Scope.rights(provenance.origin).start && isDeniedByRight(given, fingerprint, policies)
-    const found = {
-      ...about,
-      state: { _tag: "Denied", decision },
-      entry,
-      config: { ...given, ...(mayBeRequired ? {} : { required: false }), blocked: "denied" }
-    } as const
+    const denied = { ...given, ...(mayBeRequired ? {} : { required: false }), blocked: "denied" } as const
     const detail = Policy.byNameAlone(policies, ServerPolicy.subject(given, fingerprint))
       ? `only its name is allowed, which any server can have: it needs a rule about its ${
         "url" in given ? "url" : "command"
       }`
       : undefined
-    return { found, issues: [...warnings, issueOf(merged, "error", "policy-denied", { detail })] }
+    return {
+      found: foundOf(prepared, { _tag: "Denied", decision }, entry, denied),
+      issues: [...warnings, issueOf(merged, "error", "policy-denied", { detail })]
+    }
   }
   // what nobody has agreed to stays blocked even if it is disabled, so that enabling it is not enough
   if (verdict?._tag === "Pending") {
     const state = enabled ? { _tag: "Untrusted", why: verdict.why } as const : { _tag: "Disabled" } as const
     // a workspace that nobody trusts cannot keep an application from starting either
-    const config = { ...given, required: false, blocked: "untrusted" } as const
-    return { found: { ...about, state, entry, config }, issues: warnings }
+    const blocked = { ...given, required: false, blocked: "untrusted" } as const
+    return { found: foundOf(prepared, state, entry, blocked), issues: warnings }
   }
   const { expansion } = given
   const granted = verdict === undefined || expansion === undefined
     ? given
     : { ...given, expansion: { ...expansion, grants: verdict.grants } }
   return {
-    found: { ...about, state: { _tag: enabled ? "Ready" : "Disabled" }, entry, config: granted },
+    found: foundOf(prepared, { _tag: enabled ? "Ready" : "Disabled" }, entry, granted),
     issues: warnings
   }
 }

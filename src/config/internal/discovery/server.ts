@@ -55,7 +55,7 @@ const decoded = (part: string): string => {
 /** Credentials have no place in an address, which is shown and logged; as a header they are the same to the server. */
 const withoutUserinfo = (entry: ConfigEntry.RemoteEntry): Pick<ConfigEntry.RemoteEntry, "url" | "headers"> => {
   const { headers, url } = entry
-  const address = url.includes("${") ? undefined : Address.parsed(url)
+  const address = Address.isPlain(url) || url.includes("${") ? undefined : Address.parsed(url)
   if (address === undefined || (address.username === "" && address.password === "")) return { url, headers }
   const basic = Encoding.encodeBase64(`${decoded(address.username)}:${decoded(address.password)}`)
   address.username = ""

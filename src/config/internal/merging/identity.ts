@@ -20,7 +20,7 @@ const sorted = (
 
 /** An address can be written in many ways: with a dot at the end of the host, with a part behind # that is never sent. */
 const address = (url: ConfigEntry.Template): string => {
-  if (url.includes("${")) return url
+  if (Address.isPlain(url) || url.includes("${")) return url
   const parsed = Address.parsed(url)
   if (parsed === undefined) return url
   // each change is another look at all of it

@@ -146,11 +146,10 @@ export const merge = (layers: ReadonlyArray<Merge.Layer>): ReadonlyArray<Merge.M
   }
   const first = new Map<string, string>()
   return Array.from(claims.values(), (of): Merge.Merged => {
-    const one = owned(of)
-    if (one.item._tag !== "Server") return { ...one, sameAs: undefined }
-    const id = identity(one.item.entry)
-    const sameAs = first.get(id)
-    if (sameAs === undefined) first.set(id, one.name)
-    return { ...one, sameAs }
+    const { dropped, item, name, provenance, shadows, sources } = owned(of)
+    const id = item._tag === "Server" ? identity(item.entry) : undefined
+    const sameAs = id === undefined ? undefined : first.get(id)
+    if (id !== undefined && sameAs === undefined) first.set(id, name)
+    return { name, item, provenance, shadows, sources, sameAs, dropped }
   })
 }

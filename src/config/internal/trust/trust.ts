@@ -6,11 +6,9 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import * as Mailbox from "../../../internal/mailbox.ts"
 import * as McpError from "../../../McpError.ts"
 import * as McpEvent from "../../../McpEvent.ts"
@@ -56,16 +54,12 @@ export const make = (
     const approvals = Approval.make(store, options.key)
     const turn = yield* Effect.makeSemaphore(1)
     const listed = new Set(options.approved.map((fingerprint) => fingerprint.trim().toLowerCase()))
-    const readers = new Set<Mailbox.Mailbox<void, never>>()
+    const readers = Mailbox.readers<void>(backlog)
     const complaints = new Set<string>()
     /** The signatures of approvals that do not count any more, even if that could not be kept. */
     const voided = new Set<string>()
     let reviewed: ReadonlyMap<string, Reviewed> = new Map()
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
-        for (const reader of readers) reader.end(Exit.succeed([]))
-      })
-    )
+    yield* Effect.addFinalizer(() => Effect.sync(readers.end))
 
     /** Said once: a review follows every change of every file. */
     const complain = (server: string, detail: string): void => {
@@ -155,9 +149,7 @@ export const make = (
         reviewed = new Map(reviewed).set(candidate.server, { candidate, verdict })
       }
       tell({ candidate, verdict })
-      for (const reader of readers) {
-        reader.offer(undefined)
-      }
+      readers.tell()
     }
 
     const find = (wanted: string): Either.Either<Trust.Candidate, McpError.NotFound> => {
@@ -203,16 +195,6 @@ export const make = (
       ),
       approve,
       revoke,
-      changes: Stream.unwrapScoped(Effect.map(
-        Effect.acquireRelease(
-          Effect.sync(() => {
-            const reader = Mailbox.make<void, never>(backlog)
-            readers.add(reader)
-            return reader
-          }),
-          (reader) => Effect.sync(() => readers.delete(reader))
-        ),
-        (reader) => Mailbox.stream(reader)
-      ))
+      changes: readers.changes
     }
   })

@@ -12,9 +12,14 @@ type Fits = (text: string) => boolean
 /** What is longer is let through by nothing and held back by everything that could mean it. */
 const maxLength = 65_536
 
-/** Who writes a path in one of these ways may mean another than the one it looks like. */
+/** Who writes a path in one of these ways may mean another than the one it looks like. A file has no host in its address. */
 // oxlint-disable-next-line no-control-regex -- exactly these are looked for
-const unplain = /[\\%\u0000-\u001f\u007f-\u009f]|(?:^|\/)[.\s]+(?:\/|$)|(?<!:)\/\//
+const unplain = /[\\%\u0000-\u001f\u007f-\u009f]|(?:^|\/)[.\s]+(?:\/|$)|(?<!:|^file:\/)\/\//
+
+/** With these a shell begins another command, or puts what one says into another. */
+const operators = /[;&|<>()`$]/g
+
+const operatorsOf = (text: string): number => text.match(operators)?.length ?? 0
 
 /** In front of a path these end the name of a host, whatever follows. */
 const endsHost = /[?#@]/
@@ -57,6 +62,13 @@ const steadily = (fits: Fits): Fits => (text) => {
   return other === text || (!unplain.test(other) && fits(other))
 }
 
+/** Of several words, which may be a command, `*` is more words of the same and never another command. */
+const asOneCommand = (pattern: string, fits: Fits): Fits => {
+  if (!/\s/.test(pattern)) return fits
+  const written = operatorsOf(pattern)
+  return (text) => fits(text) && operatorsOf(text) === written
+}
+
 const narrow = (pattern: string): Fits => {
   if (isAnything(pattern)) return () => true
   if (!pattern.includes("*")) return (text) => text === pattern
@@ -65,7 +77,8 @@ const narrow = (pattern: string): Fits => {
     const fits = steadily(segments(pattern.replaceAll("\\", "/")))
     return (text) => !pattern.includes("/") && !text.includes("/") && fits(text.replaceAll("\\", "/"))
   }
-  return steadily(pattern.includes("/") || !pattern.includes("**") ? segments(pattern) : wildcard(collapsed(pattern)))
+  const fits = pattern.includes("/") || !pattern.includes("**") ? segments(pattern) : wildcard(collapsed(pattern))
+  return steadily(asOneCommand(pattern, fits))
 }
 
 /** Each part between slashes of its own, so that `**` can stand for no part at all. */

@@ -44,18 +44,27 @@ const straight = (text: string): readonly [text: string, isOut: boolean] => {
   return [`${before}${out.length === 1 && out[0] === "" ? "/" : out.join("/")}`, isOut]
 }
 
+/** The same machine by its older address, where the newer one only carries it. */
+const mapped = (host: string): ReadonlyArray<string> => {
+  const [, high, low] = /^\[(?:::|::ffff:|64:ff9b::)([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(host) ?? []
+  if (high === undefined || low === undefined) return []
+  const [first, second] = [Number.parseInt(high, 16), Number.parseInt(low, 16)]
+  return [`${first >> 8}.${first & 255}.${second >> 8}.${second & 255}`]
+}
+
 /** As it would be asked for, which takes other spellings of hosts with it; with its port and without. */
 const addresses = (text: string): ReadonlyArray<string> => {
   if (!/^[a-z][a-z0-9+.-]+:/.test(text) || !URL.canParse(text)) return []
   const { hostname, pathname, port, protocol, search } = new URL(text)
   if (hostname === "") return [`${protocol}//${pathname}${search}`]
   const host = hostname.replace(/\.$/, "")
-  const hosts = port === "" ? [host] : [host, `${host}:${port}`]
+  const names = [host, ...mapped(host)]
+  const hosts = port === "" ? names : names.flatMap((name) => [name, `${name}:${port}`])
   return hosts.map((one) => `${protocol}//${one}${pathname}${search}`)
 }
 
 /** Somebody's home, by a sign for it or as systems place it. */
-const sign = /^(?:~(?!~)[^/]*|\$home|\$\{home\}|%userprofile%|\$env:userprofile)(?=\/|$)/
+const sign = /^(?:~(?!~)[^/]*|\$home|\$\{home\}|%userprofile%|(?:%homedrive%)?%homepath%|\$env:userprofile)(?=\/|$)/
 const place = /^(?:\/home\/[^/]+|\/users\/[^/]+|\/root|\/var\/root|[a-z]:\/users\/[^/]+)(?=\/|$)/
 
 /** Windows takes these for the same: a path of a device, one behind the root, dots and spaces at the end of a part. */
@@ -118,6 +127,7 @@ export const readings = (written: string): ReadonlyArray<string> | undefined => 
     if (isOut) all.add(`/${way}`)
     all.add(decoded(slashed))
     all.add(slashed.replace(controls, ""))
+    all.add(slashed.replace(/\s+/g, " "))
     // for whoever is written in C it ends here
     const end = slashed.indexOf("\0")
     if (end > 0) all.add(slashed.slice(0, end))

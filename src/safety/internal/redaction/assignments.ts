@@ -32,6 +32,7 @@ export const keywords = [
   "cookie",
   "credential",
   "jwt",
+  "kennwort",
   "passcode",
   "passphrase",
   "passw",
@@ -39,6 +40,7 @@ export const keywords = [
   "pwd",
   "secret",
   "secret key",
+  "senha",
   "session",
   "signature",
   "sig=",
@@ -211,6 +213,17 @@ export const reader = (text: string): (at: number, word: string) => Found => {
     return SecretValue.isRandom(shown(secret)) ? secret : undefined
   }
 
+  /** `<Password>…</Password>` */
+  const enclosed = (name: string, to: number): Value | undefined => {
+    const from = to + 1
+    const length = text.slice(from, from + longestValue).indexOf("<")
+    if (length <= 0 || !text.startsWith("</", from + length)) return undefined
+    const value = { from, to: from + length }
+    const secret = shown(value)
+    const isOne = CredentialName.isPassword(name) ? SecretValue.isMadeUp(secret) : isGiven(secret)
+    return isOne ? value : undefined
+  }
+
   /** After a name that nothing is assigned to: `Bearer …`, `Basic …`, `--token …`, `"--token", "…"`. */
   const following = (name: string, to: number, next: number): Value | undefined => {
     if (name.startsWith("-")) {
@@ -265,7 +278,11 @@ export const reader = (text: string): (at: number, word: string) => Found => {
     const written = text.slice(from, to)
     const name = written.replace(/^[-_]+/, "")
     if (!isCredential(name) && !/^(?:basic|key)$/i.test(name)) return { span: undefined, next: to }
-    const closed = to + quoteAt(text, to).length
+    const before = text[from - 1] ?? ""
+    if (text[to] === ">" && (before === "<" || before === ":")) return { span: enclosed(name, to), next: to }
+    const quote = quoteAt(text, to)
+    // `environment["API_KEY"] = …`
+    const closed = to + quote.length + (quote !== "" && text[to + quote.length] === "]" ? 1 : 0)
     const past = spaces(text, closed, 3)
     const sign = signs.find((sign) => text.startsWith(sign, past))
     if (sign === undefined) {
@@ -275,7 +292,6 @@ export const reader = (text: string): (at: number, word: string) => Found => {
     const next = spaces(text, past + sign.length, 3)
     if (text[next] === "=" || text[next] === "~") return { span: undefined, next: to }
     const { scheme, value } = withoutScheme(next, valueAt(next, sign === ":" && isCookie(name)))
-    const before = text[from - 1] ?? ""
     return {
       span: isSecret(name, before, sign, written.startsWith("-"), value, scheme) ? value : undefined,
       next: to

@@ -17,12 +17,14 @@ const telling: ReadonlySet<string> = new Set([
   "credential",
   "credentials",
   "jwt",
+  "kennwort",
   "otp",
   "pass",
   "passcode",
   "passphrase",
   "passwd",
   "password",
+  "passwort",
   "pat",
   "pin",
   "psk",
@@ -30,6 +32,7 @@ const telling: ReadonlySet<string> = new Set([
   "secret",
   "secretkey",
   "secrets",
+  "senha",
   "token"
 ])
 
@@ -40,6 +43,7 @@ const keyed: ReadonlySet<string> = new Set([
   "admin",
   "api",
   "app",
+  "application",
   "auth",
   "client",
   "deploy",
@@ -232,4 +236,5 @@ export const isShouted = (name: string): boolean => /^[A-Z][A-Z0-9_]{2,}$/.test(
  *
  * @internal
  */
-export const isPassword = (name: string): boolean => /(?:pass|pwd|passwd|password|passphrase|passcode)\d*$/i.test(name)
+export const isPassword = (name: string): boolean =>
+  /(?:pass|pwd|passwd|password|passwort|kennwort|senha|passphrase|passcode)\d*$/i.test(name)

@@ -25,7 +25,8 @@ const defined = (target: object, key: string, value: unknown, enumerable: boolea
 
 /** @internal */
 export const json = ({ isSensitive, text }: Options, value: unknown): unknown => {
-  const seen = new Map<object, unknown>()
+  /** What has become of each object, which is another thing where all of it is a secret. */
+  const seen = { plain: new Map<object, unknown>(), secret: new Map<object, unknown>() }
 
   const secret = (value: unknown, depth: number): unknown =>
     typeof value === "string"
@@ -42,44 +43,63 @@ export const json = ({ isSensitive, text }: Options, value: unknown): unknown =>
       : value
 
   const within = (object: object, depth: number, isSecret: boolean): unknown => {
-    if (seen.has(object)) return seen.get(object)
+    const known = isSecret ? seen.secret : seen.plain
+    if (known.has(object)) return known.get(object)
     if (depth > deepest) return SecretValue.mark
+    // bytes, of which each would be a field
+    if (ArrayBuffer.isView(object)) return object
     const next = isSecret ? secret : one
+    if (object instanceof URL) {
+      const shown = next(object.href, depth)
+      return shown === object.href ? object : shown
+    }
+    /** What leads back to itself finds the copy, so that nobody comes to the original from there. */
+    const copied = <C extends object>(copy: C, fill: (copy: C) => boolean): unknown => {
+      known.set(object, copy)
+      if (!fill(copy)) return copy
+      known.set(object, object)
+      return object
+    }
     if (Array.isArray(object)) {
-      seen.set(object, object)
-      const items = object.map((item) => next(item, depth + 1))
-      const same = items.every((item, index) => item === object[index])
-      if (!same) seen.set(object, items)
-      return same ? object : items
+      return copied<Array<unknown>>([], (items) => {
+        for (const item of object) items.push(next(item, depth + 1))
+        return items.every((item, index) => item === object[index])
+      })
     }
     if (object instanceof Map) {
-      seen.set(object, object)
-      const entries = Array.from(object, ([key, value]) => {
-        const isHidden = isSecret || (typeof key === "string" && isSensitive(key))
-        return [one(key, depth + 1), (isHidden ? secret : one)(value, depth + 1)] as const
+      return copied(new Map<unknown, unknown>(), (entries) => {
+        let same = true
+        for (const [key, value] of object) {
+          const isHidden = isSecret || (typeof key === "string" && isSensitive(key))
+          const [name, shown] = [one(key, depth + 1), (isHidden ? secret : one)(value, depth + 1)]
+          if (name !== key || shown !== value) same = false
+          entries.set(name, shown)
+        }
+        return same
       })
-      const same = entries.every(([key, value]) => object.has(key) && object.get(key) === value)
-      return same ? object : new Map(entries)
     }
     if (object instanceof Set) {
-      seen.set(object, object)
-      const items = Array.from(object, (item) => next(item, depth + 1))
-      return items.every((item) => object.has(item)) ? object : new Set(items)
+      return copied(new Set<unknown>(), (items) => {
+        for (const item of object) items.add(next(item, depth + 1))
+        return items.size === object.size && Array.from(items).every((item) => object.has(item))
+      })
     }
+    const isError = object instanceof Error
     const copy: object = Object.create(Object.getPrototypeOf(object))
-    if (object instanceof Error) return fields(object, copy, namesOf(object), depth, one)
-    return fields(object, copy, Object.keys(object), depth, next)
+    return copied(
+      copy,
+      () => fields(object, copy, isError ? namesOf(object) : Object.keys(object), depth, isError ? one : next)
+    )
   }
 
+  /** Whether none of them had to change. */
   const fields = (
     object: object,
     copy: object,
     keys: ReadonlyArray<string>,
     depth: number,
     next: (value: unknown, depth: number) => unknown
-  ): unknown => {
-    // what leads back to itself finds what it was until then
-    seen.set(object, object)
+  ): boolean => {
     let same = true
     for (const key of keys) {
       const value: unknown = Reflect.get(object, key)
@@ -88,8 +108,7 @@ export const json = ({ isSensitive, text }: Options, value: unknown): unknown =>
       if (hidden !== value || name !== key) same = false
       defined(copy, name, hidden, Object.prototype.propertyIsEnumerable.call(object, key))
     }
-    if (!same) seen.set(object, copy)
-    return same ? object : copy
+    return same
   }
 
   return one(value, 0)

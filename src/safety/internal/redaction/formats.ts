@@ -21,6 +21,8 @@ export interface Formats {
 /** The words that are looked for, and what is read where one stands. */
 const authority = "://"
 const armour = "-----begin"
+const privateLines = "private-lines: "
+const keyKind = "\"kty"
 
 /** What is looked for by one word. */
 interface Row {
@@ -39,7 +41,7 @@ export const make = (): Formats => {
     if (same === undefined) byWord.set(word, [{ id, index, pattern }])
     else same.push({ id, index, pattern })
   }
-  const words = [...new Set([authority, armour, ...Assignments.keywords, ...byWord.keys()])]
+  const words = [...new Set([authority, armour, privateLines, keyKind, ...Assignments.keywords, ...byWord.keys()])]
   const names: ReadonlySet<string> = new Set(Assignments.keywords)
   const rows = words.map((word): Row => ({ word, isName: names.has(word), patterns: byWord.get(word) ?? [] }))
   const finder = Finder.make(words, true)
@@ -49,6 +51,7 @@ export const make = (): Formats => {
     let dead: Float64Array | undefined
     const read = Assignments.reader(text)
     let named = 0
+    let keyEnd = 0
     const token = (at: number, row: Row): number | undefined => {
       for (const { id, index, pattern } of row.patterns) {
         // from within characters that have led nowhere, they lead nowhere again
@@ -74,6 +77,14 @@ export const make = (): Formats => {
       const row = rows[word]!
       if (row.word === authority) return place("address", Addresses.find(text, at))
       if (row.word === armour) return place("private-key", PrivateKeys.find(text, at))
+      if (row.word === privateLines) return place("private-key", PrivateKeys.findLines(text, at))
+      if (row.word === keyKind) {
+        if (at < keyEnd) return undefined
+        const { end, parts } = PrivateKeys.findParts(text, at, keyEnd)
+        for (const part of parts) place("private-key", part)
+        keyEnd = end
+        return undefined
+      }
       const end = token(at, row)
       if (end !== undefined || !row.isName || at < named) return end
       const { next, span } = read(at, row.word)

@@ -5,10 +5,11 @@
  * @internal
  */
 import type { Category, Level } from "../../InjectionScan.ts"
+import { named } from "./ideas.ts"
 import { indirect, named as alsoNamed } from "./indirect.ts"
 import { languages } from "./languages.ts"
 import { Lexicon } from "./lexicon.ts"
-import { named, rules } from "./rules.ts"
+import { rules } from "./rules.ts"
 import { vocabulary } from "./vocabulary.ts"
 import { markPrefix } from "./words.ts"
 

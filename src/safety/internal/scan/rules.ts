@@ -31,6 +31,7 @@ export const rules: Table = {
       "^IGNORE 3 USER 6 ONLY|obey|follow|document|trust|listen",
       "^IGNORE 3 SAFETY 3 GUIDE|RULE|and|entirely|completely|now !PROGRAM",
       "^DROP 3 YOUR 3 GUIDE|context|persona|rules|safety|programming|constraints|restrictions|training|task|role|objective|goals",
+      "^DROP 3 GUIDE|guidance|advice|directions 4 PRIOR|supplied|provided 4 and|then|instead 3 act|follow|obey|listen|comply|use",
       "^DROP 3 ALL 3 PRIOR 3 GUIDE|context|rules|orders|tasks|constraints|restrictions !PROGRAM",
       "^DROP 3 current|previous|original|ongoing 3 task|conversation|assignment|mission|instructions|request|objective ~8 NEWTASK|instead|follow|obey|new|following|do",
       "^DROP 4 context|conversation|memory|rules|state 3 and 3 load|follow|obey|adopt|start|begin|await",
@@ -68,6 +69,8 @@ export const rules: Table = {
     medium: [
       "^IGNORE 3 GUIDE 4 and|instead|then|now 3 ACT|follow|do|PRINT !PROGRAM",
       "IGNORING 4 PRIOR|YOUR 3 GUIDE|TOLD !PROGRAM",
+      "NEWTASK 2 from 3 ADMINROLE",
+      "note|message|attention|memo 2 to|for 2 language_model|language_models|llm|llms|ai_model|ai_models|ai_reviewer|ai_reviewers|ai_assistant|ai_assistants ~8 MUST 3 summarised|summarized|rated|scored|ranked|described|accepted|recommended",
       "^TREAT 6 came_before|came_earlier|said_before|said_earlier 4 NOISE",
       "PRIOR|ALL 3 GUIDE 4 cease|end_here|stop_here|stop_applying|expire|have_ended",
       "do_the_following_instead|do_this_instead|do_something_else_instead"
@@ -99,6 +102,7 @@ export const rules: Table = {
       "developer_message|system_message|admin_message|operator_message|system_notice|system_override|system_alert|admin_override|developer_override|system_note ~8 APPROVED|APPROVAL|OFF|IGNORE|NOASK|MUST|SYSLIKE 5 OFF|granted|session|APPROVED|CALL|ACT|TOOL|USER|now|GUIDE"
     ],
     medium: [
+      "^TREAT 8 as 2 coming|sent|written|originating|issued 2 from|by 3 ADMINROLE|developer|operator",
       "SYSROLE ~4 IGNORE|NEWTASK|PRIOR",
       "TURN ~40 TURN ~3 sure|i_will|ill|uploading|deleting|sending|okay_i|of_course",
       "RESULTTAG",
@@ -254,10 +258,11 @@ export const rules: Table = {
   "approval-manipulation": {
     high: [
       "USER|they|operator|admin|administrator|owner 4 APPROVED 8 NOASK|NOT|so|already|skip|all|this_action|this|everything|no ~4 ask|prompt|confirm|proceed|need|confirmation|approval|continue|again|action|tool|run|ACT",
-      "USER|administrator|operator|admin 2 has|have|already|previously|had 3 APPROVED 3 this|all|every|these|any|it|the|your|you",
+      "USER|administrator|operator|admin 2 has|have|already|previously|had 3 APPROVED 3 this|all|every|these|any|it|the|your|you !REVIEWED",
       "you_are|youre|you_have_been|you_now_have|you_have|agent_is|assistant_is 3 APPROVED|permission|authority|clearance 8 NOASK|GRANTOBJ 8 NOASK|without",
       "you_are|youre|you_have_been|you_have 3 APPROVED|permission|authority 12 NOASK",
-      "^ENABLE|set|turn_on 4 AUTOAPPROVE",
+      "^ENABLE|set|turn_on 4 AUTOAPPROVE !OFFVALUE",
+      "authorize|authorise|allow|permit|instruct|order 2 you|the_assistant|the_agent|the_model 2 to 3 skip|bypass|omit|forgo|ignore|suppress 3 APPROVAL",
       "AUTOAPPROVE 3 to|for|should|must 4 true|on|this_server|enabled|all|every|be",
       "^ACT|HARMV|PROCEED|CALL|trust|grant|let|allow 12 NOASK",
       "NOASK ~6 ^ACT|PROCEED|HARMV|just|CALL !PROGRAM",
@@ -361,6 +366,7 @@ export const rules: Table = {
   },
   "conditional-trigger": {
     high: [
+      "AREAI 3 ^ACT|stop|HARMV|IGNORE|READV",
       "TRIGGER ~8 ^READV|SENDV|HARMV|IGNORE|TREAT 8 SECRETPATH|SECRET|GUIDE|CONVERSATION|PROMPT|APPROVED|APPROVAL|EMAIL|URLDATA",
       "TRIGGER ~10 SENDV|push|upload|copy 6 EMAIL|external|mirror|attacker|HOST|public|URL"
     ],
@@ -387,22 +393,4 @@ export const rules: Table = {
     ],
     medium: ["PRINT 3 PROMPT 4 now|verbatim|here"]
   }
-}
-
-/** Ideas that are built of others and stand in the rules by one name. @internal */
-export const named: { readonly [name: string]: string } = {
-  YOUAREBAD:
-    "you_are_now_dan you_are_dan you_are_unrestricted you_are_an_unrestricted you_are_now_unrestricted you_are_root you_are_admin you_are_now_admin you_are_now_root you_have_no_restrictions you_have_no_rules you_have_no_limits you_are_jailbroken you_are_now_jailbroken do_anything_now you_are_now_in you_are_now_a you_are_now_an you_are_an_ai_without you_are_free_from you_are_no_longer_bound you_are_no_longer_claude you_are_no_longer_an you_are_no_longer_a you_are_no_longer_chatgpt",
-  FOLLOWONLY: "follow_only obey_only only_follow only_obey only_listen listen_only take_orders",
-  TRUSTEDWORD: "trusted continue_without elevated privileged verified full_access authorized_by operator_says",
-  FIELDTALK:
-    "policy policies requirements strength at_least minimum maximum must_be must_contain manager reset_link forgot changed rotation expires characters_long hint optional_name hashing algorithm length enabled disable never_share never_enter never_type do_not_enter do_not_type dont_enter",
-  ASKFOR: "ask asks asking requests request",
-  OTHERTOOL: "send_email send_message create_issue write_file transfer payment mail email_tool",
-  DATAOVER: "data_section_is_over end_of_data data_ends data_end",
-  BEFORECONT: "before_continuing before_you_continue before_proceeding and_restart then_restart",
-  COMMANDWORD: "command args curl wget sh bash npx node python export alias hook run",
-  LEGACY: "deprecated legacy obsolete former earlier old older removed",
-  OWNED: "key keys password passwords pin passphrase code phrase token tokens credential credentials",
-  CLAUDEFILE: "claude_md agents_md gemini_md memory_md system_prompt memory_bank rules_file"
 }

@@ -4,9 +4,8 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import * as Mailbox from "../../../internal/mailbox.ts"
 
 /** How many decisions somebody who does not look may miss the rest of. */
@@ -25,17 +24,13 @@ export interface Decisions {
  * @internal
  */
 export const make: Effect.Effect<Decisions, never, Scope.Scope> = Effect.gen(function*() {
-  const readers = new Set<Mailbox.Mailbox<void, never>>()
+  const readers = Mailbox.readers<void>(backlog)
   const listeners = new Set<(server: string) => void>()
-  yield* Effect.addFinalizer(() =>
-    Effect.sync(() => {
-      for (const reader of readers) reader.end(Exit.succeed([]))
-    })
-  )
+  yield* Effect.addFinalizer(() => Effect.sync(readers.end))
   return {
     tell: (server) => {
       for (const listener of listeners) listener(server)
-      for (const reader of readers) reader.offer(undefined)
+      readers.tell()
     },
     listen: (listener) => {
       listeners.add(listener)
@@ -43,16 +38,6 @@ export const make: Effect.Effect<Decisions, never, Scope.Scope> = Effect.gen(fun
         listeners.delete(listener)
       }
     },
-    changes: Stream.unwrapScoped(Effect.map(
-      Effect.acquireRelease(
-        Effect.sync(() => {
-          const reader = Mailbox.make<void, never>(backlog)
-          readers.add(reader)
-          return reader
-        }),
-        (reader) => Effect.sync(() => readers.delete(reader))
-      ),
-      (reader) => Mailbox.stream(reader)
-    ))
+    changes: readers.changes
   }
 })
