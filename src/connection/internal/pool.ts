@@ -61,7 +61,8 @@ export const make = (
     /** The number of the reload that these are the servers of. */
     let reloaded = 0
     // supervisors run in what the layer was built in, not in what the first caller happened to be in
-    const runtime = yield* Effect.runtime()
+    // its fibers can be interrupted wherever the pool is made, in an acquisition too
+    const runtime = yield* Effect.interruptible(Effect.runtime())
 
     let entries: ReadonlyMap<string, Plan.Entry> = new Map()
     let configs: ReadonlyArray<ServerConfig.ServerConfig> = []

@@ -126,35 +126,41 @@ export const make = (
       { capabilities }: McpServer.Caller,
       onOpened: Parameters<Seats["lease"]>[1]
     ) =>
-      Effect.gen(function*() {
-        yield* claim
-        const scope = yield* Scope.fork(all, ExecutionStrategy.sequential)
-        const seat = yield* Effect.onExit(
-          opening({ lazy: true, capabilities, otherwise: undefined }, scope),
-          (exit) =>
-            Exit.isFailure(exit) ? Effect.zipRight(Effect.sync(() => count--), Scope.close(scope, exit)) : Effect.void
-        )
-        yield* Scope.extend(onOpened(seat), scope)
-        return { key, seat, scope }
-      })
-
-    const lease: Seats["lease"] = (caller, onOpened) => {
-      const key = canonicalJson([caller.principal ?? "", caller.capabilities])
-      const taken = Effect.suspend(() => {
-        // the last that was used: what its servers remember is what came just before
-        const found = idle.findLast((one) => one.key === key)
-        if (found === undefined) return fresh(key, caller, onOpened)
-        idle = idle.filter((one) => one !== found)
-        return Effect.succeed(found)
-      })
-      return Effect.map(
-        Effect.acquireRelease(taken, ({ key, scope, seat }) =>
-          Effect.map(Clock.currentTimeMillis, (since) => {
-            idle.push({ key, seat, scope, since })
-          })),
-        ({ seat }) => seat
+      Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function*() {
+          yield* claim
+          const scope = yield* Scope.fork(all, ExecutionStrategy.sequential)
+          const open = Effect.tap(
+            opening({ lazy: true, capabilities, otherwise: undefined }, scope),
+            (seat) => Scope.extend(onOpened(seat), scope)
+          )
+          const seat = yield* Effect.onError(
+            restore(open),
+            (cause) => Effect.zipRight(Effect.sync(() => count--), Scope.close(scope, Exit.failCause(cause)))
+          )
+          return { key, seat, scope }
+        })
       )
-    }
+
+    const lease: Seats["lease"] = (caller, onOpened) =>
+      Effect.gen(function*() {
+        const key = canonicalJson([caller.principal ?? "", caller.capabilities])
+        let taken: Omit<Idle, "since"> | undefined
+        // before it is there, because opening one must not be uninterruptible
+        yield* Effect.addFinalizer(() =>
+          Effect.map(Clock.currentTimeMillis, (since) => {
+            if (taken !== undefined) idle.push({ ...taken, since })
+          })
+        )
+        // the last that was used: what its servers remember is what came just before
+        taken = idle.findLast((one) => one.key === key)
+        if (taken === undefined) {
+          yield* Effect.map(fresh(key, caller, onOpened), (made) => {
+            taken = made
+          })
+        } else idle = idle.filter((one) => one.seat !== taken?.seat)
+        return taken!.seat
+      })
 
     const expire = Effect.map(Clock.currentTimeMillis, (now) => {
       const old = idle.filter(({ since }) => now - since >= timeout)

@@ -44,6 +44,12 @@ export interface Tools {
 
 const longestName = 512
 
+const compared = (one: string, other: string): number => one < other ? -1 : one > other ? 1 : 0
+
+/** That of an index, wherever the entries are from. */
+const inOrder = (one: ToolIndex.Entry, other: ToolIndex.Entry): number =>
+  compared(one.server, other.server) || compared(one.tool.name, other.tool.name)
+
 /** What of a definition is between us and the server. */
 const definitionOf = (tool: Tool.Tool, output: McpServe.Options["output"]): JsonRpc.JsonObject => {
   const { execution: _execution, name: _name, outputSchema, ...rest } = tool.raw
@@ -145,7 +151,7 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
       return named([
         ...all.filter(({ server }) => !connected.has(server)),
         ...theirs.filter(({ server }) => connected.has(server))
-      ])
+      ].toSorted(inOrder))
     })
 
   /** What nobody has listed yet may be there all the same, where only one server can have it. */
