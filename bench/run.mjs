@@ -16,7 +16,7 @@ import { summarize, table } from "./report.mjs"
 import { scenarios } from "./scenarios.mjs"
 
 /** What is measured apart from all that, each by a program of its own. */
-const parts = ["cli", "discovery", "guard", "safety", "search"]
+const parts = ["cli", "discovery", "gateway", "guard", "safety", "search"]
   .filter((part) => existsSync(new URL(`${part}.mjs`, import.meta.url)))
 
 const usage = `npm run bench -- [part] [options]

@@ -141,7 +141,9 @@ export const make = <E = never>(
 ): Effect.Effect<McpServe.Gateway, never, Scope.Scope> => {
   const { guard, serve, ...rest } = options
   return Effect.gen(function*() {
-    const needed = yield* Layer.build(Layer.merge(layerRuntimes(rest), layerGuards(guard)))
+    // a wrapper that nobody sees need not be made
+    const output = { wrap: serve?.output === "wrap", ...guard?.output }
+    const needed = yield* Layer.build(Layer.merge(layerRuntimes(rest), layerGuards({ ...guard, output })))
     return yield* Effect.provide(
       McpServe.make(serve),
       Context.pick(

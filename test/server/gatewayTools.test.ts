@@ -80,7 +80,7 @@ describe("tools behind a gateway", () => {
           name: "take",
           call: (args, { params, progress }) =>
             Effect.gen(function*() {
-              const { progressToken, ...meta } = params["_meta"] as Record<string, unknown>
+              const { progressToken: _token, ...meta } = params["_meta"] as Record<string, unknown>
               got.push(args, meta)
               yield* progress(1, 2, "half")
               yield* progress(2, 2)

@@ -161,7 +161,10 @@ export const run: Command.Program["run"] = (invocation) => {
             : {})
         })
         const needed = yield* Layer.build(
-          Layer.merge(Layer.provide(runtimes, Layer.succeedContext(ground)), NodeMcpServe.layerGuards())
+          Layer.merge(
+            Layer.provide(runtimes, Layer.succeedContext(ground)),
+            NodeMcpServe.layerGuards({ output: { wrap: value("output") === "wrap" } })
+          )
         )
         const gateway = yield* Effect.provide(McpServe.make(optionsOf(invocation)), needed)
         if (port !== undefined) return yield* overHttp(invocation, gateway, discovery, port)

@@ -137,13 +137,14 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
       ({ tools }) => tools.map(({ entry }) => entry)
     )
 
+  const named = (entries: ReadonlyArray<ToolIndex.Entry>) =>
+    Names.make(entries, options.naming, ({ name, server, tool }) => ({ server, name: tool.name, qualified: name }))
+
   const known: Tools["known"] = (wait) =>
     Effect.gen(function*() {
       const base = yield* place.base
       const all = yield* entriesOf(base, wait)
       const own = place.own()
-      const named = (entries: ReadonlyArray<ToolIndex.Entry>) =>
-        Names.make(entries, options.naming, ({ name, server, tool }) => ({ server, name: tool.name, qualified: name }))
       if (own === undefined || own === base) return named(all)
       // what a server offers over the caller's own connection counts more than what it offers others
       const connected = yield* own.connected
@@ -163,10 +164,41 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
       return tools.find((one) => one.name === name) ?? (others.length === 0 ? only : undefined)
     })
 
+  const isDenied = ({ permissions }: Seat.Seat, { server, tool: { name } }: ToolIndex.Entry): boolean =>
+    permissions.decide("model", { kind: "tool", server, name }).decision === "deny"
+
+  /** Plain names of an index, made once for all calls until it is another. */
+  const plain = new WeakMap<ToolIndex.ToolIndex, Names.Names<ToolIndex.Entry>>()
+
+  const plainly = (index: ToolIndex.ToolIndex, name: string): ToolIndex.Entry | undefined => {
+    const names = plain.get(index) ?? named(index.entries)
+    plain.set(index, names)
+    return names.find(name)
+  }
+
+  /** What every call begins with, and so without a look at anything but the name. */
+  const indexed = (base: Seat.Seat, own: Seat.Seat | undefined, name: string): ToolIndex.Entry | undefined => {
+    const all = base.catalog.index()
+    const theirs = own?.catalog.index()
+    const qualified = theirs?.byQualifiedName.get(name) ?? all.byQualifiedName.get(name)
+    if (qualified !== undefined || options.naming === "qualified") return qualified
+    const shared = plainly(all, name)
+    // a name that many servers have means none of them, however few of them the caller knows
+    const isAmbiguous = shared === undefined && (all.toolsByName.get(name)?.length ?? 0) > 1
+    return shared ?? (theirs === undefined || isAmbiguous ? undefined : plainly(theirs, name))
+  }
+
   const find = (name: string): Effect.Effect<ToolIndex.Entry, McpServer.Refusal> =>
     Effect.gen(function*() {
-      const entry = name.length > longestName ? undefined : (yield* known(0)).find(name) ?? (yield* unlisted(name))
-      return entry ?? (yield* Exchange.invalidParams(`Unknown tool: ${name.slice(0, longestName)}`))
+      const base = yield* place.base
+      const own = place.own()
+      const seat = own ?? base
+      const long = name.length > longestName
+      const known = long ? undefined : indexed(base, own, name)
+      const entry = known ?? (long ? undefined : yield* unlisted(name))
+      return entry === undefined || isDenied(seat, entry)
+        ? yield* Exchange.invalidParams(`Unknown tool: ${name.slice(0, longestName)}`)
+        : entry
     })
 
   const needsPerson = ({ server, tool: { name } }: ToolIndex.Entry) => ({ permissions }: Seat.Seat): boolean =>
