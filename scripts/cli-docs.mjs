@@ -25,6 +25,7 @@ const shapes = {
   approve: [["Approvals", "approve", "Approvals"], ["ToolApproval", "approveTool", "ToolApproval"]],
   revoke: [["Agreed", "revoke", "Agreed"]],
   auth: [["Logins", "authShape", "Logins"]],
+  serve: [["Serving", "serve", "Serving"]],
   doctor: [["Report", "doctorReport", "Report"]],
   smoke: [["Promises", "smoke", "Smoke"]]
 }
