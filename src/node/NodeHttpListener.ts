@@ -4,7 +4,6 @@
  *
  * @since 0.1.0
  */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -84,7 +83,9 @@ export const listen = (
 ): Effect.Effect<number, McpError.ConfigurationError, Scope.Scope> =>
   Effect.gen(function*() {
     const all: Options = { ...defaults, ...options }
-    const handler = yield* NodeHttpServer.makeHandler(app)
+    // for those who listen: it is as large as all the rest of a program that does not
+    const { makeHandler } = yield* Effect.promise(() => import("@effect/platform-node/NodeHttpServer"))
+    const handler = yield* makeHandler(app)
     const server = yield* Effect.acquireRelease(
       Effect.sync(() => {
         const requestTimeout = Duration.toMillis(all.requestTimeout)

@@ -6,10 +6,9 @@
 import type * as HttpApp from "@effect/platform/HttpApp"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import * as internal from "./internal/http/endpoint.ts"
 import * as McpServer from "./McpServer.ts"
 
 /**
@@ -85,4 +84,9 @@ export interface HttpEndpoint {
 export const make = (
   offer: McpServer.Offer,
   options?: Partial<Options>
-): Effect.Effect<HttpEndpoint, never, Scope.Scope> => internal.make(offer, { ...defaults, ...options })
+): Effect.Effect<HttpEndpoint, never, Scope.Scope> =>
+  // the HTTP of platform is for those who serve
+  Effect.flatMap(
+    Effect.promise(() => import("./internal/http/endpoint.ts")),
+    ({ make }) => make(offer, { ...defaults, ...options })
+  )

@@ -5,14 +5,13 @@
  */
 import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Protocol from "../connection/Protocol.ts"
 import type * as OutputGuard from "../safety/OutputGuard.ts"
 import type * as ToolSearch from "../tools/ToolSearch.ts"
 import type * as HttpEndpoint from "./HttpEndpoint.ts"
 import * as internal from "./internal/gateway/gateway.ts"
-import * as Pages from "./internal/gateway/pages.ts"
 import type * as McpServer from "./McpServer.ts"
 import type * as Runtimes from "./Runtimes.ts"
 
@@ -104,4 +103,12 @@ export const make = (
  * @since 0.1.0
  * @category constructors
  */
-export const pages: (gateway: Gateway) => ReadonlyArray<HttpEndpoint.Page> = Pages.make
+export const pages = (gateway: Gateway): ReadonlyArray<HttpEndpoint.Page> => {
+  // the HTTP of platform is for those who serve
+  const load = Effect.promise(() => import("./internal/gateway/pages.ts"))
+  return [
+    { path: "/health", guarded: false, render: Effect.flatMap(load, ({ health }) => health(gateway)) },
+    { path: "/status", guarded: true, render: Effect.flatMap(load, ({ status }) => status(gateway)) },
+    { path: "/metrics", guarded: true, render: Effect.flatMap(load, ({ metrics }) => metrics) }
+  ]
+}

@@ -79,15 +79,16 @@ describe("the command line", () => {
     const names = Commands.all.map(({ name }) => name)
     assert.deepStrictEqual(names, [...new Set(names)])
     const always = [...sharedOptions, ...builtInOptions].map(({ name }) => name)
-    const values = new Map<string, boolean>()
     for (const command of Commands.all) {
       const own = command.options.map(({ name }) => name)
       assert.deepStrictEqual([...own, ...always], [...new Set([...own, ...always])], command.name)
       assert.isAbove(command.examples.length, 0, command.name)
-      for (const { name, value } of command.options) {
-        // where options stand before the command, it has to be known which of them take a value
-        assert.strictEqual(values.get(name) ?? value !== undefined, value !== undefined, name)
-        values.set(name, value !== undefined)
+      // where they stand before the command, it has to be known which of them take a value
+      for (const { choices, name, value } of command.options) {
+        const given = value === undefined ? [] : [choices?.[0] ?? "1"]
+        const read = CommandLine.parse([`--${name}`, ...given, command.name, "--help"], Commands.all)
+        const found = Either.isRight(read) && read.right._tag === "Help" ? read.right.command?.name : undefined
+        assert.strictEqual(found, command.name, name)
       }
       for (const [line] of command.examples) {
         assert.strictEqual(line.split(" ")[0], command.name)
@@ -101,7 +102,8 @@ describe("the command line", () => {
 
   it("loads what each command does", async () => {
     for (const command of Commands.all) assert.isFunction((await command.load()).run, command.name)
-  })
+    // that is most of the package, and all of what it stands on
+  }, 60_000)
 })
 
 describe("durations", () => {

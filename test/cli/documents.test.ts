@@ -21,6 +21,7 @@ import { Prompts } from "../../src/cli/internal/prompts.ts"
 import { Read } from "../../src/cli/internal/read.ts"
 import { Resources } from "../../src/cli/internal/resources.ts"
 import { Agreed } from "../../src/cli/internal/revoke.ts"
+import { Serving } from "../../src/cli/internal/serve.ts"
 import { Smoke } from "../../src/cli/internal/smoke.ts"
 import { Changed, Status } from "../../src/cli/internal/status.ts"
 import { Tools, ToolShape } from "../../src/cli/internal/tools.ts"
@@ -45,6 +46,7 @@ const documents: Readonly<Record<string, Schema.Schema.AnyNoContext>> = {
   "revoke": Agreed,
   "auth": Logins,
   "doctor": Report,
+  "serve --http": Serving,
   "smoke": Smoke,
   "whatever fails": Failed
 }

@@ -76,6 +76,8 @@ describe("where nothing is configured", () => {
     ["auth status a", 2, none],
     ["auth login a", 2, none],
     ["doctor", 0, none],
+    ["serve --http no", 2, /--http wants a port, and no is none\./],
+    ["serve --http 0 --server a", 2, /there is no server "a"/],
     ["repl", 0, /^/]
   ], undefined)
 })
@@ -84,7 +86,7 @@ describe("where the file is broken", () => {
   const broken = /mcp-client\.json:1\b[^]*correct the syntax/
   const lines = [
     "list;tools;show a/b;call a/b;resources;read a://b;prompts;prompt a;status;status --watch;events",
-    "approve;approve a;revoke;revoke a;auth;auth login a;doctor;repl"
+    "approve;approve a;revoke;revoke a;auth;auth login a;doctor;repl;serve;serve --http 0"
   ].join(";").split(";")
   each([...lines.map((line): Said => [line, 3, broken]), ["config", 0, broken]], "{\"mcpServers\": {")
 })
@@ -112,6 +114,7 @@ describe("where the server is dead", () => {
     ["revoke dead", 0, /dead/],
     ["auth", 0, /No server here is a remote one/],
     ["auth login dead", 2, /"dead" runs on this machine/],
+    ["serve --stdio --http 0", 2, /--stdio and --http are two ways\./],
     ["doctor", 4, /^ {2}fault +command not found on PATH/m],
     ["repl", 0, /^/]
   ], { mcpServers: { dead: { command: "no-such" } } })

@@ -171,6 +171,8 @@ const expected: Readonly<Record<string, RegExp>> = {
       "servers: stays, changes, comes\n$"
     ].join("\n")
   ),
+  // what it serves, it serves to whoever writes to it
+  "agent-server": /^$/,
   "managed-runtime": /^(mcp__demo__\w+\n){4,}42\nRemoteError, executed\ngave up\nstill there\n$/,
   "opentelemetry": new RegExp(
     [

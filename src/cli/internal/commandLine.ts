@@ -151,10 +151,25 @@ const tooMany = (
   })
 }
 
-/** The first word that is neither an option nor its value: an option of a command may stand before it. */
-const nameIn = (argv: ReadonlyArray<string>, options: ReadonlyArray<Command.Option>): string | undefined => {
-  const valued = new Set(options.flatMap(({ name, value }) => value === undefined ? [] : [`--${name}`]))
-  return argv.find((word, at) => !word.startsWith("-") && !valued.has(argv[at - 1] ?? ""))
+/**
+ * The first word that is neither an option nor its value: an option of a command may stand before it. Where some commands
+ * give an option a value and others do not, what follows it is its value, unless it is one of those others.
+ */
+const nameIn = (
+  argv: ReadonlyArray<string>,
+  always: ReadonlyArray<Command.Option>,
+  commands: ReadonlyArray<Command.Command>
+): string | undefined => {
+  const all = [...always, ...commands.flatMap(({ options }) => options)]
+  const valued = new Set(all.flatMap(({ name, value }) => value === undefined ? [] : [`--${name}`]))
+  const isFlagOf = (option: string, command: string): boolean =>
+    commands.some(({ name, options }) =>
+      name === command && options.some(({ name, value }) => `--${name}` === option && value === undefined)
+    )
+  return argv.find((word, at) => {
+    const before = argv[at - 1] ?? ""
+    return !word.startsWith("-") && (!valued.has(before) || isFlagOf(before, word))
+  })
 }
 
 /** @internal */
@@ -164,7 +179,7 @@ export const parse = (
   help = outside
 ): Either.Either<Parsed, Usage> => {
   const always = [...sharedOptions, ...builtInOptions]
-  const name = nameIn(argv, [...always, ...commands.flatMap(({ options }) => options)])
+  const name = nameIn(argv, always, commands)
   const command = commands.find((one) => one.name === name)
   if (name !== undefined && name !== "help" && command === undefined) {
     return fail(

@@ -15,11 +15,13 @@ import * as Prometheus from "../prometheus.ts"
 const servers = (gateway: McpServe.Gateway) =>
   Effect.flatMap(gateway.shared, (context) => Context.get(context, McpRuntime.McpRuntime).servers)
 
-/** That it is there, and nothing of what it is there for: anybody may ask. */
-const health = (gateway: McpServe.Gateway): HttpEndpoint.Page => ({
-  path: "/health",
-  guarded: false,
-  render: Effect.match(servers(gateway), {
+/**
+ * That it is there, and nothing of what it is there for: anybody may ask.
+ *
+ * @internal
+ */
+export const health = (gateway: McpServe.Gateway): HttpEndpoint.Page["render"] =>
+  Effect.match(servers(gateway), {
     onFailure: () => HttpServerResponse.unsafeJson({ status: "failed" }, { status: 503 }),
     onSuccess: (servers) => {
       const connected = servers.filter(({ status }) => status._tag === "Connected" || status._tag === "Idle").length
@@ -27,13 +29,14 @@ const health = (gateway: McpServe.Gateway): HttpEndpoint.Page => ({
       return HttpServerResponse.unsafeJson({ status, servers: { connected, of: servers.length } })
     }
   })
-})
 
-/** Which servers there are and how they are, for those who may call them. */
-const status = (gateway: McpServe.Gateway): HttpEndpoint.Page => ({
-  path: "/status",
-  guarded: true,
-  render: Effect.match(servers(gateway), {
+/**
+ * Which servers there are and how they are, for those who may call them.
+ *
+ * @internal
+ */
+export const status = (gateway: McpServe.Gateway): HttpEndpoint.Page["render"] =>
+  Effect.match(servers(gateway), {
     onFailure: () => HttpServerResponse.unsafeJson({ servers: [] }, { status: 503 }),
     onSuccess: (servers) =>
       HttpServerResponse.unsafeJson({
@@ -50,23 +53,12 @@ const status = (gateway: McpServe.Gateway): HttpEndpoint.Page => ({
         }))
       })
   })
-})
-
-const metrics: HttpEndpoint.Page = {
-  path: "/metrics",
-  guarded: true,
-  render: Effect.map(
-    Metric.snapshot,
-    (pairs) =>
-      HttpServerResponse.text(Prometheus.render(pairs, (name) => name.startsWith("mcp.")), {
-        contentType: "text/plain; version=0.0.4; charset=utf-8"
-      })
-  )
-}
 
 /** @internal */
-export const make = (gateway: McpServe.Gateway): ReadonlyArray<HttpEndpoint.Page> => [
-  health(gateway),
-  status(gateway),
-  metrics
-]
+export const metrics: HttpEndpoint.Page["render"] = Effect.map(
+  Metric.snapshot,
+  (pairs) =>
+    HttpServerResponse.text(Prometheus.render(pairs, (name) => name.startsWith("mcp.")), {
+      contentType: "text/plain; version=0.0.4; charset=utf-8"
+    })
+)
