@@ -124,37 +124,41 @@ export const make = (
     const fresh = (
       key: string,
       { capabilities }: McpServer.Caller,
-      onOpened: Parameters<Seats["lease"]>[1]
+      onOpened: Parameters<Seats["lease"]>[1],
+      restore: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     ) =>
       Effect.gen(function*() {
         yield* claim
         const scope = yield* Scope.fork(all, ExecutionStrategy.sequential)
-        const seat = yield* Effect.onExit(
+        // what is forked where nothing can be interrupted could never be interrupted itself
+        const opened = restore(Effect.tap(
           opening({ lazy: true, capabilities, otherwise: undefined }, scope),
+          (seat) => Scope.extend(onOpened(seat), scope)
+        ))
+        const seat = yield* Effect.onExit(
+          opened,
           (exit) =>
             Exit.isFailure(exit) ? Effect.zipRight(Effect.sync(() => count--), Scope.close(scope, exit)) : Effect.void
         )
-        yield* Scope.extend(onOpened(seat), scope)
         return { key, seat, scope }
       })
 
-    const lease: Seats["lease"] = (caller, onOpened) => {
-      const key = canonicalJson([caller.principal ?? "", caller.capabilities])
-      const taken = Effect.suspend(() => {
-        // the last that was used: what its servers remember is what came just before
-        const found = idle.findLast((one) => one.key === key)
-        if (found === undefined) return fresh(key, caller, onOpened)
-        idle = idle.filter((one) => one !== found)
-        return Effect.succeed(found)
-      })
-      return Effect.map(
-        Effect.acquireRelease(taken, ({ key, scope, seat }) =>
-          Effect.map(Clock.currentTimeMillis, (since) => {
-            idle.push({ key, seat, scope, since })
-          })),
-        ({ seat }) => seat
+    const lease: Seats["lease"] = (caller, onOpened) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function*() {
+          const key = canonicalJson([caller.principal ?? "", caller.capabilities])
+          // the last that was used: what its servers remember is what came just before
+          const found = idle.findLast((one) => one.key === key)
+          idle = idle.filter((one) => one !== found)
+          const { scope, seat } = found ?? (yield* fresh(key, caller, onOpened, restore))
+          yield* Effect.addFinalizer(() =>
+            Effect.map(Clock.currentTimeMillis, (since) => {
+              idle.push({ key, seat, scope, since })
+            })
+          )
+          return seat
+        })
       )
-    }
 
     const expire = Effect.map(Clock.currentTimeMillis, (now) => {
       const old = idle.filter(({ since }) => now - since >= timeout)
