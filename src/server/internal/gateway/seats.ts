@@ -13,6 +13,7 @@ import * as FiberSet from "effect/FiberSet"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import { canonicalJson } from "../../../internal/canonicalJson.ts"
+import type * as JsonRpc from "../../../transport/JsonRpc.ts"
 import type * as McpServe from "../../McpServe.ts"
 import * as McpServer from "../../McpServer.ts"
 import type * as Runtimes from "../../Runtimes.ts"
@@ -31,6 +32,12 @@ export interface Seats {
     /** Runs once for each, in its own scope. */
     onOpened: (seat: Seat.Seat) => Effect.Effect<void, never, Scope.Scope>
   ) => Effect.Effect<Seat.Seat, McpServer.Refusal, Scope.Scope>
+  /** For the one program that is there, which has no session: one for each set of things that it can be asked. */
+  readonly only: (
+    capabilities: JsonRpc.JsonObject,
+    /** Runs once for each, in its own scope. Lists come from the first of them. */
+    onOpened: (seat: Seat.Seat, isFirst: boolean) => Effect.Effect<void, never, Scope.Scope>
+  ) => Opened
   readonly size: () => number
 }
 
@@ -87,30 +94,30 @@ export const make = (
       Seat.open({ ...seat, isLabelled }).pipe(Scope.extend(scope), Effect.provide(context))
 
     /** Once for all who want it; whoever is interrupted takes it from nobody. */
-    const once = (open: Opened) =>
-      Effect.map(Effect.makeSemaphore(1), (lock): Own => {
-        let there: Seat.Seat | undefined
-        const first = Effect.suspend(() =>
-          there !== undefined
-            ? Effect.succeed(there)
-            : Effect.map(open, (seat) => there = seat)
-        )
-        return {
-          seat: Effect.suspend(() => there === undefined ? lock.withPermits(1)(first) : Effect.succeed(there)),
-          there: () => there
-        }
-      })
+    const once = (open: Opened): Own => {
+      const lock = Effect.unsafeMakeSemaphore(1)
+      let there: Seat.Seat | undefined
+      const first = Effect.suspend(() =>
+        there !== undefined
+          ? Effect.succeed(there)
+          : Effect.map(open, (seat) => there = seat)
+      )
+      return {
+        seat: Effect.suspend(() => there === undefined ? lock.withPermits(1)(first) : Effect.succeed(there)),
+        there: () => there
+      }
+    }
 
-    const shared = yield* once(
-      opening({ lazy: false, capabilities: {}, otherwise: undefined }, all)
+    const shared = once(
+      opening({ lazy: false, capabilities: {}, otherwise: undefined, isShared: true }, all)
     )
 
     const own: Seats["own"] = (visit) =>
       Effect.gen(function*() {
         const scope = yield* Effect.scope
         const { capabilities } = visit.caller
-        const open = opening({ lazy: !options.single, capabilities, otherwise: visit.ask }, scope)
-        return yield* once(
+        const open = opening({ lazy: !options.single, capabilities, otherwise: visit.ask, isShared: false }, scope)
+        return once(
           Effect.zipRight(
             claim,
             Effect.onExit(open, (exit) =>
@@ -121,26 +128,39 @@ export const make = (
         )
       })
 
-    const fresh = (
-      key: string,
-      { capabilities }: McpServer.Caller,
-      onOpened: Parameters<Seats["lease"]>[1],
-      restore: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** One with a scope of its own, which is closed if there is none in the end. */
+    const apart = (
+      capabilities: JsonRpc.JsonObject,
+      lazy: boolean,
+      onOpened: Parameters<Seats["lease"]>[1]
     ) =>
-      Effect.gen(function*() {
-        yield* claim
-        const scope = yield* Scope.fork(all, ExecutionStrategy.sequential)
-        // what is forked where nothing can be interrupted could never be interrupted itself
-        const opened = restore(Effect.tap(
-          opening({ lazy: true, capabilities, otherwise: undefined }, scope),
-          (seat) => Scope.extend(onOpened(seat), scope)
-        ))
-        const seat = yield* Effect.onExit(
-          opened,
-          (exit) =>
-            Exit.isFailure(exit) ? Effect.zipRight(Effect.sync(() => count--), Scope.close(scope, exit)) : Effect.void
-        )
-        return { key, seat, scope }
+      Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function*() {
+          yield* claim
+          const scope = yield* Scope.fork(all, ExecutionStrategy.sequential)
+          const opened = restore(Effect.tap(
+            opening({ lazy, capabilities, otherwise: undefined, isShared: false }, scope),
+            (seat) => Scope.extend(onOpened(seat), scope)
+          ))
+          const seat = yield* Effect.onExit(
+            opened,
+            (exit) =>
+              Exit.isFailure(exit) ? Effect.zipRight(Effect.sync(() => count--), Scope.close(scope, exit)) : Effect.void
+          )
+          return { seat, scope }
+        })
+      )
+
+    const onlys = new Map<string, Own>()
+
+    const only: Seats["only"] = (capabilities, onOpened) =>
+      Effect.suspend(() => {
+        const key = canonicalJson(capabilities)
+        const isFirst = onlys.size === 0
+        const own = onlys.get(key) ??
+          once(Effect.map(apart(capabilities, !isFirst, (seat) => onOpened(seat, isFirst)), ({ seat }) => seat))
+        onlys.set(key, own)
+        return own.seat
       })
 
     const lease: Seats["lease"] = (caller, onOpened) =>
@@ -150,7 +170,8 @@ export const make = (
           // the last that was used: what its servers remember is what came just before
           const found = idle.findLast((one) => one.key === key)
           idle = idle.filter((one) => one !== found)
-          const { scope, seat } = found ?? (yield* fresh(key, caller, onOpened, restore))
+          // what is forked where nothing can be interrupted could never be interrupted itself
+          const { scope, seat } = found ?? (yield* restore(apart(caller.capabilities, true, onOpened)))
           yield* Effect.addFinalizer(() =>
             Effect.map(Clock.currentTimeMillis, (since) => {
               idle.push({ key, seat, scope, since })
@@ -169,5 +190,5 @@ export const make = (
       Effect.repeat(expire, Schedule.spaced(Duration.millis(Math.max(50, Math.min(timeout / 4, 30_000)))))
     )
 
-    return { shared: shared.seat, own, lease, size: () => count }
+    return { shared: shared.seat, own, lease, only, size: () => count }
   })

@@ -3,8 +3,9 @@
  *
  * @internal
  */
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Cleaned from "../../../internal/cleaned.ts"
 import * as KnownTools from "../../../internal/knownTools.ts"
 import type * as Tool from "../../../tools/Tool.ts"
@@ -43,6 +44,9 @@ export interface Tools {
 }
 
 const longestName = 512
+
+/** How often servers that are on their way are waited for, each time as long as a runtime waits by itself. */
+const mostTries = 32
 
 /** What of a definition is between us and the server. */
 const definitionOf = (tool: Tool.Tool, output: McpServe.Options["output"]): JsonRpc.JsonObject => {
@@ -125,9 +129,27 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
     return { name, ...known }
   }
 
+  /**
+   * What is remembered of a server that is on its way is less than what it will say, and to a caller that holds on to
+   * definitions (another gateway does) the rest would be a change: it is waited for.
+   */
+  const arrived = (seat: Seat.Seat, tries: number): Effect.Effect<KnownTools.Known> =>
+    Effect.gen(function*() {
+      const known = yield* KnownTools.awaited(seat)
+      const servers = yield* seat.runtime.servers
+      const coming = new Set(servers.flatMap(({ name, status }) => status._tag === "Connecting" ? [name] : []))
+      const isEarly = known.tools.some(({ deferred, entry }) => deferred && coming.has(entry.server))
+      return isEarly && tries > 1 ? yield* arrived(seat, tries - 1) : known
+    })
+
   const entriesOf = (seat: Seat.Seat, wait: Duration.DurationInput) =>
     Effect.map(
-      KnownTools.within(seat, wait),
+      Duration.toMillis(wait) === 0
+        ? KnownTools.atOnce(seat)
+        : Effect.flatMap(
+          Effect.timeoutOption(arrived(seat, mostTries), wait),
+          Option.match({ onNone: () => KnownTools.atOnce(seat), onSome: Effect.succeed })
+        ),
       ({ tools }) => tools.map(({ entry }) => entry)
     )
 
