@@ -58,7 +58,8 @@ const isTheirs = (seat: Seat.Seat, server: string, needsPerson: (seat: Seat.Seat
   })
 
 /**
- * The one program that is there has connections of its own, with a session or without.
+ * The one program that is there has connections of its own, with a session or without; other ones only if it can be asked
+ * something else than at first.
  *
  * @internal
  */
@@ -67,8 +68,11 @@ export const ofOnly = (base: Found, seatOf: (caller: McpServer.Caller) => Found)
   own: () => undefined,
   seatFor: ({ caller }, server, needsPerson) =>
     Effect.gen(function*() {
-      const seat = yield* seatOf(caller)
-      return over(seat, !Seat.isAskable(caller.capabilities) || (yield* isTheirs(seat, server, needsPerson)))
+      const first = yield* base
+      // where nobody is asked over the connection itself, it does not matter whose it was first
+      return !Seat.isAskable(caller.capabilities) || (yield* isTheirs(first, server, needsPerson))
+        ? over(first, true)
+        : over(yield* seatOf(caller), false)
     })
 })
 
