@@ -27,6 +27,7 @@ export interface CallOptions {
 
 export interface Result {
   readonly content: ReadonlyArray<{ readonly type: string; readonly text?: string; readonly data?: string }>
+  readonly structuredContent?: Readonly<Record<string, unknown>>
   readonly isError?: boolean
 }
 

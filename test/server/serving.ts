@@ -1,14 +1,19 @@
 /** `mcp-runtime serve` as its users start it, over real servers of both SDKs. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import * as Built from "../support/built.ts"
 
-const bin = join(await Built.program(), "mcp-runtime.cjs")
+const program = await Built.program()
+
+const bin = join(program, "mcp-runtime.cjs")
+
+/** What is compiled is of use to all tests. */
+const compiled = join(`${program}.cache`, "mcp-runtime")
 
 const peer = await Built.bundled(fileURLToPath(new URL("../fixtures/peers/stdio.mjs", import.meta.url)))
 
@@ -50,6 +55,11 @@ export const make = (): Place => {
     writeFileSync(config, JSON.stringify({ mcpServers: servers }))
     // each remembers for itself what its servers have
     const state = join(folder, name)
+    if (!existsSync(state)) {
+      mkdirSync(state)
+      mkdirSync(compiled, { recursive: true })
+      symlinkSync(compiled, join(state, "mcp-runtime"))
+    }
     return {
       command: process.execPath,
       args: [bin, "serve", "--caller-decides", "--config", config],
