@@ -92,6 +92,12 @@ for (const kind of kinds) {
       assert.match(answer ?? "", /to [^"]*old: why/)
     })
 
+    it("reads the resources of two servers through both", async () => {
+      const uris = (await caller.resources()).filter((uri) => uri.includes("near") && uri.endsWith("memory://notes"))
+      assert.lengthOf(uris, 2)
+      for (const uri of uris) assert.include(JSON.stringify(await caller.read(uri)), "some notes")
+    })
+
     it("gets a prompt through both", async () => {
       assert.deepStrictEqual(await caller.prompt("mcp__near__mcp__old__greet", { name: "Ann" }), {
         type: "text",

@@ -88,7 +88,7 @@ export const make = (
     return items.filter(({ server, uriTemplate }) => isOffered(base)({ server, uri: uriTemplate }))
   })
 
-  /** What more than one server has is written with its server. */
+  /** What more than one server has is written with its server, and what is written so by another gateway once more. */
   const written = <A>(
     items: ReadonlyArray<Listed<A> & { readonly raw: JsonRpc.JsonObject }>,
     key: "uri" | "uriTemplate",
@@ -104,7 +104,7 @@ export const make = (
       const { raw } = item
       return {
         ...(options.output === "asis" ? raw : Cleaned.object(raw)),
-        [key]: owners.get(uri) === undefined ? qualified(item.server, uri) : uri
+        [key]: owners.get(uri) === undefined || parse(uri) !== undefined ? qualified(item.server, uri) : uri
       }
     })
   }

@@ -17,6 +17,7 @@ import * as Exchange from "../exchange.ts"
 import type * as Failures from "./failures.ts"
 import * as Mirrored from "./mirrored.ts"
 import * as Names from "./names.ts"
+import * as Paging from "./paging.ts"
 import type * as Place from "./place.ts"
 import type * as Seat from "./seat.ts"
 import type * as Texts from "./texts.ts"
@@ -159,7 +160,12 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
       const all = yield* entriesOf(base, wait)
       const own = place.own()
       const named = (entries: ReadonlyArray<ToolIndex.Entry>) =>
-        Names.make(entries, options.naming, ({ name, server, tool }) => ({ server, name: tool.name, qualified: name }))
+        Names.make(
+          entries,
+          options.naming,
+          ({ name, server, tool }) => ({ server, name: tool.name, qualified: name }),
+          options.output === "asis" ? [] : [Paging.name]
+        )
       if (own === undefined || own === base) return named(all)
       // what a server offers over the caller's own connection counts more than what it offers others
       const connected = yield* own.connected
