@@ -12,7 +12,7 @@ const file = path.join(__dirname, "mcp-runtime.bundle.cjs")
 
 /** Commands that end well only if a server has answered: what they compile is all that others need who ask servers. */
 const asking = ["call", "prompt", "read", "show", "smoke"]
-const looking = ["doctor", "events", "list", "prompts", "repl", "resources", "status", "tools"]
+const looking = ["doctor", "events", "list", "prompts", "repl", "resources", "serve", "status", "tools"]
 
 /** Whose compiled code is read, the best first; the last is what is written where there is none. */
 const kinds = () => {

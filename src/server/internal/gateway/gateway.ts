@@ -35,7 +35,7 @@ const capabilities: JsonRpc.JsonObject = {
   logging: {}
 }
 
-const base: News.Options = { isBase: true, isOwn: false, level: () => undefined }
+const base: News.Options = { isBase: true, log: undefined, level: () => undefined }
 
 /** Any list is whole on its first page. */
 const onePage = (
@@ -109,7 +109,11 @@ export const make = (
             if (followed !== undefined) return Effect.void
             followed = seat
             return Scope.extend(
-              News.follow(seat, visit, { isBase: options.single, isOwn: true, level: () => level }),
+              News.follow(seat, visit, {
+                isBase: options.single,
+                log: (_server, message) => visit.log(message),
+                level: () => level
+              }),
               within
             )
           }))
@@ -155,15 +159,38 @@ export const make = (
           Effect.flatMap(seats.shared, (shared) => Scope.extend(News.follow(shared, visit, base), within))
         ))
         const lease = (caller: McpServer.Caller) =>
-          seats.lease(caller, (seat) => News.follow(seat, visit, { ...base, isBase: false }))
+          seats.lease(caller, (seat) => News.follow(seat, visit, { ...base, isBase: false, log: seat.log }))
         return attendanceOf(Place.ofRequests(seats.shared, lease, options.shared), visit)
       })
+
+    /** The one program that is there, if it has no session: its first request says what lists are made for. */
+    const ofOnly = (visit: McpServer.Visit): McpServer.Attendance => {
+      let first: JsonRpc.JsonObject | undefined
+      const seatOf = (capabilities: JsonRpc.JsonObject) =>
+        seats.only(
+          capabilities,
+          (seat, isFirst) => News.follow(seat, visit, { ...base, isBase: isFirst, log: seat.log })
+        )
+      const listed = Effect.suspend(() => seatOf(first ?? {}))
+      const { handlers, ...rest } = attendanceOf(
+        Place.ofOnly(listed, ({ capabilities }) => seatOf(capabilities)),
+        visit
+      )
+      const noting = (handler: McpServer.Handler): McpServer.Handler => (exchange) => {
+        first ??= exchange.caller.capabilities
+        return handler(exchange)
+      }
+      return { ...rest, handlers: new Map(Array.from(handlers, ([method, handler]) => [method, noting(handler)])) }
+    }
 
     return {
       info: { name: options.name, version: options.version, title: options.title },
       instructions: options.instructions,
       capabilities,
-      attend: (visit) => visit.caller.era === "session" ? ofSession(visit) : ofRequests(visit),
+      attend: (visit) => {
+        if (visit.caller.era === "session") return ofSession(visit)
+        return options.single ? Effect.sync(() => ofOnly(visit)) : ofRequests(visit)
+      },
       shared: Effect.map(seats.shared, ({ context }) => context),
       seats: seats.size
     }

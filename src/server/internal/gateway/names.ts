@@ -29,9 +29,11 @@ export interface Names<A> {
 export const make = <A>(
   items: ReadonlyArray<A>,
   naming: McpServe.Options["naming"],
-  known: (item: A) => Known
+  known: (item: A) => Known,
+  /** Names that mean something else already. */
+  taken: ReadonlyArray<string> = []
 ): Names<A> => {
-  const counts = new Map<string, number>()
+  const counts = new Map(taken.map((name) => [name, 1]))
   if (naming === "plain") {
     for (const item of items) {
       const { name, qualified } = known(item)

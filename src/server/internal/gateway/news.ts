@@ -44,8 +44,8 @@ const toldBy = (event: McpEvent.McpEvent): ReadonlyArray<List> => {
 export interface Options {
   /** Whether what servers have is listed from there. */
   readonly isBase: boolean
-  /** Whether what servers log there is for this caller. */
-  readonly isOwn: boolean
+  /** Whom it is told what servers log there, if that is for this caller. */
+  readonly log: ((server: string, message: McpServer.LogMessage) => void) | undefined
   readonly level: () => McpServer.LogLevel | undefined
 }
 
@@ -84,14 +84,18 @@ export const follow = (
     const refreshed = (server: string): Effect.Effect<void> =>
       Effect.ignore(Effect.timeoutOption(runtime.refreshTools(server), patience))
 
+    const heard = new WeakSet<object>()
+
     const logs = (server: string): Effect.Effect<void> =>
       Effect.ignore(runtime.withSession(server, ({ connection, setLogLevel }) => {
+        if (heard.has(connection)) return Effect.void
+        heard.add(connection)
         connection.onNotification(({ method, params }) => {
           if (method !== "notifications/message") return
           const { data, level, logger } = objectOf(params)
           const known = LogLevels.read(level)
           if (known === undefined) return
-          visit.log({
+          options.log?.(server, {
             level: known,
             logger: typeof logger === "string" ? `${server}/${logger}` : server,
             data: data ?? null
@@ -106,7 +110,7 @@ export const follow = (
         events.onEvent((event) => {
           // over a connection of the caller's own it is what was listed before, until the server says otherwise
           if (event._tag === "Connected") {
-            if (options.isOwn) run(logs(event.server))
+            if (options.log !== undefined) run(logs(event.server))
             if (!options.isBase) return
           }
           for (const list of toldBy(event)) {
@@ -116,4 +120,9 @@ export const follow = (
       ),
       (stop) => Effect.sync(stop)
     )
+    // those that were waited for were connected before anybody could hear of it
+    if (options.log !== undefined) {
+      const connected = yield* seat.connected
+      for (const server of connected) run(logs(server))
+    }
   })

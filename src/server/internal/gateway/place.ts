@@ -50,6 +50,32 @@ export const ofSession = (
     Effect.map(options.shared(server) && !options.single ? seats.shared : own.seat, (seat) => over(seat, false))
 })
 
+/** What a server of the stateless era asks is the caller's own affair, unless somebody has to agree here. */
+const isTheirs = (seat: Seat.Seat, server: string, needsPerson: (seat: Seat.Seat) => boolean) =>
+  Effect.map(seat.runtime.servers, (infos) => {
+    const era = infos.find(({ name }) => name === server)?.era
+    return era === "stateless" && !needsPerson(seat)
+  })
+
+/**
+ * The one program that is there has connections of its own, with a session or without; other ones only if it can be asked
+ * something else than at first.
+ *
+ * @internal
+ */
+export const ofOnly = (base: Found, seatOf: (caller: McpServer.Caller) => Found): Place => ({
+  base,
+  own: () => undefined,
+  seatFor: ({ caller }, server, needsPerson) =>
+    Effect.gen(function*() {
+      const first = yield* base
+      // where nobody is asked over the connection itself, it does not matter whose it was first
+      return !Seat.isAskable(caller.capabilities) || (yield* isTheirs(first, server, needsPerson))
+        ? over(first, true)
+        : over(yield* seatOf(caller), false)
+    })
+})
+
 /**
  * A request without a session shares connections with all others, unless its server is of the session era, where questions
  * are put to a connection and not to a request; or somebody has to agree.
@@ -63,14 +89,14 @@ export const ofRequests = (
 ): Place => ({
   base: everybodys,
   own: () => undefined,
-  seatFor: ({ caller }, server, needsPerson) =>
+  seatFor: ({ caller, params }, server, needsPerson) =>
     Effect.gen(function*() {
       const common = yield* everybodys
-      if (shared(server) || !Seat.isAskable(caller.capabilities)) return over(common, true)
-      const infos = yield* common.runtime.servers
-      const era = infos.find(({ name }) => name === server)?.era
-      return era === "stateless" && !needsPerson(common)
+      // what is logged over a connection that all share is for nobody in particular
+      const hears = Seat.levelOf(params) !== undefined
+      const isOwnAffair = !Seat.isAskable(caller.capabilities) || (yield* isTheirs(common, server, needsPerson))
+      return shared(server) || (isOwnAffair && !hears)
         ? over(common, true)
-        : over(yield* lease(caller), false)
+        : over(yield* lease(caller), isOwnAffair)
     })
 })

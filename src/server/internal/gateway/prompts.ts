@@ -3,6 +3,7 @@
  *
  * @internal
  */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Session from "../../../connection/Session.ts"
 import * as Cleaned from "../../../internal/cleaned.ts"
@@ -31,25 +32,25 @@ export const make = ({ failures, options, place, seen, texts }: Tools.Options): 
     name
   })
 
-  const known = Effect.gen(function*() {
-    const { permissions, runtime } = yield* place.base
-    const { items } = yield* runtime.offered(options.gate).prompts
-    const offered = items.filter(({ name, server }) =>
-      permissions.decide("model", { kind: "prompt", server, name }).decision !== "deny"
-    )
-    return Names.make(
-      offered,
-      options.naming,
-      ({ name, server }) => ({ server, name, qualified: ToolName.qualify(server, name, "double") })
-    )
-  })
+  const known = (wait: Duration.DurationInput) =>
+    Effect.gen(function*() {
+      const { permissions, runtime } = yield* place.base
+      const { items } = yield* runtime.offered(wait).prompts
+      const offered = items.filter(({ name, server }) =>
+        permissions.decide("model", { kind: "prompt", server, name }).decision !== "deny"
+      )
+      return Names.make(
+        offered,
+        options.naming,
+        ({ name, server }) => ({ server, name, qualified: ToolName.qualify(server, name, "double") })
+      )
+    })
 
+  /** What is known already keeps nobody waiting for servers that have not said what they have. */
   const find: Prompts["find"] = (name) =>
-    Effect.flatMap(known, ({ find }) => {
-      const found = find(name)
-      return found === undefined
-        ? Effect.fail(Exchange.invalidParams(`Unknown prompt: ${name.slice(0, 256)}`))
-        : Effect.succeed(found)
+    Effect.gen(function*() {
+      const found = (yield* known(0)).find(name) ?? (yield* known(options.gate)).find(name)
+      return found ?? (yield* Exchange.invalidParams(`Unknown prompt: ${name.slice(0, 256)}`))
     })
 
   const finished = (raw: JsonRpc.JsonObject, { name, server }: Item) =>
@@ -69,7 +70,10 @@ export const make = ({ failures, options, place, seen, texts }: Tools.Options): 
     })
 
   return {
-    list: Effect.map(known, ({ items }) => ({ prompts: items.map(({ item, name }) => definition(name, item)) })),
+    list: Effect.map(
+      known(options.gate),
+      ({ items }) => ({ prompts: items.map(({ item, name }) => definition(name, item)) })
+    ),
     get: (exchange) =>
       Effect.scoped(Effect.gen(function*() {
         const { name, args } = yield* Tools.callOf(exchange.params)

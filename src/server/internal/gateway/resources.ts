@@ -4,6 +4,7 @@
  *
  * @internal
  */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -76,19 +77,21 @@ export const make = (
   const isOffered = ({ permissions }: Seat.Seat) => ({ server, uri }: Identity): boolean =>
     permissions.decide("model", { kind: "resource", server, name: uri }).decision !== "deny"
 
-  const resources = Effect.gen(function*() {
-    const base = yield* place.base
-    const { items } = yield* base.runtime.offered(options.gate).resources
-    return items.filter(isOffered(base))
-  })
+  const resources = (wait: Duration.DurationInput) =>
+    Effect.gen(function*() {
+      const base = yield* place.base
+      const { items } = yield* base.runtime.offered(wait).resources
+      return items.filter(isOffered(base))
+    })
 
-  const templates = Effect.gen(function*() {
-    const base = yield* place.base
-    const { items } = yield* base.runtime.offered(options.gate).resourceTemplates
-    return items.filter(({ server, uriTemplate }) => isOffered(base)({ server, uri: uriTemplate }))
-  })
+  const templates = (wait: Duration.DurationInput) =>
+    Effect.gen(function*() {
+      const base = yield* place.base
+      const { items } = yield* base.runtime.offered(wait).resourceTemplates
+      return items.filter(({ server, uriTemplate }) => isOffered(base)({ server, uri: uriTemplate }))
+    })
 
-  /** What more than one server has is written with its server. */
+  /** What more than one server has is written with its server, and what is written so by another gateway once more. */
   const written = <A>(
     items: ReadonlyArray<Listed<A> & { readonly raw: JsonRpc.JsonObject }>,
     key: "uri" | "uriTemplate",
@@ -104,7 +107,7 @@ export const make = (
       const { raw } = item
       return {
         ...(options.output === "asis" ? raw : Cleaned.object(raw)),
-        [key]: owners.get(uri) === undefined ? qualified(item.server, uri) : uri
+        [key]: owners.get(uri) === undefined || parse(uri) !== undefined ? qualified(item.server, uri) : uri
       }
     })
   }
@@ -114,24 +117,25 @@ export const make = (
     return others.length === 0 ? one : undefined
   }
 
+  /** Whose it is by what is known after this wait. */
+  const ownerAfter = (uri: string, wait: Duration.DurationInput) =>
+    Effect.gen(function*() {
+      const [listed, patterns] = yield* Effect.all([resources(wait), templates(wait)], { concurrency: "unbounded" })
+      const listing = only(listed.flatMap((one) => one.uri === uri ? [one.server] : [])) ?? whose(uri)
+      if (listing !== undefined) return listing
+      const fitting = patterns.filter(({ uriTemplate }) => UriTemplate.matcher(uriTemplate)(uri))
+      if (fitting.length > 0 || wait === 0) return only(fitting.map(({ server }) => server))
+      // what nobody has announced may be there all the same, where only one server has any
+      return only([...listed, ...patterns].map(({ server }) => server))
+    })
+
+  /** What is known already keeps nobody waiting for servers that have not said what they have. */
   const owner = (uri: string): Effect.Effect<Identity, McpServer.Refusal> =>
     Effect.gen(function*() {
       const explicit = parse(uri)
       if (explicit !== undefined) return explicit
-      const named = whose(uri)
-      const listed = only((yield* resources).flatMap((one) => one.uri === uri ? [one.server] : [])) ?? named
-      if (listed !== undefined) return { server: listed, uri }
-      const fitting = (yield* templates).filter(({ uriTemplate }) => UriTemplate.matcher(uriTemplate)(uri))
-      const template = only(fitting.map(({ server }) => server))
-      if (template !== undefined) return { server: template, uri }
-      // what nobody has announced may be there all the same, where only one server has any
-      const { runtime } = yield* place.base
-      const having = (yield* runtime.offered(options.gate).resources).items.map(({ server }) => server)
-      const last = fitting.length > 0 ? undefined : only([
-        ...having,
-        ...(yield* templates).map(({ server }) => server)
-      ])
-      return last === undefined ? yield* unknown(uri) : { server: last, uri }
+      const server = (yield* ownerAfter(uri, 0)) ?? (yield* ownerAfter(uri, options.gate))
+      return server === undefined ? yield* unknown(uri) : { server, uri }
     })
 
   const read: McpServer.Handler = (exchange) =>
@@ -166,10 +170,10 @@ export const make = (
     })
 
   return {
-    list: Effect.map(resources, (items) => ({
+    list: Effect.map(resources(options.gate), (items) => ({
       resources: written<Session.Resource>(items, "uri", ({ uri }) => uri)
     })),
-    templates: Effect.map(templates, (items) => ({
+    templates: Effect.map(templates(options.gate), (items) => ({
       resourceTemplates: written<Session.ResourceTemplate>(items, "uriTemplate", ({ uriTemplate }) => uriTemplate)
     })),
     read,
@@ -177,7 +181,7 @@ export const make = (
     template: (uriTemplate) => {
       const explicit = parse(uriTemplate)
       if (explicit !== undefined) return Effect.succeed(explicit)
-      return Effect.flatMap(templates, (items) => {
+      return Effect.flatMap(templates(options.gate), (items) => {
         const server = only(items.flatMap((one) => one.uriTemplate === uriTemplate ? [one.server] : []))
         return server === undefined ? Effect.fail(unknown(uriTemplate)) : Effect.succeed({ server, uri: uriTemplate })
       })

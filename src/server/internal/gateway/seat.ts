@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as InputHandlers from "../../../connection/InputHandlers.ts"
+import * as Protocol from "../../../connection/Protocol.ts"
 import * as McpEvent from "../../../McpEvent.ts"
 import * as McpRuntime from "../../../McpRuntime.ts"
 import * as Approval from "../../../safety/Approval.ts"
@@ -16,7 +17,8 @@ import * as ToolCatalog from "../../../tools/ToolCatalog.ts"
 import * as JsonRpc from "../../../transport/JsonRpc.ts"
 import * as McpServer from "../../McpServer.ts"
 import * as Runtimes from "../../Runtimes.ts"
-import { objectOf } from "../exchange.ts"
+import { metaOf, objectOf } from "../exchange.ts"
+import * as LogLevels from "../logLevels.ts"
 import * as Consent from "./consent.ts"
 
 /** @internal */
@@ -31,6 +33,8 @@ export interface Seat {
     server: string,
     exchange: McpServer.Exchange
   ) => <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Tells the request that a server is working on what it logs. */
+  readonly log: (server: string, message: McpServer.LogMessage) => void
   /** The servers that are connected here. */
   readonly connected: Effect.Effect<ReadonlySet<string>>
 }
@@ -50,6 +54,14 @@ const asks = (capabilities: JsonRpc.JsonObject, what: string): boolean => JsonRp
  */
 export const isAskable = (capabilities: JsonRpc.JsonObject): boolean =>
   asks(capabilities, "elicitation") || asks(capabilities, "sampling") || asks(capabilities, "roots")
+
+/**
+ * How much a request of the stateless era wants to be told.
+ *
+ * @internal
+ */
+export const levelOf = (params: JsonRpc.JsonObject): McpServer.LogLevel | undefined =>
+  LogLevels.read(metaOf(params)[Protocol.metaKey.logLevel])
 
 const declined = { action: "cancel" } as const
 
@@ -122,6 +134,8 @@ export interface Options {
   readonly capabilities: JsonRpc.JsonObject
   readonly isLabelled: boolean
   readonly otherwise: Otherwise
+  /** Whether all callers have it, so that nothing about it is as one of them wants it. */
+  readonly isShared: boolean
 }
 
 /**
@@ -135,7 +149,8 @@ export const open = (options: Options): Effect.Effect<Seat, McpServer.Refusal, R
     const runtimes = yield* Runtimes.Runtimes
     const running = new Map<string, Set<McpServer.Exchange>>()
     /** The last that was begun, because it is what the server is most likely at work for. */
-    const ask = (server: string): Ask => Array.from(running.get(server) ?? []).at(-1)?.ask ?? otherwise ?? nobody
+    const last = (server: string) => Array.from(running.get(server) ?? []).at(-1)
+    const ask = (server: string): Ask => last(server)?.ask ?? otherwise ?? nobody
     const canApprove = asks(capabilities, "elicitation")
     const context = yield* Effect.catchAll(
       runtimes.open({
@@ -156,6 +171,13 @@ export const open = (options: Options): Effect.Effect<Seat, McpServer.Refusal, R
         )
     )
     const runtime = Context.get(context, McpRuntime.McpRuntime)
+    /** In the stateless era each request says how much is logged for it. */
+    const levelled = (server: string, { caller, params }: McpServer.Exchange): Effect.Effect<void> => {
+      const level = options.isShared || caller.era === "session" ? undefined : levelOf(params)
+      return level === undefined
+        ? Effect.void
+        : Effect.ignore(runtime.withSession(server, ({ setLogLevel }) => Effect.ignore(setLogLevel(level))))
+    }
     return {
       runtime,
       events: Context.get(context, McpEvent.McpEvents),
@@ -169,13 +191,14 @@ export const open = (options: Options): Effect.Effect<Seat, McpServer.Refusal, R
             running.set(server, those.add(exchange))
             return those
           }),
-          () => self,
+          () => Effect.zipRight(levelled(server, exchange), self),
           (those) =>
             Effect.sync(() => {
               those.delete(exchange)
               if (those.size === 0 && running.get(server) === those) running.delete(server)
             })
         ),
+      log: (server, message) => last(server)?.log(message),
       connected: Effect.map(
         runtime.servers,
         (servers) => new Set(servers.flatMap(({ name, status }) => status._tag === "Connected" ? [name] : []))

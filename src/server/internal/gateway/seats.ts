@@ -13,6 +13,7 @@ import * as FiberSet from "effect/FiberSet"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import { canonicalJson } from "../../../internal/canonicalJson.ts"
+import type * as JsonRpc from "../../../transport/JsonRpc.ts"
 import type * as McpServe from "../../McpServe.ts"
 import * as McpServer from "../../McpServer.ts"
 import type * as Runtimes from "../../Runtimes.ts"
@@ -31,6 +32,12 @@ export interface Seats {
     /** Runs once for each, in its own scope. */
     onOpened: (seat: Seat.Seat) => Effect.Effect<void, never, Scope.Scope>
   ) => Effect.Effect<Seat.Seat, McpServer.Refusal, Scope.Scope>
+  /** For the one program that is there, which has no session: one for each set of things that it can be asked. */
+  readonly only: (
+    capabilities: JsonRpc.JsonObject,
+    /** Runs once for each, in its own scope. Lists come from the first of them. */
+    onOpened: (seat: Seat.Seat, isFirst: boolean) => Effect.Effect<void, never, Scope.Scope>
+  ) => Opened
   readonly size: () => number
 }
 
@@ -87,30 +94,30 @@ export const make = (
       Seat.open({ ...seat, isLabelled }).pipe(Scope.extend(scope), Effect.provide(context))
 
     /** Once for all who want it; whoever is interrupted takes it from nobody. */
-    const once = (open: Opened) =>
-      Effect.map(Effect.makeSemaphore(1), (lock): Own => {
-        let there: Seat.Seat | undefined
-        const first = Effect.suspend(() =>
-          there !== undefined
-            ? Effect.succeed(there)
-            : Effect.map(open, (seat) => there = seat)
-        )
-        return {
-          seat: Effect.suspend(() => there === undefined ? lock.withPermits(1)(first) : Effect.succeed(there)),
-          there: () => there
-        }
-      })
+    const once = (open: Opened): Own => {
+      const lock = Effect.unsafeMakeSemaphore(1)
+      let there: Seat.Seat | undefined
+      const first = Effect.suspend(() =>
+        there !== undefined
+          ? Effect.succeed(there)
+          : Effect.map(open, (seat) => there = seat)
+      )
+      return {
+        seat: Effect.suspend(() => there === undefined ? lock.withPermits(1)(first) : Effect.succeed(there)),
+        there: () => there
+      }
+    }
 
-    const shared = yield* once(
-      opening({ lazy: false, capabilities: {}, otherwise: undefined }, all)
+    const shared = once(
+      opening({ lazy: false, capabilities: {}, otherwise: undefined, isShared: true }, all)
     )
 
     const own: Seats["own"] = (visit) =>
       Effect.gen(function*() {
         const scope = yield* Effect.scope
         const { capabilities } = visit.caller
-        const open = opening({ lazy: !options.single, capabilities, otherwise: visit.ask }, scope)
-        return yield* once(
+        const open = opening({ lazy: !options.single, capabilities, otherwise: visit.ask, isShared: false }, scope)
+        return once(
           Effect.zipRight(
             claim,
             Effect.onExit(open, (exit) =>
@@ -121,45 +128,62 @@ export const make = (
         )
       })
 
-    const fresh = (
-      key: string,
-      { capabilities }: McpServer.Caller,
-      onOpened: Parameters<Seats["lease"]>[1]
+    /** One with a scope of its own, which is closed if there is none in the end. */
+    const apart = (
+      capabilities: JsonRpc.JsonObject,
+      lazy: boolean,
+      onOpened: Parameters<Seats["lease"]>[1],
+      held: (made: Pick<Idle, "seat" | "scope">) => void = () => undefined
     ) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function*() {
           yield* claim
           const scope = yield* Scope.fork(all, ExecutionStrategy.sequential)
-          const open = Effect.tap(
-            opening({ lazy: true, capabilities, otherwise: undefined }, scope),
+          const opened = restore(Effect.tap(
+            opening({ lazy, capabilities, otherwise: undefined, isShared: false }, scope),
             (seat) => Scope.extend(onOpened(seat), scope)
+          ))
+          const seat = yield* Effect.onExit(
+            opened,
+            (exit) =>
+              Exit.isFailure(exit) ? Effect.zipRight(Effect.sync(() => count--), Scope.close(scope, exit)) : Effect.void
           )
-          const seat = yield* Effect.onError(
-            restore(open),
-            (cause) => Effect.zipRight(Effect.sync(() => count--), Scope.close(scope, Exit.failCause(cause)))
-          )
-          return { key, seat, scope }
+          held({ seat, scope })
+          return { seat, scope }
         })
       )
+
+    const onlys = new Map<string, Own>()
+
+    const only: Seats["only"] = (capabilities, onOpened) =>
+      Effect.suspend(() => {
+        const key = canonicalJson(capabilities)
+        const isFirst = onlys.size === 0
+        const own = onlys.get(key) ??
+          once(Effect.map(apart(capabilities, !isFirst, (seat) => onOpened(seat, isFirst)), ({ seat }) => seat))
+        onlys.set(key, own)
+        return own.seat
+      })
 
     const lease: Seats["lease"] = (caller, onOpened) =>
       Effect.gen(function*() {
         const key = canonicalJson([caller.principal ?? "", caller.capabilities])
         let taken: Omit<Idle, "since"> | undefined
-        // before it is there, because opening one must not be uninterruptible
+        // before there is one, because nobody may be interrupted between having it and giving it back
         yield* Effect.addFinalizer(() =>
           Effect.map(Clock.currentTimeMillis, (since) => {
             if (taken !== undefined) idle.push({ ...taken, since })
           })
         )
         // the last that was used: what its servers remember is what came just before
-        taken = idle.findLast((one) => one.key === key)
-        if (taken === undefined) {
-          yield* Effect.map(fresh(key, caller, onOpened), (made) => {
-            taken = made
-          })
-        } else idle = idle.filter((one) => one.seat !== taken?.seat)
-        return taken!.seat
+        const found = idle.findLast((one) => one.key === key)
+        idle = idle.filter((one) => one !== found)
+        taken = found
+        if (found !== undefined) return found.seat
+        const { seat } = yield* apart(caller.capabilities, true, onOpened, ({ scope, seat }) => {
+          taken = { key, seat, scope }
+        })
+        return seat
       })
 
     const expire = Effect.map(Clock.currentTimeMillis, (now) => {
@@ -171,5 +195,5 @@ export const make = (
       Effect.repeat(expire, Schedule.spaced(Duration.millis(Math.max(50, Math.min(timeout / 4, 30_000)))))
     )
 
-    return { shared: shared.seat, own, lease, size: () => count }
+    return { shared: shared.seat, own, lease, only, size: () => count }
   })

@@ -3,12 +3,14 @@
  *
  * @internal
  */
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Cleaned from "../../../internal/cleaned.ts"
 import * as KnownTools from "../../../internal/knownTools.ts"
 import type * as Tool from "../../../tools/Tool.ts"
 import type * as ToolIndex from "../../../tools/ToolIndex.ts"
+import * as ToolName from "../../../tools/ToolName.ts"
 import * as JsonRpc from "../../../transport/JsonRpc.ts"
 import type * as McpServe from "../../McpServe.ts"
 import type * as McpServer from "../../McpServer.ts"
@@ -16,6 +18,7 @@ import * as Exchange from "../exchange.ts"
 import type * as Failures from "./failures.ts"
 import * as Mirrored from "./mirrored.ts"
 import * as Names from "./names.ts"
+import * as Paging from "./paging.ts"
 import type * as Place from "./place.ts"
 import type * as Seat from "./seat.ts"
 import type * as Texts from "./texts.ts"
@@ -49,6 +52,9 @@ const compared = (one: string, other: string): number => one < other ? -1 : one 
 /** That of an index, wherever the entries are from. */
 const inOrder = (one: ToolIndex.Entry, other: ToolIndex.Entry): number =>
   compared(one.server, other.server) || compared(one.tool.name, other.tool.name)
+
+/** How often servers that are on their way are waited for, each time as long as a runtime waits by itself. */
+const mostTries = 32
 
 /** What of a definition is between us and the server. */
 const definitionOf = (tool: Tool.Tool, output: McpServe.Options["output"]): JsonRpc.JsonObject => {
@@ -131,14 +137,37 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
     return { name, ...known }
   }
 
+  /**
+   * What is remembered of a server that is on its way is less than what it will say, and to a caller that holds on to
+   * definitions (another gateway does) the rest would be a change: it is waited for.
+   */
+  const arrived = (seat: Seat.Seat, tries: number): Effect.Effect<KnownTools.Known> =>
+    Effect.gen(function*() {
+      const known = yield* KnownTools.awaited(seat)
+      const servers = yield* seat.runtime.servers
+      const coming = new Set(servers.flatMap(({ name, status }) => status._tag === "Connecting" ? [name] : []))
+      const isEarly = known.tools.some(({ deferred, entry }) => deferred && coming.has(entry.server))
+      return isEarly && tries > 1 ? yield* arrived(seat, tries - 1) : known
+    })
+
   const entriesOf = (seat: Seat.Seat, wait: Duration.DurationInput) =>
     Effect.map(
-      KnownTools.within(seat, wait),
+      Duration.toMillis(wait) === 0
+        ? KnownTools.atOnce(seat)
+        : Effect.flatMap(
+          Effect.timeoutOption(arrived(seat, mostTries), wait),
+          Option.match({ onNone: () => KnownTools.atOnce(seat), onSome: Effect.succeed })
+        ),
       ({ tools }) => tools.map(({ entry }) => entry)
     )
 
   const named = (entries: ReadonlyArray<ToolIndex.Entry>) =>
-    Names.make(entries, options.naming, ({ name, server, tool }) => ({ server, name: tool.name, qualified: name }))
+    Names.make(
+      entries,
+      options.naming,
+      ({ name, server, tool }) => ({ server, name: tool.name, qualified: name }),
+      options.output === "asis" ? [] : [Paging.name]
+    )
 
   const known: Tools["known"] = (wait) =>
     Effect.gen(function*() {
@@ -153,15 +182,6 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
         ...all.filter(({ server }) => !connected.has(server)),
         ...theirs.filter(({ server }) => connected.has(server))
       ].toSorted(inOrder))
-    })
-
-  /** What nobody has listed yet may be there all the same, where only one server can have it. */
-  const unlisted = (name: string): Effect.Effect<ToolIndex.Entry | undefined, McpServer.Refusal> =>
-    Effect.gen(function*() {
-      const { runtime } = yield* place.base
-      const { toolsByName, tools } = yield* runtime.tools
-      const [only, ...others] = toolsByName.get(name) ?? []
-      return tools.find((one) => one.name === name) ?? (others.length === 0 ? only : undefined)
     })
 
   const isDenied = ({ permissions }: Seat.Seat, { server, tool: { name } }: ToolIndex.Entry): boolean =>
@@ -188,15 +208,30 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
     return shared ?? (theirs === undefined || isAmbiguous ? undefined : plainly(theirs, name))
   }
 
+  /** What a server that is on its way, or that has not said it yet, may have all the same. */
+  const unlisted = (
+    base: Seat.Seat,
+    own: Seat.Seat | undefined,
+    name: string
+  ): Effect.Effect<ToolIndex.Entry | undefined> =>
+    Effect.gen(function*() {
+      const meant = ToolName.parse(name)?.server
+      const servers = yield* base.runtime.servers
+      const isTheirs = servers.some((one) => one.name === meant)
+      // one that is named is waited for as long as any call waits for it, and the others no longer than a list is
+      yield* isTheirs
+        ? Effect.ignore(base.runtime.refreshTools(meant))
+        : Effect.ignore(Effect.timeoutOption(base.runtime.tools, options.gate))
+      return indexed(base, own, name)
+    })
+
   const find = (name: string): Effect.Effect<ToolIndex.Entry, McpServer.Refusal> =>
     Effect.gen(function*() {
       const base = yield* place.base
       const own = place.own()
-      const seat = own ?? base
-      const long = name.length > longestName
-      const known = long ? undefined : indexed(base, own, name)
-      const entry = known ?? (long ? undefined : yield* unlisted(name))
-      return entry === undefined || isDenied(seat, entry)
+      const isLong = name.length > longestName
+      const entry = isLong ? undefined : indexed(base, own, name) ?? (yield* unlisted(base, own, name))
+      return entry === undefined || isDenied(own ?? base, entry)
         ? yield* Exchange.invalidParams(`Unknown tool: ${name.slice(0, longestName)}`)
         : entry
     })

@@ -1,0 +1,208 @@
+/**
+ * Clients that nobody here wrote, against `mcp-runtime serve` and the example of a served agent: `npm run clients`. First
+ * the clients of the SDKs and of the AI SDK in all combinations, which `npm test` has a part of; then programs, which are
+ * installed for that beside the tests (they are as large as everything else together). Their newest versions ask for newer
+ * versions of Node than this project does, so it is the newest that says it runs on Node 20 (mcporter), or that does
+ * (inspector). Needs `npm run build`; the registry is only asked for what is not there yet.
+ */
+import { execFile, spawn } from "node:child_process"
+import assert from "node:assert/strict"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+const bin = join(root, "dist/bin/mcp-runtime.cjs")
+const peer = join(root, "test/fixtures/peers/stdio.mjs")
+const agent = join(root, "build/examples/agent-server.js")
+const token = "a-token-for-these-clients"
+
+const programs = { mcporter: "0.9.0", "@modelcontextprotocol/inspector": "2.12.0" }
+
+const cache = join(root, "node_modules/.cache/effect-mcp-runtime-clients")
+
+const versionOf = (name) => {
+  const file = join(cache, "node_modules", name, "package.json")
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).version : undefined
+}
+
+const exec = promisify(execFile)
+
+const run = (command, args, options = {}) =>
+  exec(command, args, { cwd: root, timeout: 120_000, maxBuffer: 64 * 1024 * 1024, ...options })
+
+/** What is long is shown as it comes. */
+const shown = (command, args, env) =>
+  new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, env: { ...process.env, ...env }, stdio: "inherit" })
+    child.once("error", reject)
+    child.once("exit", (code) => code === 0 ? resolve() : reject(new Error(`${args.join(" ")} ended with ${code}`)))
+  })
+
+const install = async () => {
+  if (Object.entries(programs).every(([name, version]) => versionOf(name) === version)) return
+  mkdirSync(cache, { recursive: true })
+  writeFileSync(join(cache, "package.json"), JSON.stringify({ private: true, dependencies: programs }))
+  await run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: cache, timeout: 600_000 })
+}
+
+const folder = mkdtempSync(join(tmpdir(), "mcp-clients-"))
+const children = []
+
+const env = {
+  PATH: process.env.PATH,
+  HOME: folder,
+  XDG_CACHE_HOME: folder,
+  XDG_CONFIG_HOME: folder,
+  XDG_DATA_HOME: folder,
+  XDG_STATE_HOME: folder,
+  MCP_RUNTIME_TOKEN: token,
+  MCP_INSPECTOR_SECRET_STORE: "memory"
+}
+
+const write = (name, servers) => {
+  const file = join(folder, name)
+  writeFileSync(file, JSON.stringify({ mcpServers: servers }))
+  return file
+}
+
+/** A program that says at which address it listens. */
+const listening = (args) =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] })
+    children.push(child)
+    const hear = (line) => {
+      const [url] = /http:[^\s"]+/.exec(line) ?? []
+      if (url !== undefined) resolve(url)
+    }
+    for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on("line", hear)
+    child.once("exit", (code) => reject(new Error(`${args.join(" ")} ended with ${code}`)))
+  })
+
+const mcporter = (config) => async (...args) => {
+  const script = join(cache, "node_modules/mcporter/dist/cli.js")
+  const { stdout } = await run(process.execPath, [script, "--config", config, ...args], { cwd: folder, env })
+  return stdout
+}
+
+const inspector = (config, server) => async (method, ...args) => {
+  const script = join(cache, "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js")
+  const words = [script, "--cli", "--config", config, "--server", server, "--format", "json", "--quiet"]
+  // that a tool has failed is an exit code
+  const { stdout } = await run(process.execPath, [...words, "--method", method, ...args], { cwd: folder, env })
+    .catch((error) => error.stdout ? error : Promise.reject(error))
+  const answer = JSON.parse(stdout)
+  return answer.result ?? answer
+}
+
+const failures = []
+
+const check = async (name, work) => {
+  try {
+    await work()
+    console.log(`ok     ${name}`)
+  } catch (error) {
+    failures.push(name)
+    console.log(`FAILED ${name}\n${error.stack}\n${error.stdout ?? ""}${error.stderr ?? ""}`)
+  }
+}
+
+const gatewayTools = ["mcp__old__echo", "mcp__new__echo"]
+
+const texts = ({ content }) => content.map(({ text, type }) => text ?? type)
+
+const withMcporter = async (config, way) => {
+  const ask = mcporter(config)
+  const name = (what) => `mcporter ${programs.mcporter}, ${way}: ${what}`
+  await check(name("lists the tools of the gateway"), async () => {
+    const { tools } = JSON.parse(await ask("list", `gateway-${way}`, "--json"))
+    for (const tool of gatewayTools) assert.ok(tools.some((one) => one.name === tool), tool)
+  })
+  for (const tool of gatewayTools) {
+    await check(name(`calls ${tool}`), async () =>
+      assert.equal((await ask("call", `gateway-${way}.${tool}`, "value=hello")).trim(), "hello"))
+  }
+  await check(name("gets an image"), async () => {
+    const { content } = JSON.parse(await ask("call", `gateway-${way}.mcp__new__kinds`, "--output", "json"))
+    assert.ok(content.some(({ mimeType, type }) => type === "image" && mimeType === "image/png"))
+  })
+  await check(name("gets an error as a result"), async () => {
+    assert.match(await ask("call", `gateway-${way}.mcp__old__fail`, "why=because", "--output", "raw"), /because/)
+  })
+  await check(name("begins a conversation with the agent"), async () =>
+    assert.match(await ask("call", `agent-${way}.cocode`, "prompt=the sky is blue"), /one thing: the sky is blue/))
+}
+
+const withInspector = async (config, way) => {
+  const gateway = inspector(config, `gateway-${way}`)
+  const served = inspector(config, `agent-${way}`)
+  const name = (what) => `inspector ${programs["@modelcontextprotocol/inspector"]} --cli, ${way}: ${what}`
+  const call = (ask, tool, args = {}) => ask("tools/call", "--tool-name", tool, "--tool-args-json", JSON.stringify(args))
+  await check(name("lists the tools of the gateway"), async () => {
+    const { tools } = await gateway("tools/list")
+    for (const tool of gatewayTools) assert.ok(tools.some((one) => one.name === tool), tool)
+  })
+  for (const tool of gatewayTools) {
+    await check(name(`calls ${tool}`), async () =>
+      assert.deepEqual(texts(await call(gateway, tool, { value: "hello" })), ["hello"]))
+  }
+  await check(name("gets contents of every kind"), async () => {
+    const { content } = await call(gateway, "mcp__new__kinds")
+    assert.deepEqual(content.map(({ type }) => type), ["text", "image", "audio", "resource", "resource_link"])
+  })
+  await check(name("gets an error as a result"), async () => {
+    const result = await call(gateway, "mcp__old__fail", { why: "because" })
+    assert.match(JSON.stringify(result), /because/)
+  })
+  await check(name("reads a resource"), async () => {
+    const { resources } = await gateway("resources/list")
+    const { uri } = resources.find((one) => one.uri.endsWith("memory://notes"))
+    assert.match(JSON.stringify(await gateway("resources/read", "--uri", uri)), /some notes/)
+  })
+  await check(name("gets a prompt"), async () => {
+    const got = await gateway("prompts/get", "--prompt-name", "mcp__new__greet", "--prompt-args", "name=Ann")
+    assert.match(JSON.stringify(got), /Greet Ann, friendly/)
+  })
+  await check(name("begins a conversation with the agent"), async () =>
+    assert.match(texts(await call(served, "cocode", { prompt: "the sky is blue" }))[0], /one thing: the sky is blue/))
+}
+
+try {
+  await install()
+  await shown(
+    process.execPath,
+    [join(root, "node_modules/vitest/vitest.mjs"), "run", "test/server/agents", "test/server/behind", "test/server/clients"],
+    { MCP_CLIENTS: "all" }
+  )
+  const compiler = join(root, "node_modules/.bin/tsc")
+  const as = "--ignoreConfig --noCheck --target es2022 --module esnext --moduleResolution bundler --rootDir examples"
+  await run(compiler, [...as.split(" "), "--outDir", dirname(agent), "examples/agent-server.ts"])
+
+  const servers = write("servers.json", {
+    old: { command: process.execPath, args: [peer, "1.x"] },
+    new: { command: process.execPath, args: [peer, "2.x"] }
+  })
+  const serve = [bin, "serve", "--caller-decides", "--config", servers]
+  const config = write("clients.json", {
+    "gateway-stdio": { command: process.execPath, args: serve, env },
+    "gateway-http": {
+      type: "streamable-http",
+      url: await listening([...serve, "--http", "0"]),
+      headers: { Authorization: `Bearer ${token}` }
+    },
+    "agent-stdio": { command: process.execPath, args: [agent], env },
+    "agent-http": { type: "streamable-http", url: await listening([agent, "--http"]) }
+  })
+  for (const way of ["stdio", "http"]) {
+    await withMcporter(config, way)
+    await withInspector(config, way)
+  }
+} finally {
+  for (const child of children) child.kill("SIGTERM")
+  rmSync(folder, { recursive: true, force: true })
+}
+console.log(failures.length === 0 ? "clients: everything passed" : `clients: ${failures.length} failed`)
+process.exitCode = failures.length === 0 ? 0 : 1

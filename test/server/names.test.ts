@@ -1,0 +1,22 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Names from "../../src/server/internal/gateway/names.ts"
+
+const known = (text: string): Names.Known => {
+  const [server = "", name = ""] = text.split("/")
+  return { server, name, qualified: `mcp__${server}__${name}` }
+}
+
+const plain = (...items: ReadonlyArray<string>) => Names.make(items, "plain", known, ["mcp_read_output"])
+
+describe("plain names", () => {
+  it("are for what nobody else has", () => {
+    const { items } = plain("a/one", "a/both", "b/both")
+    assert.deepStrictEqual(items.map(({ name }) => name), ["one", "mcp__a__both", "mcp__b__both"])
+  })
+
+  it("are not those of the gateway's own tools, which a gateway behind it has too", () => {
+    const { find, items } = plain("inner/mcp_read_output")
+    assert.deepStrictEqual(items.map(({ name }) => name), ["mcp__inner__mcp_read_output"])
+    assert.isUndefined(find("mcp_read_output"))
+  })
+})
