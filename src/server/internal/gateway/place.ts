@@ -50,11 +50,19 @@ export const ofSession = (
     Effect.map(options.shared(server) && !options.single ? seats.shared : own.seat, (seat) => over(seat, false))
 })
 
-/** What a server of the stateless era asks is the caller's own affair, unless somebody has to agree here. */
+/**
+ * What a server of the stateless era asks is the caller's own affair, unless somebody has to agree here. One that is not
+ * connected is waited for, because it must not depend on the moment where a request goes.
+ */
 const isTheirs = (seat: Seat.Seat, server: string, needsPerson: (seat: Seat.Seat) => boolean) =>
-  Effect.map(seat.runtime.servers, (infos) => {
-    const era = infos.find(({ name }) => name === server)?.era
-    return era === "stateless" && !needsPerson(seat)
+  Effect.gen(function*() {
+    if (needsPerson(seat)) return false
+    const infos = yield* seat.runtime.servers
+    const known = infos.find(({ name }) => name === server)?.era
+    if (known !== undefined) return known === "stateless"
+    const connected = seat.runtime.withSession(server, ({ connection }) => Effect.succeed(connection.era))
+    // why it cannot be is told by the request itself
+    return yield* Effect.match(connected, { onFailure: () => true, onSuccess: (era) => era === "stateless" })
   })
 
 /**
