@@ -74,6 +74,11 @@ export class Channel implements Outlet.Outlet {
     return this.#isAttached
   }
 
+  /** Another for each who has read. */
+  get reader(): number {
+    return this.#reader
+  }
+
   /** Whether all there will ever be was read. */
   get isDone(): boolean {
     return this.#isEnded && this.#read >= this.#next - 1
@@ -112,9 +117,9 @@ export class Channel implements Outlet.Outlet {
 
   /**
    * As a stream of events, from where the last reader was, or those after the one with this number. Whoever has read until
-   * now reads no more.
+   * now reads no more. `left` runs when this one goes before the end, and nobody else has come for the rest.
    */
-  stream(after?: number): Stream.Stream<Uint8Array> {
+  stream(left: Effect.Effect<void> = Effect.void, after?: number): Stream.Stream<Uint8Array> {
     return Stream.unwrap(Effect.sync(() => {
       const reader = ++this.#reader
       this.#isAttached = true
@@ -127,10 +132,11 @@ export class Channel implements Outlet.Outlet {
       const rest = Stream.repeatEffectOption(this.#pull(isMine))
       return Stream.concat(priming, rest).pipe(
         Stream.map((text) => Buffer.from(text)),
-        Stream.ensuring(Effect.sync(() => {
-          if (!isMine()) return
+        Stream.ensuring(Effect.suspend(() => {
+          if (!isMine()) return Effect.void
           this.#isAttached = false
           this.#signal.raise()
+          return this.isDone ? Effect.void : left
         }))
       )
     }))
@@ -167,7 +173,7 @@ export class Channel implements Outlet.Outlet {
   }
 
   #hasRoom(): boolean {
-    if (!this.#isAttached) return true
+    if (!this.#isAttached || this.#isEnded) return true
     const unread = this.#next - 1 - this.#read
     return unread < mostEvents && (unread === 0 || this.#bytes < mostBytes)
   }
