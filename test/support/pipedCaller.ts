@@ -33,10 +33,7 @@ export const open = Effect.fnUntraced(function*(offer: McpServer.Offer, limits?:
   let isRead = true
   const link: StdioLink.StdioLink["Type"] = {
     input: Stream.repeatEffectOption(
-      Effect.flatMap(
-        Queue.take(input),
-        (chunk) => chunk === undefined ? Effect.fail(Option.none()) : Effect.succeed(chunk)
-      )
+      Effect.filterOrFail(Queue.take(input), (chunk) => chunk !== undefined, () => Option.none())
     ),
     write: (text) =>
       Effect.suspend(() => {
