@@ -43,6 +43,8 @@ const mostBytes = 4 * 1024 * 1024
 const retry = 1_000
 
 const comment = ": still here\n\n"
+/** Without a first word nothing of the answer is sent, not even that there is one. */
+const opening = ": here\n\n"
 
 /** @internal */
 export class Channel implements Outlet.Outlet {
@@ -86,11 +88,10 @@ export class Channel implements Outlet.Outlet {
 
   readonly send = (message: JsonRpc.Message): Effect.Effect<void> =>
     Effect.suspend(() => {
-      if (this.#hasRoom()) return Effect.sync(() => this.#push(message))
-      return Effect.zipRight(
-        this.#signal.until(() => this.#hasRoom()),
-        Effect.sync(() => this.#push(message))
-      )
+      // others may have waited too, and have taken the room
+      if (!this.#hasRoom()) return Effect.zipRight(this.#signal.until(() => this.#hasRoom()), this.send(message))
+      this.#push(message)
+      return Effect.void
     })
 
   readonly hint = (message: JsonRpc.Message): void => {
@@ -128,7 +129,7 @@ export class Channel implements Outlet.Outlet {
       const isMine = () => reader === this.#reader
       const priming = this.#options.primes && after === undefined
         ? Stream.succeed(`id: ${this.#options.name}/0\nretry: ${retry}\ndata: \n\n`)
-        : Stream.empty
+        : Stream.succeed(opening)
       const rest = Stream.repeatEffectOption(this.#pull(isMine))
       return Stream.concat(priming, rest).pipe(
         Stream.map((text) => Buffer.from(text)),

@@ -106,7 +106,11 @@ export const make = (
           if (!hasRoom()) return undefined
           const id = yield* nonce
           const scope = yield* Scope.fork(all, ExecutionStrategy.sequential)
-          const session = yield* Scope.extend(Session.make(offer, options, principal), scope)
+          // what is begun for it later is as interruptible as its making was
+          const session = yield* Effect.onError(
+            Effect.interruptible(Scope.extend(Session.make(offer, options, principal), scope)),
+            (cause) => Scope.close(scope, Exit.failCause(cause))
+          )
           // one that is being opened takes up room too
           opening++
           return {
