@@ -164,6 +164,31 @@ describe("a session over HTTP", () => {
       assert.strictEqual(listener.endpoint.sessions(), 2)
     }))
 
+  it.scopedLive("is asked on the way to an answer, and answers by a request of its own", () =>
+    Effect.gen(function*() {
+      const { session } = yield* HttpCaller.serve(
+        PipedCaller.offer({ asking: ({ ask }) => ask("elicitation/create", { message: "really?" }) })
+      )
+      const { post, request } = yield* session()
+      const response = yield* request(1, "asking")
+      const { message } = yield* response.message
+      assert.strictEqual(message.method, "elicitation/create")
+      assert.strictEqual((yield* post({ jsonrpc: "2.0", id: message.id, result: { action: "decline" } })).status, 202)
+      assert.deepStrictEqual(yield* response.rest, [{ jsonrpc: "2.0", id: 1, result: { action: "decline" } }])
+    }))
+
+  it.scopedLive("has no answer to what it has cancelled", () =>
+    Effect.gen(function*() {
+      const { begun, handler, stopped } = yield* held
+      const { session } = yield* HttpCaller.serve(PipedCaller.offer({ slow: handler }))
+      const { post, request } = yield* session()
+      const call = yield* Effect.fork(request(1, "slow", { name: "a" }))
+      yield* begun("a")
+      yield* post({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } })
+      yield* stopped("a")
+      assert.strictEqual(yield* Effect.flatMap(call, ({ text }) => text), "")
+    }))
+
   it.scopedLive("is none after a handshake that failed", () =>
     Effect.gen(function*() {
       const closed = yield* Deferred.make<void>()
