@@ -98,6 +98,10 @@ export const listen = (
         })
         server.maxConnections = all.maxConnections
         server.on("request", (request, response) => {
+          // one that is done while all is closing would be kept open for the next request
+          response.on("close", () => {
+            if (!server.listening) server.closeIdleConnections()
+          })
           // a caller that breaks off in the middle of an answer is no fault of ours
           response.on("error", () => undefined)
           request.on("error", () => undefined)

@@ -15,7 +15,7 @@ import {
   utimesSync,
   writeFileSync
 } from "node:fs"
-import { basename, dirname, join } from "node:path"
+import { basename, dirname, extname, join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
@@ -122,15 +122,18 @@ const bundling = [
   "--log-level=error"
 ]
 
-/** A program of the fixtures with all that it imports, so that it starts soon: its path. */
+/** The package by its name is what stands in the sources. */
+const alias = `--alias:effect-mcp-runtime=${join(root, "src")}`
+
+/** A program of the fixtures, or an example, with all that it imports, so that it starts soon: its path. */
 export const bundled = async (script: string): Promise<string> => {
-  const name = basename(script, ".mjs")
+  const name = basename(script, extname(script))
   const make = (folder: string) => {
     // what is made are modules
     writeFileSync(join(folder, "package.json"), "{\"type\":\"module\"}")
-    return run(tool("esbuild"), script, ...bundling, `--outdir=${folder}`)
+    return run(tool("esbuild"), script, ...bundling, alias, `--outdir=${folder}`)
   }
   const folder = dirname(script)
-  const beside = readdirSync(folder).filter((file) => file.endsWith(".mjs")).map((file) => join(folder, file))
+  const beside = readdirSync(folder).filter((file) => file.endsWith(extname(script))).map((file) => join(folder, file))
   return join(await once(`${basename(folder)}-${name}`, make, beside), `${name}.js`)
 }

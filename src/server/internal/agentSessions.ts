@@ -74,23 +74,26 @@ export const make = (
             return failed("Too many conversations are going on. Go on with one of them, or try again later.")
           }
           beginning++
-          return Effect.gen(function*() {
-            const id = yield* nonce
-            const scope = yield* Scope.fork(all, ExecutionStrategy.sequential)
-            const response = yield* Effect.onExit(
-              Scope.extend(first(id), scope),
-              (exit) => Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)
-            )
-            sessions.set(id, {
-              id,
-              principal,
-              scope,
-              turns: Effect.unsafeMakeSemaphore(1),
-              waiting: 0,
-              usedAt: now()
+          // a conversation that has begun is kept, whatever happens at that moment: nobody else would end it
+          return Effect.uninterruptibleMask((restore) =>
+            Effect.gen(function*() {
+              const id = yield* nonce
+              const scope = yield* Scope.fork(all, ExecutionStrategy.sequential)
+              const response = yield* Effect.onExit(
+                restore(Scope.extend(first(id), scope)),
+                (exit) => Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)
+              )
+              sessions.set(id, {
+                id,
+                principal,
+                scope,
+                turns: Effect.unsafeMakeSemaphore(1),
+                waiting: 0,
+                usedAt: now()
+              })
+              return { id, response }
             })
-            return { id, response }
-          }).pipe(Effect.ensuring(Effect.sync(() => beginning--)))
+          ).pipe(Effect.ensuring(Effect.sync(() => beginning--)))
         }),
       continued: (id, principal, turn) =>
         Effect.suspend(() => {

@@ -3,9 +3,12 @@
  *
  * @internal
  */
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
+import * as FiberSet from "effect/FiberSet"
 import * as Scope from "effect/Scope"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as McpServer from "../McpServer.ts"
@@ -29,8 +32,10 @@ export interface Options {
 
 /** @internal */
 export interface Conversation {
-  /** The caller, once it has introduced itself. */
+  /** The caller, once it has introduced itself and is attended to. */
   readonly caller: () => McpServer.Caller | undefined
+  /** What it speaks, as soon as it has said so. */
+  readonly protocolVersion: () => string | undefined
   /**
    * Takes a message and returns: whatever takes time goes on beside. What a request leads to goes to its outlet, and in the
    * end `done` is called, whatever became of it.
@@ -60,6 +65,9 @@ const crowded = new McpServer.Refusal({ code: McpServer.codes.overloaded, messag
 /** How many resources one caller may follow. */
 const mostSubscriptions = 1_024
 
+/** How many notifications of one caller are seen to at once, before the next is waited with. */
+const mostNoticed = 64
+
 const nothing: JsonRpc.JsonObject = {}
 
 /** @internal */
@@ -72,7 +80,10 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
     const subscriptions = new Map<string, Scope.CloseableScope>()
     let open: Open | undefined
     let level: McpServer.LogLevel = "info"
-    let isOpening = false
+    let opening: { readonly caller: McpServer.Caller; readonly over: Deferred.Deferred<void> } | undefined
+    const run = yield* FiberSet.makeRuntime<never, void>()
+    /** Notifications that are being seen to. */
+    let noticed = 0
 
     const tell = (method: string, params?: JsonRpc.JsonObject): void => own.hint(Outlet.notification(method, params))
 
@@ -87,22 +98,31 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
 
     const initialize = (params: JsonRpc.JsonObject): Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal> =>
       Effect.gen(function*() {
-        if (open !== undefined || isOpening) return yield* invalid("this session is initialized already")
+        if (open !== undefined || opening !== undefined) return yield* invalid("this session is initialized already")
         const caller = yield* Either.match(Initialize.read(params, link, principal), {
           onLeft: Effect.fail,
           onRight: Effect.succeed
         })
-        isOpening = true
-        const attendance = yield* Effect.onError(
-          Scope.extend(offer.attend(visit(caller)), scope),
-          () =>
-            Effect.sync(() => {
-              isOpening = false
-            })
+        const over = Deferred.unsafeMake<void>(FiberId.none)
+        opening = { caller, over }
+        return yield* Effect.suspend(() => Scope.extend(offer.attend(visit(caller)), scope)).pipe(
+          Effect.map((attendance) => {
+            open = { caller, attendance }
+            return Initialize.result(offer, caller)
+          }),
+          Effect.ensuring(Effect.sync(() => {
+            opening = undefined
+            Deferred.unsafeDone(over, Effect.void)
+          }))
         )
-        open = { caller, attendance }
-        return Initialize.result(offer, caller)
       })
+
+    /** What was sent behind a handshake that takes its time waits for it. */
+    const opened: Effect.Effect<Open | undefined> = Effect.suspend(() =>
+      open !== undefined || opening === undefined
+        ? Effect.succeed(open)
+        : Effect.map(Deferred.await(opening.over), () => open)
+    )
 
     const setLevel = ({ attendance }: Open, params: JsonRpc.JsonObject) =>
       Effect.gen(function*() {
@@ -129,7 +149,7 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
         subscriptions.set(uri, within)
         yield* Effect.onExit(Scope.extend(watch(uri), within), (exit) => {
           if (Exit.isSuccess(exit)) return Effect.void
-          subscriptions.delete(uri)
+          if (subscriptions.get(uri) === within) subscriptions.delete(uri)
           return Scope.close(within, exit)
         })
         return nothing
@@ -164,24 +184,28 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
 
     const handle = (
       { method, params }: Envelope.Envelope & { readonly _tag: "Request" },
-      outlet: Outlet.Outlet,
+      outlet: () => Outlet.Outlet | undefined,
       header: McpServer.Exchange["header"]
     ): Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal> => {
       if (method === "ping") return Effect.succeed(nothing)
       if (method === "initialize") return initialize(params)
-      if (open === undefined) return Effect.fail(invalid(`${method.slice(0, 128)} before initialize`))
-      const { attendance: { handlers }, caller } = open
-      const handler = handlers.get(method)
-      if (handler === undefined) return protocol(open, method, params) ?? Effect.fail(Exchange.missing(method))
-      return handler(Exchange.make({
-        caller,
-        method,
-        params,
-        header,
-        outlet: () => outlet,
-        level: () => level,
-        ask: (method, params) => asks.ask(() => outlet, method, params)
-      }))
+      return Effect.flatMap(opened, (open) => {
+        if (open === undefined) return Effect.fail(invalid(`${method.slice(0, 128)} before initialize`))
+        const { attendance: { handlers }, caller } = open
+        const handler = handlers.get(method)
+        if (handler === undefined) return protocol(open, method, params) ?? Effect.fail(Exchange.missing(method))
+        const { progressToken } = Exchange.metaOf(params)
+        return handler(Exchange.make({
+          caller,
+          method,
+          params,
+          header,
+          outlet,
+          progressToken: () => progressToken,
+          level: () => level,
+          ask: (method, params) => asks.ask(outlet, method, params)
+        }))
+      })
     }
 
     const answer = (
@@ -189,18 +213,31 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
       outlet: Outlet.Outlet,
       header: McpServer.Exchange["header"]
     ): Effect.Effect<void> =>
-      Effect.flatMap(
-        Exchange.ended(request.method, Effect.suspend(() => handle(request, outlet, header))),
-        (end) => end === undefined ? Effect.void : outlet.send(Exchange.answerOf(request.id, end))
-      )
+      Effect.suspend(() => {
+        // whoever keeps the exchange has nothing more to say once it is answered
+        let to: Outlet.Outlet | undefined = outlet
+        const handling = Effect.suspend(() => handle(request, () => to, header))
+        return Effect.flatMap(Exchange.ended(request.method, handling), (end) => {
+          to = undefined
+          return end === undefined ? Effect.void : outlet.send(Exchange.answerOf(request.id, end))
+        })
+      })
 
+    /** Nobody waits for what becomes of a notification, unless there are very many. */
     const notified = (method: string, params: JsonRpc.JsonObject): Effect.Effect<void> => {
       if (method === "notifications/cancelled") {
         const { requestId } = params
         if (typeof requestId === "string" || typeof requestId === "number") running.cancel(requestId)
         return Effect.void
       }
-      return open?.attendance.notified?.(method, params) ?? Effect.void
+      const seen = Effect.flatMap(opened, (open) => open?.attendance.notified?.(method, params) ?? Effect.void).pipe(
+        Effect.catchAllCause((cause) => Effect.logError(`What sees to ${method.slice(0, 128)} has a bug`, cause))
+      )
+      if (noticed >= mostNoticed) return seen
+      return Effect.sync(() => {
+        noticed++
+        run(Effect.ensuring(seen, Effect.sync(() => noticed--)))
+      })
     }
 
     const receive: Conversation["receive"] = (envelope, outlet, header, done = () => undefined) =>
@@ -209,15 +246,15 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
           case "Invalid":
             return Effect.ensuring(outlet.send(Envelope.failure(envelope.id, envelope.refusal)), Effect.sync(done))
           case "Answer":
-            asks.answered(envelope.id, envelope.message)
+            if (envelope.id !== undefined) asks.answered(envelope.id, envelope.message)
             done()
             return Effect.void
           case "Notification":
             return Effect.ensuring(notified(envelope.method, envelope.params), Effect.sync(done))
           case "Request": {
             const work = Effect.ensuring(answer(envelope, outlet, header), Effect.sync(done))
-            // nothing else is to be understood before who it is
-            if (envelope.method === "initialize") return work
+            // over HTTP it decides whether there is a session at all
+            if (envelope.method === "initialize" && link === "http") return work
             const begun = running.begin(envelope.id, work)
             if (begun === "begun") return Effect.void
             return Effect.ensuring(
@@ -232,6 +269,7 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
 
     return {
       caller: () => open?.caller,
+      protocolVersion: () => (open ?? opening)?.caller.protocolVersion,
       receive,
       cancel: running.cancel,
       inFlight: running.size,

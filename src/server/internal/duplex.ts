@@ -52,12 +52,14 @@ const reading = (
 ): Effect.Effect<void> => {
   const framer = LineFramer.make(limits.maxMessageBytes)
   const budget = 2 * limits.maxMessageBytes
+  let unended: LineFramer.Oversize | undefined
   const take: Effect.Effect<void> = Effect.suspend(() => {
     const frame = framer.next()
     if (frame === undefined) return Effect.void
     if (typeof frame !== "string") {
       // it is told once, when it has ended
-      return frame.tail === undefined ? take : Effect.zipRight(Queue.offer(inbox, { tooLong: frame }), take)
+      unended = frame.tail === undefined ? frame : undefined
+      return unended === undefined ? Effect.zipRight(Queue.offer(inbox, { tooLong: frame }), take) : take
     }
     if (frame.trim() === "") return take
     held.bytes += frame.length
@@ -68,10 +70,13 @@ const reading = (
     return Effect.zipRight(room.until(() => held.bytes <= budget), take)
   }).pipe(
     Effect.zipRight(Effect.suspend(() => {
+      if (unended !== undefined) return Effect.asVoid(Queue.offer(inbox, { tooLong: unended }))
       const rest = framer.rest()
       return rest.trim() === "" ? Effect.void : Effect.asVoid(Queue.offer(inbox, { text: rest }))
     })),
-    Effect.ensuring(Queue.offer(inbox, end))
+    Effect.catchAllCause((cause) => Effect.logError("What the caller writes cannot be read", cause)),
+    // and not if it was interrupted: nobody may be there any more who makes room
+    Effect.zipRight(Queue.offer(inbox, end))
   )
 }
 
@@ -153,24 +158,31 @@ export const serve = (options: Options): Effect.Effect<void, never, Scope.Scope>
       held.bytes -= line.text.length
       room.raise()
       const parsed = Envelope.parse(line.text)
-      const batch = "_tag" in parsed ? [parsed] : Envelope.batch(parsed, session.caller()?.protocolVersion)
+      const batch = "_tag" in parsed ? [parsed] : Envelope.batch(parsed, session.protocolVersion(), limits.maxRequests)
       return Effect.zipRight(Effect.forEach(batch, take, { discard: true }), processing)
     })
 
+    const limit = Duration.decode(limits.drainTimeout)
     const reader = yield* Effect.forkScoped(reading(options, inbox, held, room))
+    const processor = yield* Effect.forkScoped(processing)
     const writer = yield* Effect.forkScoped(writing(options, outbox))
-    const processor = yield* Effect.forkScoped(
-      processing.pipe(
-        Effect.zipRight(Effect.sync(stateless.end)),
-        Effect.zipRight(
-          Effect.zip(session.drain, running.drain(limits.drainTimeout), { concurrent: true })
-        ),
-        Effect.zipRight(Queue.offer(outbox, end)),
-        Effect.zipRight(BoundedWait.within(Duration.decode(limits.drainTimeout))(Fiber.await(writer)))
-      )
+    // a caller that writes no more may not read either: nothing waits for it for ever then
+    const processed = Effect.raceFirst(
+      Fiber.join(processor),
+      Effect.zipRight(Fiber.await(reader), Effect.sleep(limit))
+    )
+    const drained = Effect.suspend(() => {
+      stateless.end()
+      return Effect.zip(session.drain, running.drain(limit), { concurrent: true })
+    })
+    const written = Effect.zipRight(Queue.offer(outbox, end), Fiber.await(writer))
+    const done = processed.pipe(
+      Effect.zipRight(Fiber.interruptFork(processor)),
+      Effect.zipRight(drained),
+      Effect.zipRight(BoundedWait.within(limit)(written))
     )
     // when nobody reads any more, nothing that is still being done is for anybody
-    yield* Effect.raceFirst(Fiber.join(processor), Fiber.join(writer)).pipe(
+    yield* Effect.raceFirst(done, Fiber.join(writer)).pipe(
       Effect.tapErrorCause((cause) =>
         Cause.isInterrupted(cause) ? Effect.void : Effect.logError("The link has failed", cause)
       ),

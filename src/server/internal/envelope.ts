@@ -10,7 +10,7 @@ import * as McpServer from "../McpServer.ts"
 export type Envelope =
   | { readonly _tag: "Request"; readonly id: JsonRpc.Id; readonly method: string; readonly params: JsonRpc.JsonObject }
   | { readonly _tag: "Notification"; readonly method: string; readonly params: JsonRpc.JsonObject }
-  | { readonly _tag: "Answer"; readonly id: JsonRpc.Id; readonly message: JsonRpc.JsonObject }
+  | { readonly _tag: "Answer"; readonly id: JsonRpc.Id | undefined; readonly message: JsonRpc.JsonObject }
   | { readonly _tag: "Invalid"; readonly id: JsonRpc.Id | null; readonly refusal: McpServer.Refusal }
 
 const isId = (value: unknown): value is JsonRpc.Id =>
@@ -35,9 +35,8 @@ export const read = (value: unknown): Envelope => {
   const { id, method, params } = value
   if (value["jsonrpc"] !== "2.0") return invalid(id, "Invalid Request: jsonrpc must be \"2.0\"")
   if (method === undefined && ("result" in value || "error" in value)) {
-    return isId(id)
-      ? { _tag: "Answer", id, message: value as JsonRpc.JsonObject } // the cast: JSON.parse has made it
-      : invalid(null, "Invalid Request: an answer needs the id of what it answers")
+    // an answer is never answered, or two who do not understand each other would never end
+    return { _tag: "Answer", id: isId(id) ? id : undefined, message: value as JsonRpc.JsonObject } // the cast: JSON.parse has made it
   }
   if (typeof method !== "string" || method === "") return invalid(id, "Invalid Request: method must be a text")
   if ("id" in value && !isId(id)) return invalid(null, "Invalid Request: id must be a text or a number")
@@ -77,11 +76,16 @@ const withBatches = "2025-03-26"
  */
 export const batch = (
   messages: ReadonlyArray<unknown>,
-  protocolVersion: string | undefined
-): ReadonlyArray<Envelope> =>
-  protocolVersion === withBatches && messages.length > 0
-    ? messages.map(read)
-    : [invalid(null, "Invalid Request: a message is one JSON object, and no list of them")]
+  protocolVersion: string | undefined,
+  most: number
+): ReadonlyArray<Envelope> => {
+  if (protocolVersion !== withBatches || messages.length === 0) {
+    return [invalid(null, "Invalid Request: a message is one JSON object, and no list of them")]
+  }
+  return messages.length > most
+    ? [invalid(null, `Invalid Request: more than ${most} messages in one batch`)]
+    : messages.map(read)
+}
 
 /** @internal */
 export const failure = (id: JsonRpc.Id | null, { code, data, message }: McpServer.Refusal): JsonRpc.Failure => ({

@@ -3,7 +3,6 @@
  *
  * @internal
  */
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
@@ -19,7 +18,9 @@ export interface Options {
   readonly params: JsonRpc.JsonObject
   readonly header: McpServer.Exchange["header"]
   readonly ask: McpServer.Exchange["ask"]
-  /** Where to now; nowhere while nobody waits. */
+  /** What is to be told of progress by now; a later round has a name of its own for it. */
+  readonly progressToken: () => JsonRpc.Json | undefined
+  /** Where to now; nowhere while nobody waits, or once it is answered. */
   readonly outlet: () => Outlet.Outlet | undefined
   readonly level: () => McpServer.LogLevel | undefined
 }
@@ -34,9 +35,7 @@ export const metaOf = (params: JsonRpc.JsonObject): JsonRpc.JsonObject => object
 
 /** @internal */
 export const make = (options: Options): McpServer.Exchange => {
-  const { ask, caller, header, level, method, outlet, params } = options
-  const token = metaOf(params)["progressToken"]
-  const wantsProgress = typeof token === "string" || typeof token === "number"
+  const { ask, caller, header, level, method, outlet, params, progressToken } = options
   let last = -Infinity
   const notify: McpServer.Exchange["notify"] = (method, params) => outlet()?.hint(Outlet.notification(method, params))
   return {
@@ -47,13 +46,15 @@ export const make = (options: Options): McpServer.Exchange => {
     ask,
     notify,
     progress: ({ message, progress, total }) => {
-      // it must grow, whatever whoever reports it believes
-      if (!wantsProgress || !(progress > last)) return
+      const token = progressToken()
+      if (typeof token !== "string" && typeof token !== "number") return
+      // it must grow, whatever whoever reports it believes, and JSON has no endless numbers
+      if (!Number.isFinite(progress) || progress <= last) return
       last = progress
       notify("notifications/progress", {
         progressToken: token,
         progress,
-        ...(total === undefined ? {} : { total }),
+        ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
         ...(message === undefined ? {} : { message })
       })
     },
@@ -81,23 +82,25 @@ const bug = new McpServer.Refusal({ code: McpServer.codes.internal, message: "In
 export type End = Either.Either<JsonRpc.JsonObject, McpServer.Refusal> | undefined
 
 /**
- * A bug is told to the log and not to the caller.
+ * A bug is told to the log and not to the caller. So is a handler that interrupts itself: the request was not cancelled.
  *
  * @internal
  */
 export const ended = (
   method: string,
   handling: Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
-): Effect.Effect<End> =>
-  Effect.matchCauseEffect(handling, {
-    onSuccess: (result) => Effect.succeed<End>(Either.right(result)),
-    onFailure: (cause) => {
-      const failure = Cause.failureOption(cause)
-      if (failure._tag === "Some") return Effect.succeed<End>(Either.left(failure.value))
-      if (Cause.isInterruptedOnly(cause)) return Effect.succeed<End>(undefined)
-      return Effect.as(Effect.logError(`A handler of ${method} has a bug`, cause), Either.left(bug))
-    }
-  })
+): Effect.Effect<End> => orBug(method, Effect.either(handling))
+
+/**
+ * The same for what decides by itself how a request ends.
+ *
+ * @internal
+ */
+export const orBug = (method: string, handling: Effect.Effect<End>): Effect.Effect<End> =>
+  Effect.catchAllCause(
+    handling,
+    (cause) => Effect.as(Effect.logError(`A handler of ${method.slice(0, 128)} has a bug`, cause), Either.left(bug))
+  )
 
 /** @internal */
 export const answerOf = (id: JsonRpc.Id, end: NonNullable<End>): JsonRpc.Success | JsonRpc.Failure =>

@@ -57,8 +57,8 @@ class Parked {
   fiber: Fiber.RuntimeFiber<void> | undefined = undefined
   end: { readonly value: End } | undefined = undefined
   state: string | undefined = undefined
-  /** What is not there when it is asked again is given up. */
-  round = 0
+  /** Gives up when nobody comes. */
+  timer: Fiber.RuntimeFiber<void> | undefined = undefined
   asked = 0
   /** What it is besides its rounds, once it has been asked for. */
   essence: string | undefined = undefined
@@ -110,6 +110,8 @@ export const make = (
     const drop = (one: Parked): void => {
       if (one.state !== undefined) parked.delete(one.state)
       one.state = undefined
+      one.timer?.unsafeInterruptAsFork(FiberId.none)
+      one.timer = undefined
     }
 
     const stop = (one: Parked): void => {
@@ -126,12 +128,11 @@ export const make = (
       }
       drop(one)
       const state = own + (yield* nonce)
-      const round = ++one.round
       one.state = state
       if (one.request !== undefined) one.essence ??= essenceOf(one.request)
       one.request = undefined
       parked.set(state, one)
-      fork(Effect.delay(Effect.sync(() => one.round === round ? stop(one) : undefined), Duration.decode(inputTimeout)))
+      one.timer = fork(Effect.delay(Effect.sync(() => one.state === state ? stop(one) : undefined), inputTimeout))
       const inputRequests = Object.fromEntries(
         Array.from(
           one.questions,
@@ -150,14 +151,13 @@ export const make = (
         if (one.end === undefined) return yield* park(one)
         drop(one)
         return one.end.value
-      }).pipe(Effect.onInterrupt(() => Effect.sync(() => stop(one))))
+      }).pipe(Effect.onError(() => Effect.sync(() => stop(one))))
 
     const resumed = (request: Request, state: string): Effect.Effect<End> =>
       Effect.suspend(() => {
         const one = parked.get(state)
         if (one === undefined || one.essence !== essenceOf(request)) return Effect.succeed(Either.left(unknown))
         drop(one)
-        one.round++
         one.request = request
         const responses = objectOf(request.params["inputResponses"])
         for (const [key, { answer }] of Array.from(one.questions)) {
@@ -176,7 +176,7 @@ export const make = (
           if (typeof state === "string" && state.startsWith(own)) return resumed(request, state)
           const one = new Parked(request)
           one.fiber = fork(
-            ended(request.method, run(() => one.request, ask(one))).pipe(
+            ended(request.method, Effect.suspend(() => run(() => one.request, ask(one)))).pipe(
               Effect.map((value) => {
                 one.end = { value }
                 one.request = undefined

@@ -42,14 +42,18 @@ export const make = (maxRequests: number): Effect.Effect<Running, never, Scope.S
   Effect.gen(function*() {
     const run = yield* FiberSet.makeRuntime<never, void>()
     const fibers = new Map<JsonRpc.Id, Fiber.RuntimeFiber<void>>()
+    /** With those that were cancelled and have not ended yet. */
+    let alive = 0
     const signal = Signal.make()
     return {
       begin: (id, work) => {
         if (fibers.has(id)) return "duplicate"
-        if (fibers.size >= maxRequests) return "full"
+        if (alive >= maxRequests) return "full"
+        alive++
         const fiber = run(work)
         fibers.set(id, fiber)
         fiber.addObserver(() => {
+          alive--
           if (fibers.get(id) === fiber) fibers.delete(id)
           signal.raise()
         })

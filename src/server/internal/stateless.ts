@@ -213,6 +213,7 @@ export const make = ({ limits, link, offer }: Options): Effect.Effect<Stateless,
           params,
           header,
           outlet: () => now()?.outlet,
+          progressToken: () => Exchange.metaOf(now()?.params ?? {})["progressToken"],
           level: () => level,
           ask: ask(caller, park)
         }))
@@ -229,10 +230,13 @@ export const make = ({ limits, link, offer }: Options): Effect.Effect<Stateless,
           const caller = callerOf(params, link, principal)
           if (Either.isLeft(caller)) return Effect.succeed(Either.left(caller.left))
           if (gone.has(method)) return Effect.succeed(Either.left(Exchange.missing(method)))
-          return Effect.matchEffect(attendance, {
-            onFailure: (refusal) => Effect.succeed(Either.left(refusal)),
-            onSuccess: (there) => handle(request, caller.right, there)
-          })
+          return Exchange.orBug(
+            method,
+            Effect.matchEffect(attendance, {
+              onFailure: (refusal) => Effect.succeed(Either.left(refusal)),
+              onSuccess: (there) => handle(request, caller.right, there)
+            })
+          )
         }),
       end: listening.end
     }

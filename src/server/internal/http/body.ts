@@ -10,6 +10,9 @@ import * as Stream from "effect/Stream"
 /** @internal */
 export type Fault = "too-large" | "broken"
 
+/** Bytes of a body too large that are read, for the sake of an answer. */
+const mostIgnored = 4 * 1024 * 1024
+
 /** @internal */
 export const read = (
   request: HttpServerRequest.HttpServerRequest,
@@ -17,16 +20,18 @@ export const read = (
 ): Effect.Effect<string, Fault> => {
   if (Number(request.headers["content-length"] ?? 0) > limit) return Effect.fail("too-large")
   return Effect.suspend(() => {
-    const chunks: Array<Uint8Array> = []
+    let chunks: Array<Uint8Array> = []
     let bytes = 0
     return request.stream.pipe(
       Stream.mapError((): Fault => "broken"),
       Stream.runForEach((chunk): Effect.Effect<void, Fault> => {
         bytes += chunk.length
-        if (bytes > limit) return Effect.fail("too-large")
-        chunks.push(chunk)
-        return Effect.void
+        if (bytes <= limit) chunks.push(chunk)
+        else chunks = []
+        // whoever stops reading breaks the connection, and then nobody can be told why
+        return bytes > limit + mostIgnored ? Effect.fail("too-large") : Effect.void
       }),
+      Effect.filterOrFail(() => bytes <= limit, (): Fault => "too-large"),
       Effect.map(() => Buffer.concat(chunks).toString("utf8"))
     )
   })

@@ -43,6 +43,8 @@ const mostBytes = 4 * 1024 * 1024
 const retry = 1_000
 
 const comment = ": still here\n\n"
+/** Without a first word nothing of the answer is sent, not even that there is one. */
+const opening = ": here\n\n"
 
 /** @internal */
 export class Channel implements Outlet.Outlet {
@@ -74,6 +76,11 @@ export class Channel implements Outlet.Outlet {
     return this.#isAttached
   }
 
+  /** Another for each who has read. */
+  get reader(): number {
+    return this.#reader
+  }
+
   /** Whether all there will ever be was read. */
   get isDone(): boolean {
     return this.#isEnded && this.#read >= this.#next - 1
@@ -81,11 +88,10 @@ export class Channel implements Outlet.Outlet {
 
   readonly send = (message: JsonRpc.Message): Effect.Effect<void> =>
     Effect.suspend(() => {
-      if (this.#hasRoom()) return Effect.sync(() => this.#push(message))
-      return Effect.zipRight(
-        this.#signal.until(() => this.#hasRoom()),
-        Effect.sync(() => this.#push(message))
-      )
+      // others may have waited too, and have taken the room
+      if (!this.#hasRoom()) return Effect.zipRight(this.#signal.until(() => this.#hasRoom()), this.send(message))
+      this.#push(message)
+      return Effect.void
     })
 
   readonly hint = (message: JsonRpc.Message): void => {
@@ -112,9 +118,9 @@ export class Channel implements Outlet.Outlet {
 
   /**
    * As a stream of events, from where the last reader was, or those after the one with this number. Whoever has read until
-   * now reads no more.
+   * now reads no more. `left` runs when this one goes before the end, and nobody else has come for the rest.
    */
-  stream(after?: number): Stream.Stream<Uint8Array> {
+  stream(left: Effect.Effect<void> = Effect.void, after?: number): Stream.Stream<Uint8Array> {
     return Stream.unwrap(Effect.sync(() => {
       const reader = ++this.#reader
       this.#isAttached = true
@@ -123,14 +129,15 @@ export class Channel implements Outlet.Outlet {
       const isMine = () => reader === this.#reader
       const priming = this.#options.primes && after === undefined
         ? Stream.succeed(`id: ${this.#options.name}/0\nretry: ${retry}\ndata: \n\n`)
-        : Stream.empty
+        : Stream.succeed(opening)
       const rest = Stream.repeatEffectOption(this.#pull(isMine))
       return Stream.concat(priming, rest).pipe(
         Stream.map((text) => Buffer.from(text)),
-        Stream.ensuring(Effect.sync(() => {
-          if (!isMine()) return
+        Stream.ensuring(Effect.suspend(() => {
+          if (!isMine()) return Effect.void
           this.#isAttached = false
           this.#signal.raise()
+          return this.isDone ? Effect.void : left
         }))
       )
     }))
@@ -167,7 +174,7 @@ export class Channel implements Outlet.Outlet {
   }
 
   #hasRoom(): boolean {
-    if (!this.#isAttached) return true
+    if (!this.#isAttached || this.#isEnded) return true
     const unread = this.#next - 1 - this.#read
     return unread < mostEvents && (unread === 0 || this.#bytes < mostBytes)
   }

@@ -110,24 +110,27 @@ export const make = (
       })
 
     const initialize = (
-      envelope: Envelope.Envelope,
+      envelope: Envelope.Envelope & { readonly _tag: "Request" },
       principal: string | undefined,
       header: Header
     ): Effect.Effect<Responses.Response> =>
-      Effect.gen(function*() {
-        const opened = yield* sessions.open(principal)
-        if (opened === undefined) {
-          return Responses.refused(503, "Too many sessions", { "retry-after": "10" }, McpServer.codes.overloaded)
-        }
-        const { discard, id, keep, session } = opened
-        const response = yield* Effect.onInterrupt(
-          session.post([envelope], header, { "mcp-session-id": id }),
-          () => Effect.sync(discard)
-        )
-        if (session.conversation.caller() === undefined) discard()
-        else keep()
-        return response
-      })
+      Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function*() {
+          const opened = yield* sessions.open(principal)
+          if (opened === undefined) {
+            const { overloaded } = McpServer.codes
+            return Responses.refused(503, "Too many sessions", { "retry-after": "10" }, overloaded, envelope.id)
+          }
+          const { discard, id, keep, session } = opened
+          const response = yield* Effect.onError(
+            restore(session.post([envelope], header, { "mcp-session-id": id })),
+            () => Effect.sync(discard)
+          )
+          if (session.conversation.caller() === undefined) discard()
+          else keep()
+          return response
+        })
+      )
 
     const versionFault = (header: Header): Responses.Response | undefined => {
       const version = header("mcp-protocol-version")
@@ -147,7 +150,7 @@ export const make = (
       }
       const session = sessions.find(id, principal)
       return session === undefined
-        ? Either.left(Responses.refused(404, "Session not found; begin anew with initialize"))
+        ? Either.left(Responses.sessionNotFound)
         : Either.right(session)
     }
 
@@ -192,7 +195,7 @@ export const make = (
           if (!("_tag" in parsed)) {
             const found = sessionOf(principal, header)
             const version = Either.isRight(found) ? found.right.conversation.caller()?.protocolVersion : undefined
-            const batch = Envelope.batch(parsed, version)
+            const batch = Envelope.batch(parsed, version, options.maxRequests)
             return batch.length === 1 && batch[0]?._tag === "Invalid"
               ? Effect.succeed(refusedAs(batch[0]))
               : inSession(batch, principal, header)

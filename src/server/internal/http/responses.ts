@@ -6,7 +6,7 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import type * as JsonRpc from "../../../transport/JsonRpc.ts"
 import * as McpServer from "../../McpServer.ts"
 import * as Envelope from "../envelope.ts"
@@ -45,6 +45,9 @@ export const refused = (
 ): Response => json(JSON.stringify(Envelope.failure(id, new McpServer.Refusal({ code, message }))), status, headers)
 
 /** @internal */
+export const sessionNotFound: Response = refused(404, "Session not found; begin anew with initialize")
+
+/** @internal */
 export const empty = (status: number, headers: Headers = {}): Response =>
   HttpServerResponse.empty({ status, headers: { ...always, ...headers } })
 
@@ -78,6 +81,8 @@ export const reply = (
     readonly headers?: Headers | undefined
     readonly status: (code: number) => number
     readonly left: Effect.Effect<void>
+    /** In place of an answer that there is not; it was cancelled, if this says nothing else. */
+    readonly none?: (() => Response | undefined) | undefined
     /** Called if it becomes a stream, before it is read. */
     readonly streaming?: (() => void) | undefined
   }
@@ -90,11 +95,7 @@ export const reply = (
         return json(only.json, only.code === undefined ? 200 : options.status(only.code), options.headers)
       }
       options.streaming?.()
-      // an answer that was cancelled is none
-      if (channel.isEnded && channel.isDone) return empty(202, options.headers)
-      return events(
-        Stream.ensuring(channel.stream(), Effect.suspend(() => channel.isDone ? Effect.void : options.left)),
-        options.headers
-      )
+      if (channel.isEnded && channel.isDone) return options.none?.() ?? empty(202, options.headers)
+      return events(channel.stream(options.left), options.headers)
     })
   )

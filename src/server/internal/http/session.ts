@@ -51,7 +51,10 @@ export const make = (
     const keepAlive = Duration.decode(options.keepAlive)
     const resumeTimeout = Duration.decode(options.resumeTimeout)
     const channels = new Map<string, Channel.Channel>()
+    /** What is answered on a stream. */
+    const requests = new WeakMap<Channel.Channel, ReadonlyArray<JsonRpc.Id>>()
     let names = 0
+    let isClosed = false
     const run = yield* FiberSet.makeRuntime<never, void>()
     const isPriming = (): boolean => (conversation.caller()?.protocolVersion ?? "") >= firstPriming
     const channelNamed = (name: string, primes: boolean): Channel.Channel =>
@@ -71,14 +74,16 @@ export const make = (
       for (const [name] of ended.slice(0, Math.max(0, ended.length - mostEnded))) channels.delete(name)
     }
 
-    /** A broken connection is no cancellation; one that nobody comes back to is. */
-    const left = (channel: Channel.Channel, ids: ReadonlyArray<JsonRpc.Id>): Effect.Effect<void> =>
+    /** A broken connection is no cancellation; one that nobody comes back to is, however often it broke before. */
+    const left = (channel: Channel.Channel): Effect.Effect<void> =>
       Effect.sync(() => {
         if (channel.isEnded) return
+        const { reader } = channel
         run(Effect.delay(
           Effect.sync(() => {
-            if (channel.isAttached) return
-            for (const id of ids) conversation.cancel(id)
+            // who has come meanwhile has a time of its own
+            if (channel.isEnded || channel.reader !== reader) return
+            for (const id of requests.get(channel) ?? []) conversation.cancel(id)
           }),
           resumeTimeout
         ))
@@ -89,6 +94,7 @@ export const make = (
         const ids = envelopes.flatMap((one) => one._tag === "Request" ? [one.id] : [])
         const isAnswered = ids.length > 0 || envelopes.some(({ _tag }) => _tag === "Invalid")
         const channel = channelNamed(`${++names}`, isPriming())
+        requests.set(channel, ids)
         let waiting = envelopes.length
         const done = (): void => {
           if (--waiting === 0) channel.end()
@@ -98,7 +104,8 @@ export const make = (
         return yield* Responses.reply(channel, {
           headers,
           status: always200,
-          left: left(channel, ids),
+          none: () => isClosed ? Responses.sessionNotFound : undefined,
+          left: left(channel),
           streaming: () => {
             channels.set(channel.name ?? "", channel)
             forget()
@@ -114,11 +121,14 @@ export const make = (
         const channel = last === undefined ? undefined : channels.get(last.name)
         // what is not known any more is gone, and what comes next is not
         return Responses.events(
-          last === undefined || channel === undefined ? standalone.stream() : channel.stream(last.number)
+          last === undefined || channel === undefined
+            ? standalone.stream()
+            : channel.stream(left(channel), last.number)
         )
       },
       isBusy: () => conversation.inFlight() > 0 || Array.from(channels.values()).some(({ isAttached }) => isAttached),
       close: () => {
+        isClosed = true
         for (const channel of channels.values()) channel.end()
       }
     }

@@ -57,6 +57,7 @@ export const make = (
     const run = yield* FiberSet.makeRuntime<never, void>()
     const entries = new Map<string, Entry>()
     const timeout = Duration.toMillis(options.sessionTimeout)
+    let opening = 0
     const now = () => clock.unsafeCurrentTimeMillis()
 
     const release = ({ scope, session }: Pick<Entry, "session" | "scope">): void => {
@@ -76,7 +77,7 @@ export const make = (
 
     /** Room for one more: the one that was silent for longest gives way, if it is not at work. */
     const hasRoom = (): boolean => {
-      if (entries.size < options.maxSessions) return true
+      if (entries.size + opening < options.maxSessions) return true
       const idle = Array.from(entries.values()).filter(({ session }) => !session.isBusy())
         .toSorted((one, other) => one.usedAt - other.usedAt)[0]
       if (idle === undefined) return false
@@ -105,16 +106,26 @@ export const make = (
           if (!hasRoom()) return undefined
           const id = yield* nonce
           const scope = yield* Scope.fork(all, ExecutionStrategy.sequential)
-          const session = yield* Scope.extend(Session.make(offer, options, principal), scope)
+          // what is begun for it later is as interruptible as its making was
+          const session = yield* Effect.onError(
+            Effect.interruptible(Scope.extend(Session.make(offer, options, principal), scope)),
+            (cause) => Scope.close(scope, Exit.failCause(cause))
+          )
+          // one that is being opened takes up room too
+          opening++
           return {
             id,
             session,
             keep: () => {
+              opening--
               entries.set(id, { id, session, scope, principal, usedAt: now() })
             },
-            discard: () => release({ session, scope })
+            discard: () => {
+              opening--
+              release({ session, scope })
+            }
           }
-        }),
+        }).pipe(Effect.uninterruptible),
       find: (id, principal) => {
         const entry = find(id, principal)
         if (entry !== undefined) entry.usedAt = now()

@@ -1,0 +1,523 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as TestClock from "effect/TestClock"
+import * as McpServer from "../../src/server/McpServer.ts"
+import * as PipedCaller from "../support/pipedCaller.ts"
+
+const { echo, held, initialized, open, stateless } = PipedCaller
+
+describe("a caller over stdio", () => {
+  describe("begins", () => {
+    it.scoped("with a version that is known, and gets that", () =>
+      Effect.gen(function*() {
+        const caller = yield* open(PipedCaller.offer({}, { instructions: "be kind" }))
+        caller.request(1, "initialize", { protocolVersion: "2025-06-18", capabilities: {} })
+        assert.deepStrictEqual((yield* caller.next).result, {
+          protocolVersion: "2025-06-18",
+          capabilities: { tools: {}, logging: {} },
+          serverInfo: { name: "test", version: "1.0.0" },
+          instructions: "be kind"
+        })
+      }))
+
+    it.scoped("with a version that nobody knows, and is offered the best", () =>
+      Effect.gen(function*() {
+        const caller = yield* open(PipedCaller.offer())
+        caller.request(1, "initialize", { protocolVersion: "1999-01-01", capabilities: {} })
+        assert.deepInclude((yield* caller.next).result, { protocolVersion: "2025-11-25" })
+      }))
+
+    it.scoped("again after a handshake that was wrong", () =>
+      Effect.gen(function*() {
+        const caller = yield* open(PipedCaller.offer())
+        caller.request(1, "initialize", { capabilities: {} })
+        caller.request(2, "initialize", { protocolVersion: "2025-11-25", capabilities: 3 })
+        assert.strictEqual((yield* caller.next).error?.code, -32602)
+        assert.strictEqual((yield* caller.next).error?.code, -32602)
+        yield* PipedCaller.initialize(caller)
+      }))
+
+    it.scoped("again after nobody could attend to it", () =>
+      Effect.gen(function*() {
+        let times = 0
+        const caller = yield* open(PipedCaller.offer({}, {
+          attend: () =>
+            Effect.suspend(() =>
+              ++times === 1
+                ? Effect.fail(new McpServer.Refusal({ code: -32001, message: "not now" }))
+                : Effect.succeed({ handlers: new Map() })
+            )
+        }))
+        caller.request(1, "initialize", { protocolVersion: "2025-11-25", capabilities: {} })
+        assert.strictEqual((yield* caller.next).error?.code, -32001)
+        yield* PipedCaller.initialize(caller)
+      }))
+
+    it.scoped("only once", () =>
+      Effect.gen(function*() {
+        const caller = yield* initialized(PipedCaller.offer())
+        caller.request(2, "initialize", { protocolVersion: "2025-11-25", capabilities: {} })
+        assert.strictEqual((yield* caller.next).error?.code, -32600)
+      }))
+
+    it.scoped("and may ask for nothing but whether the server is there before", () =>
+      Effect.gen(function*() {
+        const caller = yield* open(PipedCaller.offer({ echo }))
+        caller.request(1, "echo")
+        assert.strictEqual((yield* caller.next).error?.code, -32600)
+        caller.request(2, "ping")
+        assert.deepStrictEqual((yield* caller.next).result, {})
+      }))
+
+    it.scoped("while the handshake takes its time: ping is answered, and what was sent behind waits for it", () =>
+      Effect.gen(function*() {
+        const there = yield* Deferred.make<void>()
+        const told: Array<string> = []
+        const caller = yield* open(PipedCaller.offer({}, {
+          attend: () =>
+            Effect.as(Deferred.await(there), {
+              handlers: new Map([["echo", echo]]),
+              notified: (method) => Effect.sync(() => told.push(method))
+            })
+        }))
+        caller.request(1, "initialize", { protocolVersion: "2025-11-25", capabilities: {} })
+        caller.notify("notifications/initialized")
+        caller.request(2, "echo", { a: 1 })
+        caller.request(3, "ping")
+        assert.strictEqual((yield* caller.next).id, 3)
+        yield* Deferred.succeed(there, undefined)
+        assert.strictEqual((yield* caller.next).id, 1)
+        assert.deepStrictEqual((yield* caller.next).result, { echo: { a: 1 } })
+        assert.deepStrictEqual(told, ["notifications/initialized"])
+      }))
+
+    it.scoped("in both eras on one link", () =>
+      Effect.gen(function*() {
+        const caller = yield* initialized(
+          PipedCaller.offer({ who: ({ caller }) => Effect.succeed({ era: caller.era }) })
+        )
+        caller.request(1, "who")
+        caller.request(2, "who", stateless())
+        assert.deepInclude((yield* caller.next).result, { era: "session" })
+        assert.deepInclude((yield* caller.next).result, { era: "stateless", resultType: "complete" })
+      }))
+  })
+
+  describe("asks for much at once", () => {
+    it.scoped("one slow request keeps nobody waiting", () =>
+      Effect.gen(function*() {
+        const { handler, release } = yield* held
+        const caller = yield* initialized(PipedCaller.offer({ slow: handler, echo }))
+        caller.request(1, "slow", { name: "a" })
+        caller.request(2, "slow", { name: "b" })
+        caller.request(3, "ping")
+        caller.request(4, "echo")
+        assert.strictEqual((yield* caller.next).id, 3)
+        assert.strictEqual((yield* caller.next).id, 4)
+        yield* release("b")
+        assert.strictEqual((yield* caller.next).id, 2)
+        yield* release("a")
+        assert.strictEqual((yield* caller.next).id, 1)
+      }))
+
+    it.scoped("what is cancelled is interrupted, and not answered", () =>
+      Effect.gen(function*() {
+        const { begun, handler, stopped } = yield* held
+        const caller = yield* initialized(PipedCaller.offer({ slow: handler }))
+        caller.request(1, "slow", { name: "a" })
+        yield* begun("a")
+        caller.notify("notifications/cancelled", { requestId: 1 })
+        yield* stopped("a")
+        caller.request(2, "ping")
+        assert.strictEqual((yield* caller.next).id, 2)
+      }))
+
+    it.scoped("what is cancelled in the stateless era is interrupted, and not answered", () =>
+      Effect.gen(function*() {
+        const { begun, handler, stopped } = yield* held
+        const caller = yield* open(PipedCaller.offer({ slow: handler }))
+        caller.request(1, "slow", stateless({ name: "a" }))
+        yield* begun("a")
+        caller.notify("notifications/cancelled", { requestId: 1 })
+        yield* stopped("a")
+        caller.request(2, "ping")
+        assert.strictEqual((yield* caller.next).id, 2)
+      }))
+
+    it.scoped("the id of what was cancelled is free again", () =>
+      Effect.gen(function*() {
+        const { begun, handler, release } = yield* held
+        const caller = yield* initialized(PipedCaller.offer({ slow: handler }))
+        caller.request(1, "slow", { name: "a" })
+        yield* begun("a")
+        caller.notify("notifications/cancelled", { requestId: 1 })
+        caller.request(1, "slow", { name: "b" })
+        yield* release("b")
+        assert.deepStrictEqual(yield* caller.next, { jsonrpc: "2.0", id: 1, result: { name: "b" } })
+      }))
+
+    for (const requestId of [99, "1", null, {}, undefined]) {
+      it.scoped(`a cancellation of ${JSON.stringify(requestId)}, which is nothing under way, does nothing`, () =>
+        Effect.gen(function*() {
+          const { begun, handler, release } = yield* held
+          const caller = yield* initialized(PipedCaller.offer({ slow: handler }))
+          caller.request(1, "slow", { name: "a" })
+          yield* begun("a")
+          caller.notify("notifications/cancelled", { requestId })
+          yield* release("a")
+          assert.strictEqual((yield* caller.next).id, 1)
+        }))
+    }
+
+    it.scoped("an id that is under way is refused, and what is under way goes on", () =>
+      Effect.gen(function*() {
+        const { handler, release } = yield* held
+        const caller = yield* initialized(PipedCaller.offer({ slow: handler }))
+        caller.request(1, "slow", { name: "a" })
+        caller.request(1, "slow", { name: "b" })
+        assert.strictEqual((yield* caller.next).error?.code, -32600)
+        yield* release("a")
+        assert.deepStrictEqual((yield* caller.next).result, { name: "a" })
+        caller.request(1, "ping")
+        assert.deepStrictEqual((yield* caller.next).result, {})
+      }))
+
+    it.scoped("more than may run at once is refused until there is room", () =>
+      Effect.gen(function*() {
+        const { handler, release } = yield* held
+        const caller = yield* initialized(PipedCaller.offer({ slow: handler }), { maxRequests: 2 })
+        caller.request(1, "slow", { name: "a" })
+        caller.request(2, "slow", { name: "b" })
+        caller.request(3, "slow", { name: "c" })
+        assert.deepInclude((yield* caller.next).error, { code: -32000 })
+        yield* release("a")
+        yield* caller.next
+        caller.request(4, "ping")
+        assert.deepStrictEqual((yield* caller.next).result, {})
+      }))
+
+    it.scoped("what was cancelled and does not end yet still takes up room", () =>
+      Effect.gen(function*() {
+        const gate = yield* Deferred.make<void>()
+        const began = yield* Deferred.make<void>()
+        const caller = yield* initialized(
+          PipedCaller.offer({
+            stubborn: () =>
+              Effect.uninterruptible(
+                Effect.zipRight(Deferred.succeed(began, undefined), Effect.as(Deferred.await(gate), {}))
+              )
+          }),
+          { maxRequests: 1 }
+        )
+        yield* Effect.addFinalizer(() => Deferred.succeed(gate, undefined))
+        caller.request(1, "stubborn")
+        yield* Deferred.await(began)
+        caller.notify("notifications/cancelled", { requestId: 1 })
+        caller.request(2, "ping")
+        assert.deepInclude((yield* caller.next).error, { code: -32000 })
+        yield* Deferred.succeed(gate, undefined)
+      }))
+
+    it.scoped("answers are whole lines, however many and large they are", () =>
+      Effect.gen(function*() {
+        const text = "é\n\r\u2028".repeat(2_000)
+        const caller = yield* initialized(PipedCaller.offer({
+          large: ({ notify, params }) =>
+            Effect.gen(function*() {
+              notify("notifications/message", { level: "info", data: text })
+              yield* Effect.yieldNow()
+              return { text, n: params["n"]! }
+            })
+        }))
+        for (let n = 0; n < 200; n++) caller.request(n, "large", { n })
+        yield* caller.end
+        yield* caller.ended
+        const answers = (yield* caller.taken).pipe((all) => Array.from(all).filter(({ id }) => id !== undefined))
+        assert.lengthOf(answers, 200)
+        for (const { id, result } of answers) assert.deepStrictEqual(result, { text, n: id })
+      }))
+  })
+
+  describe("is told", () => {
+    const reporting = (progress: ReadonlyArray<number>): McpServer.Handler => (exchange) =>
+      Effect.sync(() => {
+        for (const one of progress) exchange.progress({ progress: one, total: 3, message: "on" })
+        return {}
+      })
+
+    it.scoped("of progress before the answer, if it has asked for that", () =>
+      Effect.gen(function*() {
+        const caller = yield* initialized(PipedCaller.offer({ work: reporting([1]) }))
+        caller.request(1, "work", { _meta: { progressToken: "t" } })
+        assert.deepStrictEqual(yield* caller.next, {
+          jsonrpc: "2.0",
+          method: "notifications/progress",
+          params: { progressToken: "t", progress: 1, total: 3, message: "on" }
+        })
+        assert.strictEqual((yield* caller.next).id, 1)
+      }))
+
+    it.scoped("of no progress, if it has not", () =>
+      Effect.gen(function*() {
+        const caller = yield* initialized(PipedCaller.offer({ work: reporting([1, 2]) }))
+        caller.request(1, "work", { _meta: { progressToken: null } })
+        assert.strictEqual((yield* caller.next).id, 1)
+      }))
+
+    it.scoped("of progress that grows, whatever the handler says", () =>
+      Effect.gen(function*() {
+        const caller = yield* initialized(
+          PipedCaller.offer({ work: reporting([1, 1, 0.5, Number.NaN, 2, Infinity, 3]) })
+        )
+        caller.request(1, "work", { _meta: { progressToken: 0 } })
+        yield* caller.end
+        yield* caller.ended
+        const all = Array.from(yield* caller.taken)
+        assert.deepStrictEqual(all.map(({ params }) => params?.["progress"]), [1, 2, 3, undefined])
+      }))
+
+    it.scoped("of nothing more of a request once it is answered", () =>
+      Effect.gen(function*() {
+        const kept: Array<McpServer.Exchange> = []
+        const keep: McpServer.Handler = (exchange) =>
+          Effect.sync(() => {
+            kept.push(exchange)
+            return {}
+          })
+        const caller = yield* initialized(PipedCaller.offer({ keep }))
+        caller.request(1, "keep", { _meta: { progressToken: "t" } })
+        yield* caller.next
+        caller.request(2, "keep", stateless({}, { progressToken: "t" }))
+        yield* caller.next
+        for (const { log, notify, progress } of kept) {
+          progress({ progress: 1 })
+          log({ level: "emergency", data: "late" })
+          notify("late")
+        }
+        caller.request(3, "ping")
+        assert.strictEqual((yield* caller.next).id, 3)
+      }))
+
+    const saying: McpServer.Handler = ({ log }) =>
+      Effect.sync(() => {
+        for (const level of ["debug", "info", "error"] as const) log({ level, logger: "l", data: { level } })
+        return {}
+      })
+
+    const levels = (caller: PipedCaller.Caller) =>
+      Effect.gen(function*() {
+        const heard: Array<unknown> = []
+        for (;;) {
+          const { id, params } = yield* caller.next
+          if (id !== undefined) return heard
+          heard.push(params?.["level"])
+        }
+      })
+
+    it.scoped("what happens, from the level that it wants", () =>
+      Effect.gen(function*() {
+        const set: Array<string> = []
+        const caller = yield* initialized(
+          PipedCaller.offer({ saying }, {
+            attendance: { setLogLevel: (level) => Effect.sync(() => set.push(level)) }
+          })
+        )
+        caller.request(1, "saying")
+        assert.deepStrictEqual(yield* levels(caller), ["info", "error"])
+        caller.request(2, "logging/setLevel", { level: "error" })
+        assert.deepStrictEqual((yield* caller.next).result, {})
+        caller.request(3, "saying")
+        assert.deepStrictEqual(yield* levels(caller), ["error"])
+        assert.deepStrictEqual(set, ["error"])
+      }))
+
+    it.scoped("that there is no such level", () =>
+      Effect.gen(function*() {
+        const caller = yield* initialized(PipedCaller.offer())
+        caller.request(1, "logging/setLevel", { level: "loud" })
+        assert.strictEqual((yield* caller.next).error?.code, -32602)
+      }))
+
+    it.scoped("that nothing is logged where that is not offered", () =>
+      Effect.gen(function*() {
+        const caller = yield* initialized(PipedCaller.offer({}, { capabilities: {} }))
+        caller.request(1, "logging/setLevel", { level: "info" })
+        assert.strictEqual((yield* caller.next).error?.code, -32601)
+      }))
+
+    it.scoped("what happens in the stateless era only if the request wants it", () =>
+      Effect.gen(function*() {
+        const caller = yield* open(PipedCaller.offer({ saying }))
+        caller.request(1, "saying", stateless())
+        assert.deepStrictEqual(yield* levels(caller), [])
+        caller.request(2, "saying", stateless({}, { "io.modelcontextprotocol/logLevel": "debug" }))
+        assert.deepStrictEqual(yield* levels(caller), ["debug", "info", "error"])
+      }))
+  })
+
+  describe("tells", () => {
+    it.scoped("what is not about a request, to the offer", () =>
+      Effect.gen(function*() {
+        const heard = yield* Deferred.make<unknown>()
+        const caller = yield* initialized(PipedCaller.offer({}, {
+          attendance: { notified: (method, params) => Deferred.succeed(heard, { method, params }) }
+        }))
+        caller.notify("notifications/roots/list_changed", { a: 1 })
+        assert.deepStrictEqual(yield* Deferred.await(heard), {
+          method: "notifications/roots/list_changed",
+          params: { a: 1 }
+        })
+      }))
+
+    for (
+      const [name, notified] of [
+        ["what is never done with a notification keeps nobody waiting", () => Effect.never],
+        ["a bug in what sees to notifications hurts nobody", () => Effect.die("bug")],
+        ["one that throws neither", () => {
+          throw new Error("bug")
+        }]
+      ] as const
+    ) {
+      it.scoped(name, () =>
+        Effect.gen(function*() {
+          const caller = yield* initialized(PipedCaller.offer({}, { attendance: { notified } }))
+          caller.notify("notifications/roots/list_changed")
+          caller.request(1, "ping")
+          assert.strictEqual((yield* caller.next).id, 1)
+        }))
+    }
+  })
+
+  describe("ends", () => {
+    it.scoped("after what it has asked for is answered", () =>
+      Effect.gen(function*() {
+        const { begun, handler, release } = yield* held
+        const caller = yield* initialized(PipedCaller.offer({ slow: handler }))
+        caller.request(1, "slow", { name: "a" })
+        yield* begun("a")
+        yield* caller.end
+        yield* release("a")
+        yield* caller.ended
+        assert.strictEqual((yield* caller.next).id, 1)
+      }))
+
+    it.scoped("without what takes too long, which is interrupted", () =>
+      Effect.gen(function*() {
+        const { begun, handler, stopped } = yield* held
+        const caller = yield* initialized(PipedCaller.offer({ slow: handler }), { drainTimeout: "5 seconds" })
+        caller.request(1, "slow", { name: "a" })
+        caller.request(2, "slow", stateless({ name: "b" }))
+        yield* begun("a")
+        yield* begun("b")
+        yield* caller.end
+        // the end has been seen, and the clock is waited for
+        yield* TestClock.adjust("5 seconds")
+        yield* stopped("a")
+        yield* stopped("b")
+        yield* caller.ended
+        assert.lengthOf(caller.written, 1)
+      }))
+
+    it.scoped("although it does not read its answers, which are given up then", () =>
+      Effect.gen(function*() {
+        const { begun, handler, release } = yield* held
+        const caller = yield* initialized(PipedCaller.offer({ slow: handler }), { queue: 4, drainTimeout: "1 second" })
+        for (let i = 0; i < 12; i++) caller.request(i, "slow", { name: String(i) })
+        yield* begun("11")
+        yield* caller.pause
+        for (let i = 0; i < 12; i++) yield* release(String(i))
+        yield* caller.end
+        const ended = yield* Effect.fork(caller.ended)
+        yield* Effect.repeatN(Effect.yieldNow(), 50)
+        yield* TestClock.adjust("1 second")
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.join(ended)
+      }))
+
+    it.scoped("when nobody reads any more, and what was being done is interrupted", () =>
+      Effect.gen(function*() {
+        const { begun, handler, stopped } = yield* held
+        const caller = yield* initialized(PipedCaller.offer({ slow: handler }), { queue: 2 })
+        caller.request(1, "slow", { name: "a" })
+        yield* begun("a")
+        yield* caller.pause
+        // more than fits into the queues, so that each of them has somebody waiting
+        for (let i = 0; i < 200; i++) caller.line("no JSON")
+        yield* Effect.repeatN(Effect.yieldNow(), 50)
+        yield* caller.leave
+        yield* caller.ended
+        yield* stopped("a")
+      }))
+
+    it.scoped("when the server is told to, whatever the caller does", () =>
+      Effect.gen(function*() {
+        const { begun, handler, stopped } = yield* held
+        const caller = yield* initialized(PipedCaller.offer({ slow: handler }), { queue: 2 })
+        caller.request(1, "slow", { name: "a" })
+        yield* begun("a")
+        yield* caller.pause
+        for (let i = 0; i < 200; i++) caller.line("no JSON")
+        yield* Effect.repeatN(Effect.yieldNow(), 50)
+        yield* Fiber.interrupt(caller.fiber)
+        yield* stopped("a")
+      }))
+
+    it.scoped("and the scope of who attended to it closes", () =>
+      Effect.gen(function*() {
+        const closed: Array<string> = []
+        const caller = yield* initialized(PipedCaller.offer({}, {
+          attend: ({ caller }) =>
+            Effect.as(Effect.addFinalizer(() => Effect.sync(() => closed.push(caller.era))), { handlers: new Map() })
+        }))
+        caller.request(1, "server/discover", stateless())
+        yield* caller.next
+        caller.request(2, "nothing", stateless())
+        yield* caller.next
+        assert.deepStrictEqual(closed, [])
+        yield* caller.end
+        yield* caller.ended
+        assert.sameMembers(closed, ["session", "stateless"])
+      }))
+  })
+
+  describe("does not read", () => {
+    it.scoped("and gets all answers when it does again, of which few are held meanwhile", () =>
+      Effect.gen(function*() {
+        const caller = yield* initialized(PipedCaller.offer({ echo }), { queue: 8 })
+        yield* caller.pause
+        for (let n = 0; n < 500; n++) caller.request(n, "echo", { n })
+        yield* Effect.repeatN(Effect.yieldNow(), 200)
+        assert.lengthOf(caller.texts, 2)
+        yield* caller.resume
+        const ids: Array<unknown> = []
+        for (let n = 0; n < 500; n++) ids.push((yield* caller.next).id)
+        assert.sameMembers(ids, Array.from({ length: 500 }, (_, n) => n))
+      }))
+
+    it.scoped("and loses what may be lost, not the answer behind it", () =>
+      Effect.gen(function*() {
+        const caller = yield* initialized(
+          PipedCaller.offer({
+            chatty: ({ progress }) =>
+              Effect.sync(() => {
+                for (let i = 1; i <= 10_000; i++) progress({ progress: i })
+                return {}
+              })
+          }),
+          { queue: 8 }
+        )
+        yield* caller.pause
+        caller.request(1, "chatty", { _meta: { progressToken: 1 } })
+        caller.request(2, "chatty", { _meta: { progressToken: 2 } })
+        yield* Effect.repeatN(Effect.yieldNow(), 50)
+        yield* caller.resume
+        yield* caller.end
+        yield* caller.ended
+        const all = Array.from(yield* caller.taken)
+        assert.isBelow(all.length, 100)
+        assert.sameMembers(all.flatMap(({ id }) => id === undefined ? [] : [id]), [1, 2])
+      }))
+  })
+})
