@@ -123,6 +123,19 @@ for (const [at, kind] of kinds.entries()) {
   })
 }
 
+describe("a gateway", patient, () => {
+  it.each<Kind>(["SDK 1.x", "SDK 2.x, stateless"])(
+    "answers the %s, which asks for everything at once",
+    async (kind) => {
+      const caller = await connect[kind](listening)
+      const words = Array.from({ length: 6 }, (_, at) => `${at}`)
+      const answers = words.map((value, at) => textOf(caller.call(`mcp__${at % 2 ? "old" : "new"}__echo`, { value })))
+      assert.deepStrictEqual(await Promise.all(answers), words)
+      await caller.close()
+    }
+  )
+})
+
 describe("a gateway that a client starts", patient, () => {
   it.each<Kind>(
     process.env["MCP_CLIENTS"] === "all" ? kinds.filter((kind) => kind !== "AI SDK") : ["SDK 2.x, stateless"]

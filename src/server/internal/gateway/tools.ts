@@ -175,8 +175,8 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
       const all = yield* entriesOf(base, wait)
       const own = place.own()
       if (own === undefined || own === base) return named(all)
-      // what a server offers over the caller's own connection counts more than what it offers others
-      const connected = yield* own.connected
+      // what a server offers over the caller's own connection counts more than what it offers others, once that is known
+      const connected = new Set(Array.from(yield* own.connected).filter(own.catalog.isKnown))
       const theirs = yield* entriesOf(own, 0)
       return named([
         ...all.filter(({ server }) => !connected.has(server)),
