@@ -21,7 +21,10 @@ const inner = isAll ? ["near", "far"] : ["near"]
 beforeAll(async () => {
   place = Serving.make()
   const far = isAll ? { far: await place.listen("far", Serving.peers) } : {}
-  outer = await place.listen("outer", { near: place.command("near", Serving.peers), ...far })
+  outer = await place.listen("outer", {
+    near: { ...place.command("near", Serving.peers), protocol: "stateless" },
+    ...far
+  })
   const first = await connect["SDK 1.x"](outer)
   await whenOffered(first, inner.flatMap((way) => [`mcp__${way}__mcp__old__client`, `mcp__${way}__mcp__new__client`]))
   await first.close()

@@ -28,7 +28,8 @@ export type Servers = Readonly<Record<string, object>>
 /** One server of each SDK, and so of each era, with the same tools. */
 export const peers: Servers = {
   old: { command: process.execPath, args: [peer, "1.x"] },
-  new: { command: process.execPath, args: [peer, "2.x"] }
+  // on a busy machine one that is asked without being told might be taken for the older kind
+  new: { command: process.execPath, args: [peer, "2.x"], protocol: "stateless" }
 }
 
 export interface Listening {
