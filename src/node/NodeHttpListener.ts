@@ -5,12 +5,14 @@
  * @since 0.1.0
  */
 import type * as HttpApp from "@effect/platform/HttpApp"
+import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Http from "node:http"
+import { native } from "../internal/nativeTracer.ts"
 import * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as HttpEndpoint from "../server/HttpEndpoint.ts"
@@ -85,7 +87,9 @@ export const listen = (
     const all: Options = { ...defaults, ...options }
     // for those who listen: it is as large as all the rest of a program that does not
     const { makeHandler } = yield* Effect.promise(() => import("@effect/platform-node/NodeHttpServer"))
-    const handler = yield* makeHandler(app)
+    // a span of which nobody hears costs more than all else that is done with a request
+    const isTraced = (yield* Effect.tracer) !== native
+    const handler = yield* HttpMiddleware.withTracerDisabledWhenEffect(makeHandler(app), () => !isTraced)
     const server = yield* Effect.acquireRelease(
       Effect.sync(() => {
         const requestTimeout = Duration.toMillis(all.requestTimeout)

@@ -7,16 +7,14 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
-import * as DefaultServices from "effect/DefaultServices"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
-import * as FiberRefs from "effect/FiberRefs"
 import * as Record from "effect/Record"
-import * as Tracer from "effect/Tracer"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as Connector from "../connection/Connector.ts"
+import { native } from "../internal/nativeTracer.ts"
 import * as Redaction from "../safety/Redaction.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as spanAttributes from "./internal/spanAttributes.ts"
@@ -48,12 +46,6 @@ export interface Operation {
 class Reported extends Data.TaggedError("ToolError") {
   override readonly message = "the tool reported failure in its result"
 }
-
-// The default of the reference, and not of this copy of effect: an application may have loaded another one.
-const native = Context.get(
-  FiberRefs.getOrDefault(FiberRefs.empty(), DefaultServices.currentServices),
-  Tracer.Tracer
-)
 
 /**
  * Runs with the `_meta` to send: the caller's own, and the trace context of a span of this operation, if a tracer

@@ -18,7 +18,10 @@ export const read = (
   request: HttpServerRequest.HttpServerRequest,
   limit: number
 ): Effect.Effect<string, Fault> => {
-  if (Number(request.headers["content-length"] ?? 0) > limit) return Effect.fail("too-large")
+  const length = request.headers["content-length"]
+  if (Number(length ?? 0) > limit) return Effect.fail("too-large")
+  // there will be no more of it than it says
+  if (length !== undefined) return Effect.mapError(request.text, (): Fault => "broken")
   return Effect.suspend(() => {
     let chunks: Array<Uint8Array> = []
     let bytes = 0
