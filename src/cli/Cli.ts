@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Logger from "effect/Logger"
@@ -74,8 +75,7 @@ export const run = (options: Options): Effect.Effect<ExitCode.ExitCode> => {
   })
   const program = Effect.flatMap(parsed, (one) => act(one, options)).pipe(
     Effect.catchAll((error) => Failure.show(error, shared?.json ?? argv.includes("--json"))),
-    // also an interruption that came from within: whoever presses Ctrl-C ends all of this, and comes to no handler
-    Effect.catchAllCause(Failure.bug),
+    Effect.catchAllDefect((defect) => Failure.bug(Cause.die(defect))),
     Logger.withMinimumLogLevel(shared?.verbose === true ? LogLevel.Debug : LogLevel.None),
     Effect.provide(LogLine.layer(screen.log)),
     Effect.provideService(Screen.Screen, screen),

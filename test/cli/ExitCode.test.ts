@@ -102,13 +102,6 @@ describe("an error", () => {
       assert.notMatch(err, /\u001b|^\s+at /m)
     }))
 
-  it.effect("is told too where something interrupts itself, which is not somebody who presses Ctrl-C", () =>
-    Effect.gen(function*() {
-      const { code, err } = yield* ran(() => Effect.interrupt)
-      assert.strictEqual(code, 70)
-      assert.match(err, /^error: this is a bug of mcp-runtime: \S/)
-    }))
-
   it.effect("is nothing that happens when whoever reads has left", () =>
     Effect.gen(function*() {
       let isClosed = false
