@@ -45,8 +45,6 @@ export const defaults: Options = {
   closeTimeout: Duration.seconds(2)
 }
 
-const headTime = 10_000
-
 const openTime = Duration.seconds(5)
 
 const codeOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : error.name
@@ -95,7 +93,7 @@ export const listen = (
         const requestTimeout = Duration.toMillis(all.requestTimeout)
         const server = Http.createServer({
           requestTimeout,
-          headersTimeout: Math.min(headTime, requestTimeout),
+          headersTimeout: requestTimeout,
           connectionsCheckingInterval: 1_000,
           keepAliveTimeout: 15_000,
           noDelay: true
