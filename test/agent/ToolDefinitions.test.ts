@@ -7,6 +7,7 @@ import * as ToolDefinitions from "../../src/agent/ToolDefinitions.ts"
 import type * as ToolHandler from "../../src/agent/ToolHandler.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as Adapters from "../support/adapters.ts"
+import { runs } from "../support/runs.ts"
 
 const definition = (
   name: string,
@@ -275,7 +276,7 @@ describe("any schema", () => {
         const { parameters, strict } = parametersOf(schema, { strict: true })
         assert.deepStrictEqual(strict ? strictFaults(parameters) : faults(parameters), [])
       }),
-      { numRuns: 3000 }
+      { numRuns: runs(3000) }
     )
   })
 

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as UrlGuard from "../../src/auth/UrlGuard.ts"
+import { runs } from "../support/runs.ts"
 
 const fetchFault = (url: string, rules?: UrlGuard.Rules) =>
   Either.match(UrlGuard.fetchable(url, rules), { onLeft: (fault) => fault, onRight: ({ href }) => href })
@@ -262,13 +263,13 @@ describe("what may be fetched because a server said so", () => {
           isPublic4(number) ? `https://${dotted(number)}/` : "private-address"
         )
       }),
-      { numRuns: 2000 }
+      { numRuns: runs(2000) }
     )
     FastCheck.assert(
       FastCheck.property(spelled6, ({ address, number }) => {
         assert.strictEqual(Either.isRight(UrlGuard.fetchable(`https://[${address}]/`)), isPublic6(number))
       }),
-      { numRuns: 2000 }
+      { numRuns: runs(2000) }
     )
   })
 
@@ -353,7 +354,7 @@ describe("what may be fetched because a server said so", () => {
         assert.notMatch(hostname, /^127\.\d+\.\d+\.\d+$|\.(localhost|local)$|\.$/)
         assert.strictEqual(fetchFault(href), href)
       }),
-      { numRuns: 2000 }
+      { numRuns: runs(2000) }
     )
   })
 })
@@ -364,13 +365,13 @@ describe("what may be dialled", () => {
       FastCheck.property(any4, (number) => {
         assert.strictEqual(UrlGuard.isPublic(dotted(number)), isPublic4(number))
       }),
-      { numRuns: 2000 }
+      { numRuns: runs(2000) }
     )
     FastCheck.assert(
       FastCheck.property(spelled6, ({ address, number }) => {
         assert.strictEqual(UrlGuard.isPublic(address), isPublic6(number))
       }),
-      { numRuns: 2000 }
+      { numRuns: runs(2000) }
     )
   })
 
@@ -462,7 +463,7 @@ describe("what may be shown in a browser", () => {
         assert.deepStrictEqual([username, password], ["", ""])
         assert.strictEqual(openFault(href), href)
       }),
-      { numRuns: 2000 }
+      { numRuns: runs(2000) }
     )
   })
 })

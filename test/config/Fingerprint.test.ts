@@ -4,6 +4,7 @@ import * as FastCheck from "effect/FastCheck"
 import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
 import * as Fingerprint from "../../src/config/Fingerprint.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import { runs } from "../support/runs.ts"
 
 const names = FastCheck.oneof(
   FastCheck.constantFrom("__proto__", "constructor", "toString", "A", "a", "A:B", "\"", "\ud800", "\ud801"),
@@ -148,7 +149,7 @@ describe("the fingerprint of a configuration", () => {
           sameMap(env, otherEnv) && sameList(args, otherArgs)
         )
       }),
-      { numRuns: 500 }
+      { numRuns: runs(500) }
     )
   })
 

@@ -5,6 +5,7 @@ import * as Address from "../../src/config/internal/servers/address.ts"
 import * as Limits from "../../src/config/Limits.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
+import { runs } from "../support/runs.ts"
 
 const decode = (input: unknown) => Effect.runSync(Effect.either(ServerConfig.decode(input)))
 
@@ -160,7 +161,7 @@ describe("a configuration that was found", () => {
       const said = ServerConfig.decodeEither({ ...input, expansion })
       assert.deepStrictEqual(Either.map(found, asEntries), Either.map(said, asEntries))
     },
-    { fastCheck: { numRuns: 4000 } }
+    { fastCheck: { numRuns: runs(4000) } }
   )
 })
 
@@ -216,7 +217,7 @@ describe("an address", () => {
       assert.strictEqual(username + password, "")
       assert.include(Address.http, protocol)
     },
-    { fastCheck: { numRuns: 4000 } }
+    { fastCheck: { numRuns: runs(4000) } }
   )
 
   it("is plain as most are", () => {

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Jsonc from "jsonc-parser"
 import * as JsonTokens from "../../src/config/internal/documents/jsonTokens.ts"
+import { runs } from "../support/runs.ts"
 
 type Seen = readonly [kind: string, offset: number, value: string | undefined, isBroken: boolean]
 
@@ -91,9 +92,9 @@ describe("the words of a JSON text", () => {
   ], ([parts]) => {
     const text = parts.join("")
     assert.deepStrictEqual(ours(text), theirs(text), JSON.stringify(text))
-  }, { fastCheck: { numRuns: 5_000 } })
+  }, { fastCheck: { numRuns: runs(5_000) } })
 
   it.prop("of what JSON.stringify writes are all of them", [FastCheck.json()], ([text]) => {
     assert.deepStrictEqual(ours(text), theirs(text))
-  }, { fastCheck: { numRuns: 1_000 } })
+  }, { fastCheck: { numRuns: runs(1_000) } })
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
+import { runs } from "../support/runs.ts"
 import * as Model from "./wireModel.ts"
 
 describe("wire: any history", () => {
@@ -19,7 +20,7 @@ describe("wire: any history", () => {
             assert.strictEqual(verdict.asked.did, verdict.asked.had, "requests of the server let through")
             assert.deepStrictEqual(verdict.left, { inFlight: 0, sleeping: 0 })
           }),
-          { numRuns: 1000 }
+          { numRuns: runs(1000) }
         )
       ),
     30_000

@@ -5,6 +5,7 @@ import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
 import * as Places from "../../src/resilience/internal/places.ts"
 import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
 import * as ManualClock from "../support/manualClock.ts"
+import { runs } from "../support/runs.ts"
 
 const config = (concurrency?: number) => MemoryTransport.config("s", { concurrency })
 
@@ -180,7 +181,7 @@ describe("the places of a bulkhead", () => {
         for (const guest of guests) places.leave(guest)
         assert.deepStrictEqual([places.taken, places.waiting], [0, 0])
       }),
-      { numRuns: 500 }
+      { numRuns: runs(500) }
     )
   })
 })

@@ -4,6 +4,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as McpError from "../../src/McpError.ts"
 import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
 import * as Transition from "../../src/resilience/internal/circuitTransition.ts"
+import { runs } from "../support/runs.ts"
 
 const rules: Transition.Rules = { failures: 3, openFor: 1000 }
 
@@ -105,7 +106,7 @@ describe("the table of the circuit breaker", () => {
           assert.strictEqual(shown, model.state)
         }
       }),
-      { numRuns: 10_000 }
+      { numRuns: runs(10_000) }
     )
   })
 })

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { readFileSync } from "node:fs"
 import * as HiddenText from "../../src/safety/HiddenText.ts"
+import { runs } from "../support/runs.ts"
 
 interface Case {
   readonly id: string
@@ -158,7 +159,7 @@ describe("HiddenText.clean", () => {
         for (const { at, count } of once.findings) assert.isTrue(at >= 0 && at < text.length && count > 0)
         if (once.findings.length === 0 && !text.startsWith("\ufeff")) assert.strictEqual(once.text, text)
       }),
-      { numRuns: 1_000 }
+      { numRuns: runs(1_000) }
     )
   })
 })

@@ -3,6 +3,7 @@ import * as FastCheck from "effect/FastCheck"
 import { readFileSync } from "node:fs"
 import * as InjectionScan from "../../src/safety/InjectionScan.ts"
 import type * as Tool from "../../src/tools/Tool.ts"
+import { runs } from "../support/runs.ts"
 
 interface Case {
   readonly id: string
@@ -201,7 +202,7 @@ describe("InjectionScan.scan", () => {
           assert.notMatch(excerpt, /[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/)
         }
       }),
-      { numRuns: 500 }
+      { numRuns: runs(500) }
     )
   })
 })

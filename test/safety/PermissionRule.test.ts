@@ -4,6 +4,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as PermissionRule from "../../src/safety/PermissionRule.ts"
 import * as ToolName from "../../src/tools/ToolName.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
+import { runs } from "../support/runs.ts"
 
 type Decision = PermissionRule.Decision
 
@@ -294,7 +295,7 @@ describe("a hundred thousand sets of rules", () => {
     }
     const pick = <A>(all: ReadonlyArray<A>): A => all[random(all.length)]!
     const seen = { allow: 0, ask: 0, deny: 0 }
-    for (let round = 0; round < 100_000; round++) {
+    for (let round = 0; round < runs(100_000); round++) {
       const rules = Array.from({ length: random(9) }, (): Written => ({
         decision: pick(["allow", "allow", "ask", "deny"] as const),
         server: pick([...servers, "*", "a*", "*b"]),
@@ -314,6 +315,6 @@ describe("a hundred thousand sets of rules", () => {
       }
     }
     // the sets are about something
-    for (const decision of ["allow", "ask", "deny"] as const) assert.isAbove(seen[decision], 2_000, decision)
+    for (const decision of ["allow", "ask", "deny"] as const) assert.isAbove(seen[decision], runs(2_000), decision)
   }, 60_000)
 })

@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs"
 import * as TokenCount from "../../src/safety/internal/tokenCount.ts"
 import { estimate } from "../../src/safety/internal/tokenEstimate.ts"
 import * as Tokens from "../../src/safety/Tokens.ts"
+import { runs } from "../support/runs.ts"
 
 const real = (text: string): number => countTokens(text, { disallowedSpecial: new Set() })
 
@@ -57,7 +58,7 @@ describe("an estimate of tokens", () => {
         const tokens = estimate(text)
         assert.isTrue(Number.isInteger(tokens) && tokens >= 0 && tokens <= 3 * text.length + 1)
       }),
-      { numRuns: 2000 }
+      { numRuns: runs(2000) }
     )
   })
 

@@ -5,6 +5,7 @@ import * as McpError from "../../src/McpError.ts"
 import * as TransitionLine from "../../src/observability/internal/transitionLine.ts"
 import * as Tool from "../../src/tools/Tool.ts"
 import * as UntrustedText from "../../src/UntrustedText.ts"
+import { runs } from "../support/runs.ts"
 
 interface Case {
   readonly id: string
@@ -43,7 +44,7 @@ describe("what a server says, on its way to a terminal", () => {
         assert.notMatch(shown, /[\u202a-\u202e\u2066-\u2069\u200b-\u200f]|[\u{e0000}-\u{e007f}]/u)
         assert.strictEqual(UntrustedText.escape(shown), shown)
       }),
-      { numRuns: 2_000 }
+      { numRuns: runs(2_000) }
     )
   })
 

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as HiddenText from "../../src/safety/HiddenText.ts"
 import { disarmed, safeName, wrapped } from "../../src/safety/internal/wrapper.ts"
+import { runs } from "../support/runs.ts"
 
 const nonce = "0123456789abcdef0123456789abcdef"
 
@@ -164,7 +165,7 @@ const hostile = FastCheck.array(fragment, { maxLength: 5, size: "max" }).map((pa
 
 describe("the wrapper", () => {
   it("is closed by none of 100 000 hostile texts, however they are read", { timeout: 120_000 }, () => {
-    FastCheck.assert(FastCheck.property(hostile, (text) => assertClosedOnce(wrap(text))), { numRuns: 100_000 })
+    FastCheck.assert(FastCheck.property(hostile, (text) => assertClosedOnce(wrap(text))), { numRuns: runs(100_000) })
   })
 
   it("would be closed by a good part of those texts", () => {

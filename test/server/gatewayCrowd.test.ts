@@ -74,7 +74,7 @@ describe("a crowd at a gateway", () => {
           names.map((name) => Pool.remote(name))
         )
         // a thousand heads at once take their time, in one process with those who sent them
-      const { url } = yield* NodeHttpListener.serve(gateway, { requestTimeout: "2 minutes" })
+        const { url } = yield* NodeHttpListener.serve(gateway, { requestTimeout: "2 minutes" })
         const sessions = yield* Effect.forEach([1, 2, 3], () => begin(url))
         const callers = [...sessions, (id: number, name: string, args: object) => alone(url, id, name, args)]
         const noise = Effect.forEach(

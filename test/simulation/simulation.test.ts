@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { afterAll } from "vitest"
+import { runs } from "../support/runs.ts"
 import { compile } from "./compile.mjs"
 import type * as Playing from "./playing.ts"
 import type * as Simulation from "./simulation.ts"
@@ -21,12 +22,15 @@ const story = async (failed: Simulation.Report): Promise<string> => {
   ].join("\n")
 }
 
+/** Enough to meet every kind of outcome. */
+const perTest = Math.max(40, runs(80))
+
 describe("a simulated runtime", () => {
   const seen = new Set<string>()
 
   for (const from of [1, 81, 161]) {
     it(`keeps its promises in the histories from ${from}`, async () => {
-      for (let seed = from; seed < from + 80; seed++) {
+      for (let seed = from; seed < from + perTest; seed++) {
         const report = await play(seed, "small")
         for (const outcome of report.outcomes) seen.add(outcome)
         if (report.violations.length > 0) assert.fail(await story(report))

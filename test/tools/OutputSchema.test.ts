@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as OutputSchema from "../../src/tools/OutputSchema.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
+import { runs } from "../support/runs.ts"
 
 const check = (schema: JsonRpc.JsonObject, value: JsonRpc.Json) =>
   Effect.map(OutputSchema.make(schema), (ready) => ready.check(value))
@@ -501,7 +502,7 @@ describe("OutputSchema: beside another judge", () => {
           ),
           FastCheck.jsonValue()
         ),
-        { numRuns: 1000, seed: 7 }
+        { numRuns: runs(1000), seed: 7 }
       )
       for (const [schema, value] of cases) {
         // the casts: fast-check's JSON values are JSON

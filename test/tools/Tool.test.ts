@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Tool from "../../src/tools/Tool.ts"
+import { runs } from "../support/runs.ts"
 
 const options: Tool.DecodeOptions = { maxSchemaBytes: 1024 * 1024, paramHeaders: false }
 
@@ -315,7 +316,7 @@ describe("Tool.decodeAll", () => {
           assert.strictEqual(new Set(tools.map(({ name }) => name)).size, tools.length)
         }
       ),
-      { numRuns: 1000 }
+      { numRuns: runs(1000) }
     )
   })
 })

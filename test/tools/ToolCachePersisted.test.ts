@@ -25,6 +25,7 @@ import * as Snapshot from "../../src/tools/internal/snapshot.ts"
 import type * as Tool from "../../src/tools/Tool.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
 import { settle } from "../support/manualClock.ts"
+import { runs } from "../support/runs.ts"
 import { listOf, named, source } from "../support/toolLists.ts"
 
 const config = ServerConfig.stdio({ name: "s", command: "node" })
@@ -344,7 +345,7 @@ describe("a snapshot that is no good", () => {
         const decoded = Snapshot.decode(text.slice(0, at) + put + text.slice(at + 1), options)
         if (Either.isRight(decoded)) assert.strictEqual(JSON.stringify(decoded), right)
       }),
-      { numRuns: 3000 }
+      { numRuns: runs(3000) }
     )
   })
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as ToolFilter from "../../src/tools/ToolFilter.ts"
+import { runs } from "../support/runs.ts"
 
 /** What the patterns mean, written without a thought for time. */
 const fits = (pattern: ReadonlyArray<string>, text: ReadonlyArray<string>): boolean => {
@@ -29,7 +30,7 @@ describe("ToolFilter", () => {
         const expected = (enabledTools === undefined || any(enabledTools)) && !any(disabledTools ?? [])
         assert.strictEqual(ToolFilter.make({ enabledTools, disabledTools })(tool), expected)
       }),
-      { numRuns: 5000 }
+      { numRuns: runs(5000) }
     )
   })
 
@@ -38,7 +39,7 @@ describe("ToolFilter", () => {
       FastCheck.property(pattern, text, (pattern, tool) => {
         assert.strictEqual(ToolFilter.make({ enabledTools: [pattern] })(tool), matches(pattern, tool))
       }),
-      { numRuns: 5000 }
+      { numRuns: runs(5000) }
     )
   })
 

@@ -5,6 +5,7 @@ import type * as Tool from "../../src/tools/Tool.ts"
 import * as ToolFilter from "../../src/tools/ToolFilter.ts"
 import * as ToolIndex from "../../src/tools/ToolIndex.ts"
 import * as ToolName from "../../src/tools/ToolName.ts"
+import { runs } from "../support/runs.ts"
 import * as names from "./names.ts"
 
 const tool = (name: string, description?: string): Tool.Tool => ({
@@ -43,7 +44,7 @@ const contributions = FastCheck.uniqueArray(contribution, { maxLength: 6, select
 const style = FastCheck.constantFrom<ToolName.Style>("double", "single")
 
 const holds = <A>(arbitrary: FastCheck.Arbitrary<A>, predicate: (value: A) => void): void =>
-  FastCheck.assert(FastCheck.property(arbitrary, predicate), { numRuns: 500 })
+  FastCheck.assert(FastCheck.property(arbitrary, predicate), { numRuns: runs(500) })
 
 const shown = ({ byQualifiedName, entries, toolsByName }: ToolIndex.ToolIndex) => ({
   entries,

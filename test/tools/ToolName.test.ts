@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { bare } from "../../src/tools/internal/qualifiedName.ts"
 import * as ToolName from "../../src/tools/ToolName.ts"
+import { runs } from "../support/runs.ts"
 import * as names from "./names.ts"
 
 const styles: ReadonlyArray<ToolName.Style> = ["double", "single"]
@@ -15,7 +16,7 @@ const hashed = /_[0-9b-df-hj-np-tv-z]{12}$/
 const same = (a: ToolName.Identity, b: ToolName.Identity): boolean => a.server === b.server && a.tool === b.tool
 
 const holds = <A>(arbitrary: FastCheck.Arbitrary<A>, predicate: (value: A) => boolean | void): void =>
-  FastCheck.assert(FastCheck.property(arbitrary, predicate), { numRuns: 2000 })
+  FastCheck.assert(FastCheck.property(arbitrary, predicate), { numRuns: runs(2000) })
 
 describe("ToolName.qualify", () => {
   it("writes what fits as it is, and always the same for what does not", () => {

@@ -3,6 +3,7 @@ import { Either } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as ToolResult from "../../src/tools/ToolResult.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
+import { runs } from "../support/runs.ts"
 
 const decode = (raw: JsonRpc.JsonObject, era: ToolResult.DecodeOptions["era"] = "session") =>
   ToolResult.decode(raw, { era })
@@ -93,7 +94,7 @@ describe("ToolResult.decode", () => {
         assert.strictEqual(result.content.length, parts.length + 1)
         assert.deepStrictEqual(result.content[position], { _tag: "Text", text: "the good one", raw: good })
       }),
-      { numRuns: 500 }
+      { numRuns: runs(500) }
     )
   })
 })

@@ -3,6 +3,7 @@ import { FastCheck } from "effect"
 import { fields } from "../../src/tools/internal/searchDocument.ts"
 import * as Postings from "../../src/tools/internal/searchPostings.ts"
 import type { WeightedTerms } from "../../src/tools/internal/searchQuery.ts"
+import { runs } from "../support/runs.ts"
 
 /** The terms of a tool, by field: a term is in one of them only. */
 type Texts = ReadonlyArray<ReadonlyArray<string>>
@@ -81,7 +82,7 @@ describe("searchPostings", () => {
           }
         }
       ),
-      { numRuns: 500 }
+      { numRuns: runs(500) }
     )
   })
 

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { weigh } from "../../src/tools/internal/searchQuery.ts"
 import * as Vocabulary from "../../src/tools/internal/searchVocabulary.ts"
+import { runs } from "../support/runs.ts"
 
 const known = (words: Iterable<string>, isThere: (stem: string) => boolean = () => true) => {
   const vocabulary = Vocabulary.make(isThere)
@@ -43,7 +44,7 @@ describe("searchVocabulary", () => {
         assert.deepStrictEqual(known(words).completions(prefix, all), wanted)
         assert.deepStrictEqual(known(words).completions(prefix, 2), wanted.slice(0, 2))
       }),
-      { numRuns: 500 }
+      { numRuns: runs(500) }
     )
   })
 
@@ -58,7 +59,7 @@ describe("searchVocabulary", () => {
         const begins = nearest.map((one) => one[0] === wrong[0])
         assert.deepStrictEqual(begins, begins.toSorted((a, b) => Number(b) - Number(a)))
       }),
-      { numRuns: 500 }
+      { numRuns: runs(500) }
     )
   })
 

@@ -7,6 +7,7 @@ import * as MessageId from "../../src/internal/messageId.ts"
 import * as ByteRing from "../../src/transport/internal/byteRing.ts"
 import * as MessageLine from "../../src/transport/internal/messageLine.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
+import { runs } from "../support/runs.ts"
 
 /** Cuts bytes at the given places. */
 const cut = (bytes: Buffer, places: ReadonlyArray<number>): ReadonlyArray<Buffer> => {
@@ -49,7 +50,7 @@ describe("lineFramer", () => {
           assert.strictEqual(framer.rest(), rest)
         }
       ),
-      { numRuns: 3000 }
+      { numRuns: runs(3000) }
     )
   })
 
@@ -74,7 +75,7 @@ describe("lineFramer", () => {
         )
         assert.deepStrictEqual(got, expected)
       }),
-      { numRuns: 3000 }
+      { numRuns: runs(3000) }
     )
   })
 
@@ -90,7 +91,7 @@ describe("lineFramer", () => {
         }
         assert.deepStrictEqual(last, { head: line.slice(0, 512), tail: line.slice(-512), bytes: length })
       }),
-      { numRuns: 500 }
+      { numRuns: runs(500) }
     )
   })
 
@@ -178,10 +179,12 @@ describe("messageLine", () => {
   })
 
   it("never throws, whatever the line", () => {
-    FastCheck.assert(FastCheck.property(FastCheck.fullUnicodeString(), (line) => void read(line)), { numRuns: 2000 })
+    FastCheck.assert(FastCheck.property(FastCheck.fullUnicodeString(), (line) => void read(line)), {
+      numRuns: runs(2000)
+    })
     FastCheck.assert(
       FastCheck.property(FastCheck.json(), FastCheck.nat(), (json, at) => void read(json.slice(at % json.length))),
-      { numRuns: 2000 }
+      { numRuns: runs(2000) }
     )
   })
 })
@@ -219,7 +222,7 @@ describe("messageId", () => {
         assert.strictEqual(edges(JSON.stringify(message)), id)
         assert.isUndefined(edges(JSON.stringify({ jsonrpc: "2.0", result })))
       }),
-      { numRuns: 1000 }
+      { numRuns: runs(1000) }
     )
   })
 
@@ -241,7 +244,7 @@ describe("byteRing", () => {
           assert.strictEqual(ring.tail(10), pieces.join("").slice(-Math.min(10, capacity)))
         }
       ),
-      { numRuns: 2000 }
+      { numRuns: runs(2000) }
     )
   })
 
@@ -257,7 +260,7 @@ describe("byteRing", () => {
           assert.isTrue(whole.endsWith(ring.tail()), ring.tail())
         }
       ),
-      { numRuns: 2000 }
+      { numRuns: runs(2000) }
     )
   })
 })

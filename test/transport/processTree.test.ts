@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import * as ProcessTable from "../../src/transport/internal/processTable.ts"
 import * as ProcessTree from "../../src/transport/internal/processTree.ts"
+import { runs } from "../support/runs.ts"
 
 /** A machine of processes that can be forked, moved to another group, ended and signalled. */
 const machine = () => {
@@ -134,7 +135,7 @@ describe("processTree", () => {
         assert.deepStrictEqual([...rows.keys()].filter((pid) => ours.has(pid)), [])
         assert.strictEqual(rows.size, forks.length + 2 - ours.size)
       }),
-      { numRuns: 1000 }
+      { numRuns: runs(1000) }
     )
   })
 })

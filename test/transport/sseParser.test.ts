@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as SseParser from "../../src/transport/internal/sseParser.ts"
+import { runs } from "../support/runs.ts"
 
 interface Parsed {
   readonly events: ReadonlyArray<SseParser.SseEvent>
@@ -54,7 +55,7 @@ describe("the parser of event streams", () => {
           assert.deepStrictEqual(parse([whole]), parse([plain]))
         }
       ),
-      { numRuns: 500 }
+      { numRuns: runs(500) }
     )
   })
 

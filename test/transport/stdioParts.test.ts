@@ -7,6 +7,7 @@ import * as MessageReader from "../../src/transport/internal/messageReader.ts"
 import * as WriteQueue from "../../src/transport/internal/writeQueue.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import type * as Transport from "../../src/transport/Transport.ts"
+import { runs } from "../support/runs.ts"
 
 describe("the environment of a server", () => {
   const variables = { PATH: "/bin", Home: "x", TOKEN: "t", LC_TIME: "C", BASH_FUNC_x: "() { :; }", TERM: "() { :; }" }
@@ -75,7 +76,7 @@ describe("a batch file as a command", () => {
         const [, , , line] = BatchCommand.make("x.cmd", [arg])!
         assert.notMatch(line!.slice("\"x.cmd ".length, -1), /(?<!\^)(?:\^\^)*[%&|<>"!()]/)
       }),
-      { numRuns: 1000 }
+      { numRuns: runs(1000) }
     )
   })
 
