@@ -101,23 +101,30 @@ for (const kind of kinds) {
       assert.deepStrictEqual([await caller.prompts(), await caller.resources()], [[], []])
     })
 
-    it.runIf(kind !== "AI SDK")("tells how far it is", async () => {
-      const steps: Array<number> = []
-      await reply("count", { onprogress: ({ progress }: { readonly progress: number }) => steps.push(progress) })
-      assert.deepStrictEqual(steps, [1, 2])
-    })
+    if (kind !== "AI SDK") {
+      it("tells how far it is", async () => {
+        const steps: Array<number> = []
+        await reply("count", { onprogress: ({ progress }: { readonly progress: number }) => steps.push(progress) })
+        assert.deepStrictEqual(steps, [1, 2])
+      })
+    }
 
-    it.runIf(kind !== "AI SDK")("tells what happens beside the response", async () => {
-      await reply("three", { meta: caller.isStateless ? { "io.modelcontextprotocol/logLevel": "info" } : {} })
-      const isIt = (data: unknown) => JSON.stringify(data) === JSON.stringify({ sessionId, event: { heard: "three" } })
-      await caller.heard(({ method, params }) => method === "notifications/message" && isIt(params["data"]))
-    })
+    if (kind !== "AI SDK") {
+      it("tells what happens beside the response", async () => {
+        await reply("three", { meta: caller.isStateless ? { "io.modelcontextprotocol/logLevel": "info" } : {} })
+        const isIt = (data: unknown) =>
+          JSON.stringify(data) === JSON.stringify({ sessionId, event: { heard: "three" } })
+        await caller.heard(({ method, params }) => method === "notifications/message" && isIt(params["data"]))
+      })
+    }
 
-    it.runIf(kind === "SDK 1.x")("stops when the caller gives up", async () => {
-      const stop = new AbortController()
-      const call = reply("wait", { signal: stop.signal, onprogress: () => stop.abort() })
-      assert.strictEqual(await call.then(() => "answered", () => "given up"), "given up")
-      await Effect.runPromise(Deferred.await(interrupted))
-    })
+    if (kind === "SDK 1.x") {
+      it("stops when the caller gives up", async () => {
+        const stop = new AbortController()
+        const call = reply("wait", { signal: stop.signal, onprogress: () => stop.abort() })
+        assert.strictEqual(await call.then(() => "answered", () => "given up"), "given up")
+        await Effect.runPromise(Deferred.await(interrupted))
+      })
+    }
   })
 }
