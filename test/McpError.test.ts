@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as McpError from "../src/McpError.ts"
+import * as Texts from "./support/texts.ts"
 
 const server = "srv"
 const detail = "d"
@@ -58,7 +59,7 @@ describe("an error", () => {
   })
 
   it.prop("has a message of one short line without control characters, whatever the server says", [
-    FastCheck.string({ unit: "binary", maxLength: 4000 })
+    FastCheck.string({ unit: Texts.unit, maxLength: 4000 })
   ], ([text]) => {
     const errors = [
       new McpError.RemoteError({ server: text, code: 1, detail: text }),

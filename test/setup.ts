@@ -6,6 +6,7 @@
  */
 import { effect, flakyTest, it, layer, live, prop, scoped, scopedLive } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
+import { afterAll, chai, vi } from "vitest"
 import * as Equality from "./support/equality.ts"
 
 const seed = process.env["FAST_CHECK_SEED"] ?? "20261118"
@@ -16,3 +17,9 @@ if (seed !== "random") FastCheck.configureGlobal({ seed: Number(seed) })
 Object.assign(it, { effect, flakyTest, layer, live, prop, scoped, scopedLive })
 
 Equality.strict()
+
+// every chai assertion would be wrapped to tell of misspelt properties, which the compiler does
+chai.config.useProxy = false
+
+// a module on its way when a file ends never comes, and the next file in this process would wait for the same one
+afterAll(() => vi.dynamicImportSettled())

@@ -3,6 +3,7 @@ import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as UrlGuard from "../../src/auth/UrlGuard.ts"
 import { runs } from "../support/runs.ts"
+import * as Texts from "../support/texts.ts"
 
 const fetchFault = (url: string, rules?: UrlGuard.Rules) =>
   Either.match(UrlGuard.fetchable(url, rules), { onLeft: (fault) => fault, onRight: ({ href }) => href })
@@ -222,7 +223,7 @@ const spelled6 = FastCheck.tuple(any6, FastCheck.integer({ min: 0, max: 3 })).ma
 
 const anyUrl = FastCheck.oneof(
   FastCheck.string(),
-  FastCheck.string({ unit: "binary" }),
+  FastCheck.string({ unit: Texts.unit }),
   FastCheck.webUrl({ withFragments: true, withQueryParameters: true }),
   FastCheck.tuple(
     FastCheck.constantFrom("https://", "http://", "HTTPS:", "https:\\\\", "ftp://", "https://u@"),

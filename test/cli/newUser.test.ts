@@ -98,6 +98,8 @@ describe("where the server is dead", () => {
     ["list", 0, /^dead +stdio +failed /m],
     ["tools", 0, why],
     ["show dead/a", 4, why],
+    ["show a", 4, why],
+    ["call a", 4, why],
     ["call dead/a", 4, /Install it, or write its whole path into the configuration\./],
     ["resources", 0, why],
     ["read a://b", 4, why],

@@ -19,6 +19,7 @@ import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
 import * as Trust from "../../src/config/Trust.ts"
 import * as TrustStore from "../../src/config/TrustStore.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
+import * as Texts from "../support/texts.ts"
 
 type Store = TrustStore.TrustStore["Type"]
 type TrustEvent = Extract<McpEvent.McpEvent, { readonly _tag: "TrustChanged" | "TrustIssue" }>
@@ -478,7 +479,7 @@ describe("what a person is shown", () => {
 
   const words = FastCheck.array(
     FastCheck.oneof(
-      FastCheck.string({ unit: "binary" }),
+      FastCheck.string({ unit: Texts.unit }),
       FastCheck.stringMatching(/^[ "\\${}a\n\u001b\u202e\u200b\u3164\u2800]*$/),
       FastCheck.nat(30).map((length) => " ".repeat(length))
     ),

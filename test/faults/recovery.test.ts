@@ -179,13 +179,14 @@ describe("a server that cannot be connected", () => {
     readonly times: number
     readonly config?: Partial<ServerConfig.StdioInput>
   }
-  const short = { startupTimeout: "300 millis" } as const
+  /** Long enough for a process to have started, and said so, on a machine with other things to do. */
+  const patient = { startupTimeout: "1500 millis" } as const
 
   for (
     const { config, mode, tag, times } of [
       { mode: "init-exit", tag: "ProcessExited", times: 2 },
       { mode: "init-answer-after-exit", tag: "ProcessExited", times: 2 },
-      { mode: "init-never", tag: "ConnectTimeout", times: 2, config: short },
+      { mode: "init-never", tag: "ConnectTimeout", times: 2, config: patient },
       { mode: "init-error", tag: "InitializeRejected", times: 1 },
       { mode: "ver-unknown", tag: "UnsupportedProtocolVersion", times: 1 },
       { mode: "ver-missing", tag: "ProtocolViolation", times: 1 }

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs"
 import * as InjectionScan from "../../src/safety/InjectionScan.ts"
 import type * as Tool from "../../src/tools/Tool.ts"
 import { runs } from "../support/runs.ts"
+import * as Texts from "../support/texts.ts"
 
 interface Case {
   readonly id: string
@@ -191,7 +192,7 @@ describe("InjectionScan.scan", () => {
       "]("
     ]
     const text = FastCheck.array(
-      FastCheck.oneof(FastCheck.constantFrom(...pieces), FastCheck.string({ unit: "binary", maxLength: 6 })),
+      FastCheck.oneof(FastCheck.constantFrom(...pieces), FastCheck.string({ unit: Texts.unit, maxLength: 6 })),
       { maxLength: 30 }
     ).map((parts) => parts.join(""))
     FastCheck.assert(

@@ -7,6 +7,7 @@ import { Context, Effect, Fiber, Layer, Logger, Option, type Scope, TestClock } 
 import * as FastCheck from "effect/FastCheck"
 import * as Nonce from "../../src/safety/Nonce.ts"
 import * as Spill from "../../src/safety/Spill.ts"
+import * as Texts from "../support/texts.ts"
 
 const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
@@ -161,7 +162,7 @@ describe("a handle", () => {
   it("is nothing but the word and 128 bits", () => {
     assert.isTrue(Option.isSome(Spill.handle(`spill-${"0a".repeat(16)}`)))
     FastCheck.assert(
-      FastCheck.property(FastCheck.string({ unit: "binary" }), (text) => Option.isNone(Spill.handle(text)))
+      FastCheck.property(FastCheck.string({ unit: Texts.unit }), (text) => Option.isNone(Spill.handle(text)))
     )
   })
 

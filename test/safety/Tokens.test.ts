@@ -8,6 +8,7 @@ import * as TokenCount from "../../src/safety/internal/tokenCount.ts"
 import { estimate } from "../../src/safety/internal/tokenEstimate.ts"
 import * as Tokens from "../../src/safety/Tokens.ts"
 import { runs } from "../support/runs.ts"
+import * as Texts from "../support/texts.ts"
 
 const real = (text: string): number => countTokens(text, { disallowedSpecial: new Set() })
 
@@ -54,7 +55,7 @@ describe("an estimate of tokens", () => {
   it("is a number of tokens for any text", () => {
     assert.strictEqual(estimate(""), 0)
     FastCheck.assert(
-      FastCheck.property(FastCheck.string({ unit: "binary", maxLength: 200 }), (text) => {
+      FastCheck.property(FastCheck.string({ unit: Texts.unit, maxLength: 200 }), (text) => {
         const tokens = estimate(text)
         assert.isTrue(Number.isInteger(tokens) && tokens >= 0 && tokens <= 3 * text.length + 1)
       }),

@@ -6,6 +6,7 @@ import * as TransitionLine from "../../src/observability/internal/transitionLine
 import * as Tool from "../../src/tools/Tool.ts"
 import * as UntrustedText from "../../src/UntrustedText.ts"
 import { runs } from "../support/runs.ts"
+import * as Texts from "../support/texts.ts"
 
 interface Case {
   readonly id: string
@@ -38,7 +39,7 @@ describe("what a server says, on its way to a terminal", () => {
 
   it("is harmless whatever it is, and the same once it is harmless", () => {
     FastCheck.assert(
-      FastCheck.property(FastCheck.string({ unit: "binary", maxLength: 200 }), (text) => {
+      FastCheck.property(FastCheck.string({ unit: Texts.unit, maxLength: 200 }), (text) => {
         const shown = UntrustedText.escape(text)
         isHarmless(shown, "any text")
         assert.notMatch(shown, /[\u202a-\u202e\u2066-\u2069\u200b-\u200f]|[\u{e0000}-\u{e007f}]/u)

@@ -3,6 +3,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as HiddenText from "../../src/safety/HiddenText.ts"
 import { disarmed, safeName, wrapped } from "../../src/safety/internal/wrapper.ts"
 import { runs } from "../support/runs.ts"
+import * as Texts from "../support/texts.ts"
 
 const nonce = "0123456789abcdef0123456789abcdef"
 
@@ -158,7 +159,7 @@ const fragment = FastCheck.oneof(
   ).map((parts) => parts.join("")),
   FastCheck.constantFrom(...openings, ...slashes, ...names, ...endings),
   FastCheck.constantFrom(...prose),
-  FastCheck.string({ maxLength: 6, unit: "binary" })
+  FastCheck.string({ maxLength: 6, unit: Texts.unit })
 )
 
 const hostile = FastCheck.array(fragment, { maxLength: 5, size: "max" }).map((parts) => parts.join(""))
@@ -215,7 +216,10 @@ describe("the wrapper", () => {
     assert.strictEqual(safeName(""), "_")
     assert.strictEqual(safeName("x".repeat(1_000)).length, 128)
     FastCheck.assert(
-      FastCheck.property(FastCheck.string({ unit: "binary" }), (name) => /^[a-zA-Z0-9._-]{1,128}$/.test(safeName(name)))
+      FastCheck.property(
+        FastCheck.string({ unit: Texts.unit }),
+        (name) => /^[a-zA-Z0-9._-]{1,128}$/.test(safeName(name))
+      )
     )
   })
 

@@ -4,6 +4,7 @@ import { stem } from "../../src/tools/internal/searchStem.ts"
 import type * as ToolIndex from "../../src/tools/ToolIndex.ts"
 import * as ToolSearch from "../../src/tools/ToolSearch.ts"
 import { entry, type Labelled, queries, tools, unseen } from "../fixtures/search/index.ts"
+import * as Texts from "../support/texts.ts"
 
 const over = (entries: ReadonlyArray<ToolIndex.Entry>, options?: Partial<ToolSearch.Options>) =>
   Effect.tap(ToolSearch.make(options), (search) => search.index(entries))
@@ -297,7 +298,7 @@ describe("ToolSearch among hostile servers", () => {
       const search = yield* over(few)
       const known = few.map(({ server, tool }) => `${server}/${tool.name}`)
       const texts = FastCheck.oneof(
-        FastCheck.string({ unit: "binary", maxLength: 500 }),
+        FastCheck.string({ unit: Texts.unit, maxLength: 500 }),
         FastCheck.string({ unit: FastCheck.constantFrom("e", "v", "n", "t", " ", "E", "_", "1"), maxLength: 40 })
       )
       for (const query of FastCheck.sample(texts, 1_000)) {

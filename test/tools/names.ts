@@ -1,4 +1,5 @@
 import * as FastCheck from "effect/FastCheck"
+import * as Texts from "../support/texts.ts"
 
 const hashLike = ["0123456789bc", "bcdfghjklmnp", "zzzzzzzzzzzz"]
 
@@ -36,7 +37,7 @@ export const treacherous: FastCheck.Arbitrary<string> = FastCheck.oneof(
   { weight: 6, arbitrary: FastCheck.array(FastCheck.constantFrom(...pieces), { minLength: 1, maxLength: 5 }) },
   { weight: 2, arbitrary: FastCheck.array(FastCheck.constantFrom("_", "a", "-"), { minLength: 1, maxLength: 6 }) },
   { weight: 1, arbitrary: FastCheck.array(FastCheck.constantFrom("a", "B", "_"), { minLength: 20, maxLength: 70 }) },
-  { weight: 1, arbitrary: FastCheck.string({ unit: "binary", minLength: 1, maxLength: 80 }).map((text) => [text]) }
+  { weight: 1, arbitrary: FastCheck.string({ unit: Texts.unit, minLength: 1, maxLength: 80 }).map((text) => [text]) }
 ).map((parts) => parts.join(""))
 
 /** Names as people give them. */

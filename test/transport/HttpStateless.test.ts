@@ -4,6 +4,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as HeaderText from "../../src/transport/internal/headerText.ts"
 import * as Peer from "../fixtures/httpPeer.ts"
 import * as Client from "../support/httpTransport.ts"
+import * as Texts from "../support/texts.ts"
 
 const version = "2026-07-28"
 
@@ -131,7 +132,7 @@ describe("text in a header", () => {
     FastCheck.assert(
       FastCheck.property(
         FastCheck.oneof(
-          FastCheck.string({ unit: "grapheme" }),
+          FastCheck.string({ unit: Texts.unit }),
           FastCheck.string(),
           FastCheck.constantFrom(" a", "a ", "", "=?base64?eA==?=", "a\tb", "\ta", "a\r\nb")
         ),

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as SseParser from "../../src/transport/internal/sseParser.ts"
 import { runs } from "../support/runs.ts"
+import * as Texts from "../support/texts.ts"
 
 interface Parsed {
   readonly events: ReadonlyArray<SseParser.SseEvent>
@@ -32,7 +33,7 @@ const cut = (whole: Uint8Array, at: ReadonlyArray<number>): ReadonlyArray<Uint8A
 const Fraction = FastCheck.double({ min: 0, max: 1, noNaN: true })
 const Eol = FastCheck.constantFrom("\n", "\r", "\r\n")
 const Text = FastCheck.oneof(
-  FastCheck.string({ unit: "grapheme" }),
+  FastCheck.string({ unit: Texts.unit }),
   FastCheck.constantFrom("{\"a\":1}", "ünï", "日本語", "🙂🙃", "", " leading", "data: x", ":")
 ).map((text) => text.replace(/[\r\n\0]/g, ""))
 const Line = FastCheck.tuple(

@@ -100,10 +100,15 @@ const looked = (
     }
     return yield* Effect.catchTag(runtime.tool(identity ?? ref), "NotFound", (error) =>
       Effect.gen(function*() {
-        const { missing } = yield* runtime.tools
+        const { missing, tools } = yield* runtime.tools
         const absent = missing.find(({ server }) => server === identity?.server)
         if (absent !== undefined) return yield* reasonOf(absent)
-        for (const one of missing) yield* screen.note(`not looked at: ${LastWords.inOneLine(reasonOf(one))}`)
+        // where nobody has listed anything, a name alone cannot be told to be wrong
+        const silent = tools.length === 0 ? missing[0] : undefined
+        for (const one of missing) {
+          if (one !== silent) yield* screen.note(`not looked at: ${LastWords.inOneLine(reasonOf(one))}`)
+        }
+        if (silent !== undefined) return yield* reasonOf(silent)
         const known = discovery.servers.map(({ name }) => name)
         const suggestions = (error.suggestions ?? []).map((name) => {
           const near = identify(name, known)
