@@ -4,6 +4,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
 import * as Trust from "../../src/config/Trust.ts"
+import { costlyRuns } from "../support/runs.ts"
 import * as Samples from "../support/samples.ts"
 
 type Content = string | Uint8Array
@@ -171,7 +172,7 @@ describe("whatever is in any file", () => {
         const isManaged = Array.from(files.keys()).some((path) => path.startsWith("/etc/"))
         if (!isManaged) assert.isTrue(found.files.some(({ path, servers }) => path === user && servers === 1))
       }),
-    { fastCheck: { numRuns: 100 } }
+    { fastCheck: { numRuns: costlyRuns(100) } }
   )
 
   it.effect("is looked at to its end, although one text in it has millions of parts", () =>
@@ -218,6 +219,6 @@ describe("whatever is in any file", () => {
         for (const policy of found.policies) assert.strictEqual(policy.origin, "workspace")
         assert.isFalse(found.policies.some(({ broken }) => broken))
       }),
-    { fastCheck: { numRuns: 80 } }
+    { fastCheck: { numRuns: costlyRuns(80) } }
   )
 })

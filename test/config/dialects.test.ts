@@ -7,6 +7,7 @@ import * as ConfigFile from "../../src/config/ConfigFile.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
 import * as Rights from "../../src/config/internal/discovery/rights.ts"
 import * as Scope from "../../src/config/Scope.ts"
+import { costlyRuns } from "../support/runs.ts"
 
 type Json = { readonly [key: string]: unknown }
 
@@ -989,7 +990,7 @@ describe("whatever a file holds", () => {
       const object: { readonly command?: unknown } = {}
       assert.isUndefined(object.command)
     },
-    { fastCheck: { numRuns: 150 } }
+    { fastCheck: { numRuns: costlyRuns(150) } }
   )
 
   it.prop("a file of a workspace or a plugin gains no right by it", [roots, scopes], ([root, scope]) => {
@@ -1006,7 +1007,7 @@ describe("whatever a file holds", () => {
         }
       }
     }
-  }, { fastCheck: { numRuns: 100 } })
+  }, { fastCheck: { numRuns: costlyRuns(100) } })
 
   it("as many servers are read as anybody has, and no more", () => {
     const of = (count: number) => new Map(Array.from({ length: count }, (_, index) => [`s${index}`, { command: "x" }]))

@@ -5,6 +5,7 @@ import * as Layer from "effect/Layer"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as Trust from "../../src/config/Trust.ts"
+import { costlyRuns } from "../support/runs.ts"
 
 const home = "/home/me"
 const root = "/project"
@@ -482,6 +483,6 @@ describe("ConfigDiscovery", () => {
         const ready = new Set(without.servers.flatMap(({ name, state }) => state._tag === "Ready" ? [name] : []))
         for (const { name, state } of found.servers) if (state._tag === "Ready") assert.isTrue(ready.has(name))
       }).pipe(Effect.orDie),
-    { fastCheck: { numRuns: 60 } }
+    { fastCheck: { numRuns: costlyRuns(60) } }
   )
 })

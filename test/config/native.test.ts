@@ -11,6 +11,7 @@ import type * as ConfigIssue from "../../src/config/ConfigIssue.ts"
 import type * as Dialect from "../../src/config/Dialect.ts"
 import * as NativeConfig from "../../src/config/NativeConfig.ts"
 import type * as ServerPolicy from "../../src/config/ServerPolicy.ts"
+import { costlyRuns } from "../support/runs.ts"
 
 const read = (text: string, ending = "json") =>
   ConfigFile.decode(new TextEncoder().encode(text), { host: "native", scope: "user", path: `mcp-client.${ending}` })
@@ -351,7 +352,7 @@ describe("NativeConfig", () => {
       assert.isTrue(yield* agree(document))
       const other = changes.reduce<unknown>(changed, document)
       yield* agree(other)
-    }), { fastCheck: { numRuns: 100 } })
+    }), { fastCheck: { numRuns: costlyRuns(100) } })
 
   it.effect("agrees with the reader on what people get wrong", () =>
     Effect.gen(function*() {
@@ -436,7 +437,7 @@ describe("NativeConfig", () => {
           assert.deepStrictEqual(items, given.map(comparable), text)
         }
       }),
-    { fastCheck: { numRuns: 70 } }
+    { fastCheck: { numRuns: costlyRuns(70) } }
   )
 
   it.effect.prop("writes questions, imports and rules that are read as they were", [
@@ -460,7 +461,7 @@ describe("NativeConfig", () => {
         const { allow: a, deny: d, managedOnly: m, requireIdentity: r } = decoded.policy!
         assert.deepStrictEqual([a, d, m, r ?? false], [allow, deny, managedOnly, requireIdentity])
       }
-    }), { fastCheck: { numRuns: 50 } })
+    }), { fastCheck: { numRuns: costlyRuns(50) } })
 
   it.effect("writes a large number so that it does not become an exact one", () =>
     Effect.gen(function*() {

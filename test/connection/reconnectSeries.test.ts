@@ -5,6 +5,7 @@ import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
 import * as MemoryServer from "../../src/transport/MemoryServer.ts"
 import * as ManualClock from "../support/manualClock.ts"
 import * as Pool from "../support/pool.ts"
+import { costlyRuns } from "../support/runs.ts"
 
 /** The delays of each preset in milliseconds, as the design has them, and how far jitter may move one. */
 const presets: { readonly [P in ReconnectPolicy.Preset]: readonly [ReadonlyArray<number>, number] } = {
@@ -81,7 +82,7 @@ describe("a server that is lost again and again", () => {
             clock.clock
           ))
         }),
-        { numRuns: 30 }
+        { numRuns: costlyRuns(30) }
       ),
     30_000
   )

@@ -5,6 +5,7 @@ import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as MemoryServer from "../../src/transport/MemoryServer.ts"
 import * as ManualClock from "../support/manualClock.ts"
 import * as Pool from "../support/pool.ts"
+import { costlyRuns } from "../support/runs.ts"
 
 interface Wanted {
   readonly name: string
@@ -92,6 +93,6 @@ describe("reloads", () => {
           clock.clock
         ))
       }),
-      { numRuns: 80 }
+      { numRuns: costlyRuns(80) }
     ), 30_000)
 })

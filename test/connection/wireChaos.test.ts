@@ -12,6 +12,7 @@ import * as Wire from "../../src/connection/internal/wire.ts"
 import * as Redaction from "../../src/safety/Redaction.ts"
 import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
 import * as ManualClock from "../support/manualClock.ts"
+import { costlyRuns } from "../support/runs.ts"
 
 const rates: MemoryTransport.Rates = {
   drop: 0.006,
@@ -117,7 +118,7 @@ describe("wire over a peer that misbehaves", () => {
             assert.strictEqual(sleeping, 0, "timers left")
             assert.strictEqual(peer.connections().open, 0)
           }),
-          { numRuns: 120 }
+          { numRuns: costlyRuns(120) }
         )
       ),
     60_000
@@ -142,7 +143,7 @@ describe("wire over a peer that misbehaves", () => {
           const given = new Set([...interrupted, ...timedOut])
           for (const token of cancelled) assert.isTrue(given.has(Number(token)), "an answered request is cancelled")
         }),
-        { numRuns: 120 }
+        { numRuns: costlyRuns(120) }
       )
     ), 60_000)
 

@@ -2,8 +2,10 @@
 
 const isExhaustive = process.env["TEST_RUNS"] === "all"
 
-/** What tests that run a lot more often than most are cut down to. */
-const share = 10
+const part = (share: number) => (all: number): number => isExhaustive ? all : Math.ceil(all / share)
 
-/** As many as that, or the first tenth of them: they are drawn in the same order. */
-export const runs = (all: number): number => isExhaustive ? all : Math.ceil(all / share)
+/** What is tried a lot more often than most: the first tenth of all cases, which are drawn in the same order. */
+export const runs = part(10)
+
+/** What costs a lot more each time than most: histories of a runtime, trees of files. */
+export const costlyRuns = part(3)

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as OutputSchema from "../../src/tools/OutputSchema.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
-import { runs } from "../support/runs.ts"
+import { costlyRuns, runs } from "../support/runs.ts"
 
 const check = (schema: JsonRpc.JsonObject, value: JsonRpc.Json) =>
   Effect.map(OutputSchema.make(schema), (ready) => ready.check(value))
@@ -459,7 +459,7 @@ describe("OutputSchema: beside another judge", () => {
           schemas.schema,
           FastCheck.array(values, { minLength: 1, maxLength: 6 })
         ),
-        { numRuns: 250, seed: 20_261_118 }
+        { numRuns: costlyRuns(250), seed: 20_261_118 }
       )
       let judged = 0
       for (const [root, d, e, candidates] of cases) {
@@ -475,7 +475,7 @@ describe("OutputSchema: beside another judge", () => {
           assert.strictEqual(ours._tag === "Valid", theirs, JSON.stringify({ schema, value, ours }))
         }
       }
-      assert.isAbove(judged, 300)
+      assert.isAbove(judged, costlyRuns(300))
     }), 30_000)
 
   it.effect("never throws, whatever the schema and the value are", () =>
