@@ -16,7 +16,7 @@ import type * as Scope from "effect/Scope"
 import * as UrlGuard from "../UrlGuard.ts"
 import * as AddressKind from "./addressKind.ts"
 import { GuardedFetchError } from "./guardedFetchError.ts"
-import * as Exchange from "./guardedFetchExchange.ts"
+import type * as Exchange from "./guardedFetchExchange.ts"
 import * as Lookup from "./guardedFetchLookup.ts"
 import { withoutProto } from "./protoKey.ts"
 
@@ -51,6 +51,9 @@ export const defaults: Options = {
   lookup: Lookup.system,
   ca: undefined
 }
+
+/** Most who could fetch something never do, and node's clients take longer to load than all that is around them. */
+const loaded = Effect.promise(() => import("./guardedFetchExchange.ts"))
 
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
 
@@ -145,7 +148,8 @@ const responseOf = (answer: Exchange.Answer, limits: Exchange.Limits) =>
     if (status < 200 || status > 599) {
       return yield* Effect.fail(new GuardedFetchError("unreachable", `the answer has the status ${status}`))
     }
-    const body = withoutProto(yield* Exchange.decode(answer, limits))
+    const exchange = yield* loaded
+    const body = withoutProto(yield* exchange.decode(answer, limits))
     if (body === undefined) {
       return yield* Effect.fail(new GuardedFetchError("too-large", "the answer is nested too deeply"))
     }
@@ -188,14 +192,14 @@ export const make = (options: Partial<Options> = {}): Effect.Effect<Fetch, never
   Effect.gen(function*() {
     const limits = { ...defaults, ...options }
     const { ca, lookup, maxRedirects, rules } = limits
-    const agents = yield* Effect.acquireRelease(
-      Effect.sync(() => Exchange.agents(ca)),
-      ({ destroy }) => Effect.sync(destroy)
-    )
+    let agents: Exchange.Agents | undefined
+    yield* Effect.addFinalizer(() => Effect.sync(() => agents?.destroy()))
+    const ask = (question: Exchange.Question) =>
+      Effect.flatMap(loaded, (exchange) => exchange.ask(question, limits, agents ??= exchange.agents(ca)))
     const fork = yield* FiberSet.makeRuntime<never, Response, GuardedFetchError>()
 
     const follow = (question: Exchange.Question, left: number): Effect.Effect<Exchange.Answer, GuardedFetchError> =>
-      Effect.flatMap(Exchange.ask(question, limits, agents), (answer) => {
+      Effect.flatMap(ask(question), (answer) => {
         if (answer.status < 300 || answer.status >= 400) return Effect.succeed(answer)
         if (left === 0) return Effect.fail(redirected("the answer is always elsewhere"))
         return Effect.flatMap(

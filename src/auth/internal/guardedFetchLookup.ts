@@ -1,7 +1,6 @@
 /** @internal */
 // @effect-diagnostics nodeBuiltinImport:off - asks the system's lookup itself, to check what it says before it is dialled
 import * as Effect from "effect/Effect"
-import * as Dns from "node:dns"
 import * as UrlGuard from "../UrlGuard.ts"
 import { GuardedFetchError } from "./guardedFetchError.ts"
 
@@ -23,13 +22,14 @@ const unknown = (errno: string | undefined) =>
  * @internal
  */
 export const system: Lookup = (host) =>
-  Effect.async((resume) =>
-    Dns.lookup(
-      host,
-      { all: true },
-      (error, addresses) => resume(error === null ? Effect.succeed(addresses) : Effect.fail(unknown(error.code)))
-    )
-  )
+  Effect.flatMap(Effect.promise(() => import("node:dns")), (dns) =>
+    Effect.async((resume) =>
+      dns.lookup(
+        host,
+        { all: true },
+        (error, addresses) => resume(error === null ? Effect.succeed(addresses) : Effect.fail(unknown(error.code)))
+      )
+    ))
 
 /**
  * Asks once. All addresses of the name pass, or it has none: who mixes in one that does not pass wants it to be tried.

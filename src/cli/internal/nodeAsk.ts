@@ -5,8 +5,10 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
-import { createInterface } from "node:readline"
 import { Writable } from "node:stream"
+
+/** Hardly any command asks. */
+const loaded = Effect.promise(() => import("node:readline"))
 
 /** What is typed is taken key by key then, and shown nowhere. */
 const nowhere = () => new Writable({ write: (_text, _encoding, done) => done() })
@@ -21,7 +23,7 @@ export const over =
   (input: NodeJS.ReadableStream, output: NodeJS.WritableStream, interrupt: () => void) =>
   (question: string, isHidden = false): Effect.Effect<string | undefined> =>
     Effect.acquireUseRelease(
-      Effect.sync(() => ({
+      Effect.map(loaded, ({ createInterface }) => ({
         lines: createInterface({ input, output: isHidden ? nowhere() : output, terminal: isHidden }).on(
           "SIGINT",
           interrupt
