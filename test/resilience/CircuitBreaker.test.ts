@@ -76,7 +76,7 @@ const step = FastCheck.oneof(
 )
 
 describe("the table of the circuit breaker", () => {
-  it("is the reference model's, over 10 000 random histories", () => {
+  it(`is the reference model's, over ${runs(10_000)} random histories`, () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.array(step, { maxLength: 60 }), (steps) => {
         const model = new Model()

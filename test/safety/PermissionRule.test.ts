@@ -251,7 +251,7 @@ describe("rules", () => {
   })
 })
 
-describe("a hundred thousand sets of rules", () => {
+describe(`${runs(100_000)} sets of rules`, () => {
   // a model of the rules that shares nothing with them: names from a small alphabet, patterns as regular expressions
   const servers = ["a", "ab", "b", "a__b", "a.b"]
   const names = ["x", "xy", "y", "b__x", "get_x", "get_y"]

@@ -165,7 +165,7 @@ const fragment = FastCheck.oneof(
 const hostile = FastCheck.array(fragment, { maxLength: 5, size: "max" }).map((parts) => parts.join(""))
 
 describe("the wrapper", () => {
-  it("is closed by none of 100 000 hostile texts, however they are read", { timeout: 120_000 }, () => {
+  it(`is closed by none of ${runs(100_000)} hostile texts, however they are read`, { timeout: 120_000 }, () => {
     FastCheck.assert(FastCheck.property(hostile, (text) => assertClosedOnce(wrap(text))), { numRuns: runs(100_000) })
   })
 

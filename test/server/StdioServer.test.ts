@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/TestClock"
 import * as McpServer from "../../src/server/McpServer.ts"
+import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as PipedCaller from "../support/pipedCaller.ts"
 
 const { echo, held, initialized, open, stateless } = PipedCaller
@@ -122,29 +123,23 @@ describe("a caller over stdio", () => {
         assert.strictEqual((yield* caller.next).id, 1)
       }))
 
-    it.scoped("what is cancelled is interrupted, and not answered", () =>
-      Effect.gen(function*() {
-        const { begun, handler, stopped } = yield* held
-        const caller = yield* initialized(PipedCaller.offer({ slow: handler }))
-        caller.request(1, "slow", { name: "a" })
-        yield* begun("a")
-        caller.notify("notifications/cancelled", { requestId: 1 })
-        yield* stopped("a")
-        caller.request(2, "ping")
-        assert.strictEqual((yield* caller.next).id, 2)
-      }))
-
-    it.scoped("what is cancelled in the stateless era is interrupted, and not answered", () =>
-      Effect.gen(function*() {
-        const { begun, handler, stopped } = yield* held
-        const caller = yield* open(PipedCaller.offer({ slow: handler }))
-        caller.request(1, "slow", stateless({ name: "a" }))
-        yield* begun("a")
-        caller.notify("notifications/cancelled", { requestId: 1 })
-        yield* stopped("a")
-        caller.request(2, "ping")
-        assert.strictEqual((yield* caller.next).id, 2)
-      }))
+    const eras = [
+      { where: "", connect: initialized, asked: (params: JsonRpc.JsonObject) => params },
+      { where: " in the stateless era", connect: open, asked: stateless }
+    ]
+    for (const { asked, connect, where } of eras) {
+      it.scoped(`what is cancelled${where} is interrupted, and not answered`, () =>
+        Effect.gen(function*() {
+          const { begun, handler, stopped } = yield* held
+          const caller = yield* connect(PipedCaller.offer({ slow: handler }))
+          caller.request(1, "slow", asked({ name: "a" }))
+          yield* begun("a")
+          caller.notify("notifications/cancelled", { requestId: 1 })
+          yield* stopped("a")
+          caller.request(2, "ping")
+          assert.strictEqual((yield* caller.next).id, 2)
+        }))
+    }
 
     it.scoped("the id of what was cancelled is free again", () =>
       Effect.gen(function*() {

@@ -4,6 +4,7 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
+import * as Order from "effect/Order"
 import type * as Session from "../../connection/Session.ts"
 import * as Cleaned from "../../internal/cleaned.ts"
 import * as McpError from "../../McpError.ts"
@@ -98,7 +99,7 @@ export const make = ({ guard, permissions, runtime }: Options): Effect.Effect<Ag
     commands: items
       .filter(({ name, server }) => permissions.decide("person", { kind: "prompt", server, name }).decision !== "deny")
       .map(command)
-      .toSorted((a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0),
+      .toSorted(Order.mapInput(Order.string, ({ name }) => name)),
     missing: missing.filter(({ error }) => error?._tag !== "CapabilityMissing")
   }))
 }

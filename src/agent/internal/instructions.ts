@@ -5,6 +5,7 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
+import * as Order from "effect/Order"
 import * as Cleaned from "../../internal/cleaned.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import type * as OutputGuard from "../../safety/OutputGuard.ts"
@@ -55,7 +56,7 @@ export const make = ({ guard, options, permissions, runtime }: Options) => {
       const saying = servers.flatMap(({ instructions, name, status }) => {
         const words = status._tag === "Connected" ? instructions?.trim() ?? "" : ""
         return words === "" || options.withoutInstructions.includes(name) || isDenied(name) ? [] : [{ name, words }]
-      }).toSorted((a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
+      }).toSorted(Order.mapInput(Order.string, ({ name }) => name))
       const sections = yield* Effect.forEach(saying, ({ name, words }) => sectionOf(name, words))
       const names = new Set(servers.map(({ name }) => name))
       for (const server of Array.from(rendered.keys())) if (!names.has(server)) rendered.delete(server)

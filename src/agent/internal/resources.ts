@@ -4,6 +4,7 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
+import * as Order from "effect/Order"
 import type * as Session from "../../connection/Session.ts"
 import * as Cleaned from "../../internal/cleaned.ts"
 import * as UriTemplate from "../../internal/uriTemplate.ts"
@@ -67,8 +68,7 @@ const lineOf = (
       mimeType: mimeType === undefined ? undefined : Cleaned.words(mimeType, nameLength)
     })
 
-const byServer = (a: { readonly server: string }, b: { readonly server: string }): number =>
-  a.server < b.server ? -1 : a.server > b.server ? 1 : 0
+const byServer = Order.mapInput(Order.string, ({ server }: { readonly server: string }) => server)
 
 const quote = (text: string): string => `"${UntrustedText.excerpt(text, 128)}"`
 

@@ -6,6 +6,7 @@
 import type * as MetricLabel from "effect/MetricLabel"
 import type * as MetricPair from "effect/MetricPair"
 import * as MetricState from "effect/MetricState"
+import * as Order from "effect/Order"
 
 const nameOf = (name: string): string => name.replace(/[^A-Za-z0-9_]/g, "_")
 
@@ -59,7 +60,7 @@ export const render = (
     else family.push(pair)
   }
   const lines: Array<string> = []
-  for (const [key, family] of Array.from(families).toSorted(([one], [other]) => one < other ? -1 : 1)) {
+  for (const [key, family] of Array.from(families).toSorted(Order.mapInput(Order.string, ([name]) => name))) {
     const [first] = family
     if (first === undefined) continue
     const kind = kindOf(first.metricState)

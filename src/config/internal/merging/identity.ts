@@ -1,12 +1,12 @@
 /**
  * @internal
  */
+import * as Order from "effect/Order"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
 import * as Address from "../servers/address.ts"
 
 /** Foreign names, so an order that no locale changes. */
-const byName = ([self]: readonly [string, unknown], [that]: readonly [string, unknown]): number =>
-  self < that ? -1 : self > that ? 1 : 0
+const byName = Order.mapInput(Order.string, ([name]: readonly [string, unknown]) => name)
 
 const sorted = (
   fields: ReadonlyMap<string, string | null> | undefined,

@@ -1,6 +1,7 @@
 /**
  * @internal
  */
+import * as Order from "effect/Order"
 import type * as ConfigDocument from "../../ConfigDocument.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
 import type * as Merge from "../../Merge.ts"
@@ -10,16 +11,14 @@ import { identity } from "./identity.ts"
 import { overlay, saysEnabled } from "./overlay.ts"
 import { written } from "./written.ts"
 
-const compareText = (self: string, that: string): number => self < that ? -1 : self > that ? 1 : 0
-
 /** Strongest first. What is equal up to its very content is told apart by that, so that the order given never counts. */
 const strength = (self: Merge.Layer, that: Merge.Layer): number =>
   Scope.compare(self.scope, that.scope) ||
   self.distance - that.distance ||
   self.rank - that.rank ||
-  compareText(self.provider, that.provider) ||
-  compareText(self.path ?? "", that.path ?? "") ||
-  compareText(written(self.items), written(that.items))
+  Order.string(self.provider, that.provider) ||
+  Order.string(self.path ?? "", that.path ?? "") ||
+  Order.string(written(self.items), written(that.items))
 
 /** An exclusive layer silences all others but those that are as exclusive and as strong, and what is stronger than it. */
 const heard = (layers: ReadonlyArray<Merge.Layer>): ReadonlyArray<Merge.Layer> => {

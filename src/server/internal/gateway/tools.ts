@@ -6,6 +6,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Order from "effect/Order"
 import * as Cleaned from "../../../internal/cleaned.ts"
 import * as KnownTools from "../../../internal/knownTools.ts"
 import type * as Tool from "../../../tools/Tool.ts"
@@ -47,11 +48,11 @@ export interface Tools {
 
 const longestName = 512
 
-const compared = (one: string, other: string): number => one < other ? -1 : one > other ? 1 : 0
-
 /** That of an index, wherever the entries are from. */
-const inOrder = (one: ToolIndex.Entry, other: ToolIndex.Entry): number =>
-  compared(one.server, other.server) || compared(one.tool.name, other.tool.name)
+const inOrder = Order.combine(
+  Order.mapInput(Order.string, ({ server }: ToolIndex.Entry) => server),
+  Order.mapInput(Order.string, ({ tool }: ToolIndex.Entry) => tool.name)
+)
 
 /** How often servers that are on their way are waited for, each time as long as a runtime waits by itself. */
 const mostTries = 32
