@@ -29,6 +29,8 @@ export interface Options {
   readonly maxConnections: number
   /** How long a request may take to arrive. */
   readonly requestTimeout: Duration.DurationInput
+  /** For how long callers may send the next request on a connection. It is kept for twice that, as they may be late. */
+  readonly keepAliveTimeout: Duration.DurationInput
   /** How long connections have to end by themselves. */
   readonly closeTimeout: Duration.DurationInput
 }
@@ -42,6 +44,7 @@ export const defaults: Options = {
   port: 0,
   maxConnections: 4_096,
   requestTimeout: Duration.seconds(30),
+  keepAliveTimeout: Duration.seconds(15),
   closeTimeout: Duration.seconds(2)
 }
 
@@ -91,15 +94,22 @@ export const listen = (
     const server = yield* Effect.acquireRelease(
       Effect.sync(() => {
         const requestTimeout = Duration.toMillis(all.requestTimeout)
+        const keepAliveTimeout = Duration.toMillis(all.keepAliveTimeout)
         const server = Http.createServer({
           requestTimeout,
           headersTimeout: requestTimeout,
           connectionsCheckingInterval: 1_000,
-          keepAliveTimeout: 15_000,
+          keepAliveTimeout,
           noDelay: true
         })
         server.maxConnections = all.maxConnections
         server.on("request", (request, response) => {
+          // node ends an idle connection when it said it would, also where a request is on its way or not yet read
+          response.on("finish", () => {
+            const { socket } = request
+            const isIdle = (socket.timeout ?? 0) >= keepAliveTimeout
+            if (isIdle) socket.setTimeout(2 * keepAliveTimeout)
+          })
           // one that is done while all is closing would be kept open for the next request
           response.on("close", () => {
             if (!server.listening) server.closeIdleConnections()

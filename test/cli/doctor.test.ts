@@ -69,7 +69,7 @@ const broken: ReadonlyArray<Broken> = [
         npm_config_fetch_retries: "0",
         npm_config_prefer_online: "true"
       },
-      startupTimeout: 12_000
+      startupTimeout: 60_000
     }),
     cause: "the package cannot be fetched: no network",
     hint: /^npx fetches the package from its registry, and does not reach it\. Check the network/,
@@ -263,7 +263,7 @@ describe("doctor", () => {
         assert.strictEqual(report.socketsLeft, 0)
         assert.strictEqual(ran.code, code)
         assert.strictEqual(report.exitCode, code)
-      }))
+      }), 90_000)
   }
 
   it.scopedLive("says what a policy denies, and starts nothing", () =>

@@ -135,6 +135,30 @@ describe("what is no request of the protocol over HTTP", () => {
       assert.strictEqual((yield* answered(request)).status, 413)
     }))
 
+  it.scopedLive("a connection takes a request that comes later than callers were told, and ends when nobody uses it", () =>
+    Effect.gen(function*() {
+      const { listener } = yield* HttpCaller.serve(PipedCaller.offer(), { keepAliveTimeout: "2 seconds" })
+      const socket = yield* Effect.acquireRelease(
+        Effect.sync(() => Net.connect(listener.port, "127.0.0.1").setEncoding("utf8")),
+        (socket) => Effect.sync(() => socket.destroy())
+      )
+      let heard = ""
+      let isOver = false
+      socket.on("data", (text) => (heard += text)).on("error", () => undefined).on("close", () => {
+        isOver = true
+      })
+      const asked = Effect.gen(function*() {
+        heard = ""
+        socket.write(`GET /health HTTP/1.1\r\nhost: 127.0.0.1:${listener.port}\r\n\r\n`)
+        yield* Leaks.eventually(() => heard.startsWith("HTTP/1.1 404 "), () => "no answer", 1_000)
+      })
+      yield* asked
+      assert.match(heard, /^keep-alive: timeout=2\r$/im)
+      yield* Effect.sleep("3300 millis")
+      yield* asked
+      yield* Leaks.eventually(() => isOver, () => "the connection is still there", 6_000)
+    }))
+
   it.scopedLive("what is no HTTP at all hurts nobody", () =>
     Effect.gen(function*() {
       const { listener, session } = yield* HttpCaller.serve(PipedCaller.offer())

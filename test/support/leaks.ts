@@ -75,7 +75,7 @@ export const activeResources = (): ReadonlyMap<string, number> => {
 export const eventually = (
   holds: () => boolean,
   describe: () => string = () => "it did not come true",
-  within = 5000
+  within = 20_000
 ): Effect.Effect<void> =>
   Effect.async<void>((resume) => {
     const until = performance.now() + within
