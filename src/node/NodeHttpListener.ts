@@ -126,7 +126,8 @@ export const listen = (
     return yield* Effect.async<number, string>((resume) => {
       const refuse = (error: Error) => resume(Effect.fail(codeOf(error)))
       server.once("error", refuse)
-      server.listen({ host: all.host, port: all.port, exclusive: true }, () => {
+      // a crowd that comes while this process computes waits in the system: who finds no place there is reset later
+      server.listen({ host: all.host, port: all.port, exclusive: true, backlog: all.maxConnections }, () => {
         server.off("error", refuse)
         server.on("error", () => undefined)
         const address = server.address()

@@ -31,7 +31,7 @@ const hides = (at: Place, code: number, argv: ReadonlyArray<string>, more: Parti
     }
   })
 
-const patient = 60_000
+const patient = 180_000
 
 describe("a secret of a configuration, on the command line,", () => {
   it.scopedLive("is in nothing that a command says of servers, whatever they do with it", () =>

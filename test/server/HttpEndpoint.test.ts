@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { readFileSync } from "node:fs"
 import * as Net from "node:net"
 import * as Channel from "../../src/server/internal/http/channel.ts"
 import type * as McpServer from "../../src/server/McpServer.ts"
@@ -157,6 +158,27 @@ describe("what is no request of the protocol over HTTP", () => {
       yield* Effect.sleep("3300 millis")
       yield* asked
       yield* Leaks.eventually(() => isOver, () => "the connection is still there", 6_000)
+    }))
+
+  it.scopedLive("a crowd finds a place although nobody has time to let it in", () =>
+    Effect.gen(function*() {
+      const crowd = 800
+      const { listener } = yield* HttpCaller.serve(PipedCaller.offer())
+      const port = listener.port.toString(16).toUpperCase().padStart(4, "0")
+      const isConnectedHere = new RegExp(`^ *\\d+: 0100007F:${port} \\S+ 01 `, "gm")
+      yield* Effect.acquireUseRelease(
+        Effect.sync(() => Array.from({ length: crowd }, () => Net.connect(listener.port, "127.0.0.1"))),
+        (sockets) =>
+          Effect.async<void>((resume) => {
+            for (const socket of sockets) socket.on("error", () => undefined)
+            // they connect in the next tick, and are let in only once the loop goes round
+            process.nextTick(() => {
+              const waiting = readFileSync("/proc/self/net/tcp", "utf8").match(isConnectedHere) ?? []
+              resume(Effect.sync(() => assert.lengthOf(waiting, crowd)))
+            })
+          }),
+        (sockets) => Effect.sync(() => sockets.forEach((socket) => socket.destroy()))
+      )
     }))
 
   it.scopedLive("what is no HTTP at all hurts nobody", () =>

@@ -13,7 +13,7 @@ import { assertNoLeak } from "./leaks.ts"
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/runtime/${name}`, import.meta.url))
 
-const patient = { startupTimeout: "20 seconds", requestTimeout: "20 seconds", discoverPatience: "20 seconds" } as const
+const patient = { startupTimeout: "40 seconds", requestTimeout: "40 seconds", discoverPatience: "40 seconds" } as const
 
 /** A server in Node that starts, and does what it is told. */
 export const thin = (
