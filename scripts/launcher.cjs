@@ -75,4 +75,9 @@ const script = new vm.Script(fs.readFileSync(file, "latin1"), { filename: file, 
 if (folder && (cachedData === undefined || script.cachedDataRejected)) {
   process.on("exit", (code) => code === 0 && write(script))
 }
+// effect looks at a stack while it is loaded, for whose lines all of the bundle is read again; without one it takes the
+// other of two ways that do the same
+const { stackTraceLimit } = Error
+Error.stackTraceLimit = 0
 script.runInThisContext()(require, file)
+Error.stackTraceLimit = stackTraceLimit

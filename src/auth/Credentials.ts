@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
+import * as Held from "../internal/held.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
@@ -169,16 +170,15 @@ export const make = (options?: Partial<Options>) =>
 
     /** For a connection, and with the last one it lets go of what it holds. */
     const connected = (authorizer: Authorizer.Authorizer) =>
-      Effect.acquireRelease(
-        Effect.sync(() => connections.set(authorizer, (connections.get(authorizer) ?? 0) + 1)),
-        () =>
-          Effect.sync(() => {
-            const left = (connections.get(authorizer) ?? 1) - 1
-            if (left > 0) return connections.set(authorizer, left)
-            connections.delete(authorizer)
-            return authorizer.rest()
-          })
-      )
+      Held.make(() => connections.set(authorizer, (connections.get(authorizer) ?? 0) + 1), () => {
+        const left = (connections.get(authorizer) ?? 1) - 1
+        if (left > 0) {
+          connections.set(authorizer, left)
+        } else {
+          connections.delete(authorizer)
+          authorizer.rest()
+        }
+      })
 
     const nobody = (config: RemoteHeaders.RemoteServer) =>
       new McpError.AuthorizationFailed({

@@ -7,6 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import * as Held from "../internal/held.ts"
 import * as McpError from "../McpError.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 import * as UntrustedText from "../UntrustedText.ts"
@@ -85,10 +86,7 @@ const followed = (
 ): Stream.Stream<Connector.TaskUpdate, McpError.CallError> =>
   Stream.unwrapScoped(
     Effect.map(
-      Effect.acquireRelease(
-        Effect.sync(() => new AbortController()),
-        (controller) => Effect.sync(() => controller.abort())
-      ),
+      Held.make(() => new AbortController(), (controller) => controller.abort()),
       (controller) => {
         let created = false
         const failed = (cause: unknown): McpError.CallError => {

@@ -3,22 +3,20 @@
  *
  * @internal
  */
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
+import * as Held from "./held.ts"
 
 /** @internal */
 export const watch = (
   pool: ConnectionPool.ConnectionPool["Type"],
   forget: ReadonlyArray<(server: string) => void>
 ): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.asVoid(Effect.acquireRelease(
-    Effect.sync(() =>
-      pool.onChange(({ server, status }) => {
-        // closed with its configuration still there, it is the pool that ends
-        if (status._tag !== "Closed" || pool.config(server) !== undefined) return
-        for (const one of forget) one(server)
-      })
-    ),
-    (stop) => Effect.sync(stop)
-  ))
+  Held.listen(() =>
+    pool.onChange(({ server, status }) => {
+      // closed with its configuration still there, it is the pool that ends
+      if (status._tag !== "Closed" || pool.config(server) !== undefined) return
+      for (const one of forget) one(server)
+    })
+  )

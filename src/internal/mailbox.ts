@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as Held from "./held.ts"
 
 /** @internal */
 export interface Mailbox<A, E> {
@@ -104,15 +105,12 @@ export const readers = <A>(capacity: number): Readers<A> => {
       for (const reader of all) reader.end(Exit.succeed([]))
     },
     changes: Stream.unwrapScoped(Effect.map(
-      Effect.acquireRelease(
-        Effect.sync(() => {
-          const reader = make<A, never>(capacity)
-          if (ended) reader.end(Exit.succeed([]))
-          all.add(reader)
-          return reader
-        }),
-        (reader) => Effect.sync(() => all.delete(reader))
-      ),
+      Held.make(() => {
+        const reader = make<A, never>(capacity)
+        if (ended) reader.end(Exit.succeed([]))
+        all.add(reader)
+        return reader
+      }, (reader) => all.delete(reader)),
       (reader) => stream(reader)
     ))
   }

@@ -14,6 +14,7 @@ import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as BreakersHeard from "./breakersHeard.ts"
 import type * as CallPath from "./callPath.ts"
+import * as Held from "./held.ts"
 import * as Mailbox from "./mailbox.ts"
 
 /** @internal */
@@ -60,21 +61,18 @@ export const make = ({ breakers, catalog, path, pool }: Options): ServerInfos =>
 
   /** Tells of each change of a status or a breaker from now on. */
   const watch = (changed: () => void): Effect.Effect<void, never, Scope.Scope> =>
-    Effect.asVoid(Effect.acquireRelease(
-      Effect.sync(() => {
-        const { hear, stop: silence } = BreakersHeard.make(pool, breakers, changed)
-        for (const { name } of pool.configs()) hear(name)
-        const stop = pool.onChange(({ server }) => {
-          hear(server)
-          changed()
-        })
-        return () => {
-          stop()
-          silence()
-        }
-      }),
-      (stop) => Effect.sync(stop)
-    ))
+    Held.listen(() => {
+      const { hear, stop: silence } = BreakersHeard.make(pool, breakers, changed)
+      for (const { name } of pool.configs()) hear(name)
+      const stop = pool.onChange(({ server }) => {
+        hear(server)
+        changed()
+      })
+      return () => {
+        stop()
+        silence()
+      }
+    })
 
   return {
     all,

@@ -13,6 +13,7 @@ import * as McpEvent from "../McpEvent.ts"
 import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as BreakersHeard from "./breakersHeard.ts"
+import * as Held from "./held.ts"
 
 /** @internal */
 export interface Options {
@@ -63,8 +64,8 @@ export const watch = (
       events.publish(McpEvent.McpEvent.BreakerChanged({ server, state }))
     })
 
-    yield* Effect.acquireRelease(
-      Effect.sync(() =>
+    yield* Held.make(
+      () =>
         pool.onChange((change) => {
           const { previous, server, status } = change
           hear(server)
@@ -75,13 +76,11 @@ export const watch = (
           if (is && previous?._tag === "Reconnecting") metrics.for(server).reconnected()
           // a server that has come back may be asked once, however long its circuit would stay open
           if (is && !was) breakers.for(server).relax()
-        })
-      ),
-      (stop) =>
-        Effect.sync(() => {
-          stop()
-          silence()
-        })
+        }),
+      (stop) => {
+        stop()
+        silence()
+      }
     )
     if (of === 0) complete()
   })

@@ -16,7 +16,7 @@ import * as HostEnvironment from "../transport/HostEnvironment.ts"
 import * as Browser from "./Browser.ts"
 import * as CallbackAddress from "./internal/callbackAddress.ts"
 import * as CallbackAnswer from "./internal/callbackAnswer.ts"
-import * as CallbackServer from "./internal/callbackServer.ts"
+import type * as CallbackServer from "./internal/callbackServer.ts"
 
 /**
  * What a person is told when a login begins.
@@ -110,7 +110,10 @@ export const make = (options?: Partial<Options>): Effect.Effect<Interaction.Inte
       }
       const callback = address === undefined || isOnly
         ? undefined
-        : yield* Effect.mapError(CallbackServer.make(address), (detail) => failed("nobody", detail))
+        : yield* Effect.promise(() => import("./internal/callbackServer.ts")).pipe(
+          Effect.flatMap(({ make }) => make(address)),
+          Effect.mapError((detail) => failed("nobody", detail))
+        )
       const port = callback?.port ?? address?.port ?? (yield* Random.nextIntBetween(49_152, 65_536))
       const back = address?.redirectUri(port) ?? redirectUri ?? ""
 

@@ -11,6 +11,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import * as Held from "../internal/held.ts"
 import type * as McpEvent from "../McpEvent.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as internal from "./internal/instruments.ts"
@@ -62,13 +63,9 @@ export class RuntimeMetrics extends Context.Tag("effect-mcp-runtime/observabilit
  * @category constructors
  */
 export const make: Effect.Effect<RuntimeMetrics["Type"], never, Scope.Scope> = Effect.map(
-  Effect.acquireRelease(
-    Effect.sync(() => new Map<string, internal.Instruments>()),
-    (servers) =>
-      Effect.sync(() => {
-        for (const { settle } of servers.values()) settle()
-      })
-  ),
+  Held.make(() => new Map<string, internal.Instruments>(), (servers) => {
+    for (const { settle } of servers.values()) settle()
+  }),
   (servers) => ({
     for: (server) => {
       const known = servers.get(server)

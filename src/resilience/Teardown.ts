@@ -10,6 +10,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import * as Held from "../internal/held.ts"
 import * as LastResort from "../node/LastResort.ts"
 import type * as Transport from "../transport/Transport.ts"
 
@@ -106,11 +107,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Teardown["Type"]
         if (ends.length > keptEnds) ends.shift()
       },
       report: Effect.sync(() => ({ servers: ends.slice() })),
-      lastResort: (kill) =>
-        Effect.acquireRelease(
-          Effect.sync(() => LastResort.add(kill)),
-          (remove) => Effect.sync(remove)
-        ).pipe(Effect.asVoid)
+      lastResort: (kill) => Held.listen(() => LastResort.add(kill))
     }
   })
 

@@ -8,6 +8,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
+import * as Held from "../../internal/held.ts"
 import * as Mailbox from "../../internal/mailbox.ts"
 import type * as McpError from "../../McpError.ts"
 import type * as Connector from "../Connector.ts"
@@ -27,13 +28,10 @@ export const signals = (
 ): Stream.Stream<void, McpError.CallError> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const mailbox = Mailbox.make<void, McpError.CallError>(1)
-    yield* Effect.acquireRelease(
-      Effect.sync(() =>
-        connection.onNotification((notification) => {
-          if (notification.method === "$/resync" || change.concerns(notification)) mailbox.offer(undefined)
-        })
-      ),
-      (stop) => Effect.sync(stop)
+    yield* Held.listen(() =>
+      connection.onNotification((notification) => {
+        if (notification.method === "$/resync" || change.concerns(notification)) mailbox.offer(undefined)
+      })
     )
     yield* connection.watch(change.filter)
     yield* Effect.forkScoped(Effect.map(connection.ended, (error) => mailbox.end(Exit.fail(error))))

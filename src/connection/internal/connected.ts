@@ -10,6 +10,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type * as Limits from "../../config/Limits.ts"
+import * as Held from "../../internal/held.ts"
 import * as McpError from "../../McpError.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Transport from "../../transport/Transport.ts"
@@ -69,10 +70,7 @@ const backlog = 1024
 const heard = (wire: Wire.Wire): Stream.Stream<Connector.Notification> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const queue = yield* Effect.acquireRelease(Queue.sliding<Connector.Notification>(backlog), Queue.shutdown)
-    yield* Effect.acquireRelease(
-      Effect.sync(() => wire.onNotification((notification) => queue.unsafeOffer(notification))),
-      (stop) => Effect.sync(stop)
-    )
+    yield* Held.listen(() => wire.onNotification((notification) => queue.unsafeOffer(notification)))
     return Stream.fromQueue(queue)
   }))
 

@@ -13,6 +13,7 @@ import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
+import * as Held from "../../internal/held.ts"
 import { Listeners } from "../../internal/listeners.ts"
 import * as Mailbox from "../../internal/mailbox.ts"
 import * as McpError from "../../McpError.ts"
@@ -392,14 +393,10 @@ export const make = (
       changes: readers.changes,
       onChange: (listener) => listeners.add(listener),
       onConnected: (run) =>
-        Effect.acquireRelease(
-          Effect.sync(() => {
-            const own = (live: ConnectionPool.Live) => run(live)
-            hooks.add(own)
-            return own
-          }),
-          (own) => Effect.sync(() => hooks.delete(own))
-        ),
+        Effect.suspend(() => {
+          const own = (live: ConnectionPool.Live) => run(live)
+          return Held.make(() => hooks.add(own), () => hooks.delete(own))
+        }),
       setTools: (server, tools) => entries.get(server)?.supervisor.setTools(tools),
       connect: withServer((supervisor) => supervisor.connect),
       reconnect: withServer((supervisor) => supervisor.reconnect),

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as Held from "../../internal/held.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
 import type * as Adapter from "./adapter.ts"
@@ -42,11 +43,9 @@ export const noValidator = {
  * @internal
  */
 export const closing = (client: { readonly close: () => Promise<void> }): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.addFinalizer(() =>
-    Effect.sync(() => {
-      client.close().catch(() => undefined)
-    })
-  )
+  Held.letGo(() => {
+    client.close().catch(() => undefined)
+  })
 
 /** @internal */
 export const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, Adapter.HandshakeFailed> =>

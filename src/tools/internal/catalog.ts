@@ -14,6 +14,7 @@ import * as Limits from "../../config/Limits.ts"
 import * as ServerConfig from "../../config/ServerConfig.ts"
 import * as ConnectionPool from "../../connection/ConnectionPool.ts"
 import type * as ServerStatus from "../../connection/ServerStatus.ts"
+import * as Held from "../../internal/held.ts"
 import * as Present from "../../internal/present.ts"
 import type * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
@@ -65,8 +66,8 @@ export const make = (
       loads++
     }
     const beside = yield* FiberSet.makeRuntime<never, void>()
-    yield* Effect.acquireRelease(
-      Effect.sync(() =>
+    yield* Held.make(
+      () =>
         pool.onChange(({ server }) => {
           const config = pool.config(server)
           const known = loaded.get(server)
@@ -78,13 +79,11 @@ export const make = (
             // what is kept between runs is read before somebody asks for it
             beside(Effect.asVoid(Effect.suspend(() => opened(config))))
           }
-        })
-      ),
-      (stop) =>
-        Effect.sync(() => {
-          stop()
-          for (const server of Array.from(loaded.keys())) unload(server)
-        })
+        }),
+      (stop) => {
+        stop()
+        for (const server of Array.from(loaded.keys())) unload(server)
+      }
     )
     /** What was kept from an earlier run counts as read when it was compared with what is pinned. */
     const recalling = (config: ServerConfig.ServerConfig, opened: ToolCache.Opened): ToolCache.Opened => {
@@ -138,18 +137,15 @@ export const make = (
     }
 
     /** What was decided about tools is seen at once, without a new list. */
-    yield* Effect.acquireRelease(
-      Effect.sync(() =>
-        pins.onChange((server) => {
-          loads++
-          const known = loaded.get(server)
-          const manifest = known?.tools.current()
-          if (known === undefined || manifest?.source !== "server") return
-          pool.setTools(server, index().ofServer(server).length)
-          tellRefreshed(known.config, manifest)
-        })
-      ),
-      (stop) => Effect.sync(stop)
+    yield* Held.listen(() =>
+      pins.onChange((server) => {
+        loads++
+        const known = loaded.get(server)
+        const manifest = known?.tools.current()
+        if (known === undefined || manifest?.source !== "server") return
+        pool.setTools(server, index().ofServer(server).length)
+        tellRefreshed(known.config, manifest)
+      })
     )
 
     const loadedOf = (config: ServerConfig.ServerConfig): Loaded | undefined => {

@@ -7,6 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
+import * as Held from "../../../internal/held.ts"
 import type * as McpEvent from "../../../McpEvent.ts"
 import type * as McpServer from "../../McpServer.ts"
 import { objectOf } from "../exchange.ts"
@@ -105,20 +106,17 @@ export const follow = (
         return level === undefined ? Effect.void : Effect.ignore(setLogLevel(level))
       }))
 
-    yield* Effect.acquireRelease(
-      Effect.sync(() =>
-        events.onEvent((event) => {
-          // over a connection of the caller's own it is what was listed before, until the server says otherwise
-          if (event._tag === "Connected") {
-            if (options.log !== undefined) run(logs(event.server))
-            if (!options.isBase) return
-          }
-          for (const list of toldBy(event)) {
-            soon(list, event._tag === "ToolsChanged" ? refreshed(event.server) : undefined)
-          }
-        })
-      ),
-      (stop) => Effect.sync(stop)
+    yield* Held.listen(() =>
+      events.onEvent((event) => {
+        // over a connection of the caller's own it is what was listed before, until the server says otherwise
+        if (event._tag === "Connected") {
+          if (options.log !== undefined) run(logs(event.server))
+          if (!options.isBase) return
+        }
+        for (const list of toldBy(event)) {
+          soon(list, event._tag === "ToolsChanged" ? refreshed(event.server) : undefined)
+        }
+      })
     )
     // those that were waited for were connected before anybody could hear of it
     if (options.log !== undefined) {
