@@ -19,7 +19,8 @@ import * as Redaction from "../safety/Redaction.ts"
 import * as RemoteHeaders from "../transport/RemoteHeaders.ts"
 import * as Grant from "./Grant.ts"
 import * as Interaction from "./Interaction.ts"
-import * as Authorizer from "./internal/authorizer.ts"
+import type * as Authority from "./internal/authority.ts"
+import type * as Authorizer from "./internal/authorizer.ts"
 import * as GuardedFetch from "./internal/guardedFetch.ts"
 import * as TokenStore from "./TokenStore.ts"
 
@@ -95,6 +96,9 @@ const isConfigured = (config: RemoteHeaders.RemoteServer): boolean =>
 const isOwnWord = ({ provenance }: RemoteHeaders.RemoteServer): boolean =>
   provenance === undefined || (provenance.origin !== "workspace" && provenance.origin !== "plugin")
 
+/** Loaded for whoever has a server that one can log in to: others would pay for it with each start. */
+const authorizing = Effect.promise(() => import("./internal/authorizer.ts"))
+
 /** How long what is being written down is waited for at the end. */
 const grace = Duration.seconds(2)
 
@@ -133,22 +137,34 @@ export const make = (options?: Partial<Options>) =>
       })
     )
 
-    const authorizerOf = (config: RemoteHeaders.RemoteServer): Authorizer.Authorizer | undefined => {
-      if (isConfigured(config) || config.oauth === false) return undefined
+    const authorizerOf = (
+      config: RemoteHeaders.RemoteServer
+    ): Effect.Effect<Authorizer.Authorizer | undefined> => {
+      if (isConfigured(config) || config.oauth === false) return Effect.succeed(undefined)
       const isOwn = isOwnWord(config)
-      // what the application holds is for the servers that it, or whoever it works for, has named like this
-      const grant = (isOwn ? own.get(config.name) : undefined) ?? Grant.fromConfig(config.oauth)
-      if (grant === undefined) return undefined
-      const url = new URL(config.url)
       const configured = config.oauth
-      const id = JSON.stringify([config.name, isOwn, Authorizer.key(url, configured)])
-      const settings = { configured, grant }
+      // what the application holds is for the servers that it, or whoever it works for, has named like this
+      const grant = (isOwn ? own.get(config.name) : undefined) ?? Grant.fromConfig(configured)
+      return grant === undefined
+        ? Effect.succeed(undefined)
+        : Effect.map(authorizing, (library) => known(library, config, isOwn, { configured, grant }))
+    }
+
+    /** One for all who ask with the same words. */
+    const known = (
+      library: typeof Authorizer,
+      config: RemoteHeaders.RemoteServer,
+      isOwn: boolean,
+      settings: Authority.Settings
+    ): Authorizer.Authorizer => {
+      const url = new URL(config.url)
+      const id = JSON.stringify([config.name, isOwn, library.key(url, settings.configured)])
       const there = authorizers.get(id)
       if (there !== undefined) {
         there.configure(settings)
         return there
       }
-      const made = Authorizer.make({
+      const made = library.make({
         server: config.name,
         url,
         settings,
@@ -190,18 +206,18 @@ export const make = (options?: Partial<Options>) =>
     return Credentials.of({
       where: store.where,
       resolve: (config) =>
-        Effect.flatMap(RemoteHeaders.fromConfig(config), (headers) => {
-          const authorizer = headers.has("authorization") ? undefined : authorizerOf(config)
+        Effect.gen(function*() {
+          const headers = yield* RemoteHeaders.fromConfig(config)
           const source = RemoteHeaders.constant(headers)
-          return authorizer === undefined
-            ? Effect.succeed(source)
-            : Effect.as(connected(authorizer), { ...source, login: authorizer })
+          const authorizer = headers.has("authorization") ? undefined : yield* authorizerOf(config)
+          if (authorizer === undefined) return source
+          yield* connected(authorizer)
+          return { ...source, login: authorizer }
         }),
-      authorize: (config) => Effect.suspend(() => authorizerOf(config)?.login ?? nobody(config)),
-      logout: (config) => Effect.suspend(() => authorizerOf(config)?.logout ?? Effect.void),
+      authorize: (config) => Effect.flatMap(authorizerOf(config), (authorizer) => authorizer?.login ?? nobody(config)),
+      logout: (config) => Effect.flatMap(authorizerOf(config), (authorizer) => authorizer?.logout ?? Effect.void),
       status: (config) =>
-        Effect.suspend((): Effect.Effect<Status, McpError.AuthorizationFailed> => {
-          const authorizer = authorizerOf(config)
+        Effect.flatMap(authorizerOf(config), (authorizer): Effect.Effect<Status, McpError.AuthorizationFailed> => {
           if (authorizer === undefined) return Effect.succeed({ _tag: "Configured" })
           return Effect.map(authorizer.current, (current) =>
             current?.tokens === undefined ? { _tag: "LoggedOut" } : {
