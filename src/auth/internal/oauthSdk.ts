@@ -61,7 +61,7 @@ const mutable = (texts: ReadonlyArray<string> | undefined): Array<string> | unde
   texts === undefined ? undefined : [...texts]
 
 /** @internal */
-export const load: Effect.Effect<OAuth> = Effect.promise(() => import("@modelcontextprotocol/client"))
+export const load: Effect.Effect<OAuth> = Effect.promise(() => import("./oauthLibrary.ts"))
 
 /** What an authorization server says when it is its own fault, and may be over soon. */
 const temporary: ReadonlySet<string> = new Set(["server_error", "temporarily_unavailable", "too_many_requests"])
