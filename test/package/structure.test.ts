@@ -104,7 +104,7 @@ describe("every module of src", () => {
     const homes: ReadonlyArray<readonly [pattern: RegExp, home: RegExp]> = [
       [
         /^@modelcontextprotocol\/client/,
-        /^(connection\/(ClientConnector\.ts|internal\/client\w*\.ts)|auth\/internal\/oauthSdk\.ts)$/
+        /^(connection\/(ClientConnector\.ts|internal\/client\w*\.ts)|auth\/internal\/oauth(Sdk|Library)\.ts)$/
       ],
       [/^@modelcontextprotocol\/sdk/, /^(connection\/(SdkConnector\.ts|internal\/sdk\w*\.ts)|demo\/)/],
       [/^@modelcontextprotocol\/server/, /^$/],
