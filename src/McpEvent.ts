@@ -19,7 +19,7 @@ import type * as ConnectionPool from "./connection/ConnectionPool.ts"
 import type * as Connector from "./connection/Connector.ts"
 import type * as ServerStatus from "./connection/ServerStatus.ts"
 import * as Broadcast from "./internal/broadcast.ts"
-import * as Held from "./internal/held.ts"
+import * as Hold from "./internal/hold.ts"
 import type * as McpError from "./McpError.ts"
 import type * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 import type * as Teardown from "./resilience/Teardown.ts"
@@ -212,7 +212,7 @@ export class McpEvents extends Context.Tag("effect-mcp-runtime/McpEvent/McpEvent
  */
 export const make = (capacity = 256): Effect.Effect<McpEvents["Type"], never, Scope.Scope> =>
   Effect.map(
-    Held.make(() => Broadcast.make<McpEvent>(capacity), (bus) => bus.end()),
+    Hold.make(() => Broadcast.make<McpEvent>(capacity), (bus) => bus.end()),
     (bus) => ({
       publish: bus.tell,
       stream: Stream.unwrapScoped(Effect.map(bus.subscribe, (queue) => Stream.fromQueue(queue))),

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
-import * as Held from "../internal/held.ts"
+import * as Hold from "../internal/hold.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
@@ -186,7 +186,7 @@ export const make = (options?: Partial<Options>) =>
 
     /** For a connection, and with the last one it lets go of what it holds. */
     const connected = (authorizer: Authorizer.Authorizer) =>
-      Held.make(() => connections.set(authorizer, (connections.get(authorizer) ?? 0) + 1), () => {
+      Hold.make(() => connections.set(authorizer, (connections.get(authorizer) ?? 0) + 1), () => {
         const left = (connections.get(authorizer) ?? 1) - 1
         if (left > 0) {
           connections.set(authorizer, left)

@@ -7,7 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import * as Held from "../internal/held.ts"
+import * as Hold from "../internal/hold.ts"
 import * as McpError from "../McpError.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 import * as UntrustedText from "../UntrustedText.ts"
@@ -86,7 +86,7 @@ const followed = (
 ): Stream.Stream<Connector.TaskUpdate, McpError.CallError> =>
   Stream.unwrapScoped(
     Effect.map(
-      Held.make(() => new AbortController(), (controller) => controller.abort()),
+      Hold.make(() => new AbortController(), (controller) => controller.abort()),
       (controller) => {
         let created = false
         const failed = (cause: unknown): McpError.CallError => {

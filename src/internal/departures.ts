@@ -6,14 +6,14 @@
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
-import * as Held from "./held.ts"
+import * as Hold from "./hold.ts"
 
 /** @internal */
 export const watch = (
   pool: ConnectionPool.ConnectionPool["Type"],
   forget: ReadonlyArray<(server: string) => void>
 ): Effect.Effect<void, never, Scope.Scope> =>
-  Held.listen(() =>
+  Hold.listen(() =>
     pool.onChange(({ server, status }) => {
       // closed with its configuration still there, it is the pool that ends
       if (status._tag !== "Closed" || pool.config(server) !== undefined) return

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as Held from "./held.ts"
+import * as Hold from "./hold.ts"
 
 /** @internal */
 export interface Mailbox<A, E> {
@@ -105,7 +105,7 @@ export const readers = <A>(capacity: number): Readers<A> => {
       for (const reader of all) reader.end(Exit.succeed([]))
     },
     changes: Stream.unwrapScoped(Effect.map(
-      Held.make(() => {
+      Hold.make(() => {
         const reader = make<A, never>(capacity)
         if (ended) reader.end(Exit.succeed([]))
         all.add(reader)

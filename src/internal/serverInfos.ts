@@ -14,7 +14,7 @@ import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as BreakersHeard from "./breakersHeard.ts"
 import type * as CallPath from "./callPath.ts"
-import * as Held from "./held.ts"
+import * as Hold from "./hold.ts"
 import * as Mailbox from "./mailbox.ts"
 
 /** @internal */
@@ -61,7 +61,7 @@ export const make = ({ breakers, catalog, path, pool }: Options): ServerInfos =>
 
   /** Tells of each change of a status or a breaker from now on. */
   const watch = (changed: () => void): Effect.Effect<void, never, Scope.Scope> =>
-    Held.listen(() => {
+    Hold.listen(() => {
       const { hear, stop: silence } = BreakersHeard.make(pool, breakers, changed)
       for (const { name } of pool.configs()) hear(name)
       const stop = pool.onChange(({ server }) => {

@@ -13,7 +13,7 @@ import * as McpEvent from "../McpEvent.ts"
 import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as BreakersHeard from "./breakersHeard.ts"
-import * as Held from "./held.ts"
+import * as Hold from "./hold.ts"
 
 /** @internal */
 export interface Options {
@@ -64,7 +64,7 @@ export const watch = (
       events.publish(McpEvent.McpEvent.BreakerChanged({ server, state }))
     })
 
-    yield* Held.make(
+    yield* Hold.make(
       () =>
         pool.onChange((change) => {
           const { previous, server, status } = change

@@ -11,7 +11,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import * as Held from "../internal/held.ts"
+import * as Hold from "../internal/hold.ts"
 import type * as McpEvent from "../McpEvent.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as internal from "./internal/instruments.ts"
@@ -63,7 +63,7 @@ export class RuntimeMetrics extends Context.Tag("effect-mcp-runtime/observabilit
  * @category constructors
  */
 export const make: Effect.Effect<RuntimeMetrics["Type"], never, Scope.Scope> = Effect.map(
-  Held.make(() => new Map<string, internal.Instruments>(), (servers) => {
+  Hold.make(() => new Map<string, internal.Instruments>(), (servers) => {
     for (const { settle } of servers.values()) settle()
   }),
   (servers) => ({

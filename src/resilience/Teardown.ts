@@ -10,7 +10,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import * as Held from "../internal/held.ts"
+import * as Hold from "../internal/hold.ts"
 import * as LastResort from "../node/LastResort.ts"
 import type * as Transport from "../transport/Transport.ts"
 
@@ -107,7 +107,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Teardown["Type"]
         if (ends.length > keptEnds) ends.shift()
       },
       report: Effect.sync(() => ({ servers: ends.slice() })),
-      lastResort: (kill) => Held.listen(() => LastResort.add(kill))
+      lastResort: (kill) => Hold.listen(() => LastResort.add(kill))
     }
   })
 

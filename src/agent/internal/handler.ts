@@ -15,7 +15,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Broadcast from "../../internal/broadcast.ts"
 import * as Cleaned from "../../internal/cleaned.ts"
-import * as Held from "../../internal/held.ts"
+import * as Hold from "../../internal/hold.ts"
 import * as Known from "../../internal/knownTools.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpRuntime from "../../McpRuntime.ts"
@@ -71,7 +71,7 @@ export const make = (
     const cleaned = Cleaned.make(options.maxDescription)
     const parts = { catalog, permissions, runtime }
     const given = new Set<string>()
-    const events = yield* Held.make(() => Broadcast.make<ToolHandler.Event>(options.eventCapacity), ({ end }) => end())
+    const events = yield* Hold.make(() => Broadcast.make<ToolHandler.Event>(options.eventCapacity), ({ end }) => end())
 
     const own = (name: string) => agentTools.tools().find(({ definition }) => definition.name === name)
 

@@ -8,7 +8,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
-import * as Held from "../../internal/held.ts"
+import * as Hold from "../../internal/hold.ts"
 import * as Mailbox from "../../internal/mailbox.ts"
 import type * as McpError from "../../McpError.ts"
 import type * as Connector from "../Connector.ts"
@@ -28,7 +28,7 @@ export const signals = (
 ): Stream.Stream<void, McpError.CallError> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const mailbox = Mailbox.make<void, McpError.CallError>(1)
-    yield* Held.listen(() =>
+    yield* Hold.listen(() =>
       connection.onNotification((notification) => {
         if (notification.method === "$/resync" || change.concerns(notification)) mailbox.offer(undefined)
       })

@@ -10,7 +10,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type * as Limits from "../../config/Limits.ts"
-import * as Held from "../../internal/held.ts"
+import * as Hold from "../../internal/hold.ts"
 import * as McpError from "../../McpError.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Transport from "../../transport/Transport.ts"
@@ -70,7 +70,7 @@ const backlog = 1024
 const heard = (wire: Wire.Wire): Stream.Stream<Connector.Notification> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const queue = yield* Effect.acquireRelease(Queue.sliding<Connector.Notification>(backlog), Queue.shutdown)
-    yield* Held.listen(() => wire.onNotification((notification) => queue.unsafeOffer(notification)))
+    yield* Hold.listen(() => wire.onNotification((notification) => queue.unsafeOffer(notification)))
     return Stream.fromQueue(queue)
   }))
 

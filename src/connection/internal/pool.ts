@@ -13,7 +13,7 @@ import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
-import * as Held from "../../internal/held.ts"
+import * as Hold from "../../internal/hold.ts"
 import { Listeners } from "../../internal/listeners.ts"
 import * as Mailbox from "../../internal/mailbox.ts"
 import * as McpError from "../../McpError.ts"
@@ -395,7 +395,7 @@ export const make = (
       onConnected: (run) =>
         Effect.suspend(() => {
           const own = (live: ConnectionPool.Live) => run(live)
-          return Held.make(() => hooks.add(own), () => hooks.delete(own))
+          return Hold.make(() => hooks.add(own), () => hooks.delete(own))
         }),
       setTools: (server, tools) => entries.get(server)?.supervisor.setTools(tools),
       connect: withServer((supervisor) => supervisor.connect),

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as Held from "../../internal/held.ts"
+import * as Hold from "../../internal/hold.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
 import type * as Adapter from "./adapter.ts"
@@ -43,7 +43,7 @@ export const noValidator = {
  * @internal
  */
 export const closing = (client: { readonly close: () => Promise<void> }): Effect.Effect<void, never, Scope.Scope> =>
-  Held.letGo(() => {
+  Hold.letGo(() => {
     client.close().catch(() => undefined)
   })
 

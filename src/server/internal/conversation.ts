@@ -10,7 +10,7 @@ import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import * as Scope from "effect/Scope"
-import * as Held from "../../internal/held.ts"
+import * as Hold from "../../internal/hold.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as McpServer from "../McpServer.ts"
 import * as Asks from "./asks.ts"
@@ -266,7 +266,7 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
         }
       })
 
-    yield* Held.letGo(asks.close)
+    yield* Hold.letGo(asks.close)
 
     return {
       caller: () => open?.caller,

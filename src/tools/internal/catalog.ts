@@ -14,7 +14,7 @@ import * as Limits from "../../config/Limits.ts"
 import * as ServerConfig from "../../config/ServerConfig.ts"
 import * as ConnectionPool from "../../connection/ConnectionPool.ts"
 import type * as ServerStatus from "../../connection/ServerStatus.ts"
-import * as Held from "../../internal/held.ts"
+import * as Hold from "../../internal/hold.ts"
 import * as Present from "../../internal/present.ts"
 import type * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
@@ -66,7 +66,7 @@ export const make = (
       loads++
     }
     const beside = yield* FiberSet.makeRuntime<never, void>()
-    yield* Held.make(
+    yield* Hold.make(
       () =>
         pool.onChange(({ server }) => {
           const config = pool.config(server)
@@ -137,7 +137,7 @@ export const make = (
     }
 
     /** What was decided about tools is seen at once, without a new list. */
-    yield* Held.listen(() =>
+    yield* Hold.listen(() =>
       pins.onChange((server) => {
         loads++
         const known = loaded.get(server)

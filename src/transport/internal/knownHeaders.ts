@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import * as Held from "../../internal/held.ts"
+import * as Hold from "../../internal/hold.ts"
 import * as Redaction from "../../safety/Redaction.ts"
 import type * as RemoteHeaders from "../RemoteHeaders.ts"
 
@@ -55,7 +55,7 @@ export const make = (
   Effect.gen(function*() {
     const redaction = yield* Redaction.Redaction
     const held: Array<() => void> = []
-    yield* Held.letGo(() => {
+    yield* Hold.letGo(() => {
       for (const release of held) release()
     })
     let seen: ReadonlyMap<string, Redacted.Redacted> | undefined

@@ -6,7 +6,7 @@ import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import * as Limits from "../../config/Limits.ts"
 import * as ServerConfig from "../../config/ServerConfig.ts"
-import * as Held from "../../internal/held.ts"
+import * as Hold from "../../internal/hold.ts"
 import type * as McpError from "../../McpError.ts"
 import type * as Teardown from "../../resilience/Teardown.ts"
 import * as RemoteHeaders from "../RemoteHeaders.ts"
@@ -59,7 +59,7 @@ export const make = (
     const source = yield* KnownHeaders.make(yield* headers.resolve(config))
     const url = new URL(config.url)
     const plain = HttpClient.make(config.name, url, Duration.toMillis(limits.keepAlive))
-    yield* Held.letGo(plain.destroy)
+    yield* Hold.letGo(plain.destroy)
     const fork = yield* FiberSet.makeRuntime<never>()
     const clock = yield* Effect.clock
     const now = () => clock.unsafeCurrentTimeMillis()

@@ -9,7 +9,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import * as Held from "../../../internal/held.ts"
+import * as Hold from "../../../internal/hold.ts"
 import * as Mailbox from "../../../internal/mailbox.ts"
 import * as McpError from "../../../McpError.ts"
 import * as McpEvent from "../../../McpEvent.ts"
@@ -60,7 +60,7 @@ export const make = (
     /** The signatures of approvals that do not count any more, even if that could not be kept. */
     const voided = new Set<string>()
     let reviewed: ReadonlyMap<string, Reviewed> = new Map()
-    yield* Held.letGo(readers.end)
+    yield* Hold.letGo(readers.end)
 
     /** Said once: a review follows every change of every file. */
     const complain = (server: string, detail: string): void => {

@@ -12,7 +12,7 @@ import * as Exit from "effect/Exit"
 import * as FiberSet from "effect/FiberSet"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
-import * as Held from "../../../internal/held.ts"
+import * as Hold from "../../../internal/hold.ts"
 import * as Nonce from "../../../safety/Nonce.ts"
 import type * as HttpEndpoint from "../../HttpEndpoint.ts"
 import type * as McpServer from "../../McpServer.ts"
@@ -99,7 +99,7 @@ export const make = (
       for (const { session } of entries.values()) session.close()
       entries.clear()
     }
-    yield* Held.letGo(close)
+    yield* Hold.letGo(close)
 
     return {
       open: (principal) =>

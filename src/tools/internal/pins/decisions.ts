@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
-import * as Held from "../../../internal/held.ts"
+import * as Hold from "../../../internal/hold.ts"
 import * as Mailbox from "../../../internal/mailbox.ts"
 
 /** How many decisions somebody who does not look may miss the rest of. */
@@ -27,7 +27,7 @@ export interface Decisions {
 export const make: Effect.Effect<Decisions, never, Scope.Scope> = Effect.gen(function*() {
   const readers = Mailbox.readers<void>(backlog)
   const listeners = new Set<(server: string) => void>()
-  yield* Held.letGo(readers.end)
+  yield* Hold.letGo(readers.end)
   return {
     tell: (server) => {
       for (const listener of listeners) listener(server)
