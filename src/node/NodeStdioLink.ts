@@ -7,6 +7,7 @@ import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import * as Hold from "../internal/hold.ts"
 import * as StdioLink from "../server/StdioLink.ts"
 
 /**
@@ -22,10 +23,7 @@ export const layer: Layer.Layer<StdioLink.StdioLink> = Layer.scoped(
     const lost = (): void => {
       isRead = false
     }
-    yield* Effect.acquireRelease(
-      Effect.sync(() => process.stdout.on("error", lost)),
-      () => Effect.sync(() => process.stdout.off("error", lost))
-    )
+    yield* Hold.make(() => process.stdout.on("error", lost), (stdout) => stdout.off("error", lost))
     return {
       // a pipe that breaks has ended as well as one that is closed
       input: Stream.catchAll(NodeStream.stdin, () => Stream.empty),

@@ -19,6 +19,7 @@ import type * as ServerConfig from "../../config/ServerConfig.ts"
 import type * as Connector from "../../connection/Connector.ts"
 import * as Session from "../../connection/Session.ts"
 import * as ChildEnvironment from "../../internal/childEnvironment.ts"
+import * as Hold from "../../internal/hold.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
 import * as NodeConnector from "../../node/NodeConnector.ts"
@@ -67,14 +68,11 @@ export const layerWatched: Layer.Layer<
   const started = new Map<string, ReadonlyArray<Processes.Process>>()
   const transports = new Map<string, Transport.Transport>()
   const noise = new Map<string, string>()
-  yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      onEvent((event) => {
-        if (event._tag !== "Diagnostic" || event.diagnostic.kind !== "noise" || noise.has(event.server)) return
-        noise.set(event.server, event.diagnostic.detail)
-      })
-    ),
-    (stop) => Effect.sync(stop)
+  yield* Hold.listen(() =>
+    onEvent((event) => {
+      if (event._tag !== "Diagnostic" || event.diagnostic.kind !== "noise" || noise.has(event.server)) return
+      noise.set(event.server, event.diagnostic.detail)
+    })
   )
   // one after the other, so that it is known whose process is whose
   const turn = yield* Effect.makeSemaphore(1)
