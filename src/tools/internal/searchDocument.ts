@@ -5,6 +5,7 @@
  */
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as ToolIndex from "../ToolIndex.ts"
+import { remembering } from "./searchRuns.ts"
 import { ofRun, type Word } from "./searchTerms.ts"
 import { eachRun } from "./searchWords.ts"
 
@@ -48,6 +49,8 @@ export interface SearchDocument<T extends Term> {
   readonly size: number
 }
 
+const upTo = (text: string, length: number): string => text.length > length ? text.slice(0, length) : text
+
 interface Parameters {
   readonly names: Array<string>
   readonly descriptions: Array<string>
@@ -62,12 +65,12 @@ const parameters = (schema: JsonRpc.JsonObject): Parameters => {
     if (JsonRpc.isObject(properties)) {
       for (const [name, property] of Object.entries(properties)) {
         if (found.names.length === mostParams || found.size > paramsLength) return
-        found.names.push(name.slice(0, nameLength))
+        found.names.push(upTo(name, nameLength))
         found.size += Math.min(name.length, nameLength)
         if (!JsonRpc.isObject(property)) continue
         const description = property["description"]
         if (typeof description === "string") {
-          found.descriptions.push(description.slice(0, paramLength))
+          found.descriptions.push(upTo(description, paramLength))
           found.size += Math.min(description.length, paramLength)
         }
         visit(property, left - 1)
@@ -79,12 +82,10 @@ const parameters = (schema: JsonRpc.JsonObject): Parameters => {
   return found
 }
 
-/** The same stretches come again and again. A server with many others only makes this slower. */
-const cacheSize = 20_000
-
-/** A word, as the terms of one index. */
+/** A stretch of a text, as the terms of one index. Most have one, and many none, whose list is not looked at. */
 interface Known<T extends Term> extends Term {
   readonly terms: ReadonlyArray<T>
+  readonly size: number
 }
 
 /**
@@ -97,41 +98,39 @@ export const reader = <T extends Term>(
   met: (word: Word) => void
 ): (entry: ToolIndex.Entry) => SearchDocument<T> => {
   let documents = 0
-  let found: Array<T> = []
+  // one list for all parts, of which each keeps a copy without room to grow
+  const found: Array<T> = []
+  let count = 0
   let end = 0
 
-  const learn = (word: Word): Known<T> => {
-    met(word)
-    return { terms: word.terms.map(termOf), seen: 0 }
-  }
-
-  const isEnough = (word: Known<T>): boolean => {
-    if (word.seen === documents) return false
-    word.seen = documents
-    for (const term of word.terms) {
-      if (term.seen === documents) continue
-      term.seen = documents
-      found.push(term)
+  const learn = (words: ReadonlyArray<Word>): Known<T> => {
+    const terms: Array<T> = []
+    for (const word of words) {
+      met(word)
+      for (const term of word.terms) terms.push(termOf(term))
     }
-    return found.length >= end
+    return { terms, size: terms.length, seen: 0 }
   }
 
   /** Takes the terms of texts until there are enough, and of each what was not there before. */
   const taking = (prose: boolean) => {
-    const cache = new Map<string, ReadonlyArray<Known<T>>>()
-    const isLast = (run: string): boolean => {
-      let words = cache.get(run)
-      if (words === undefined) {
-        if (cache.size >= cacheSize) cache.clear()
-        cache.set(run, words = ofRun(run, prose).map(learn))
+    const known = remembering((run) => learn(ofRun(run, prose)))
+    const isLast = (text: string, from: number, to: number, hash: number): boolean => {
+      const run = known(text, from, to, hash)
+      if (run.seen === documents) return false
+      run.seen = documents
+      for (let at = 0; at < run.size; at++) {
+        const term = run.terms[at]!
+        if (term.seen === documents) continue
+        term.seen = documents
+        found[count++] = term
       }
-      for (const word of words) if (isEnough(word)) return true
-      return false
+      return count >= end
     }
     return (texts: ReadonlyArray<string>): void => {
-      end = found.length + termsOfPart
+      end = count + termsOfPart
       for (const text of texts) {
-        if (found.length >= end) return
+        if (count >= end) return
         eachRun(text, isLast)
       }
     }
@@ -141,23 +140,23 @@ export const reader = <T extends Term>(
   const prose = taking(true)
 
   const taken = (take: () => void): ReadonlyArray<T> => {
-    found = []
+    count = 0
     take()
-    return found
+    return found.slice(0, count)
   }
 
   return ({ server, tool }) => {
     documents += 1
-    const description = (tool.description ?? "").slice(0, descriptionLength)
+    const description = upTo(tool.description ?? "", descriptionLength)
     const title = tool.title ?? tool.annotations.title ?? ""
     const params = parameters(tool.inputSchema)
     const terms: Readonly<Record<Field, ReadonlyArray<T>>> = {
       name: taken(() => {
-        names([tool.name.slice(0, nameLength)])
-        prose([title.slice(0, nameLength)])
+        names([upTo(tool.name, nameLength)])
+        prose([upTo(title, nameLength)])
       }),
-      server: taken(() => names([server.slice(0, nameLength)])),
-      summary: taken(() => prose([description.slice(0, summaryLength)])),
+      server: taken(() => names([upTo(server, nameLength)])),
+      summary: taken(() => prose([upTo(description, summaryLength)])),
       rest: taken(() => {
         prose([description.slice(summaryLength)])
         names(params.names)

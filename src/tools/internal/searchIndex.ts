@@ -114,21 +114,30 @@ export const make = ({ limit }: ToolSearch.Options): Effect.Effect<ToolSearch.To
         })
       })
 
-    const index = (tools: ReadonlyArray<ToolIndex.Entry>): Effect.Effect<void> =>
-      Effect.gen(function*() {
-        const present = shelf
+    /** Takes out what is not there any more. */
+    const forget = (present: Shelf, tools: ReadonlyArray<ToolIndex.Entry>): Effect.Effect<void> =>
+      Effect.suspend(() => {
         const wanted = new Map<string, Set<string>>()
-        yield* gently(tools, ({ server, tool }) => {
+        const want = gently(tools, ({ server, tool }) => {
           const names = wanted.get(server)
           if (names === undefined) wanted.set(server, new Set([tool.name]))
           else names.add(tool.name)
           return glance
         })
-        yield* gently(Array.from(present.byId.values()), (item) => {
-          const { server, tool } = item.entry
-          if (wanted.get(server)?.has(tool.name) !== true) take(present, item)
-          return glance
-        })
+        return Effect.zipRight(
+          want,
+          gently(Array.from(present.byId.values()), (item) => {
+            const { server, tool } = item.entry
+            if (wanted.get(server)?.has(tool.name) !== true) take(present, item)
+            return glance
+          })
+        )
+      })
+
+    const index = (tools: ReadonlyArray<ToolIndex.Entry>): Effect.Effect<void> =>
+      Effect.gen(function*() {
+        const present = shelf
+        if (present.byId.size > 0) yield* forget(present, tools)
         yield* gently(tools, (entry) => add(present, entry))
         if (present.removed > Math.max(leastRemoved, present.byId.size / 3)) yield* remade(present)
       })

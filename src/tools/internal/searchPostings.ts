@@ -3,6 +3,7 @@
  *
  * @internal
  */
+import { codeAt } from "../../internal/codeAt.ts"
 import { type Field, fields } from "./searchDocument.ts"
 import type { WeightedTerms } from "./searchQuery.ts"
 
@@ -45,6 +46,8 @@ const least = 0.5
 /** Lengths from here on count as this one. */
 const longest = 255
 
+const kindOf = (field: number, length: number): number => field * (longest + 1) + Math.min(longest, length)
+
 /**
  * Terms that tell most come first, and those that would make it more places than this are left out: a place takes some
  * nanoseconds, and such terms are in so many tools that they tell little.
@@ -56,7 +59,7 @@ const shards = 64
 
 const shardOf = (term: string): number => {
   let hash = term.length
-  for (let at = 0; at < term.length; at++) hash = Math.imul(hash, 31) + term.charCodeAt(at)
+  for (let at = 0; at < term.length; at++) hash = Math.imul(hash, 31) + codeAt(term, at)
   return (hash ^ (hash >>> 15)) & (shards - 1)
 }
 
@@ -72,8 +75,8 @@ const countBits = (bits: number): number => {
 export const make = (): Postings => {
   const terms = Array.from({ length: shards }, () => new Map<string, Term>())
   const documents: Array<Document | undefined> = []
-  /** How long the field of a place is. */
-  const lengths: Array<number> = []
+  /** Of each place, which field it is and how long that is: `kindOf` them. */
+  const kinds: Array<number> = []
   const totals = fields.map(() => 0)
   let count = 0
 
@@ -81,7 +84,8 @@ export const make = (): Postings => {
 
   const measure = (document: Document, sign: 1 | -1): void => {
     count += sign
-    for (const [field, own] of document.entries()) {
+    for (let field = 0; field < document.length; field++) {
+      const own = document[field]!
       totals[field]! += sign * Math.min(longest, own.length)
       for (const term of own) term.live += sign
     }
@@ -104,14 +108,18 @@ export const make = (): Postings => {
   }
 
   /** What a term is worth in each field, by the length of the field. */
-  const norms = (): ReadonlyArray<Float64Array> =>
-    fields.map((name, field) =>
-      Float64Array.from({ length: longest + 1 }, (_, length) => {
-        const relative = totals[field] === 0 ? 1 : length * count / totals[field]!
+  const norms = (): Float64Array => {
+    const norm = new Float64Array(kindOf(fields.length, 0))
+    for (const [field, name] of fields.entries()) {
+      const usual = totals[field] === 0 ? 0 : count / totals[field]!
+      for (let length = 0; length <= longest; length++) {
+        const relative = usual === 0 ? 1 : length * usual
         const part = (1 + saturation) / (1 + saturation * (1 - lengthMatters + lengthMatters * relative))
-        return boost[name] * (least + part)
-      })
-    )
+        norm[kindOf(field, length)] = boost[name] * (least + part)
+      }
+    }
+    return norm
+  }
 
   return {
     has: (text) => (find(text)?.live ?? 0) > 0,
@@ -123,8 +131,9 @@ export const make = (): Postings => {
     },
     add: (document) => {
       const id = documents.push(document) - 1
-      for (const own of document) {
-        const place = lengths.push(Math.min(longest, own.length)) - 1
+      for (let field = 0; field < document.length; field++) {
+        const own = document[field]!
+        const place = kinds.push(kindOf(field, own.length)) - 1
         for (const term of own) {
           // most terms of hostile servers have one place, and the first `push` makes room for many
           if (term.places === nowhere) term.places = [place]
@@ -155,9 +164,10 @@ export const make = (): Postings => {
       for (const { bit, places, worth } of affordable(asked)) {
         for (const place of places) {
           const id = (place / fields.length) | 0
-          if (met[id] === 0) touched.push(id)
-          met[id]! |= bit
-          scores[id]! += worth * norm[place % fields.length]![lengths[place]!]!
+          const before = met[id]!
+          if (before === 0) touched.push(id)
+          met[id] = before | bit
+          scores[id]! += worth * norm[kinds[place]!]!
         }
       }
       // who answers all words of a question is better than who answers one of them well

@@ -18,12 +18,12 @@ export interface Word {
 
 const known = (word: string): Word => {
   const base = stem(word)
+  const terms = [base]
+  for (const meaning of meanings(base)) terms.push(meaning)
+  for (const part of spellOut(word)) terms.push(stem(part))
   const opposite = denied(word)
-  return {
-    word,
-    stem: base,
-    terms: [base, ...meanings(base), ...spellOut(word).map(stem), ...(opposite === undefined ? [] : [opposite])]
-  }
+  if (opposite !== undefined) terms.push(opposite)
+  return { word, stem: base, terms }
 }
 
 /**
@@ -31,8 +31,13 @@ const known = (word: string): Word => {
  *
  * @internal
  */
-export const ofRun = (run: string, prose: boolean): ReadonlyArray<Word> =>
-  split(run, prose).filter((word) => !isFiller(word)).map(known)
+export const ofRun = (run: string, prose: boolean): ReadonlyArray<Word> => {
+  const found: Array<Word> = []
+  for (const word of split(run, prose)) {
+    if (!isFiller(word)) found.push(known(word))
+  }
+  return found
+}
 
 /**
  * The telling words of a text, in order.
@@ -41,8 +46,8 @@ export const ofRun = (run: string, prose: boolean): ReadonlyArray<Word> =>
  */
 export const ofProse = (text: string): ReadonlyArray<Word> => {
   const found: Array<Word> = []
-  eachRun(text, (run) => {
-    found.push(...ofRun(run, true))
+  eachRun(text, (whole, from, to) => {
+    found.push(...ofRun(whole.slice(from, to), true))
     return false
   })
   return found

@@ -5,8 +5,13 @@
  */
 import * as Effect from "effect/Effect"
 
-/** Characters looked at in one turn of the event loop: a millisecond of work, and some while the program is fresh. */
-const charactersOfTurn = 4_096
+/**
+ * Characters looked at in one turn of the event loop: a millisecond of work. The first turns of a fresh program take
+ * ten times as long for each, so they look at few, and each at a little more than the one before.
+ */
+const firstTurn = 1_024
+const longestTurn = 16_384
+const growth = 1.04
 
 const turn = Effect.async<void>((resume) => {
   const handle = setImmediate(() => resume(Effect.void))
@@ -21,8 +26,10 @@ const turn = Effect.async<void>((resume) => {
  */
 export const gently = <A>(all: ReadonlyArray<A>, each: (one: A) => number): Effect.Effect<void> => {
   let at = 0
+  let most = firstTurn
   const step = Effect.sync(() => {
-    for (let characters = 0; at < all.length && characters < charactersOfTurn;) characters += each(all[at++]!)
+    for (let characters = 0; at < all.length && characters < most;) characters += each(all[at++]!)
+    most = Math.min(longestTurn, most * growth)
   })
   return Effect.zipRight(
     step,
