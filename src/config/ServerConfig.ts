@@ -384,8 +384,8 @@ export const decodeEither = (
   if (typeof input !== "object" || input === null) {
     return Either.left(new McpError.ConfigurationError({ server: "(unnamed)", path: "", detail: "expected an object" }))
   }
-  // what is found was made for this, and so nobody else changes its lists later
-  if (found?.expansion !== undefined && isEvident(input)) return Either.right({ ...input, ...found })
+  // what is found was made for this, as its lists were, and so nobody else changes it later
+  if (found?.expansion !== undefined && isEvident(input)) return Either.right(Object.assign(input, found))
   const server = nameOf(input)
   const plain: Record<string, unknown> = { ...input }
   for (const key of times) {

@@ -319,7 +319,8 @@ const makeStore = Effect.fnUntraced(function*(options: Options) {
   const present: FileStore["present"] = inDirectory(
     "present",
     (directory) =>
-      Effect.zipRight(prepareToRead("present", directory), fs.readDirectory(directory)).pipe(
+      // looked into first, because where there is none nothing is to be checked
+      Effect.zipLeft(fs.readDirectory(directory), prepareToRead("present", directory)).pipe(
         Effect.catchIf(isNotFound, () => Effect.succeed([])),
         Effect.map((names) => {
           const there = new Set(names)

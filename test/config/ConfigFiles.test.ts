@@ -199,6 +199,21 @@ describe("reading a file", () => {
       assert.strictEqual(show(yield* files.read(`${at}/a`, workspace)), "unreadable")
       assert.deepStrictEqual(yield* files.expand(`${at}/*`), [])
     }).pipe(Effect.provide(platform)))
+
+  it.scopedLive("does not wait for where links lead, and does not take what it cannot know to be inside", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const at = yield* folder
+      yield* fs.makeDirectory(`${at}/work`)
+      const { realpath } = FileContent.disk
+      const files = yield* access({
+        ...FileContent.disk,
+        realpath: (path) => path.endsWith("sub") ? new Promise(() => undefined) : realpath(path)
+      }, 20)
+      assert.strictEqual(yield* files.realPath(`${at}/work/sub`), `${at}/work/sub`)
+      assert.isFalse(yield* files.isInside(`${at}/work`, `${at}/work/sub`))
+      assert.isTrue(yield* files.isInside(`${at}/work`, `${at}/work/other`))
+    }).pipe(Effect.provide(platform)))
 })
 
 describe.runIf(process.platform !== "win32")("a file that starts servers without being asked for", () => {

@@ -127,6 +127,14 @@ describe("trust", () => {
       assert.strictEqual(values.size, 0)
     }))
 
+  it.scoped("does not look at answers where there is nothing to ask", () =>
+    Effect.gen(function*() {
+      const store = { ...storeOf(new Map()), present: Effect.dieMessage("looked at") }
+      const process = yield* processOver(store)
+      assert.deepStrictEqual(yield* process.trust.review([]), [])
+      assert.strictEqual(yield* verdict(process), "new")
+    }))
+
   it.scoped("is for one server of one workspace", () =>
     Effect.gen(function*() {
       const process = yield* processOver(storeOf(new Map()))

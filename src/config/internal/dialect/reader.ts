@@ -169,10 +169,14 @@ const once = <A extends object>(make: () => A): () => A => {
  * @internal
  */
 export const make = (table: Table.HostTable): Dialect.Dialect => {
-  const hosts = once(() =>
+  const own = once(() => hostsOf(table))
+  const under = once(() =>
     new Map(
-      [["", {}] as const, ...Object.entries(table.under ?? {})].map(([root, over]) =>
-        [root, hostsOf(table, over)] as const
+      Object.entries(table.under ?? {}).map(([root, { fields, variables }]) =>
+        [
+          root,
+          hostsOf({ ...table, fields: { ...table.fields, ...fields }, variables: variables ?? table.variables })
+        ] as const
       )
     )
   )
@@ -184,7 +188,7 @@ export const make = (table: Table.HostTable): Dialect.Dialect => {
     shared: table.shared !== undefined && table.shared !== false,
     merge: table.merge ?? "whole",
     locations: table.locations,
-    decode: (root, context) => decode(table, hosts(), rules(), root, context)
+    decode: (root, context) => decode(table, (key) => under().get(key) ?? own(), rules(), root, context)
   }
 }
 
@@ -194,14 +198,10 @@ interface Hosts {
   readonly listed: () => Entry.Host
 }
 
-const hostsOf = (table: Table.HostTable, over: Pick<Table.HostTable, "fields" | "variables">): Hosts => {
-  const fields = { ...table.fields, ...over.fields }
-  const own = { ...table, ...over }
-  return {
-    keyed: once(() => Entry.host({ ...own, fields })),
-    listed: once(() => Entry.host({ ...own, fields: { ...fields, name: { is: "name" } } }))
-  }
-}
+const hostsOf = (table: Table.HostTable): Hosts => ({
+  keyed: once(() => Entry.host(table)),
+  listed: once(() => Entry.host({ ...table, fields: { ...table.fields, name: { is: "name" } } }))
+})
 
 /** More than anybody has, and no more than can be looked into at once. */
 const mostServers = 10_000
@@ -217,7 +217,7 @@ const nothing: Dialect.Decoded = {
 
 const decode = (
   table: Table.HostTable,
-  hosts: ReadonlyMap<string, Hosts>,
+  hosts: (root: string) => Hosts,
   rules: ReadonlySet<string>,
   root: ConfigDocument.Table,
   context: Dialect.Context
@@ -250,8 +250,7 @@ const decode = (
       : isTable(servers)
       ? servers
       : []
-    const host = hosts.get(way[0] ?? "") ?? hosts.get("")
-    if (host === undefined) continue
+    const host = hosts(way[0] ?? "")
     for (const [key, raw] of keyed) {
       const name = typeof key === "string" ? key : nameOf(raw)
       const at = {

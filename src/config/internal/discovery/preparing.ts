@@ -149,7 +149,7 @@ export const prepare = (merged: Merge.Merged, around: Around): Prepared => {
   }
   const { entry } = item
   const config = Server.make(entry, { expansion: expansionOf(merged, entry, fingerprint, around), provenance })
-  const decision = Either.isRight(config)
+  const decision = Either.isRight(config) && policies.length > 0
     ? ServerPolicy.decide(policies, ServerPolicy.subject(config.right, fingerprint))
     : "allowed"
   const asks = Either.isRight(config) && decision === "allowed" && !Scope.rights(originOf(merged)).start

@@ -77,19 +77,19 @@ export const make = (
     Effect.map(bounded(Effect.option(fs.stat(at))), Option.flatten)
 
   /** Links are followed as far as there is something. */
-  const realPath = (at: string): Effect.Effect<string> =>
-    Effect.flatMap(
-      Effect.map(bounded(Effect.option(fs.realPath(at))), Option.flatten),
-      Option.match({
-        onSome: Effect.succeed,
-        onNone: () => {
-          const parent = path.dirname(at)
-          return parent === at
-            ? Effect.succeed(at)
-            : Effect.map(realPath(parent), (real) => path.join(real, path.basename(at)))
-        }
-      })
-    )
+  const realOf = async (at: string): Promise<string> => {
+    try {
+      return await disk.realpath(at)
+    } catch {
+      const parent = path.dirname(at)
+      return parent === at ? at : path.join(await realOf(parent), path.basename(at))
+    }
+  }
+
+  const followed = (at: string): Effect.Effect<Option.Option<string>> =>
+    Effect.timeoutOption(Effect.promise(() => realOf(at)), timeout)
+
+  const realPath = (at: string): Effect.Effect<string> => Effect.map(followed(at), Option.getOrElse(() => at))
 
   const isBelow = (folder: string, at: string): boolean => {
     const relative = path.relative(folder, at)
@@ -103,8 +103,11 @@ export const make = (
 
   const isInside = (folder: string, at: string): Effect.Effect<boolean> =>
     Effect.gen(function*() {
-      const outer = yield* realPath(path.resolve(folder))
-      let inner = yield* realPath(path.resolve(at))
+      const [real, asked] = [yield* followed(path.resolve(folder)), yield* followed(path.resolve(at))]
+      // where it leads cannot be known, and so not that it stays inside
+      if (Option.isNone(real) || Option.isNone(asked)) return false
+      const outer = real.value
+      let inner = asked.value
       if (isBelow(outer, inner)) return true
       // Elsewhere one folder has one real path; the numbers of Windows' files are not exact.
       if (host.platform !== "darwin") {

@@ -1,12 +1,11 @@
 /**
  * @internal
  */
-import * as Order from "effect/Order"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
 import * as Address from "../servers/address.ts"
 
 /** Foreign names, so an order that no locale changes. */
-const byName = Order.mapInput(Order.string, ([name]: readonly [string, unknown]) => name)
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => a < b ? -1 : a > b ? 1 : 0
 
 const sorted = (
   fields: ReadonlyMap<string, string | null> | undefined,

@@ -117,20 +117,25 @@ export const make = (
             complain(candidate.server, detail)
             return pendingFor("new")
           })
-        // what cannot be listed is looked for one by one, and says then what is wrong
-        const has = yield* Effect.orElseSucceed(bounded(store.present), () => () => true)
-        const current = yield* Effect.cached(approvals.key)
         const verdicts = new Map<Trust.Candidate, Trust.Verdict>()
         const unknown: Array<Trust.Candidate> = []
-        for (const candidate of candidates) {
-          const verdict = known(candidate, has)
-          if (verdict === undefined) unknown.push(candidate)
-          else verdicts.set(candidate, verdict)
+        // most have nothing to ask, and then nobody looks at what was answered
+        if (candidates.length > 0) {
+          // what cannot be listed is looked for one by one, and says then what is wrong
+          const has = yield* Effect.orElseSucceed(bounded(store.present), () => () => true)
+          for (const candidate of candidates) {
+            const verdict = known(candidate, has)
+            if (verdict === undefined) unknown.push(candidate)
+            else verdicts.set(candidate, verdict)
+          }
         }
-        yield* Effect.forEach(unknown, (candidate) =>
-          Effect.map(Effect.catchAll(look(candidate, current), unread(candidate)), (verdict) => {
-            verdicts.set(candidate, verdict)
-          }), { concurrency: "unbounded", discard: true })
+        if (unknown.length > 0) {
+          const current = yield* Effect.cached(approvals.key)
+          yield* Effect.forEach(unknown, (candidate) =>
+            Effect.map(Effect.catchAll(look(candidate, current), unread(candidate)), (verdict) => {
+              verdicts.set(candidate, verdict)
+            }), { concurrency: "unbounded", discard: true })
+        }
 
         const before = reviewed
         const all = candidates.map((candidate): Reviewed => ({ candidate, verdict: verdicts.get(candidate)! }))
