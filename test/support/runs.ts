@@ -4,8 +4,8 @@ const isExhaustive = process.env["TEST_RUNS"] === "all"
 
 const part = (share: number) => (all: number): number => isExhaustive ? all : Math.ceil(all / share)
 
-/** What is tried a lot more often than most: the first tenth of all cases, which are drawn in the same order. */
-export const runs = part(10)
+/** What is tried a lot more often than most: the first fifteenth of all cases, which are drawn in the same order. */
+export const runs = part(15)
 
 /** What costs a lot more each time than most: histories of a runtime, trees of files. */
-export const costlyRuns = part(3)
+export const costlyRuns = part(4)
