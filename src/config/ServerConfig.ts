@@ -13,7 +13,6 @@ import * as McpError from "../McpError.ts"
 import * as Expansion from "./Expansion.ts"
 import { lookAlike } from "./internal/names/lookAlike.ts"
 import * as Address from "./internal/servers/address.ts"
-import { isEvident } from "./internal/servers/evident.ts"
 import * as Limits from "./Limits.ts"
 import * as Provenance from "./Provenance.ts"
 
@@ -384,8 +383,6 @@ export const decodeEither = (
   if (typeof input !== "object" || input === null) {
     return Either.left(new McpError.ConfigurationError({ server: "(unnamed)", path: "", detail: "expected an object" }))
   }
-  // what is found was made for this, as its lists were, and so nobody else changes it later
-  if (found?.expansion !== undefined && isEvident(input)) return Either.right(Object.assign(input, found))
   const server = nameOf(input)
   const plain: Record<string, unknown> = { ...input }
   for (const key of times) {

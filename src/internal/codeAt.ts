@@ -4,7 +4,7 @@
  * @internal
  */
 
-const { charCodeAt, codePointAt } = String.prototype
+const { charCodeAt } = String.prototype
 
 /**
  * What `text.charCodeAt(at)` is, for loops over texts from anywhere. V8 looks methods of texts up by how each text lies
@@ -13,10 +13,3 @@ const { charCodeAt, codePointAt } = String.prototype
  * @internal
  */
 export const codeAt = (text: string, at: number): number => charCodeAt.call(text, at)
-
-/**
- * What `text.codePointAt(at)` is, where there is one, in the same way.
- *
- * @internal
- */
-export const pointAt = (text: string, at: number): number => codePointAt.call(text, at)!

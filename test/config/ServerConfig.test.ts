@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Duration, Effect, Either, Layer, Redacted } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Address from "../../src/config/internal/servers/address.ts"
+import * as Evident from "../../src/config/internal/servers/evident.ts"
 import * as Limits from "../../src/config/Limits.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
@@ -157,7 +158,7 @@ describe("a configuration that was found", () => {
     "is checked like any other",
     [inputs],
     ([input]) => {
-      const found = ServerConfig.decodeEither(input, { expansion })
+      const found = Evident.decode({ ...input }, { expansion })
       const said = ServerConfig.decodeEither({ ...input, expansion })
       assert.deepStrictEqual(Either.map(found, asEntries), Either.map(said, asEntries))
     },

@@ -5,8 +5,12 @@
  *
  * @internal
  */
+import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-import type * as ServerConfig from "../../ServerConfig.ts"
+import type * as McpError from "../../../McpError.ts"
+import type * as Expansion from "../../Expansion.ts"
+import type * as Provenance from "../../Provenance.ts"
+import * as ServerConfig from "../../ServerConfig.ts"
 import * as Address from "./address.ts"
 
 type Is = (value: unknown) => boolean
@@ -77,10 +81,21 @@ const kinds: ReadonlyMap<unknown, Kind> = new Map<unknown, Kind>([
   ["ws", remote(Address.webSocket)]
 ])
 
-/** @internal */
-export const isEvident = (input: object): input is ServerConfig.ServerConfig => {
+const isEvident = (input: object): input is ServerConfig.ServerConfig => {
   const kind = "transport" in input ? kinds.get(input.transport) : undefined
   if (kind === undefined || !Object.hasOwn(input, "name") || !Object.hasOwn(input, kind.needed)) return false
   for (const [field, value] of Object.entries(input)) if (kind.fields.get(field)?.(value) !== true) return false
   return true
 }
+
+/**
+ * `ServerConfig.decodeEither` for what was made to become a configuration: nobody else has it, so that it can become one
+ * itself.
+ *
+ * @internal
+ */
+export const decode = (
+  made: object,
+  found: { readonly expansion: Expansion.Expansion; readonly provenance?: Provenance.Provenance }
+): Either.Either<ServerConfig.ServerConfig, McpError.ConfigurationError> =>
+  isEvident(made) ? Either.right(Object.assign(made, found)) : ServerConfig.decodeEither(made, found)
