@@ -215,7 +215,7 @@ export const make = (capacity = 256): Effect.Effect<McpEvents["Type"], never, Sc
     Hold.make(() => Broadcast.make<McpEvent>(capacity), (bus) => bus.end()),
     (bus) => ({
       publish: bus.tell,
-      stream: Stream.unwrapScoped(Effect.map(bus.subscribe, (queue) => Stream.fromQueue(queue))),
+      stream: Stream.suspend(() => Stream.unwrapScoped(Effect.map(bus.subscribe, (queue) => Stream.fromQueue(queue)))),
       subscribe: bus.subscribe,
       onEvent: bus.listen
     })

@@ -115,11 +115,15 @@ const following = (
     const path = yield* Path.Path
     const directory = placeOf({ ...options, room: "trust" })(yield* HostEnvironment.HostEnvironment, path)
     if (directory === undefined) return trust
-    const elsewhere = files.watch([path.join(directory, "*.value")]).pipe(
-      Stream.drop(1),
-      Stream.debounce(settling)
-    )
-    return { ...trust, changes: Stream.merge(trust.changes, elsewhere, { haltStrategy: "left" }) }
+    // most look once, and follow nothing
+    const changes = Stream.suspend(() => {
+      const elsewhere = files.watch([path.join(directory, "*.value")]).pipe(
+        Stream.drop(1),
+        Stream.debounce(settling)
+      )
+      return Stream.merge(trust.changes, elsewhere, { haltStrategy: "left" })
+    })
+    return { ...trust, changes }
   })
 
 /**

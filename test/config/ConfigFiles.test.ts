@@ -190,12 +190,8 @@ describe("reading a file", () => {
       const fs = yield* FileSystem.FileSystem
       const at = yield* folder
       yield* fs.writeFileString(`${at}/a`, "a")
-      const stuck = FileSystem.makeNoop({ ...fs, readDirectory: () => Effect.never })
-      const files = yield* Effect.provideService(
-        access({ ...FileContent.disk, open: () => new Promise(() => undefined) }, 20),
-        FileSystem.FileSystem,
-        stuck
-      )
+      const never = () => new Promise<never>(() => undefined)
+      const files = yield* access({ ...FileContent.disk, open: never, readdir: never }, 20)
       assert.strictEqual(show(yield* files.read(`${at}/a`, workspace)), "unreadable")
       assert.deepStrictEqual(yield* files.expand(`${at}/*`), [])
     }).pipe(Effect.provide(platform)))

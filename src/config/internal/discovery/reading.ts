@@ -8,11 +8,11 @@ import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import { sha256 } from "../../../internal/sha256.ts"
 import type * as ConfigDocument from "../../ConfigDocument.ts"
-import * as ConfigFile from "../../ConfigFile.ts"
 import type * as ConfigFiles from "../../ConfigFiles.ts"
 import type * as ConfigIssue from "../../ConfigIssue.ts"
 import * as Dialect from "../../Dialect.ts"
 import * as Document from "../documents/document.ts"
+import * as File from "../documents/file.ts"
 import type { Source } from "./sources.ts"
 
 /** @internal */
@@ -57,6 +57,9 @@ interface Known extends Pick<Read, "document" | "decoded" | "issues"> {
 /** How many files are read at the same time, and held until they are understood. */
 const together = 16
 
+/** Bytes of a file that takes a tenth of a second. */
+const large = 1024 * 1024
+
 /** A file that is read in two ways is remembered for each. */
 const keyOf = ({ dialect, pointer, scope }: Source, path: string): string =>
   [dialect.host, scope, ...(pointer ?? []), path].join("\0")
@@ -74,49 +77,46 @@ export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
     good.delete(keyOf(source, path))
   }
 
-  const understood = ({ path, source }: Wanted, content: Content, strict: boolean) =>
-    Effect.gen(function*() {
-      const { dialect, format, origin, pointer, scope } = source
-      const about = { provider: dialect.host, scope, path, server: undefined, at: undefined, line: undefined }
-      const key = keyOf(source, path)
-      const failed = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): Read => {
-        const last = good.get(key)
-        const { decoded, document } = last ?? nothing
-        return { source, path, document, decoded, issues, failed: last === undefined, stale: last !== undefined }
-      }
-      const refused = (kind: ConfigIssue.FileFault, detail: string) =>
-        failed([{
-          ...about,
-          kind,
-          severity: "error",
-          message: Dialect.explain(kind, { host: dialect.host, detail })
-        }])
-      if (content === undefined) {
-        forget(source, path)
-        return source.isNamed ? refused("unreadable", "there is no such file") : undefined
-      }
-      if (content._tag === "Refused") {
-        return refused(content.kind, content.detail)
-      }
-      const digest = sha256(content.bytes)
-      const before = good.get(key)
-      if (before?.digest === digest) {
-        const { decoded, document, issues } = before
-        return { source, path, document, decoded, issues, failed: false, stale: false }
-      }
-      const { decoded, document, issues } = yield* ConfigFile.decode(content.bytes, {
-        host: dialect,
-        scope,
-        origin,
-        path,
-        format,
-        pointer,
-        strict
-      })
-      if (issues.some(({ server, severity }) => severity === "error" && server === undefined)) return failed(issues)
-      good.set(key, { document, decoded, issues, digest })
+  const understood = ({ path, source }: Wanted, content: Content, strict: boolean): Read | undefined => {
+    const { dialect, format, origin, pointer, scope } = source
+    const about = { provider: dialect.host, scope, path, server: undefined, at: undefined, line: undefined }
+    const key = keyOf(source, path)
+    const failed = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): Read => {
+      const last = good.get(key)
+      const { decoded, document } = last ?? nothing
+      return { source, path, document, decoded, issues, failed: last === undefined, stale: last !== undefined }
+    }
+    const refused = (kind: ConfigIssue.FileFault, detail: string) =>
+      failed([{
+        ...about,
+        kind,
+        severity: "error",
+        message: Dialect.explain(kind, { host: dialect.host, detail })
+      }])
+    if (content === undefined) {
+      forget(source, path)
+      return source.isNamed ? refused("unreadable", "there is no such file") : undefined
+    }
+    if (content._tag === "Refused") return refused(content.kind, content.detail)
+    const digest = sha256(content.bytes)
+    const before = good.get(key)
+    if (before?.digest === digest) {
+      const { decoded, document, issues } = before
       return { source, path, document, decoded, issues, failed: false, stale: false }
+    }
+    const { decoded, document, issues } = File.decodeReady(content.bytes, {
+      host: dialect,
+      scope,
+      origin,
+      path,
+      format,
+      pointer,
+      strict
     })
+    if (issues.some(({ server, severity }) => severity === "error" && server === undefined)) return failed(issues)
+    good.set(key, { document, decoded, issues, digest })
+    return { source, path, document, decoded, issues, failed: false, stale: false }
+  }
 
   /** Each file that a pattern stands for. */
   const expanded = (sources: ReadonlyArray<Source>) =>
@@ -142,12 +142,21 @@ export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
         for (const source of sources) if (!isWanted(source)) forget(source, source.path)
         const wanted = yield* expanded(sources.filter(isWanted))
         for (const { source: { format } } of wanted) Document.anticipate(format)
-        const reads = yield* Effect.forEach(Arr.chunksOf(wanted, together), (some) =>
-          Effect.flatMap(
-            files.readAll(some.map(({ path, source: { origin } }) => ({ path, origin, root }))),
-            (contents) => Effect.forEach(some, (one, at) => understood(one, contents[at], strict))
-          ))
-        return reads.flat().filter((read) => read !== undefined)
+        const reads: Array<Read> = []
+        for (const some of Arr.chunksOf(wanted, together)) {
+          const contents = yield* files.readAll(
+            some.map(({ path, source: { origin } }) => ({ path, origin, root }))
+          )
+          yield* Document.ready(some.map(({ source: { format } }) => format))
+          for (const [at, one] of some.entries()) {
+            const content = contents[at]
+            const read = understood(one, content, strict)
+            if (read !== undefined) reads.push(read)
+            // what takes long keeps others waiting once, and not sixteen times
+            if (content?._tag === "Content" && content.bytes.length > large) yield* Effect.yieldNow()
+          }
+        }
+        return reads
       })
   }
 }

@@ -113,7 +113,13 @@ export const make = (
     })
 
     const discoverer = Discovery.make({ files, options, place, trust })
-    const watched = yield* SubscriptionRef.make<ReadonlyArray<string>>([])
+    // made for the first who follows: most look once, and follow nothing
+    let watched: SubscriptionRef.SubscriptionRef<ReadonlyArray<string>> | undefined
+    const watching = Effect.suspend(() =>
+      watched === undefined
+        ? Effect.map(SubscriptionRef.make(discoverer.paths()), (made) => watched ??= made)
+        : Effect.succeed(watched)
+    )
     // what was told last, so that whoever begins to follow misses nothing since
     let last: ConfigDiscovery.Discovery | undefined
     const turn = yield* Effect.makeSemaphore(1)
@@ -122,7 +128,9 @@ export const make = (
       const discovery = yield* discoverer.discover
       last = discovery
       const paths = discoverer.paths()
-      if (paths.join("\0") !== (yield* watched).join("\0")) yield* SubscriptionRef.set(watched, paths)
+      if (watched !== undefined && paths.join("\0") !== (yield* watched).join("\0")) {
+        yield* SubscriptionRef.set(watched, paths)
+      }
       return { before, discovery }
     }).pipe(turn.withPermits(1))
 
@@ -135,9 +143,8 @@ export const make = (
       return isSame(before, discovery, difference) ? Option.none() : Option.some({ discovery, diff: difference })
     })
 
-    // most look once, and follow nothing
     const changes: Service["changes"] = Stream.suspend(() =>
-      watched.changes.pipe(
+      Stream.unwrap(Effect.map(watching, ({ changes }) => changes)).pipe(
         // with the paths come those that a file of one of them has just turned on
         Stream.flatMap(files.watch, { switch: true }),
         Stream.debounce(options.debounce),

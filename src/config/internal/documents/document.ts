@@ -48,11 +48,10 @@ const load = async (format: "toml" | "yaml"): Promise<Parse> => {
   }
 }
 
-const parserOf = (format: ConfigDocument.Format): Effect.Effect<Parse> => {
-  if (format === "json" || format === "jsonc") return Effect.succeed(JsonDocument.parse)
-  const known = loaded.get(format)
-  return known === undefined ? Effect.promise(() => begun(format)) : Effect.succeed(known)
-}
+const isSlow = (format: ConfigDocument.Format): format is "toml" | "yaml" => format !== "json" && format !== "jsonc"
+
+const parserOf = (format: ConfigDocument.Format): Parse =>
+  isSlow(format) ? loaded.get(format) ?? unloadable : JsonDocument.parse
 
 const begun = (format: "toml" | "yaml"): Promise<Parse> => {
   const known = loading.get(format) ?? load(format)
@@ -66,8 +65,19 @@ const begun = (format: "toml" | "yaml"): Promise<Parse> => {
  * @internal
  */
 export const anticipate = (format: ConfigDocument.Format): void => {
-  if (format !== "json" && format !== "jsonc" && !loaded.has(format)) void begun(format)
+  if (isSlow(format) && !loaded.has(format)) void begun(format)
 }
+
+/**
+ * Waits for what these formats need.
+ *
+ * @internal
+ */
+export const ready = (formats: Iterable<ConfigDocument.Format>): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const missing = Array.from(new Set(formats)).filter(isSlow).filter((format) => !loaded.has(format))
+    return missing.length === 0 ? Effect.void : Effect.promise(() => Promise.all(missing.map(begun)))
+  })
 
 /** More than any configuration has, and no more than can be looked into at once. */
 const maxVariables = 100_000
@@ -150,27 +160,37 @@ const concluded = (
   }
 }
 
+/**
+ * A document whose format is ready, at once: dozens of files are understood when a program starts.
+ *
+ * @internal
+ */
+export const decodeReady = (
+  bytes: Uint8Array,
+  format: ConfigDocument.Format,
+  limits?: Partial<ConfigDocument.Limits>
+): ConfigDocument.ConfigDocument => {
+  const allowed = { ...defaults[format], ...limits }
+  if (bytes.length > allowed.maxBytes) {
+    return failed([], new DocumentFault("file-too-large", `more than ${allowed.maxBytes} bytes`))
+  }
+  const hasMark = startsWith(bytes, 0xef, 0xbb, 0xbf)
+  const warnings: ReadonlyArray<ConfigDocument.DocumentIssue> = hasMark
+    ? [{ kind: "bom-stripped", severity: "warning" }]
+    : []
+  let text: string
+  try {
+    text = textOf(hasMark ? bytes.subarray(3) : bytes)
+    checkVariables(text)
+  } catch (error) {
+    return failed(warnings, faultOf(error))
+  }
+  return concluded(text, warnings, parserOf(format), allowed, format)
+}
+
 /** @internal */
 export const decode = (
   bytes: Uint8Array,
   format: ConfigDocument.Format,
   limits?: Partial<ConfigDocument.Limits>
-): Effect.Effect<ConfigDocument.ConfigDocument> =>
-  Effect.suspend(() => {
-    const allowed = { ...defaults[format], ...limits }
-    if (bytes.length > allowed.maxBytes) {
-      return Effect.succeed(failed([], new DocumentFault("file-too-large", `more than ${allowed.maxBytes} bytes`)))
-    }
-    const hasMark = startsWith(bytes, 0xef, 0xbb, 0xbf)
-    const warnings: ReadonlyArray<ConfigDocument.DocumentIssue> = hasMark
-      ? [{ kind: "bom-stripped", severity: "warning" }]
-      : []
-    let text: string
-    try {
-      text = textOf(hasMark ? bytes.subarray(3) : bytes)
-      checkVariables(text)
-    } catch (error) {
-      return Effect.succeed(failed(warnings, faultOf(error)))
-    }
-    return Effect.map(parserOf(format), (parse) => concluded(text, warnings, parse, allowed, format))
-  })
+): Effect.Effect<ConfigDocument.ConfigDocument> => Effect.map(ready([format]), () => decodeReady(bytes, format, limits))

@@ -4,7 +4,7 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
-import * as ConfigDocument from "../../ConfigDocument.ts"
+import type * as ConfigDocument from "../../ConfigDocument.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
 import type * as ConfigFile from "../../ConfigFile.ts"
 import type * as ConfigIssue from "../../ConfigIssue.ts"
@@ -13,6 +13,7 @@ import type * as Scope from "../../Scope.ts"
 import * as internal from "../dialect/dialect.ts"
 import * as Explain from "../dialect/explain.ts"
 import { isList, isTable } from "../dialect/values.ts"
+import * as Document from "./document.ts"
 
 const usualOrigin: { readonly [S in Scope.Scope]: Scope.Origin } = {
   managed: "system",
@@ -49,10 +50,20 @@ const usualPointer = (dialect: Dialect.Dialect, path: string | undefined): Reado
   return isFixed && places.every(({ pointer }) => pointer !== undefined) ? first?.pointer : undefined
 }
 
-/** @internal */
-export const decode = (bytes: Uint8Array, options: ConfigFile.Options): Effect.Effect<ConfigFile.ConfigFile> => {
-  const { format, host, limits, origin, path, pointer, scope, strict } = options
-  const dialect = typeof host === "string" ? Dialect.find(host) ?? internal.native : host
+const dialectOf = ({ host }: ConfigFile.Options): Dialect.Dialect =>
+  typeof host === "string" ? Dialect.find(host) ?? internal.native : host
+
+const formatFor = (options: ConfigFile.Options): ConfigDocument.Format =>
+  options.format ?? formatOf(dialectOf(options), options.path)
+
+/**
+ * A file whose format is ready.
+ *
+ * @internal
+ */
+export const decodeReady = (bytes: Uint8Array, options: ConfigFile.Options): ConfigFile.ConfigFile => {
+  const { limits, origin, path, pointer, scope, strict } = options
+  const dialect = dialectOf(options)
   const context = {
     scope,
     origin: origin ?? usualOrigin[scope],
@@ -60,11 +71,12 @@ export const decode = (bytes: Uint8Array, options: ConfigFile.Options): Effect.E
     pointer: pointer ?? usualPointer(dialect, path),
     strict
   }
-  return Effect.map(
-    ConfigDocument.decode(bytes, format ?? formatOf(dialect, path), limits),
-    (document) => join(dialect, context, document)
-  )
+  return join(dialect, context, Document.decodeReady(bytes, formatFor(options), limits))
 }
+
+/** @internal */
+export const decode = (bytes: Uint8Array, options: ConfigFile.Options): Effect.Effect<ConfigFile.ConfigFile> =>
+  Effect.map(Document.ready([formatFor(options)]), () => decodeReady(bytes, options))
 
 const nothing: Dialect.Decoded = {
   items: [],

@@ -181,47 +181,56 @@ export const make = (
         seen[at] = await glance(file)
       }
       return Effect.timeoutOption(Effect.promise(() => Promise.all(files.map(look))), timeout).pipe(
+        // those behind links have to be looked at more closely
         Effect.zipRight(Effect.suspend(() =>
-          Effect.forEach(seen.slice(), (found, at) =>
-            typeof found === "string" ? read(files[at]!.path, files[at]!) : Effect.succeed(found))
+          Effect.reduce(
+            seen.flatMap((found, at) => typeof found === "string" ? [at] : []),
+            seen.map((found) => typeof found === "string" ? undefined : found),
+            (all, at) => Effect.map(read(files[at]!.path, files[at]!), (found) => all.with(at, found))
+          )
         ))
       )
     })
 
-  const namesIn = (folder: string) =>
-    Effect.map(
-      bounded(Effect.option(fs.readDirectory(folder))),
-      (names) => Option.getOrElse(Option.flatten(names), (): Array<string> => [])
-    )
+  const namesIn = async (folder: string): Promise<ReadonlyArray<string>> => {
+    try {
+      return await disk.readdir(folder)
+    } catch {
+      return []
+    }
+  }
 
   /** The paths below a folder that fit the rest of a pattern, name by name. */
-  const below = (folder: string, names: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>> => {
+  const below = async (folder: string, names: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
     const [name, ...rest] = names
-    if (name === undefined) return Effect.succeed([folder])
+    if (name === undefined) return [folder]
     if (!name.includes("*")) return below(path.join(folder, name), rest)
     const fits = wildcard(name)
-    return Effect.flatMap(namesIn(folder), (found) =>
-      Effect.map(
-        Effect.forEach(
-          // hidden ones are meant only if they are named
-          found.filter((one) => fits(one) && (!one.startsWith(".") || name.startsWith("."))).toSorted()
-            .slice(0, maxMatches),
-          (one) => below(path.join(folder, one), rest)
-        ),
-        (paths) => paths.flat().slice(0, maxMatches)
-      ))
+    const found = (await namesIn(folder))
+      // hidden ones are meant only if they are named
+      .filter((one) => fits(one) && (!one.startsWith(".") || name.startsWith("."))).toSorted().slice(0, maxMatches)
+    const paths: Array<string> = []
+    for (const one of found) paths.push(...await below(path.join(folder, one), rest))
+    return paths.slice(0, maxMatches)
   }
+
+  const isThere = (at: string): Promise<boolean> => disk.stat(at).then(() => true, () => false)
 
   const exists = (at: string) => Effect.map(stat(at), Option.isSome)
 
-  const expand = (pattern: string) => {
+  const expanded = async (pattern: string): Promise<ReadonlyArray<string>> => {
     const absolute = path.resolve(pattern)
     const { root } = path.parse(absolute)
-    return Effect.flatMap(
-      below(root, absolute.slice(root.length).split(path.sep)),
-      Effect.filter(exists)
-    )
+    const found = await below(root, absolute.slice(root.length).split(path.sep))
+    const there = await Promise.all(found.map(isThere))
+    return found.filter((_, at) => there[at])
   }
+
+  const expand = (pattern: string) =>
+    Effect.map(
+      Effect.timeoutOption(Effect.promise(() => expanded(pattern)), timeout),
+      Option.getOrElse((): ReadonlyArray<string> => [])
+    )
 
   return { read, readAll, exists, expand, realPath, isInside }
 }

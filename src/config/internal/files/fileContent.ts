@@ -5,7 +5,7 @@
  *
  * @internal
  */
-import { open, realpath, stat } from "node:fs/promises"
+import { open, readdir, realpath, stat } from "node:fs/promises"
 import * as UntrustedText from "../../../UntrustedText.ts"
 import type * as ConfigFiles from "../../ConfigFiles.ts"
 import type * as Scope from "../../Scope.ts"
@@ -27,18 +27,19 @@ export interface Handle {
 }
 
 /**
- * The four things that are asked of a disk.
+ * What is asked of a disk.
  *
  * @internal
  */
 export interface Disk {
   readonly stat: (path: string) => Promise<Stats>
   readonly realpath: (path: string) => Promise<string>
+  readonly readdir: (path: string) => Promise<ReadonlyArray<string>>
   readonly open: (path: string) => Promise<Handle>
 }
 
 /** @internal */
-export const disk: Disk = { stat, realpath, open: (path) => open(path, "r") }
+export const disk: Disk = { stat, realpath, readdir: (path) => readdir(path), open: (path) => open(path, "r") }
 
 /**
  * What ends the reading of a file.
