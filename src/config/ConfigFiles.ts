@@ -113,6 +113,8 @@ export class ConfigFiles extends Context.Tag("effect-mcp-runtime/config/ConfigFi
   readonly present: (paths: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
   /** The files that a path with `*` in it stands for, sorted; `*` is any run of characters of one name. */
   readonly expand: (pattern: string) => Effect.Effect<ReadonlyArray<string>>
+  /** What `expand` gives for each. They are looked up at once, and none waits for another that does not answer. */
+  readonly expandAll: (patterns: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>>
   /** The path itself, if there is nothing. */
   readonly realPath: (path: string) => Effect.Effect<string>
   /** Whether a path is the folder, or below it, when links are followed. Neither has to exist. */

@@ -196,6 +196,23 @@ describe("reading a file", () => {
       assert.deepStrictEqual(yield* files.expand(`${at}/*`), [])
     }).pipe(Effect.provide(platform)))
 
+  it.scopedLive("does not wait for one pattern to know what another stands for", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const at = yield* folder
+      for (const name of ["good", "stuck"]) yield* fs.makeDirectory(`${at}/${name}`)
+      yield* fs.writeFileString(`${at}/good/a`, "a")
+      const { readdir } = FileContent.disk
+      const files = yield* access({
+        ...FileContent.disk,
+        readdir: (path) => path.endsWith("stuck") ? new Promise(() => undefined) : readdir(path)
+      }, 200)
+      assert.deepStrictEqual(
+        Array.from(yield* files.expandAll([`${at}/stuck/*`, `${at}/good/*`])),
+        [[`${at}/stuck/*`, []], [`${at}/good/*`, [`${at}/good/a`]]]
+      )
+    }).pipe(Effect.provide(platform)))
+
   it.scopedLive("does not wait for where links lead, and does not take what it cannot know to be inside", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
@@ -504,6 +521,10 @@ describe("files in memory", () => {
       )
       assert.deepStrictEqual(yield* files.expand("/p/*.yaml"), ["/p/a.yaml", "/p/b.yaml"])
       assert.deepStrictEqual(yield* files.expand("/*/*/x"), [])
+      assert.deepStrictEqual(Array.from(yield* files.expandAll(["/p/*.yaml"])), [["/p/*.yaml", [
+        "/p/a.yaml",
+        "/p/b.yaml"
+      ]]])
       assert.deepStrictEqual([yield* files.exists("/p"), yield* files.exists("/pp")], [true, false])
       assert.deepStrictEqual([yield* files.isInside("/p", "/p/x"), yield* files.isInside("/p", "/px")], [true, false])
       assert.strictEqual((yield* Stream.runCollect(files.watch(["/p/a.yaml"]))).length, 3)

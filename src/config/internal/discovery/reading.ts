@@ -119,19 +119,11 @@ export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
   }
 
   /** Each file that a pattern stands for. */
-  const expanded = (sources: ReadonlyArray<Source>) =>
+  const expanded = (sources: ReadonlyArray<Source>): Effect.Effect<ReadonlyArray<Wanted>> =>
     Effect.map(
-      Effect.forEach(
-        sources.filter(({ path }) => path.includes("*")),
-        ({ path }) => Effect.map(files.expand(path), (paths) => [path, paths] as const),
-        { concurrency: together }
-      ),
-      (found) => {
-        const matches = new Map(found)
-        return sources.flatMap((source) =>
-          (matches.get(source.path) ?? [source.path]).map((path): Wanted => ({ source, path }))
-        )
-      }
+      files.expandAll(sources.flatMap(({ path }) => path.includes("*") ? [path] : [])),
+      (found) =>
+        sources.flatMap((source) => (found.get(source.path) ?? [source.path]).map((path): Wanted => ({ source, path })))
     )
 
   return {

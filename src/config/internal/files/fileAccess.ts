@@ -226,11 +226,21 @@ export const make = (
     return found.filter((_, at) => there[at])
   }
 
-  const expand = (pattern: string) =>
-    Effect.map(
-      Effect.timeoutOption(Effect.promise(() => expanded(pattern)), timeout),
-      Option.getOrElse((): ReadonlyArray<string> => [])
-    )
+  /** One wait for all of them; what has not answered by then stands for nothing. */
+  const expandAll: ConfigFiles.ConfigFiles["Type"]["expandAll"] = (patterns) =>
+    Effect.suspend(() => {
+      const found = new Map<string, ReadonlyArray<string>>(patterns.map((pattern) => [pattern, []]))
+      if (patterns.length === 0) return Effect.succeed(found)
+      const look = async (pattern: string): Promise<void> => {
+        found.set(pattern, await expanded(pattern))
+      }
+      return Effect.map(
+        Effect.timeoutOption(Effect.promise(() => Promise.all(patterns.map(look))), timeout),
+        () => new Map(found)
+      )
+    })
 
-  return { read, readAll, exists, expand, realPath, isInside }
+  const expand = (pattern: string) => Effect.map(expandAll([pattern]), (found) => found.get(pattern) ?? [])
+
+  return { read, readAll, exists, expand, expandAll, realPath, isInside }
 }

@@ -34,13 +34,17 @@ const read = (
     : { _tag: "Content", path, realPath: path, bytes }
 }
 
+const expand = (files: Files, pattern: string): ReadonlyArray<string> =>
+  Array.from(files.keys()).filter(fits(pattern)).toSorted()
+
 /** @internal */
 export const make = (files: Files, changed: Stream.Stream<void>): ConfigFiles.ConfigFiles["Type"] => ({
   read: (path, options) => Effect.sync(() => read(files, { ...options, path })),
   readAll: (wanted) => Effect.sync(() => wanted.map((file) => read(files, file))),
   exists: (path) => Effect.sync(() => Array.from(files.keys()).some((file) => isBelow(path, file))),
   present: (paths) => Effect.succeed(new Set(paths)),
-  expand: (pattern) => Effect.sync(() => Array.from(files.keys()).filter(fits(pattern)).toSorted()),
+  expand: (pattern) => Effect.sync(() => expand(files, pattern)),
+  expandAll: (patterns) => Effect.sync(() => new Map(patterns.map((pattern) => [pattern, expand(files, pattern)]))),
   realPath: Effect.succeed,
   isInside: (folder, path) => Effect.succeed(isBelow(folder, path)),
   watch: () => Stream.concat(Stream.succeed(undefined), changed)
