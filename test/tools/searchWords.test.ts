@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"
-import { remembering } from "../../src/tools/internal/searchRuns.ts"
+import { recognizing } from "../../src/tools/internal/searchRuns.ts"
 import { eachRun } from "../../src/tools/internal/searchWords.ts"
 import { runs } from "../support/runs.ts"
 
@@ -48,7 +48,7 @@ describe("stretches of texts", () => {
     fc.assert(
       fc.property(texts, (given) => {
         const made: Array<string> = []
-        const known = remembering((run) => {
+        const known = recognizing((run) => {
           made.push(run)
           return { run }
         })

@@ -5,7 +5,7 @@
  */
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as ToolIndex from "../ToolIndex.ts"
-import { remembering } from "./searchRuns.ts"
+import { recognizing } from "./searchRuns.ts"
 import { ofRun, type Word } from "./searchTerms.ts"
 import { eachRun } from "./searchWords.ts"
 
@@ -114,7 +114,7 @@ export const reader = <T extends Term>(
 
   /** Takes the terms of texts until there are enough, and of each what was not there before. */
   const taking = (prose: boolean) => {
-    const known = remembering((run) => learn(ofRun(run, prose)))
+    const known = recognizing((run) => learn(ofRun(run, prose)))
     const isLast = (text: string, from: number, to: number, hash: number): boolean => {
       const run = known(text, from, to, hash)
       if (run.seen === documents) return false

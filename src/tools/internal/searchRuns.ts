@@ -5,6 +5,7 @@
  * @internal
  */
 import { codeAt } from "../../internal/codeAt.ts"
+import { remembering } from "../../internal/remembering.ts"
 import type { See } from "./searchWords.ts"
 
 /** The same stretches come again and again. A server with many others only makes this slower. */
@@ -24,20 +25,11 @@ const isAt = (text: string, from: number, run: string): boolean => {
  *
  * @internal
  */
-export const remembering = <A>(make: (run: string) => A): See<A> => {
-  const all = new Map<string, A>()
+export const recognizing = <A extends NonNullable<unknown>>(make: (run: string) => A): See<A> => {
+  const find = remembering(mostRemembered, make)
   const runs = Array.from({ length: places }, () => "")
   const lengths = new Uint32Array(places)
   const made: Array<A | undefined> = Array.from({ length: places }, () => undefined)
-
-  const find = (run: string): A => {
-    const known = all.get(run)
-    if (known !== undefined) return known
-    if (all.size >= mostRemembered) all.clear()
-    const value = make(run)
-    all.set(run, value)
-    return value
-  }
 
   return (text, from, to, hash) => {
     const place = hash & (places - 1)

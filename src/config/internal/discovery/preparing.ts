@@ -133,6 +133,14 @@ const inputsOf = (
   return declared.filter(({ id }) => asked.has(id))
 }
 
+/** Where there are no policies, nobody looks at what they would be asked about. */
+const decide = (
+  policies: Around["policies"],
+  config: ServerConfig.ServerConfig,
+  fingerprint: string
+): ServerPolicy.Decision =>
+  policies.length === 0 ? "allowed" : ServerPolicy.decide(policies, ServerPolicy.subject(config, fingerprint))
+
 /** @internal */
 export const prepare = (merged: Merge.Merged, around: Around): Prepared => {
   const { item, provenance } = merged
@@ -144,14 +152,12 @@ export const prepare = (merged: Merge.Merged, around: Around): Prepared => {
   const inCode = provenance.provider === Given.provider ? given.find(({ name }) => name === merged.name) : undefined
   if (inCode !== undefined) {
     const fingerprint = Fingerprint.of(inCode)
-    const decision = ServerPolicy.decide(policies, ServerPolicy.subject(inCode, fingerprint))
+    const decision = decide(policies, inCode, fingerprint)
     return { merged, fingerprint, config: Either.right({ ...inCode, provenance }), decision, candidate: undefined }
   }
   const { entry } = item
   const config = Server.make(entry, { expansion: expansionOf(merged, entry, fingerprint, around), provenance })
-  const decision = Either.isRight(config) && policies.length > 0
-    ? ServerPolicy.decide(policies, ServerPolicy.subject(config.right, fingerprint))
-    : "allowed"
+  const decision = Either.isRight(config) ? decide(policies, config.right, fingerprint) : "allowed"
   const asks = Either.isRight(config) && decision === "allowed" && !Scope.rights(originOf(merged)).start
   const candidate = asks
     ? {

@@ -69,12 +69,12 @@ const given = (content: ConfigFiles.Content | string): Effect.Effect<ConfigFiles
 export const make = (
   { disk, fs, host, maxBytes: usual, maxMatches, path, timeout }: Requirements
 ): Omit<ConfigFiles.ConfigFiles["Type"], "present" | "watch"> => {
-  // An open that hangs cannot be interrupted; it is left to itself, because whoever waits for it would hang too.
-  const bounded = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<Option.Option<A>, E> =>
-    Effect.timeoutOption(Effect.disconnect(effect), timeout)
+  /** A disk that hangs cannot be interrupted; it is left to itself, because whoever waits for it would hang too. */
+  const within = <A>(ask: () => Promise<A>): Effect.Effect<Option.Option<A>> =>
+    Effect.timeoutOption(Effect.promise(ask), timeout)
 
   const stat = (at: string): Effect.Effect<Option.Option<Info>> =>
-    Effect.map(bounded(Effect.option(fs.stat(at))), Option.flatten)
+    Effect.map(Effect.timeoutOption(Effect.disconnect(Effect.option(fs.stat(at))), timeout), Option.flatten)
 
   /** Links are followed as far as there is something. */
   const realOf = async (at: string): Promise<string> => {
@@ -86,8 +86,7 @@ export const make = (
     }
   }
 
-  const followed = (at: string): Effect.Effect<Option.Option<string>> =>
-    Effect.timeoutOption(Effect.promise(() => realOf(at)), timeout)
+  const followed = (at: string): Effect.Effect<Option.Option<string>> => within(() => realOf(at))
 
   const realPath = (at: string): Effect.Effect<string> => Effect.map(followed(at), Option.getOrElse(() => at))
 
@@ -180,14 +179,10 @@ export const make = (
       const look = async (file: ConfigFiles.Wanted, at: number): Promise<void> => {
         seen[at] = await glance(file)
       }
-      return Effect.timeoutOption(Effect.promise(() => Promise.all(files.map(look))), timeout).pipe(
-        // those behind links have to be looked at more closely
+      return within(() => Promise.all(files.map(look))).pipe(
         Effect.zipRight(Effect.suspend(() =>
-          Effect.reduce(
-            seen.flatMap((found, at) => typeof found === "string" ? [at] : []),
-            seen.map((found) => typeof found === "string" ? undefined : found),
-            (all, at) => Effect.map(read(files[at]!.path, files[at]!), (found) => all.with(at, found))
-          )
+          Effect.forEach(seen.slice(), (found, at) =>
+            typeof found === "string" ? read(files[at]!.path, files[at]!) : Effect.succeed(found))
         ))
       )
     })
@@ -216,7 +211,7 @@ export const make = (
 
   const isThere = (at: string): Promise<boolean> => disk.stat(at).then(() => true, () => false)
 
-  const exists = (at: string) => Effect.map(stat(at), Option.isSome)
+  const exists = (at: string) => Effect.map(within(() => isThere(at)), Option.getOrElse(() => false))
 
   const expanded = async (pattern: string): Promise<ReadonlyArray<string>> => {
     const absolute = path.resolve(pattern)
@@ -234,10 +229,7 @@ export const make = (
       const look = async (pattern: string): Promise<void> => {
         found.set(pattern, await expanded(pattern))
       }
-      return Effect.map(
-        Effect.timeoutOption(Effect.promise(() => Promise.all(patterns.map(look))), timeout),
-        () => new Map(found)
-      )
+      return Effect.map(within(() => Promise.all(patterns.map(look))), () => new Map(found))
     })
 
   const expand = (pattern: string) => Effect.map(expandAll([pattern]), (found) => found.get(pattern) ?? [])

@@ -4,6 +4,7 @@
  *
  * @internal
  */
+import { remembering } from "../../../internal/remembering.ts"
 import * as CredentialName from "./credentialName.ts"
 import * as Pattern from "./pattern.ts"
 import * as SecretValue from "./secretValue.ts"
@@ -138,20 +139,8 @@ const isBasic = (value: string): boolean =>
   value.length >= 8 && /^[\w+/-]+={0,2}$/.test(value) &&
   /^[\u0020-\u007e]+:[\u0020-\u007e]*$/.test(Buffer.from(value, "base64").toString("latin1"))
 
-const mostRemembered = 512
-
 /** The same names and values come again and again in what is told. */
-const remembering = (judge: (text: string) => boolean): (text: string) => boolean => {
-  const known = new Map<string, boolean>()
-  return (text) => {
-    const before = known.get(text)
-    if (before !== undefined) return before
-    if (known.size >= mostRemembered) known.clear()
-    const is = judge(text)
-    known.set(text, is)
-    return is
-  }
-}
+const mostRemembered = 512
 
 /** @internal */
 export interface Found {
@@ -166,9 +155,9 @@ export interface Found {
  * @internal
  */
 export const reader = (text: string): (at: number, word: string) => Found => {
-  const isCredential = remembering(CredentialName.isCredential)
-  const isOpaque = remembering(SecretValue.isOpaque)
-  const isGiven = remembering(SecretValue.isGiven)
+  const isCredential = remembering(mostRemembered, CredentialName.isCredential)
+  const isOpaque = remembering(mostRemembered, SecretValue.isOpaque)
+  const isGiven = remembering(mostRemembered, SecretValue.isGiven)
   const lineEnd = endings(text, lineEnds)
   const end = endings(text, ends)
 

@@ -4,6 +4,7 @@
  *
  * @internal
  */
+import { remembering } from "../../../internal/remembering.ts"
 
 const secrets =
   /(^|[/\\~])\.ssh([/\\]|$)|id_(rsa|ed25519|ecdsa|dsa)(?!\.pub)|(^|[/\\~])\.(aws|gnupg|azure|kube|netrc|npmrc|pypirc|pgpass|git-credentials|docker[/\\]config|config[/\\]gcloud|config[/\\]gh|password-store)|(^|[/\\])\.env($|\.(local|production|prod|staging|development|dev)$)|^\.env\.$|[/\\]etc[/\\](passwd|shadow|sudoers)|[/\\]proc[/\\](self|\d+)[/\\]environ|wallet\.dat|\.(pem|p12|pfx|kdbx|keystore|jks)$|(^|[/\\._-])(credentials?|secrets?|tokens?|passwords?)(\.(json|csv|ya?ml|toml|txt|env|db))$|[/\\]credentials$|cookies\.(sqlite|db|txt)|login\.keychain|\.(bash|zsh)_history|(^|[/\\.])mcp\.json$|master\.key$|[/\\]keychains?([/\\]|$)|private\.key$/
@@ -41,18 +42,6 @@ const noGaps =
 
 const mostRemembered = 512
 
-const remembered = new Map<string, ReadonlyArray<Place>>()
-
-/** What the places of a chunk of text are; it holds no spaces and is in small letters. @internal */
-export const placesOf = (chunk: string): ReadonlyArray<Place> => {
-  const known = remembered.get(chunk)
-  if (known !== undefined) return known
-  if (remembered.size >= mostRemembered) remembered.clear()
-  const found = lookedAt(chunk)
-  remembered.set(chunk, found)
-  return found
-}
-
 const lookedAt = (chunk: string): ReadonlyArray<Place> => {
   const scheme = chunk.indexOf("://")
   if (scheme > 1) {
@@ -85,3 +74,6 @@ const lookedAt = (chunk: string): ReadonlyArray<Place> => {
 
 const fileEnding =
   /^(md|txt|json|ya?ml|toml|ts|js|mjs|py|rs|go|java|c|h|cpp|sh|csv|html|css|xml|log|lock|cfg|ini|conf|db|pdf|png|jpe?g|gif|svg|zip|gz)$/
+
+/** What the places of a chunk of text are; it holds no spaces and is in small letters. @internal */
+export const placesOf = remembering(mostRemembered, lookedAt)

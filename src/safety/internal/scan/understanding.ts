@@ -3,6 +3,7 @@
  *
  * @internal
  */
+import { remembering } from "../../../internal/remembering.ts"
 import * as Confusable from "../hidden/confusable.ts"
 import * as Automaton from "./automaton.ts"
 import * as Lexicon from "./lexicon.ts"
@@ -50,17 +51,8 @@ const lookedAt = (word: string): ReadonlyArray<readonly [word: string, disguise:
 
 const mostRemembered = 1024
 
-const remembered = new Map<string, ReadonlyArray<readonly [word: string, disguise: string]>>()
-
 /** The same, looked at once for words that come again. */
-const alternatives = (word: string): ReadonlyArray<readonly [word: string, disguise: string]> => {
-  const known = remembered.get(word)
-  if (known !== undefined) return known
-  if (remembered.size >= mostRemembered) remembered.clear()
-  const found = lookedAt(word)
-  remembered.set(word, found)
-  return found
-}
+const alternatives = remembering(mostRemembered, lookedAt)
 
 const partsOf = (word: string): ReadonlyArray<string> => {
   const parts: Array<string> = []
@@ -81,17 +73,11 @@ const isFault = (text: string, from: number, to: number): boolean =>
 /** A member of an object or an argument of a function is no next word of a phrase, nor is that of the next sentence. */
 const isApart = (code: number): boolean => code === 0x2e || code === 0x28
 
-const runs = new Map<string, Words | undefined>()
-
 /** The words that a run of letters without spaces is made of, if it is, looked at once for runs that come again. */
-const runOf = (word: string): Words | undefined => {
-  if (runs.has(word)) return runs.get(word)
-  if (runs.size >= mostRemembered) runs.clear()
+const runOf = remembering(mostRemembered, (word): Words | null => {
   const parts = partsOf(word)
-  const inner = parts.length >= leastParts ? split(parts.join(" ")) : undefined
-  runs.set(word, inner)
-  return inner
-}
+  return parts.length >= leastParts ? split(parts.join(" ")) : null
+})
 
 /** Whether the words from a place on are those of a phrase. */
 const follows = (words: Words, rest: ReadonlyArray<Lexicon.Part>, from: number): boolean => {
@@ -201,7 +187,7 @@ export const understand = (words: Words, elicitation: boolean): {
     }
     if (word.length >= shortestRun && word.length <= longestRun && /^[a-z]+$/.test(word)) {
       const inner = runOf(word)
-      if (inner !== undefined) several(inner, token, "run-together")
+      if (inner !== null) several(inner, token, "run-together")
     }
   }
   return {
