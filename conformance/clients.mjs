@@ -1,33 +1,23 @@
 /**
  * Clients that nobody here wrote, against `mcp-runtime serve` and the example of a served agent: `npm run clients`. First
- * the clients of the SDKs and of the AI SDK in all combinations, which `npm test` has a part of; then programs, which are
- * installed for that beside the tests (they are as large as everything else together). Their newest versions ask for newer
- * versions of Node than this project does, so it is the newest that says it runs on Node 20 (mcporter), or that does
- * (inspector). Needs `npm run build`; the registry is only asked for what is not there yet.
+ * the clients of the SDKs and of the AI SDK in all combinations, which `npm test` has a part of; then the programs of
+ * `programs.mjs`. Needs `npm run build`.
  */
 import { execFile, spawn } from "node:child_process"
 import assert from "node:assert/strict"
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import * as Programs from "./programs.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const bin = join(root, "dist/bin/mcp-runtime.cjs")
 const peer = join(root, "test/fixtures/peers/stdio.mjs")
 const agent = join(root, "build/examples/agent-server.js")
 const token = "a-token-for-these-clients"
-
-const programs = { mcporter: "0.9.0", "@modelcontextprotocol/inspector": "2.12.0" }
-
-const cache = join(root, "node_modules/.cache/effect-mcp-runtime-clients")
-
-const versionOf = (name) => {
-  const file = join(cache, "node_modules", name, "package.json")
-  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).version : undefined
-}
 
 const exec = promisify(execFile)
 
@@ -41,13 +31,6 @@ const shown = (command, args, env) =>
     child.once("error", reject)
     child.once("exit", (code) => code === 0 ? resolve() : reject(new Error(`${args.join(" ")} ended with ${code}`)))
   })
-
-const install = async () => {
-  if (Object.entries(programs).every(([name, version]) => versionOf(name) === version)) return
-  mkdirSync(cache, { recursive: true })
-  writeFileSync(join(cache, "package.json"), JSON.stringify({ private: true, dependencies: programs }))
-  await run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: cache, timeout: 600_000 })
-}
 
 const folder = mkdtempSync(join(tmpdir(), "mcp-clients-"))
 const children = []
@@ -83,14 +66,12 @@ const listening = (args) =>
   })
 
 const mcporter = (config) => async (...args) => {
-  const script = join(cache, "node_modules/mcporter/dist/cli.js")
-  const { stdout } = await run(process.execPath, [script, "--config", config, ...args], { cwd: folder, env })
+  const { stdout } = await run(process.execPath, [Programs.mcporter, "--config", config, ...args], { cwd: folder, env })
   return stdout
 }
 
 const inspector = (config, server) => async (method, ...args) => {
-  const script = join(cache, "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js")
-  const words = [script, "--cli", "--config", config, "--server", server, "--format", "json", "--quiet"]
+  const words = [Programs.inspector, "--cli", "--config", config, "--server", server, "--format", "json", "--quiet"]
   // that a tool has failed is an exit code
   const { stdout } = await run(process.execPath, [...words, "--method", method, ...args], { cwd: folder, env })
     .catch((error) => error.stdout ? error : Promise.reject(error))
@@ -116,7 +97,7 @@ const texts = ({ content }) => content.map(({ text, type }) => text ?? type)
 
 const withMcporter = async (config, way) => {
   const ask = mcporter(config)
-  const name = (what) => `mcporter ${programs.mcporter}, ${way}: ${what}`
+  const name = (what) => `mcporter ${Programs.versions.mcporter}, ${way}: ${what}`
   await check(name("lists the tools of the gateway"), async () => {
     const { tools } = JSON.parse(await ask("list", `gateway-${way}`, "--json"))
     for (const tool of gatewayTools) assert.ok(tools.some((one) => one.name === tool), tool)
@@ -139,7 +120,7 @@ const withMcporter = async (config, way) => {
 const withInspector = async (config, way) => {
   const gateway = inspector(config, `gateway-${way}`)
   const served = inspector(config, `agent-${way}`)
-  const name = (what) => `inspector ${programs["@modelcontextprotocol/inspector"]} --cli, ${way}: ${what}`
+  const name = (what) => `inspector ${Programs.versions["@modelcontextprotocol/inspector"]} --cli, ${way}: ${what}`
   const call = (ask, tool, args = {}) => ask("tools/call", "--tool-name", tool, "--tool-args-json", JSON.stringify(args))
   await check(name("lists the tools of the gateway"), async () => {
     const { tools } = await gateway("tools/list")
@@ -171,7 +152,7 @@ const withInspector = async (config, way) => {
 }
 
 try {
-  await install()
+  await Programs.install()
   await shown(
     process.execPath,
     [join(root, "node_modules/vitest/vitest.mjs"), "run", "test/server/agents", "test/server/behind", "test/server/clients"],
