@@ -121,8 +121,8 @@ describe("the documents", () => {
       commands(block.code).map((argv) => ({ argv, block }))
     )
     const ours = lines.flatMap(({ argv, block }) => {
-      const at = argv.indexOf("mcp-runtime")
-      return at === 0 || (at === 1 && argv[0] === "npx") ? [{ argv: argv.slice(at + 1), block }] : []
+      const at = argv.findIndex((word) => word === "mcp-runtime" || word === "effect-mcp-runtime")
+      return (at === 0 && argv[0] === "mcp-runtime") || (at === 1 && argv[0] === "npx") ? [{ argv: argv.slice(at + 1), block }] : []
     })
     assert.isAbove(ours.length, 30)
     for (const { argv, block } of ours) {
