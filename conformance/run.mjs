@@ -7,7 +7,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import { attempt, current, published, run } from "./suite.mjs"
+import { attempt, current, published, run, sourceUrl } from "./suite.mjs"
 
 const { values } = parseArgs({
   options: {
@@ -86,7 +86,7 @@ if (values.table) {
     "# The official conformance suite",
     "",
     "Written by `npm run conformance -- --table`, which runs every client scenario of `@modelcontextprotocol/conformance`",
-    "against [a small program](../conformance/client.mjs) on `McpRuntime`: one run for each scenario, which must have a",
+    `against [a small program](${sourceUrl("conformance/client.mjs")}) on \`McpRuntime\`: one run for each scenario, which must have a`,
     "success, no failure, and a client that ends well. In brackets: how many checks succeeded. `·`: not about that wire.",
     "",
     `| scenario | ${columns.map(({ id, suite }) => `${id} (${suite.version})`).join(" | ")} |`,

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import { attempt, current, run, start } from "./suite.mjs"
+import { attempt, current, run, sourceUrl, start } from "./suite.mjs"
 
 const { values } = parseArgs({
   options: {
@@ -50,7 +50,7 @@ const gateway = (program, last, server) => {
 const targets = [
   {
     name: "reference",
-    about: "[the reference](../conformance/reference.mjs) itself, over the SDK's own HTTP",
+    about: `[the reference](${sourceUrl("conformance/reference.mjs")}) itself, over the SDK's own HTTP`,
     start: ({ program }) => program([reference, "--http", "0"])
   },
   {

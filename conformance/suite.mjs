@@ -14,6 +14,9 @@ const suiteOf = (name) => {
   return { bin: join(folder, "dist/index.js"), version: require(`${name}/package.json`).version }
 }
 
+/** The address of a file that the package does not contain, for the tables in docs. */
+export const sourceUrl = (path) => require("../package.json").homepage.replace(/#.*/, `/blob/main/${path}`)
+
 export const current = suiteOf("@modelcontextprotocol/conformance")
 export const published = suiteOf("conformance-published")
 

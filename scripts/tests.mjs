@@ -4,6 +4,7 @@
  */
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import "./compiler.mjs"
 
 const parts = { programs: { TEST_PART: "programs" }, exhaustive: { TEST_PART: "all", TEST_RUNS: "all" } }
 const [part = "", ...more] = process.argv.slice(2)

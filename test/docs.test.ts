@@ -16,7 +16,7 @@ import * as Dialect from "../src/config/Dialect.ts"
 import * as ReconnectPolicy from "../src/resilience/ReconnectPolicy.ts"
 import { root, run, sources } from "./package/project.ts"
 import * as Built from "./support/built.ts"
-import { type Block, commands, documents, leadsSomewhere } from "./support/markdown.ts"
+import { type Block, commands, documents, fence, leadsSomewhere } from "./support/markdown.ts"
 
 const folder = fileURLToPath(root)
 const scratch = join(folder, "build", `docs-${process.pid}`)
@@ -33,6 +33,36 @@ const moduleOf = ({ code, preamble }: Block): string =>
     ? preamble.replace(/^\s*\/\/ here$/m, () => code)
     : `${preamble}\n${code}`
 
+/** The options of everything that is wired for Node, each as if all of them were optional. */
+const options = `
+import * as NodeAgent from "effect-mcp-runtime/node/NodeAgent"
+import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
+import * as NodeMcpServe from "effect-mcp-runtime/node/NodeMcpServe"
+type Some<A> = A extends object ? { readonly [Key in keyof A]?: A[Key] } : never
+type Options = Some<
+  | Parameters<typeof NodeMcpRuntime.layer>[0]
+  | Parameters<typeof NodeMcpRuntime.layerConfigured>[0]
+  | Parameters<typeof NodeAgent.layer>[0]
+  | Parameters<typeof NodeMcpServe.make>[0]
+>
+export const options: Options =`
+
+/**
+ * Code in the prose that configures something, as programs: an option (`pins: { mode: "warn" }`) or a call with options
+ * (`Redaction.layer({ … })`). A name without a value (`trust: { key }`) stands for any value.
+ */
+const fragments = documents.flatMap(({ name, text }) =>
+  Array.from(text.replaceAll(fence, "").matchAll(/`([^`\n…]*\{[^`\n…]*)`/g), ([, code]) => code!).flatMap((code) => {
+    const valued = code.replaceAll(/(?<=[{,] *)(\w+)(?= *[,}])/g, "$1: undefined as never")
+    if (/^[a-z]\w*: \{.*\}$/.test(code)) return [{ name, code, program: `${options} { ${valued} }` }]
+    const callee = /^([A-Z]\w*)\.\w+\(\{.*\}\)$/.exec(code)?.[1]
+    const module = sources.find(({ path }) => path.endsWith(`/${callee}.ts`))?.path.replace(/\.ts$/, "")
+    return module === undefined
+      ? []
+      : [{ name, code, program: `import * as ${callee} from "effect-mcp-runtime/${module}"\n${valued}` }]
+  })
+)
+
 /** The same over the sources, so that it runs without a build. */
 const overSources = (code: string): string =>
   code.replaceAll(
@@ -41,7 +71,7 @@ const overSources = (code: string): string =>
   )
 
 beforeAll(() => {
-  for (const part of ["programs", "runs"]) mkdirSync(join(scratch, part), { recursive: true })
+  for (const part of ["programs", "runs", "fragments"]) mkdirSync(join(scratch, part), { recursive: true })
   for (const block of programs) {
     const code = moduleOf(block)
     writeFileSync(join(scratch, "programs", `${nameOf(block)}.ts`), code)
@@ -53,6 +83,33 @@ beforeAll(() => {
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
+/** The errors of the compiler in a folder of programs, against the declarations. */
+const errorsIn = async (part: string): Promise<ReadonlyArray<string>> => {
+  const types = await Built.modules()
+  const config = join(scratch, `tsconfig.${part}.json`)
+  writeFileSync(
+    config,
+    JSON.stringify({
+      compilerOptions: {
+        target: "ES2022",
+        lib: ["ES2023"],
+        module: "ESNext",
+        moduleResolution: "Bundler",
+        moduleDetection: "force",
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        skipLibCheck: true,
+        noEmit: true,
+        types: ["node"],
+        paths: { "effect-mcp-runtime": [join(types, "index.d.ts")], "effect-mcp-runtime/*": [join(types, "*.d.ts")] }
+      },
+      include: [part]
+    })
+  )
+  const { stdout } = await run("tsc", ["-p", config, "--pretty", "false"], { cwd: scratch })
+  return stdout.split("\n").filter((line) => line.includes("error TS"))
+}
+
 describe("the documents", () => {
   it("are found by this test", () => {
     assert.isAbove(documents.length, 12)
@@ -62,36 +119,29 @@ describe("the documents", () => {
 
   it("have programs that compile against the declarations, and lists that are those of the sources", async () => {
     const types = await Built.modules()
-    const config = join(scratch, "tsconfig.json")
-    writeFileSync(
-      config,
-      JSON.stringify({
-        compilerOptions: {
-          target: "ES2022",
-          lib: ["ES2023"],
-          module: "ESNext",
-          moduleResolution: "Bundler",
-          moduleDetection: "force",
-          strict: true,
-          exactOptionalPropertyTypes: true,
-          skipLibCheck: true,
-          noEmit: true,
-          types: ["node"],
-          paths: { "effect-mcp-runtime": [join(types, "index.d.ts")], "effect-mcp-runtime/*": [join(types, "*.d.ts")] }
-        },
-        include: ["programs"]
-      })
-    )
-    const [checked, api, cli] = await Promise.all([
-      run("tsc", ["-p", config, "--pretty", "false"], { cwd: scratch }),
+    const [errors, api, cli] = await Promise.all([
+      errorsIn("programs"),
       run("node", ["scripts/api.mjs", "--check", types]),
       run("node", ["scripts/cli-docs.mjs", "--check"])
     ])
-    assert.deepStrictEqual(checked.stdout.split("\n").filter((line) => line.includes("error TS")), [])
+    assert.deepStrictEqual(errors, [])
     for (const pages of [api, cli]) {
       assert.strictEqual(pages.stdout, "", "run npm run docs")
       assert.strictEqual(pages.status, 0, pages.stderr)
     }
+  }, 60_000)
+
+  it("have options in their prose that compile", async () => {
+    assert.isAbove(fragments.length, 20)
+    for (const [at, { program }] of fragments.entries()) {
+      writeFileSync(join(scratch, "fragments", `${at}.ts`), program)
+    }
+    const errors = await errorsIn("fragments")
+    const wrong = errors.map((line) => {
+      const fragment = fragments[Number(/(\d+)\.ts\(/.exec(line)![1])]!
+      return `${fragment.name}: ${fragment.code}: ${line}`
+    })
+    assert.deepStrictEqual(wrong, [])
   }, 60_000)
 
   for (const block of programs.filter(({ runs }) => runs)) {
@@ -121,8 +171,10 @@ describe("the documents", () => {
       commands(block.code).map((argv) => ({ argv, block }))
     )
     const ours = lines.flatMap(({ argv, block }) => {
-      const at = argv.indexOf("mcp-runtime")
-      return at === 0 || (at === 1 && argv[0] === "npx") ? [{ argv: argv.slice(at + 1), block }] : []
+      const at = ["mcp-runtime", "npx effect-mcp-runtime"].findIndex((command) =>
+        `${argv.join(" ")} `.startsWith(`${command} `)
+      )
+      return at < 0 ? [] : [{ argv: argv.slice(at + 1), block }]
     })
     assert.isAbove(ours.length, 30)
     for (const { argv, block } of ours) {
@@ -135,6 +187,16 @@ describe("the documents", () => {
       const at = argv.indexOf("run")
       if (argv[at - 1] === "npm") assert.property(scripts, argv[at + 1]!, place(block))
     }
+  })
+
+  it("name the counterpart of each mcporter command that exists here too", () => {
+    const page = documents.find(({ name }) => name === "docs/migrating.md")!.text
+    const named = (pattern: RegExp) => Array.from(page.matchAll(pattern), ([, command]) => command!)
+    const rows = named(/^\| `mcporter (\w+)[^|]*\| `mcp-runtime /gm)
+    const both = named(/`mcporter (\w+)/g).filter((command) => Commands.all.some(({ name }) => name === command))
+    assert.includeMembers(both, ["list", "serve"])
+    assert.deepStrictEqual(both.filter((command) => !rows.includes(command)), [])
+    assert.notMatch(page, /this has not: [^.]*\bthe server side\b/)
   })
 
   it("have files that are read without a word of complaint", async () => {

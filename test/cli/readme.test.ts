@@ -19,7 +19,7 @@ const blocks = Readme.blocks(readFileSync(new URL("README.md", root), "utf8"))
 const lines = blocks.flatMap(({ commands }) => commands).flatMap(({ line, output }) => {
   const [first, program, ...argv] = line.replace(/\s+#.*$/, "").split(/\s+/)
   // what `smoke` does with the demo server is tested elsewhere, and takes as long as all the others
-  return first === "npx" && program === "mcp-runtime" && argv[0] !== "smoke" ? [{ line, argv, output }] : []
+  return first === "npx" && program === "effect-mcp-runtime" && argv[0] !== "smoke" ? [{ line, argv, output }] : []
 })
 
 /** A clone in small: the demo server and its file, inside the repository so that it finds what it depends on. */

@@ -70,9 +70,18 @@ beforeAll(async () => {
   work = mkdtempSync(join(tmpdir(), "effect-mcp-runtime-"))
   const source = join(work, "source")
   consumer = join(work, "consumer")
-  for (
-    const name of ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "src", "schema"]
-  ) {
+  const packed = [
+    "package.json",
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "docs",
+    "examples",
+    "src",
+    "schema"
+  ]
+  for (const name of packed) {
     cpSync(join(folder, name), join(source, name), { recursive: true })
   }
   cpSync(await Built.modules(), join(source, "dist"), { recursive: true })
@@ -208,7 +217,7 @@ const others = ["scripted-faults.test", "web-server"]
 describe("the package", patient, () => {
   it("holds the build, the source and the documents, and nothing else", () => {
     const allowed =
-      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/(?!cli\/).*\.(js|d\.ts)(\.map)?|dist\/bin\/(LICENSES\.txt|mcp-runtime(\.bundle)?\.cjs)|src\/.*\.ts|src\/demo\/\.mcp\.json|schema\/mcp-client\.schema\.json)$/
+      /^(package\.json|(README|CHANGELOG|SECURITY|docs\/[\w-]+|examples\/README)\.md|docs\/assets\/\w+\.svg|examples\/[\w.-]+\.ts|LICENSE|dist\/(?!cli\/).*\.(js|d\.ts)(\.map)?|dist\/bin\/(LICENSES\.txt|mcp-runtime(\.bundle)?\.cjs)|src\/.*\.ts|src\/demo\/\.mcp\.json|schema\/mcp-client\.schema\.json)$/
     assert.deepStrictEqual(files.filter((file) => !allowed.test(file)), [])
     for (
       const required of [
@@ -334,6 +343,14 @@ describe("the command line", patient, () => {
     assert.match(await succeed(bin, ["--version"], alone), /^\d+\.\d+\.\d+\n$/)
     assert.match(await succeed(bin, ["list", "--config", file], alone), /^demo +stdio +connected +5 /m)
     assert.match(await succeed(bin, ["--completions", "bash"], alone), /complete -F/)
+  })
+
+  it("runs by the package's name, which is what npx fetches where nothing is installed", async () => {
+    const clone = join(work, "clone")
+    mkdirSync(clone)
+    await succeed("tar", ["-xzf", tarball, "-C", clone, "package/package.json", "package/dist/bin"], work)
+    const args = ["exec", "--offline", "--no", "--", "effect-mcp-runtime", "--version"]
+    assert.match(await succeed("npm", args, join(clone, "package")), /^\d+\.\d+\.\d+\n$/)
   })
 
   it("tells whose work is in the bundle", () => {

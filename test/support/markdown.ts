@@ -34,7 +34,8 @@ export interface Document {
   readonly links: ReadonlyArray<string>
 }
 
-const fence = /^```(\w*)\n([\s\S]*?)^```$/gm
+/** A block of code in a text, with its language. */
+export const fence = /^```(\w*)\n([\s\S]*?)^```$/gm
 
 /** The comments that stand right above, nearest last. */
 const commentsAbove = (text: string): ReadonlyArray<string> => {
@@ -69,11 +70,20 @@ const blocksOf = (document: string, text: string): ReadonlyArray<Block> => {
   })
 }
 
+const { homepage = "https://" } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as {
+  readonly homepage?: string
+}
+
+/** What an address of a file in the project's repository begins with: such a link leads to a file that is not packed. */
+const repository = `${homepage.replace(/#.*/, "")}/blob/main/`
+
 const linksOf = (name: string, text: string): ReadonlyArray<string> =>
-  Array.from(text.replaceAll(fence, "").matchAll(/\]\((?!https?:)([^)\s]+)\)/g), ([, target]) => {
-    const [path, heading] = target!.split("#")
+  Array.from(text.replaceAll(fence, "").matchAll(/\]\(([^)\s]+)\)/g), ([, target]) => target!).flatMap((target) => {
+    if (target.startsWith(repository)) return [target.slice(repository.length)]
+    if (/^https?:/.test(target)) return []
+    const [path, heading] = target.split("#")
     const file = path === "" ? name : posix.join(posix.dirname(name), path!)
-    return heading === undefined ? file : `${file}#${heading}`
+    return [heading === undefined ? file : `${file}#${heading}`]
   })
 
 const names = [
