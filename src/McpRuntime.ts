@@ -195,8 +195,8 @@ type ServerSwitch = (server: string) => Effect.Effect<void, McpError.NotFound>
  */
 export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<McpRuntime, {
   /**
-   * The tools of all servers. Waits no longer than the gate for those of which something is kept from before, and for
-   * the others until their first attempt has ended.
+   * The tools of all servers. Waits no longer than the gate for those of which something is kept from before, and no
+   * longer than `firstListWait` for the others, which connect on and are `missing` until then.
    */
   readonly tools: Effect.Effect<Tools>
   readonly tool: (ref: ToolRef) => Effect.Effect<RuntimeTool, McpError.NotFound | McpError.ToolQuarantined>
@@ -234,8 +234,9 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
     args?: Readonly<Record<string, string>>,
     options?: RequestOptions
   ) => Effect.Effect<Session.PromptMessages, McpError.RuntimeError>
-  /** What these three give, without those servers that have not answered by then. */
+  /** What these four give, with this wait in place of `firstListWait`. */
   readonly offered: (wait: Duration.DurationInput) => {
+    readonly tools: Effect.Effect<Tools>
     readonly resources: Effect.Effect<Gathered<Session.Resource>>
     readonly resourceTemplates: Effect.Effect<Gathered<Session.ResourceTemplate>>
     readonly prompts: Effect.Effect<Gathered<Session.Prompt>>
