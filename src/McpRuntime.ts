@@ -26,6 +26,7 @@ import type * as CallPolicy from "./resilience/CallPolicy.ts"
 import type * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 import type * as Teardown from "./resilience/Teardown.ts"
 import type * as Permissions from "./safety/Permissions.ts"
+import type * as ToolCache from "./tools/ToolCache.ts"
 import type * as ToolCatalog from "./tools/ToolCatalog.ts"
 import type * as ToolResult from "./tools/ToolResult.ts"
 import type * as JsonRpc from "./transport/JsonRpc.ts"
@@ -292,6 +293,7 @@ export type Requirements =
   | Permissions.Permissions
   | RuntimeMetrics.RuntimeMetrics
   | Teardown.Teardown
+  | ToolCache.ToolCache
   | ToolCatalog.ToolCatalog
 
 /**

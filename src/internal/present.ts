@@ -9,6 +9,7 @@ import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
 import type * as ServerStatus from "../connection/ServerStatus.ts"
 import * as McpError from "../McpError.ts"
+import * as JsonRpc from "../transport/JsonRpc.ts"
 
 /**
  * Whether both are the same server, however it is used.
@@ -22,6 +23,19 @@ export const isSame = (one: ServerConfig.ServerConfig | undefined, other: Server
 export const isPresent = (pool: ConnectionPool.ConnectionPool["Type"], live: ConnectionPool.Live): boolean => {
   const present = pool.config(live.server)
   return present?.blocked === undefined && isSame(present, live.config)
+}
+
+/**
+ * Whether a server has said that it tells of changes of this list.
+ *
+ * @internal
+ */
+export const announcesChanges = (
+  { session }: ConnectionPool.Live,
+  list: "tools" | "resources" | "prompts"
+): boolean => {
+  const declared = session.connection.capabilities[list]
+  return JsonRpc.isObject(declared) && declared["listChanged"] === true
 }
 
 /**

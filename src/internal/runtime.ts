@@ -22,6 +22,7 @@ import * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import type * as PermissionRule from "../safety/PermissionRule.ts"
 import * as Permissions from "../safety/Permissions.ts"
+import * as ToolCache from "../tools/ToolCache.ts"
 import * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
 import * as ToolName from "../tools/ToolName.ts"
@@ -82,7 +83,7 @@ export const make = (
       permitted
     })
     const infos = ServerInfos.make({ pool, breakers, catalog, path })
-    const offerings = Offerings.make(pool, clock)
+    const offerings = Offerings.make({ cache: yield* ToolCache.ToolCache, clock, pool })
     const sandbox = Sandbox.make(pool)
     const logins = yield* Logins.make(pool)
 

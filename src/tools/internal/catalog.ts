@@ -195,7 +195,12 @@ export const make = (
         const list = Effect.tap(live.session.tools, ({ tools }) => vetting.review(live, tools))
         return Effect.flatMap(opened(live.config), ({ tools }) =>
           Effect.map(
-            tools.fetch({ generation: live.generation, era: live.session.connection.era, list }),
+            tools.fetch({
+              generation: live.generation,
+              era: live.session.connection.era,
+              announcesChanges: Present.announcesChanges(live, "tools"),
+              list
+            }),
             () => pool.setTools(live.server, index().ofServer(live.server).length)
           ))
       })
