@@ -61,7 +61,7 @@ export interface RuntimeTool extends ToolCatalog.Offered {
   /** Whether somebody has to agree before a model may call it, unless the arguments decide. */
   readonly requiresApproval: boolean
   readonly call: (
-    args?: JsonRpc.JsonObject,
+    args?: Session.Arguments,
     options?: CallOptions
   ) => Effect.Effect<CallResult, McpError.RuntimeError>
 }
@@ -204,13 +204,13 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
   /** Interrupting it cancels the call at the server. A tool that reports failure has `isError` in its result. */
   readonly callTool: (
     ref: ToolRef,
-    args?: JsonRpc.JsonObject,
+    args?: Session.Arguments,
     options?: CallOptions
   ) => Effect.Effect<CallResult, McpError.RuntimeError>
   /** Progress as it comes, then the result. */
   readonly callToolStream: (
     ref: ToolRef,
-    args?: JsonRpc.JsonObject,
+    args?: Session.Arguments,
     options?: CallOptions
   ) => Stream.Stream<Session.CallEvent, McpError.RuntimeError>
   /** Lists the tools anew, of one server or of all that are connected. */
@@ -229,10 +229,10 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
     options?: RequestOptions
   ) => Stream.Stream<void, McpError.RuntimeError>
   readonly prompts: Effect.Effect<Gathered<Session.Prompt>>
-  readonly getPrompt: (
+  readonly getPrompt: <A extends Session.PromptArguments<A>>(
     server: string,
     name: string,
-    args?: Readonly<Record<string, string>>,
+    args?: A,
     options?: RequestOptions
   ) => Effect.Effect<Session.PromptMessages, McpError.RuntimeError>
   /** What these four give, with this wait in place of `firstListWait`. */

@@ -65,6 +65,7 @@ export const make = (
     const clock = yield* Effect.clock
     const permissions = yield* Permissions.Permissions
     const permitted = Permitted.make({
+      limits,
       permissions,
       definition: catalog.definition,
       admit: catalog.admit,
@@ -262,10 +263,10 @@ export const make = (
       },
       prompts: gather("prompts/list", offerings.prompts, firstListWait),
       offered,
-      getPrompt: (server, prompt, args = {}, own) =>
+      getPrompt: (server, prompt, args, own) =>
         send(
           server,
-          { method: "prompts/get", prompt, args },
+          { method: "prompts/get", prompt, args: args ?? {} },
           own?.origin ?? "program",
           // the cast: a copy of these
           ({ session }, given) =>
