@@ -19,8 +19,8 @@ import * as Resolving from "./internal/resolving.ts"
 import * as internal from "./internal/session.ts"
 
 /**
- * The arguments of a call: an object of JSON values. An interface is one, although it has no index signature; an array or
- * a text is none. A value that is no JSON is refused with its path, before anything is sent.
+ * The arguments of a call: an object of JSON values, which may be an interface without an index signature, and not an
+ * array or a string. A value that is not JSON is refused with its path, before anything is sent.
  *
  * @since 0.1.0
  * @category models
@@ -28,7 +28,7 @@ import * as internal from "./internal/session.ts"
 export type Arguments = { readonly [key: string]: unknown } | (object & { readonly [Symbol.iterator]?: never })
 
 /**
- * The arguments of a prompt: an object of texts, which may be an interface.
+ * The arguments of a prompt: an object of strings, which may be an interface.
  *
  * @since 0.1.0
  * @category models

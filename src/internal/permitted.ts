@@ -53,7 +53,7 @@ export interface Wanted extends Subject {
 /** @internal */
 export interface Permitted {
   readonly isOpen: (origin: Permissions.Origin) => boolean
-  /** Nothing, where nothing has to be decided. Neither a rule nor a person sees arguments that are no JSON. */
+  /** Nothing, where nothing has to be decided. Neither a rule nor a person sees arguments that are not JSON. */
   readonly authorize: (
     wanted: Wanted
   ) => Effect.Effect<Permissions.Permit | undefined, McpError.InvalidArguments | McpError.PermissionDenied>
@@ -209,9 +209,10 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
       getPrompt: (name, args, options) =>
         Effect.flatMap(
           pass({ kind: "prompt", name, args: args ?? {} }),
-          (permitted) => permitted === undefined
-            ? session.getPrompt(name, args, options)
-            : session.getPrompt(name, texts(permitted), options)
+          (permitted) =>
+            permitted === undefined
+              ? session.getPrompt(name, args, options)
+              : session.getPrompt(name, texts(permitted), options)
         ),
       complete: (ref, context) =>
         Effect.zipRight(
@@ -238,10 +239,8 @@ const unseen = ({ kind, name, server }: Wanted): McpError.PermissionDenied =>
 const isObject = (value: unknown): value is JsonRpc.JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-
-/** The arguments of a prompt, which are texts. */
-const texts = (args: JsonRpc.JsonObject): Readonly<Record<string, string>> =>
-  args as Readonly<Record<string, string>> // a copy of such
+/** The permitted copy of a prompt's arguments, which are strings. */
+const texts = (args: JsonRpc.JsonObject) => args as Readonly<Record<string, string>>
 
 const listOf = (value: unknown): ReadonlyArray<unknown> =>
   Array.isArray(value) ? value : value === undefined ? [] : [value]

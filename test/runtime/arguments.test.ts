@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as Approval from "../../src/safety/Approval.ts"
 import * as MemoryServer from "../../src/transport/MemoryServer.ts"
@@ -16,7 +16,7 @@ const move: Move = { path: "/a", to: { folder: "b" } }
 const cycle: Record<string, unknown> = { name: "a" }
 cycle["inner"] = { back: cycle }
 
-/** Values that are no JSON, and where the error says that they are. */
+/** Values that are not JSON, and the path that the error names. */
 const faults: ReadonlyArray<readonly [args: Record<string, unknown>, path: string]> = [
   [{ count: 1n }, "arguments/count"],
   [{ steps: [{}, { run: () => 1 }] }, "arguments/steps/1/run"],
@@ -35,8 +35,7 @@ const ways: Readonly<
   callToolStream: ({ callToolStream }, args) =>
     Stream.runLast(callToolStream("mcp__a__echo", args, { origin: "model" })),
   RuntimeTool: ({ tool }, args) => Effect.flatMap(tool("mcp__a__echo"), ({ call }) => call(args, { origin: "model" })),
-  session: ({ withSession }, args) =>
-    withSession("a", (session) => session.callTool("echo", args), { origin: "model" })
+  session: ({ withSession }, args) => withSession("a", (session) => session.callTool("echo", args), { origin: "model" })
 }
 
 const run = <A, E>(
@@ -49,20 +48,25 @@ const run = <A, E>(
       tools: [{ name: "echo", call: (args) => Effect.succeed(JSON.stringify(args)) }]
     })
     const layer = Runtime.layer({ a: peer }, { servers: [Pool.remote("a")], ...options })
-    return yield* Effect.flatMap(McpRuntime.McpRuntime, (runtime) =>
-      Effect.zipRight(runtime.tools, body(runtime, peer))).pipe(Effect.provide(layer))
+    return yield* Effect.flatMap(
+      McpRuntime.McpRuntime,
+      (runtime) => Effect.zipRight(runtime.tools, body(runtime, peer))
+    ).pipe(Effect.provide(layer))
   })
 
 const refuses = (runtime: Runtime, peer: MemoryServer.Server) =>
-  Effect.forEach(Object.entries(ways), ([way, call]) =>
-    Effect.forEach(faults, ([args, path]) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(call(runtime, args))
-        assert.deepInclude(error, { _tag: "InvalidArguments", server: "a", operation: "tools/call" }, way)
-        assert(typeof error === "object" && error !== null && "path" in error && typeof error.path === "string")
-        assert.isTrue(error.path.startsWith(path), `${way}: ${error.path} begins with ${path}`)
-        assert.strictEqual(peer.executions("echo"), 0)
-      })))
+  Effect.forEach(
+    Object.entries(ways),
+    ([way, call]) =>
+      Effect.forEach(faults, ([args, path]) =>
+        Effect.gen(function*() {
+          const error = yield* Effect.flip(call(runtime, args))
+          assert.deepInclude(error, { _tag: "InvalidArguments", server: "a", operation: "tools/call" }, way)
+          assert(typeof error === "object" && error !== null && "path" in error && typeof error.path === "string")
+          assert.isTrue(error.path.startsWith(path), `${way}: ${error.path} begins with ${path}`)
+          assert.strictEqual(peer.executions("echo"), 0)
+        }))
+  )
 
 const everything = { model: "allow", program: "allow", person: "allow" } as const
 
@@ -77,10 +81,10 @@ describe("arguments of a call", () => {
           assert.deepInclude(content[0], { text: JSON.stringify(move) })
         })), { permissions: { otherwise: everything } }))
 
-  it.scoped("that are no JSON are refused with their path, where everything is permitted", () =>
+  it.scoped("that are not JSON are refused with their path, where everything is permitted", () =>
     run(refuses, { permissions: { otherwise: everything } }))
 
-  it.scoped("that are no JSON are refused with their path before a rule or a person sees them", () => {
+  it.scoped("that are not JSON are refused with their path before a rule or a person sees them", () => {
     let asked = 0
     return Effect.zipRight(
       run(refuses, {
@@ -88,7 +92,7 @@ describe("arguments of a call", () => {
         approval: Approval.layer(() =>
           Effect.sync(() => {
             asked++
-            return "once" as const
+            return { _tag: "Once" as const }
           })
         )
       }),
@@ -96,7 +100,7 @@ describe("arguments of a call", () => {
     )
   })
 
-  it.scoped("that are no object are refused", () =>
+  it.scoped("that are not an object are refused", () =>
     run((runtime, peer) =>
       Effect.forEach([[], "text", 1, null], (value) =>
         Effect.gen(function*() {

@@ -68,8 +68,11 @@ const run = <A, E>(
   ) => Effect.Effect<A, E, Layer.Layer.Success<ReturnType<typeof Agent.layer>> | Scope.Scope>,
   { hung, ...options }: Partial<Runtime.Options> & { readonly hung?: MemoryServer.Options } = {}
 ) =>
-  Effect.flatMap(peersOf(slowness, hung), ({ all, begun, hung }) =>
-    Effect.provide(Effect.zipRight(begun, body(hung)), Agent.layer(all, { servers, ...options })))
+  Effect.flatMap(
+    peersOf(slowness, hung),
+    ({ all, begun, hung }) =>
+      Effect.provide(Effect.zipRight(begun, body(hung)), Agent.layer(all, { servers, ...options }))
+  )
 
 /** The answer after this time; an assertion fails if there is none by then. */
 const after = <A, E, R>(time: Duration.DurationInput, self: Effect.Effect<A, E, R>) =>
@@ -170,7 +173,7 @@ describe("a server of which nothing is known", () => {
       })
     }))
 
-  it.scoped("keeps a list no longer if what was kept of it cannot be read", () =>
+  it.scoped("does not delay a list further when its kept list cannot be read", () =>
     run("1 hour", () =>
       Effect.gen(function*() {
         assert.deepStrictEqual(words((yield* after("10 seconds", tools)).missing), isConnecting)
@@ -190,7 +193,7 @@ describe("a server of which nothing is known", () => {
       )
     }))
 
-  it.scoped("keeps no list of resources or prompts longer either", () =>
+  it.scoped("does not delay the lists of resources and prompts further", () =>
     run("1 hour", () =>
       Effect.gen(function*() {
         const { prompts, resourceTemplates, resources } = yield* McpRuntime.McpRuntime
@@ -221,7 +224,7 @@ describe("a server of which nothing is known", () => {
 })
 
 describe("a list that takes longer than the gate", () => {
-  it.scoped("is taken up when it comes, although none of those who asked has waited for it", () =>
+  it.scoped("replaces the old list when it arrives", () =>
     Effect.gen(function*() {
       const answer = yield* Deferred.make<void>()
       let times = 0
@@ -230,8 +233,10 @@ describe("a list that takes longer than the gate", () => {
         const page = { tools: [{ name, inputSchema: { type: "object" } }] }
         return Effect.as(times === 1 ? Effect.void : Deferred.await(answer), page)
       })
-      const named = Effect.map(tools, ({ tools }) =>
-        tools.flatMap(({ server, tool }) => server === "hung" ? [tool.name] : []))
+      const named = Effect.map(
+        tools,
+        ({ tools }) => tools.flatMap(({ server, tool }) => server === "hung" ? [tool.name] : [])
+      )
       yield* run(0, (hung) =>
         Effect.gen(function*() {
           assert.deepStrictEqual(yield* named, ["list1"])
@@ -318,7 +323,9 @@ describe("a gateway over a server of which nothing is known", () => {
   it.scoped("waits for it as long as the options of its runtimes say", () =>
     Effect.gen(function*() {
       const { all, begun } = yield* peersOf("1 hour")
-      const caller = yield* Gateway.caller(yield* Gateway.make(all, servers, { catalog: { firstListWait: "3 seconds" } }))
+      const caller = yield* Gateway.caller(
+        yield* Gateway.make(all, servers, { catalog: { firstListWait: "3 seconds" } })
+      )
       yield* begun
       const asked = yield* Effect.fork(caller.call("tools/list"))
       yield* TestClock.adjust("2 seconds")

@@ -155,6 +155,9 @@ describe("a hint below 30 s", () => {
     Effect.gen(function*() {
       const minute = { minTimeToLive: "1 minute" } as const
       assert.deepStrictEqual(yield* asked(0, true, ["59 seconds", "1 seconds"], minute), [false, true])
-      assert.deepStrictEqual(yield* asked(10_000, true, ["9 seconds", "1 seconds"], { minTimeToLive: 0 }), [false, true])
+      assert.deepStrictEqual(yield* asked(10_000, true, ["9 seconds", "1 seconds"], { minTimeToLive: 0 }), [
+        false,
+        true
+      ])
     }))
 })

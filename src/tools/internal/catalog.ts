@@ -291,7 +291,8 @@ export const make = (
       })
 
     const listed = Effect.fnUntraced(function*(wait: Duration.Duration | undefined) {
-      const over = clock.unsafeCurrentTimeMillis() + (wait === undefined ? gate : Math.min(gate, Duration.toMillis(wait)))
+      const over = clock.unsafeCurrentTimeMillis() +
+        (wait === undefined ? gate : Math.min(gate, Duration.toMillis(wait)))
       const withinGate = <A>(self: Effect.Effect<A>) =>
         Effect.suspend(() => Effect.timeoutOption(self, Duration.millis(over - clock.unsafeCurrentTimeMillis())))
       const failures = new Map<string, McpError.RuntimeError>()
