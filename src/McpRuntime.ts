@@ -26,6 +26,7 @@ import type * as CallPolicy from "./resilience/CallPolicy.ts"
 import type * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 import type * as Teardown from "./resilience/Teardown.ts"
 import type * as Permissions from "./safety/Permissions.ts"
+import type * as ToolCache from "./tools/ToolCache.ts"
 import type * as ToolCatalog from "./tools/ToolCatalog.ts"
 import type * as ToolResult from "./tools/ToolResult.ts"
 import type * as JsonRpc from "./transport/JsonRpc.ts"
@@ -60,7 +61,7 @@ export interface RuntimeTool extends ToolCatalog.Offered {
   /** Whether somebody has to agree before a model may call it, unless the arguments decide. */
   readonly requiresApproval: boolean
   readonly call: (
-    args?: JsonRpc.JsonObject,
+    args?: Session.Arguments,
     options?: CallOptions
   ) => Effect.Effect<CallResult, McpError.RuntimeError>
 }
@@ -195,21 +196,21 @@ type ServerSwitch = (server: string) => Effect.Effect<void, McpError.NotFound>
  */
 export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<McpRuntime, {
   /**
-   * The tools of all servers. Waits no longer than the gate for those of which something is kept from before, and for
-   * the others until their first attempt has ended.
+   * The tools of all servers. Waits no longer than the gate for those of which something is kept from before, and no
+   * longer than `firstListWait` for the others, which connect on and are `missing` until then.
    */
   readonly tools: Effect.Effect<Tools>
   readonly tool: (ref: ToolRef) => Effect.Effect<RuntimeTool, McpError.NotFound | McpError.ToolQuarantined>
   /** Interrupting it cancels the call at the server. A tool that reports failure has `isError` in its result. */
   readonly callTool: (
     ref: ToolRef,
-    args?: JsonRpc.JsonObject,
+    args?: Session.Arguments,
     options?: CallOptions
   ) => Effect.Effect<CallResult, McpError.RuntimeError>
   /** Progress as it comes, then the result. */
   readonly callToolStream: (
     ref: ToolRef,
-    args?: JsonRpc.JsonObject,
+    args?: Session.Arguments,
     options?: CallOptions
   ) => Stream.Stream<Session.CallEvent, McpError.RuntimeError>
   /** Lists the tools anew, of one server or of all that are connected. */
@@ -228,14 +229,15 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
     options?: RequestOptions
   ) => Stream.Stream<void, McpError.RuntimeError>
   readonly prompts: Effect.Effect<Gathered<Session.Prompt>>
-  readonly getPrompt: (
+  readonly getPrompt: <A extends Session.PromptArguments<A>>(
     server: string,
     name: string,
-    args?: Readonly<Record<string, string>>,
+    args?: A,
     options?: RequestOptions
   ) => Effect.Effect<Session.PromptMessages, McpError.RuntimeError>
-  /** What these three give, without those servers that have not answered by then. */
+  /** What these four give, with this wait in place of `firstListWait`. */
   readonly offered: (wait: Duration.DurationInput) => {
+    readonly tools: Effect.Effect<Tools>
     readonly resources: Effect.Effect<Gathered<Session.Resource>>
     readonly resourceTemplates: Effect.Effect<Gathered<Session.ResourceTemplate>>
     readonly prompts: Effect.Effect<Gathered<Session.Prompt>>
@@ -291,6 +293,7 @@ export type Requirements =
   | Permissions.Permissions
   | RuntimeMetrics.RuntimeMetrics
   | Teardown.Teardown
+  | ToolCache.ToolCache
   | ToolCatalog.ToolCatalog
 
 /**

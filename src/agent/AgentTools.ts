@@ -7,12 +7,12 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Session from "../connection/Session.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import type * as OutputGuard from "../safety/OutputGuard.ts"
 import type * as Permissions from "../safety/Permissions.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
-import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as internal from "./internal/agentTools.ts"
 import type * as ToolHandler from "./ToolHandler.ts"
 
@@ -67,7 +67,7 @@ export interface Answer extends Pick<ToolHandler.Output, "text" | "attachments" 
 export interface AgentTool {
   readonly definition: ToolHandler.Definition
   /** For a model: what it reads has to be permitted to a model. */
-  readonly run: (args: JsonRpc.JsonObject) => Effect.Effect<Answer, McpError.RuntimeError>
+  readonly run: (args: Session.Arguments) => Effect.Effect<Answer, McpError.RuntimeError>
 }
 
 /**

@@ -19,6 +19,23 @@ import * as Resolving from "./internal/resolving.ts"
 import * as internal from "./internal/session.ts"
 
 /**
+ * The arguments of a call: an object of JSON values, which may be an interface without an index signature, and not an
+ * array or a string. A value that is not JSON is refused with its path, before anything is sent.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Arguments = { readonly [key: string]: unknown } | (object & { readonly [Symbol.iterator]?: never })
+
+/**
+ * The arguments of a prompt: an object of strings, which may be an interface.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type PromptArguments<A> = { readonly [K in keyof A]: string | undefined }
+
+/**
  * @since 0.1.0
  * @category models
  */
@@ -157,13 +174,13 @@ export interface Session {
   readonly tools: Effect.Effect<Tool.ToolList, McpError.CallError>
   readonly callTool: (
     name: string,
-    args?: JsonRpc.JsonObject,
+    args?: Arguments,
     options?: CallOptions
   ) => Effect.Effect<ToolResult.ToolResult, McpError.CallError>
   /** Progress as it comes, then the result. A slow reader gets the latest progress, and always the result. */
   readonly callToolStream: (
     name: string,
-    args?: JsonRpc.JsonObject,
+    args?: Arguments,
     options?: CallOptions
   ) => Stream.Stream<CallEvent, McpError.CallError>
   readonly resources: Effect.Effect<Listing<Resource>, McpError.CallError>
@@ -175,9 +192,9 @@ export interface Session {
   /** A signal for each change of the resource, until the stream is left. */
   readonly subscribeResource: (uri: string) => Stream.Stream<void, McpError.CallError>
   readonly prompts: Effect.Effect<Listing<Prompt>, McpError.CallError>
-  readonly getPrompt: (
+  readonly getPrompt: <A extends PromptArguments<A>>(
     name: string,
-    args?: Readonly<Record<string, string>>,
+    args?: A,
     options?: Pick<CallOptions, "meta">
   ) => Effect.Effect<PromptMessages, McpError.CallError>
   readonly complete: (

@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
 import type * as Connector from "../connection/Connector.ts"
+import type * as Session from "../connection/Session.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
@@ -60,7 +61,7 @@ export class Call implements CallSpan.Operation {
   readonly #surroundings: Surroundings
   readonly #gates: Gates.Gates
   readonly #restore: Gates.Restore
-  readonly #args: JsonRpc.JsonObject
+  readonly #args: Session.Arguments
   readonly #own: McpRuntime.CallOptions | undefined
   readonly #permit: Permissions.Permit | undefined
   #attempts = 0
@@ -76,7 +77,7 @@ export class Call implements CallSpan.Operation {
     restore: Gates.Restore,
     callId: string,
     tool: string,
-    args: JsonRpc.JsonObject,
+    args: Session.Arguments,
     own: McpRuntime.CallOptions | undefined,
     permit?: Permissions.Permit
   ) {

@@ -8,12 +8,12 @@ import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
+import type * as Session from "../connection/Session.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import * as Deadline from "../resilience/Deadline.ts"
 import type * as Tool from "../tools/Tool.ts"
-import type * as JsonRpc from "../transport/JsonRpc.ts"
 import { Call } from "./call.ts"
 import * as Gates from "./gates.ts"
 import { observed } from "./observed.ts"
@@ -33,7 +33,7 @@ export interface CallPath {
   readonly call: (
     server: string,
     tool: string,
-    args: JsonRpc.JsonObject,
+    args: Session.Arguments,
     options: McpRuntime.CallOptions | undefined
   ) => Effect.Effect<McpRuntime.CallResult, McpError.RuntimeError>
   /** Anything else that is asked of a server. */

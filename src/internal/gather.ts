@@ -16,6 +16,7 @@ import * as CallSpan from "../observability/CallSpan.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import type * as CallPath from "./callPath.ts"
 import type * as Offerings from "./offerings.ts"
+import * as Present from "./present.ts"
 
 /** What is kept makes no request, and so no span. */
 const traced = <A, E, R>(
@@ -31,12 +32,16 @@ const traced = <A, E, R>(
 const reason = (error: McpError.RuntimeError, status: ServerStatus.ServerStatus): McpError.RuntimeError =>
   error._tag === "RequestTimeout" && error.outcome === "not-sent" && "error" in status ? status.error : error
 
+/** Why a server whose list was waited for in vain has none. */
+const awayFor = (server: string, status: ServerStatus.ServerStatus): McpError.RuntimeError | undefined =>
+  "error" in status ? status.error : Present.stillConnecting(server, status)
+
 /** @internal */
 export const make = (pool: ConnectionPool.ConnectionPool["Type"], path: CallPath.CallPath) =>
 <Item extends object>(
   operation: string,
   lists: Offerings.Lists<Session.Listing<Item>>,
-  wait?: Duration.DurationInput
+  wait: Duration.DurationInput | undefined
 ): Effect.Effect<McpRuntime.Gathered<Item>> => {
   type Part = McpRuntime.Gathered<Item>
 
@@ -54,7 +59,7 @@ export const make = (pool: ConnectionPool.ConnectionPool["Type"], path: CallPath
     if (known !== undefined) return Effect.succeed(found(known))
     const late = (error?: McpError.RuntimeError): Part => {
       const now = pool.member(server)?.status ?? status
-      return without({ server, status: now, error: error && reason(error, now) })
+      return without({ server, status: now, error: error ? reason(error, now) : awayFor(server, now) })
     }
     const asked = Effect.match(path.ask(server, operation, (live) => traced(operation, live, lists.get(live))), {
       onFailure: late,

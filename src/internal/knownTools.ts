@@ -5,12 +5,12 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import type * as ServerStatus from "../connection/ServerStatus.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import type * as Permissions from "../safety/Permissions.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import type * as ToolIndex from "../tools/ToolIndex.ts"
+import * as Present from "./present.ts"
 
 /** @internal */
 export interface KnownTool {
@@ -47,7 +47,7 @@ export const atOnce = ({ catalog, permissions, runtime }: Options): Effect.Effec
     const missing: Array<ToolCatalog.Missing> = []
     for (const { error, name: server, status } of servers) {
       if (catalog.isKnown(server) && isOffering(status)) offering.set(server, status._tag !== "Connected")
-      else missing.push({ server, status, error })
+      else missing.push({ server, status, error: error ?? Present.stillConnecting(server, status) })
     }
     const tools = catalog.index().entries.flatMap((entry): ReadonlyArray<KnownTool> => {
       const deferred = offering.get(entry.server)
@@ -58,13 +58,8 @@ export const atOnce = ({ catalog, permissions, runtime }: Options): Effect.Effec
     return { tools, missing }
   })
 
-/**
- * What is known after the wait that `McpRuntime.tools` takes.
- *
- * @internal
- */
-export const awaited = ({ runtime }: Options): Effect.Effect<Known> =>
-  Effect.map(runtime.tools, ({ missing, tools }) => ({
+const known = (tools: Effect.Effect<McpRuntime.Tools>): Effect.Effect<Known> =>
+  Effect.map(tools, ({ missing, tools }) => ({
     tools: tools.map(({ _tag, name, requiresApproval, server, tool }) => ({
       entry: { name, server, tool },
       requiresApproval,
@@ -74,15 +69,18 @@ export const awaited = ({ runtime }: Options): Effect.Effect<Known> =>
   }))
 
 /**
- * What is known after this wait, or all that there is if nobody says how long.
+ * The tools after the wait that `McpRuntime.tools` takes.
+ *
+ * @internal
+ */
+export const awaited = ({ runtime }: Options): Effect.Effect<Known> => known(runtime.tools)
+
+/**
+ * The tools after this wait, or after that of `McpRuntime.tools`.
  *
  * @internal
  */
 export const within = (parts: Options, wait: Duration.DurationInput | undefined): Effect.Effect<Known> => {
   if (wait === undefined) return awaited(parts)
-  if (Duration.toMillis(wait) === 0) return atOnce(parts)
-  return Effect.flatMap(
-    Effect.timeoutOption(awaited(parts), wait),
-    Option.match({ onNone: () => atOnce(parts), onSome: Effect.succeed })
-  )
+  return Duration.toMillis(wait) === 0 ? atOnce(parts) : known(parts.runtime.offered(wait).tools)
 }

@@ -5,14 +5,13 @@
  * @internal
  */
 import type * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
 import type * as Session from "../connection/Session.ts"
 import type * as McpError from "../McpError.ts"
-import * as ToolCache from "../tools/ToolCache.ts"
+import type * as ToolCache from "../tools/ToolCache.ts"
 import * as Present from "./present.ts"
 
 /**
@@ -44,17 +43,20 @@ interface Kept<A> {
   /** Later fetches have higher ones. */
   readonly order: number
   readonly fetchedAt: number
+  readonly lifetime: number
   readonly listing: A
 }
 
-const timeToLive = Duration.toMillis(ToolCache.defaults.timeToLive)
-const maxTimeToLive = Duration.toMillis(ToolCache.defaults.maxTimeToLive)
-
-type Pool = ConnectionPool.ConnectionPool["Type"]
+/** @internal */
+export interface Options {
+  readonly cache: ToolCache.ToolCache["Type"]
+  readonly clock: Clock.Clock
+  readonly pool: ConnectionPool.ConnectionPool["Type"]
+}
 
 const lists = <A extends Session.Listing<unknown>>(
-  pool: Pool,
-  clock: Clock.Clock,
+  { cache, clock, pool }: Options,
+  capability: "resources" | "prompts",
   list: (session: Session.Session) => Effect.Effect<A, McpError.CallError>
 ): Lists<A> => {
   const kept = new Map<string, Kept<A>>()
@@ -72,7 +74,9 @@ const lists = <A extends Session.Listing<unknown>>(
       return Effect.map(list(live.session), (listing) => {
         const { config, generation, server } = live
         if (Present.isPresent(pool, live) && !isOutdone(live, order, kept.get(server))) {
-          kept.set(server, { config, generation, order, fetchedAt: clock.unsafeCurrentTimeMillis(), listing })
+          const announcesChanges = Present.announcesChanges(live, capability)
+          const lifetime = cache.lifetime({ ttlMs: listing.ttlMs, announcesChanges })
+          kept.set(server, { config, generation, order, fetchedAt: clock.unsafeCurrentTimeMillis(), lifetime, listing })
         }
         return listing
       })
@@ -81,7 +85,7 @@ const lists = <A extends Session.Listing<unknown>>(
   const isFresh = ({ generation, server }: ConnectionPool.Live, known: Kept<A>): boolean => {
     if (known.generation !== generation || known.order <= (old.get(server) ?? 0)) return false
     const age = clock.unsafeCurrentTimeMillis() - known.fetchedAt
-    return age >= 0 && age < Math.min(known.listing.ttlMs ?? timeToLive, maxTimeToLive)
+    return age >= 0 && age < known.lifetime
   }
 
   return {
@@ -105,8 +109,8 @@ const lists = <A extends Session.Listing<unknown>>(
 }
 
 /** @internal */
-export const make = (pool: Pool, clock: Clock.Clock): Offerings => ({
-  resources: lists(pool, clock, (session) => session.resources),
-  templates: lists(pool, clock, (session) => session.resourceTemplates),
-  prompts: lists(pool, clock, (session) => session.prompts)
+export const make = (options: Options): Offerings => ({
+  resources: lists(options, "resources", (session) => session.resources),
+  templates: lists(options, "resources", (session) => session.resourceTemplates),
+  prompts: lists(options, "prompts", (session) => session.prompts)
 })

@@ -5,7 +5,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type * as ServerConfig from "../config/ServerConfig.ts"
+import type * as Limits from "../config/Limits.ts"
+import * as ServerConfig from "../config/ServerConfig.ts"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
 import type * as Connector from "../connection/Connector.ts"
 import type * as Session from "../connection/Session.ts"
@@ -15,11 +16,13 @@ import type * as Permissions from "../safety/Permissions.ts"
 import type * as Tool from "../tools/Tool.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
+import { argumentsFault, unchecked } from "./jsonInput.ts"
 
 type Live = ConnectionPool.Live
 
 /** @internal */
 export interface Options {
+  readonly limits: Limits.Limits
   readonly permissions: Permissions.Permissions["Type"]
   /** The definition of a tool, where it comes from the server itself. */
   readonly definition: (server: string, tool: string) => Tool.Tool | undefined
@@ -29,12 +32,19 @@ export interface Options {
   readonly learn: (live: Live) => Effect.Effect<void, McpError.RuntimeError>
 }
 
+interface Subject extends Omit<PermissionRule.Subject, "args" | "server"> {
+  readonly args?: Session.Arguments | undefined
+}
+
+const operations = { tool: "tools/call", prompt: "prompts/get", resource: "resources/read" } as const
+
 /**
  * What is wanted, and by whom.
  *
  * @internal
  */
-export interface Wanted extends PermissionRule.Subject {
+export interface Wanted extends Subject {
+  readonly server: string
   readonly origin: Permissions.Origin
   readonly config: ServerConfig.ServerConfig
   readonly callId?: string | undefined
@@ -43,8 +53,10 @@ export interface Wanted extends PermissionRule.Subject {
 /** @internal */
 export interface Permitted {
   readonly isOpen: (origin: Permissions.Origin) => boolean
-  /** Nothing, where nothing has to be decided. */
-  readonly authorize: (wanted: Wanted) => Effect.Effect<Permissions.Permit | undefined, McpError.PermissionDenied>
+  /** Nothing, where nothing has to be decided. Neither a rule nor a person sees arguments that are not JSON. */
+  readonly authorize: (
+    wanted: Wanted
+  ) => Effect.Effect<Permissions.Permit | undefined, McpError.InvalidArguments | McpError.PermissionDenied>
   /** Whether nothing stands in the way of a call, at a glance. */
   readonly isClear: (live: Live, tool: string, origin: Permissions.Origin) => boolean
   /** What stands in the way of sending it now: nothing, something to be waited for, or a refusal. */
@@ -58,21 +70,34 @@ export interface Permitted {
 }
 
 /** @internal */
-export const make = ({ admit, definition, learn, permissions }: Options): Permitted => {
+export const make = ({ admit, definition, learn, limits, permissions }: Options): Permitted => {
   const toolOf = ({ kind, name, server }: Wanted): Tool.Tool | undefined =>
     kind === "tool" ? definition(server, name) : undefined
 
   const requestOf = (wanted: Wanted): Permissions.Request => {
     const { args, callId, config, kind, name, origin, server } = wanted
-    return { callId, origin, subject: { kind, server, name, args }, config, tool: toolOf(wanted) }
+    return {
+      callId,
+      origin,
+      subject: { kind, server, name, args: args && unchecked(args) },
+      config,
+      tool: toolOf(wanted)
+    }
   }
 
   const authorize: Permitted["authorize"] = (wanted) =>
-    permissions.isOpen(wanted.origin) ? Effect.succeed(undefined) : permissions.authorize(requestOf(wanted))
+    Effect.suspend((): ReturnType<Permitted["authorize"]> => {
+      if (permissions.isOpen(wanted.origin)) return Effect.succeed(undefined)
+      const { args, config, kind, server } = wanted
+      const fault = args && argumentsFault(args, ServerConfig.limits(config, limits).maxMessageBytes)
+      return fault === undefined
+        ? permissions.authorize(requestOf(wanted))
+        : Effect.fail(new McpError.InvalidArguments({ server, operation: operations[kind], ...fault }))
+    })
 
   /** What was decided of nothing when it began, as nothing had to be. */
   const open = (wanted: Wanted): Permissions.Permit => ({
-    args: wanted.args,
+    args: wanted.args && unchecked(wanted.args),
     request: requestOf(wanted),
     revision: -1,
     isApproved: false,
@@ -123,16 +148,16 @@ export const make = ({ admit, definition, learn, permissions }: Options): Permit
     /** Gives what was permitted in the place of what the caller may have changed since. */
     const pass = (subject: Subject): Effect.Effect<JsonRpc.JsonObject | undefined, McpError.CallError> =>
       Effect.suspend(() => {
-        const { args, kind, name } = subject
+        const { kind, name } = subject
         if (kind === "tool" && !isOffered(name)) {
           return Effect.fail(new McpError.NotFound({ server, kind, name, suggestions: [] }))
         }
         return Effect.map(
           passed(live, { origin, config, server, ...subject }),
-          (permit) => permit === undefined ? args : permit.args
+          (permit) => permit?.args
         )
       })
-    const tool = (name: string, args: JsonRpc.JsonObject = {}) =>
+    const tool = (name: string, args: Session.Arguments = {}) =>
       Effect.map(pass({ kind: "tool", name, args }), (permitted) => permitted ?? args)
     const resource = (uri: string) => pass({ kind: "resource", name: uri })
 
@@ -181,10 +206,13 @@ export const make = ({ admit, definition, learn, permissions }: Options): Permit
         Stream.unwrap(Effect.map(tool(name, args), (args) => session.callToolStream(name, args, options))),
       readResource: (uri, options) => Effect.zipRight(resource(uri), session.readResource(uri, options)),
       subscribeResource: (uri) => Stream.unwrap(Effect.as(resource(uri), session.subscribeResource(uri))),
-      getPrompt: (name, args = {}, options) =>
+      getPrompt: (name, args, options) =>
         Effect.flatMap(
-          pass({ kind: "prompt", name, args }),
-          (permitted) => session.getPrompt(name, texts(permitted) ?? args, options)
+          pass({ kind: "prompt", name, args: args ?? {} }),
+          (permitted) =>
+            permitted === undefined
+              ? session.getPrompt(name, args, options)
+              : session.getPrompt(name, texts(permitted), options)
         ),
       complete: (ref, context) =>
         Effect.zipRight(
@@ -211,11 +239,8 @@ const unseen = ({ kind, name, server }: Wanted): McpError.PermissionDenied =>
 const isObject = (value: unknown): value is JsonRpc.JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-type Subject = Omit<PermissionRule.Subject, "server">
-
-/** The arguments of a prompt, which are texts. */
-const texts = (args: JsonRpc.JsonObject | undefined): Readonly<Record<string, string>> | undefined =>
-  args as Readonly<Record<string, string>> | undefined // a copy of such
+/** The permitted copy of a prompt's arguments, which are strings. */
+const texts = (args: JsonRpc.JsonObject) => args as Readonly<Record<string, string>>
 
 const listOf = (value: unknown): ReadonlyArray<unknown> =>
   Array.isArray(value) ? value : value === undefined ? [] : [value]

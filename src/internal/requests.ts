@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
 import type * as Connector from "../connection/Connector.ts"
+import type * as Session from "../connection/Session.ts"
 import type * as McpError from "../McpError.ts"
 import * as CallSpan from "../observability/CallSpan.ts"
 import type * as Permissions from "../safety/Permissions.ts"
@@ -15,7 +16,7 @@ import type * as Permitted from "./permitted.ts"
 
 type What =
   | { readonly method: "resources/read"; readonly uri: string }
-  | { readonly method: "prompts/get"; readonly prompt: string; readonly args: JsonRpc.JsonObject }
+  | { readonly method: "prompts/get"; readonly prompt: string; readonly args: Session.Arguments }
 
 const subjectOf = (what: What): Pick<Permitted.Wanted, "kind" | "name" | "args"> =>
   what.method === "resources/read"

@@ -22,6 +22,7 @@ import * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import type * as PermissionRule from "../safety/PermissionRule.ts"
 import * as Permissions from "../safety/Permissions.ts"
+import * as ToolCache from "../tools/ToolCache.ts"
 import * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
 import * as ToolName from "../tools/ToolName.ts"
@@ -64,6 +65,7 @@ export const make = (
     const clock = yield* Effect.clock
     const permissions = yield* Permissions.Permissions
     const permitted = Permitted.make({
+      limits,
       permissions,
       definition: catalog.definition,
       admit: catalog.admit,
@@ -82,7 +84,7 @@ export const make = (
       permitted
     })
     const infos = ServerInfos.make({ pool, breakers, catalog, path })
-    const offerings = Offerings.make(pool, clock)
+    const offerings = Offerings.make({ cache: yield* ToolCache.ToolCache, clock, pool })
     const sandbox = Sandbox.make(pool)
     const logins = yield* Logins.make(pool)
 
@@ -112,8 +114,7 @@ export const make = (
       }
       return Either.left(missing(ref.server, ref.tool, index.suggest(ref.tool)))
     }
-    /** The same, after a look at what the servers offer by now. */
-    const findAnew = (ref: McpRuntime.ToolRef) =>
+    const findListed = (ref: McpRuntime.ToolRef) =>
       Effect.flatMap(catalog.list, ({ quarantined }): Effect.Effect<Identity, Unfound> => {
         const found = find(ref)
         const aside = Either.isLeft(found) ? quarantined.find((one) => isMeant(ref, one)) : undefined
@@ -122,6 +123,21 @@ export const make = (
             server: aside.server,
             tool: aside.tool,
             changed: aside.changes.map(({ path }) => path)
+          })
+        )
+      })
+    /** The same, after a list. The server in a name is waited for beyond `firstListWait`, the others are not. */
+    const findAnew = (ref: McpRuntime.ToolRef): Effect.Effect<Identity, Unfound> =>
+      Effect.suspend(() => {
+        const server = typeof ref === "string" ? ToolName.parse(ref)?.server : ref.server
+        if (server === undefined || pool.config(server) === undefined || catalog.isKnown(server)) {
+          return findListed(ref)
+        }
+        return Effect.zipRight(
+          Effect.ignore(catalog.discover(server)),
+          Effect.suspend(() => {
+            const found = catalog.isKnown(server) ? find(ref) : undefined
+            return found !== undefined && Either.isRight(found) ? found : findListed(ref)
           })
         )
       })
@@ -184,6 +200,13 @@ export const make = (
     const tools = Effect.map(catalog.list, toolsOf)
 
     const gather = Gather.make(pool, path)
+    const offered: Runtime["offered"] = (wait) => ({
+      tools: Effect.map(catalog.listWithin(wait), toolsOf),
+      resources: gather("resources/list", offerings.resources, wait),
+      resourceTemplates: gather("resources/templates/list", offerings.templates, wait),
+      prompts: gather("prompts/list", offerings.prompts, wait)
+    })
+    const { firstListWait } = catalog
     const send = Requests.make(pool, path, permitted)
 
     return {
@@ -210,8 +233,8 @@ export const make = (
           : catalog.refresh(server)
         return Effect.zipRight(refresh, tools)
       },
-      resources: gather("resources/list", offerings.resources),
-      resourceTemplates: gather("resources/templates/list", offerings.templates),
+      resources: gather("resources/list", offerings.resources, firstListWait),
+      resourceTemplates: gather("resources/templates/list", offerings.templates, firstListWait),
       readResource: (server, uri, own) =>
         send(
           server,
@@ -238,16 +261,12 @@ export const make = (
           })
         return Stream.unwrap(subscription)
       },
-      prompts: gather("prompts/list", offerings.prompts),
-      offered: (wait) => ({
-        resources: gather("resources/list", offerings.resources, wait),
-        resourceTemplates: gather("resources/templates/list", offerings.templates, wait),
-        prompts: gather("prompts/list", offerings.prompts, wait)
-      }),
-      getPrompt: (server, prompt, args = {}, own) =>
+      prompts: gather("prompts/list", offerings.prompts, firstListWait),
+      offered,
+      getPrompt: (server, prompt, args, own) =>
         send(
           server,
-          { method: "prompts/get", prompt, args },
+          { method: "prompts/get", prompt, args: args ?? {} },
           own?.origin ?? "program",
           // the cast: a copy of these
           ({ session }, given) =>

@@ -90,7 +90,6 @@ export const make = (
         }
         const subjects = kept.changed
         kept.changed = new Set()
-        for (const subject of subjects) if (subject !== "tools") offerings[subject].invalidate(kept.live.server)
         return learn(kept.live, subjects).pipe(
           Effect.zipRight(Effect.sleep(spacing)),
           Effect.zipRight(follow(kept))
@@ -112,8 +111,11 @@ export const make = (
       kept.live.session.connection.onNotification(({ method }) => {
         const subjects = concerns.get(method)
         if (subjects === undefined || !Present.isPresent(pool, kept.live)) return
-        for (const subject of subjects) kept.changed.add(subject)
-        if (kept.changed.has("tools")) catalog.invalidate(kept.live.server)
+        for (const subject of subjects) {
+          kept.changed.add(subject)
+          const list = subject === "tools" ? catalog : offerings[subject]
+          list.invalidate(kept.live.server)
+        }
         if (kept.busy) return
         kept.busy = true
         waiting.add(kept)

@@ -41,7 +41,10 @@ export interface Options {
   readonly single: boolean
   /** The servers that all callers share, because they neither ask anything nor remember who has called. */
   readonly shared: (server: string) => boolean
-  /** How long a list waits for servers that are slow. */
+  /**
+   * How long a list waits for slow servers; `tools/list` waits for a server of which nothing is known as long as
+   * `ToolCatalog.Options.firstListWait` says.
+   */
   readonly gate: Duration.DurationInput
   /** How many callers may have connections of their own. */
   readonly maxSeats: number

@@ -33,6 +33,24 @@ export interface Options {
   readonly timeToLive: Duration.DurationInput
   /** The most that a hint of a server is believed. */
   readonly maxTimeToLive: Duration.DurationInput
+  /**
+   * What a hint below 30 s counts as, where the server also announces that it tells of changes: a 2.x server says 0 if its
+   * author says nothing. Zero believes every hint.
+   */
+  readonly minTimeToLive: Duration.DurationInput
+}
+
+/**
+ * What a server says about how long a list may be kept.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Hint {
+  /** Milliseconds. */
+  readonly ttlMs: number | undefined
+  /** Whether the server has announced `listChanged` for this list. */
+  readonly announcesChanges: boolean
 }
 
 /**
@@ -53,6 +71,7 @@ export interface PersistedOptions extends Options {
 export const defaults: PersistedOptions = {
   timeToLive: Duration.minutes(5),
   maxTimeToLive: Duration.hours(24),
+  minTimeToLive: Duration.minutes(5),
   maxSnapshotAge: Duration.days(30),
   maxSnapshotBytes: 4 * 1024 * 1024
 }
@@ -83,6 +102,8 @@ export interface Manifest {
 export interface Source {
   readonly generation: number
   readonly era: Transport.Era
+  /** Whether the server has announced that it tells of changes (default: no). */
+  readonly announcesChanges?: boolean | undefined
   readonly list: Effect.Effect<Tool.ToolList, McpError.RuntimeError>
 }
 
@@ -138,7 +159,12 @@ export class ToolCache extends Context.Tag("effect-mcp-runtime/tools/ToolCache")
    * was handed out goes on, but is kept no more.
    */
   readonly forget: (config: ServerConfig.ServerConfig) => Effect.Effect<void>
+  /** How long a list of a server is believed, in milliseconds. */
+  readonly lifetime: (hint: Hint) => number
 }>() {}
+
+/** Shorter hints of a server that announces changes are not believed, in milliseconds. */
+const shortHint = 30_000
 
 interface Entry {
   readonly fingerprint: string
@@ -161,6 +187,13 @@ const make = (
     const now = () => clock.unsafeCurrentTimeMillis()
     const timeToLive = Duration.toMillis(options.timeToLive)
     const maxTimeToLive = Duration.toMillis(options.maxTimeToLive)
+    const minTimeToLive = Duration.toMillis(options.minTimeToLive)
+
+    const lifetime: ToolCache["Type"]["lifetime"] = ({ announcesChanges, ttlMs }) => {
+      if (ttlMs === undefined) return timeToLive
+      const believed = announcesChanges && ttlMs < shortHint ? Math.max(ttlMs, minTimeToLive) : ttlMs
+      return Math.min(believed, maxTimeToLive)
+    }
 
     const load = (entry: Entry): Effect.Effect<void> =>
       Effect.map(Effect.exit(Effect.interruptible(entry.kept.load)), (snapshot) => {
@@ -180,7 +213,7 @@ const make = (
           server: config.name,
           scope,
           now,
-          lifetime: (ttlMs) => ttlMs === undefined ? timeToLive : Math.min(ttlMs, maxTimeToLive),
+          lifetime,
           onFetched: kept.keep
         })
         const opened: Opened = {
@@ -196,6 +229,7 @@ const make = (
 
     return {
       open,
+      lifetime,
       for: (config) => Effect.flatMap(open(config), ({ loaded, tools }) => Effect.as(loaded, tools)),
       forget: (config) =>
         Effect.suspend(() => {

@@ -31,13 +31,22 @@ export interface Options {
   readonly style: ToolName.Style
   /** How long is waited for servers of which something is known from before. */
   readonly gate: Duration.DurationInput
+  /**
+   * How long a list waits for a server of which nothing is known, from asking to its first list; then the server is
+   * `missing` as `ServerUnavailable` with `why: "connecting"`, and connects on. `"settled"`: until its first attempt ends.
+   */
+  readonly firstListWait: Duration.DurationInput | "settled"
 }
 
 /**
  * @since 0.1.0
  * @category defaults
  */
-export const defaults: Options = { style: "double", gate: Duration.millis(250) }
+export const defaults: Options = {
+  style: "double",
+  gate: Duration.millis(250),
+  firstListWait: Duration.seconds(10)
+}
 
 /**
  * A tool that is offered. `Deferred`: its server is not connected, what is known of it is from before, and a call waits
@@ -51,7 +60,8 @@ export interface Offered extends ToolIndex.Entry {
 }
 
 /**
- * A server whose tools are not there, and why.
+ * A server whose tools are not there, and why. `error` is a `ServerUnavailable` with `why: "connecting"` while the first
+ * list of the server is still to come.
  *
  * @since 0.1.0
  * @category models
@@ -81,10 +91,16 @@ export interface Listing {
  */
 export class ToolCatalog extends Context.Tag("effect-mcp-runtime/tools/ToolCatalog")<ToolCatalog, {
   /**
-   * What every server offers. Waits no longer than the gate for those of which something is known, and for the others
-   * until their first attempt has ended.
+   * What every server offers. Waits no longer than the gate for those of which something is known, and no longer than
+   * `firstListWait` for the others.
    */
   readonly list: Effect.Effect<Listing>
+  /** The same, with this wait in place of `firstListWait`, and of the gate where it is shorter. */
+  readonly listWithin: (wait: Duration.DurationInput) => Effect.Effect<Listing>
+  /** `firstListWait`; `undefined` for `"settled"`. */
+  readonly firstListWait: Duration.Duration | undefined
+  /** Waits until something is known of a server's tools, or fails with the reason why its attempt did. */
+  readonly discover: (server: string) => Effect.Effect<void, McpError.RuntimeError>
   /** Everything known, whatever the state of its server. */
   readonly index: () => ToolIndex.ToolIndex
   /** Whether anything is known of a server's tools. */
@@ -133,7 +149,7 @@ export const layer = (options?: Partial<Options>): Layer.Layer<ToolCatalog, neve
   Layer.scoped(ToolCatalog, make(options))
 
 /**
- * The gate and the style are an operator's.
+ * The waits and the style are an operator's.
  *
  * @since 0.1.0
  * @category layers

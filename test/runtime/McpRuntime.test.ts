@@ -94,10 +94,10 @@ describe("a runtime", () => {
         const asked = yield* Effect.fork(service.tools)
         yield* TestClock.adjust("9 seconds")
         assert.isNull(yield* Fiber.poll(asked).pipe(Effect.map((exit) => exit._tag === "Some" ? exit : null)))
-        yield* TestClock.adjust("2 seconds")
+        yield* TestClock.adjust("500 millis")
         assert.strictEqual((yield* Fiber.join(asked)).tools.length, 1)
         assert.strictEqual(peers["slow"]!.connections().opened, 1)
-      }), { before: (peers) => peers["slow"]!.slowConnect("10 seconds") }))
+      }), { before: (peers) => peers["slow"]!.slowConnect("9500 millis") }))
 
   it.scoped("wakes a lazy server to learn its tools, and not again to list them", () =>
     run({ a: [tool("one")] }, (peers) =>

@@ -156,6 +156,7 @@ describe("the way of a call", () => {
           publish,
           definition: () => undefined,
           permitted: Permitted.make({
+            limits: Limits.defaults,
             permissions: yield* Permissions.Permissions,
             definition: () => undefined,
             admit: () => undefined,

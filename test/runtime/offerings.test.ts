@@ -50,11 +50,11 @@ describe("what a server offers besides tools", () => {
 
   it.scoped("lasts as long as the server says", () =>
     Effect.gen(function*() {
-      const peer = yield* listing(undefined, { ttlMs: 10_000 })
+      const peer = yield* listing(undefined, { ttlMs: 40_000 })
       yield* Effect.gen(function*() {
         yield* Pool.until("a", "Connected")
         yield* peer.until(() => peer.received("resources/list").length === 1)
-        yield* TestClock.adjust("9 seconds")
+        yield* TestClock.adjust("39 seconds")
         assert.deepStrictEqual(yield* names, ["1"])
         yield* TestClock.adjust("1 second")
         assert.deepStrictEqual(yield* names, ["2"])

@@ -175,7 +175,7 @@ describe("tools behind a gateway", () => {
         Pool.remote("one"),
         Pool.remote("dead"),
         Pool.remote("silent")
-      ], { serve: { gate: "300 millis" } })
+      ], { serve: { gate: "300 millis" }, catalog: { firstListWait: "300 millis" } })
       const caller = yield* Gateway.caller(gateway)
       assert.deepStrictEqual(Gateway.named(yield* caller.call("tools/list"), "tools"), [
         "mcp__one__there",

@@ -97,6 +97,8 @@ export const options = (
   cacheDirectory: "memory",
   logs: false,
   reconnect: quick,
+  // a busy machine takes long to start many processes
+  catalog: { firstListWait: "settled" },
   teardown: { stdinGrace: "2 seconds", termGrace: "2 seconds", farewellTimeout: "500 millis" },
   ...more
 })

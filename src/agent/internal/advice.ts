@@ -59,7 +59,8 @@ const unavailable: Record<McpError.ServerUnavailable["why"], string> = {
   disconnected: "It was disconnected by the user or the application.",
   denied: "A policy does not allow it.",
   untrusted: "The user has not agreed to it yet.",
-  storm: "It was lost and reached again too often, and is left alone for a while."
+  storm: "It was lost and reached again too often, and is left alone for a while.",
+  connecting: "It is still connecting."
 }
 
 const remote = (code: number): string => {
@@ -189,7 +190,7 @@ const table: Table = {
   }),
   ServerUnavailable: (error) => ({
     what: `${the(error)} cannot be used now. ${unavailable[error.why]}`,
-    next: error.why === "storm" ? later(error.retryAfter) : tellUser
+    next: error.isRetryable ? later(error.retryAfter) : tellUser
   }),
   SessionExpired: (error) => ({
     what: `The session with ${quote(error.server)} has expired.`,

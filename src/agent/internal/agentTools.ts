@@ -85,7 +85,7 @@ const named = (value: string | null | undefined): string | undefined =>
 
 const tool = <A, E>(
   definition: ToolHandler.Definition,
-  decode: (args: JsonRpc.JsonObject) => Either.Either<A, E>,
+  decode: (args: unknown) => Either.Either<A, E>,
   run: (args: A) => Effect.Effect<AgentTools.Answer, McpError.RuntimeError>
 ): AgentTools.AgentTool => ({
   definition,

@@ -37,9 +37,11 @@ const states: { readonly [S in ServerStatus.ServerStatus["_tag"]]: string } = {
   Reconnecting: "was not reached yet"
 }
 
-/** Names the error and not what it says: whoever wants that has the error itself, and the log has it already. */
-const why = ({ error, status }: Missing): string =>
-  error === undefined ? states[status._tag] : `${states[status._tag]} (${error._tag})`
+/** The tag of the error without its message, which may hold text of the server. */
+const why = ({ error, status }: Missing): string => {
+  if (error?._tag === "ServerUnavailable" && error.why === "connecting") return states.Connecting
+  return error === undefined ? states[status._tag] : `${states[status._tag]} (${error._tag})`
+}
 
 /** What somebody has switched off is not missed. */
 const isMissed = ({ status }: Missing): boolean => status._tag !== "Disabled" && status._tag !== "Closed"

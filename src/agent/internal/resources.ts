@@ -72,9 +72,12 @@ const byServer = Order.mapInput(Order.string, ({ server }: { readonly server: st
 
 const quote = (text: string): string => `"${UntrustedText.excerpt(text, 128)}"`
 
-/** Those that have no resources to list are not missing. */
-const away = (missing: ReadonlyArray<ToolCatalog.Missing>): ReadonlyArray<string> =>
-  missing.filter(({ error }) => error?._tag !== "CapabilityMissing").map(({ server }) => server)
+const isConnecting = ({ error }: ToolCatalog.Missing): boolean =>
+  error?._tag === "ServerUnavailable" && error.why === "connecting"
+
+/** The names of servers, each once and in order. */
+const namesOf = (missing: ReadonlyArray<ToolCatalog.Missing>): string =>
+  Array.from(new Set(missing.map(({ server }) => server))).toSorted().map(quote).join(", ")
 
 const part = (contents: Session.ResourceContents): ToolResult.Content => {
   const { mimeType, uri } = contents
@@ -126,8 +129,12 @@ export const make = ({ guard, pageSize, permissions, runtime }: Options): Resour
         servers,
         (server) => labelled(server, page.filter((item) => item.server === server))
       )
-      const absent = Array.from(new Set([...away(resources.missing), ...away(templates.missing)]))
-        .filter((server) => isWanted({ server })).toSorted()
+      // a server that has no resources to list is not missing
+      const missing = [...resources.missing, ...templates.missing].filter((one) =>
+        isWanted(one) && one.error?._tag !== "CapabilityMissing"
+      )
+      const connecting = missing.filter(isConnecting)
+      const absent = missing.filter((one) => !isConnecting(one))
       const notes: Array<string> = []
       if (page.length === 0) {
         notes.push(sorted.length === 0 ? "There are no resources." : "There are no more resources.")
@@ -137,7 +144,8 @@ export const make = ({ guard, pageSize, permissions, runtime }: Options): Resour
         notes.push(`There are ${sorted.length - next} more: ask again with the offset ${next}.`)
       }
       if (unnamed > 0) notes.push(`${unnamed} more have URIs that cannot be written here.`)
-      if (absent.length > 0) notes.push(`These servers are not there now: ${absent.map(quote).join(", ")}.`)
+      if (connecting.length > 0) notes.push(`These servers are still connecting: ${namesOf(connecting)}.`)
+      if (absent.length > 0) notes.push(`These servers are not there now: ${namesOf(absent)}.`)
       return { text: [...sections, ...notes].join("\n"), attachments: [], isError: false }
     })
 

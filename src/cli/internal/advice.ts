@@ -44,7 +44,8 @@ const unavailable: Record<McpError.ServerUnavailable["why"], (server: string) =>
   disconnected: () => "Connect it again.",
   denied: () => "A policy decides that: ask whoever wrote it.",
   untrusted: (server) => `Look at what it would start, and agree, with \`mcp-runtime approve ${shellWord(server)}\`.`,
-  storm: () => "It was lost and reached again too often: see what it says with --verbose."
+  storm: () => "It was lost and reached again too often: see what it says with --verbose.",
+  connecting: (server) => `Try again in a moment, or look with \`mcp-runtime doctor ${shellWord(server)}\`.`
 }
 
 /** @internal */

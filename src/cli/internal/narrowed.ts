@@ -36,8 +36,9 @@ export const narrowed = (runtime: Runtime, names: ReadonlySet<string>): Runtime 
     resourceTemplates: gathered(runtime.resourceTemplates),
     prompts: gathered(runtime.prompts),
     offered: (wait) => {
-      const { prompts, resourceTemplates, resources } = runtime.offered(wait)
+      const { prompts, resourceTemplates, resources, tools } = runtime.offered(wait)
       return {
+        tools: Effect.map(tools, toolsOf),
         resources: gathered(resources),
         resourceTemplates: gathered(resourceTemplates),
         prompts: gathered(prompts)

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { argumentsFault, notJson, unchecked } from "../../internal/jsonInput.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
 import * as Redaction from "../../safety/Redaction.ts"
@@ -15,7 +16,6 @@ import type * as Session from "../Session.ts"
 import * as Changes from "./changes.ts"
 import * as decoding from "./decoding.ts"
 import * as Diagnostics from "./diagnostics.ts"
-import { notJson } from "./jsonInput.ts"
 import * as KnownTools from "./knownTools.ts"
 import * as Listing from "./listing.ts"
 import * as LogLevels from "./logLevels.ts"
@@ -122,12 +122,19 @@ export const make = (connection: Connector.Connection): Effect.Effect<Session.Se
         }),
       subscribeResource: (uri) => Changes.signals(connection, Changes.resource(uri)),
       prompts: Effect.map(Listing.all(listed, prompts), (pages) => decoding.listing(pages, decoding.prompt)),
-      getPrompt: (name, args = {}, options) =>
-        Effect.flatMap(send("prompts/get", withMeta({ name, arguments: args }, options?.meta)), (result) => {
-          const messages = decoding.promptMessages(result)
-          return messages === undefined
-            ? violation("the messages of prompts/get are no list")
-            : Effect.succeed(messages)
+      getPrompt: (name, args, options) =>
+        Effect.suspend(() => {
+          const given = unchecked(args ?? {})
+          const fault = argumentsFault(given, limits.maxMessageBytes)
+          if (fault !== undefined) {
+            return Effect.fail(new McpError.InvalidArguments({ server, operation: "prompts/get", ...fault }))
+          }
+          return Effect.flatMap(send("prompts/get", withMeta({ name, arguments: given }, options?.meta)), (result) => {
+            const messages = decoding.promptMessages(result)
+            return messages === undefined
+              ? violation("the messages of prompts/get are no list")
+              : Effect.succeed(messages)
+          })
         }),
       complete: (ref, context) =>
         Effect.map(send("completion/complete", completionParams(ref, context)), decoding.completion),

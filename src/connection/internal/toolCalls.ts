@@ -9,6 +9,7 @@ import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { argumentsFault, notJson, unchecked } from "../../internal/jsonInput.ts"
 import * as Mailbox from "../../internal/mailbox.ts"
 import { headersOf } from "../../internal/paramHeaders.ts"
 import * as McpError from "../../McpError.ts"
@@ -17,7 +18,6 @@ import * as ToolResult from "../../tools/ToolResult.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Connector from "../Connector.ts"
 import type * as Session from "../Session.ts"
-import { notJson } from "./jsonInput.ts"
 import type * as KnownTools from "./knownTools.ts"
 import * as StructuredOutput from "./structuredOutput.ts"
 
@@ -130,15 +130,16 @@ export const make = (options: Options): Pick<Session.Session, "callTool" | "call
 
   const call = (
     name: string,
-    args: JsonRpc.JsonObject,
+    given: Session.Arguments,
     own: Session.CallOptions | undefined,
     onTask: (update: Connector.TaskUpdate) => void
   ): Call =>
     Effect.suspend(() => {
       const meta = own?.meta
-      const fault = notJson(args, limits.maxMessageBytes, "arguments") ??
+      const fault = argumentsFault(given, limits.maxMessageBytes) ??
         (meta === undefined ? undefined : notJson(meta, limits.maxMessageBytes, "_meta"))
       if (fault !== undefined) return Effect.fail(invalid(fault.path, fault.detail))
+      const args = unchecked(given)
       const set = settings(own)
       if (Either.isLeft(set)) return Effect.fail(set.left)
       const plain: JsonRpc.JsonObject = meta === undefined

@@ -7,6 +7,7 @@
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
@@ -53,7 +54,9 @@ export const make = (
     const pool = yield* ConnectionPool.ConnectionPool
     const limits = yield* Limits.CurrentLimits
     const clock = yield* Effect.clock
+    const scope = yield* Effect.scope
     const gate = Duration.toMillis(options.gate)
+    const firstListWait = options.firstListWait === "settled" ? undefined : Duration.decode(options.firstListWait)
     const style = { style: options.style }
 
     // by server, and with the configuration for which it was looked up
@@ -192,7 +195,12 @@ export const make = (
         const list = Effect.tap(live.session.tools, ({ tools }) => vetting.review(live, tools))
         return Effect.flatMap(opened(live.config), ({ tools }) =>
           Effect.map(
-            tools.fetch({ generation: live.generation, era: live.session.connection.era, list }),
+            tools.fetch({
+              generation: live.generation,
+              era: live.session.connection.era,
+              announcesChanges: Present.announcesChanges(live, "tools"),
+              list
+            }),
             () => pool.setTools(live.server, index().ofServer(live.server).length)
           ))
       })
@@ -271,16 +279,29 @@ export const make = (
       return Effect.zipRight(come, ask(server, askNow(server)))
     }
 
-    const list: Effect.Effect<ToolCatalog.Listing> = Effect.gen(function*() {
-      const over = clock.unsafeCurrentTimeMillis() + gate
+    const first = (server: string): Effect.Effect<void, McpError.RuntimeError> =>
+      Effect.suspend(() => {
+        const config = pool.config(server)
+        if (config === undefined || config.blocked !== undefined) return Effect.void
+        return Effect.flatMap(opened(config), ({ loaded, tools }) =>
+          Effect.raceFirst(
+            Effect.zipRight(loaded, Effect.suspend(() => tools.current() === undefined ? Effect.never : Effect.void)),
+            discover(server)
+          ))
+      })
+
+    const listed = Effect.fnUntraced(function*(wait: Duration.Duration | undefined) {
+      const over = clock.unsafeCurrentTimeMillis() +
+        (wait === undefined ? gate : Math.min(gate, Duration.toMillis(wait)))
       const withinGate = <A>(self: Effect.Effect<A>) =>
         Effect.suspend(() => Effect.timeoutOption(self, Duration.millis(over - clock.unsafeCurrentTimeMillis())))
       const failures = new Map<string, McpError.RuntimeError>()
+      /** Goes on when the wait for it is over: an answer that comes late is in the next list. */
       const learning = (server: string): Effect.Effect<void> =>
         Effect.catchAll(discover(server), (error) =>
           Effect.sync(() => {
             failures.set(server, error)
-          }))
+          })).pipe(Effect.interruptible, Effect.forkIn(scope), Effect.flatMap(Fiber.await), Effect.asVoid)
       const soon: Array<Effect.Effect<void>> = []
       const late: Array<Effect.Effect<unknown>> = []
       for (const member of pool.members()) {
@@ -314,7 +335,8 @@ export const make = (
         ;(has ? soon : late).push(learning(server))
       }
       if (soon.length > 0) late.push(withinGate(Effect.all(soon, { concurrency: "unbounded", discard: true })))
-      yield* Effect.all(late, { concurrency: "unbounded", discard: true })
+      const all = Effect.all(late, { concurrency: "unbounded", discard: true })
+      yield* wait === undefined ? all : Effect.timeoutOption(all, wait)
       return listing(failures, yield* pins.quarantined)
     })
 
@@ -329,7 +351,11 @@ export const make = (
         const { config: { name: server }, status } = member
         const manifest = peek(member)
         if (manifest === undefined || !isOffering(status)) {
-          missing.push({ server, status, error: failures.get(server) ?? errorOf(status) })
+          missing.push({
+            server,
+            status,
+            error: failures.get(server) ?? errorOf(status) ?? Present.stillConnecting(server, status)
+          })
           continue
         }
         offering.set(server, status._tag === "Connected" ? "Ready" : "Deferred")
@@ -346,7 +372,10 @@ export const make = (
     }
 
     return {
-      list,
+      list: Effect.suspend(() => listed(firstListWait)),
+      listWithin: (wait) => listed(Duration.decode(wait)),
+      firstListWait,
+      discover: first,
       index,
       isKnown: (server) => {
         const config = pool.config(server)

@@ -31,8 +31,7 @@ export interface Options {
   /** Owns the fetches. */
   readonly scope: Scope.Scope
   readonly now: () => number
-  /** How long a list is believed, given the server's hint. */
-  readonly lifetime: (ttlMs: number | undefined) => number
+  readonly lifetime: ToolCache.ToolCache["Type"]["lifetime"]
   /** Called with each list that becomes the known one. */
   readonly onFetched: (fetched: Fetched) => void
 }
@@ -55,6 +54,7 @@ interface Known {
 interface Flight {
   readonly generation: number
   readonly era: Transport.Era
+  readonly announcesChanges: boolean
   /** Later fetches have higher ones. */
   readonly order: number
   /** How often there was an invalidation before it began. */
@@ -94,7 +94,7 @@ export const make = ({ lifetime, now, onFetched, scope, server }: Options): Offe
       manifest,
       order: flight.order,
       epoch: flight.epoch,
-      lifetime: lifetime(list.ttlMs),
+      lifetime: lifetime({ ttlMs: list.ttlMs, announcesChanges: flight.announcesChanges }),
       identity: () => identity
     }
     onFetched({ list, era: flight.era, fetchedAt, content })
@@ -119,10 +119,11 @@ export const make = ({ lifetime, now, onFetched, scope, server }: Options): Offe
       Effect.map((exit) => settle(flight, exit))
     )
 
-  const begin = ({ era, generation }: ToolCache.Source): Flight => {
+  const begin = ({ announcesChanges = false, era, generation }: ToolCache.Source): Flight => {
     const flight: Flight = {
       generation,
       era,
+      announcesChanges,
       order: ++order,
       epoch,
       done: Deferred.unsafeMake(FiberId.none),

@@ -54,7 +54,7 @@ export const make = (
     const failures = Failures.make(yield* Redaction.Redaction)
     const seats = yield* Seats.make(options)
     const scope = yield* Effect.scope
-    const { gate, output } = options
+    const { output } = options
     const texts = Texts.make(guard, output)
     // whoever comes first does not wait for servers that could have been started before
     if (!options.single) yield* Effect.forkIn(Effect.ignoreLogged(seats.shared), scope)
@@ -70,7 +70,7 @@ export const make = (
 
       const listTools = options.search
         ? Effect.succeed({ tools: [...Searching.definitions, ...own] })
-        : Effect.map(tools.known(gate), ({ items }) => ({
+        : Effect.map(tools.listed, ({ items }) => ({
           tools: [...items.map(({ item, name }) => tools.definition(name, item)), ...own]
         }))
 

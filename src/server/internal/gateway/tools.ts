@@ -37,6 +37,8 @@ export interface Options {
 /** @internal */
 export interface Tools {
   readonly known: (wait: Duration.DurationInput) => Effect.Effect<Names.Names<ToolIndex.Entry>, McpServer.Refusal>
+  /** The tools of a list: after the waits of the runtime, and the gate for servers that are on their way. */
+  readonly listed: Effect.Effect<Names.Names<ToolIndex.Entry>, McpServer.Refusal>
   readonly definition: (name: string, entry: ToolIndex.Entry) => JsonRpc.JsonObject
   /** Calls what was found by a name, with these arguments. */
   readonly call: (
@@ -162,6 +164,13 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
       ({ tools }) => tools.map(({ entry }) => entry)
     )
 
+  /** A server of which nothing is known has the wait of the runtime, and one that is on its way the rest of the gate. */
+  const listedOf = (seat: Seat.Seat) =>
+    Effect.flatMap(Effect.timed(KnownTools.awaited(seat)), ([took, { tools }]) => {
+      const left = Duration.subtract(options.gate, took)
+      return Duration.toMillis(left) > 0 ? entriesOf(seat, left) : Effect.succeed(tools.map(({ entry }) => entry))
+    })
+
   const named = (entries: ReadonlyArray<ToolIndex.Entry>) =>
     Names.make(
       entries,
@@ -170,10 +179,10 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
       options.output === "asis" ? [] : [Paging.name]
     )
 
-  const known: Tools["known"] = (wait) =>
+  const offeredBy = (entries: (seat: Seat.Seat) => Effect.Effect<ReadonlyArray<ToolIndex.Entry>>) =>
     Effect.gen(function*() {
       const base = yield* place.base
-      const all = yield* entriesOf(base, wait)
+      const all = yield* entries(base)
       const own = place.own()
       if (own === undefined || own === base) return named(all)
       // what a server offers over the caller's own connection counts more than what it offers others, once that is known
@@ -271,7 +280,12 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
       })
     }))
 
-  return { known, definition, call }
+  return {
+    known: (wait) => offeredBy((seat) => entriesOf(seat, wait)),
+    listed: offeredBy(listedOf),
+    definition,
+    call
+  }
 }
 
 /**

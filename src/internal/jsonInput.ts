@@ -1,8 +1,9 @@
 /**
- * Whether what a caller gives can be sent as JSON: the types say so, but a cast or a library may say otherwise.
+ * Checks that a caller's values can be sent as JSON, which their types do not say.
  *
  * @internal
  */
+import * as JsonRpc from "../transport/JsonRpc.ts"
 
 /** @internal */
 export interface Fault {
@@ -61,3 +62,20 @@ export const notJson = (value: unknown, maxNodes: number, path: string): Fault |
 
 const isPlain = (value: unknown): boolean =>
   typeof value === "string" || typeof value === "boolean" || value === null || value === undefined
+
+/**
+ * The same of the arguments of a call, which are an object.
+ *
+ * @internal
+ */
+export const argumentsFault = (args: unknown, maxNodes: number): Fault | undefined =>
+  JsonRpc.isObject(args)
+    ? notJson(args, maxNodes, "arguments")
+    : { path: "arguments", detail: "not an object" }
+
+/**
+ * Arguments as JSON. The type is true from the check on, which every call passes before it is sent.
+ *
+ * @internal
+ */
+export const unchecked = (args: object): JsonRpc.JsonObject => args as JsonRpc.JsonObject
