@@ -77,6 +77,7 @@ export const make = ({ admit, definition, learn, permissions }: Options): Permit
     revision: -1,
     isApproved: false,
     isGranted: false,
+    isReadOnly: false,
     pin: undefined
   })
 
@@ -91,8 +92,9 @@ export const make = ({ admit, definition, learn, permissions }: Options): Permit
 
   const before: Permitted["before"] = (live, wanted, permit) => {
     const admission = wanted.kind === "tool" ? admit(live, wanted.name) : undefined
-    // somebody has agreed to a definition, and nobody can say yet whether this is it
-    const isUnknown = permit?.pin !== undefined && toolOf(wanted) === undefined
+    // the permit depends on a definition that this server has not listed yet
+    const isUnknown = permit !== undefined && (permit.pin !== undefined || permit.isReadOnly) &&
+      toolOf(wanted) === undefined
     const waiting = admission ?? (isUnknown ? learn(live) : undefined)
     if (waiting === undefined) {
       const refused = refusal(live, wanted, permit)

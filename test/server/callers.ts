@@ -39,6 +39,10 @@ export interface Caller {
   readonly prompt: (name: string, args: Record<string, string>) => Promise<unknown>
   readonly resources: () => Promise<ReadonlyArray<string>>
   readonly read: (uri: string) => Promise<unknown>
+  /** `capabilities.extensions` of the server. */
+  readonly extensions: () => unknown
+  /** The result of any request, as it came. */
+  readonly raw: (method: string, params?: Record<string, unknown>) => Promise<Readonly<Record<string, unknown>>>
   /** The first notification of which this holds, also one that came before. */
   readonly heard: (holds: (note: Note) => boolean) => Promise<Note>
   /** Asks to be told of lists that change, where that has to be asked for. */
@@ -47,7 +51,15 @@ export interface Caller {
   readonly close: () => Promise<void>
 }
 
-const capabilities = { elicitation: { form: {} }, sampling: {}, roots: {} }
+/** What a client declares; only that is it able to answer. */
+export interface Capabilities {
+  readonly elicitation?: { form: {} }
+  readonly sampling?: {}
+  readonly roots?: {}
+  readonly extensions?: Record<string, {}>
+}
+
+const everything: Capabilities = { elicitation: { form: {} }, sampling: {}, roots: {} }
 
 /** What a person and a model say, whatever they are asked. */
 const answers = {
@@ -86,12 +98,24 @@ const process = ({ args, command, env }: Serving.Command) => ({ command, args: [
 
 const nothing = () => Promise.resolve()
 
-const one = async (target: Target): Promise<Caller> => {
+/** Accepts every result. */
+const anything = {
+  "~standard": {
+    version: 1,
+    vendor: "callers",
+    // the cast: what a client has decoded
+    validate: (value: unknown) => ({ value: value as Readonly<Record<string, unknown>> })
+  }
+} as const
+
+const one = async (target: Target, capabilities = everything): Promise<Caller> => {
   const { heard, tell } = hearing()
   const client = new One.Client({ name: "one", version: "1" }, { capabilities })
-  client.setRequestHandler(Schemas.ElicitRequestSchema, ({ params }) => answers.elicit(params.message))
-  client.setRequestHandler(Schemas.CreateMessageRequestSchema, () => answers.sample)
-  client.setRequestHandler(Schemas.ListRootsRequestSchema, () => answers.roots)
+  if (capabilities.elicitation) {
+    client.setRequestHandler(Schemas.ElicitRequestSchema, ({ params }) => answers.elicit(params.message))
+  }
+  if (capabilities.sampling) client.setRequestHandler(Schemas.CreateMessageRequestSchema, () => answers.sample)
+  if (capabilities.roots) client.setRequestHandler(Schemas.ListRootsRequestSchema, () => answers.roots)
   client.fallbackNotificationHandler = async (note) => tell(note)
   await client.connect(
     isCommand(target)
@@ -111,6 +135,8 @@ const one = async (target: Target): Promise<Caller> => {
     prompt: async (name, args) => (await client.getPrompt({ name, arguments: args })).messages[0]?.content,
     resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
     read: async (uri) => (await client.readResource({ uri })).contents[0],
+    extensions: () => client.getServerCapabilities()?.extensions,
+    raw: (method, params = {}) => client.request({ method, params }, Schemas.ResultSchema),
     heard,
     listen: nothing,
     setLevel: (level) => client.setLoggingLevel(level),
@@ -118,15 +144,19 @@ const one = async (target: Target): Promise<Caller> => {
   }
 }
 
-const two = (mode: "auto" | { readonly pin: string } | undefined) => async (target: Target): Promise<Caller> => {
+const two =
+  (mode: "auto" | { readonly pin: string } | undefined) =>
+  async (target: Target, capabilities = everything): Promise<Caller> => {
   const { heard, tell } = hearing()
   const client = new Two.Client(
     { name: "two", version: "1" },
     mode === undefined ? { capabilities } : { capabilities, versionNegotiation: { mode } }
   )
-  client.setRequestHandler("elicitation/create", ({ params }) => answers.elicit(params.message))
-  client.setRequestHandler("sampling/createMessage", () => answers.sample)
-  client.setRequestHandler("roots/list", () => answers.roots)
+  if (capabilities.elicitation) {
+    client.setRequestHandler("elicitation/create", ({ params }) => answers.elicit(params.message))
+  }
+  if (capabilities.sampling) client.setRequestHandler("sampling/createMessage", () => answers.sample)
+  if (capabilities.roots) client.setRequestHandler("roots/list", () => answers.roots)
   client.setNotificationHandler("notifications/message", tell)
   client.fallbackNotificationHandler = async (note) => tell(note)
   await client.connect(
@@ -146,6 +176,8 @@ const two = (mode: "auto" | { readonly pin: string } | undefined) => async (targ
     prompt: async (name, args) => (await client.getPrompt({ name, arguments: args })).messages[0]?.content,
     resources: async () => (await client.listResources(undefined, now)).resources.map(({ uri }) => uri),
     read: async (uri) => (await client.readResource({ uri }, now)).contents[0],
+    extensions: () => client.getServerCapabilities()?.extensions,
+    raw: (method, params = {}) => client.request({ method, params }, anything),
     heard,
     listen: () => isStateless ? client.listen({ toolsListChanged: true }) : Promise.resolve(),
     setLevel: (level) => isStateless ? Promise.resolve() : client.setLoggingLevel(level),
@@ -180,6 +212,8 @@ const ai = async (target: Target): Promise<Caller> => {
     prompt: async (name, args) => (await client.experimental_getPrompt({ name, arguments: args })).messages[0]?.content,
     resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
     read: async (uri) => (await client.readResource({ uri })).contents[0],
+    extensions: () => undefined,
+    raw: () => Promise.reject(new Error("this client has no requests of its own")),
     heard,
     listen: nothing,
     setLevel: nothing,
@@ -187,7 +221,7 @@ const ai = async (target: Target): Promise<Caller> => {
   }
 }
 
-export const connect: Readonly<Record<Kind, (target: Target) => Promise<Caller>>> = {
+export const connect: Readonly<Record<Kind, (target: Target, capabilities?: Capabilities) => Promise<Caller>>> = {
   "SDK 1.x": one,
   "SDK 2.x": two(undefined),
   "SDK 2.x, which looks for itself": two("auto"),
