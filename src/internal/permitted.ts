@@ -92,10 +92,12 @@ export const make = ({ admit, definition, learn, permissions }: Options): Permit
 
   const before: Permitted["before"] = (live, wanted, permit) => {
     const admission = wanted.kind === "tool" ? admit(live, wanted.name) : undefined
-    // the permit depends on a definition that this server has not listed yet
-    const isUnknown = permit !== undefined && (permit.pin !== undefined || permit.isReadOnly) &&
-      toolOf(wanted) === undefined
-    const waiting = admission ?? (isUnknown ? learn(live) : undefined)
+    // the permit depends on a definition that the server has not given in this run; an admission need not ask for it
+    const isUnknown = () =>
+      permit !== undefined && (permit.pin !== undefined || permit.isReadOnly) && toolOf(wanted) === undefined
+    const waiting = isUnknown()
+      ? Effect.zipRight(admission ?? Effect.void, Effect.suspend(() => isUnknown() ? learn(live) : Effect.void))
+      : admission
     if (waiting === undefined) {
       const refused = refusal(live, wanted, permit)
       return refused === undefined ? undefined : Effect.fail(refused)

@@ -1,7 +1,7 @@
 /** `mcp-runtime serve` for clients that cannot ask a person, which are most: what is allowed, and how to allow more. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { spawn } from "node:child_process"
-import { readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type Caller, connect, type Kind, type Target, whenOffered } from "./callers.ts"
 import * as Serving from "./serving.ts"
@@ -142,13 +142,45 @@ describe("serve says at the start what clients may do", patient, () => {
   })
 })
 
+const runs = async ({ args, command, env }: Serving.Command): Promise<string> => {
+  const child = spawn(command, [...args], { env, stdio: ["ignore", "pipe", "ignore"] })
+  let stdout = ""
+  child.stdout.setEncoding("utf8").on("data", (text: string) => stdout += text)
+  await new Promise((resolve) => child.once("close", resolve))
+  return stdout
+}
+
 describe("serve without --allow", patient, () => {
+  it("trusts servers of the user's own file, and not those of a workspace, although the user has approved them", async () => {
+    const { args: [bin], env, ...rest } = place.command("places", servers)
+    const home = env["HOME"]!
+    const root = join(home, "workspace")
+    const own = join(home, "config", "mcp-runtime")
+    mkdirSync(root)
+    mkdirSync(own, { recursive: true })
+    writeFileSync(join(own, "mcp-client.json"), JSON.stringify({ mcpServers: servers }))
+    writeFileSync(join(root, ".mcp.json"), JSON.stringify({ mcpServers: { shop: demo } }))
+    const at = (...args: ReadonlyArray<string>): Serving.Command => ({
+      ...rest,
+      args: [bin!, ...args, "--root", root],
+      env: { ...env, XDG_CONFIG_HOME: join(home, "config") }
+    })
+    const { servers: [waiting] } = JSON.parse(await runs(at("approve", "--json")))
+    await runs(at("approve", waiting.fingerprint, "--json"))
+    await using(at("serve"), "SDK 1.x", async (caller) => {
+      await whenOffered(caller, ["mcp__shop__echo"])
+      const refusal = textOf(await caller.call("mcp__shop__echo", { value: "x" }))
+      assert.include(refusal, "add --allow shop/echo to mcp-runtime serve")
+      assert.include(refusal, "add \"shop/echo\" to permissions.allow in ~/config/mcp-runtime/mcp-client.json")
+      assert.strictEqual(textOf(await caller.call("mcp__demo__echo", { value: "x" })), "x")
+    })
+  })
+
   it("asks a person about a read-only tool too, where one can be asked", async () => {
     const target = place.command("asked", servers, [])
     await using(target, "SDK 1.x", async (caller) => {
       // the answer of this client's person is no decision
-      const { isError } = await caller.call("mcp__demo__echo", { value: "x" })
-      assert.isTrue(isError)
+      assert.include(textOf(await caller.call("mcp__demo__echo", { value: "x" })), "it was not approved")
     }, { elicitation: { form: {} } })
   })
 
