@@ -126,12 +126,15 @@ describe("a call of a model where no person can be asked", () => {
       })))
 
   it.scoped("is decided by the rules first", () =>
-    running({ permissions: { rules: [rule("ask", "s/read"), rule("deny", "s/write")] } }, (call, peer) =>
-      Effect.gen(function*() {
-        assert.include(yield* call("read"), "the rule \"s/read\" asks for approval, and no person")
-        assert.include(yield* call("write"), "the rule \"s/write\" denies it")
-        assert.deepStrictEqual([peer.executions("read"), peer.executions("write")], [0, 0])
-      })))
+    running(
+      { permissions: { rules: [rule("ask", "s/read"), rule("deny", "s/write")] } },
+      (call, peer) =>
+        Effect.gen(function*() {
+          assert.include(yield* call("read"), "the rule \"s/read\" asks for approval, and no person")
+          assert.include(yield* call("write"), "the rule \"s/write\" denies it")
+          assert.deepStrictEqual([peer.executions("read"), peer.executions("write")], [0, 0])
+        })
+    ))
 
   it.scoped("publishes what decided it", () =>
     running({}, (call) =>
@@ -149,12 +152,15 @@ describe("a call of a model where no person can be asked", () => {
 describe("a call of a model where a person can be asked", () => {
   it.scoped("is put to the person, also if its tool is read-only", () => {
     const asked: Array<Approval.Request> = []
-    return running({ approval: Approval.layerTest([{ _tag: "Deny" }, { _tag: "Once" }], asked) }, (call) =>
-      Effect.gen(function*() {
-        yield* list
-        assert.include(yield* call("read"), "it was not approved")
-        assert.include(yield* call("read"), "\"text\":\"read\"")
-        assert.lengthOf(asked, 2)
-      }))
+    return running(
+      { approval: Approval.layerTest([{ _tag: "Deny" }, { _tag: "Once" }], asked) },
+      (call) =>
+        Effect.gen(function*() {
+          yield* list
+          assert.include(yield* call("read"), "it was not approved")
+          assert.include(yield* call("read"), "\"text\":\"read\"")
+          assert.lengthOf(asked, 2)
+        })
+    )
   })
 })

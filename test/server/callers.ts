@@ -147,43 +147,45 @@ const one = async (target: Target, capabilities = everything): Promise<Caller> =
 const two =
   (mode: "auto" | { readonly pin: string } | undefined) =>
   async (target: Target, capabilities = everything): Promise<Caller> => {
-  const { heard, tell } = hearing()
-  const client = new Two.Client(
-    { name: "two", version: "1" },
-    mode === undefined ? { capabilities } : { capabilities, versionNegotiation: { mode } }
-  )
-  if (capabilities.elicitation) {
-    client.setRequestHandler("elicitation/create", ({ params }) => answers.elicit(params.message))
+    const { heard, tell } = hearing()
+    const client = new Two.Client(
+      { name: "two", version: "1" },
+      mode === undefined ? { capabilities } : { capabilities, versionNegotiation: { mode } }
+    )
+    if (capabilities.elicitation) {
+      client.setRequestHandler("elicitation/create", ({ params }) => answers.elicit(params.message))
+    }
+    if (capabilities.sampling) client.setRequestHandler("sampling/createMessage", () => answers.sample)
+    if (capabilities.roots) client.setRequestHandler("roots/list", () => answers.roots)
+    client.setNotificationHandler("notifications/message", tell)
+    client.fallbackNotificationHandler = async (note) => tell(note)
+    await client.connect(
+      isCommand(target)
+        ? new TwoStdio.StdioClientTransport({ ...process(target), stderr: "ignore" })
+        : new Two.StreamableHTTPClientTransport(new URL(target.url), {
+          requestInit: { headers: { ...target.headers } }
+        })
+    )
+    const isStateless = client.getNegotiatedProtocolVersion() === "2026-07-28"
+    const now = { cacheMode: "refresh" } as const
+    return {
+      isStateless,
+      tools: async () => (await client.listTools(undefined, now)).tools.map(({ name }) => name),
+      // the cast: contents of any kind, of which only these fields are looked at
+      call: async (name, args = {}, { meta: _meta, ...options } = {}) =>
+        await client.callTool({ name, arguments: args, _meta }, options) as Result,
+      prompts: async () => (await client.listPrompts(undefined, now)).prompts.map(({ name }) => name),
+      prompt: async (name, args) => (await client.getPrompt({ name, arguments: args })).messages[0]?.content,
+      resources: async () => (await client.listResources(undefined, now)).resources.map(({ uri }) => uri),
+      read: async (uri) => (await client.readResource({ uri }, now)).contents[0],
+      extensions: () => client.getServerCapabilities()?.extensions,
+      raw: (method, params = {}) => client.request({ method, params }, anything),
+      heard,
+      listen: () => isStateless ? client.listen({ toolsListChanged: true }) : Promise.resolve(),
+      setLevel: (level) => isStateless ? Promise.resolve() : client.setLoggingLevel(level),
+      close: () => client.close()
+    }
   }
-  if (capabilities.sampling) client.setRequestHandler("sampling/createMessage", () => answers.sample)
-  if (capabilities.roots) client.setRequestHandler("roots/list", () => answers.roots)
-  client.setNotificationHandler("notifications/message", tell)
-  client.fallbackNotificationHandler = async (note) => tell(note)
-  await client.connect(
-    isCommand(target)
-      ? new TwoStdio.StdioClientTransport({ ...process(target), stderr: "ignore" })
-      : new Two.StreamableHTTPClientTransport(new URL(target.url), { requestInit: { headers: { ...target.headers } } })
-  )
-  const isStateless = client.getNegotiatedProtocolVersion() === "2026-07-28"
-  const now = { cacheMode: "refresh" } as const
-  return {
-    isStateless,
-    tools: async () => (await client.listTools(undefined, now)).tools.map(({ name }) => name),
-    // the cast: contents of any kind, of which only these fields are looked at
-    call: async (name, args = {}, { meta: _meta, ...options } = {}) =>
-      await client.callTool({ name, arguments: args, _meta }, options) as Result,
-    prompts: async () => (await client.listPrompts(undefined, now)).prompts.map(({ name }) => name),
-    prompt: async (name, args) => (await client.getPrompt({ name, arguments: args })).messages[0]?.content,
-    resources: async () => (await client.listResources(undefined, now)).resources.map(({ uri }) => uri),
-    read: async (uri) => (await client.readResource({ uri }, now)).contents[0],
-    extensions: () => client.getServerCapabilities()?.extensions,
-    raw: (method, params = {}) => client.request({ method, params }, anything),
-    heard,
-    listen: () => isStateless ? client.listen({ toolsListChanged: true }) : Promise.resolve(),
-    setLevel: (level) => isStateless ? Promise.resolve() : client.setLoggingLevel(level),
-    close: () => client.close()
-  }
-}
 
 const ai = async (target: Target): Promise<Caller> => {
   const { heard } = hearing()

@@ -50,8 +50,7 @@ const add = (caller: Caller) => caller.call("mcp__demo__add", { a: 1, b: 2 })
 const textOf = ({ content }: Awaited<ReturnType<Caller["call"]>>): string => content.map(({ text }) => text).join("")
 
 /** Words of a shell, as they are pasted into it. */
-const words = (pasted: string): ReadonlyArray<string> =>
-  pasted.split(" ").map((word) => word.replace(/^'(.*)'$/, "$1"))
+const words = (pasted: string): ReadonlyArray<string> => pasted.split(" ").map((word) => word.replace(/^'(.*)'$/, "$1"))
 
 for (const way of ways) {
   describe(`serve over ${way}, for clients that cannot ask a person`, patient, () => {
@@ -86,7 +85,10 @@ const started = async (flags: ReadonlyArray<string>): Promise<string> => {
   child.stdout.setEncoding("utf8").on("data", (text: string) => stdout += text)
   child.stderr.setEncoding("utf8").on("data", (text: string) => stderr += text)
   const asked = { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25" } }
-  const initialize = { ...asked, params: { ...asked.params, capabilities: {}, clientInfo: { name: "x", version: "1" } } }
+  const initialize = {
+    ...asked,
+    params: { ...asked.params, capabilities: {}, clientInfo: { name: "x", version: "1" } }
+  }
   child.stdin.write(`${JSON.stringify(initialize)}\n`)
   await new Promise((resolve) => child.stdout.once("data", resolve))
   child.stdin.end()

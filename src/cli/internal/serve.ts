@@ -186,7 +186,9 @@ const banner = (
     return ["Calls that no rule decides are allowed (--caller-decides): the client has to ask its person itself."]
   }
   const also = allow.length === 0 ? "" : `, and calls that these rules allow: ${listed(allow)}`
-  const readable = trusted.length === 0 ? "No server here is trusted" : `Read-only tools of ${listed(trusted)} are allowed`
+  const readable = trusted.length === 0
+    ? "No server here is trusted"
+    : `Read-only tools of ${listed(trusted)} are allowed`
   return [
     "A call that no rule decides is put to the person behind the client, if the client can ask (elicitation).",
     `For a client that cannot ask: ${readable}${also}; all other calls are refused.`,

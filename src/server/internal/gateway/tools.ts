@@ -9,13 +9,14 @@ import * as Option from "effect/Option"
 import * as Order from "effect/Order"
 import * as Cleaned from "../../../internal/cleaned.ts"
 import * as KnownTools from "../../../internal/knownTools.ts"
-import type * as Tool from "../../../tools/Tool.ts"
+import * as Tool from "../../../tools/Tool.ts"
 import type * as ToolIndex from "../../../tools/ToolIndex.ts"
 import * as ToolName from "../../../tools/ToolName.ts"
 import * as JsonRpc from "../../../transport/JsonRpc.ts"
 import type * as McpServe from "../../McpServe.ts"
 import type * as McpServer from "../../McpServer.ts"
 import * as Exchange from "../exchange.ts"
+import * as Extensions from "./extensions.ts"
 import type * as Failures from "./failures.ts"
 import * as Mirrored from "./mirrored.ts"
 import * as Names from "./names.ts"
@@ -53,6 +54,14 @@ const inOrder = Order.combine(
   Order.mapInput(Order.string, ({ server }: ToolIndex.Entry) => server),
   Order.mapInput(Order.string, ({ tool }: ToolIndex.Entry) => tool.name)
 )
+
+/**
+ * Whether a caller may know of a tool. One that only apps may call is for callers that show apps.
+ *
+ * @internal
+ */
+export const isOffered = ({ capabilities }: McpServer.Caller, { tool }: ToolIndex.Entry): boolean =>
+  !Tool.isAppOnly(tool) || Extensions.hasApps(capabilities)
 
 /** How often servers that are on their way are waited for, each time as long as a runtime waits by itself. */
 const mostTries = 32
@@ -103,7 +112,7 @@ export const resultFor = ({ _meta, resultType, ...rest }: JsonRpc.JsonObject): J
  * @internal
  */
 export const handedOver = ({ caller, params }: McpServer.Exchange) => ({
-  capabilities: caller.capabilities,
+  capabilities: Extensions.passed(caller.capabilities),
   inputResponses: params["inputResponses"],
   requestState: params["requestState"]
 })
@@ -159,7 +168,10 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
           Effect.timeoutOption(arrived(seat, mostTries), wait),
           Option.match({ onNone: () => KnownTools.atOnce(seat), onSome: Effect.succeed })
         ),
-      ({ tools }) => tools.map(({ entry }) => entry)
+      ({ apps, tools }) => {
+        const all = tools.map(({ entry }) => entry)
+        return apps.length === 0 ? all : [...all, ...apps.map(({ entry }) => entry)].toSorted(inOrder)
+      }
     )
 
   const named = (entries: ReadonlyArray<ToolIndex.Entry>) =>
@@ -226,13 +238,13 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
       return indexed(base, own, name)
     })
 
-  const find = (name: string): Effect.Effect<ToolIndex.Entry, McpServer.Refusal> =>
+  const find = (name: string, caller: McpServer.Caller): Effect.Effect<ToolIndex.Entry, McpServer.Refusal> =>
     Effect.gen(function*() {
       const base = yield* place.base
       const own = place.own()
       const isLong = name.length > longestName
       const entry = isLong ? undefined : indexed(base, own, name) ?? (yield* unlisted(base, own, name))
-      return entry === undefined || isDenied(own ?? base, entry)
+      return entry === undefined || isDenied(own ?? base, entry) || !isOffered(caller, entry)
         ? yield* Exchange.invalidParams(`Unknown tool: ${name.slice(0, longestName)}`)
         : entry
     })
@@ -253,10 +265,12 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
 
   const call: Tools["call"] = (exchange, name, args) =>
     Effect.scoped(Effect.gen(function*() {
-      const entry = yield* find(name)
+      const entry = yield* find(name, exchange.caller)
       const wrong = Mirrored.check(exchange, entry.tool, args)
       if (wrong !== undefined) return yield* wrong
       const { server, tool } = entry
+      const page = Tool.uiResource(tool)
+      if (page !== undefined) seen(server, [{ type: "resource_link", uri: page }])
       const { isHandedOver, seat } = yield* place.seatFor(exchange, server, needsPerson(entry))
       const called = seat.runtime.callTool({ server, tool: tool.name }, args, {
         origin: "model",
