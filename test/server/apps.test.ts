@@ -3,7 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { fileURLToPath } from "node:url"
 import { kinds } from "../fixtures/apps/kinds.mjs"
 import { blob, html, view } from "../fixtures/apps/pages.mjs"
-import { type Caller, type Capabilities, connect, type Kind, type Target, whenOffered } from "./callers.ts"
+import { type Caller, type Capabilities, connect, type Kind, type Raw, type Target, whenOffered } from "./callers.ts"
 import * as Serving from "./serving.ts"
 
 const patient = { timeout: 60_000 }
@@ -55,7 +55,7 @@ const targets: ReadonlyArray<readonly [way: string, target: (name: string) => Ta
 ]
 
 /** A result of the tool `kinds`. */
-const isAsItCame = ({ _meta, content, structuredContent }: Readonly<Record<string, unknown>>): void => {
+const isAsItCame = ({ _meta, content, structuredContent }: Raw): void => {
   assert.deepStrictEqual(content, kinds)
   assert.deepStrictEqual(structuredContent, { a: 1 })
   assert.deepNestedInclude(_meta, { "own/key": { b: [2] } })
@@ -71,9 +71,9 @@ const odd = [
 
 /** The first of the contents of a resource. */
 const pageOf = async (caller: Caller, uri: string): Promise<Readonly<Record<string, unknown>>> => {
-  const { contents } = await caller.raw("resources/read", { uri })
-  assert.isArray(contents)
-  return contents[0]
+  const { contents = [] } = await caller.raw("resources/read", { uri })
+  assert.lengthOf(contents, 1)
+  return contents[0]!
 }
 
 const textOf = async (result: ReturnType<Caller["call"]>): Promise<string> => `${(await result).content[0]?.text}`
@@ -81,19 +81,27 @@ const textOf = async (result: ReturnType<Caller["call"]>): Promise<string> => `$
 for (const [way, target] of targets) {
   for (const kind of ["SDK 1.x", "SDK 2.x, stateless"] satisfies ReadonlyArray<Kind>) {
     describe(`a gateway over ${way} for the ${kind}`, patient, () => {
-      const using = async <A>(capabilities: Capabilities, use: (caller: Caller) => Promise<A>): Promise<A> => {
-        const caller = await connect[kind](target(`${way} ${kind} ${Object.keys(capabilities).join()}`), capabilities)
-        try {
+      /** One of each for all tests: a gateway over stdio is a process. */
+      const callers = new Map<Capabilities, Caller>()
+
+      beforeAll(async () => {
+        for (const capabilities of [host, plain]) {
+          const caller = await connect[kind](target(`${kind} ${Object.keys(capabilities).join()}`), capabilities)
+          callers.set(capabilities, caller)
           await caller.listen()
           await whenOffered(caller, ["mcp__old__show", "mcp__new__show"])
-          return await use(caller)
-        } finally {
-          await caller.close()
         }
-      }
+      })
+
+      afterAll(async () => {
+        for (const caller of callers.values()) await caller.close()
+      })
+
+      const using = (capabilities: Capabilities, use: (caller: Caller) => Promise<void> | void) =>
+        use(callers.get(capabilities)!)
 
       it("declares the extensions of its servers, and of settings that differ those that agree", () =>
-        using(plain, async (caller) => {
+        using(plain, (caller) => {
           assert.deepStrictEqual(caller.extensions(), { [ui]: {}, ...own, "com.example/some": { same: 1 } })
         }))
 
@@ -125,17 +133,16 @@ for (const [way, target] of targets) {
             assert.deepStrictEqual(page["_meta"], { ui: { csp: { connectDomains: ["https://a.test"] } } })
             assert.strictEqual(uri.endsWith("blob") ? page["blob"] : page["text"], uri.endsWith("blob") ? blob : html)
           }
-          const { content } = await caller.raw("tools/call", { name: "mcp__old__embedded" })
+          const { content = [] } = await caller.raw("tools/call", { name: "mcp__old__embedded" })
           assert.deepInclude(content, { type: "resource", resource: { ...view, text: html }, _meta: { c: 3 } })
         }))
 
       it("still cuts and cleans other texts", () =>
         using(host, async (caller) => {
-          const [uri] = (await caller.resources()).filter((uri) => uri.endsWith("memory://long"))
+          const uri = (await caller.resources()).find((uri) => uri.endsWith("memory://long"))
           const { text } = await pageOf(caller, uri!)
-          assert.isString(text)
-          assert.isAtMost(text.length, 50_000)
-          assert.match(text, /^plain line\n/)
+          assert.isAtMost(String(text).length, 50_000)
+          assert.match(String(text), /^plain line\n/)
         }))
 
       // the client of SDK 2.x refuses them whatever schema it is given
@@ -154,8 +161,7 @@ for (const [way, target] of targets) {
           assert.includeMembers([...await caller.tools()], ["mcp__old__refresh", "mcp__new__refresh", "mcp__new__both"])
           assert.strictEqual(await textOf(caller.call("mcp__old__refresh")), "called refresh")
           assert.strictEqual(await textOf(caller.call("mcp__new__refresh")), "called refresh")
-          const { tools } = await caller.raw("tools/list")
-          assert.isArray(tools)
+          const { tools = [] } = await caller.raw("tools/list")
           assert.deepInclude(tools.map(({ _meta, name }) => ({ _meta, name })), {
             _meta: { ui: { resourceUri: "ui://app/view" }, own: [1] },
             name: "mcp__old__show"
@@ -176,7 +182,7 @@ for (const [way, target] of targets) {
 }
 
 describe("a gateway over HTTP for a caller of the stateless era that decodes nothing", patient, () => {
-  const raw = async (method: string, params: object): Promise<Readonly<Record<string, unknown>>> => {
+  const raw = async (method: string, params: object): Promise<Raw> => {
     const meta = {
       "io.modelcontextprotocol/protocolVersion": "2026-07-28",
       "io.modelcontextprotocol/clientCapabilities": {}
@@ -201,7 +207,7 @@ describe("a gateway over HTTP for a caller of the stateless era that decodes not
   it("hands on contents of unknown kinds, of tools and of prompts, as they are", async () => {
     isAsItCame(await raw("tools/call", { name: "mcp__old__kinds" }))
     isAsItCame(await raw("tools/call", { name: "mcp__new__kinds" }))
-    assert.deepStrictEqual((await raw("prompts/get", { name: "mcp__old__odd" }))["messages"], odd)
+    assert.deepStrictEqual((await raw("prompts/get", { name: "mcp__old__odd" })).messages, odd)
   })
 })
 

@@ -50,7 +50,7 @@ const add = (caller: Caller) => caller.call("mcp__demo__add", { a: 1, b: 2 })
 const textOf = ({ content }: Awaited<ReturnType<Caller["call"]>>): string => content.map(({ text }) => text).join("")
 
 /** Words of a shell, as they are pasted into it. */
-const words = (pasted: string): ReadonlyArray<string> => pasted.split(" ").map((word) => word.replace(/^'(.*)'$/, "$1"))
+const words = (pasted = ""): ReadonlyArray<string> => pasted.split(" ").map((word) => word.replace(/^'(.*)'$/, "$1"))
 
 for (const way of ways) {
   describe(`serve over ${way}, for clients that cannot ask a person`, patient, () => {
@@ -100,7 +100,7 @@ const started = async (flags: ReadonlyArray<string>): Promise<string> => {
 describe("serve says at the start what clients may do", patient, () => {
   it("over stdio on stderr, with a flag that can be pasted", async () => {
     const banner = await started([])
-    assert.include(banner, "Read-only tools of demo are allowed")
+    assert.include(banner, "only these are allowed: read-only tools of demo.")
     const [flag] = /--allow '[^']+'/.exec(banner) ?? []
     assert.strictEqual(flag, "--allow 'demo/*'")
     assert.include(banner, "--caller-decides")

@@ -185,13 +185,15 @@ const banner = (
   if (allows === "everything") {
     return ["Calls that no rule decides are allowed (--caller-decides): the client has to ask its person itself."]
   }
-  const also = allow.length === 0 ? "" : `, and calls that these rules allow: ${listed(allow)}`
-  const readable = trusted.length === 0
-    ? "No server here is trusted"
-    : `Read-only tools of ${listed(trusted)} are allowed`
+  const allowed = [
+    ...(trusted.length === 0 ? [] : [`read-only tools of ${listed(trusted)}`]),
+    ...(allow.length === 0 ? [] : [`calls that the rule ${listed(allow)} covers`])
+  ]
   return [
     "A call that no rule decides is put to the person behind the client, if the client can ask (elicitation).",
-    `For a client that cannot ask: ${readable}${also}; all other calls are refused.`,
+    allowed.length === 0
+      ? "For a client that cannot ask, all such calls are refused, because no server here is trusted."
+      : `For a client that cannot ask, only these are allowed: ${allowed.join(", and ")}.`,
     `To allow more, add ${flags.slice(0, -1).slice(0, most).concat(flags.slice(-1)).join(" or ")} to this command.`
   ]
 }
