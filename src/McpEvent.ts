@@ -134,11 +134,20 @@ export type McpEvent = Data.TaggedEnum<{
     readonly origin: Approval.Origin
     readonly decision: "allow" | "deny"
     /**
-     * What decided: a rule, that no rule speaks (`default`), what somebody had agreed to before (`grant`) or has now
-     * (`approval`) or has not (`refused`), that nobody was there (`unanswered`) or too many waited (`crowded`), or that
-     * it is not any more what was permitted (`changed`).
+     * What decided: a rule, the default without a rule (`default`), an earlier approval (`grant`), a person who
+     * approved (`approval`) or refused (`refused`), that no person could be asked or answered (`unanswered`), for a
+     * read-only tool too (`read-only`), too many waiting calls (`crowded`), or a change since the approval (`changed`).
      */
-    readonly by: "rule" | "default" | "grant" | "approval" | "refused" | "unanswered" | "crowded" | "changed"
+    readonly by:
+      | "rule"
+      | "default"
+      | "grant"
+      | "approval"
+      | "refused"
+      | "unanswered"
+      | "read-only"
+      | "crowded"
+      | "changed"
     /** The rule that decides, or wants it asked, as it was written. */
     readonly rule: string | undefined
   }

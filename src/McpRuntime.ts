@@ -79,7 +79,10 @@ export type DeferredTool = RuntimeTool & { readonly _tag: "Deferred" }
  * @category models
  */
 export interface Tools {
+  /** The tools that a model may be offered. */
   readonly tools: ReadonlyArray<RuntimeTool>
+  /** Tools that only apps may call (`Tool.isAppOnly`), for a host that shows apps. */
+  readonly apps: ReadonlyArray<RuntimeTool>
   readonly toolsByName: ReadonlyMap<string, ReadonlyArray<RuntimeTool>>
   /** The servers whose tools are not there, and why. */
   readonly missing: ReadonlyArray<ToolCatalog.Missing>

@@ -15,6 +15,7 @@ import { lookAlike } from "./internal/names/lookAlike.ts"
 import * as Address from "./internal/servers/address.ts"
 import * as Limits from "./Limits.ts"
 import * as Provenance from "./Provenance.ts"
+import * as Scope from "./Scope.ts"
 
 /**
  * The name of a server: its identity in an application. Up to 128 characters, without control characters and `*`, and
@@ -483,3 +484,13 @@ export const limits = (config: ServerConfig, base: Limits.Limits = Limits.defaul
  * @category guards
  */
 export const isEager = (config: ServerConfig): boolean => config.lazy !== true || config.required === true
+
+/**
+ * Whether the annotations of its tools may take the place of a person's approval: as `trusted` says, or, where a file
+ * that does not say it names the server, whether that file may approve tools. Files of a workspace or a plugin may not.
+ *
+ * @since 0.1.0
+ * @category guards
+ */
+export const isTrusted = ({ expansion, trusted }: ServerConfig): boolean =>
+  trusted ?? (expansion !== undefined && Scope.rights(expansion.origin).approveTools)

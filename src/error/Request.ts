@@ -419,11 +419,15 @@ export class PermissionDenied
      */
     why: Schema.Literal("rule", "unanswered", "refused", "changed", "crowded"),
     /** The rule that decided, as it was written. */
-    rule: Schema.optional(Schema.String)
+    rule: Schema.optional(Schema.String),
+    /** The narrowest `allow` rule that permits it, where no rule decided and no person can be asked. */
+    allow: Schema.optional(Schema.String),
+    /** How the program that refused it can be told to permit it, where no person can be asked. */
+    remedy: Schema.optional(Schema.String)
   })
 {
   override get message(): string {
-    return named(this.server, `the ${this.kind} ${quote(this.name)} is not permitted: ${denials[this.why](this.rule)}`)
+    return named(this.server, `the ${this.kind} ${quote(this.name)} is not permitted: ${denials[this.why](this)}`)
   }
   get outcome(): Outcome {
     return "not-sent"
@@ -436,10 +440,15 @@ export class PermissionDenied
   }
 }
 
-const denials: Record<PermissionDenied["why"], (rule: string | undefined) => string> = {
-  rule: (rule) => rule === undefined ? "a rule denies it" : `the rule ${quote(rule)} denies it`,
-  unanswered: () =>
-    "it needs approval, and nobody is there to be asked; allow it with a rule, or provide an `Approval`",
+type Denial = Pick<PermissionDenied, "allow" | "remedy" | "rule">
+
+const denials: Record<PermissionDenied["why"], (denied: Denial) => string> = {
+  rule: ({ rule }) => rule === undefined ? "a rule denies it" : `the rule ${quote(rule)} denies it`,
+  unanswered: ({ allow, remedy, rule }) => {
+    const wanted = rule === undefined ? "no rule allows it" : `the rule ${quote(rule)} asks for approval`
+    const how = remedy ?? (allow === undefined ? undefined : `allow it with the rule allow ${quote(allow)}`)
+    return how === undefined ? `${wanted}, and no person answered` : `${wanted}, and no person can be asked; ${how}`
+  },
   refused: () => "it was not approved",
   changed: () => "it has changed since it was approved",
   crowded: () => "too many calls wait for approval already"

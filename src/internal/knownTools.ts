@@ -3,11 +3,13 @@
  *
  * @internal
  */
+import * as Array from "effect/Array"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as ServerStatus from "../connection/ServerStatus.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import type * as Permissions from "../safety/Permissions.ts"
+import * as Tool from "../tools/Tool.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import type * as ToolIndex from "../tools/ToolIndex.ts"
 import * as Present from "./present.ts"
@@ -22,6 +24,8 @@ export interface KnownTool {
 /** @internal */
 export interface Known {
   readonly tools: ReadonlyArray<KnownTool>
+  /** Those that only apps may call, which no model is offered. */
+  readonly apps: ReadonlyArray<KnownTool>
   readonly missing: ReadonlyArray<ToolCatalog.Missing>
 }
 
@@ -49,24 +53,28 @@ export const atOnce = ({ catalog, permissions, runtime }: Options): Effect.Effec
       if (catalog.isKnown(server) && isOffering(status)) offering.set(server, status._tag !== "Connected")
       else missing.push({ server, status, error: error ?? Present.stillConnecting(server, status) })
     }
-    const tools = catalog.index().entries.flatMap((entry): ReadonlyArray<KnownTool> => {
+    const all = catalog.index().entries.flatMap((entry): ReadonlyArray<KnownTool> => {
       const deferred = offering.get(entry.server)
       if (deferred === undefined) return []
       const { decision } = permissions.decide("model", { kind: "tool", server: entry.server, name: entry.tool.name })
       return decision === "deny" ? [] : [{ entry, requiresApproval: decision === "ask", deferred }]
     })
-    return { tools, missing }
+    const [tools, apps] = Array.partition(all, ({ entry: { tool } }) => Tool.isAppOnly(tool))
+    return { tools, apps, missing }
   })
 
 const known = (tools: Effect.Effect<McpRuntime.Tools>): Effect.Effect<Known> =>
-  Effect.map(tools, ({ missing, tools }) => ({
-    tools: tools.map(({ _tag, name, requiresApproval, server, tool }) => ({
-      entry: { name, server, tool },
-      requiresApproval,
-      deferred: _tag === "Deferred"
-    })),
+  Effect.map(tools, ({ apps, missing, tools }) => ({
+    tools: tools.map(knownOf),
+    apps: apps.map(knownOf),
     missing
   }))
+
+const knownOf = ({ _tag, name, requiresApproval, server, tool }: McpRuntime.RuntimeTool): KnownTool => ({
+  entry: { name, server, tool },
+  requiresApproval,
+  deferred: _tag === "Deferred"
+})
 
 /**
  * The tools after the wait that `McpRuntime.tools` takes.

@@ -102,6 +102,7 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
     revision: -1,
     isApproved: false,
     isGranted: false,
+    isReadOnly: false,
     pin: undefined
   })
 
@@ -116,9 +117,12 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
 
   const before: Permitted["before"] = (live, wanted, permit) => {
     const admission = wanted.kind === "tool" ? admit(live, wanted.name) : undefined
-    // somebody has agreed to a definition, and nobody can say yet whether this is it
-    const isUnknown = permit?.pin !== undefined && toolOf(wanted) === undefined
-    const waiting = admission ?? (isUnknown ? learn(live) : undefined)
+    // the permit depends on a definition that the server has not given in this run; an admission need not ask for it
+    const isUnknown = () =>
+      permit !== undefined && (permit.pin !== undefined || permit.isReadOnly) && toolOf(wanted) === undefined
+    const waiting = isUnknown()
+      ? Effect.zipRight(admission ?? Effect.void, Effect.suspend(() => isUnknown() ? learn(live) : Effect.void))
+      : admission
     if (waiting === undefined) {
       const refused = refusal(live, wanted, permit)
       return refused === undefined ? undefined : Effect.fail(refused)

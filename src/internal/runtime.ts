@@ -3,6 +3,7 @@
  *
  * @internal
  */
+import * as Array from "effect/Array"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -22,6 +23,7 @@ import * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import type * as PermissionRule from "../safety/PermissionRule.ts"
 import * as Permissions from "../safety/Permissions.ts"
+import * as Tool from "../tools/Tool.ts"
 import * as ToolCache from "../tools/ToolCache.ts"
 import * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
@@ -181,7 +183,10 @@ export const make = (
       )
         .map(({ one, ruling }) => ({ server: one.server, tool: one.tool.name, rule: ruling.rule?.text, one }))
       const hidden = new Set(denied.map(({ one }) => one))
-      const all = tools.filter((one) => !hidden.has(one)).map(runtimeTool)
+      const [all, apps] = Array.partition(
+        tools.filter((one) => !hidden.has(one)).map(runtimeTool),
+        ({ tool }) => Tool.isAppOnly(tool)
+      )
       const toolsByName = new Map<string, Array<McpRuntime.RuntimeTool>>()
       for (const one of all) {
         const same = toolsByName.get(one.tool.name)
@@ -190,6 +195,7 @@ export const make = (
       }
       return {
         tools: all,
+        apps,
         toolsByName,
         missing,
         rejected,

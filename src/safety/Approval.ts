@@ -66,6 +66,8 @@ export type Answer =
 export class Approval extends Context.Tag("effect-mcp-runtime/safety/Approval")<Approval, {
   /** Asked for one thing of each server at a time. Interrupted when the caller does not want the call any more. */
   readonly ask: (request: Request) => Effect.Effect<Answer>
+  /** `false` where no person can be asked at all: `Permissions` then decides by its option `unattended`. */
+  readonly isAttended?: boolean | undefined
 }>() {}
 
 /**
@@ -77,12 +79,15 @@ export class Approval extends Context.Tag("effect-mcp-runtime/safety/Approval")<
 export const layer = (ask: Approval["Type"]["ask"]): Layer.Layer<Approval> => Layer.succeed(Approval, { ask })
 
 /**
- * Nobody is there: what needs approval is not permitted, and the error says so.
+ * No person can be asked: a call that needs approval is not permitted, and the error says how to allow it.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layerNobody: Layer.Layer<Approval> = layer(() => Effect.succeed({ _tag: "Unanswered" }))
+export const layerNobody: Layer.Layer<Approval> = Layer.succeed(Approval, {
+  ask: () => Effect.succeed({ _tag: "Unanswered" }),
+  isAttended: false
+})
 
 /**
  * Answers from a list, in order, and then with no; keeps what was asked.

@@ -132,6 +132,15 @@ export interface RuleSet {
 export const compile: (inputs: Iterable<Input>) => RuleSet = deciding.compile
 
 /**
+ * The narrowest `allow` rule, as it is written, that permits this whatever its arguments; none where its name cannot be
+ * written in a rule.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const allowing: (subject: Subject) => string | undefined = compiling.allowing
+
+/**
  * No rules.
  *
  * @since 0.1.0

@@ -37,6 +37,26 @@ export interface Options {
   readonly patience: Duration.DurationInput
   /** How many requests of one server may wait to be asked about. */
   readonly maxWaiting: number
+  /**
+   * What happens to a tool call that needs approval because no rule decides it, where no person can be asked: it is
+   * refused, or allowed if the tool is `read-only` by the definition that a trusted server gave in this run.
+   */
+  readonly unattended: "refuse" | "read-only"
+  /** Says in the refusal of such a call how to allow it. */
+  readonly remedy: ((refused: Refused) => string) | undefined
+}
+
+/**
+ * What was refused because no person could be asked.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Refused {
+  /** The narrowest `allow` rule that permits it; none if it cannot be written as one, or if a rule asks for approval. */
+  readonly allow: string | undefined
+  /** The rule that asks for approval, as it was written. */
+  readonly rule: string | undefined
 }
 
 /**
@@ -47,7 +67,9 @@ export const defaults: Options = {
   rules: [],
   otherwise: { model: "ask", program: "allow", person: "allow" },
   patience: Duration.minutes(10),
-  maxWaiting: 16
+  maxWaiting: 16,
+  unattended: "refuse",
+  remedy: undefined
 }
 
 /**
@@ -89,6 +111,8 @@ export interface Permit {
   readonly revision: number
   /** Whether somebody has agreed to it: now, or before. */
   readonly isApproved: boolean
+  /** Permitted only because its tool is read-only, which must still be so when it is sent. */
+  readonly isReadOnly: boolean
   readonly isGranted: boolean
   /** The definition of the tool that somebody agreed to. */
   readonly pin: string | undefined

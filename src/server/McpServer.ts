@@ -138,6 +138,8 @@ export interface Visit {
 export interface Attendance {
   /** By method; what is not in it is not found. */
   readonly handlers: ReadonlyMap<string, Handler>
+  /** `capabilities.extensions` for this caller, beside the capabilities of the offer. */
+  readonly extensions?: ((caller: Caller) => Effect.Effect<JsonRpc.JsonObject>) | undefined
   /** Sees to it that changes of a resource are told, until the scope closes. */
   readonly watch?: ((uri: string) => Effect.Effect<void, Refusal, Scope.Scope>) | undefined
   /** The caller wants to be told so much from now on. */

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type * as JsonRpc from "../transport/JsonRpc.ts"
+import * as JsonRpc from "../transport/JsonRpc.ts"
 import * as internal from "./internal/decodeTool.ts"
 
 /**
@@ -76,6 +76,34 @@ export interface ToolList {
   /** How long the server says the list may be kept, in milliseconds. */
   readonly ttlMs: number | undefined
   readonly cacheScope: "public" | "private" | undefined
+}
+
+const uiOf = ({ raw }: Pick<Tool, "raw">): Readonly<Record<string, unknown>> => {
+  const meta = raw["_meta"]
+  const ui = JsonRpc.isObject(meta) ? meta["ui"] : undefined
+  return JsonRpc.isObject(ui) ? ui : {}
+}
+
+/**
+ * Whether only apps may call it, so that no model is offered it: MCP Apps, `_meta.ui.visibility` without `model`.
+ *
+ * @since 0.1.0
+ * @category guards
+ */
+export const isAppOnly = (tool: Pick<Tool, "raw">): boolean => {
+  const { visibility } = uiOf(tool)
+  return Array.isArray(visibility) && !visibility.includes("model")
+}
+
+/**
+ * The resource that shows its results, if there is one: MCP Apps, `_meta.ui.resourceUri`.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const uiResource = (tool: Pick<Tool, "raw">): string | undefined => {
+  const { resourceUri } = uiOf(tool)
+  return typeof resourceUri === "string" ? resourceUri : undefined
 }
 
 /**

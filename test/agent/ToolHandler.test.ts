@@ -403,7 +403,8 @@ describe("permissions of a model", () => {
         yield* service.definitions()
         const output = yield* service.handle(call("mcp__a__one"))
         assert.strictEqual(output.error?._tag, "PermissionDenied")
-        assert.include(output.text, "nobody can be asked")
+        assert.include(output.text, "the user cannot be asked")
+        assert.include(output.text, "the rule allow \"a/one\" permits it")
         assert.strictEqual(peers["a"]!.executions("one"), 0)
       }), askAll))
 

@@ -154,7 +154,7 @@ describe("somebody at a terminal", patient, () => {
       const call = ["call", "slow/typed", "title=secret plan", "--config", file]
       const alone = yield* run(call)
       assert.strictEqual(alone.code, 5)
-      assert.include(alone.err, "nobody is there to be asked")
+      assert.include(alone.err, "the rule \"slow/typed\" asks for approval, and no person answered")
       const no = yield* run(call, person, ["no"])
       assert.strictEqual(no.code, 5)
       assert.include(no.err, "\"title\": \"secret plan\"")

@@ -63,14 +63,14 @@ const talking = Effect.fnUntraced(function*(more?: Partial<AgentServer.Options>)
       return Effect.tap(caller.next, (answer) => Effect.sync(() => assert.strictEqual(answer.id, id)))
     })
   const start = (prompt: string) => call("cocode", { prompt })
-  const reply = (sessionId: string, message: string) => call("cocode-reply", { sessionId, message })
+  const reply = (sessionId: string, message: string) => call("cocode-reply", { session_id: sessionId, message })
   return { ...made, caller, send, call, start, reply }
 })
 
 const sessionOf = ({ result }: PipedCaller.Message): string => {
   const structured = result?.["structuredContent"]
   assert.isObject(structured)
-  return String(Object.entries(structured!).find(([key]) => key === "sessionId")?.[1])
+  return String(Object.entries(structured!).find(([key]) => key === "session_id")?.[1])
 }
 
 const textOf = ({ result }: PipedCaller.Message): string => JSON.stringify(result?.["content"])
@@ -95,11 +95,11 @@ describe("an agent as a server", () => {
         listed.map(({ inputSchema }) => "required" in inputSchema ? inputSchema.required : undefined),
         [
           ["prompt"],
-          ["sessionId", "message"]
+          ["session_id", "message"]
         ]
       )
       for (const { outputSchema } of listed) {
-        assert.deepInclude(outputSchema, { type: "object", required: ["sessionId", "response"] })
+        assert.deepInclude(outputSchema, { type: "object", required: ["session_id", "response"] })
       }
     }))
 
@@ -130,10 +130,10 @@ describe("an agent as a server", () => {
       const sessionId = sessionOf(first)
       assert.deepStrictEqual(first.result, {
         content: [{ type: "text", text: "you said one" }],
-        structuredContent: { sessionId, response: "you said one" }
+        structuredContent: { session_id: sessionId, response: "you said one" }
       })
       assert.deepInclude((yield* reply(sessionId, "two")).result?.["structuredContent"], {
-        sessionId,
+        session_id: sessionId,
         response: "you said two"
       })
       assert.deepStrictEqual(events, ["turn one", "turn two"])
@@ -152,7 +152,7 @@ describe("an agent as a server", () => {
       assert.deepStrictEqual(told, {
         jsonrpc: "2.0",
         method: "cocode/event",
-        params: { sessionId: sessionOf(yield* caller.next), event: { type: "heard", text: "hi" } }
+        params: { session_id: sessionOf(yield* caller.next), event: { type: "heard", text: "hi" } }
       })
     }))
 
@@ -165,7 +165,7 @@ describe("an agent as a server", () => {
       assert.deepStrictEqual(told.params, {
         level: "info",
         logger: "cocode",
-        data: { sessionId: sessionOf(yield* caller.next), event: { type: "heard", text: "hi" } }
+        data: { session_id: sessionOf(yield* caller.next), event: { type: "heard", text: "hi" } }
       })
     }))
 
@@ -175,8 +175,8 @@ describe("an agent as a server", () => {
       ["a prompt that is no text", "cocode", { prompt: 7 }],
       ["a blank prompt", "cocode", { prompt: " " }],
       ["a prompt that is too long", "cocode", { prompt: "x".repeat(101) }],
-      ["a conversation that there is not", "cocode-reply", { sessionId: "x", message: "hi" }],
-      ["no message", "cocode-reply", { sessionId: "x" }],
+      ["a conversation that there is not", "cocode-reply", { session_id: "x", message: "hi" }],
+      ["no message", "cocode-reply", { session_id: "x" }],
       ["a refusal of the agent", "cocode", { prompt: "fail" }]
     ] as const
   ) {
@@ -277,7 +277,7 @@ describe("an agent as a server", () => {
       const { caller, events, gate, release, reply, send, start } = yield* talking({ sessionTimeout: "10 minutes" })
       const sessionId = sessionOf(yield* start("one"))
       gate("slow")
-      send("cocode-reply", { sessionId, message: "slow" })
+      send("cocode-reply", { session_id: sessionId, message: "slow" })
       yield* passed(events, "turn slow")
       yield* TestClock.adjust("30 minutes")
       yield* release("slow")
@@ -290,9 +290,9 @@ describe("an agent as a server", () => {
       const { caller, events, gate, release, send, start } = yield* talking({ maxWaiting: 1 })
       const sessionId = sessionOf(yield* start("one"))
       gate("slow")
-      send("cocode-reply", { sessionId, message: "slow" })
-      send("cocode-reply", { sessionId, message: "next" })
-      send("cocode-reply", { sessionId, message: "much" })
+      send("cocode-reply", { session_id: sessionId, message: "slow" })
+      send("cocode-reply", { session_id: sessionId, message: "next" })
+      send("cocode-reply", { session_id: sessionId, message: "much" })
       assert.isTrue(isFailed(yield* caller.next))
       assert.deepStrictEqual(events, ["turn one", "turn slow"])
       yield* release("slow")
@@ -305,7 +305,7 @@ describe("an agent as a server", () => {
       const { events, gate, reply, send, start } = yield* talking()
       const [slow, quick] = [sessionOf(yield* start("one")), sessionOf(yield* start("two"))]
       gate("slow")
-      send("cocode-reply", { sessionId: slow, message: "slow" })
+      send("cocode-reply", { session_id: slow, message: "slow" })
       yield* passed(events, "turn slow")
       assert.include(textOf(yield* reply(quick, "hi")), "hi")
     }))
@@ -315,7 +315,7 @@ describe("an agent as a server", () => {
       const { caller, events, gate, reply, send, start } = yield* talking()
       const sessionId = sessionOf(yield* start("one"))
       gate("slow")
-      const id = send("cocode-reply", { sessionId, message: "slow" })
+      const id = send("cocode-reply", { session_id: sessionId, message: "slow" })
       yield* passed(events, "turn slow")
       caller.notify("notifications/cancelled", { requestId: id })
       yield* passed(events, "stopped slow")
@@ -348,8 +348,8 @@ describe("an agent as a server", () => {
         return { jsonrpc: "2.0", result } satisfies PipedCaller.Message
       })
       const sessionId = sessionOf(yield* call("ann", "cocode", { prompt: "hi" }))
-      assert.isTrue(isFailed(yield* call("bob", "cocode-reply", { sessionId, message: "hi" })))
-      assert.isFalse(isFailed(yield* call("ann", "cocode-reply", { sessionId, message: "hi" })))
+      assert.isTrue(isFailed(yield* call("bob", "cocode-reply", { session_id: sessionId, message: "hi" })))
+      assert.isFalse(isFailed(yield* call("ann", "cocode-reply", { session_id: sessionId, message: "hi" })))
     }))
 
   it.effect("all conversations end with the server", () =>

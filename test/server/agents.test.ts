@@ -74,11 +74,12 @@ for (const kind of kinds) {
     beforeAll(async () => {
       caller = await connect[kind]({ url, headers: {} })
       const { structuredContent } = await caller.call("cocode", { prompt: "one" })
-      sessionId = String(structuredContent?.["sessionId"])
+      sessionId = String(structuredContent?.["session_id"])
     })
     afterAll(() => caller.close())
 
-    const reply = (message: string, options = {}) => caller.call("cocode-reply", { sessionId, message }, options)
+    const reply = (message: string, options = {}) =>
+      caller.call("cocode-reply", { session_id: sessionId, message }, options)
 
     it("has two tools", async () => {
       assert.deepStrictEqual(await caller.tools(), ["cocode", "cocode-reply"])
@@ -89,7 +90,7 @@ for (const kind of kinds) {
     })
 
     it("says that a conversation is not there as a result", async () => {
-      const { isError } = await caller.call("cocode-reply", { sessionId: "none", message: "two" })
+      const { isError } = await caller.call("cocode-reply", { session_id: "none", message: "two" })
       assert.isTrue(isError)
     })
 
@@ -113,7 +114,7 @@ for (const kind of kinds) {
       it("tells what happens beside the response", async () => {
         await reply("three", { meta: caller.isStateless ? { "io.modelcontextprotocol/logLevel": "info" } : {} })
         const isIt = (data: unknown) =>
-          JSON.stringify(data) === JSON.stringify({ sessionId, event: { heard: "three" } })
+          JSON.stringify(data) === JSON.stringify({ session_id: sessionId, event: { heard: "three" } })
         await caller.heard(({ method, params }) => method === "notifications/message" && isIt(params["data"]))
       })
     }

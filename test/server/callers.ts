@@ -31,6 +31,18 @@ export interface Result {
   readonly isError?: boolean
 }
 
+type Fields = Readonly<Record<string, unknown>>
+
+/** A result of which nothing is decoded, by the fields that tests look at. */
+export interface Raw {
+  readonly content?: ReadonlyArray<Fields>
+  readonly contents?: ReadonlyArray<Fields>
+  readonly messages?: ReadonlyArray<unknown>
+  readonly structuredContent?: unknown
+  readonly tools?: ReadonlyArray<Fields>
+  readonly _meta?: Fields
+}
+
 export interface Caller {
   readonly isStateless: boolean
   readonly tools: () => Promise<ReadonlyArray<string>>
@@ -39,6 +51,10 @@ export interface Caller {
   readonly prompt: (name: string, args: Record<string, string>) => Promise<unknown>
   readonly resources: () => Promise<ReadonlyArray<string>>
   readonly read: (uri: string) => Promise<unknown>
+  /** `capabilities.extensions` of the server. */
+  readonly extensions: () => unknown
+  /** The result of any request, as it came. */
+  readonly raw: (method: string, params?: Record<string, unknown>) => Promise<Raw>
   /** The first notification of which this holds, also one that came before. */
   readonly heard: (holds: (note: Note) => boolean) => Promise<Note>
   /** Asks to be told of lists that change, where that has to be asked for. */
@@ -47,7 +63,15 @@ export interface Caller {
   readonly close: () => Promise<void>
 }
 
-const capabilities = { elicitation: { form: {} }, sampling: {}, roots: {} }
+/** What a client declares; only that is it able to answer. */
+export interface Capabilities {
+  readonly elicitation?: { form: {} }
+  readonly sampling?: {}
+  readonly roots?: {}
+  readonly extensions?: Record<string, {}>
+}
+
+const everything: Capabilities = { elicitation: { form: {} }, sampling: {}, roots: {} }
 
 /** What a person and a model say, whatever they are asked. */
 const answers = {
@@ -86,12 +110,24 @@ const process = ({ args, command, env }: Serving.Command) => ({ command, args: [
 
 const nothing = () => Promise.resolve()
 
-const one = async (target: Target): Promise<Caller> => {
+/** Accepts every result. */
+const anything = {
+  "~standard": {
+    version: 1,
+    vendor: "callers",
+    // the cast: what a client has decoded
+    validate: (value: unknown) => ({ value: value as Raw })
+  }
+} as const
+
+const one = async (target: Target, capabilities = everything): Promise<Caller> => {
   const { heard, tell } = hearing()
   const client = new One.Client({ name: "one", version: "1" }, { capabilities })
-  client.setRequestHandler(Schemas.ElicitRequestSchema, ({ params }) => answers.elicit(params.message))
-  client.setRequestHandler(Schemas.CreateMessageRequestSchema, () => answers.sample)
-  client.setRequestHandler(Schemas.ListRootsRequestSchema, () => answers.roots)
+  if (capabilities.elicitation) {
+    client.setRequestHandler(Schemas.ElicitRequestSchema, ({ params }) => answers.elicit(params.message))
+  }
+  if (capabilities.sampling) client.setRequestHandler(Schemas.CreateMessageRequestSchema, () => answers.sample)
+  if (capabilities.roots) client.setRequestHandler(Schemas.ListRootsRequestSchema, () => answers.roots)
   client.fallbackNotificationHandler = async (note) => tell(note)
   await client.connect(
     isCommand(target)
@@ -111,6 +147,9 @@ const one = async (target: Target): Promise<Caller> => {
     prompt: async (name, args) => (await client.getPrompt({ name, arguments: args })).messages[0]?.content,
     resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
     read: async (uri) => (await client.readResource({ uri })).contents[0],
+    extensions: () => client.getServerCapabilities()?.extensions,
+    // the cast: the fields are those of the protocol
+    raw: (method, params = {}) => client.request({ method, params }, Schemas.ResultSchema) as Promise<Raw>,
     heard,
     listen: nothing,
     setLevel: (level) => client.setLoggingLevel(level),
@@ -118,40 +157,48 @@ const one = async (target: Target): Promise<Caller> => {
   }
 }
 
-const two = (mode: "auto" | { readonly pin: string } | undefined) => async (target: Target): Promise<Caller> => {
-  const { heard, tell } = hearing()
-  const client = new Two.Client(
-    { name: "two", version: "1" },
-    mode === undefined ? { capabilities } : { capabilities, versionNegotiation: { mode } }
-  )
-  client.setRequestHandler("elicitation/create", ({ params }) => answers.elicit(params.message))
-  client.setRequestHandler("sampling/createMessage", () => answers.sample)
-  client.setRequestHandler("roots/list", () => answers.roots)
-  client.setNotificationHandler("notifications/message", tell)
-  client.fallbackNotificationHandler = async (note) => tell(note)
-  await client.connect(
-    isCommand(target)
-      ? new TwoStdio.StdioClientTransport({ ...process(target), stderr: "ignore" })
-      : new Two.StreamableHTTPClientTransport(new URL(target.url), { requestInit: { headers: { ...target.headers } } })
-  )
-  const isStateless = client.getNegotiatedProtocolVersion() === "2026-07-28"
-  const now = { cacheMode: "refresh" } as const
-  return {
-    isStateless,
-    tools: async () => (await client.listTools(undefined, now)).tools.map(({ name }) => name),
-    // the cast: contents of any kind, of which only these fields are looked at
-    call: async (name, args = {}, { meta: _meta, ...options } = {}) =>
-      await client.callTool({ name, arguments: args, _meta }, options) as Result,
-    prompts: async () => (await client.listPrompts(undefined, now)).prompts.map(({ name }) => name),
-    prompt: async (name, args) => (await client.getPrompt({ name, arguments: args })).messages[0]?.content,
-    resources: async () => (await client.listResources(undefined, now)).resources.map(({ uri }) => uri),
-    read: async (uri) => (await client.readResource({ uri }, now)).contents[0],
-    heard,
-    listen: () => isStateless ? client.listen({ toolsListChanged: true }) : Promise.resolve(),
-    setLevel: (level) => isStateless ? Promise.resolve() : client.setLoggingLevel(level),
-    close: () => client.close()
+const two =
+  (mode: "auto" | { readonly pin: string } | undefined) =>
+  async (target: Target, capabilities = everything): Promise<Caller> => {
+    const { heard, tell } = hearing()
+    const client = new Two.Client(
+      { name: "two", version: "1" },
+      mode === undefined ? { capabilities } : { capabilities, versionNegotiation: { mode } }
+    )
+    if (capabilities.elicitation) {
+      client.setRequestHandler("elicitation/create", ({ params }) => answers.elicit(params.message))
+    }
+    if (capabilities.sampling) client.setRequestHandler("sampling/createMessage", () => answers.sample)
+    if (capabilities.roots) client.setRequestHandler("roots/list", () => answers.roots)
+    client.setNotificationHandler("notifications/message", tell)
+    client.fallbackNotificationHandler = async (note) => tell(note)
+    await client.connect(
+      isCommand(target)
+        ? new TwoStdio.StdioClientTransport({ ...process(target), stderr: "ignore" })
+        : new Two.StreamableHTTPClientTransport(new URL(target.url), {
+          requestInit: { headers: { ...target.headers } }
+        })
+    )
+    const isStateless = client.getNegotiatedProtocolVersion() === "2026-07-28"
+    const now = { cacheMode: "refresh" } as const
+    return {
+      isStateless,
+      tools: async () => (await client.listTools(undefined, now)).tools.map(({ name }) => name),
+      // the cast: contents of any kind, of which only these fields are looked at
+      call: async (name, args = {}, { meta: _meta, ...options } = {}) =>
+        await client.callTool({ name, arguments: args, _meta }, options) as Result,
+      prompts: async () => (await client.listPrompts(undefined, now)).prompts.map(({ name }) => name),
+      prompt: async (name, args) => (await client.getPrompt({ name, arguments: args })).messages[0]?.content,
+      resources: async () => (await client.listResources(undefined, now)).resources.map(({ uri }) => uri),
+      read: async (uri) => (await client.readResource({ uri }, now)).contents[0],
+      extensions: () => client.getServerCapabilities()?.extensions,
+      raw: async (method, params = {}) => await client.request({ method, params }, anything) as Raw,
+      heard,
+      listen: () => isStateless ? client.listen({ toolsListChanged: true }) : Promise.resolve(),
+      setLevel: (level) => isStateless ? Promise.resolve() : client.setLoggingLevel(level),
+      close: () => client.close()
+    }
   }
-}
 
 const ai = async (target: Target): Promise<Caller> => {
   const { heard } = hearing()
@@ -180,6 +227,8 @@ const ai = async (target: Target): Promise<Caller> => {
     prompt: async (name, args) => (await client.experimental_getPrompt({ name, arguments: args })).messages[0]?.content,
     resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
     read: async (uri) => (await client.readResource({ uri })).contents[0],
+    extensions: () => undefined,
+    raw: () => Promise.reject(new Error("this client has no requests of its own")),
     heard,
     listen: nothing,
     setLevel: nothing,
@@ -187,7 +236,7 @@ const ai = async (target: Target): Promise<Caller> => {
   }
 }
 
-export const connect: Readonly<Record<Kind, (target: Target) => Promise<Caller>>> = {
+export const connect: Readonly<Record<Kind, (target: Target, capabilities?: Capabilities) => Promise<Caller>>> = {
   "SDK 1.x": one,
   "SDK 2.x": two(undefined),
   "SDK 2.x, which looks for itself": two("auto"),

@@ -35,13 +35,20 @@ export const peers: Servers = {
 export interface Listening {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
+  /** What the gateway has written to stderr by now. */
+  readonly stderr?: () => string
+  /** What it has written to stdout up to the line that has the address, or as its document. */
+  readonly stdout?: string
 }
+
+/** For clients that ask their person themselves. */
+const open: ReadonlyArray<string> = ["--caller-decides"]
 
 export interface Place {
   /** What starts a gateway over these servers, for the program that starts it. */
-  readonly command: (name: string, servers: Servers) => Command
+  readonly command: (name: string, servers: Servers, flags?: ReadonlyArray<string>) => Command
   /** A gateway at an address of this machine, to whoever has its token. */
-  readonly listen: (name: string, servers: Servers) => Promise<Listening>
+  readonly listen: (name: string, servers: Servers, flags?: ReadonlyArray<string>) => Promise<Listening>
   readonly remove: () => Promise<void>
 }
 
@@ -51,7 +58,7 @@ const token = "a-token-for-these-tests"
 export const make = (): Place => {
   const folder = mkdtempSync(join(tmpdir(), "mcp-serve-"))
   const ends: Array<() => Promise<unknown>> = []
-  const command: Place["command"] = (name, servers) => {
+  const command: Place["command"] = (name, servers, flags = open) => {
     const config = join(folder, `${name}.json`)
     writeFileSync(config, JSON.stringify({ mcpServers: servers }))
     // each remembers for itself what its servers have
@@ -63,7 +70,7 @@ export const make = (): Place => {
     }
     return {
       command: process.execPath,
-      args: [bin, "serve", "--caller-decides", "--config", config],
+      args: [bin, "serve", ...flags, "--config", config],
       env: {
         PATH: process.env["PATH"] ?? "",
         HOME: state,
@@ -77,17 +84,23 @@ export const make = (): Place => {
   }
   return {
     command,
-    listen: async (name, servers) => {
-      const { args, command: program, env } = command(name, servers)
-      const child = spawn(program, [...args, "--http", "0"], { env, stdio: ["ignore", "pipe", "ignore"] })
+    listen: async (name, servers, flags) => {
+      const { args, command: program, env } = command(name, servers, flags)
+      const child = spawn(program, [...args, "--http", "0"], { env, stdio: ["ignore", "pipe", "pipe"] })
+      let stderr = ""
+      child.stderr.setEncoding("utf8").on("data", (text: string) => stderr += text)
       const ended = once(child, "exit")
       ends.push(() => {
         child.kill("SIGTERM")
         return ended
       })
+      let stdout = ""
       for await (const line of createInterface({ input: child.stdout })) {
-        const [url] = /http:\S+/.exec(line) ?? []
-        if (url !== undefined) return { url, headers: { authorization: `Bearer ${token}` } }
+        stdout += `${line}\n`
+        const [url] = /http:[^\s"]+/.exec(stdout) ?? []
+        if (url !== undefined && (!stdout.startsWith("{") || line === "}")) {
+          return { url, headers: { authorization: `Bearer ${token}` }, stderr: () => stderr, stdout }
+        }
       }
       throw new Error(`the gateway ${name} has ended before it listened`)
     },

@@ -44,14 +44,18 @@ const lost = ({ outcome }: { readonly outcome: McpError.Outcome }): string =>
 
 const refusal = "Do not try again, and do not try to reach the same in another way."
 
-const permission: Record<McpError.PermissionDenied["why"], string> = {
-  rule: `A rule of the user does not allow it. ${refusal} If the task needs it, tell the user so.`,
-  unanswered:
-    `It needs the user's approval, and nobody can be asked now. ${refusal} If the task needs it, tell the user so.`,
-  refused: `The user was asked, and did not agree. ${refusal} Go on without it, or ask the user what to do.`,
-  changed:
+const permission: Record<McpError.PermissionDenied["why"], (error: McpError.PermissionDenied) => string> = {
+  rule: () => `A rule of the user does not allow it. ${refusal} If the task needs it, tell the user so.`,
+  unanswered: ({ allow, remedy }) => {
+    const how = remedy ?? (allow === undefined ? undefined : `the rule allow ${quote(allow)} permits it`)
+    const also = how === undefined ? "" : `, and how to allow it: ${how}`
+    return `It needs the user's approval, and the user cannot be asked now. ${refusal} ` +
+      `If the task needs it, tell the user so${also}.`
+  },
+  refused: () => `The user was asked, and did not agree. ${refusal} Go on without it, or ask the user what to do.`,
+  changed: () =>
     "What was approved is not what is there now. You may try once more, so that it is looked at anew; otherwise go on without it.",
-  crowded: "Too many calls wait for approval already. Wait until those have ended, and then try again."
+  crowded: () => "Too many calls wait for approval already. Wait until those have ended, and then try again."
 }
 
 const unavailable: Record<McpError.ServerUnavailable["why"], string> = {
@@ -166,7 +170,7 @@ const table: Table = {
   }),
   PermissionDenied: (error) => ({
     what: `The ${error.kind} ${quote(error.name)} of ${quote(error.server)} was not used: it is not permitted.`,
-    next: permission[error.why]
+    next: permission[error.why](error)
   }),
   PolicyDenied: (error) => ({ what: `A policy does not allow the server ${quote(error.server)}.`, next: tellUser }),
   ProcessExited: (error) => ({

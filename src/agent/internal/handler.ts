@@ -24,6 +24,7 @@ import * as Permissions from "../../safety/Permissions.ts"
 import * as Redaction from "../../safety/Redaction.ts"
 import * as AutoSearch from "../../tools/AutoSearch.ts"
 import * as SearchSession from "../../tools/SearchSession.ts"
+import * as Tool from "../../tools/Tool.ts"
 import * as ToolCatalog from "../../tools/ToolCatalog.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
@@ -144,7 +145,7 @@ export const make = (
       tell: (event: ToolHandler.Event) => void
     ): Effect.Effect<Said, McpError.RuntimeError> =>
       Effect.suspend(() =>
-        name.length > longestName
+        name.length > longestName || isHidden(name)
           ? Effect.fail(new McpError.NotFound({ server: "", kind: "tool", name }))
           : runtime.callTool(name, args, {
             origin: "model",
@@ -176,12 +177,18 @@ export const make = (
         Effect.mapError((error) => error._tag === "NotFound" ? permitted(error) : error)
       )
 
+    /** Tools that only apps may call do not exist for a model. */
+    const isHidden = (name: string): boolean => {
+      const entry = catalog.index().resolve(name)
+      return entry !== undefined && Tool.isAppOnly(entry.tool)
+    }
+
     /** A tool that a model may not know of is not suggested to it either. */
     const permitted = (error: McpError.NotFound): McpError.NotFound => {
       const { byQualifiedName } = catalog.index()
       const suggestions = error.suggestions?.filter((name) => {
         const entry = byQualifiedName.get(name)
-        return entry !== undefined &&
+        return entry !== undefined && !Tool.isAppOnly(entry.tool) &&
           permissions.decide("model", { kind: "tool", server: entry.server, name: entry.tool.name }).decision !== "deny"
       })
       return new McpError.NotFound({ ...error, suggestions })

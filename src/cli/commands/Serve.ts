@@ -16,8 +16,10 @@ export const command: Command.Command = {
     "Tools and prompts are named after their server. A server that fails costs the others nothing, changes of files are "
     + "followed, and what nobody has agreed to is not started. Every caller has connections of its own to the servers that "
     + "it calls, except those that --share names.",
-    "What a rule denies is not there; what no rule decides is put to the person behind the caller, where the caller can ask "
-    + "one. With --caller-decides it is allowed, for callers that ask their person themselves.",
+    "A tool that a rule denies is not offered. A call that no rule decides is put to the person behind the client, if the "
+    + "client can ask (elicitation). For a client that cannot ask, read-only tools of trusted servers are allowed and all "
+    + "other calls are refused, unless --allow or --caller-decides allows them. A server is trusted if a file of the user or "
+    + "the administrator, or of --config, names it; one that a workspace or a plugin names is not.",
     "Without --http it speaks over the standard input and output until the input ends. With --http it listens on this "
     + "machine alone, and callers show a bearer token: that of the variable MCP_RUNTIME_TOKEN or of --token-file, or one "
     + "that is made and told. /health is for anybody; /status and /metrics want the token."
@@ -42,11 +44,18 @@ export const command: Command.Command = {
         + "marked as somebody else's (wrap), or nothing (asis)."
     },
     { name: "share", value: "SERVER", repeated: true, about: "All callers share the connection to this server." },
-    { name: "caller-decides", about: "Allow what no rule decides: the caller asks its person itself." }
+    {
+      name: "allow",
+      value: "RULE",
+      repeated: true,
+      about: "Allow these calls without asking: demo/echo, demo/* or demo/resource:URI."
+    },
+    { name: "caller-decides", about: "Allow every call that no rule decides: the client asks its person itself." }
   ],
   examples: [
     ["serve", "For the configuration of another program: command mcp-runtime, argument serve."],
     ["serve --http 3333 --server github --server files", "Two servers, at http://127.0.0.1:3333/mcp."],
+    ["serve --allow 'github/*'", "All tools of a server, for clients that cannot ask a person."],
     ["serve --search", "Three tools, however many there are."]
   ],
   load: () => import("../internal/serve.ts")

@@ -16,6 +16,7 @@ export const narrowed = (runtime: Runtime, names: ReadonlySet<string>): Runtime 
   const named = (all: ReadonlyArray<McpRuntime.ServerInfo>) => all.filter(({ name }) => names.has(name))
   const toolsOf = (all: McpRuntime.Tools): McpRuntime.Tools => ({
     tools: mine(all.tools),
+    apps: mine(all.apps),
     toolsByName: new Map(
       Array.from(all.toolsByName, ([name, tools]) => [name, mine(tools)] as const).filter(([, tools]) =>
         tools.length > 0

@@ -7,16 +7,20 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import * as ServerConfig from "../../config/ServerConfig.ts"
 import * as McpError from "../../McpError.ts"
 import * as NodeHttpListener from "../../node/NodeHttpListener.ts"
 import * as NodeMcpServe from "../../node/NodeMcpServe.ts"
 import * as NodeStdioLink from "../../node/NodeStdioLink.ts"
 import * as Nonce from "../../safety/Nonce.ts"
+import * as PermissionRule from "../../safety/PermissionRule.ts"
+import type * as Permissions from "../../safety/Permissions.ts"
 import * as McpServe from "../../server/McpServe.ts"
 import * as StdioServer from "../../server/StdioServer.ts"
 import * as HostEnvironment from "../../transport/HostEnvironment.ts"
@@ -25,6 +29,7 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
+import { shellWord } from "./shellWord.ts"
 
 /**
  * The document of `serve --http PORT --json`, written once it listens.
@@ -35,7 +40,17 @@ export const Serving = Schema.Struct({
   url: Schema.String,
   /** The token that was made; null if callers have one already, or need none. */
   token: Schema.NullOr(Schema.String),
-  servers: Schema.Array(Schema.String)
+  servers: Schema.Array(Schema.String),
+  /** What is allowed where no rule decides and the client cannot ask a person. */
+  unattended: Schema.Struct({
+    /** `read-only`: the read-only tools of the trusted servers, and what `allow` covers. */
+    allows: Schema.Literal("read-only", "everything"),
+    trusted: Schema.Array(Schema.String),
+    /** The rules of --allow. */
+    allow: Schema.Array(Schema.String),
+    /** Flags that allow more. */
+    flags: Schema.Array(Schema.String)
+  })
 })
 
 const variable = "MCP_RUNTIME_TOKEN"
@@ -101,6 +116,88 @@ const optionsOf = ({ isSet, value, values }: Command.Invocation): Partial<McpSer
   }
 }
 
+/** The rules of --allow. */
+const allowed = ({ values }: Command.Invocation): Effect.Effect<ReadonlyArray<PermissionRule.Input>, Usage> =>
+  Effect.forEach(values("allow"), (tool) => {
+    const rule: PermissionRule.Input = { decision: "allow", tool, source: "user" }
+    return Either.match(PermissionRule.parse(rule), {
+      onLeft: ({ detail }) =>
+        Effect.fail(usage(`--allow wants a rule such as demo/echo or demo/*, and ${tool} is none: ${detail}.`, advice)),
+      onRight: () => Effect.succeed(rule)
+    })
+  })
+
+const advice = "Write --allow SERVER/TOOL, once for each rule, or --caller-decides to allow every call."
+
+/** The file whose `permissions.allow` this gateway follows, if there is one. */
+const rulesFile = ({ discovery: { files }, near }: Application.Found): string | undefined => {
+  const file = files.find(({ provider, scope }) => provider === "native" && (scope === "session" || scope === "user"))
+  return file === undefined ? undefined : near(file.path)
+}
+
+const permissionsOf = (
+  { isSet }: Command.Invocation,
+  rules: ReadonlyArray<PermissionRule.Input>,
+  file: string | undefined
+): Partial<Permissions.Options> => ({
+  rules,
+  unattended: "read-only",
+  remedy: ({ allow, rule }) => {
+    if (rule !== undefined) return "change that rule, or use a client that can ask a person (elicitation)"
+    if (allow === undefined) return "to allow every call, add --caller-decides to mcp-runtime serve"
+    const inFile = file === undefined ? "" : `, or add "${allow}" to permissions.allow in ${file}`
+    return `to allow it, add --allow ${shellWord(allow)} to mcp-runtime serve, ` +
+      `or --caller-decides to allow every call${inFile}`
+  },
+  ...(isSet("caller-decides") ? { otherwise: { model: "allow", program: "allow", person: "allow" } } : {})
+})
+
+const unattendedOf = (
+  { isSet, values }: Command.Invocation,
+  { configs }: ConfigDiscovery.Discovery
+): typeof Serving.Type["unattended"] => {
+  const isOpen = isSet("caller-decides")
+  const usable = configs.filter(({ blocked, enabled }) => blocked === undefined && enabled !== false)
+  const patterns = usable.flatMap(({ name: server }) => {
+    const tool = `${server}/*`
+    // a server's name may have characters that a rule cannot have
+    const rule = PermissionRule.parse({ decision: "allow", tool })
+    const isRule = Either.isRight(rule) && rule.right.matches({ kind: "tool", server, name: "any" })
+    return isRule ? [`--allow ${shellWord(tool)}`] : []
+  })
+  return {
+    allows: isOpen ? "everything" : "read-only",
+    trusted: usable.filter(ServerConfig.isTrusted).map(({ name }) => name),
+    allow: values("allow"),
+    flags: isOpen ? [] : [...patterns, "--caller-decides"]
+  }
+}
+
+const most = 5
+
+const listed = (names: ReadonlyArray<string>): string =>
+  names.length > most ? `${names.slice(0, most).join(", ")} and ${names.length - most} more` : names.join(", ")
+
+/** What callers may do, said at the start: a client that cannot ask a person is refused most calls. */
+const banner = (
+  { allow, allows, flags, trusted }: typeof Serving.Type["unattended"]
+): ReadonlyArray<string> => {
+  if (allows === "everything") {
+    return ["Calls that no rule decides are allowed (--caller-decides): the client has to ask its person itself."]
+  }
+  const allowed = [
+    ...(trusted.length === 0 ? [] : [`read-only tools of ${listed(trusted)}`]),
+    ...(allow.length === 0 ? [] : [`calls that the rule ${listed(allow)} covers`])
+  ]
+  return [
+    "A call that no rule decides is put to the person behind the client, if the client can ask (elicitation).",
+    allowed.length === 0
+      ? "For a client that cannot ask, all such calls are refused, because no server here is trusted."
+      : `For a client that cannot ask, only these are allowed: ${allowed.join(", and ")}.`,
+    `To allow more, add ${flags.slice(0, -1).slice(0, most).concat(flags.slice(-1)).join(" or ")} to this command.`
+  ]
+}
+
 /** Who waits to be agreed to is told on the side: whoever starts this may not see it. */
 const tellBlocked = ({ servers }: ConfigDiscovery.Discovery) =>
   Effect.gen(function*() {
@@ -116,6 +213,7 @@ const overHttp = (
   invocation: Command.Invocation,
   gateway: McpServe.Gateway,
   discovery: ConfigDiscovery.Discovery,
+  unattended: typeof Serving.Type["unattended"],
   port: number
 ): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen | Scope.Scope> =>
   Effect.gen(function*() {
@@ -132,11 +230,11 @@ const overHttp = (
     })
     const servers = discovery.configs.map(({ name }) => name)
     const made = token.isMade && token.value !== undefined ? Redacted.value(token.value) : undefined
-    if (shared.json) yield* screen.json(Serving, { url, token: made ?? null, servers })
+    if (shared.json) yield* screen.json(Serving, { url, token: made ?? null, servers, unattended })
     else {
       yield* screen.out(`Serving ${servers.length} ${servers.length === 1 ? "server" : "servers"} at ${url}`)
       if (made !== undefined) yield* screen.out(`Callers send this header: Authorization: Bearer ${made}`)
-      yield* screen.note("Ctrl-C ends it.")
+      yield* screen.note(...banner(unattended), "Ctrl-C ends it.")
     }
     return yield* Effect.never
   })
@@ -150,15 +248,15 @@ export const run: Command.Program["run"] = (invocation) => {
       return yield* usage("--stdio and --http are two ways.", "Choose one of them.")
     }
     const port = http === undefined ? undefined : yield* portOf(http)
-    return yield* Application.over(shared, ({ discovery }, ground) =>
+    const rules = yield* allowed(invocation)
+    return yield* Application.over(shared, (found, ground) =>
       Effect.scoped(Effect.gen(function*() {
+        const { discovery } = found
         yield* tellBlocked(discovery)
         const runtimes = NodeMcpServe.layerRuntimesDiscovered({
           follow: true,
           logs: shared.verbose,
-          ...(isSet("caller-decides")
-            ? { permissions: { otherwise: { model: "allow", program: "allow", person: "allow" } } }
-            : {})
+          permissions: permissionsOf(invocation, rules, rulesFile(found))
         })
         const needed = yield* Layer.build(
           Layer.merge(
@@ -167,7 +265,10 @@ export const run: Command.Program["run"] = (invocation) => {
           )
         )
         const gateway = yield* Effect.provide(McpServe.make(optionsOf(invocation)), needed)
-        if (port !== undefined) return yield* overHttp(invocation, gateway, discovery, port)
+        const unattended = unattendedOf(invocation, discovery)
+        if (port !== undefined) return yield* overHttp(invocation, gateway, discovery, unattended, port)
+        const screen = yield* Screen.Screen
+        if (discovery.configs.length > 0) yield* screen.note(...banner(unattended))
         yield* Effect.provide(StdioServer.serve(gateway), NodeStdioLink.layer)
         return ExitCode.ok
       })))

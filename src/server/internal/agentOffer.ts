@@ -16,10 +16,10 @@ import * as Exchange from "./exchange.ts"
 const output: JsonRpc.JsonObject = {
   type: "object",
   properties: {
-    sessionId: { type: "string", description: "The conversation, to go on with it." },
+    session_id: { type: "string", description: "The conversation, to go on with it." },
     response: { type: "string", description: "What the agent says." }
   },
-  required: ["sessionId", "response"]
+  required: ["session_id", "response"]
 }
 
 const text = (description: string): JsonRpc.JsonObject => ({ type: "string", description })
@@ -28,7 +28,7 @@ const failed = (reason: string): JsonRpc.JsonObject => ({ content: [{ type: "tex
 
 const said = (sessionId: string, response: string): JsonRpc.JsonObject => ({
   content: [{ type: "text", text: response }],
-  structuredContent: { sessionId, response }
+  structuredContent: { session_id: sessionId, response }
 })
 
 /** @internal */
@@ -61,10 +61,10 @@ export const make = (
         inputSchema: {
           type: "object",
           properties: {
-            sessionId: text(`The conversation, as ${name} has named it.`),
+            session_id: text(`The conversation, as ${name} has named it.`),
             message: text("What is said to the agent next.")
           },
-          required: ["sessionId", "message"],
+          required: ["session_id", "message"],
           additionalProperties: false
         },
         outputSchema: output
@@ -84,8 +84,8 @@ export const make = (
         text,
         tell: (event) =>
           hears
-            ? notify(eventName, { sessionId, event })
-            : log({ level: "info", logger: name, data: { sessionId, event } })
+            ? notify(eventName, { session_id: sessionId, event })
+            : log({ level: "info", logger: name, data: { session_id: sessionId, event } })
       }
     }
 
@@ -112,7 +112,7 @@ export const make = (
 
     const reply = (exchange: McpServer.Exchange, args: JsonRpc.JsonObject) =>
       Effect.gen(function*() {
-        const id = yield* worded(args, "sessionId")
+        const id = yield* worded(args, "session_id")
         const message = yield* worded(args, "message")
         const response = yield* sessions.continued(
           id,

@@ -107,9 +107,9 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
         const over = Deferred.unsafeMake<void>(FiberId.none)
         opening = { caller, over }
         return yield* Effect.suspend(() => Scope.extend(offer.attend(visit(caller)), scope)).pipe(
-          Effect.map((attendance) => {
+          Effect.flatMap((attendance) => {
             open = { caller, attendance }
-            return Initialize.result(offer, caller)
+            return Initialize.result(offer, caller, attendance)
           }),
           Effect.ensuring(Effect.sync(() => {
             opening = undefined

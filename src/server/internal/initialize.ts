@@ -3,6 +3,7 @@
  *
  * @internal
  */
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Protocol from "../../connection/Protocol.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
@@ -36,12 +37,32 @@ export const read = (
 }
 
 /** @internal */
-export const result = (offer: McpServer.Offer, { protocolVersion }: McpServer.Caller): JsonRpc.JsonObject => ({
-  protocolVersion,
-  capabilities: offer.capabilities,
-  serverInfo: infoOf(offer),
-  ...(offer.instructions === undefined ? {} : { instructions: offer.instructions })
-})
+export const result = (
+  offer: McpServer.Offer,
+  caller: McpServer.Caller,
+  attendance: McpServer.Attendance
+): Effect.Effect<JsonRpc.JsonObject> =>
+  Effect.map(capabilities(offer, caller, attendance), (capabilities) => ({
+    protocolVersion: caller.protocolVersion,
+    capabilities,
+    serverInfo: infoOf(offer),
+    ...(offer.instructions === undefined ? {} : { instructions: offer.instructions })
+  }))
+
+/**
+ * What is offered to one caller.
+ *
+ * @internal
+ */
+export const capabilities = (
+  { capabilities }: McpServer.Offer,
+  caller: McpServer.Caller,
+  { extensions }: McpServer.Attendance
+): Effect.Effect<JsonRpc.JsonObject> =>
+  extensions === undefined
+    ? Effect.succeed(capabilities)
+    : Effect.map(extensions(caller), (extensions) =>
+      Object.keys(extensions).length === 0 ? capabilities : { ...capabilities, extensions })
 
 /** @internal */
 export const infoOf = ({ info: { name, title, version } }: McpServer.Offer): JsonRpc.JsonObject =>

@@ -165,11 +165,11 @@ export const make = ({ limits, link, offer }: Options): Effect.Effect<Stateless,
       }
     }
 
-    const discovered: JsonRpc.JsonObject = {
+    const discovered = (capabilities: JsonRpc.JsonObject): JsonRpc.JsonObject => ({
       supportedVersions: [...Protocol.statelessVersions],
-      capabilities: offer.capabilities,
+      capabilities,
       ...(offer.instructions === undefined ? {} : { instructions: offer.instructions })
-    }
+    })
 
     const ask = (
       caller: McpServer.Caller,
@@ -191,11 +191,15 @@ export const make = ({ limits, link, offer }: Options): Effect.Effect<Stateless,
     const handle = (
       request: Request,
       caller: McpServer.Caller,
-      { handlers, hints, watch }: McpServer.Attendance
+      attendance: McpServer.Attendance
     ): Effect.Effect<Exchange.End> => {
+      const { handlers, hints, watch } = attendance
       const { header, id, method, outlet, params, principal } = request
       if (method === "server/discover") {
-        return Effect.succeed(Either.right(completed(method, discovered, hints)))
+        return Effect.map(
+          Initialize.capabilities(offer, caller, attendance),
+          (capabilities) => Either.right(completed(method, discovered(capabilities), hints))
+        )
       }
       if (method === "subscriptions/listen") {
         return Effect.map(

@@ -203,6 +203,17 @@ const textOf = ({ args, server, tool }: PermissionRule.Input): string => {
   return UntrustedText.excerpt(written.length === 0 ? name : `${name}(${written.join(", ")})`, 512)
 }
 
+/** Longer rules and other characters do not survive being copied from a message into a shell or a file. */
+const copyable = /^[!#-[\]-~]{1,256}$/
+
+/** @internal */
+export const allowing = ({ kind, name, server }: PermissionRule.Subject): string | undefined => {
+  const tool = `${server}/${kind === "tool" ? "" : `${kind}:`}${name}`
+  if (!copyable.test(tool) || tool.includes("*")) return undefined
+  const rule = Either.getOrUndefined(parse({ decision: "allow", tool }))
+  return rule?.readsArguments === false && rule.matches({ kind, name, server }) ? tool : undefined
+}
+
 /** @internal */
 export const parse = (input: PermissionRule.Input): Either.Either<Compiled, PermissionRule.Fault> => {
   const { decision, source = "code", tool } = input

@@ -5,7 +5,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as ServerConfig from "../../../config/ServerConfig.ts"
+import * as ServerConfig from "../../../config/ServerConfig.ts"
 import { canonicalJson } from "../../../internal/canonicalJson.ts"
 import { sha256 } from "../../../internal/sha256.ts"
 import * as McpError from "../../../McpError.ts"
@@ -21,12 +21,6 @@ import { copied } from "./copied.ts"
 type Service = Permissions.Permissions["Type"]
 
 type Denied = McpError.PermissionDenied
-
-const denied = (
-  { subject: { kind, name, server } }: Permissions.Request,
-  why: Denied["why"],
-  rule?: string
-): Denied => new McpError.PermissionDenied({ server, kind, name, why, rule })
 
 /** @internal */
 export const make = (
@@ -67,10 +61,16 @@ export const make = (
       events.publish(McpEvent.McpEvent.PermissionDecided({ callId, server, kind, name, origin, decision, by, rule }))
     }
 
-    /** Tells of what is not permitted. */
+    const isAttended = approval.isAttended !== false
+
+    /** Publishes what is not permitted. */
     const stopped = (request: Permissions.Request, why: Denied["why"], rule: string | undefined): Denied => {
+      const { kind, name, server } = request.subject
       tell(request, "deny", why, rule)
-      return denied(request, why, rule)
+      if (why !== "unanswered" || isAttended) return new McpError.PermissionDenied({ server, kind, name, why, rule })
+      const allow = rule === undefined ? PermissionRule.allowing(request.subject) : undefined
+      const remedy = options.remedy?.({ allow, rule })
+      return new McpError.PermissionDenied({ server, kind, name, why, rule, allow, remedy })
     }
 
     const refuse = (
@@ -91,8 +91,16 @@ export const make = (
       pin: undefined,
       isApproved: false,
       isGranted: false,
+      isReadOnly: false,
       ...more
     })
+
+    /** Whether a tool may be called without approval because it is read-only; unknown until its server has listed it. */
+    const isReadOnly = ({ config, subject: { kind }, tool }: Permissions.Request): boolean | undefined => {
+      if (isAttended || options.unattended === "refuse" || kind !== "tool") return false
+      if (!ServerConfig.isTrusted(config)) return false
+      return tool && tool.annotations.readOnlyHint === true && tool.annotations.destructiveHint !== true
+    }
 
     /** With arguments that nobody can change any more, or nothing if nobody could look at all of them. */
     const fixed = (request: Permissions.Request): Permissions.Request | undefined => {
@@ -118,6 +126,20 @@ export const make = (
           })
         )
       })
+
+    /** Permits a read-only tool. One that is not listed yet is learnt, and judged by `stands`, before the call is sent. */
+    const unattended = (request: Permissions.Request, under: number): Effect.Effect<Permissions.Permit, Denied> => {
+      const permitted = Effect.sync(() => {
+        tell(request, "allow", "read-only", undefined)
+        return permit(request, under, { isReadOnly: true })
+      })
+      if (request.tool !== undefined) return permitted
+      const digest = sha256(canonicalJson(request.subject.args ?? null))
+      return Effect.flatMap(
+        agreements.find(request, digest),
+        (before) => before === undefined ? permitted : ask(request)
+      )
+    }
 
     /** Takes the request with arguments that cannot change. */
     const ask = (request: Permissions.Request): Effect.Effect<Permissions.Permit, Denied> =>
@@ -182,7 +204,7 @@ export const make = (
 
     /** Why it may not be sent any more, if it may not. */
     const fallen = (
-      { isApproved, isGranted, pin, request, revision: then }: Permissions.Permit,
+      { isApproved, isGranted, isReadOnly: isForReading, pin, request, revision: then }: Permissions.Permit,
       tool: Tool.Tool | undefined,
       config: ServerConfig.ServerConfig
     ): readonly [why: Denied["why"], rule: string | undefined] | undefined => {
@@ -194,6 +216,7 @@ export const make = (
       ) {
         return ["changed", undefined]
       }
+      if (isForReading && isReadOnly({ ...request, tool, config }) !== true) return ["unanswered", undefined]
       if (then === revision) return undefined
       if (isGranted && (revoked.get(Agreements.keyOf(request.config, request.subject)) ?? 0) > then) {
         return ["changed", undefined]
@@ -202,7 +225,8 @@ export const make = (
       if (decision === "deny") {
         return ["rule", rule?.text]
       }
-      return decision === "ask" && !isApproved ? ["changed", rule?.text] : undefined
+      const needsApproval = decision === "ask" && !isApproved && (rule !== undefined || !isForReading)
+      return needsApproval ? ["changed", rule?.text] : undefined
     }
 
     return {
@@ -219,7 +243,8 @@ export const make = (
           if (decision === "deny") return refuse(request, "rule", rule?.text)
           if (decision === "ask") {
             const shown = readsArguments ? request : fixed(request)
-            return shown === undefined ? refuse(request, "refused", rule?.text) : ask(shown)
+            if (shown === undefined) return refuse(request, "refused", rule?.text)
+            return rule === undefined && isReadOnly(shown) !== false ? unattended(shown, under) : ask(shown)
           }
           if (rule !== undefined || origin === "model") {
             tell(request, "allow", rule === undefined ? "default" : "rule", rule?.text)
@@ -266,6 +291,7 @@ export const none = (): Service => {
         revision: 0,
         isApproved: false,
         isGranted: false,
+        isReadOnly: false,
         pin: undefined
       }),
     stands: () => undefined,

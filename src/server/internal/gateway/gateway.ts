@@ -14,6 +14,7 @@ import type * as McpServe from "../../McpServe.ts"
 import type * as McpServer from "../../McpServer.ts"
 import * as Exchange from "../exchange.ts"
 import * as Completing from "./completing.ts"
+import * as Extensions from "./extensions.ts"
 import * as Failures from "./failures.ts"
 import * as Links from "./links.ts"
 import * as News from "./news.ts"
@@ -54,8 +55,9 @@ export const make = (
     const failures = Failures.make(yield* Redaction.Redaction)
     const seats = yield* Seats.make(options)
     const scope = yield* Effect.scope
-    const { output } = options
+    const { gate, output } = options
     const texts = Texts.make(guard, output)
+    const declared = Extensions.make(gate)
     // whoever comes first does not wait for servers that could have been started before
     if (!options.single) yield* Effect.forkIn(Effect.ignoreLogged(seats.shared), scope)
 
@@ -68,11 +70,16 @@ export const make = (
       const searching = Searching.make(search, tools)
       const own = output === "asis" ? [] : [Paging.definition]
 
-      const listTools = options.search
-        ? Effect.succeed({ tools: [...Searching.definitions, ...own] })
-        : Effect.map(tools.listed, ({ items }) => ({
-          tools: [...items.map(({ item, name }) => tools.definition(name, item)), ...own]
-        }))
+      const listTools = ({ caller }: McpServer.Exchange) =>
+        options.search
+          ? Effect.succeed({ tools: [...Searching.definitions, ...own] })
+          : Effect.map(tools.listed, ({ items }) => ({
+            tools: [
+              ...items.filter(({ item }) => Tools.isOffered(caller, item))
+                .map(({ item, name }) => tools.definition(name, item)),
+              ...own
+            ]
+          }))
 
       const call: McpServer.Handler = (exchange) =>
         Effect.flatMap(Tools.callOf(exchange.params), ({ args, name }) => {
@@ -82,7 +89,7 @@ export const make = (
         })
 
       const handlers: McpServer.Attendance["handlers"] = new Map<string, McpServer.Handler>([
-        ["tools/list", (exchange) => onePage(exchange, listTools)],
+        ["tools/list", (exchange) => onePage(exchange, listTools(exchange))],
         ["tools/call", call],
         ["resources/list", (exchange) => onePage(exchange, resources.list)],
         ["resources/templates/list", (exchange) => onePage(exchange, resources.templates)],
@@ -93,6 +100,7 @@ export const make = (
       ])
       return {
         handlers,
+        extensions: () => Effect.orElseSucceed(Effect.flatMap(place.base, declared), () => ({})),
         watch: (uri) => resources.watch(uri, (uri) => visit.notify("notifications/resources/updated", { uri }))
       }
     }
@@ -180,7 +188,15 @@ export const make = (
         first ??= exchange.caller.capabilities
         return handler(exchange)
       }
-      return { ...rest, handlers: new Map(Array.from(handlers, ([method, handler]) => [method, noting(handler)])) }
+      const { extensions } = rest
+      return {
+        ...rest,
+        extensions: extensions && ((caller) => {
+          first ??= caller.capabilities
+          return extensions(caller)
+        }),
+        handlers: new Map(Array.from(handlers, ([method, handler]) => [method, noting(handler)]))
+      }
     }
 
     return {

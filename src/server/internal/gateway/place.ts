@@ -78,7 +78,7 @@ export const ofOnly = (base: Found, seatOf: (caller: McpServer.Caller) => Found)
     Effect.gen(function*() {
       const first = yield* base
       // where nobody is asked over the connection itself, it does not matter whose it was first
-      return !Seat.isAskable(caller.capabilities) || (yield* isTheirs(first, server, needsPerson))
+      return !Seat.declares(caller.capabilities) || (yield* isTheirs(first, server, needsPerson))
         ? over(first, true)
         : over(yield* seatOf(caller), false)
     })
@@ -102,7 +102,7 @@ export const ofRequests = (
       const common = yield* everybodys
       // what is logged over a connection that all share is for nobody in particular
       const hears = Seat.levelOf(params) !== undefined
-      const isOwnAffair = !Seat.isAskable(caller.capabilities) || (yield* isTheirs(common, server, needsPerson))
+      const isOwnAffair = !Seat.declares(caller.capabilities) || (yield* isTheirs(common, server, needsPerson))
       return shared(server) || (isOwnAffair && !hears)
         ? over(common, true)
         : over(yield* lease(caller), isOwnAffair)

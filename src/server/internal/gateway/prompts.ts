@@ -12,6 +12,7 @@ import * as ToolName from "../../../tools/ToolName.ts"
 import type * as JsonRpc from "../../../transport/JsonRpc.ts"
 import type * as McpServer from "../../McpServer.ts"
 import * as Exchange from "../exchange.ts"
+import * as Extensions from "./extensions.ts"
 import * as Names from "./names.ts"
 import * as Tools from "./tools.ts"
 
@@ -59,11 +60,15 @@ export const make = ({ failures, options, place, seen, texts }: Tools.Options): 
       const { messages } = raw
       if (!Array.isArray(messages)) return result
       const guarded = yield* Effect.forEach(messages, (message: JsonRpc.Json) => {
-        const { content, ...rest } = Exchange.objectOf(message)
-        seen(server, [content ?? null])
+        const given = Exchange.objectOf(message)
+        const content = given["content"]
+        if (content === undefined) return Effect.succeed(message)
+        const parts = Array.isArray(content) ? content : [content]
+        seen(server, parts)
+        const source = { server, tool: name, kind: "prompt" } as const
         return Effect.map(
-          texts.part(content ?? null, { server, tool: name, kind: "prompt" }),
-          (content): JsonRpc.JsonObject => ({ ...rest, content })
+          Array.isArray(content) ? texts.content(content, source) : texts.part(content, source),
+          (content): JsonRpc.JsonObject => ({ ...given, content })
         )
       })
       return { ...result, messages: guarded }
@@ -87,7 +92,7 @@ export const make = ({ failures, options, place, seen, texts }: Tools.Options): 
         )
         const got = seat.runtime.withSession(server, ({ request }) =>
           request("prompts/get", Tools.paramsFor(exchange, { name: item.name, arguments: args }, isHandedOver), {
-            handOver: isHandedOver ? { capabilities: exchange.caller.capabilities } : undefined
+            handOver: isHandedOver ? { capabilities: Extensions.passed(exchange.caller.capabilities) } : undefined
           }), { origin: "model" })
         const raw = yield* Effect.mapError(seat.during(server, exchange)(got), failures.refusal)
         return yield* finished(raw, item)

@@ -12,9 +12,11 @@ import type * as Session from "../../../connection/Session.ts"
 import * as Cleaned from "../../../internal/cleaned.ts"
 import * as UriTemplate from "../../../internal/uriTemplate.ts"
 import type * as McpRuntime from "../../../McpRuntime.ts"
+import * as Tool from "../../../tools/Tool.ts"
 import type * as JsonRpc from "../../../transport/JsonRpc.ts"
 import * as McpServer from "../../McpServer.ts"
 import * as Exchange from "../exchange.ts"
+import * as Extensions from "./extensions.ts"
 import type * as Seat from "./seat.ts"
 import * as Tools from "./tools.ts"
 
@@ -123,6 +125,10 @@ export const make = (
       const [listed, patterns] = yield* Effect.all([resources(wait), templates(wait)], { concurrency: "unbounded" })
       const listing = only(listed.flatMap((one) => one.uri === uri ? [one.server] : [])) ?? whose(uri)
       if (listing !== undefined) return listing
+      const { catalog } = yield* place.base
+      // a host need not find the page of a tool in a list of resources
+      const shown = catalog.index().entries.filter(({ tool }) => Tool.uiResource(tool) === uri)
+      if (shown.length > 0) return only(shown.map(({ server }) => server))
       const fitting = patterns.filter(({ uriTemplate }) => UriTemplate.matcher(uriTemplate)(uri))
       if (fitting.length > 0 || wait === 0) return only(fitting.map(({ server }) => server))
       // what nobody has announced may be there all the same, where only one server has any
@@ -149,7 +155,7 @@ export const make = (
       )
       const got = seat.runtime.withSession(server, ({ request }) =>
         request("resources/read", Tools.paramsFor(exchange, { uri }, isHandedOver), {
-          handOver: isHandedOver ? { capabilities: exchange.caller.capabilities } : undefined
+          handOver: isHandedOver ? { capabilities: Extensions.passed(exchange.caller.capabilities) } : undefined
         }), { origin: "model" })
       const raw = yield* Effect.mapError(seat.during(server, exchange)(got), failures.refusal)
       const result = Tools.resultFor(raw)

@@ -4,13 +4,14 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
+import * as Tool from "../../../tools/Tool.ts"
 import type * as ToolIndex from "../../../tools/ToolIndex.ts"
 import type * as ToolSearch from "../../../tools/ToolSearch.ts"
 import type * as JsonRpc from "../../../transport/JsonRpc.ts"
 import * as JsonRpcGuard from "../../../transport/JsonRpc.ts"
 import type * as McpServer from "../../McpServer.ts"
 import * as Exchange from "../exchange.ts"
-import type * as Tools from "./tools.ts"
+import * as Tools from "./tools.ts"
 
 /** @internal */
 export const names = { search: "search_tools", describe: "describe_tool", call: "call_tool" } as const
@@ -91,7 +92,8 @@ export const make = (
     Effect.gen(function*() {
       const { limit, query } = args
       if (typeof query !== "string" || query.trim() === "") return failed("A search needs a query, in a few words.")
-      const known = yield* tools.known("5 seconds")
+      const all = yield* tools.known("5 seconds")
+      const known = { items: all.items.filter(({ item }) => !Tool.isAppOnly(item.tool)) }
       const named = new Map(known.items.map(({ item, name }) => [item, name]))
       yield* search.index(known.items.map(({ item }) => item))
       const hits = yield* search.search(query, { limit: typeof limit === "number" ? limit : 8 })
@@ -101,11 +103,11 @@ export const make = (
         : said({ tools: found.map(({ item, name }) => shortly(name, item)), of: named.size })
     })
 
-  const describing = ({ name }: JsonRpc.JsonObject) =>
+  const describing = ({ caller }: McpServer.Exchange, { name }: JsonRpc.JsonObject) =>
     Effect.gen(function*() {
       if (typeof name !== "string") return failed("Which tool? Give its name.")
       const entry = (yield* tools.known(0)).find(name)
-      return entry === undefined
+      return entry === undefined || !Tools.isOffered(caller, entry)
         ? failed("There is no such tool. Search for one.")
         : said(tools.definition(name, entry))
     })
@@ -115,7 +117,7 @@ export const make = (
       case names.search:
         return finding(args)
       case names.describe:
-        return describing(args)
+        return describing(exchange, args)
       case names.call: {
         const { arguments: given = {}, name: tool } = args
         return typeof tool === "string" && JsonRpcGuard.isObject(given)

@@ -20,6 +20,7 @@ import * as Runtimes from "../../Runtimes.ts"
 import { metaOf, objectOf } from "../exchange.ts"
 import * as LogLevels from "../logLevels.ts"
 import * as Consent from "./consent.ts"
+import * as Extensions from "./extensions.ts"
 
 /** @internal */
 export interface Seat {
@@ -47,13 +48,16 @@ type Otherwise = Ask | undefined
 /** What a caller can be asked at all. */
 const asks = (capabilities: JsonRpc.JsonObject, what: string): boolean => JsonRpc.isObject(capabilities[what])
 
+const isAskable = (capabilities: JsonRpc.JsonObject): boolean =>
+  asks(capabilities, "elicitation") || asks(capabilities, "sampling") || asks(capabilities, "roots")
+
 /**
- * Whether anything can be asked of a caller.
+ * Whether a connection for this caller declares something that the shared one does not.
  *
  * @internal
  */
-export const isAskable = (capabilities: JsonRpc.JsonObject): boolean =>
-  asks(capabilities, "elicitation") || asks(capabilities, "sampling") || asks(capabilities, "roots")
+export const declares = (capabilities: JsonRpc.JsonObject): boolean =>
+  isAskable(capabilities) || Extensions.isDeclared(capabilities)
 
 /**
  * How much a request of the stateless era wants to be told.
@@ -96,7 +100,9 @@ const handlers = (
   const isUrl = JsonRpc.isObject(elicitation["url"])
   // before there were modes, forms were all there was
   const isForm = JsonRpc.isObject(elicitation["form"]) || !isUrl
+  const extensions = Extensions.of(capabilities)
   return {
+    ...(Object.keys(extensions).length === 0 ? {} : { capabilities: { extensions } }),
     ...(asks(capabilities, "roots")
       ? {
         roots: (server: string) => Effect.match(ask(server)("roots/list"), { onFailure: () => [], onSuccess: rootsOf })
@@ -155,7 +161,7 @@ export const open = (options: Options): Effect.Effect<Seat, McpServer.Refusal, R
     const context = yield* Effect.catchAll(
       runtimes.open({
         lazy,
-        replace: isAskable(capabilities)
+        replace: declares(capabilities)
           ? Layer.merge(
             InputHandlers.layer(handlers(options, ask)),
             canApprove ? Approval.layer((request) => Consent.ask(request, ask(request.subject.server))) : Layer.empty

@@ -14,7 +14,7 @@ type Source = OutputGuard.Source
 /** @internal */
 export interface Texts {
   readonly text: (text: string, source: Source) => Effect.Effect<string>
-  /** The content of a result or of a message, part by part; what is no text stays as it is. */
+  /** The content of a result or of a message, part by part; a part of an unknown kind stays as it is. */
   readonly content: (content: JsonRpc.Json | undefined, source: Source) => Effect.Effect<JsonRpc.Json | undefined>
   /** One part of it. */
   readonly part: (part: JsonRpc.Json, source: Source) => Effect.Effect<JsonRpc.Json>
@@ -32,23 +32,26 @@ export const make = (
       ? Effect.succeed(text)
       : Effect.map(guard.renderText(text, source), (rendered) => output === "wrap" ? rendered.text : rendered.body)
 
-  const held = (resource: JsonRpc.JsonObject, source: Source): Effect.Effect<JsonRpc.JsonObject> => {
-    const { text: words } = resource
+  const worded = (one: JsonRpc.JsonObject, source: Source): Effect.Effect<JsonRpc.JsonObject> => {
+    const { text: words } = one
     return typeof words === "string"
-      ? Effect.map(text(words, source), (text) => text === words ? resource : { ...resource, text })
-      : Effect.succeed(resource)
+      ? Effect.map(text(words, source), (text) => text === words ? one : { ...one, text })
+      : Effect.succeed(one)
+  }
+
+  /** What is behind `ui://` is a page for a browser and no text for a model: a script must keep all its characters. */
+  const held = (resource: JsonRpc.JsonObject, source: Source): Effect.Effect<JsonRpc.JsonObject> => {
+    const { uri = source.kind === "resource" ? source.tool : undefined } = resource
+    return typeof uri === "string" && uri.startsWith("ui://") ? Effect.succeed(resource) : worded(resource, source)
   }
 
   const part: Texts["part"] = (part, source) => {
     const one = objectOf(part)
-    switch (one["type"]) {
-      case "text":
-        return held(one, source)
-      case "resource":
-        return Effect.map(held(objectOf(one["resource"]), source), (resource) => ({ ...one, resource }))
-      default:
-        return Effect.succeed(part)
-    }
+    const { resource, type } = one
+    if (type === "text") return worded(one, source)
+    return type === "resource" && JsonRpc.isObject(resource)
+      ? Effect.map(held(objectOf(resource), source), (resource) => ({ ...one, resource }))
+      : Effect.succeed(part)
   }
 
   const each = (

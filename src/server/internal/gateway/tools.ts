@@ -9,13 +9,14 @@ import * as Option from "effect/Option"
 import * as Order from "effect/Order"
 import * as Cleaned from "../../../internal/cleaned.ts"
 import * as KnownTools from "../../../internal/knownTools.ts"
-import type * as Tool from "../../../tools/Tool.ts"
+import * as Tool from "../../../tools/Tool.ts"
 import type * as ToolIndex from "../../../tools/ToolIndex.ts"
 import * as ToolName from "../../../tools/ToolName.ts"
 import * as JsonRpc from "../../../transport/JsonRpc.ts"
 import type * as McpServe from "../../McpServe.ts"
 import type * as McpServer from "../../McpServer.ts"
 import * as Exchange from "../exchange.ts"
+import * as Extensions from "./extensions.ts"
 import type * as Failures from "./failures.ts"
 import * as Mirrored from "./mirrored.ts"
 import * as Names from "./names.ts"
@@ -55,6 +56,14 @@ const inOrder = Order.combine(
   Order.mapInput(Order.string, ({ server }: ToolIndex.Entry) => server),
   Order.mapInput(Order.string, ({ tool }: ToolIndex.Entry) => tool.name)
 )
+
+/**
+ * Whether a caller may know of a tool. One that only apps may call is for callers that show apps.
+ *
+ * @internal
+ */
+export const isOffered = ({ capabilities }: McpServer.Caller, { tool }: ToolIndex.Entry): boolean =>
+  !Tool.isAppOnly(tool) || Extensions.hasApps(capabilities)
 
 /** How often servers that are on their way are waited for, each time as long as a runtime waits by itself. */
 const mostTries = 32
@@ -105,7 +114,7 @@ export const resultFor = ({ _meta, resultType, ...rest }: JsonRpc.JsonObject): J
  * @internal
  */
 export const handedOver = ({ caller, params }: McpServer.Exchange) => ({
-  capabilities: caller.capabilities,
+  capabilities: Extensions.passed(caller.capabilities),
   inputResponses: params["inputResponses"],
   requestState: params["requestState"]
 })
@@ -153,6 +162,11 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
       return isEarly && tries > 1 ? yield* arrived(seat, tries - 1) : known
     })
 
+  const withApps = ({ apps, tools }: KnownTools.Known): ReadonlyArray<ToolIndex.Entry> => {
+    const offered = tools.map(({ entry }) => entry)
+    return apps.length === 0 ? offered : [...offered, ...apps.map(({ entry }) => entry)].toSorted(inOrder)
+  }
+
   const entriesOf = (seat: Seat.Seat, wait: Duration.DurationInput) =>
     Effect.map(
       Duration.toMillis(wait) === 0
@@ -161,14 +175,14 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
           Effect.timeoutOption(arrived(seat, mostTries), wait),
           Option.match({ onNone: () => KnownTools.atOnce(seat), onSome: Effect.succeed })
         ),
-      ({ tools }) => tools.map(({ entry }) => entry)
+      withApps
     )
 
   /** A server of which nothing is known has the wait of the runtime, and one that is on its way the rest of the gate. */
   const listedOf = (seat: Seat.Seat) =>
-    Effect.flatMap(Effect.timed(KnownTools.awaited(seat)), ([took, { tools }]) => {
+    Effect.flatMap(Effect.timed(KnownTools.awaited(seat)), ([took, known]) => {
       const left = Duration.subtract(options.gate, took)
-      return Duration.toMillis(left) > 0 ? entriesOf(seat, left) : Effect.succeed(tools.map(({ entry }) => entry))
+      return Duration.toMillis(left) > 0 ? entriesOf(seat, left) : Effect.succeed(withApps(known))
     })
 
   const named = (entries: ReadonlyArray<ToolIndex.Entry>) =>
@@ -182,14 +196,14 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
   const offeredBy = (entries: (seat: Seat.Seat) => Effect.Effect<ReadonlyArray<ToolIndex.Entry>>) =>
     Effect.gen(function*() {
       const base = yield* place.base
-      const all = yield* entries(base)
+      const shared = yield* entries(base)
       const own = place.own()
-      if (own === undefined || own === base) return named(all)
+      if (own === undefined || own === base) return named(shared)
       // what a server offers over the caller's own connection counts more than what it offers others, once that is known
       const connected = new Set(Array.from(yield* own.connected).filter(own.catalog.isKnown))
       const theirs = yield* entriesOf(own, 0)
       return named([
-        ...all.filter(({ server }) => !connected.has(server)),
+        ...shared.filter(({ server }) => !connected.has(server)),
         ...theirs.filter(({ server }) => connected.has(server))
       ].toSorted(inOrder))
     })
@@ -235,13 +249,13 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
       return indexed(base, own, name)
     })
 
-  const find = (name: string): Effect.Effect<ToolIndex.Entry, McpServer.Refusal> =>
+  const find = (name: string, caller: McpServer.Caller): Effect.Effect<ToolIndex.Entry, McpServer.Refusal> =>
     Effect.gen(function*() {
       const base = yield* place.base
       const own = place.own()
       const isLong = name.length > longestName
       const entry = isLong ? undefined : indexed(base, own, name) ?? (yield* unlisted(base, own, name))
-      return entry === undefined || isDenied(own ?? base, entry)
+      return entry === undefined || isDenied(own ?? base, entry) || !isOffered(caller, entry)
         ? yield* Exchange.invalidParams(`Unknown tool: ${name.slice(0, longestName)}`)
         : entry
     })
@@ -262,10 +276,12 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
 
   const call: Tools["call"] = (exchange, name, args) =>
     Effect.scoped(Effect.gen(function*() {
-      const entry = yield* find(name)
+      const entry = yield* find(name, exchange.caller)
       const wrong = Mirrored.check(exchange, entry.tool, args)
       if (wrong !== undefined) return yield* wrong
       const { server, tool } = entry
+      const page = Tool.uiResource(tool)
+      if (page !== undefined) seen(server, [{ type: "resource_link", uri: page }])
       const { isHandedOver, seat } = yield* place.seatFor(exchange, server, needsPerson(entry))
       const called = seat.runtime.callTool({ server, tool: tool.name }, args, {
         origin: "model",
