@@ -8,6 +8,7 @@ import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Equal from "effect/Equal"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -33,8 +34,6 @@ import * as Verdict from "./verdict.ts"
 
 /** How long somebody who needs a server waits for the next attempt, in milliseconds; longer waits are told of at once. */
 const patience = 15_000
-
-const none = Option.none<Session.Session>()
 
 const unsentClosed = (server: string) =>
   new McpError.Closed({ server, operation: "using the server", outcome: "not-sent" })
@@ -72,8 +71,10 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     /** Another has taken its place, and it only ends what it has begun. */
     let retired = false
     let closed = false
+    /** Why it was switched off, until the loop has published that. */
+    let unpublished: Off.Why | undefined = undefined
     /** Somebody needs the server, or it is to be there before anybody does. */
-    let wanted = ServerConfig.isEager(config)
+    let wanted = off() === undefined && ServerConfig.isEager(config)
     /** The wait for the next attempt is to end now. */
     let hurry = false
     /** What is connected is to be replaced. */
@@ -89,6 +90,8 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     /** What it was connected to was given up because nobody needed it, or wanted it. */
     let rested = true
     let health: ReturnType<Supervisor.Supervisor["health"]> = undefined
+    /** The attempt under way. */
+    let attempt: { readonly interrupt: () => void; isStopped: boolean } | undefined = undefined
     const offAtFirst = off()
     let status: ServerStatus = offAtFirst !== undefined
       ? Off.status(offAtFirst)
@@ -159,26 +162,61 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
 
     const isUnwanted = () => closed || off() !== undefined || restart
 
-    /** What was asked for a moment ago may be unwanted by the time that it begins. */
-    const opening = Effect.suspend(() => retired || isUnwanted() ? Effect.never : Session.open(config))
+    const isAttemptUnwanted = () => retired || isUnwanted()
+
+    /**
+     * Every change of what is wanted ends here. An interrupted fiber evaluates nothing more, so an attempt that has lost
+     * its use in this step can neither begin nor go on.
+     */
+    const changed = (): void => {
+      if (attempt !== undefined && isAttemptUnwanted()) {
+        attempt.isStopped = true
+        attempt.interrupt()
+      }
+      signal.raise()
+    }
+
+    /**
+     * From its place in the queue to a session. One step admits it and registers its fiber, so `changed` misses no attempt.
+     */
+    const opening = Effect.withFiberRuntime<Session.Session, McpError.ConnectError, Connector.Connector | Scope.Scope>(
+      (fiber) => {
+        attempt = { interrupt: () => fiber.unsafeInterruptAsFork(FiberId.none), isStopped: isAttemptUnwanted() }
+        return attempt.isStopped ? Effect.interrupt : options.inTurn(Session.open(config))
+      }
+    )
+
+    /** One attempt, in a fiber of its own: a session, or how it ended. */
+    const attempting = (scope: Scope.Scope): Effect.Effect<Either.Either<Session.Session, Turn>> =>
+      Effect.acquireUseRelease(
+        opening.pipe(
+          Effect.provideService(Connector.Connector, options.connector),
+          Scope.extend(scope),
+          Effect.interruptible,
+          Effect.fork
+        ),
+        (fiber) =>
+          Effect.map(Fiber.await(fiber), (exit) => {
+            if (Exit.isSuccess(exit)) return Either.right(exit.value)
+            return Either.left<Turn>(
+              attempt?.isStopped === true
+                ? { _tag: "Stopped" }
+                : { _tag: "Refused", error: errorOf(server, exit.cause) }
+            )
+          }),
+        (fiber) => {
+          attempt = undefined
+          return Fiber.interrupt(fiber)
+        }
+      )
 
     /** One connection, from the attempt to its end, in a scope of its own. */
     const turn: Effect.Effect<Turn> = Effect.acquireUseRelease(
       Scope.make(),
       (scope) =>
         Effect.flatMap(
-          Effect.exit(Effect.raceFirst(
-            Effect.asSome(options.inTurn(opening)).pipe(
-              Effect.provideService(Connector.Connector, options.connector),
-              Scope.extend(scope)
-            ),
-            Effect.as(signal.until(isUnwanted), none)
-          )),
-          Exit.match({
-            onFailure: (cause) => Effect.succeed<Turn>({ _tag: "Refused", error: errorOf(server, cause) }),
-            onSuccess: (session) =>
-              session._tag === "None" ? Effect.succeed<Turn>({ _tag: "Stopped" }) : connected(session.value, scope)
-          })
+          attempting(scope),
+          Either.match({ onLeft: Effect.succeed<Turn>, onRight: (session) => connected(session, scope) })
         ),
       // in a fiber of its own, because a finalizer leaves the fiber references of whoever acquired behind in the fiber it
       // runs in: this one would keep something of every connection that it ever had
@@ -192,7 +230,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
 
     const connected = (session: Session.Session, scope: Scope.Scope): Effect.Effect<Turn> =>
       Effect.suspend(() => {
-        if (isUnwanted()) return Effect.succeed<Turn>({ _tag: "Stopped" })
+        if (isAttemptUnwanted()) return Effect.succeed<Turn>({ _tag: "Stopped" })
         const since = now()
         let lost: McpError.ConnectError | undefined = undefined
         let idle = false
@@ -308,14 +346,13 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     const step: Effect.Effect<void> = Effect.suspend(() => {
       // it ends what it has begun, and begins nothing
       if (retired) return signal.until(() => closed)
-      const why = off()
+      // switched off and on again while the connection ended, it was off all the same
+      const why = off() ?? unpublished
+      unpublished = undefined
       if (why !== undefined) {
         series.forget()
         stormed = false
         rested = true
-        restart = false
-        wanted = false
-        hurry = false
         if (!Equal.equals(status, Off.status(why))) become(Off.status(why))
         return signal.until(() => closed || off() !== why)
       }
@@ -368,7 +405,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         if (down === "disconnected") down = undefined
         if (closed || off() !== undefined) return use(() => Effect.void)
         begin()
-        signal.raise()
+        changed()
         return use(() => Effect.void)
       })
 
@@ -377,9 +414,13 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         if (closed) return Effect.void
         // what was disabled stays so until it is enabled
         if (down === undefined || why === "disabled") down = why
+        unpublished = off()
+        wanted = false
+        hurry = false
+        restart = false
         current = undefined
         openGate(Exit.fail(refusal() ?? unsentClosed(server)))
-        signal.raise()
+        changed()
         return signal.until(() => Off.isOff(status) || down === undefined)
       })
 
@@ -432,12 +473,13 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         if (down === undefined) return
         down = undefined
         wanted = ServerConfig.isEager(config)
-        signal.raise()
+        changed()
       }),
       retire: (drain) => {
         // in one step with what takes its place
         retired = true
         openGate(Exit.fail(unsentClosed(server)))
+        changed()
         return Effect.asVoid(
           BoundedWait.within(drain)(signal.until(() => current === undefined || current.inFlight() === 0))
         )
@@ -446,7 +488,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         closed = true
         current = undefined
         openGate(Exit.fail(unsentClosed(server)))
-        signal.raise()
+        changed()
       }
     }
   })
