@@ -62,7 +62,9 @@ const start = (script: string, ...args: ReadonlyArray<string>) =>
             const found = look()
             if (found === undefined && code === undefined) return
             looks.delete(again)
-            resume(found === undefined ? Effect.die(new Error(`it ended:\n${stdout}\n${stderr}`)) : Effect.succeed(found))
+            resume(
+              found === undefined ? Effect.die(new Error(`it ended:\n${stdout}\n${stderr}`)) : Effect.succeed(found)
+            )
           }
           looks.add(again)
           again()
@@ -99,7 +101,11 @@ const parsed = (text: string): ReadonlyArray<Message> =>
 const foreign = (text: string): ReadonlyArray<string> =>
   text.split("\n").filter((line) => line !== "" && parsed(line).length === 0)
 
-const call = (id: number, name: string, args: object) => ({ id, method: "tools/call", params: { name, arguments: args } })
+const call = (id: number, name: string, args: object) => ({
+  id,
+  method: "tools/call",
+  params: { name, arguments: args }
+})
 
 const initialize = ({ answer, send }: Running) =>
   Effect.zipRight(

@@ -8,7 +8,6 @@ import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Equal from "effect/Equal"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -90,8 +89,6 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     /** What it was connected to was given up because nobody needed it, or wanted it. */
     let rested = true
     let health: ReturnType<Supervisor.Supervisor["health"]> = undefined
-    /** The attempt under way. */
-    let attempt: { readonly interrupt: () => void; isStopped: boolean } | undefined = undefined
     const offAtFirst = off()
     let status: ServerStatus = offAtFirst !== undefined
       ? Off.status(offAtFirst)
@@ -162,61 +159,27 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
 
     const isUnwanted = () => closed || off() !== undefined || restart
 
-    const isAttemptUnwanted = () => retired || isUnwanted()
+    const attempts = Series.attempts(() => retired || isUnwanted())
 
-    /**
-     * Every change of what is wanted ends here. An interrupted fiber evaluates nothing more, so an attempt that has lost
-     * its use in this step can neither begin nor go on.
-     */
+    /** The end of each change of what is wanted. */
     const changed = (): void => {
-      if (attempt !== undefined && isAttemptUnwanted()) {
-        attempt.isStopped = true
-        attempt.interrupt()
-      }
+      attempts.check()
       signal.raise()
     }
-
-    /**
-     * From its place in the queue to a session. One step admits it and registers its fiber, so `changed` misses no attempt.
-     */
-    const opening = Effect.withFiberRuntime<Session.Session, McpError.ConnectError, Connector.Connector | Scope.Scope>(
-      (fiber) => {
-        attempt = { interrupt: () => fiber.unsafeInterruptAsFork(FiberId.none), isStopped: isAttemptUnwanted() }
-        return attempt.isStopped ? Effect.interrupt : options.inTurn(Session.open(config))
-      }
-    )
-
-    /** One attempt, in a fiber of its own: a session, or how it ended. */
-    const attempting = (scope: Scope.Scope): Effect.Effect<Either.Either<Session.Session, Turn>> =>
-      Effect.acquireUseRelease(
-        opening.pipe(
-          Effect.provideService(Connector.Connector, options.connector),
-          Scope.extend(scope),
-          Effect.interruptible,
-          Effect.fork
-        ),
-        (fiber) =>
-          Effect.map(Fiber.await(fiber), (exit) => {
-            if (Exit.isSuccess(exit)) return Either.right(exit.value)
-            return Either.left<Turn>(
-              attempt?.isStopped === true
-                ? { _tag: "Stopped" }
-                : { _tag: "Refused", error: errorOf(server, exit.cause) }
-            )
-          }),
-        (fiber) => {
-          attempt = undefined
-          return Fiber.interrupt(fiber)
-        }
-      )
 
     /** One connection, from the attempt to its end, in a scope of its own. */
     const turn: Effect.Effect<Turn> = Effect.acquireUseRelease(
       Scope.make(),
       (scope) =>
-        Effect.flatMap(
-          attempting(scope),
-          Either.match({ onLeft: Effect.succeed<Turn>, onRight: (session) => connected(session, scope) })
+        options.inTurn(Session.open(config)).pipe(
+          Effect.provideService(Connector.Connector, options.connector),
+          Scope.extend(scope),
+          attempts.run,
+          Effect.flatMap((exit) => {
+            if (exit === undefined) return Effect.succeed<Turn>({ _tag: "Stopped" })
+            if (Exit.isSuccess(exit)) return connected(exit.value, scope)
+            return Effect.succeed<Turn>({ _tag: "Refused", error: errorOf(server, exit.cause) })
+          })
         ),
       // in a fiber of its own, because a finalizer leaves the fiber references of whoever acquired behind in the fiber it
       // runs in: this one would keep something of every connection that it ever had
@@ -230,7 +193,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
 
     const connected = (session: Session.Session, scope: Scope.Scope): Effect.Effect<Turn> =>
       Effect.suspend(() => {
-        if (isAttemptUnwanted()) return Effect.succeed<Turn>({ _tag: "Stopped" })
+        if (retired || isUnwanted()) return Effect.succeed<Turn>({ _tag: "Stopped" })
         const since = now()
         let lost: McpError.ConnectError | undefined = undefined
         let idle = false
