@@ -41,12 +41,14 @@ describe.each(loggers)("without a logger of the application (%s)", (_, logger) =
           yield* Effect.logInfo("logged by the caller")
           yield* Effect.ignore(mcp.callTool({ server: "gone", tool: "any" }))
         }).pipe(
-          Effect.provide(NodeMcpRuntime.layer({
-            servers: [MemoryTransport.config("s"), MemoryTransport.config("gone")],
-            replace: Layer.merge(MemoryTransport.layer({ s: server }), InputHandlers.layer({ roots })),
-            cacheDirectory: "memory"
-          })),
-          Effect.provide(logger),
+          Effect.provide(Layer.provideMerge(
+            NodeMcpRuntime.layer({
+              servers: [MemoryTransport.config("s"), MemoryTransport.config("gone")],
+              replace: Layer.merge(MemoryTransport.layer({ s: server }), InputHandlers.layer({ roots })),
+              cacheDirectory: "memory"
+            }),
+            logger
+          )),
           recorded
         )
         const about = (lines: ReadonlyArray<string>, text: string) => lines.filter((line) => line.includes(text)).length
