@@ -152,8 +152,6 @@ export const run: Command.Program["run"] = (invocation) => {
     const port = http === undefined ? undefined : yield* portOf(http)
     return yield* Application.over(shared, ({ discovery }, ground) =>
       Effect.scoped(Effect.gen(function*() {
-        // before any server starts, so that stdout has nothing but the protocol from the beginning
-        const link = port === undefined ? yield* Layer.build(NodeStdioLink.layer) : undefined
         yield* tellBlocked(discovery)
         const runtimes = NodeMcpServe.layerRuntimesDiscovered({
           follow: true,
@@ -170,7 +168,7 @@ export const run: Command.Program["run"] = (invocation) => {
         )
         const gateway = yield* Effect.provide(McpServe.make(optionsOf(invocation)), needed)
         if (port !== undefined) return yield* overHttp(invocation, gateway, discovery, port)
-        if (link !== undefined) yield* Effect.provide(StdioServer.serve(gateway), link)
+        yield* Effect.provide(StdioServer.serve(gateway), NodeStdioLink.layer)
         return ExitCode.ok
       })))
   })
