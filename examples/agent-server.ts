@@ -10,7 +10,6 @@ import * as AgentServer from "effect-mcp-runtime/server/AgentServer"
 import * as StdioServer from "effect-mcp-runtime/server/StdioServer"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import * as Ref from "effect/Ref"
 
 /** In place of a model: an agent that remembers what it was told. */
@@ -43,15 +42,10 @@ const AgentLive = Layer.effect(
 
 const options = { name: "cocode", version: "1.0.0", description: "Gives a task to the agent." }
 
-// stdout belongs to the protocol
-const log = Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))
-
 const overStdio = Effect.provide(
   Effect.flatMap(StdioServer.StdioServer, ({ ended }) => ended),
-  AgentServer.layerStdio(options).pipe(
-    Layer.provide(Layer.mergeAll(AgentLive, NodeStdioLink.layer)),
-    Layer.provide(log)
-  )
+  // the link opens first: from then on stdout belongs to the protocol, and what the agent prints goes to stderr
+  Layer.provide(AgentServer.layerStdio(options), Layer.provideMerge(AgentLive, NodeStdioLink.layer))
 )
 
 const overHttp = Effect.provide(
@@ -59,7 +53,7 @@ const overHttp = Effect.provide(
     NodeHttpListener.NodeHttpListener,
     ({ url }) => Effect.zipRight(Effect.logInfo(`Serving at ${url}`), Effect.never)
   ),
-  NodeHttpListener.layer(AgentServer.make(options)).pipe(Layer.provide(AgentLive), Layer.provideMerge(log))
+  NodeHttpListener.layer(AgentServer.make(options)).pipe(Layer.provide(AgentLive))
 )
 
 NodeRuntime.runMain(process.argv.includes("--http") ? overHttp : overStdio)

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import type * as ConnectionPool from "../connection/ConnectionPool.ts"
 import type * as Session from "../connection/Session.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
+import * as RuntimeLog from "./runtimeLog.ts"
 
 const capability = "codex/sandbox-state"
 
@@ -38,7 +39,7 @@ export const make = (pool: ConnectionPool.ConnectionPool["Type"]): Sandbox => {
       return Effect.catchAll(session.notify(`${capability}/update`, news.state), (error) => {
         // a connection that breaks is greeted anew when it comes back
         if (told.get(session) === news) told.delete(session)
-        return Effect.annotateLogs(Effect.logDebug(`not told of the sandbox: ${error._tag}`), { server })
+        return Effect.annotateLogs(RuntimeLog.debug(`not told of the sandbox: ${error._tag}`), { server })
       })
     })
 

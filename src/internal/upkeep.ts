@@ -12,6 +12,7 @@ import * as BoundedWait from "../resilience/BoundedWait.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import type * as Offerings from "./offerings.ts"
 import * as Present from "./present.ts"
+import * as RuntimeLog from "./runtimeLog.ts"
 import type * as Sandbox from "./sandbox.ts"
 import * as Signal from "./signal.ts"
 
@@ -41,7 +42,7 @@ const harmless = <R>(
     self,
     (error) =>
       // by its tag alone, because a message may have text of the server in it
-      Effect.annotateLogs(Effect.logDebug(`what the server offers could not be learned: ${error._tag}`), { server })
+      Effect.annotateLogs(RuntimeLog.debug(`what the server offers could not be learned: ${error._tag}`), { server })
   )
 
 /** @internal */

@@ -11,6 +11,7 @@ import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import * as Interaction from "../auth/Interaction.ts"
 import * as UrlGuard from "../auth/UrlGuard.ts"
+import * as RuntimeLog from "../internal/runtimeLog.ts"
 import * as McpError from "../McpError.ts"
 import * as HostEnvironment from "../transport/HostEnvironment.ts"
 import * as Browser from "./Browser.ts"
@@ -56,7 +57,7 @@ export interface Options {
 export const defaults: Options = {
   timeout: Duration.minutes(5),
   browser: true,
-  announce: ({ server, url }) => Effect.logInfo(`Log in to the server "${server}" at ${url}`),
+  announce: ({ server, url }) => RuntimeLog.info(`Log in to the server "${server}" at ${url}`),
   ask: undefined,
   paste: "never"
 }
@@ -148,7 +149,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Interaction.Inte
             if (opens) {
               yield* Browser.open(guarded.right).pipe(
                 Effect.provideService(HostEnvironment.HostEnvironment, host),
-                Effect.catchAll(({ message }) => Effect.logDebug(message)),
+                Effect.catchAll(({ message }) => RuntimeLog.debug(message)),
                 Effect.forkScoped
               )
             }

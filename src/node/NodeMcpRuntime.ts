@@ -27,6 +27,7 @@ import * as ConnectionPool from "../connection/ConnectionPool.ts"
 import * as Connector from "../connection/Connector.ts"
 import * as EraMemory from "../connection/EraMemory.ts"
 import * as Assembly from "../internal/assembly.ts"
+import * as RuntimeLog from "../internal/runtimeLog.ts"
 import type * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as McpRuntime from "../McpRuntime.ts"
@@ -187,14 +188,14 @@ const shown = Context.pick(
   ToolPins.ToolPins
 )
 
-/** Made with what takes the place of something, once, however much that is. */
+/** Made with what takes the place of something, once, however much that is. Its fibers log to stderr by default. */
 const replacing = <E, A, E2, R>(
   { replace }: Pick<Options<E>, "replace">,
   make: (replacements: Context.Context<never>) => Effect.Effect<Context.Context<A>, E2, R>
-): Layer.Layer<A, E | E2, Exclude<R, Scope.Scope>> =>
-  replace === undefined
-    ? Layer.scopedContext(make(Context.empty()))
-    : Layer.flatMap(replace, (replacements) => Layer.scopedContext(make(replacements)))
+): Layer.Layer<A, E | E2, Exclude<R, Scope.Scope>> => {
+  const made = (replacements: Context.Context<never>) => Layer.scopedContext(RuntimeLog.onStderr(make(replacements)))
+  return replace === undefined ? made(Context.empty()) : Layer.flatMap(replace, made)
+}
 
 /**
  * One `McpRuntime` over everything that it takes. It waits for no server but those that are `required`.
@@ -360,7 +361,7 @@ const discovering = ({ config, trust }: ConfiguredOptions<unknown>, replacements
 export const layerDiscovery = (
   options: Pick<ConfiguredOptions, "config" | "trust"> = {}
 ): Layer.Layer<ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents | Trust.Trust> =>
-  Layer.scopedContext(discovering(options, Context.empty()))
+  Layer.scopedContext(RuntimeLog.onStderr(discovering(options, Context.empty())))
 
 /**
  * One `McpRuntime` over what a discovery has found last: nothing is read once more before servers start. What of

@@ -16,6 +16,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as TokenStore from "../auth/TokenStore.ts"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
+import * as RuntimeLog from "../internal/runtimeLog.ts"
 import { sha256 } from "../internal/sha256.ts"
 import * as HostEnvironment from "../transport/HostEnvironment.ts"
 import * as FileStore from "./FileStore.ts"
@@ -187,7 +188,7 @@ const makeStore = (options: Options, isKeyringWanted: boolean) =>
 
     const instead = (why: string): Effect.Effect<Place, Failure> =>
       options.strict ? Effect.fail(unavailable(why)) : Effect.as(
-        Effect.logWarning(`Logins are kept in ${files.where}, and not in a keyring: ${why}.`),
+        RuntimeLog.warning(`Logins are kept in ${files.where}, and not in a keyring: ${why}.`),
         { ...files, where: `${files.where} (${why})` }
       )
 

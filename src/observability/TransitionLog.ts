@@ -10,6 +10,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as LogLevel from "effect/LogLevel"
 import * as Mailbox from "effect/Mailbox"
+import * as RuntimeLog from "../internal/runtimeLog.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as Redaction from "../safety/Redaction.ts"
@@ -23,7 +24,7 @@ const backlog = 1_024
 const farewell = Duration.seconds(1)
 
 const write = (hidden: Redaction.Redactor["text"]) => ({ level, message, server }: TransitionLine.Line) => {
-  const logged = Effect.logWithLevel(LogLevel[level], hidden(message))
+  const logged = RuntimeLog.withLevel(LogLevel[level], hidden(message))
   return server === undefined ? logged : Effect.annotateLogs(logged, "server", UntrustedText.excerpt(server, 128))
 }
 

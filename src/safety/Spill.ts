@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as RuntimeLog from "../internal/runtimeLog.ts"
 import * as UntrustedText from "../UntrustedText.ts"
 import { beginAfter, endBefore } from "./internal/cut.ts"
 import * as SpillFiles from "./internal/spillFiles.ts"
@@ -183,7 +184,7 @@ const make = (store: SpillStore.Store<PlatformError.PlatformError>): Effect.Effe
       })
 
     const notKept = (server: string, ...why: ReadonlyArray<unknown>) =>
-      Effect.logWarning("A long result is not kept.", ...why).pipe(
+      RuntimeLog.warning("A long result is not kept.", ...why).pipe(
         Effect.annotateLogs({ server }),
         Effect.as(Option.none())
       )
@@ -205,7 +206,7 @@ const make = (store: SpillStore.Store<PlatformError.PlatformError>): Effect.Effe
 
     const sweep = turn.withPermits(1)(store.sweep).pipe(
       Effect.timeoutOption(patience),
-      Effect.catchAll((error) => Effect.logDebug("What is kept of results could not be looked through.", error)),
+      Effect.catchAll((error) => RuntimeLog.debug("What is kept of results could not be looked through.", error)),
       Effect.asVoid
     )
 

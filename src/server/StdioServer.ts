@@ -23,7 +23,7 @@ export class StdioServer extends Context.Tag("effect-mcp-runtime/server/StdioSer
 
 /**
  * Serves until the caller writes no more and everything that it has asked for is answered, or until it reads no more.
- * Nothing else of the program may write to the same pipe: send its log to stderr.
+ * Over `NodeStdioLink`, what else the program writes to stdout goes to stderr.
  *
  * @since 0.1.0
  * @category constructors

@@ -144,6 +144,21 @@ describe("every module of src", () => {
     assert.deepStrictEqual(faults, [])
   })
 
+  it("writes to stdout only where it serves over it, and logs only through the log of the runtime", () => {
+    const homes: ReadonlyArray<readonly [pattern: RegExp, home: string]> = [
+      [/\bprocess\.stdout\b|\bstdout\b[^=\n]*\} = process\b/g, "node/NodeStdioLink.ts"],
+      [/\bEffect\.log\w*/g, "internal/runtimeLog.ts"],
+      [/\bconsole\.\w+|"effect\/Console"|\bConsole\.\w+/g, ""]
+    ]
+    const faults = each(({ path, text }) =>
+      // the commands and the demo own the terminal
+      /^(cli|demo)\//.test(path)
+        ? []
+        : homes.flatMap(([pattern, home]) => path === home ? [] : withoutComments(text).match(pattern) ?? [])
+    )
+    assert.deepStrictEqual(faults, [])
+  })
+
   it("starts no fiber without an owner", () => {
     const faults = each(({ text }) =>
       withoutComments(text).match(/\bforkDaemon\b|\bEffect\.run(Fork|Promise|Sync|Callback)\w*/g) ?? []

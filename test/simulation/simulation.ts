@@ -212,11 +212,18 @@ const perform = (
     const control = (what: Script.Control, index: number): Effect.Effect<void> => {
       const server = nameAt(index)
       witness.note(`${what} ${server}`)
-      if (what === "connect" || what === "reconnect" || what === "enable") {
-        for (const { host, name } of plans) if (host === at(index)?.host) witness.intervened(name)
-      }
+      const host = at(index)?.host
+      // in one step with what is done: an attempt just before it is not one of those that it allows anew
+      const intervened = Effect.sync(() => {
+        if (what !== "connect" && what !== "reconnect" && what !== "enable") return
+        for (const plan of plans) if (plan.host === host) witness.intervened(plan.name)
+      })
       const patience = what === "connect" || what === "reconnect" ? 10 * minutes : script.drain + 5 * seconds
-      return watched<void, unknown>(`${what} ${server}`, time.now() + patience, runtime[what](server))
+      return watched<void, unknown>(
+        `${what} ${server}`,
+        time.now() + patience,
+        Effect.zipRight(intervened, runtime[what](server))
+      )
     }
 
     const reload = (next: ReadonlyArray<Script.ServerPlan>): Effect.Effect<Fiber.RuntimeFiber<unknown, unknown>> =>

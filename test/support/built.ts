@@ -118,6 +118,7 @@ const bundling = [
   "--format=esm",
   "--target=node20.19",
   "--external:gpt-tokenizer",
+  "--external:@napi-rs/keyring",
   "--banner:js=import{createRequire}from\"node:module\";const require=createRequire(import.meta.url);",
   "--log-level=error"
 ]

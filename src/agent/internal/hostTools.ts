@@ -10,6 +10,7 @@ import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as ServerStatus from "../../connection/ServerStatus.ts"
+import * as RuntimeLog from "../../internal/runtimeLog.ts"
 import * as McpEvent from "../../McpEvent.ts"
 import * as McpRuntime from "../../McpRuntime.ts"
 import type * as ToolCatalog from "../../tools/ToolCatalog.ts"
@@ -93,7 +94,7 @@ export const make = <Core extends HostTools.CoreTool>(
         if (servers.length === 0) return Effect.void
         events.publish(McpEvent.McpEvent.ServersMissing({ servers }))
         const each = servers.map(({ server, why }) => `${UntrustedText.excerpt(server, 64)} ${why}`)
-        return Effect.logWarning(`The tools of ${servers.length} servers are missing: ${each.join(", ")}.`)
+        return RuntimeLog.warning(`The tools of ${servers.length} servers are missing: ${each.join(", ")}.`)
       })
 
     const merged = (found: ToolHandler.Definitions): HostTools.Tools<Core> => ({

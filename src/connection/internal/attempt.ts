@@ -9,6 +9,7 @@ import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import type * as Limits from "../../config/Limits.ts"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
+import * as RuntimeLog from "../../internal/runtimeLog.ts"
 import type * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
 import type * as Teardown from "../../resilience/Teardown.ts"
@@ -119,7 +120,9 @@ const over = (
       [Protocol.metaKey.clientInfo]: Protocol.clientInfo,
       [Protocol.metaKey.clientCapabilities]: capabilities
     }
-    const ask = (method: string, params: JsonRpc.JsonObject) => Inputs.answer(server, handlers, method, params)
+    // in a fiber of the connection, and yet the application's code
+    const ask = (method: string, params: JsonRpc.JsonObject) =>
+      RuntimeLog.asApplication(Inputs.answer(server, handlers, method, params))
     const run = yield* FiberSet.makeRuntime<never, JsonRpc.JsonObject, Inputs.Refused>()
 
     const handshake: Handshake.Options = {

@@ -5,6 +5,7 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
+import * as RuntimeLog from "../../internal/runtimeLog.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Connector from "../Connector.ts"
 import * as Protocol from "../Protocol.ts"
@@ -53,7 +54,7 @@ const session = (connection: Connector.Connection): LogLevels => {
   const tellAgain = Effect.suspend(() => {
     if (!forgotten || level === undefined) return Effect.void
     forgotten = false
-    return Effect.catchAll(tell(level), (error) => Effect.logDebug("could not set the log level again", error))
+    return Effect.catchAll(tell(level), (error) => RuntimeLog.debug("could not set the log level again", error))
   })
   return {
     set: (wanted) =>

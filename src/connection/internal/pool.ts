@@ -16,6 +16,7 @@ import type * as ServerConfig from "../../config/ServerConfig.ts"
 import * as Hold from "../../internal/hold.ts"
 import { Listeners } from "../../internal/listeners.ts"
 import * as Mailbox from "../../internal/mailbox.ts"
+import * as RuntimeLog from "../../internal/runtimeLog.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
 import * as BoundedWait from "../../resilience/BoundedWait.ts"
@@ -63,7 +64,7 @@ export const make = (
     let reloaded = 0
     // supervisors run in what the layer was built in, not in what the first caller happened to be in
     // its fibers can be interrupted wherever the pool is made, in an acquisition too
-    const runtime = yield* Effect.interruptible(Effect.runtime())
+    const runtime = yield* RuntimeLog.onStderr(Effect.interruptible(Effect.runtime()))
 
     let entries: ReadonlyMap<string, Plan.Entry> = new Map()
     let configs: ReadonlyArray<ServerConfig.ServerConfig> = []
@@ -73,7 +74,7 @@ export const make = (
     const supervisors = new Set<Supervisor.Supervisor>()
     // a bug of whoever listens costs no server
     const listeners = new Listeners<Change>((cause) =>
-      fork(Effect.logError("a listener of status changes has thrown", cause))
+      fork(RuntimeLog.error("a listener of status changes has thrown", cause))
     )
     const readers = Mailbox.readers<Change>(backlog)
     /** Those that only end what they have begun, and the names they had. */
@@ -195,7 +196,12 @@ export const make = (
       // what must not be used does not serve on, not even for those whose calls have begun
       const isBlocked = (name: string) => next.get(name)?.config.blocked !== undefined
       for (const [supervisor, names] of leaving) if (Array.from(names).some(isBlocked)) supervisor.close()
-      for (const [supervisor, names] of coming) if (names.every(isBlocked)) supervisor.close()
+      closeSuccessors(isBlocked)
+    }
+
+    /** A successor makes no attempt for servers of which none may be used. */
+    const closeSuccessors = (isOff: (name: string) => boolean): void => {
+      for (const [supervisor, names] of coming) if (names.every(isOff)) supervisor.close()
     }
 
     /** What is to run beside a connection that was there before it served under this name. */
@@ -239,27 +245,26 @@ export const make = (
               for (const { name: server } of configs) report.failed.push({ server, error: failure.left })
               return Effect.void
             },
-            onSuccess: () => {
-              const next = new Map(entries)
-              const off = new Map<string, NonNullable<SwitchedOff>>()
-              for (const config of configs) {
-                const old = entries.get(config.name)
-                // it went, or was blocked, meanwhile
-                if (closed || old === undefined || old.config.blocked !== undefined) continue
-                const down = old.supervisor.switchedOff()
-                if (down !== undefined) off.set(config.name, down)
-                next.set(config.name, { config, supervisor: successor })
-                report.changed.push(config.name)
-              }
-              commit(next)
-              if (namesOf(successor).length === 0) successor.close()
-              return restore(Effect.forEach(
-                off,
-                // it was there a step ago
-                ([server, down]) => Effect.catchTag(stop(down)(server), "NotFound", () => Effect.void),
-                { discard: true }
-              ))
-            }
+            onSuccess: () =>
+              Effect.gen(function*() {
+                // closed before its attempt had ended, because all of its servers were switched off
+                const isReady = successor.connected() !== undefined
+                const next = new Map(entries)
+                const fresh = new Set<Supervisor.Supervisor>()
+                for (const config of configs) {
+                  const old = entries.get(config.name)
+                  // it went, or was blocked, meanwhile
+                  if (closed || old === undefined || old.config.blocked !== undefined) continue
+                  const down = old.supervisor.switchedOff()
+                  const supervisor = isReady && down === undefined ? successor : yield* supervise(config, down)
+                  if (supervisor !== successor) fresh.add(supervisor)
+                  next.set(config.name, { config, supervisor })
+                  report.changed.push(config.name)
+                }
+                commit(next)
+                for (const supervisor of fresh) launch(supervisor)
+                if (namesOf(successor).length === 0) successor.close()
+              })
           })
         })
       })
@@ -280,6 +285,7 @@ export const make = (
         Effect.flatMap(find(server), (entry) => {
           const end = (supervisor: Supervisor.Supervisor) =>
             why === "disabled" ? supervisor.disable : supervisor.disconnect
+          closeSuccessors((name) => name === server || entries.get(name)?.supervisor.switchedOff() !== undefined)
           if (namesOf(entry.supervisor).length === 1) return end(entry.supervisor)
           return Effect.flatMap(supervise(entry.config, why), (alone) =>
             Effect.sync(() => {
@@ -403,9 +409,13 @@ export const make = (
       disconnect: stop("disconnected"),
       enable: withServer((supervisor) => supervisor.enable),
       disable: stop("disabled"),
-      disconnectAll: Effect.suspend(() =>
-        Effect.forEach(supervisors, (supervisor) => supervisor.disconnect, { concurrency: "unbounded", discard: true })
-      ),
+      disconnectAll: Effect.suspend(() => {
+        closeSuccessors(() => true)
+        return Effect.forEach(supervisors, (supervisor) => supervisor.disconnect, {
+          concurrency: "unbounded",
+          discard: true
+        })
+      }),
       reload
     }
   })

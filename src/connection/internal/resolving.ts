@@ -12,6 +12,7 @@ import type * as Scope from "effect/Scope"
 import * as Limits from "../../config/Limits.ts"
 import * as Resolution from "../../config/Resolution.ts"
 import * as ServerConfig from "../../config/ServerConfig.ts"
+import * as RuntimeLog from "../../internal/runtimeLog.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
 import * as Redaction from "../../safety/Redaction.ts"
@@ -25,7 +26,7 @@ const publish = (event: McpEvent.McpEvent) =>
   })
 
 const said = (server: string, { at, kind, variable }: Resolution.Warning) =>
-  Effect.logWarning(`configuration: ${kind}`).pipe(Effect.annotateLogs({
+  RuntimeLog.warning(`configuration: ${kind}`).pipe(Effect.annotateLogs({
     server: UntrustedText.excerpt(server, 128),
     field: UntrustedText.excerpt(at, 128),
     ...(variable === undefined ? {} : { variable: UntrustedText.excerpt(variable, 128) })

@@ -1,10 +1,13 @@
 /**
- * The attempts at one server: how many there were, when the next one is, and whether there is one.
+ * The attempts at one server: how many there were, when the next one is, whether there is one, and the one under way.
  *
  * @internal
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
 import type * as McpError from "../../McpError.ts"
 import type * as ReconnectPolicy from "../../resilience/ReconnectPolicy.ts"
 import * as Delays from "./delays.ts"
@@ -90,6 +93,43 @@ export const make = (reconnect: ReconnectPolicy.Reconnect): Series => {
     calm: () => {
       over()
       failing = false
+    }
+  }
+}
+
+/** @internal */
+export interface Attempts {
+  /** Runs one attempt to its end; `undefined` if it was stopped, or was unwanted before it began. */
+  readonly run: <A, E, R>(attempt: Effect.Effect<A, E, R>) => Effect.Effect<Exit.Exit<A, E> | undefined, never, R>
+  /** To be called in each step that can make the attempt under way unwanted. */
+  readonly check: () => void
+}
+
+/**
+ * One attempt at a time, in a fiber of its own. One step admits it and registers its fiber, and `check` interrupts that
+ * fiber in the step that makes it unwanted. An interrupted fiber evaluates nothing more, so no attempt begins after that.
+ *
+ * @internal
+ */
+export const attempts = (isUnwanted: () => boolean): Attempts => {
+  let current: { readonly interrupt: () => void; isStopped: boolean } | undefined = undefined
+  return {
+    run: <A, E, R>(attempt: Effect.Effect<A, E, R>) =>
+      Effect.acquireUseRelease(
+        Effect.withFiberRuntime<A, E, R>((fiber) => {
+          current = { interrupt: () => fiber.unsafeInterruptAsFork(FiberId.none), isStopped: isUnwanted() }
+          return current.isStopped ? Effect.interrupt : attempt
+        }).pipe(Effect.interruptible, Effect.fork),
+        (fiber) => Effect.map(Fiber.await(fiber), (exit) => current?.isStopped === true ? undefined : exit),
+        (fiber) => {
+          current = undefined
+          return Fiber.interrupt(fiber)
+        }
+      ),
+    check: () => {
+      if (current === undefined || !isUnwanted()) return
+      current.isStopped = true
+      current.interrupt()
     }
   }
 }

@@ -34,8 +34,6 @@ import * as Verdict from "./verdict.ts"
 /** How long somebody who needs a server waits for the next attempt, in milliseconds; longer waits are told of at once. */
 const patience = 15_000
 
-const none = Option.none<Session.Session>()
-
 const unsentClosed = (server: string) =>
   new McpError.Closed({ server, operation: "using the server", outcome: "not-sent" })
 
@@ -72,8 +70,10 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     /** Another has taken its place, and it only ends what it has begun. */
     let retired = false
     let closed = false
+    /** Why it was switched off, until the loop has published that. */
+    let unpublished: Off.Why | undefined = undefined
     /** Somebody needs the server, or it is to be there before anybody does. */
-    let wanted = ServerConfig.isEager(config)
+    let wanted = off() === undefined && ServerConfig.isEager(config)
     /** The wait for the next attempt is to end now. */
     let hurry = false
     /** What is connected is to be replaced. */
@@ -159,25 +159,26 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
 
     const isUnwanted = () => closed || off() !== undefined || restart
 
-    /** What was asked for a moment ago may be unwanted by the time that it begins. */
-    const opening = Effect.suspend(() => retired || isUnwanted() ? Effect.never : Session.open(config))
+    const attempts = Series.attempts(() => retired || isUnwanted())
+
+    /** The end of each change of what is wanted. */
+    const changed = (): void => {
+      attempts.check()
+      signal.raise()
+    }
 
     /** One connection, from the attempt to its end, in a scope of its own. */
     const turn: Effect.Effect<Turn> = Effect.acquireUseRelease(
       Scope.make(),
       (scope) =>
-        Effect.flatMap(
-          Effect.exit(Effect.raceFirst(
-            Effect.asSome(options.inTurn(opening)).pipe(
-              Effect.provideService(Connector.Connector, options.connector),
-              Scope.extend(scope)
-            ),
-            Effect.as(signal.until(isUnwanted), none)
-          )),
-          Exit.match({
-            onFailure: (cause) => Effect.succeed<Turn>({ _tag: "Refused", error: errorOf(server, cause) }),
-            onSuccess: (session) =>
-              session._tag === "None" ? Effect.succeed<Turn>({ _tag: "Stopped" }) : connected(session.value, scope)
+        options.inTurn(Session.open(config)).pipe(
+          Effect.provideService(Connector.Connector, options.connector),
+          Scope.extend(scope),
+          attempts.run,
+          Effect.flatMap((exit) => {
+            if (exit === undefined) return Effect.succeed<Turn>({ _tag: "Stopped" })
+            if (Exit.isSuccess(exit)) return connected(exit.value, scope)
+            return Effect.succeed<Turn>({ _tag: "Refused", error: errorOf(server, exit.cause) })
           })
         ),
       // in a fiber of its own, because a finalizer leaves the fiber references of whoever acquired behind in the fiber it
@@ -192,7 +193,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
 
     const connected = (session: Session.Session, scope: Scope.Scope): Effect.Effect<Turn> =>
       Effect.suspend(() => {
-        if (isUnwanted()) return Effect.succeed<Turn>({ _tag: "Stopped" })
+        if (retired || isUnwanted()) return Effect.succeed<Turn>({ _tag: "Stopped" })
         const since = now()
         let lost: McpError.ConnectError | undefined = undefined
         let idle = false
@@ -308,14 +309,13 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     const step: Effect.Effect<void> = Effect.suspend(() => {
       // it ends what it has begun, and begins nothing
       if (retired) return signal.until(() => closed)
-      const why = off()
+      // switched off and on again while the connection ended, it was off all the same
+      const why = off() ?? unpublished
+      unpublished = undefined
       if (why !== undefined) {
         series.forget()
         stormed = false
         rested = true
-        restart = false
-        wanted = false
-        hurry = false
         if (!Equal.equals(status, Off.status(why))) become(Off.status(why))
         return signal.until(() => closed || off() !== why)
       }
@@ -368,7 +368,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         if (down === "disconnected") down = undefined
         if (closed || off() !== undefined) return use(() => Effect.void)
         begin()
-        signal.raise()
+        changed()
         return use(() => Effect.void)
       })
 
@@ -377,9 +377,13 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         if (closed) return Effect.void
         // what was disabled stays so until it is enabled
         if (down === undefined || why === "disabled") down = why
+        unpublished = off()
+        wanted = false
+        hurry = false
+        restart = false
         current = undefined
         openGate(Exit.fail(refusal() ?? unsentClosed(server)))
-        signal.raise()
+        changed()
         return signal.until(() => Off.isOff(status) || down === undefined)
       })
 
@@ -432,12 +436,13 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         if (down === undefined) return
         down = undefined
         wanted = ServerConfig.isEager(config)
-        signal.raise()
+        changed()
       }),
       retire: (drain) => {
         // in one step with what takes its place
         retired = true
         openGate(Exit.fail(unsentClosed(server)))
+        changed()
         return Effect.asVoid(
           BoundedWait.within(drain)(signal.until(() => current === undefined || current.inFlight() === 0))
         )
@@ -446,7 +451,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         closed = true
         current = undefined
         openGate(Exit.fail(unsentClosed(server)))
-        signal.raise()
+        changed()
       }
     }
   })

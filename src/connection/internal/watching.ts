@@ -8,6 +8,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as Limits from "../../config/Limits.ts"
+import * as RuntimeLog from "../../internal/runtimeLog.ts"
 import * as McpError from "../../McpError.ts"
 import * as BoundedWait from "../../resilience/BoundedWait.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
@@ -37,7 +38,7 @@ export const session = (request: Calls.Request, limits: Limits.Limits): Watching
   const unsubscribe = (uri: string) =>
     request("resources/unsubscribe", { uri }).pipe(
       BoundedWait.within(limits.pingTimeout),
-      Effect.catchAll((error) => Effect.logDebug("could not unsubscribe", error)),
+      Effect.catchAll((error) => RuntimeLog.debug("could not unsubscribe", error)),
       Effect.asVoid
     )
   const leave = (uri: string) =>
@@ -64,7 +65,7 @@ export const session = (request: Calls.Request, limits: Limits.Limits): Watching
     restore: Effect.suspend(() =>
       Effect.forEach(
         Array.from(watchers.keys()),
-        (uri) => Effect.catchAll(subscribe(uri), (error) => Effect.logDebug("could not subscribe again", error)),
+        (uri) => Effect.catchAll(subscribe(uri), (error) => RuntimeLog.debug("could not subscribe again", error)),
         { discard: true }
       )
     )

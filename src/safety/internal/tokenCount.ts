@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as RuntimeLog from "../../internal/runtimeLog.ts"
 import { estimate } from "./tokenEstimate.ts"
 
 /**
@@ -44,7 +45,7 @@ export const orEstimated = <E>(
       counter.pipe(
         Effect.map(bounded),
         Effect.catchAll((error) =>
-          Effect.as(Effect.logWarning("Tokens are estimated: gpt-tokenizer could not be loaded.", error), estimated)
+          Effect.as(RuntimeLog.warning("Tokens are estimated: gpt-tokenizer could not be loaded.", error), estimated)
         )
       )
     ),

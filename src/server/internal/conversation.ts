@@ -11,6 +11,7 @@ import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import * as Scope from "effect/Scope"
 import * as Hold from "../../internal/hold.ts"
+import * as RuntimeLog from "../../internal/runtimeLog.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as McpServer from "../McpServer.ts"
 import * as Asks from "./asks.ts"
@@ -232,7 +233,7 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
         return Effect.void
       }
       const seen = Effect.flatMap(opened, (open) => open?.attendance.notified?.(method, params) ?? Effect.void).pipe(
-        Effect.catchAllCause((cause) => Effect.logError(`What sees to ${method.slice(0, 128)} has a bug`, cause))
+        Effect.catchAllCause((cause) => RuntimeLog.error(`What sees to ${method.slice(0, 128)} has a bug`, cause))
       )
       if (noticed >= mostNoticed) return seen
       return Effect.sync(() => {

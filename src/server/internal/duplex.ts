@@ -14,6 +14,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as LineFramer from "../../internal/lineFramer.ts"
 import * as MessageId from "../../internal/messageId.ts"
+import * as RuntimeLog from "../../internal/runtimeLog.ts"
 import * as Signal from "../../internal/signal.ts"
 import * as BoundedWait from "../../resilience/BoundedWait.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
@@ -74,7 +75,7 @@ const reading = (
       const rest = framer.rest()
       return rest.trim() === "" ? Effect.void : Effect.asVoid(Queue.offer(inbox, { text: rest }))
     })),
-    Effect.catchAllCause((cause) => Effect.logError("What the caller writes cannot be read", cause)),
+    Effect.catchAllCause((cause) => RuntimeLog.error("What the caller writes cannot be read", cause)),
     // and not if it was interrupted: nobody may be there any more who makes room
     Effect.zipRight(Queue.offer(inbox, end))
   )
@@ -184,7 +185,7 @@ export const serve = (options: Options): Effect.Effect<void, never, Scope.Scope>
     // when nobody reads any more, nothing that is still being done is for anybody
     yield* Effect.raceFirst(done, Fiber.join(writer)).pipe(
       Effect.tapErrorCause((cause) =>
-        Cause.isInterrupted(cause) ? Effect.void : Effect.logError("The link has failed", cause)
+        Cause.isInterrupted(cause) ? Effect.void : RuntimeLog.error("The link has failed", cause)
       ),
       Effect.ensuring(Effect.zipRight(Fiber.interruptFork(reader), Fiber.interruptFork(processor)))
     )

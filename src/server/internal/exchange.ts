@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as RuntimeLog from "../../internal/runtimeLog.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as McpServer from "../McpServer.ts"
 import * as Envelope from "./envelope.ts"
@@ -99,7 +100,7 @@ export const ended = (
 export const orBug = (method: string, handling: Effect.Effect<End>): Effect.Effect<End> =>
   Effect.catchAllCause(
     handling,
-    (cause) => Effect.as(Effect.logError(`A handler of ${method.slice(0, 128)} has a bug`, cause), Either.left(bug))
+    (cause) => Effect.as(RuntimeLog.error(`A handler of ${method.slice(0, 128)} has a bug`, cause), Either.left(bug))
   )
 
 /** @internal */

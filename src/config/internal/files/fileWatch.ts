@@ -12,6 +12,7 @@ import * as FiberMap from "effect/FiberMap"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
+import * as RuntimeLog from "../../../internal/runtimeLog.ts"
 
 /** @internal */
 export interface Requirements {
@@ -126,7 +127,7 @@ export const make = (
         Stream.runForEach(
           fs.watch(folder),
           (event) => Effect.sync(() => notice(folder, path.basename(event.path)))
-        ).pipe(Effect.catchAllCause((cause) => Effect.logDebug("A folder cannot be watched; it is looked at.", cause)))
+        ).pipe(Effect.catchAllCause((cause) => RuntimeLog.debug("A folder cannot be watched; it is looked at.", cause)))
 
       const tried = new Set<string>()
       /** Watches what is to be watched now, and says whether any of it is new. */

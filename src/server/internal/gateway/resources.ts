@@ -10,6 +10,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Session from "../../../connection/Session.ts"
 import * as Cleaned from "../../../internal/cleaned.ts"
+import * as RuntimeLog from "../../../internal/runtimeLog.ts"
 import * as UriTemplate from "../../../internal/uriTemplate.ts"
 import type * as McpRuntime from "../../../McpRuntime.ts"
 import * as Tool from "../../../tools/Tool.ts"
@@ -170,7 +171,7 @@ export const make = (
       yield* Effect.forkScoped(
         seat.runtime.subscribeResource(server, uri, { origin: "model" }).pipe(
           Stream.runForEach(() => Effect.sync(() => changed(asked))),
-          Effect.catchAll((error) => Effect.logDebug("A resource is not followed any more", error))
+          Effect.catchAll((error) => RuntimeLog.debug("A resource is not followed any more", error))
         )
       )
     })

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as InputHandlers from "../../../connection/InputHandlers.ts"
 import * as Protocol from "../../../connection/Protocol.ts"
+import * as RuntimeLog from "../../../internal/runtimeLog.ts"
 import * as McpEvent from "../../../McpEvent.ts"
 import * as McpRuntime from "../../../McpRuntime.ts"
 import * as Approval from "../../../safety/Approval.ts"
@@ -170,7 +171,7 @@ export const open = (options: Options): Effect.Effect<Seat, McpServer.Refusal, R
       }),
       (error) =>
         Effect.zipRight(
-          Effect.logError("The servers for a caller could not be started", error),
+          RuntimeLog.error("The servers for a caller could not be started", error),
           Effect.fail(
             new McpServer.Refusal({ code: McpServer.codes.internal, message: "The servers could not be started" })
           )

@@ -1,0 +1,72 @@
+/**
+ * The log of the runtime itself. Where the application has chosen no logger it goes to stderr, because stdout is a
+ * protocol or a pipe. A logger of the application receives it as it receives everything else.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
+import * as HashSet from "effect/HashSet"
+import * as Logger from "effect/Logger"
+import type * as LogLevel from "effect/LogLevel"
+
+type AnyLogger = Logger.Logger<unknown, unknown>
+
+let pretty: AnyLogger | undefined = undefined
+
+/** Made at its first line: its colours depend on stderr, which not every process opens. */
+const prettyOnStderr = Logger.make<unknown, void>((line) => {
+  pretty ??= Logger.prettyLogger({ stderr: true, colors: process.stderr.isTTY })
+  pretty.log(line)
+})
+
+/** Effect's default logger and the one that `runMain` puts in its place, each with the same format on stderr. */
+const pairs: ReadonlyArray<readonly [stdout: AnyLogger, stderr: AnyLogger]> = [
+  [Logger.defaultLogger, Logger.withConsoleError(Logger.stringLogger)],
+  [Logger.prettyLoggerDefault, prettyOnStderr]
+]
+
+const replacing = (from: 0 | 1, to: 0 | 1) => (loggers: HashSet.HashSet<AnyLogger>): HashSet.HashSet<AnyLogger> => {
+  let replaced = loggers
+  for (const pair of pairs) {
+    if (HashSet.has(replaced, pair[from])) replaced = HashSet.add(HashSet.remove(replaced, pair[from]), pair[to])
+  }
+  return replaced
+}
+
+/**
+ * For effects of the runtime: what they log, and what is logged in fibers that they fork, goes to stderr by default.
+ *
+ * @internal
+ */
+export const onStderr: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.locallyWith(
+  FiberRef.currentLoggers,
+  replacing(0, 1)
+)
+
+/**
+ * For effects of the application that a fiber of the runtime runs: they log where the application does.
+ *
+ * @internal
+ */
+export const asApplication: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.locallyWith(
+  FiberRef.currentLoggers,
+  replacing(1, 0)
+)
+
+/** @internal */
+export const withLevel = (level: LogLevel.LogLevel, ...message: ReadonlyArray<unknown>): Effect.Effect<void> =>
+  onStderr(Effect.logWithLevel(level, ...message))
+
+/** @internal */
+export const debug = (...message: ReadonlyArray<unknown>): Effect.Effect<void> => onStderr(Effect.logDebug(...message))
+
+/** @internal */
+export const info = (...message: ReadonlyArray<unknown>): Effect.Effect<void> => onStderr(Effect.logInfo(...message))
+
+/** @internal */
+export const warning = (...message: ReadonlyArray<unknown>): Effect.Effect<void> =>
+  onStderr(Effect.logWarning(...message))
+
+/** @internal */
+export const error = (...message: ReadonlyArray<unknown>): Effect.Effect<void> => onStderr(Effect.logError(...message))
