@@ -30,7 +30,8 @@ const denied = (
 
 /** @internal */
 export const make = (
-  options: Permissions.Options
+  options: Permissions.Options,
+  otherwise: Readonly<Record<Permissions.Origin, PermissionRule.Decision>>
 ): Effect.Effect<Service, McpError.ConfigurationError, Permissions.Requirements> =>
   Effect.gen(function*() {
     const approval = yield* Approval.Approval
@@ -52,7 +53,7 @@ export const make = (
 
     const decide: Service["decide"] = (origin, subject) => {
       const rule = rules.decide(subject)
-      return { decision: rule?.decision ?? options.otherwise[origin], rule }
+      return { decision: rule?.decision ?? otherwise[origin], rule }
     }
 
     type By = McpEvent.McpEvent & { readonly _tag: "PermissionDecided" }
@@ -207,7 +208,7 @@ export const make = (
 
     return {
       decide,
-      isOpen: (origin) => rules.onlyAllows && options.otherwise[origin] === "allow",
+      isOpen: (origin) => rules.onlyAllows && otherwise[origin] === "allow",
       authorize: (given) =>
         Effect.suspend(() => {
           const under = revision
