@@ -134,11 +134,20 @@ export type McpEvent = Data.TaggedEnum<{
     readonly origin: Approval.Origin
     readonly decision: "allow" | "deny"
     /**
-     * What decided: a rule, that no rule speaks (`default`), what somebody had agreed to before (`grant`) or has now
-     * (`approval`) or has not (`refused`), that nobody was there (`unanswered`) or too many waited (`crowded`), or that
-     * it is not any more what was permitted (`changed`).
+     * The reason: a rule; no rule matches (`default`); an earlier approval (`grant`); an approval now (`approval`), or a
+     * no (`refused`); no person to ask (`unanswered`); too many questions (`crowded`); a difference from what was
+     * permitted (`changed`); a question that is too long to be shown whole (`too-long`).
      */
-    readonly by: "rule" | "default" | "grant" | "approval" | "refused" | "unanswered" | "crowded" | "changed"
+    readonly by:
+      | "rule"
+      | "default"
+      | "grant"
+      | "approval"
+      | "refused"
+      | "unanswered"
+      | "crowded"
+      | "changed"
+      | "too-long"
     /** The rule that decides, or wants it asked, as it was written. */
     readonly rule: string | undefined
   }

@@ -413,16 +413,20 @@ export class PermissionDenied
     kind: Schema.Literal("tool", "resource", "prompt"),
     name: Schema.String,
     /**
-     * `rule`: a rule denies it. `unanswered`: it needs approval and nobody can be asked. `refused`: somebody was asked
-     * and said no. `changed`: it is not any more what was agreed to. `crowded`: too much waits to be approved already.
+     * `rule`: a rule denies it. `unanswered`: it needs approval, and no person can be asked. `refused`: a person said no.
+     * `changed`: it differs from what was approved. `crowded`: too many calls wait for approval. `too-long`: it needs
+     * approval, and a person cannot be shown all of it.
      */
-    why: Schema.Literal("rule", "unanswered", "refused", "changed", "crowded"),
+    why: Schema.Literal("rule", "unanswered", "refused", "changed", "crowded", "too-long"),
     /** The rule that decided, as it was written. */
-    rule: Schema.optional(Schema.String)
+    rule: Schema.optional(Schema.String),
+    /** With `too-long`: the characters of its names and arguments as they are shown, and the most that can be shown. */
+    length: Schema.optional(Schema.Number),
+    limit: Schema.optional(Schema.Number)
   })
 {
   override get message(): string {
-    return named(this.server, `the ${this.kind} ${quote(this.name)} is not permitted: ${denials[this.why](this.rule)}`)
+    return named(this.server, `the ${this.kind} ${quote(this.name)} is not permitted: ${denials[this.why](this)}`)
   }
   get outcome(): Outcome {
     return "not-sent"
@@ -435,13 +439,29 @@ export class PermissionDenied
   }
 }
 
-const denials: Record<PermissionDenied["why"], (rule: string | undefined) => string> = {
-  rule: (rule) => rule === undefined ? "a rule denies it" : `the rule ${quote(rule)} denies it`,
+const denials: Record<PermissionDenied["why"], (error: PermissionDenied) => string> = {
+  rule: ({ rule }) => rule === undefined ? "a rule denies it" : `the rule ${quote(rule)} denies it`,
   unanswered: () =>
     "it needs approval, and nobody is there to be asked; allow it with a rule, or provide an `Approval`",
   refused: () => "it was not approved",
   changed: () => "it has changed since it was approved",
-  crowded: () => "too many calls wait for approval already"
+  crowded: () => "too many calls wait for approval already",
+  "too-long": (error) =>
+    `it needs approval, and a person cannot be shown all of it: its name and arguments are ${
+      error.length ?? "too many"
+    } ` +
+    `characters, and at most ${error.limit ?? "fewer"} can be shown; make the arguments shorter, or ${allowing(error)}`
+}
+
+/** Longer names would fill the message. */
+const maxRule = 512
+
+/** How to permit a call that cannot be approved. An `ask` is stronger than an `allow`, so it has to go. */
+const allowing = ({ kind, name, rule, server }: PermissionDenied): string => {
+  const pattern = `${server}/${kind === "tool" ? "" : `${kind}:`}${name}`
+  const isPlain = pattern.length <= maxRule && (kind === "resource" ? /^[^\s*]+$/ : /^[\w./:@+-]+$/).test(pattern)
+  const allow = isPlain ? `allow it with the rule \`allow ${excerpt(pattern, maxRule)}\`` : "allow it with a rule"
+  return rule === undefined ? allow : `${allow} in place of ${quote(rule)}, which asks for approval`
 }
 
 /**

@@ -135,7 +135,9 @@ describe("rules", () => {
       const rules = set({ allow, deny: [deny] })
       assert.deepStrictEqual(subjects.map((one) => decided(rules, one)), ["allow", "allow", "allow"].with(at, "deny"))
     }
-    for (const [name, other] of [["ΣΊΣΥΦΟΣ", "σίσυφος"], ["STRAẞE", "Straße"], ["Éa", "éA"], ["Привет", "ПРИВЕТ"]] as const) {
+    for (
+      const [name, other] of [["ΣΊΣΥΦΟΣ", "σίσυφος"], ["STRAẞE", "Straße"], ["Éa", "éA"], ["Привет", "ПРИВЕТ"]] as const
+    ) {
       for (const [server, of] of [[name, other], [other, name]] as const) {
         const rules = PermissionRule.compile([
           { decision: "allow", tool: "get", server: of },

@@ -138,7 +138,9 @@ const qualified = (reading: Reading, text: string): Parsed => {
   }
   const [server, tool] = [rest.slice(0, at), rest.slice(at + 2)]
   if (server === "" || tool === "") return Either.left("it needs a server and a tool: `mcp__server__tool`")
-  if (/^\*+$/.test(tool)) return Either.right([whole(reading, server), ...(narrow ? [] : [publishedLike(reading, text)])])
+  if (/^\*+$/.test(tool)) {
+    return Either.right([whole(reading, server), ...(narrow ? [] : [publishedLike(reading, text)])])
+  }
   if (exact.length > 0 && identity === undefined) return Either.right(exact)
   const plain = target(reading, server, "tool", tool)
   return Either.right([...exact, plain, ...(narrow || exact.length > 0 ? [] : [publishedLike(reading, text)])])

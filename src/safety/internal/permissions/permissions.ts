@@ -167,6 +167,12 @@ export const make = (
             }))
             if (answer._tag === "Unanswered") return yield* refuse(request, "unanswered", rule)
             if (answer._tag === "Deny") return yield* refuse(request, "refused", rule)
+            if (answer._tag === "TooLong") {
+              tell(request, "deny", "too-long", rule)
+              const { kind, name, server } = subject
+              const { length, limit } = answer
+              return yield* new McpError.PermissionDenied({ server, kind, name, why: "too-long", rule, length, limit })
+            }
             const then = revision
             const now = decide(origin, subject)
             if (now.decision === "deny") return yield* refuse(request, "rule", now.rule?.text)

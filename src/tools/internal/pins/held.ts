@@ -83,7 +83,8 @@ export const make = (server: string, text: (text: string) => string): Held => {
       variants.set(tool.name, known)
       const before = known.get(fingerprint)
       if (before?.config === config) return { quarantined: before.quarantined, isNew: false }
-      const changes = explained(tool, pin).map(({ after, before, path }) => ({
+      const changes = explained(tool, pin).map(({ after, before, path, ...more }) => ({
+        ...more,
         path: text(path),
         before: hidden(before, text),
         after: hidden(after, text)
