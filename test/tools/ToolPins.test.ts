@@ -275,7 +275,7 @@ describe("a difference", () => {
   })
 
   it("says how much of the new definition it leaves out, wherever that is", () => {
-    const omitted = (more: object, before = tool()) =>
+    const omitted = (more: Parameters<typeof tool>[0], before = tool()) =>
       ToolPins.diff(before.raw, tool(more).raw).map(({ omitted }) => omitted)
     const all = "a".repeat(3_000)
     assert.deepStrictEqual(omitted({ description: all }), [3_000 - 2_048])

@@ -139,12 +139,12 @@ const lengthOf = (
   { message, requestedSchema, url }: InputHandlers.Elicitation,
   { fields }: typeof Form
 ): number => {
-  const texts = fields(requestedSchema ?? {}).flatMap(({ about = "", choices, label }) => [
-    about,
-    label,
-    ...choices.map(({ title }) => title)
-  ])
-  return Math.max(...[message, url ?? "", ...texts].map((text) => UntrustedText.escape(text).length))
+  const texts = [message, url ?? ""]
+  for (const { about = "", choices, label } of fields(requestedSchema ?? {})) {
+    texts.push(about, label)
+    for (const { title } of choices) texts.push(title)
+  }
+  return texts.reduce((longest, text) => Math.max(longest, UntrustedText.escape(text).length), 0)
 }
 
 const asked = (
