@@ -44,17 +44,32 @@ const browser = Layer.succeed(Interaction.Interaction, {
     })
 })
 
+/**
+ * The issuer that an operator writes beside a secret. Most scenarios do not tell it, so it is looked up once, before the
+ * client that is tested exists.
+ */
+const issuerOf = async () => {
+  if (context.issuer !== undefined) return context.issuer
+  const { origin, pathname } = new URL(url)
+  for (const path of [pathname, ""]) {
+    const response = await fetch(`${origin}/.well-known/oauth-protected-resource${path}`)
+    if (response.ok) return (await response.json()).authorization_servers[0]
+  }
+  throw new Error("the scenario names no authorization server")
+}
+
 /** Programs that log in by themselves, as the scenarios of the suite's extensions want it. */
-const grants = () => {
+const grants = async () => {
   const { client_id: clientId, client_secret } = context
   const secret = client_secret === undefined ? undefined : Redacted.make(client_secret)
   switch (scenario) {
     case "auth/client-credentials-basic":
-      return { [server]: { _tag: "ClientCredentials", clientId, secret } }
+      return { [server]: { _tag: "ClientCredentials", issuer: await issuerOf(), clientId, secret } }
     case "auth/client-credentials-jwt":
       return {
         [server]: {
           _tag: "ClientCredentials",
+          issuer: await issuerOf(),
           clientId,
           privateKey: Redacted.make(context.private_key_pem),
           algorithm: context.signing_algorithm
@@ -62,13 +77,19 @@ const grants = () => {
       }
     case "auth/wif-jwt-bearer":
       return {
-        [server]: { _tag: "JwtBearer", clientId, assertion: Effect.succeed(Redacted.make(context.valid_jwt)) }
+        [server]: {
+          _tag: "JwtBearer",
+          issuer: await issuerOf(),
+          clientId,
+          assertion: Effect.succeed(Redacted.make(context.valid_jwt))
+        }
       }
     case "auth/enterprise-managed-authorization":
     case "auth/cross-app-access-complete-flow":
       return {
         [server]: {
           _tag: "EnterpriseManaged",
+          issuer: await issuerOf(),
           clientId,
           clientSecret: secret,
           idToken: Effect.succeed(Redacted.make(context.idp_id_token)),
@@ -81,12 +102,12 @@ const grants = () => {
 }
 
 /** What a person would write into the configuration for this server. */
-const oauth = () => {
+const oauth = async () => {
   if (scenario === "auth/pre-registration") {
     return {
       clientId: context.client_id,
       clientSecret: Redacted.make(context.client_secret),
-      ...(context.issuer === undefined ? {} : { issuer: context.issuer })
+      issuer: await issuerOf()
     }
   }
   return scenario.startsWith("auth/2025-03-26") ? { legacy: true } : {}
@@ -141,11 +162,11 @@ const program = Effect.gen(function*() {
 })
 
 const layer = NodeMcpRuntime.layer({
-  servers: [ServerConfig.http({ name: server, url, lazy: true, oauth: oauth() })],
+  servers: [ServerConfig.http({ name: server, url, lazy: true, oauth: await oauth() })],
   cacheDirectory: "memory",
   auth: {
     login: "calls",
-    grants: grants(),
+    grants: await grants(),
     clientMetadataUrl: "https://conformance-test.local/client-metadata.json"
   },
   replace: Layer.merge(person, browser)

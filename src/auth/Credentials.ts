@@ -111,6 +111,15 @@ const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 export const make = (options?: Partial<Options>) =>
   Effect.gen(function*() {
     const { clientMetadataUrl, clientName, grants, login, privateHosts } = { ...defaults, ...options }
+    for (const [server, grant] of Object.entries(grants)) {
+      // the type demands it, and not every application is compiled
+      if (grant._tag === "AuthorizationCode" || (grant.issuer ?? "") !== "") continue
+      return yield* new McpError.ConfigurationError({
+        server,
+        path: `auth.grants.${server}.issuer`,
+        detail: "it names no authorization server; without it the MCP server would choose which one gets the secret"
+      })
+    }
     const store = yield* TokenStore.TokenStore
     const interaction = yield* Interaction.Interaction
     const nonce = yield* Nonce.Nonce
@@ -239,7 +248,11 @@ export const make = (options?: Partial<Options>) =>
  */
 export const layer = (
   options?: Partial<Options>
-): Layer.Layer<Credentials, never, TokenStore.TokenStore | Interaction.Interaction | McpEvent.McpEvents> =>
+): Layer.Layer<
+  Credentials,
+  McpError.ConfigurationError,
+  TokenStore.TokenStore | Interaction.Interaction | McpEvent.McpEvents
+> =>
   Layer.scopedContext(Effect.map(make(options), (credentials) =>
     Context.make(Credentials, credentials).pipe(
       Context.add(RemoteHeaders.RemoteHeaders, { resolve: credentials.resolve })

@@ -22,6 +22,9 @@ export type Assertion = Effect.Effect<Redacted.Redacted, McpError.AuthorizationF
  * - `JwtBearer`: a token of the platform that the program runs on stands for it (RFC 7523, workload identity).
  * - `EnterpriseManaged`: the identity provider of a company answers for a person that is logged in there (SEP-990).
  *
+ * `issuer` is the authorization server that gets what the program holds. It is compared with the metadata of the one that
+ * the MCP server names, letter by letter, before anything is sent there.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -29,11 +32,13 @@ export type Grant =
   | { readonly _tag: "AuthorizationCode" }
   | {
     readonly _tag: "ClientCredentials"
+    readonly issuer: string
     readonly clientId: string
     readonly secret: Redacted.Redacted
   }
   | {
     readonly _tag: "ClientCredentials"
+    readonly issuer: string
     readonly clientId: string
     /** PKCS #8, PEM. */
     readonly privateKey: Redacted.Redacted
@@ -41,12 +46,14 @@ export type Grant =
   }
   | {
     readonly _tag: "JwtBearer"
+    readonly issuer: string
     readonly clientId?: string | undefined
     readonly clientSecret?: Redacted.Redacted | undefined
     readonly assertion: Assertion
   }
   | {
     readonly _tag: "EnterpriseManaged"
+    readonly issuer: string
     readonly clientId: string
     readonly clientSecret?: Redacted.Redacted | undefined
     readonly idToken: Assertion
@@ -75,8 +82,8 @@ export const authorizationCode: Grant = { _tag: "AuthorizationCode" }
 export const fromConfig = (oauth: ServerConfig.HttpServer["oauth"]): Grant | undefined => {
   if (oauth === false) return undefined
   if (oauth?.grantType !== "client_credentials") return authorizationCode
-  const { clientId, clientSecret } = oauth
+  const { clientId, clientSecret, issuer = "" } = oauth
   return clientId === undefined || clientSecret === undefined
     ? authorizationCode
-    : { _tag: "ClientCredentials", clientId, secret: clientSecret }
+    : { _tag: "ClientCredentials", issuer, clientId, secret: clientSecret }
 }

@@ -169,8 +169,11 @@ export const DockerServer = Schema.Struct({
 const Url = (protocols: ReadonlyArray<string>) =>
   Schema.NonEmptyString.pipe(Schema.filter((text) => Address.fault(text, protocols)))
 
+const needsIssuer = "a client secret needs the issuer of its authorization server, such as " +
+  "\"https://login.example.com\": else the MCP server chooses where it is sent"
+
 /**
- * What a configuration says about logging in.
+ * How to log in. A `clientSecret` needs an `issuer`.
  *
  * @since 0.1.0
  * @category models
@@ -196,6 +199,15 @@ export const OAuth = Schema.Struct({
   dpop: Schema.optional(Schema.Boolean)
 })
 
+/** The error has to be that of the field, and not of one of its alternatives. */
+const Login = Schema.Union(Schema.Literal(false), OAuth).pipe(
+  Schema.filter((oauth) =>
+    oauth === false || oauth.clientSecret === undefined || (oauth.issuer ?? "") !== ""
+      ? undefined
+      : { path: ["issuer"], message: needsIssuer }
+  )
+)
+
 const remote = {
   ...common,
   headers: Schema.optional(Secrets),
@@ -204,7 +216,7 @@ const remote = {
   /** A program (argv, no shell) that prints a JSON object of headers. */
   headersCommand: Schema.optional(Schema.NonEmptyArray(Schema.String)),
   /** How to log in if the server asks for it; `false`: not at all. */
-  oauth: Schema.optional(Schema.Union(Schema.Literal(false), OAuth))
+  oauth: Schema.optional(Login)
 }
 
 /**

@@ -414,16 +414,20 @@ export class PermissionDenied
     kind: Schema.Literal("tool", "resource", "prompt"),
     name: Schema.String,
     /**
-     * `rule`: a rule denies it. `unanswered`: it needs approval and nobody can be asked. `refused`: somebody was asked
-     * and said no. `changed`: it is not any more what was agreed to. `crowded`: too much waits to be approved already.
+     * `rule`: a rule denies it. `unanswered`: it needs approval, and no person can be asked. `refused`: a person said no.
+     * `changed`: it differs from what was approved. `crowded`: too many calls wait for approval. `too-long`: it needs
+     * approval, and a person cannot be shown all of it.
      */
-    why: Schema.Literal("rule", "unanswered", "refused", "changed", "crowded"),
+    why: Schema.Literal("rule", "unanswered", "refused", "changed", "crowded", "too-long"),
     /** The rule that decided, as it was written. */
     rule: Schema.optional(Schema.String),
-    /** The narrowest `allow` rule that permits it, where no rule decided and no person can be asked. */
+    /** The narrowest `allow` rule that permits it, where a person cannot be asked or cannot be shown all of it. */
     allow: Schema.optional(Schema.String),
-    /** How the program that refused it can be told to permit it, where no person can be asked. */
-    remedy: Schema.optional(Schema.String)
+    /** How the program that refused it can be told to permit it, where no rule decided. */
+    remedy: Schema.optional(Schema.String),
+    /** With `too-long`: the characters of its names and arguments as they are shown, and the most that can be shown. */
+    length: Schema.optional(Schema.Number),
+    limit: Schema.optional(Schema.Number)
   })
 {
   override get message(): string {
@@ -440,7 +444,7 @@ export class PermissionDenied
   }
 }
 
-type Denial = Pick<PermissionDenied, "allow" | "remedy" | "rule">
+type Denial = Pick<PermissionDenied, "allow" | "length" | "limit" | "remedy" | "rule">
 
 const denials: Record<PermissionDenied["why"], (denied: Denial) => string> = {
   rule: ({ rule }) => rule === undefined ? "a rule denies it" : `the rule ${quote(rule)} denies it`,
@@ -451,7 +455,17 @@ const denials: Record<PermissionDenied["why"], (denied: Denial) => string> = {
   },
   refused: () => "it was not approved",
   changed: () => "it has changed since it was approved",
-  crowded: () => "too many calls wait for approval already"
+  crowded: () => "too many calls wait for approval already",
+  "too-long": (denied) =>
+    "it needs approval, and a person cannot be shown all of it: its name and arguments are " +
+    `${denied.length ?? "too many"} characters, and at most ${denied.limit ?? "fewer"} can be shown; ` +
+    `make the arguments shorter, or ${denied.remedy ?? allowing(denied)}`
+}
+
+/** An `ask` rule is stronger than an `allow` rule, so it has to go. */
+const allowing = ({ allow, rule }: Denial): string => {
+  const how = allow === undefined ? "allow it with a rule" : `allow it with the rule allow ${quote(allow)}`
+  return rule === undefined ? how : `${how} in place of ${quote(rule)}, which asks for approval`
 }
 
 /**

@@ -48,3 +48,14 @@ export const wildcard = (pattern: string): (text: string) => boolean => {
     return true
   }
 }
+
+const ascii = /^[\u0000-\u007f]*$/
+
+/**
+ * One spelling for all letters that differ only in case. By way of capitals, because `ẞ` and `ß`, or `Σ`, `σ` and `ς`, meet
+ * only there.
+ *
+ * @internal
+ */
+export const caseFolded = (text: string): string =>
+  ascii.test(text) ? text.toLowerCase() : text.toLowerCase().toUpperCase().toLowerCase().replaceAll("ς", "σ")

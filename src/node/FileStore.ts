@@ -1,8 +1,9 @@
 /**
  * A key-value store of small texts in files that only their owner can read. A file is always whole, whoever else reads
- * and writes, and whenever the process dies. What somebody else could have put there is refused: links, files with
- * another name or owner, folders that others may write to. On Windows modes and owners say nothing, and the folders of
- * the user, which other users cannot open, are what protects it.
+ * and writes, and whenever the process dies. Whatever another user could have put there is refused: links, files with
+ * another name or owner, files and folders that others may write to. A file or folder of this user that others may read
+ * is made private first, and refused if that fails. On Windows modes and owners say nothing, and the folders of the user,
+ * which other users cannot open, are what protects it.
  *
  * @since 0.1.0
  */
@@ -25,7 +26,10 @@ import * as HostEnvironment from "../transport/HostEnvironment.ts"
  * @category models
  */
 export interface Options {
-  /** Where the files are, or what says so (default: a folder for caches of the user); nowhere, and it only fails. */
+  /**
+   * Where the files are, or what says so (default: a folder for caches of the user); nowhere, and it only fails. It is
+   * made private (mode 700) when it is used.
+   */
   readonly directory?: string | ((host: HostEnvironment.Host, path: Path.Path) => string | undefined) | undefined
   /** Bytes of a value; more are neither read nor written. */
   readonly maxBytes: number
@@ -118,6 +122,7 @@ const leftover = /^[0-9a-f]{64}\.\d+\.tmp$/
 /** No write takes so long: what is older was left by a process that died. */
 const leftoverAge = 60 * 60 * 1000
 
+const othersMayUse = 0o077
 const othersMayWrite = 0o022
 const anybodyMayWrite = 0o002
 const sticky = 0o1000
@@ -145,6 +150,22 @@ const makeStore = Effect.fnUntraced(function*(options: Options) {
   const isForeign = ({ uid }: FileSystem.File.Info): boolean =>
     host.uid !== undefined && Option.isSome(uid) && uid.value !== host.uid
 
+  /** Takes all rights on a file or folder of ours from others, and fails where the file system does not do that. */
+  const tighten = (
+    method: string,
+    what: "directory" | "file",
+    path: string,
+    { mode }: FileSystem.File.Info
+  ): Effect.Effect<void, Failure> =>
+    host.platform === "win32" || (mode & othersMayUse) === 0 ? Effect.void : fs.chmod(path, mode & 0o700).pipe(
+      Effect.zipRight(fs.stat(path)),
+      Effect.catchIf((error) => !isNotFound(error), () => Effect.succeed({ mode })),
+      Effect.filterOrFail(
+        (now) => (now.mode & othersMayUse) === 0,
+        () => refuse(method, path, `other users may read the ${what}, and its mode cannot be changed`)
+      )
+    )
+
   const check = (method: string, directory: string) =>
     Effect.gen(function*() {
       if (yield* isLink(directory)) return yield* refuse(method, directory, "the directory is a link")
@@ -155,6 +176,7 @@ const makeStore = Effect.fnUntraced(function*(options: Options) {
       if ((info.mode & othersMayWrite) !== 0) {
         return yield* refuse(method, directory, "others may write to the directory")
       }
+      yield* tighten(method, "directory", directory, info)
       if (!safe) yield* checkWay(method, directory)
       safe = true
     })
@@ -228,6 +250,10 @@ const makeStore = Effect.fnUntraced(function*(options: Options) {
         if (isForeign(info)) return yield* refuse(method, file, "the file is somebody else's")
         if (yield* hasOtherName(directory, file, info)) return yield* refuse(method, file, "the file has another name")
         if (info.size > options.maxBytes) return yield* refuse(method, file, "the file is too large")
+        if (host.platform !== "win32" && (info.mode & othersMayWrite) !== 0) {
+          return yield* refuse(method, file, "others may write to the file")
+        }
+        yield* tighten(method, "file", file, info)
         return yield* fs.readFile(file)
       })
       return Effect.catchIf(Effect.asSome(bytes), isNotFound, () => Effect.succeedNone)

@@ -7,7 +7,9 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Visible from "../internal/visible.ts"
 import type * as Tool from "../tools/Tool.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as PermissionRule from "./PermissionRule.ts"
 
 /**
@@ -58,6 +60,32 @@ export type Answer =
   }
   /** There is nobody to ask. */
   | { readonly _tag: "Unanswered" }
+  /** The question is longer than a person can be shown, so no person was asked: see `whole`. */
+  | { readonly _tag: "TooLong"; readonly length: number; readonly limit: number }
+
+/**
+ * The texts of a request as a person is shown them: on one line each, safe to print, with every character of what will
+ * be sent. Invisible characters and runs of spaces are written as escapes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Shown {
+  readonly server: string
+  readonly name: string
+  /** The arguments as JSON on one line; empty without arguments. */
+  readonly args: string
+  /** The same with line breaks and indentation, or on one line where that would be longer than the limit. */
+  readonly lines: ReadonlyArray<string>
+}
+
+/**
+ * The most characters of names and arguments that a person is asked to approve, counted as they are shown.
+ *
+ * @since 0.1.0
+ * @category defaults
+ */
+export const maxShown = 4_000
 
 /**
  * @since 0.1.0
@@ -77,6 +105,38 @@ export class Approval extends Context.Tag("effect-mcp-runtime/safety/Approval")<
  * @category layers
  */
 export const layer = (ask: Approval["Type"]["ask"]): Layer.Layer<Approval> => Layer.succeed(Approval, { ask })
+
+/**
+ * Asks only about what can be shown whole. Anything longer is answered `TooLong` without asking, because an approval
+ * covers everything that will be sent.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const whole =
+  (ask: (shown: Shown, request: Request) => Effect.Effect<Answer>, limit = maxShown): Approval["Type"]["ask"] =>
+  (request) =>
+    Effect.suspend(() => {
+      const { args: given, name, server } = request.subject
+      const json = jsonOf(given)
+      // escaping megabytes would block the event loop, and no run of spaces shortens text that much by accident
+      if (json.length > 16 * limit) return Effect.succeed({ _tag: "TooLong", length: json.length, limit })
+      const shown = { server: Visible.shown(server), name: Visible.shown(name), args: Visible.shown(json) }
+      const length = shown.server.length + shown.name.length + shown.args.length
+      if (length > limit) return Effect.succeed({ _tag: "TooLong", length, limit })
+      return ask({ ...shown, lines: linesOf(given, json, limit) }, request)
+    })
+
+const jsonOf = (args: JsonRpc.JsonObject | undefined): string => args === undefined ? "" : JSON.stringify(args)
+
+const linesOf = (args: JsonRpc.JsonObject | undefined, json: string, limit: number): ReadonlyArray<string> => {
+  if (args === undefined) return []
+  const indented = JSON.stringify(args, null, 2)
+  return (indented.length > limit ? json : indented).split("\n").map((line) => {
+    const content = line.trimStart()
+    return " ".repeat(line.length - content.length) + Visible.shown(content)
+  })
+}
 
 /**
  * No person can be asked: a call that needs approval is not permitted, and the error says how to allow it.

@@ -31,8 +31,8 @@ export type Origin = Approval.Origin
  */
 export interface Options {
   readonly rules: ReadonlyArray<PermissionRule.Input>
-  /** What is decided where no rule speaks, by who wants it. */
-  readonly otherwise: Readonly<Record<Origin, PermissionRule.Decision>>
+  /** The decision where no rule matches, by the origin of the call. An origin that is left out keeps its default. */
+  readonly otherwise: { readonly [Who in Origin]?: PermissionRule.Decision | undefined }
   /** How long somebody is waited for who was asked; then it is not permitted. */
   readonly patience: Duration.DurationInput
   /** How many requests of one server may wait to be asked about. */
@@ -63,14 +63,14 @@ export interface Refused {
  * @since 0.1.0
  * @category defaults
  */
-export const defaults: Options = {
+export const defaults = {
   rules: [],
   otherwise: { model: "ask", program: "allow", person: "allow" },
   patience: Duration.minutes(10),
   maxWaiting: 16,
   unattended: "refuse",
   remedy: undefined
-}
+} as const satisfies Options
 
 /**
  * What is decided of a subject, and why.
@@ -170,7 +170,11 @@ export type Requirements = Approval.Approval | Grants.Grants | McpEvent.McpEvent
 export const make = (
   options?: Partial<Options>
 ): Effect.Effect<Permissions["Type"], McpError.ConfigurationError, Requirements> =>
-  internal.make({ ...defaults, ...options, otherwise: { ...defaults.otherwise, ...options?.otherwise } })
+  internal.make({ ...defaults, ...options }, {
+    model: options?.otherwise?.model ?? defaults.otherwise.model,
+    program: options?.otherwise?.program ?? defaults.otherwise.program,
+    person: options?.otherwise?.person ?? defaults.otherwise.person
+  })
 
 /**
  * @since 0.1.0

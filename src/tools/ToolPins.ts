@@ -41,6 +41,8 @@ export interface Change {
   readonly path: string
   readonly before: unknown
   readonly after: unknown
+  /** How much of the definition, as it is now, is left out here: characters of this value, or whole changes. */
+  readonly omitted?: number | undefined
 }
 
 /**

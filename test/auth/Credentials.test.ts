@@ -378,7 +378,8 @@ describe("a server that nobody has agreed to", () => {
 })
 
 describe("what a workspace says", () => {
-  const grant = { _tag: "ClientCredentials", clientId: "us", secret: Redacted.make("of-the-application") } as const
+  const grant = (issuer: string) =>
+    ({ _tag: "ClientCredentials", issuer, clientId: "us", secret: Redacted.make("of-the-application") }) as const
 
   Node.test(
     "does not get what the application holds for a server of that name, and reaches nothing on this machine",
@@ -386,7 +387,7 @@ describe("what a workspace says", () => {
       const there = yield* AuthServer.make
       const person = AuthServer.person()
       const context = yield* Layer.build(
-        Credentials.layer({ grants: { [server]: grant } }).pipe(
+        Credentials.layer({ grants: { [server]: grant(there.origin) } }).pipe(
           Layer.provide(AuthServer.replacing(person, yield* TokenStore.makeMemory, yield* McpEvent.make()))
         )
       )

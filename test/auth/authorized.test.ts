@@ -93,7 +93,7 @@ describe("an assertion of a program", () => {
         proof: undefined
       }
       const waiting = yield* Effect.fork(Effect.flip(
-        Exchange.held(options, { _tag: "JwtBearer", assertion: Effect.never }, undefined)
+        Exchange.held(options, { _tag: "JwtBearer", issuer, assertion: Effect.never }, undefined)
       ))
       yield* TestClock.adjust("30 seconds")
       assert.strictEqual((yield* Fiber.join(waiting)).reason, "timeout")

@@ -344,7 +344,7 @@ describe("another authorization server than before", () => {
 
   const secret = { clientId: "ours", clientSecret: Redacted.make("a-secret-of-ours") }
   test(
-    "does not get a secret of the configuration that does not say whose it is",
+    "does not get a secret of the configuration, which is for another issuer",
     { config: { oauth: secret } },
     (run) =>
       Effect.gen(function*() {

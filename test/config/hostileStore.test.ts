@@ -112,6 +112,19 @@ describe.skipIf(isWindows)("what was agreed to", () => {
       }))
   }
 
+  it.scopedLive("is made private where other users could read it, and still holds", () =>
+    Effect.gen(function*() {
+      const { approval, directory } = yield* place
+      yield* approved(directory)
+      fs.chmodSync(directory, 0o755)
+      fs.chmodSync(approval(), 0o644)
+      assert.strictEqual(yield* next(directory), "approved")
+      assert.deepStrictEqual(
+        [directory, approval()].map((path) => fs.statSync(path).mode & 0o777),
+        [0o700, 0o600]
+      )
+    }))
+
   it.scopedLive("is none of somebody else's (fs-004)", () =>
     Effect.gen(function*() {
       const { approval, directory } = yield* place

@@ -380,7 +380,12 @@ describe("a configuration", () => {
         headers: { X: "${env:A}" },
         bearerTokenEnvVar: "MY_TOKEN",
         headersCommand: ["h", "${env:A}"],
-        oauth: { clientId: "${env:A}", clientSecret: Redacted.make("${secret:s}"), scopes: ["${env:A}"] }
+        oauth: {
+          clientId: "${env:A}",
+          clientSecret: Redacted.make("${secret:s}"),
+          issuer: "https://${env:A}.test",
+          scopes: ["${env:A}"]
+        }
       })
       const { oauth, ...rest } = plainly((yield* resolve(http, answers)).config) as ServerConfig.HttpServer
       assert.deepInclude(rest, {
@@ -392,6 +397,7 @@ describe("a configuration", () => {
       assert.deepStrictEqual({ ...oauth, clientSecret: Redacted.value(oauth.clientSecret!) } as object, {
         clientId: "a",
         clientSecret: "S",
+        issuer: "https://a.test",
         scopes: ["${env:A}"]
       })
     }))

@@ -57,6 +57,27 @@ args = { path = "/repo/**" }
       )
     }))
 
+  it.effect("take `allow mcp__*` in every form that a file has for rules", () =>
+    Effect.gen(function*() {
+      const toml = `[[permissions.rules]]\ntool = "mcp__*"\naction = "allow"\n`
+      const lists = `[permissions]\nallow = ["mcp__*"]\n`
+      for (const host of ["native", "agent-code"]) {
+        for (const text of [toml, lists]) {
+          const { issues, rules } = yield* read(text, { host, scope: "user", path: "config.toml" })
+          assert.deepStrictEqual(issues, [], `${host} ${text}`)
+          assert.strictEqual(decide(rules, "github", "get"), "allow", `${host} ${text}`)
+        }
+      }
+      for (const permissions of [{ allow: ["mcp__*"] }, { rules: [{ tool: "mcp__*", action: "allow" }] }]) {
+        const { issues, rules } = yield* read(json(permissions), user)
+        assert.deepStrictEqual([issues, decide(rules, "github", "get")], [[], "allow"])
+        // a workspace's file still allows nothing
+        const workspace = yield* read(json(permissions), { ...user, scope: "project" })
+        assert.strictEqual(workspace.issues.length, 1)
+        assert.isUndefined(decide(workspace.rules, "github", "get"))
+      }
+    }))
+
   it.effect("of a workspace only narrow", () =>
     Effect.gen(function*() {
       const text = json({ rules: [{ tool: "s/get", action: "allow" }, { tool: "s/put", action: "deny" }] })

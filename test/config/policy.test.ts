@@ -149,6 +149,11 @@ describe("a list that requires an identity", () => {
     assert.strictEqual(decide([policy({ deny: [byName("git*")], requireIdentity: true })]), "denied")
   })
 
+  it("denies by name whatever the case of the name, and allows only the name as written", () => {
+    assert.strictEqual(decide([policy({ deny: [byName("GIT*")] })]), "denied")
+    assert.strictEqual(decide([policy({ allow: [byName("GIT*")] })]), "not-allowed")
+  })
+
   it("binds no name to itself", () => {
     const bound = (matcher: ServerPolicy.Matcher) => [
       policy({ identities: new Map([["github", matcher]]), requireIdentity: true })

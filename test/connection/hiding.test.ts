@@ -101,7 +101,7 @@ describe("the secrets of a configuration", () => {
   })
 
   it("are in addresses and logins", () => {
-    const login = { clientId: "me", clientSecret: Redacted.make("login-secret") }
+    const login = { clientId: "me", clientSecret: Redacted.make("login-secret"), issuer: "https://login.test" }
     const written = ServerConfig.http({ name: "s", url: "https://h.test/${secret:path}/mcp", expansion })
     const used = ServerConfig.http({
       name: "s",

@@ -1,5 +1,6 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
+import * as PlatformError from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Path from "@effect/platform/Path"
@@ -248,6 +249,35 @@ describe("a store of files", () => {
         assert.include((yield* Effect.flip(store.set("a", "1"))).message, why)
         assert.include((yield* Effect.flip(store.get("a"))).message, why)
       }
+    })
+  )
+
+  live(
+    "makes its directory and files private, and uses neither where that has no effect",
+    Effect.gen(function*() {
+      const { directory, fs } = yield* place
+      yield* (yield* storeIn(directory)).set("a", "1")
+      const file = `${directory}/${(yield* fs.readDirectory(directory))[0]}`
+      // as on file systems that keep no modes, or are mounted for reading only
+      const denied = new PlatformError.SystemError({
+        reason: "PermissionDenied",
+        module: "FileSystem",
+        method: "chmod"
+      })
+      for (const chmod of [() => Effect.void, () => Effect.fail(denied)]) {
+        yield* fs.chmod(file, 0o644)
+        const stubborn = yield* storeIn(directory, {}, { chmod })
+        const refused = yield* Effect.either(stubborn.get("a"))
+        assert.include(String(refused), "other users may read the file, and its mode cannot be changed")
+        yield* fs.chmod(directory, 0o755)
+        for (const use of [stubborn.set("a", "2"), (yield* storeIn(directory, {}, { chmod })).get("a")]) {
+          const outcome = yield* Effect.either<unknown, PlatformError.PlatformError, never>(use)
+          assert.include(String(outcome), "other users may read the directory, and its mode cannot be changed")
+        }
+        yield* fs.chmod(directory, 0o700)
+      }
+      assert.deepStrictEqual(yield* (yield* storeIn(directory)).get("a"), Option.some("1"))
+      assert.strictEqual(yield* modeOf(fs, file), 0o600)
     })
   )
 

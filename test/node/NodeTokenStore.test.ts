@@ -161,6 +161,44 @@ describe("logins in files", () => {
   }
 
   live(
+    "are made private where other users could read them or their folder",
+    Effect.gen(function*() {
+      const { directory, fs } = yield* place
+      yield* (yield* open(NodeTokenStore.layerFile({ directory }))).set("a", secret)
+      const file = `${directory}/${(yield* fs.readDirectory(directory))[0]}`
+      const modes = Effect.forEach([directory, file], (path) => Effect.map(fs.stat(path), ({ mode }) => mode & 0o777))
+      for (const [folderMode, fileMode] of [[0o755, 0o644], [0o700, 0o640], [0o711, 0o600], [0o750, 0o604]] as const) {
+        yield* fs.chmod(directory, folderMode)
+        yield* fs.chmod(file, fileMode)
+        const store = yield* open(NodeTokenStore.layerFile({ directory }))
+        assert.strictEqual(textOf(yield* store.get("a")), Redacted.value(secret))
+        assert.deepStrictEqual(yield* modes, [0o700, 0o600])
+      }
+      // a folder alone, before anything is written to it or read from it
+      yield* fs.chmod(directory, 0o755)
+      const store = yield* open(NodeTokenStore.layerFile({ directory }))
+      yield* store.locked("b")(Effect.void)
+      assert.deepStrictEqual(yield* modes, [0o700, 0o600])
+    })
+  )
+
+  live(
+    "are not read where other users may write to the file",
+    Effect.gen(function*() {
+      const { directory, fs } = yield* place
+      const store = yield* open(NodeTokenStore.layerFile({ directory }))
+      yield* store.set("a", secret)
+      const file = `${directory}/${(yield* fs.readDirectory(directory))[0]}`
+      yield* fs.chmod(file, 0o666)
+      const read = yield* Effect.either(store.get("a"))
+      assert.strictEqual(read._tag, "Left")
+      if (read._tag === "Left") {
+        assert.deepInclude(read.left, { reason: "refused", detail: "others may write to the file" })
+      }
+    })
+  )
+
+  live(
     "are not read where they are a link, have another name, or belong to somebody else",
     Effect.gen(function*() {
       const { directory, fs, root } = yield* place

@@ -102,12 +102,52 @@ describe("rules", () => {
   })
 
   it("perm-011 wildcard-server: an allow needs a literal server", () => {
-    for (const text of ["git*.*", "*", "mcp__*", "mcp__git*__get", "*/get", "mcp__git*"]) {
+    for (const text of ["git*.*", "*", "*/*", "mcp__*__*", "mcp__git*__get", "*/get", "mcp__git*"]) {
       assert.include(why("allow", text), "without `*`", text)
       assert.isUndefined(why("deny", text), text)
       assert.isUndefined(why("ask", text), text)
     }
     assert.strictEqual(decided(set({ allow: ["git*.*"] }), tool("github", "get")), "ask")
+  })
+
+  it("let an allow be over every tool of all servers only as `mcp__*`", () => {
+    const rules = set({ allow: ["mcp__*"], ask: ["b/put"] })
+    assert.deepStrictEqual(rules.faults, [])
+    assert.strictEqual(decided(rules, tool("a", "get")), "allow")
+    assert.strictEqual(decided(rules, tool("b", "put")), "ask")
+    // like the allow of one server, it covers tools and nothing else
+    assert.strictEqual(decided(rules, { kind: "resource", server: "a", name: "x://y" }), "ask")
+    assert.strictEqual(decided(rules, { kind: "prompt", server: "a", name: "p" }), "ask")
+    const args = set({ allow: ["mcp__*(path=/repo/**)"] })
+    assert.strictEqual(decided(args, tool("a", "get", { path: "/repo/a" })), "allow")
+    assert.strictEqual(decided(args, tool("a", "get", { path: "/repo/a", other: 1 })), "ask")
+    assert.include(why("allow", "mcp__*", "workspace"), "narrow")
+  })
+
+  it("ignore case in a deny, for servers, tools, prompts, resources and letters of any script", () => {
+    const allow = ["Shop/*", "Shop/prompt:*", "Shop/resource:mem://**"]
+    const subjects = [
+      tool("Shop", "Delete"),
+      { kind: "prompt", server: "Shop", name: "Review" },
+      { kind: "resource", server: "Shop", name: "mem://Secret/a" }
+    ] as const
+    for (const [at, deny] of ["SHOP/delete", "sHop/prompt:reVIEW", "SHOP/resource:MEM://secret/*"].entries()) {
+      const rules = set({ allow, deny: [deny] })
+      assert.deepStrictEqual(subjects.map((one) => decided(rules, one)), ["allow", "allow", "allow"].with(at, "deny"))
+    }
+    for (
+      const [name, other] of [["ΣΊΣΥΦΟΣ", "σίσυφος"], ["STRAẞE", "Straße"], ["Éa", "éA"], ["Привет", "ПРИВЕТ"]] as const
+    ) {
+      for (const [server, of] of [[name, other], [other, name]] as const) {
+        const rules = PermissionRule.compile([
+          { decision: "allow", tool: "get", server: of },
+          { decision: "deny", tool: "*", server }
+        ])
+        assert.strictEqual(decided(rules, tool(of, "get")), "deny", server)
+        const asking = PermissionRule.compile([{ decision: "ask", tool: "*", server }])
+        assert.isUndefined(asking.decide(tool(of, "get")), server)
+      }
+    }
   })
 
   it("perm-037 bad-rule: what cannot be read is at least as strict", () => {
@@ -253,11 +293,11 @@ describe("rules", () => {
 
 describe(`${runs(100_000)} sets of rules`, () => {
   // a model of the rules that shares nothing with them: names from a small alphabet, patterns as regular expressions
-  const servers = ["a", "ab", "b", "a__b", "a.b"]
-  const names = ["x", "xy", "y", "b__x", "get_x", "get_y"]
-  const values = ["/r/a", "/r/a/b", "/r/../a", "/e/a", 5, ["/r/a"], undefined]
-  const pattern = (text: string): RegExp =>
-    new RegExp(`^${text.split("*").map((part) => part.replace(/[.\\/]/g, "\\$&")).join("[^]*")}$`)
+  const servers = ["a", "ab", "b", "a__b", "a.b", "A", "aB"]
+  const names = ["x", "xy", "y", "b__x", "get_x", "get_y", "X", "Get_x"]
+  const values = ["/r/a", "/r/a/b", "/r/../a", "/e/a", "/R/A", 5, ["/r/a"], undefined]
+  const pattern = (text: string, flags = ""): RegExp =>
+    new RegExp(`^${text.split("*").map((part) => part.replace(/[.\\/]/g, "\\$&")).join("[^]*")}$`, flags)
 
   interface Written {
     readonly decision: Decision
@@ -268,7 +308,8 @@ describe(`${runs(100_000)} sets of rules`, () => {
 
   const speaks = ({ arg, decision, name, server }: Written, subject: PermissionRule.Subject): boolean => {
     if (decision === "allow" && server.includes("*")) return false
-    if (!pattern(server).test(subject.server) || !pattern(name).test(subject.name)) return false
+    const flags = decision === "deny" ? "i" : ""
+    if (!pattern(server, flags).test(subject.server) || !pattern(name, flags).test(subject.name)) return false
     if (arg === undefined) return true
     const value = subject.args?.p
     if (decision === "allow") {
@@ -278,7 +319,7 @@ describe(`${runs(100_000)} sets of rules`, () => {
     const text = Array.isArray(value) ? value[0] : value
     if (text === undefined) return false
     const readings = [`${text}`, `${text}`.replace("/r/..", "")]
-    return readings.some((one) => pattern(arg.replace("**", "*")).test(one))
+    return readings.some((one) => pattern(arg.replace("**", "*"), "i").test(one))
   }
 
   const model = (rules: ReadonlyArray<Written>, subject: PermissionRule.Subject): Decision => {
@@ -297,9 +338,9 @@ describe(`${runs(100_000)} sets of rules`, () => {
     const seen = { allow: 0, ask: 0, deny: 0 }
     for (let round = 0; round < runs(100_000); round++) {
       const rules = Array.from({ length: random(9) }, (): Written => ({
-        decision: pick(["allow", "allow", "ask", "deny"] as const),
-        server: pick([...servers, "*", "a*", "*b"]),
-        name: pick([...names, "*", "get_*", "*x", "*_*"]),
+        decision: pick(["allow", "allow", "allow", "ask", "deny"] as const),
+        server: pick([...servers, "*", "a*", "*b", "A*"]),
+        name: pick([...names, "*", "*", "get_*", "*x", "*_*", "GET_*"]),
         arg: pick([undefined, undefined, "/r/**", "/r/*", "/e/*", "5"])
       }))
       const subject = tool(pick(servers), pick(names), { p: pick(values) })

@@ -283,6 +283,34 @@ describe("what callers may do", () => {
       assert.strictEqual(peer.executions("count"), 0)
     }))
 
+  it.scopedLive("is asked with the whole name, and agreed to for a session only with the same arguments", () =>
+    Effect.gen(function*() {
+      const uris = ["a", "b"].map((end) => `mem://${"x".repeat(300)}/${end}`)
+      const peer = yield* MemoryServer.make({
+        era: "session",
+        tools: [free],
+        resources: uris.map((uri) => ({ uri, name: "a", read: () => Effect.succeed("contents") }))
+      })
+      const gateway = yield* Gateway.make({ one: peer }, [Pool.remote("one")], {
+        permissions: { rules: [{ decision: "ask", tool: "*" }] }
+      })
+      const caller = yield* Gateway.caller(gateway, {
+        capabilities: elicitation,
+        answer: () => Effect.succeed({ action: "accept", content: { decision: "session" } })
+      })
+      yield* caller.call("resources/list")
+      for (const uri of uris) yield* caller.call("resources/read", { uri })
+      assert.deepStrictEqual(
+        caller.asked.map(({ params }) => params?.["message"]),
+        uris.map((uri) => `May one be asked to read the resource ${uri}?`)
+      )
+      for (const value of [1, 1, 2]) assert.strictEqual(yield* call(caller, "mcp__one__free", { value }), "free")
+      assert.deepStrictEqual(caller.asked.slice(2).map(({ params }) => params?.["message"]), [
+        "May one be asked to call the tool free with {\"value\":1}?",
+        "May one be asked to call the tool free with {\"value\":2}?"
+      ])
+    }))
+
   it.scopedLive("is nothing that needs consent, where nobody can be asked for it", () =>
     Effect.gen(function*() {
       const { gateway, peer } = yield* over([asking, free], "session", options)

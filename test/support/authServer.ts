@@ -379,8 +379,18 @@ export const make: Effect.Effect<AuthServer, never, Scope.Scope> = Effect.gen(fu
         waiting.set(deferred, predicate)
         return Deferred.await(deferred)
       }),
-    config: (more) =>
-      ServerConfig.http({ name: "guarded", url: `${origin}/mcp`, protocol: "session", lazy: true, ...more })
+    config: (more) => {
+      const { oauth } = more ?? {}
+      return ServerConfig.http({
+        name: "guarded",
+        url: `${origin}/mcp`,
+        protocol: "session",
+        lazy: true,
+        ...more,
+        // a secret is for this authorization server, unless the test says for which
+        ...(oauth ? { oauth: oauth.clientSecret === undefined ? oauth : { issuer: origin, ...oauth } } : {})
+      })
+    }
   }
 })
 

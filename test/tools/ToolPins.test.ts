@@ -264,8 +264,28 @@ describe("a difference", () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`k${index}`, "v".repeat(10_000)]))
     const changes = ToolPins.diff(tool().raw, tool({ _meta: many }).raw)
     assert.isAtMost(changes.length, 65)
-    assert.deepStrictEqual(changes.at(-1), { path: "", before: undefined, after: `${501 - 64} more changes` })
+    assert.deepStrictEqual(changes.at(-1), {
+      path: "",
+      before: undefined,
+      after: `${501 - 64} more changes`,
+      omitted: 501 - 64
+    })
+    assert.strictEqual(changes[1]?.omitted, 10_000 - 2_048)
     assert.isBelow(JSON.stringify(changes).length, 400_000)
+  })
+
+  it("says how much of the new definition it leaves out, wherever that is", () => {
+    const omitted = (more: Parameters<typeof tool>[0], before = tool()) =>
+      ToolPins.diff(before.raw, tool(more).raw).map(({ omitted }) => omitted)
+    const all = "a".repeat(3_000)
+    assert.deepStrictEqual(omitted({ description: all }), [3_000 - 2_048])
+    assert.deepStrictEqual(omitted({ [all]: "short" }), [3_000 - 256])
+    assert.deepStrictEqual(omitted({ hints: [all] }, tool({ hints: [] })), [3_000 - 2_048])
+    assert.deepStrictEqual(omitted({ description: `${all}b` }, tool({ description: all })), [undefined])
+    // nothing of it is there any more, so nothing of it has to be seen
+    assert.deepStrictEqual(omitted({}, tool({ hints: all })), [undefined])
+    const [line] = ToolPins.render(ToolPins.diff(tool().raw, tool({ description: "\u200b".repeat(2_000) }).raw))
+    assert.lengthOf(line?.match(/\\u\{200b\}/g) ?? [], 2_000)
   })
 
   it("is written with every character that hides made visible, and in one line for each", () => {

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
-import type * as McpError from "../../McpError.ts"
+import * as McpError from "../../McpError.ts"
 import type * as RemoteHeaders from "../../transport/RemoteHeaders.ts"
 import type * as Grant from "../Grant.ts"
 import * as Discovery from "./discovery.ts"
@@ -72,9 +72,18 @@ export interface Authority {
   readonly proof: () => Proof.Proof | undefined
 }
 
-const same = (one: Settings["configured"], other: Settings["configured"]): boolean =>
-  one?.issuer === other?.issuer && one?.authServerMetadataUrl === other?.authServerMetadataUrl &&
-  one?.resource === other?.resource && one?.legacy === other?.legacy
+/** The authorization server that may be told what we hold; any that the server names, if there is nothing to tell. */
+const issuerOf = ({ configured, grant }: Settings): string | undefined =>
+  grant._tag === "AuthorizationCode" ? configured?.issuer : grant.issuer
+
+/** A secret or an assertion, which another authorization server could use in our place. */
+const holdsSecret = ({ configured, grant }: Settings): boolean =>
+  grant._tag !== "AuthorizationCode" || configured?.clientSecret !== undefined
+
+const same = (one: Settings, other: Settings): boolean =>
+  issuerOf(one) === issuerOf(other) &&
+  one.configured?.authServerMetadataUrl === other.configured?.authServerMetadataUrl &&
+  one.configured?.resource === other.configured?.resource && one.configured?.legacy === other.configured?.legacy
 
 /** @internal */
 export const make = ({ fetch, isOwn, login, server, url }: Options, initial: Settings): Authority => {
@@ -84,7 +93,7 @@ export const make = ({ fetch, isOwn, login, server, url }: Options, initial: Set
   let resourceMetadata: string | undefined
   let asked: string | undefined
 
-  const discover = (oauth: OAuthSdk.OAuth, { configured }: Settings) =>
+  const discover = (oauth: OAuthSdk.OAuth, used: Settings) =>
     discovered !== undefined
       ? Effect.succeed(discovered)
       : Effect.map(
@@ -94,14 +103,14 @@ export const make = ({ fetch, isOwn, login, server, url }: Options, initial: Set
           oauth,
           fetch,
           resourceMetadata,
-          issuer: configured?.issuer,
-          metadataUrl: configured?.authServerMetadataUrl,
-          resource: configured?.resource,
+          issuer: issuerOf(used),
+          metadataUrl: used.configured?.authServerMetadataUrl,
+          resource: used.configured?.resource,
           isOwn,
-          legacy: configured?.legacy === true
+          legacy: used.configured?.legacy === true
         }),
         (found) => {
-          if (same(configured, settings.configured)) discovered = found
+          if (same(used, settings)) discovered = found
           return found
         }
       )
@@ -128,7 +137,7 @@ export const make = ({ fetch, isOwn, login, server, url }: Options, initial: Set
 
   return {
     configure: (next) => {
-      if (!same(next.configured, settings.configured)) discovered = undefined
+      if (!same(next, settings)) discovered = undefined
       settings = next
     },
     settings: () => settings,
@@ -144,6 +153,11 @@ export const make = ({ fetch, isOwn, login, server, url }: Options, initial: Set
     },
     prepare: Effect.gen(function*() {
       const now = settings
+      // configurations and grants are checked where they are made; this is for those that were made without that
+      if (holdsSecret(now) && (issuerOf(now) ?? "") === "") {
+        const detail = "nothing says which authorization server gets the secret: set oauth.issuer"
+        return yield* new McpError.AuthorizationFailed({ server, reason: "metadata", detail })
+      }
       const oauth = yield* OAuthSdk.load
       const found = yield* discover(oauth, now)
       const there = login()

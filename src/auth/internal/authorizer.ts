@@ -75,7 +75,6 @@ export const make = (options: Options): Authorizer => {
   const kept = KeptLogin.make({ ...options, where: key(url, settings.configured) })
   const authority = Authority.make({ ...options, login: kept.get }, settings)
   const renewal = Renewal.make({
-    server,
     kept,
     authority,
     renewed: () => publish({ _tag: "TokenRenewed", server })

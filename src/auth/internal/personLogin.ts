@@ -39,17 +39,13 @@ export const make = (options: Options): Effect.Effect<void, McpError.Authorizati
   const failed = (reason: McpError.AuthorizationFailed["reason"], detail: string) =>
     new McpError.AuthorizationFailed({ server, reason, detail })
 
-  /** Whether it can be asked for a code at all, and may be told our secret. */
-  const fault = ({ before, found, settings: { configured } }: Authority.Prepared) => {
+  /** Why it cannot be asked for a code, if it cannot. */
+  const fault = ({ found }: Authority.Prepared) => {
     const { authorization_endpoint, code_challenge_methods_supported } = found.metadata
     if (authorization_endpoint === undefined) return failed("metadata", "it has no page to log in on")
-    if (code_challenge_methods_supported?.includes("S256") !== true) {
-      return failed("metadata", "it does not say that it can tell our login from another's (PKCE with S256)")
-    }
-    const isMoved = kept.get() !== undefined && before === undefined
-    return isMoved && configured?.clientSecret !== undefined && configured.issuer === undefined
-      ? failed("metadata", Renewal.moved)
-      : undefined
+    return code_challenge_methods_supported?.includes("S256") === true
+      ? undefined
+      : failed("metadata", "it does not say that it can tell our login from another's (PKCE with S256)")
   }
 
   const answered = (

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-import * as McpError from "../../McpError.ts"
+import type * as McpError from "../../McpError.ts"
 import type * as Grant from "../Grant.ts"
 import type * as TokenStore from "../TokenStore.ts"
 import * as Authority from "./authority.ts"
@@ -17,7 +17,6 @@ import * as Registration from "./registration.ts"
 
 /** @internal */
 export interface Options {
-  readonly server: string
   readonly kept: KeptLogin.KeptLogin
   readonly authority: Authority.Authority
   /** Told of each token that replaces another. */
@@ -46,14 +45,11 @@ export const isUnknownClient = (code: string | undefined): boolean =>
   code === "invalid_client" || code === "unauthorized_client"
 
 /** @internal */
-export const make = ({ authority, kept, renewed, server }: Options): Renewal => {
+export const make = ({ authority, kept, renewed }: Options): Renewal => {
   const obtain = (grant: Exclude<Grant.Grant, { _tag: "AuthorizationCode" }>): Renewed =>
     Effect.gen(function*() {
       const prepared = yield* authority.prepare
-      const { before, exchange, settings } = prepared
-      if (kept.get() !== undefined && before === undefined && settings.configured?.issuer === undefined) {
-        return yield* new McpError.AuthorizationFailed({ server, reason: "metadata", detail: moved })
-      }
+      const { before, exchange } = prepared
       const scope = authority.scope(prepared, before?.asked)
       const tokens = yield* Exchange.held(exchange, grant, scope)
       const id = "clientId" in grant ? grant.clientId ?? "" : ""
@@ -107,7 +103,3 @@ export const make = ({ authority, kept, renewed, server }: Options): Renewal => 
     obtain: (grant) => Effect.asVoid(kept.locked(obtain(grant)))
   }
 }
-
-/** @internal */
-export const moved =
-  "the server names another authorization server than before; say in oauth.issuer which one is to get the secret"

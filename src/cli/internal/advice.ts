@@ -36,7 +36,8 @@ const denied: Record<McpError.PermissionDenied["why"], string> = {
   unanswered: "Run it on a terminal to be asked, or allow it with a rule in the permissions of the configuration.",
   refused: "Nothing was sent.",
   changed: "Look at what it is now with `mcp-runtime show`, and call it again.",
-  crowded: "Wait for the others."
+  crowded: "Wait for the others.",
+  "too-long": "Nothing was sent."
 }
 
 const unavailable: Record<McpError.ServerUnavailable["why"], (server: string) => string> = {

@@ -14,6 +14,7 @@ import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 import * as ApproveTool from "./approveTool.ts"
+import * as Asking from "./asking.ts"
 import { nearest, suggestion } from "./nearest.ts"
 import { shellWord } from "./shellWord.ts"
 import { usable } from "./toolFound.ts"
@@ -104,6 +105,11 @@ const decide = (
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     const granted = Waiting.grants(one, wanted)
+    const instead = isNamedExactly ? [] : Asking.tooLong(one)
+    if (instead.length > 0) {
+      yield* screen.err(...instead)
+      return told(one, "waiting")
+    }
     yield* screen.err(...Waiting.lines(one))
     if (one.variables.length > 0) {
       yield* screen.err([

@@ -52,6 +52,17 @@ const decide = (
         next: "Look at what it is now before you agree to it."
       })
     }
+    if (fingerprint === undefined && one.changes.some(({ omitted = 0 }) => omitted > 0)) {
+      yield* screen.err(
+        [
+          { text: "not asked: ", style: "warning" },
+          "its new definition is too long to be shown whole, so it cannot be approved here."
+        ],
+        "Read the whole definition, or have the server's author explain it, and approve exactly this one with",
+        `  mcp-runtime approve --tool ${format(one)} ${one.fingerprint}`
+      )
+      return "waiting"
+    }
     if (!screen.isInteractive && fingerprint === undefined) {
       yield* screen.err(
         "Nobody is there to be asked. Whoever has read this agrees with",

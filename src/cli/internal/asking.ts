@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Interpolation from "../../config/Interpolation.ts"
+import * as Provenance from "../../config/Provenance.ts"
 import * as Trust from "../../config/Trust.ts"
 import type * as McpError from "../../McpError.ts"
 import * as Approval from "../../safety/Approval.ts"
@@ -23,6 +24,29 @@ export const candidate = (one: Trust.Candidate): ReadonlyArray<Screen.Line> =>
     { text, style: level === "warning" ? "warning" : "plain" }
   ])
 
+/** An entry of more characters is not asked about: its beginning would be out of reach by the time of the question. */
+const maxConsent = 4 * Approval.maxShown
+
+/** What every line takes at least, so that many short ones count like a few long ones. */
+const width = 80
+
+/**
+ * Tells that a server cannot be agreed to with a yes, if its entry is too long to be shown.
+ *
+ * @internal
+ */
+export const tooLong = (one: Trust.Candidate): ReadonlyArray<Screen.Line> => {
+  const length = Trust.consent(one).reduce((sum, { text }) => sum + Math.max(width, text.length), 0)
+  return length <= maxConsent ? [] : [
+    [
+      { text: one.server, style: "strong" },
+      ` cannot be agreed to here: its entry takes ${length} characters, and at most ${maxConsent} can be shown.`
+    ],
+    `Read it in ${Provenance.format(one.provenance)}, and agree to exactly this entry with`,
+    `  mcp-runtime approve ${one.fingerprint}`
+  ]
+}
+
 /**
  * Shows each of these servers that waits for somebody, and approves those that are agreed to: whether there were any.
  *
@@ -38,6 +62,11 @@ export const consent = (
     if (!screen.isInteractive) return hasAgreed
     for (const one of yield* trust.pending) {
       if (!names.has(one.server)) continue
+      const instead = tooLong(one)
+      if (instead.length > 0) {
+        yield* screen.err(...instead)
+        continue
+      }
       const since = one.why === "new" ? "wants to be started for the first time" : "is not what was agreed to"
       const credentials = one.variables.filter(Interpolation.isCredential)
       const granting = credentials.flatMap((name) => ["--variable", shellWord(name)])
@@ -57,14 +86,9 @@ export const consent = (
     return hasAgreed
   })
 
-/** What will be sent is long sometimes; its end may matter most. */
-const most = 4_000
-
-const shown = (args: unknown): ReadonlyArray<string> => {
-  const text = JSON.stringify(args ?? {}, null, 2)
-  const whole = text.length <= most ? text : `${text.slice(0, most / 2)}\n…\n${text.slice(-most / 2)}`
-  return whole.split("\n").map((line) => `    ${line}`)
-}
+/** More may not fit above the question, so that the person has to scroll. */
+const manyLines = 12
+const manyCharacters = 800
 
 /**
  * Who is asked where a rule wants it: the person, or nobody.
@@ -74,19 +98,23 @@ const shown = (args: unknown): ReadonlyArray<string> => {
  */
 export const layer = (screen: Screen.Screen["Type"], turns: Effect.Semaphore): Layer.Layer<Approval.Approval> =>
   screen.isInteractive
-    ? Approval.layer((request) =>
-      turns.withPermits(1)(Effect.gen(function*() {
-        const { args, kind, name, server } = request.subject
-        yield* screen.err(
-          [
-            `A rule wants this ${kind} to be agreed to`,
-            ...(request.rule === undefined ? [] : [` (${request.rule})`]),
-            ":"
-          ],
-          [{ text: label(kind), style: "weak" }, { text: name, style: "strong" }, ` of ${server}`],
-          ...(args === undefined ? [] : [[{ text: label("arguments"), style: "weak" }] as const, ...shown(args)])
-        )
-        return yes(yield* screen.ask("Send it? [y/N] ")) ? { _tag: "Once" as const } : { _tag: "Deny" as const }
-      }))
+    ? Approval.layer(
+      Approval.whole(({ args, lines, name, server }, { rule, subject: { kind } }) =>
+        turns.withPermits(1)(Effect.gen(function*() {
+          const isLong = lines.length > manyLines || args.length > manyCharacters
+          yield* screen.err(
+            [
+              `A rule wants this ${kind} to be agreed to`,
+              ...(rule === undefined ? [] : [` (${rule})`]),
+              ":"
+            ],
+            [{ text: label(kind), style: "weak" }, { text: name, style: "strong" }, ` of ${server}`],
+            ...(args === "" ? [] : [[{ text: label("arguments"), style: "weak" }] as const]),
+            ...lines.map((line) => `    ${line}`),
+            ...(isLong ? [`These are ${args.length} characters of arguments. Read them from the beginning.`] : [])
+          )
+          return yes(yield* screen.ask("Send it? [y/N] ")) ? { _tag: "Once" as const } : { _tag: "Deny" as const }
+        }))
+      )
     )
     : Approval.layerNobody

@@ -9,6 +9,7 @@ import type * as Layer from "effect/Layer"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as Interpolation from "../../config/Interpolation.ts"
 import * as InputHandlers from "../../connection/InputHandlers.ts"
+import * as Approval from "../../safety/Approval.ts"
 import * as Redaction from "../../safety/Redaction.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
@@ -22,11 +23,11 @@ type Shown = Screen.Screen["Type"]
 const weak = (text: string): Screen.Span => ({ text, style: "weak" })
 const warning = (text: string): Screen.Line => [{ text, style: "warning" }]
 
-/** What is longer is no question. */
-const most = 2_000
+/** A question that is longer is declined. The server may be a gateway, which asks for an approval in its own words. */
+const most = 2 * Approval.maxShown
 
 const textLines = (text: string, indent: string): ReadonlyArray<Screen.Line> =>
-  (text.length <= most ? text : `${text.slice(0, most)}…`).trim().split(/\r?\n/).map((line) => `${indent}${line}`)
+  text.trim().split(/\r?\n/).map((line) => `${indent}${line}`)
 
 /** Who asks, beside the name that it has here: its program, or the host that it runs on. */
 const whereabouts = (config: ConfigDiscovery.Found["config"]): string => {
@@ -133,12 +134,35 @@ const visit = (screen: Shown, url: string | undefined) =>
     return answer
   })
 
+/** The longest of the texts that the person would have to read. */
+const lengthOf = (
+  { message, requestedSchema, url }: InputHandlers.Elicitation,
+  { fields }: typeof Form
+): number => {
+  const texts = [message, url ?? ""]
+  for (const { about = "", choices, label } of fields(requestedSchema ?? {})) {
+    texts.push(about, label)
+    for (const { title } of choices) texts.push(title)
+  }
+  return texts.reduce((longest, text) => Math.max(longest, UntrustedText.escape(text).length), 0)
+}
+
 const asked = (
   screen: Shown,
   { servers }: ConfigDiscovery.Discovery,
-  { message, mode, requestedSchema, server, url }: InputHandlers.Elicitation
+  elicitation: InputHandlers.Elicitation
 ): Effect.Effect<Answer> =>
   Effect.gen(function*() {
+    const { message, mode, requestedSchema, server, url } = elicitation
+    const length = lengthOf(elicitation, yield* Effect.promise(() => import("./form.ts")))
+    if (length > most) {
+      yield* screen.err([
+        { text: "declined: ", style: "warning" },
+        `${server} asks with ${length} characters, and at most ${most} can be shown`
+      ])
+      const answer: Answer = { action: "decline" }
+      return answer
+    }
     const { scan } = yield* Effect.promise(() => import("../../safety/InjectionScan.ts"))
     const isSuspect = (text: string) =>
       scan(text, { channel: "elicitation" }).some(({ category }) => category === "elicitation-phishing")

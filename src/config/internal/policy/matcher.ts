@@ -1,7 +1,7 @@
 /**
  * @internal
  */
-import { wildcard } from "../../../internal/wildcard.ts"
+import { caseFolded, wildcard } from "../../../internal/wildcard.ts"
 import type * as ServerPolicy from "../../ServerPolicy.ts"
 import { type Address, address, addressPattern } from "./address.ts"
 
@@ -32,8 +32,10 @@ const digest = (fingerprint: string): string => fingerprint.replace(/^sha256:/, 
 const make = (matcher: ServerPolicy.Matcher, side: Side): Fits => {
   switch (matcher._tag) {
     case "Name": {
-      const fits = wildcard(matcher.pattern)
-      return ({ name }) => fits(name)
+      // like a `deny` on tools, this one ignores case
+      const folded = side === "deny" ? caseFolded : (text: string) => text
+      const fits = wildcard(folded(matcher.pattern))
+      return ({ name }) => fits(folded(name))
     }
     case "Command": {
       const { argv } = matcher

@@ -4,7 +4,7 @@
  * @internal
  */
 import * as Either from "effect/Either"
-import { wildcard } from "../../../internal/wildcard.ts"
+import { caseFolded, wildcard } from "../../../internal/wildcard.ts"
 import * as ToolName from "../../../tools/ToolName.ts"
 import * as UntrustedText from "../../../UntrustedText.ts"
 import type * as PermissionRule from "../../PermissionRule.ts"
@@ -41,14 +41,35 @@ const maxLength = 4_096
 
 type Parsed = Either.Either<ReadonlyArray<Target>, string>
 
+/** How the names in a rule are read, which its decision determines. */
+interface Reading {
+  readonly narrow: boolean
+  readonly folded: (text: string) => string
+}
+
+const unfolded = (text: string): string => text
+
+/** Only a `deny` ignores case: a server may take `Delete` and `delete` for the same tool, or offer both. */
+const readingOf: Readonly<Record<PermissionRule.Decision, Reading>> = {
+  allow: { narrow: true, folded: unfolded },
+  ask: { narrow: false, folded: unfolded },
+  deny: { narrow: false, folded: caseFolded }
+}
+
+/** A pattern of names, in which `**` is no more than `*`, because a name has no parts. */
+const names = ({ folded }: Reading, pattern: string): (name: string) => boolean => {
+  const fits = wildcard(folded(pattern).replace(/\*{2,}/g, "*"))
+  return (name) => fits(folded(name))
+}
+
 const target = (
-  narrow: boolean,
+  reading: Reading,
   server: string,
   kind: Kind | undefined,
   name: string
 ): Target => {
-  const isServer = wildcard(server)
-  const isName = kind === "resource" ? Location.matcher(name, narrow) : wildcard(collapsed(name))
+  const isServer = names(reading, server)
+  const isName = kind === "resource" ? Location.matcher(name, reading.narrow) : names(reading, name)
   return {
     server: server.includes("*") ? undefined : server,
     kind,
@@ -58,27 +79,25 @@ const target = (
   }
 }
 
-/** Of a name, which has no parts, `**` is no more than `*`. */
-const collapsed = (pattern: string): string => pattern.replace(/\*{2,}/g, "*")
-
 /** All that a server has to offer, which for an `allow` is its tools: what it can do to the model by itself is not. */
-const whole = (narrow: boolean, server: string): Target => target(narrow, server, narrow ? "tool" : undefined, "*")
+const whole = (reading: Reading, server: string): Target =>
+  target(reading, server, reading.narrow ? "tool" : undefined, "*")
 
 const styles = ["double", "single"] as const
 
 /** A name as models see it is that of one tool only, whatever it looks like. */
-const published = (name: string): Target => ({
+const published = ({ folded }: Reading, name: string): Target => ({
   server: undefined,
   kind: "tool",
   name: undefined,
   published: name,
   covers: ({ kind, name: tool, server }) =>
-    kind === "tool" && styles.some((style) => ToolName.qualify(server, tool, style) === name)
+    kind === "tool" && styles.some((style) => folded(ToolName.qualify(server, tool, style)) === folded(name))
 })
 
 /** As a model sees names, for patterns over servers whose names cannot be written in them. */
-const publishedLike = (pattern: string): Target => {
-  const isName = wildcard(collapsed(pattern))
+const publishedLike = (reading: Reading, pattern: string): Target => {
+  const isName = names(reading, pattern)
   const style = pattern.startsWith("mcp__") ? "double" : "single"
   return {
     server: undefined,
@@ -92,36 +111,39 @@ const serverCharacters = /^[^\s/()[\]{}"'`\\,;=<>|?!&\u0000-\u001f\u007f-\u{10ff
 
 const toolCharacters = /^[^\s()[\]{}"'`\\,;=<>|?!&\u0000-\u001f\u007f-\u{10ffff}]+$/u
 
-const qualified = (narrow: boolean, text: string): Parsed => {
+const qualified = (reading: Reading, text: string): Parsed => {
+  const { narrow } = reading
   const rest = text.slice("mcp__".length)
-  if (/^\*+$/.test(rest)) return Either.right([whole(narrow, "*")])
+  if (/^\*+$/.test(rest)) return Either.right([whole(reading, "*")])
   const marked = /^(.+?)(?:__|[./])(resource|prompt):(.+)$/s.exec(rest)
   if (!narrow && marked !== null && serverCharacters.test(marked[1]!)) {
-    return Either.right([target(narrow, marked[1]!, marked[2] === "prompt" ? "prompt" : "resource", marked[3]!)])
+    return Either.right([target(reading, marked[1]!, marked[2] === "prompt" ? "prompt" : "resource", marked[3]!)])
   }
   if (!toolCharacters.test(rest)) return Either.left(badCharacters)
   const identity = ToolName.parse(text)
   const at = rest.indexOf("__")
   // of names that end in a hash nothing can be read back, but they are compared as they are
-  const exact = text.includes("*") ? [] : [published(text)]
+  const exact = text.includes("*") ? [] : [published(reading, text)]
   if (at === -1) {
     // neither style of names has these, so that it is half of one and half of the other
-    const other = narrow || !/[./]/.test(rest) ? undefined : separated(narrow, rest)
-    const like = narrow || exact.length > 0 ? [] : [publishedLike(text)]
+    const other = narrow || !/[./]/.test(rest) ? undefined : separated(reading, rest)
+    const like = narrow || exact.length > 0 ? [] : [publishedLike(reading, text)]
     if (narrow && rest.includes("/")) return Either.left(badCharacters)
     return Either.right([
       ...exact,
-      whole(narrow, rest),
+      whole(reading, rest),
       ...like,
       ...(other === undefined ? [] : Either.getOrElse(other, () => []))
     ])
   }
   const [server, tool] = [rest.slice(0, at), rest.slice(at + 2)]
   if (server === "" || tool === "") return Either.left("it needs a server and a tool: `mcp__server__tool`")
-  if (/^\*+$/.test(tool)) return Either.right([whole(narrow, server), ...(narrow ? [] : [publishedLike(text)])])
+  if (/^\*+$/.test(tool)) {
+    return Either.right([whole(reading, server), ...(narrow ? [] : [publishedLike(reading, text)])])
+  }
   if (exact.length > 0 && identity === undefined) return Either.right(exact)
-  const plain = target(narrow, server, "tool", tool)
-  return Either.right([...exact, plain, ...(narrow || exact.length > 0 ? [] : [publishedLike(text)])])
+  const plain = target(reading, server, "tool", tool)
+  return Either.right([...exact, plain, ...(narrow || exact.length > 0 ? [] : [publishedLike(reading, text)])])
 }
 
 const badCharacters = "there are characters in it that no server and no tool has in its name"
@@ -129,14 +151,15 @@ const badCharacters = "there are characters in it that no server and no tool has
 const marked = /[./](resource|prompt):/
 
 /** What is written with one separator, of which a name may have more. */
-const separated = (narrow: boolean, text: string): Parsed => {
+const separated = (reading: Reading, text: string): Parsed => {
+  const { narrow } = reading
   const mark = marked.exec(text)
   if (mark !== null) {
     const server = text.slice(0, mark.index)
     const name = text.slice(mark.index + mark[0].length)
     if (!serverCharacters.test(server) || name === "") return Either.left(badCharacters)
     const kind = mark[1] === "resource" ? "resource" as const : "prompt" as const
-    return Either.right([target(narrow, server, kind, name)])
+    return Either.right([target(reading, server, kind, name)])
   }
   if (!toolCharacters.test(text)) return Either.left(badCharacters)
   const slash = text.indexOf("/")
@@ -150,42 +173,48 @@ const separated = (narrow: boolean, text: string): Parsed => {
   const targets = splits.map((at): Target | undefined => {
     const [server, tool] = [text.slice(0, at), text.slice(at + 1)]
     if (tool === "") return undefined
-    return /^\*+$/.test(tool) ? whole(narrow, server) : target(narrow, server, "tool", tool)
+    return /^\*+$/.test(tool) ? whole(reading, server) : target(reading, server, "tool", tool)
   }).filter((one) => one !== undefined)
   return targets.length === 0 ? Either.left("there is no tool in it: write `server/tool`") : Either.right(targets)
 }
 
-const targetsOf = (narrow: boolean, text: string): Parsed => {
-  if (/^\*+$/.test(text)) return Either.right([whole(narrow, "*")])
-  if (text.startsWith("mcp__")) return qualified(narrow, text)
+const targetsOf = (reading: Reading, text: string): Parsed => {
+  const { narrow } = reading
+  if (/^\*+$/.test(text)) return Either.right([whole(reading, "*")])
+  if (text.startsWith("mcp__")) return qualified(reading, text)
   if (text.startsWith("mcp_") && !/[./]/.test(text) && toolCharacters.test(text)) {
-    if (!text.includes("*")) return Either.right([published(text)])
+    if (!text.includes("*")) return Either.right([published(reading, text)])
     // in the other style of names a server cannot be told from a tool, which is enough to hold something back
-    if (!narrow) return Either.right([publishedLike(text)])
+    if (!narrow) return Either.right([publishedLike(reading, text)])
   }
-  return separated(narrow, text)
+  return separated(reading, text)
 }
 
-const ofServer = (narrow: boolean, server: string, text: string): Parsed => {
+const ofServer = (reading: Reading, server: string, text: string): Parsed => {
+  const { folded, narrow } = reading
+  const isServer = (subject: PermissionRule.Subject): boolean => folded(subject.server) === folded(server)
   const mark = /^(resource|prompt):(.+)$/s.exec(text)
   if (mark !== null) {
     const kind = mark[1] === "prompt" ? "prompt" as const : "resource" as const
-    const isName = kind === "resource" ? Location.matcher(mark[2]!, narrow) : wildcard(collapsed(mark[2]!))
+    const isName = kind === "resource" ? Location.matcher(mark[2]!, narrow) : names(reading, mark[2]!)
     // a tool may be called so, too
-    const isTool = narrow ? undefined : wildcard(collapsed(text))
+    const isTool = narrow ? undefined : names(reading, text)
     const covers = (subject: PermissionRule.Subject) =>
-      subject.server === server &&
+      isServer(subject) &&
       ((subject.kind === kind && isName(subject.name)) || (subject.kind === "tool" && isTool?.(subject.name) === true))
     return Either.right([{ server, kind: undefined, name: undefined, covers }])
   }
   if (!toolCharacters.test(text)) return Either.left(badCharacters)
-  const tool = collapsed(text)
-  const isTool = wildcard(tool)
-  const name = tool.includes("*") ? undefined : tool
+  const isTool = names(reading, text)
+  const isWhole = /^\*+$/.test(text)
+  const name = text.includes("*") ? undefined : text
   const covers = (subject: PermissionRule.Subject) =>
-    subject.server === server && (subject.kind === "tool" || (!narrow && tool === "*")) && isTool(subject.name)
-  return Either.right([{ server, kind: narrow || tool !== "*" ? "tool" : undefined, name, covers }])
+    isServer(subject) && (subject.kind === "tool" || (!narrow && isWhole)) && isTool(subject.name)
+  return Either.right([{ server, kind: narrow || !isWhole ? "tool" : undefined, name, covers }])
 }
+
+/** The one pattern over all servers that an `allow` may have. */
+const everything = /^mcp__\*+$/
 
 const ofResource = /(?:^|[./]|__)resource:/
 
@@ -217,15 +246,17 @@ export const allowing = ({ kind, name, server }: PermissionRule.Subject): string
 /** @internal */
 export const parse = (input: PermissionRule.Input): Either.Either<Compiled, PermissionRule.Fault> => {
   const { decision, source = "code", tool } = input
-  const narrow = decision === "allow"
+  const reading = readingOf[decision]
+  const { narrow } = reading
   const fault = (detail: string) => Either.left({ input, detail })
   if (narrow && source === "workspace") return fault("what a workspace says may only narrow: it cannot allow")
   if (tool.length > maxLength) return fault(`it is longer than ${maxLength} characters`)
   const [name, written] = parts(tool.trim())
-  const targets = input.server === undefined ? targetsOf(narrow, name) : ofServer(narrow, input.server, name)
+  const targets = input.server === undefined ? targetsOf(reading, name) : ofServer(reading, input.server, name)
   if (Either.isLeft(targets)) return fault(targets.left)
-  if (narrow && targets.right.some(({ published, server }) => server === undefined && published === undefined)) {
-    return fault("an `allow` needs the name of one server, without `*`")
+  const isOpen = targets.right.some(({ published, server }) => server === undefined && published === undefined)
+  if (narrow && isOpen && !everything.test(name)) {
+    return fault("an `allow` needs the name of one server, without `*`; `mcp__*` allows every tool of all servers")
   }
   const args = Arguments.compile(written, input.args, narrow)
   if (Either.isLeft(args)) return fault(args.left)

@@ -15,24 +15,25 @@ const isObject = (value: JsonRpc.Json | undefined): value is JsonRpc.JsonObject 
 
 const copy = (value: JsonRpc.Json | undefined, depth: number): JsonRpc.Json | undefined => {
   if (depth > maxDepth) throw new RangeError("too deep")
+  if (typeof value === "bigint") throw new TypeError("not JSON")
   if (isList(value)) return value.map((one) => copy(one, depth + 1) ?? null)
-  return isObject(value) ? object(value, depth) : value
+  if (!isObject(value)) return value
+  // `toJSON` decides what is sent, as for a Date; it is called once, so that the same is shown and sent
+  return typeof value["toJSON"] === "function" ? copy(JSON.parse(JSON.stringify(value)), depth) : object(value, depth)
 }
 
-const object = (value: JsonRpc.JsonObject, depth: number): JsonRpc.JsonObject => {
-  // what it will be sent as, and what is no JSON is told of by whoever sends it
-  const plain = typeof value["toJSON"] === "function" ? JSON.parse(JSON.stringify(value)) as JsonRpc.JsonObject : value
-  return Object.fromEntries(Object.entries(plain).map(([key, one]) => [key, copy(one, depth + 1)]))
-}
+const object = (value: JsonRpc.JsonObject, depth: number): JsonRpc.JsonObject =>
+  Object.fromEntries(Object.entries(value).map(([key, one]) => [key, copy(one, depth + 1)]))
 
 /**
- * A copy of the arguments, or nothing if they are deeper than anybody can look.
+ * A copy of the arguments; `undefined` if they are too deep, or no JSON.
  *
  * @internal
  */
 export const copied = (args: JsonRpc.JsonObject): JsonRpc.JsonObject | undefined => {
   try {
-    return object(args, 0)
+    const all = copy(args, 0)
+    return isObject(all) ? all : undefined
   } catch {
     return undefined
   }

@@ -5,6 +5,7 @@
  * @internal
  */
 import * as Either from "effect/Either"
+import { caseFolded } from "../../../internal/wildcard.ts"
 import * as ToolName from "../../../tools/ToolName.ts"
 import type * as PermissionRule from "../../PermissionRule.ts"
 import * as Compile from "./compile.ts"
@@ -20,7 +21,8 @@ const instead = ({ input }: PermissionRule.Fault): PermissionRule.Input | undefi
   return decision === "allow" ? undefined : { decision, tool: "*", source }
 }
 
-const join = (...parts: ReadonlyArray<string>): string => parts.join("\0")
+/** Case is left out of the key, because a `deny` ignores it; each rule then decides for itself. */
+const keyOf = (...parts: ReadonlyArray<string>): string => caseFolded(parts.join("\0"))
 
 /** @internal */
 export const compile = (inputs: Iterable<PermissionRule.Input>): PermissionRule.RuleSet => {
@@ -52,11 +54,11 @@ export const compile = (inputs: Iterable<PermissionRule.Input>): PermissionRule.
   }
   for (const rule of rules) {
     for (const { kind, name, published: seen, server } of rule.targets) {
-      if (seen !== undefined) put(published, seen, rule)
+      if (seen !== undefined) put(published, keyOf(seen), rule)
       else if (server === undefined) {
         if (ofAny.at(-1) !== rule) ofAny.push(rule)
-      } else if (name !== undefined && kind !== undefined) put(exact, join(server, kind, name), rule)
-      else put(ofServer, server, rule)
+      } else if (name !== undefined && kind !== undefined) put(exact, keyOf(server, kind, name), rule)
+      else put(ofServer, keyOf(server), rule)
     }
   }
 
@@ -64,7 +66,7 @@ export const compile = (inputs: Iterable<PermissionRule.Input>): PermissionRule.
   const asPublished = ({ kind, name, server }: PermissionRule.Subject) =>
     published.size === 0 || kind !== "tool"
       ? []
-      : (["double", "single"] as const).map((style) => published.get(ToolName.qualify(server, name, style)))
+      : (["double", "single"] as const).map((style) => published.get(keyOf(ToolName.qualify(server, name, style))))
 
   return {
     rules,
@@ -74,9 +76,9 @@ export const compile = (inputs: Iterable<PermissionRule.Input>): PermissionRule.
     decide: (subject) => {
       let found: Compile.Compiled | undefined = undefined
       const groups = [
-        exact.get(join(subject.server, subject.kind, subject.name)),
+        exact.get(keyOf(subject.server, subject.kind, subject.name)),
         ...asPublished(subject),
-        ofServer.get(subject.server),
+        ofServer.get(keyOf(subject.server)),
         ofAny
       ]
       for (const group of groups) {

@@ -24,7 +24,8 @@ type Denied = McpError.PermissionDenied
 
 /** @internal */
 export const make = (
-  options: Permissions.Options
+  options: Permissions.Options,
+  otherwise: Readonly<Record<Permissions.Origin, PermissionRule.Decision>>
 ): Effect.Effect<Service, McpError.ConfigurationError, Permissions.Requirements> =>
   Effect.gen(function*() {
     const approval = yield* Approval.Approval
@@ -46,7 +47,7 @@ export const make = (
 
     const decide: Service["decide"] = (origin, subject) => {
       const rule = rules.decide(subject)
-      return { decision: rule?.decision ?? options.otherwise[origin], rule }
+      return { decision: rule?.decision ?? otherwise[origin], rule }
     }
 
     type By = McpEvent.McpEvent & { readonly _tag: "PermissionDecided" }
@@ -63,14 +64,21 @@ export const make = (
 
     const isAttended = approval.isAttended !== false
 
-    /** Publishes what is not permitted. */
-    const stopped = (request: Permissions.Request, why: Denied["why"], rule: string | undefined): Denied => {
+    /** Publishes the refusal. It names the `allow` rule that helps where a person could not be asked. */
+    const stopped = (
+      request: Permissions.Request,
+      why: Denied["why"],
+      rule: string | undefined,
+      size?: Pick<Denied, "length" | "limit">
+    ): Denied => {
       const { kind, name, server } = request.subject
       tell(request, "deny", why, rule)
-      if (why !== "unanswered" || isAttended) return new McpError.PermissionDenied({ server, kind, name, why, rule })
-      const allow = rule === undefined ? PermissionRule.allowing(request.subject) : undefined
-      const remedy = options.remedy?.({ allow, rule })
-      return new McpError.PermissionDenied({ server, kind, name, why, rule, allow, remedy })
+      const denial = { server, kind, name, why, rule, ...size }
+      const isUnaskable = why === "too-long" || (why === "unanswered" && !isAttended)
+      if (!isUnaskable) return new McpError.PermissionDenied(denial)
+      const allow = why === "too-long" || rule === undefined ? PermissionRule.allowing(request.subject) : undefined
+      const remedy = why === "too-long" && rule !== undefined ? undefined : options.remedy?.({ allow, rule })
+      return new McpError.PermissionDenied({ ...denial, allow, remedy })
     }
 
     const refuse = (
@@ -188,6 +196,10 @@ export const make = (
             }))
             if (answer._tag === "Unanswered") return yield* refuse(request, "unanswered", rule)
             if (answer._tag === "Deny") return yield* refuse(request, "refused", rule)
+            if (answer._tag === "TooLong") {
+              const { length, limit } = answer
+              return yield* stopped(request, "too-long", rule, { length, limit })
+            }
             const then = revision
             const now = decide(origin, subject)
             if (now.decision === "deny") return yield* refuse(request, "rule", now.rule?.text)
@@ -231,7 +243,7 @@ export const make = (
 
     return {
       decide,
-      isOpen: (origin) => rules.onlyAllows && options.otherwise[origin] === "allow",
+      isOpen: (origin) => rules.onlyAllows && otherwise[origin] === "allow",
       authorize: (given) =>
         Effect.suspend(() => {
           const under = revision

@@ -4,6 +4,8 @@
  * @internal
  */
 
+import { caseFolded } from "../../../internal/wildcard.ts"
+
 /** What is written so is read by everybody in the same way. */
 const plain = /^(?!home\/|users\/|root\/)[a-z0-9_-][a-z0-9_\-*]*(?:[./][a-z0-9_\-*]+)*$/
 
@@ -101,7 +103,7 @@ export const isCluttered = (text: string): boolean => marks.test(text)
  *
  * @internal
  */
-export const folded = (text: string): string => (isCluttered(text) ? text : text.normalize("NFKC")).toLowerCase()
+export const folded = (text: string): string => caseFolded(isCluttered(text) ? text : text.normalize("NFKC"))
 
 /** Who can be read in more ways means to be read in one that nobody finds. */
 const most = 64

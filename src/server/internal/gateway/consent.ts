@@ -4,14 +4,13 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
-import type * as Approval from "../../../safety/Approval.ts"
+import * as Approval from "../../../safety/Approval.ts"
 import type * as JsonRpc from "../../../transport/JsonRpc.ts"
-import * as UntrustedText from "../../../UntrustedText.ts"
 import type * as McpServer from "../../McpServer.ts"
 import { objectOf } from "../exchange.ts"
 
-/** Of arguments so much is shown; whoever agrees to more agrees to what they have not seen. */
-const most = 2_000
+/** Of more the number is told first, so that a client that shows less is noticed. */
+const manyCharacters = 500
 
 const schema: JsonRpc.JsonObject = {
   type: "object",
@@ -20,7 +19,7 @@ const schema: JsonRpc.JsonObject = {
       type: "string",
       title: "Decision",
       enum: ["once", "session", "no"],
-      enumNames: ["Yes, this once", "Yes, as long as this connection lasts", "No"],
+      enumNames: ["Yes, this once", "Yes, and the same call again as long as this connection lasts", "No"],
       default: "no"
     }
   },
@@ -35,23 +34,30 @@ const answerOf = (given: JsonRpc.JsonObject): Approval.Answer => {
     case "once":
       return { _tag: "Once" }
     case "session":
-      return { _tag: "Session" }
+      // the person has seen these arguments, and no others
+      return { _tag: "Session", exactly: true }
     default:
       return { _tag: "Deny" }
   }
 }
 
-/** @internal */
+/**
+ * Asks about all of a call, or not at all.
+ *
+ * @internal
+ */
 export const ask = (
-  { subject: { args, kind, name, server } }: Approval.Request,
+  request: Approval.Request,
   question: McpServer.Exchange["ask"]
-): Effect.Effect<Approval.Answer> => {
-  const shown = args === undefined ? "" : UntrustedText.excerpt(JSON.stringify(args), most)
-  const verb = kind === "tool" ? "call the tool" : kind === "prompt" ? "get the prompt" : "read the resource"
-  const message = `May ${UntrustedText.excerpt(server, 128)} be asked to ${verb} ${UntrustedText.excerpt(name, 256)}` +
-    `${shown === "" || shown === "{}" ? "" : ` with ${shown}`}?`
-  return Effect.match(question("elicitation/create", { mode: "form", message, requestedSchema: schema }), {
-    onFailure: () => noDecision,
-    onSuccess: answerOf
-  })
-}
+): Effect.Effect<Approval.Answer> =>
+  Approval.whole(({ args, name, server }, { subject: { kind } }) => {
+    const verb = kind === "tool" ? "call the tool" : kind === "prompt" ? "get the prompt" : "read the resource"
+    const size = args.length > manyCharacters ? `${args.length} characters of arguments, ` : ""
+    const message = `May ${server} be asked to ${verb} ${name}${
+      args === "" || args === "{}" ? "" : ` with ${size}${args}`
+    }?`
+    return Effect.match(question("elicitation/create", { mode: "form", message, requestedSchema: schema }), {
+      onFailure: () => noDecision,
+      onSuccess: answerOf
+    })
+  })(request)

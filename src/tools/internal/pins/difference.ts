@@ -35,6 +35,8 @@ const pointer = (path: string, key: string | number): string => {
   return `${path}/${shown.replaceAll("~", "~0").replaceAll("/", "~1")}`
 }
 
+const excess = (length: number, limit: number): number => Math.max(0, length - limit)
+
 const lengthOf = (texts: ReadonlyArray<string>): number => texts.reduce((sum, text) => sum + text.length, 0)
 
 const cut = (text: string): string =>
@@ -47,6 +49,15 @@ const bounded = (value: unknown): unknown => {
   return text.length <= maxLength ? value : cut(text)
 }
 
+const textLength = (value: unknown): number =>
+  typeof value === "string" ? value.length : typeof value === "object" && value !== null ? canonical(value).length : 0
+
+/** One change, both values bounded. A key of more than `maxKey` characters is left out like a value that is too long. */
+const change = (path: string, before: unknown, after: unknown, key = ""): Change => {
+  const omitted = after === undefined ? 0 : excess(textLength(after), maxLength) + excess(key.length, maxKey)
+  return { path, before: bounded(before), after: bounded(after), ...(omitted === 0 ? {} : { omitted }) }
+}
+
 /** The parts of two texts that differ: what was put at the end of a long description must be seen. */
 const texts = (path: string, before: string, after: string): Change => {
   if (before.length <= maxLength && after.length <= maxLength) return { path, before, after }
@@ -56,11 +67,10 @@ const texts = (path: string, before: string, after: string): Change => {
   let end = 0
   while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end++
   const from = Math.max(0, start - around)
-  const part = (text: string): string => {
-    const to = Math.min(text.length, text.length - end + around)
-    return `${from === 0 ? "" : "…"}${cut(text.slice(from, to))}${to === text.length ? "" : "…"}`
-  }
-  return { path, before: part(before), after: part(after) }
+  const range = (text: string): string => text.slice(from, Math.min(text.length, text.length - end + around))
+  const part = (text: string): string => `${from === 0 ? "" : "…"}${cut(range(text))}${end <= around ? "" : "…"}`
+  const omitted = excess(range(after).length, maxLength)
+  return { path, before: part(before), after: part(after), ...(omitted === 0 ? {} : { omitted }) }
 }
 
 const isFields = (value: unknown): value is object =>
@@ -92,7 +102,7 @@ class Comparison {
     } else if (depth < maxDepth && isFields(before) && isFields(after)) {
       this.fields(path, fields(before), fields(after), (key) => schema && staysSchema(key), depth + 1)
     } else if (canonical(before, schema, key) !== canonical(after, schema, key)) {
-      this.add({ path, before: bounded(before), after: bounded(after) })
+      this.add(change(path, before, after))
     }
   }
 
@@ -107,8 +117,8 @@ class Comparison {
     const now = new Map(after)
     for (const key of Array.from(new Set([...then.keys(), ...now.keys()])).toSorted()) {
       const at = pointer(path, key)
-      if (!then.has(key)) this.add({ path: at, before: undefined, after: bounded(now.get(key)) })
-      else if (!now.has(key)) this.add({ path: at, before: bounded(then.get(key)), after: undefined })
+      if (!then.has(key)) this.add(change(at, undefined, now.get(key), key))
+      else if (!now.has(key)) this.add(change(at, then.get(key), undefined))
       else this.compare(at, then.get(key), now.get(key), schema(key), key, depth)
     }
   }
@@ -128,7 +138,7 @@ class Comparison {
       const then = before.map((each) => canonical(each, schema))
       const now = after.map((each) => canonical(each, schema))
       this.#aligned += lengthOf(then) + lengthOf(now)
-      if (this.#aligned > maxAligned) return this.add({ path, before: bounded(before), after: bounded(after) })
+      if (this.#aligned > maxAligned) return this.add(change(path, before, after))
       while (start < shorter && then[start] === now[start]) start++
       while (end < shorter - start && then.at(-1 - end) === now.at(-1 - end)) end++
     }
@@ -137,10 +147,10 @@ class Comparison {
       this.compare(pointer(path, at), before[at], after[at], schema, undefined, depth)
     }
     for (let at = start + both; at < before.length - end; at++) {
-      this.add({ path: pointer(path, at), before: bounded(before[at]), after: undefined })
+      this.add(change(pointer(path, at), before[at], undefined))
     }
     for (let at = start + both; at < after.length - end; at++) {
-      this.add({ path: pointer(path, at), before: undefined, after: bounded(after[at]) })
+      this.add(change(pointer(path, at), undefined, after[at]))
     }
   }
 }
@@ -150,13 +160,13 @@ export const diff = (before: Tool.Tool["raw"], after: Tool.Tool["raw"]): Readonl
   const comparison = new Comparison()
   comparison.fields("", pinned(before), pinned(after), isSchema, 0)
   const { changes, untold } = comparison
-  return untold === 0 ? changes : [...changes, { path: "", before: undefined, after: `${untold} more changes` }]
+  return untold === 0
+    ? changes
+    : [...changes, { path: "", before: undefined, after: `${untold} more changes`, omitted: untold }]
 }
 
-const value = (of: unknown): string => {
-  const text = shown(canonical(of))
-  return text.length <= 2 * maxLength ? text : `${text.slice(0, 2 * maxLength)}…`
-}
+/** The values are bounded already, and whoever decides by them has to see every escape. */
+const value = (of: unknown): string => shown(canonical(of))
 
 /** @internal */
 export const render = (changes: ReadonlyArray<Change>): ReadonlyArray<string> =>

@@ -68,6 +68,13 @@ const hidden = (value: unknown, text: (text: string) => string): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [text(key), hidden(one, text)]))
 }
 
+const withoutSecrets = (change: ToolPins.Change, text: (text: string) => string): ToolPins.Change => ({
+  ...change,
+  path: text(change.path),
+  before: hidden(change.before, text),
+  after: hidden(change.after, text)
+})
+
 /**
  * @param text - hides secrets that are known
  * @internal
@@ -83,11 +90,7 @@ export const make = (server: string, text: (text: string) => string): Held => {
       variants.set(tool.name, known)
       const before = known.get(fingerprint)
       if (before?.config === config) return { quarantined: before.quarantined, isNew: false }
-      const changes = explained(tool, pin).map(({ after, before, path }) => ({
-        path: text(path),
-        before: hidden(before, text),
-        after: hidden(after, text)
-      }))
+      const changes = explained(tool, pin).map((change) => withoutSecrets(change, text))
       const quarantined = { server, tool: tool.name, fingerprint, changes, since }
       known.set(fingerprint, { quarantined, config, definition: tool })
       for (const oldest of known.keys()) {

@@ -1,0 +1,175 @@
+/** A client secret or an assertion goes to the authorization server that the configuration names, and to no other. */
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, Layer, Redacted } from "effect"
+import type * as Grant from "../../src/auth/Grant.ts"
+import * as TokenStore from "../../src/auth/TokenStore.ts"
+import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as McpEvent from "../../src/McpEvent.ts"
+import * as McpRuntime from "../../src/McpRuntime.ts"
+import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
+import * as InProcess from "../cli/inProcess.ts"
+import * as AuthServer from "../support/authServer.ts"
+
+const secret = "a-secret-of-ours"
+const server = "guarded"
+
+/** An MCP server that names an authorization server of an attacker. */
+const attacked = Effect.gen(function*() {
+  const there = yield* AuthServer.make
+  const attacker = yield* AuthServer.make
+  there.script.issuer = attacker.origin
+  return { there, attacker, url: there.url }
+})
+
+const login = { clientId: "ours", clientSecret: Redacted.make(secret) }
+
+const got = (attacker: AuthServer.AuthServer): string => JSON.stringify(attacker.heard)
+
+/** Logs in to a server with these options; fails with the tag and the words of the error. */
+const loggingIn = (
+  config: ServerConfig.ServerConfig,
+  grants: Readonly<Record<string, Grant.Grant>> = {}
+): Effect.Effect<string> =>
+  Effect.scoped(Effect.gen(function*() {
+    const replace = AuthServer.replacing(AuthServer.person(), yield* TokenStore.makeMemory, yield* McpEvent.make())
+    const exit = yield* Effect.exit(
+      Effect.flatMap(McpRuntime.McpRuntime, ({ authorize }) => authorize(server)).pipe(
+        Effect.provide(Layer.fresh(NodeMcpRuntime.layer({
+          servers: [config],
+          auth: { grants },
+          replace,
+          cacheDirectory: "memory",
+          logs: false
+        })))
+      )
+    )
+    return Exit.isSuccess(exit) ? "logged in" : Cause.pretty(exit.cause).split("\n")[0]!
+  }))
+
+const httpOf = (url: string, oauth: ServerConfig.HttpInput["oauth"]) =>
+  ServerConfig.decode({ transport: "streamable-http", name: server, url, lazy: true, oauth })
+
+describe("a client secret without an issuer", () => {
+  it.effect("is an error of the configuration that names what to add", () =>
+    Effect.gen(function*() {
+      for (const issuer of [undefined, ""]) {
+        const oauth = issuer === undefined ? login : { ...login, issuer }
+        const outcome = yield* Effect.either(httpOf("https://mcp.example.com/mcp", oauth))
+        assert.strictEqual(outcome._tag, "Left")
+        if (outcome._tag === "Right") continue
+        const { detail, path, server: of } = outcome.left
+        assert.deepStrictEqual([of, path], [server, "oauth.issuer"])
+        assert.include(
+          detail,
+          "a client secret needs the issuer of its authorization server, such as \"https://login.example.com\""
+        )
+        assert.notInclude(outcome.left.message, secret)
+      }
+      const whole = yield* httpOf("https://mcp.example.com/mcp", { ...login, issuer: "https://login.example.com" })
+      assert.deepInclude(whole, { name: server })
+    }))
+
+  it.scopedLive(
+    "is an issue of the entry in every host's file, and nothing is sent anywhere",
+    () =>
+      Effect.gen(function*() {
+        const files = [
+          [
+            "home/.config/mcp-runtime/mcp-client.json",
+            (url: string) => ({ url, oauth: { clientId: "ours", clientSecret: secret } }),
+            "native"
+          ],
+          [
+            "home/.mcporter/mcporter.json",
+            (url: string) => ({ url, auth: "oauth", oauthClientId: "ours", oauthClientSecret: secret }),
+            "mcporter"
+          ],
+          [
+            "home/.cursor/mcp.json",
+            (url: string) => ({ url, auth: { CLIENT_ID: "ours", CLIENT_SECRET: secret } }),
+            "cursor"
+          ]
+        ] as const
+        for (const [file, entry, host] of files) {
+          const { attacker, there, url } = yield* attacked
+          const at = yield* InProcess.place
+          at.write(file, { mcpServers: { [server]: entry(url) } })
+          const ran = yield* InProcess.run(at, ["auth", "login", server, "--import", host], { answers: ["y"] })
+          assert.notStrictEqual(ran.code, 0, `${host}: ${ran.out}${ran.err}`)
+          const words = ran.err.replace(/\s+/g, " ")
+          assert.include(words, "oauth.issuer", host)
+          assert.include(
+            words,
+            "a client secret needs the issuer of its authorization server, such as \"https://login.example.com\"",
+            host
+          )
+          assert.notInclude(ran.out + ran.err, secret, host)
+          assert.deepStrictEqual([there.heard, attacker.heard], [[], []], host)
+        }
+      }),
+    60_000
+  )
+})
+
+describe("what a program holds", () => {
+  const held = (issuer?: string): Readonly<Record<string, Grant.Grant>> => {
+    const assertion = Effect.succeed(Redacted.make(secret))
+    const to = issuer === undefined ? {} : { issuer }
+    // the cast: a program that no compiler has seen can leave the issuer out
+    return {
+      secret: { _tag: "ClientCredentials", clientId: "ours", secret: Redacted.make(secret), ...to },
+      assertion: { _tag: "JwtBearer", assertion, ...to },
+      "secret beside an assertion": {
+        _tag: "JwtBearer",
+        clientId: "ours",
+        clientSecret: Redacted.make(secret),
+        assertion: Effect.succeed(Redacted.make("platform")),
+        ...to
+      }
+    } as unknown as Readonly<Record<string, Grant.Grant>>
+  }
+
+  it.scopedLive("needs an issuer, and is sent to no authorization server without one", () =>
+    Effect.gen(function*() {
+      for (const [what, grant] of Object.entries(held())) {
+        const { attacker, there, url } = yield* attacked
+        const outcome = yield* loggingIn(yield* Effect.orDie(httpOf(url, undefined)), { [server]: grant })
+        assert.deepStrictEqual(attacker.of("/token"), [], what)
+        assert.deepStrictEqual([there.heard, attacker.heard], [[], []], what)
+        assert.include(outcome, `auth.grants.${server}.issuer`, what)
+      }
+    }))
+
+  it.scopedLive("is sent to the issuer that it is for, and to no other that the server names", () =>
+    Effect.gen(function*() {
+      const honest = yield* AuthServer.make
+      for (const [what, grant] of Object.entries(held(honest.origin))) {
+        const { attacker, url } = yield* attacked
+        const outcome = yield* loggingIn(yield* Effect.orDie(httpOf(url, undefined)), { [server]: grant })
+        assert.include(outcome, "names other authorization servers than the one that is configured", what)
+        assert.notInclude(got(attacker), secret, what)
+        assert.deepStrictEqual(attacker.of("/token"), [], what)
+      }
+      for (const grant of [held(honest.origin)["secret"]!]) {
+        const config = yield* Effect.orDie(httpOf(honest.url, undefined))
+        assert.strictEqual(yield* loggingIn(config, { [server]: grant }), "logged in")
+        assert.strictEqual(honest.of("/token").length, 1)
+      }
+    }))
+
+  it.scopedLive("is compared with the issuer letter by letter, also in its metadata", () =>
+    Effect.gen(function*() {
+      const there = yield* AuthServer.make
+      for (const issuer of [`${there.origin}.evil.test`, there.origin.toUpperCase(), `${there.origin}/x`]) {
+        const config = yield* Effect.orDie(httpOf(there.url, { ...login, issuer, grantType: "client_credentials" }))
+        assert.include(yield* loggingIn(config), "AuthorizationFailed", issuer)
+      }
+      // the metadata at the address of the issuer calls itself another one
+      there.script.metadata = { issuer: "https://another.example" }
+      const config = yield* Effect.orDie(
+        httpOf(there.url, { ...login, issuer: there.origin, grantType: "client_credentials" })
+      )
+      assert.include(yield* loggingIn(config), "says that it is another one")
+      assert.deepStrictEqual(there.of("/token"), [])
+    }))
+})

@@ -1,0 +1,93 @@
+/** Rules as an application gives them to a runtime, and their effect on the calls of a model. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Either } from "effect"
+import * as McpRuntime from "../../src/McpRuntime.ts"
+import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
+import type * as PermissionRule from "../../src/safety/PermissionRule.ts"
+import type * as Permissions from "../../src/safety/Permissions.ts"
+import * as MemoryServer from "../../src/transport/MemoryServer.ts"
+import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
+
+const rules = (...given: ReadonlyArray<readonly [PermissionRule.Decision, string]>): Partial<Permissions.Options> => ({
+  rules: given.map(([decision, tool]) => ({ decision, tool }))
+})
+
+const done = { call: () => Effect.succeed("done") }
+
+/** A runtime with the servers `Shop` and `docs`; gives the outcome of a model's calls, and what the servers executed. */
+const outcomes = (permissions: Partial<Permissions.Options>, calls: ReadonlyArray<readonly [string, string]>) =>
+  Effect.gen(function*() {
+    const shop = yield* MemoryServer.make({
+      tools: ["delete", "Delete", "DELETE_ALL", "look"].map((name) => ({ name, ...done })),
+      resources: [{ uri: "mem://Secret/a", name: "a", read: () => Effect.succeed("secret") }],
+      prompts: [{ name: "Review", get: () => Effect.succeed("hello") }]
+    })
+    const docs = yield* MemoryServer.make({ tools: [{ name: "search", ...done }] })
+    const call = ([server, tool]: readonly [string, string]) =>
+      Effect.flatMap(McpRuntime.McpRuntime, (mcp) => mcp.callTool({ server, tool }, {}, { origin: "model" })).pipe(
+        Effect.either,
+        Effect.map((either) => Either.isRight(either) ? "done" : either.left._tag)
+      )
+    const results = yield* Effect.forEach(calls, call).pipe(
+      Effect.provide(NodeMcpRuntime.layer({
+        servers: [MemoryTransport.config("Shop"), MemoryTransport.config("docs")],
+        permissions,
+        replace: MemoryTransport.layer({ Shop: shop, docs }),
+        cacheDirectory: "memory",
+        logs: false
+      })),
+      Effect.catchTag("ConfigurationError", ({ detail }) => Effect.succeed([detail]))
+    )
+    return { results, deleted: ["delete", "Delete", "DELETE_ALL"].filter((name) => shop.executions(name) > 0) }
+  })
+
+const deletes = [["Shop", "delete"], ["Shop", "Delete"], ["Shop", "DELETE_ALL"]] as const
+
+const denied = "PermissionDenied"
+
+describe("a deny rule", () => {
+  it.scoped("covers a tool whose name differs only in case, whatever allows it", () =>
+    Effect.gen(function*() {
+      for (const deny of ["Shop/DELETE*", "shop/delete*", "mcp__SHOP__delete*", "shop.Delete*", "*/dElEtE*"]) {
+        const { deleted, results } = yield* outcomes(rules(["allow", "Shop/*"], ["deny", deny]), [
+          ...deletes,
+          ["Shop", "look"]
+        ])
+        assert.deepStrictEqual(results, [denied, denied, denied, "done"], deny)
+        assert.deepStrictEqual(deleted, [], deny)
+      }
+      const named = yield* outcomes({
+        rules: [{ decision: "allow", tool: "Shop/*" }, { decision: "deny", server: "SHOP", tool: "dELETE" }]
+      }, deletes)
+      assert.deepStrictEqual(named.results, [denied, denied, "done"])
+    }))
+
+  it.scoped("leaves the case of an allow and of an ask as it is written", () =>
+    Effect.gen(function*() {
+      const allowed = yield* outcomes(rules(["allow", "Shop/delete"]), deletes)
+      assert.deepStrictEqual(allowed.results, ["done", denied, denied])
+      const asked = yield* outcomes(rules(["allow", "Shop/*"], ["ask", "Shop/delete"]), deletes)
+      assert.deepStrictEqual(asked.results, [denied, "done", "done"])
+    }))
+})
+
+describe("allow mcp__*", () => {
+  it.scoped("lets a model call every tool of all servers but those that another rule denies", () =>
+    Effect.gen(function*() {
+      const { deleted, results } = yield* outcomes(rules(["allow", "mcp__*"], ["deny", "Shop/Delete"]), [
+        ["Shop", "look"],
+        ["docs", "search"],
+        ...deletes
+      ])
+      assert.deepStrictEqual(results, ["done", "done", denied, denied, "done"])
+      assert.deepStrictEqual(deleted, ["DELETE_ALL"])
+    }))
+
+  it.scoped("is named by the error of an allow over several servers", () =>
+    Effect.gen(function*() {
+      for (const pattern of ["*", "*/look", "mcp__Sh*__look"]) {
+        const { results } = yield* outcomes(rules(["allow", pattern]), [["Shop", "look"]])
+        assert.include(results[0], "`mcp__*` allows every tool of all servers", pattern)
+      }
+    }))
+})
