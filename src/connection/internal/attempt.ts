@@ -120,7 +120,7 @@ const over = (
       [Protocol.metaKey.clientCapabilities]: capabilities
     }
     const ask = (method: string, params: JsonRpc.JsonObject) => Inputs.answer(server, handlers, method, params)
-    const run = yield* FiberSet.makeRuntime<never, JsonRpc.JsonObject, Inputs.Refused>()
+    const run = yield* FiberSet.makeRuntime<never, JsonRpc.JsonObject | void, Inputs.Refused>()
 
     const handshake: Handshake.Options = {
       server,
@@ -153,7 +153,7 @@ const over = (
     const settled = yield* Effect.onExit(negotiation, () => track)
     wire.phase = stage.phase = "ready"
 
-    const connection = yield* Connected.make({ server, limits, wire, transport, settled, envelope, ask })
+    const connection = yield* Connected.make({ server, limits, wire, transport, settled, envelope, ask, run })
     tell()
     const stderrTail = Effect.map(connection.stderrTail, (tail) => tail === undefined ? undefined : hiding.text(tail))
     return { ...connection, stderrTail, connectedAt: yield* Clock.currentTimeMillis }
