@@ -119,8 +119,11 @@ export interface RequestOptions {
  * @category models
  */
 export interface CallOptions extends Session.CallOptions, RequestOptions {
-  /** Whether running it twice does no harm; then a call whose answer was lost is made again. */
-  readonly replay?: boolean | undefined
+  /**
+   * Whether a second execution does no harm; then a call whose answer was lost is sent again. `false` forbids what the
+   * annotations of the tool would allow.
+   */
+  readonly idempotent?: boolean | undefined
   /** The id that its events carry (default: a fresh one). */
   readonly callId?: string | undefined
 }
@@ -167,6 +170,8 @@ export interface ServerInfo {
   readonly error: McpError.ConnectError | undefined
   /** Milliseconds since 1970. */
   readonly connectedSince: number | undefined
+  /** Until when the server has asked for no requests (`Retry-After`), in milliseconds since 1970. */
+  readonly pausedUntil: number | undefined
   readonly breaker: CircuitBreaker.State
   readonly health: ConnectionPool.Member["health"]
   readonly reconnects: number

@@ -132,7 +132,8 @@ export interface Connection {
   readonly instructions: string | undefined
   /**
    * One request. Input that the server asks for on the way is given by `InputHandlers`; interrupting it cancels it at
-   * the server; a session that has expired is opened anew, once for all who wait.
+   * the server. An expired session is replaced, once for all requests. A request that was refused for it is sent once
+   * more if its method is idempotent; a call of a tool fails with `SessionExpired`, whose `outcome` is `unknown`.
    */
   readonly request: (
     method: string,
@@ -152,6 +153,8 @@ export interface Connection {
   readonly ended: Effect.Effect<McpError.ConnectError>
   /** Called synchronously when the connection ends, or at once if it has ended; returns how to stop. */
   readonly onEnded: (listener: (error: McpError.ConnectError) => void) => () => void
+  /** Called synchronously when the server asks for a pause (`Retry-After`), with its end; returns how to stop. */
+  readonly onPaused: (listener: (until: number) => void) => () => void
   readonly stderrTail: Effect.Effect<string | undefined>
   readonly tasks: LegacyTasks | undefined
 }

@@ -15,7 +15,7 @@ import type * as Transport from "../transport/Transport.ts"
  * - `NeedsAuth`: it asks for (other) credentials.
  * - `Idle`: not connected, and connects when it is first needed; `tools` is how many it is known to have.
  * - `Connecting`: the first attempt of a series is under way.
- * - `Connected`.
+ * - `Connected`; while the server asks for no requests (`Retry-After`), `pausedUntil` is when that ends.
  * - `Reconnecting`: lost or not reached; attempt number `attempt` begins at `until` (milliseconds since 1970) or is under
  *   way since then.
  * - `Failed`: given up until somebody asks again.
@@ -35,6 +35,8 @@ export type ServerStatus = Data.TaggedEnum<{
     readonly era: Transport.Era
     /** How many tools it offers, once they are listed. */
     readonly tools: number | undefined
+    /** The end of a pause that the server has asked for, in milliseconds since 1970. */
+    readonly pausedUntil: number | undefined
   }
   Reconnecting: { readonly attempt: number; readonly until: number; readonly error: McpError.ConnectError }
   Failed: { readonly error: McpError.ConnectError; readonly stderrTail: string | undefined }
@@ -78,7 +80,8 @@ const after: { readonly [T in Tag]: ReadonlyArray<Tag> } = {
 }
 
 /**
- * Whether one status may follow another. `Connected` and `Idle` may follow themselves, when the tools become known.
+ * Whether one status may follow another. `Connected` and `Idle` may follow themselves, when the tools become known;
+ * `Connected` also when a pause begins or ends.
  *
  * @since 0.1.0
  * @category guards

@@ -80,7 +80,8 @@ export class TlsError extends Schema.TaggedError<TlsError>("effect-mcp-runtime/T
 }
 
 /**
- * The server no longer knows the session.
+ * The server no longer knows the session. `outcome` is `unknown` for a request that was answered so, because a server
+ * can answer it after it has executed the request; `not-sent` for one that was held back.
  *
  * @since 0.1.0
  * @category errors
@@ -88,17 +89,15 @@ export class TlsError extends Schema.TaggedError<TlsError>("effect-mcp-runtime/T
 export class SessionExpired
   extends Schema.TaggedError<SessionExpired>("effect-mcp-runtime/SessionExpired")("SessionExpired", {
     server: Schema.String,
-    detail: Schema.String
+    detail: Schema.String,
+    outcome: Outcome.pipe(Schema.propertySignature, Schema.withConstructorDefault(() => "unknown" as const))
   })
 {
   override get message(): string {
     return named(this.server, `the session has expired: ${excerpt(this.detail)}`)
   }
-  get outcome(): Outcome {
-    return "not-sent"
-  }
   get isRetryable(): boolean {
-    return true
+    return this.outcome === "not-sent"
   }
   get countsForBreaker(): boolean {
     return false
@@ -171,7 +170,9 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("effect-mcp-runtime
 export class RateLimited extends Schema.TaggedError<RateLimited>("effect-mcp-runtime/RateLimited")("RateLimited", {
   server: Schema.String,
   retryAfter: Schema.optional(Schema.DurationFromSelf),
-  detail: Schema.String
+  detail: Schema.String,
+  /** The request was not sent, because the server had asked for a pause before. */
+  paused: Schema.optional(Schema.Boolean)
 }) {
   override get message(): string {
     return named(this.server, `rate limited (429)${after(this.retryAfter)}`)
@@ -196,7 +197,9 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("effect-mcp-run
 export class Unavailable extends Schema.TaggedError<Unavailable>("effect-mcp-runtime/Unavailable")("Unavailable", {
   server: Schema.String,
   retryAfter: Schema.optional(Schema.DurationFromSelf),
-  detail: Schema.String
+  detail: Schema.String,
+  /** The request was not sent, because the server had asked for a pause before. */
+  paused: Schema.optional(Schema.Boolean)
 }) {
   override get message(): string {
     return named(this.server, `unavailable (503)${after(this.retryAfter)}: ${excerpt(this.detail)}`)
@@ -208,7 +211,7 @@ export class Unavailable extends Schema.TaggedError<Unavailable>("effect-mcp-run
     return true
   }
   get countsForBreaker(): boolean {
-    return true
+    return this.paused !== true
   }
 }
 

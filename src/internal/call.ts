@@ -65,6 +65,8 @@ export class Call implements CallSpan.Operation {
   readonly #own: McpRuntime.CallOptions | undefined
   readonly #permit: Permissions.Permit | undefined
   #attempts = 0
+  /** How many of the attempts may have reached the server. */
+  #sent = 0
   #connected = false
   #connection: Connector.Connection | undefined = undefined
   #deadline: Deadline.Deadline | undefined = undefined
@@ -214,15 +216,19 @@ export class Call implements CallSpan.Operation {
 
   #again(meta: JsonRpc.JsonObject | undefined, error: McpError.RuntimeError): Attempt {
     const { clock, definition } = this.#surroundings
+    if (error.outcome !== "not-sent") {
+      this.#doubt = error
+      this.#sent++
+    }
     const delay = this.#gates.policy.again({
       error,
       attempts: this.#attempts,
+      sent: this.#sent,
       connected: this.#connected,
       tool: definition(this.server, this.tool),
-      replay: this.#own?.replay
+      idempotent: this.#own?.idempotent
     })
     const left = this.#limits().left(clock.unsafeCurrentTimeMillis())
-    if (error.outcome !== "not-sent") this.#doubt = error
     // that the last attempt was not sent does not make an earlier one unsent
     if (delay === undefined || Duration.toMillis(delay) >= left) {
       return Effect.fail(this.#explained(this.#doubt ?? error))

@@ -49,6 +49,7 @@ export const make = ({ breakers, catalog, path, pool }: Options): ServerInfos =>
       instructions: connection?.instructions,
       error: "error" in status ? status.error : undefined,
       connectedSince: status._tag === "Connected" ? status.since : undefined,
+      pausedUntil: status._tag === "Connected" ? status.pausedUntil : undefined,
       breaker,
       health,
       reconnects,

@@ -1,9 +1,9 @@
 /**
- * Which calls that failed are made once more, and when.
+ * The one place that decides which failed calls are sent again, and when.
  *
- * Once more means: not twice. A call is repeated if it provably was not sent, or if running it twice does no harm: the
- * caller says so, or a trusted server says so of the tool. A server that asks to come back later (429, 503) has been
- * waited for by the connection already, as far as the call's limits allow.
+ * A call is sent again if it provably was not sent; if a second execution does no harm, because the caller says so or a
+ * trusted server annotates the tool so; or, once, if it was refused because its session had expired, unless the tool is
+ * annotated as destructive and not idempotent. A pause that a server asks for (429, 503) is waited for by the connection.
  *
  * @since 0.1.0
  */
@@ -45,12 +45,14 @@ export interface Failed {
   readonly error: McpError.RuntimeError
   /** How often it has been tried, this one included. */
   readonly attempts: number
+  /** How many of the attempts may have reached the server, this one included. */
+  readonly sent: number
   /** Whether there was a connection to try it on; if not, the supervisor has already tried all it may. */
   readonly connected: boolean
   /** The tool, where its definition is known from the server itself. */
   readonly tool: Tool.Tool | undefined
-  /** What the caller says: whether running it twice does no harm. */
-  readonly replay: boolean | undefined
+  /** The caller's word on it: whether a second execution does no harm. It overrides the annotations of the tool. */
+  readonly idempotent: boolean | undefined
 }
 
 /**
@@ -65,6 +67,14 @@ export class CallPolicy extends Context.Tag("effect-mcp-runtime/resilience/CallP
 }>() {}
 
 /**
+ * Whether a server may execute a request of this method twice without harm. A call of a tool is none of them.
+ *
+ * @since 0.1.0
+ * @category guards
+ */
+export const isIdempotent: (method: string) => boolean = Repeatable.isIdempotent
+
+/**
  * @since 0.1.0
  * @category constructors
  */
@@ -75,8 +85,7 @@ export const make = (options?: Partial<Options>): CallPolicy["Type"] => {
     for: (config) => ({
       again: (failed) => {
         if (failed.attempts > retries || !Repeatable.isRepeatable(config, failed)) return undefined
-        // the next connection is what is waited for, and that wait has delays of its own
-        if (failed.attempts === 1 && Repeatable.hasLostItsWay(failed.error)) return Duration.zero
+        if (Repeatable.isAtOnce(failed)) return Duration.zero
         return decoded[Math.min(failed.attempts, decoded.length) - 1] ?? Duration.zero
       }
     })

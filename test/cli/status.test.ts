@@ -61,6 +61,7 @@ const shape: Shape.Server = {
   tools: 2,
   era: "session",
   connectedSince: 1_000,
+  pausedUntil: null,
   error: null
 }
 
@@ -91,7 +92,8 @@ describe("what status says", () => {
         { state: "reconnecting", tools: null, reconnects: 2, error },
         "a reconnecting after connected: lost 2 times, it is gone"
       ],
-      [{ state: "blocked", why: "untrusted", tools: null }, "a blocked (untrusted) after connected"]
+      [{ state: "blocked", why: "untrusted", tools: null }, "a blocked (untrusted) after connected"],
+      [{ pausedUntil: 61_000 }, "a connected (paused until 00:01:01 UTC): 2 tools"]
     ]
     for (const [more, text] of table) {
       const spans = Shape.line({ ...shape, ...more }, shape)
@@ -102,6 +104,7 @@ describe("what status says", () => {
     }
     assert.strictEqual(Shape.key(shape), Shape.key({ ...shape, latency: 7, latencies: [7] }))
     assert.notStrictEqual(Shape.key(shape), Shape.key({ ...shape, connectedSince: 2_000 }))
+    assert.notStrictEqual(Shape.key(shape), Shape.key({ ...shape, pausedUntil: 2_000 }))
   })
 
   it("writes an event in one line", () => {
@@ -110,6 +113,14 @@ describe("what status says", () => {
     const about = { transport: "stdio", era: "session", protocolVersion: "1" } as const
     const table: ReadonlyArray<readonly [McpEvent.McpEvent, string]> = [
       [StatusChanged({ server: "a", status, previous: undefined }), "00:00:07 StatusChanged a: Connecting"],
+      [
+        StatusChanged({
+          server: "a",
+          status: ServerStatus.ServerStatus.Connected({ since: 0, era: "session", tools: 1, pausedUntil: 61_000 }),
+          previous: status
+        }),
+        "00:00:07 StatusChanged a: Connecting → Connected (paused until 00:01:01 UTC)"
+      ],
       [
         StatusChanged({ server: "a", status: ServerStatus.ServerStatus.Closed(), previous: status }),
         "00:00:07 StatusChanged a: Connecting → Closed"

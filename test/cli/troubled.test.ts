@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { dirname } from "node:path"
+import * as Ledger from "../support/ledger.ts"
 import { ofWorkspace, own, place, run, server } from "./inProcess.ts"
 
 describe("where a file is broken", () => {
@@ -43,6 +44,27 @@ describe("where a server refuses to list its tools", () => {
           assert.deepStrictEqual([argv, code], [argv, exit])
           assert.match(out + err, text)
         }), { concurrency: "unbounded", discard: true })
+    }))
+})
+
+describe("where a server asks for a pause", () => {
+  it.scopedLive("list and status say until when", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      const ledger = yield* Ledger.serve()
+      ledger.script = (request) =>
+        request.method === "tools/list" ? request.status(429, { "retry-after": "999999" }) : request.standard()
+      at.write(own, { mcpServers: { one: { type: "http", url: ledger.url } } })
+      const began = Date.now()
+      for (const command of ["list", "status"]) {
+        const shown = yield* run(at, [command], { columns: 120 })
+        assert.match(shown.out, /^one .*connected \(paused until \d\d:\d\d:\d\d UTC\)/m)
+        const { out } = yield* run(at, [command, "--json"])
+        const { pausedUntil, state } = JSON.parse(out).servers[0]
+        assert.strictEqual(state, "connected")
+        assert.isAtLeast(pausedUntil, began + 60_000)
+        assert.isAtMost(pausedUntil, Date.now() + 60_000)
+      }
     }))
 })
 

@@ -45,11 +45,12 @@ const failing = (error: (server: string, sessions: number) => McpError.CallError
 }
 
 describe("a request", () => {
-  it.scoped("opens an expired session anew, once for all who wait, and is sent again", () =>
+  const expired = (outcome: McpError.Outcome, until: number) => (server: string, sessions: number) =>
+    sessions < until ? new McpError.SessionExpired({ server, detail: "", outcome }) : undefined
+
+  it.scoped("replaces an expired session, once for all requests, and is sent again if it was not sent", () =>
     Effect.gen(function*() {
-      const peer = yield* failing((server, sessions) =>
-        sessions < 2 ? new McpError.SessionExpired({ server, detail: "" }) : undefined
-      )
+      const peer = yield* failing(expired("not-sent", 2))
       const connection = yield* connectTo(peer)
       const resynced = yield* Deferred.make<void>()
       connection.onNotification((notification) => {
@@ -64,13 +65,26 @@ describe("a request", () => {
       yield* Deferred.await(resynced)
     }))
 
-  it.scoped("fails with SessionExpired if the new session does not help", () =>
+  it.scoped("fails with SessionExpired if it was sent and is a call, and the next finds a new session", () =>
     Effect.gen(function*() {
-      const peer = yield* failing((server) => new McpError.SessionExpired({ server, detail: "" }))
+      const peer = yield* failing(expired("unknown", 2))
       const connection = yield* connectTo(peer)
       const error = yield* Effect.flip(call(connection, "echo"))
-      assert.strictEqual(error._tag, "SessionExpired")
-      assert.strictEqual(peer.received("tools/call").length, 2)
+      assert.deepInclude(error, { _tag: "SessionExpired", outcome: "unknown" })
+      assert.strictEqual(peer.received("tools/call").length, 1)
+      assert.strictEqual(textOf(yield* call(connection, "echo")), "done")
+      assert.strictEqual(peer.received("initialize").length, 2)
+    }))
+
+  it.scoped("fails with SessionExpired if new sessions do not help", () =>
+    Effect.gen(function*() {
+      for (const [outcome, sent] of [["unknown", 2], ["not-sent", 4]] as const) {
+        const peer = yield* failing(expired(outcome, Infinity))
+        const connection = yield* connectTo(peer)
+        const error = yield* Effect.flip(connection.request("tools/list"))
+        assert.deepInclude(error, { _tag: "SessionExpired", outcome })
+        assert.strictEqual(peer.received("tools/list").length, sent)
+      }
     }))
 
   it.scoped("waits as long as a server asks if that fits its limit", () =>

@@ -21,6 +21,7 @@ describe("a failed connect", () => {
       new McpError.NetworkError({ server, code: "ECONNRESET", detail: "", outcome }),
       new McpError.ProcessExited({ server, code: 1, signal: null, outcome, phase, stderrTail: "x" }),
       new McpError.ProtocolViolation({ server, what: "w", excerpt: "", outcome: "executed", phase }),
+      new McpError.SessionExpired({ server, detail: "", outcome }),
       new McpError.StreamInterrupted({ server, detail: "", outcome }),
       new McpError.UnexpectedContentType({ server, got: "text/html", excerpt: "" })
     ]
@@ -60,7 +61,7 @@ describe("a call that the server has had a part of", () => {
     new McpError.HttpStatus({ server, status: 502, excerpt: "", outcome }),
     new McpError.RateLimited({ server, retryAfter, detail: "" }),
     new McpError.Unavailable({ server, retryAfter, detail: "" }),
-    new McpError.SessionExpired({ server, detail: "" }),
+    new McpError.SessionExpired({ server, detail: "", outcome }),
     new McpError.Overloaded({ server, queue: "write", queued: 1, limit: 1 })
   ]
 
@@ -71,6 +72,11 @@ describe("a call that the server has had a part of", () => {
       assert.strictEqual(told.outcome, "unknown", error._tag)
       assert.isFalse(told.isRetryable)
     }
+  })
+
+  it("is not told to be refused for its session by a later part that was", () => {
+    const told = begun(new McpError.SessionExpired({ server, detail: "" }))
+    assert.deepInclude(told, { _tag: "StreamInterrupted", outcome: "unknown" })
   })
 
   it("keeps the errors that cannot be mistaken", () => {

@@ -157,8 +157,12 @@ describe("an HTTP server that says no", () => {
   for (const [mode, tag, counts] of [["http-429", "RateLimited", false], ["http-503", "Unavailable", true]] as const) {
     http(
       `${mode}-init`,
-      "what the server asks to wait is waited for inside the deadline",
-      (peer) => Effect.flatMap(succeeds("open", peer.open), (session) => echoes(session))
+      `connect fails at once with ${tag} and the time that the server asks for; the next one works`,
+      (peer) =>
+        Effect.gen(function*() {
+          yield* fails("open", peer.open, tag, { retryAfter: Duration.seconds(1), outcome: "not-sent" }, soon)
+          yield* echoes(yield* succeeds("open", peer.open))
+        })
     )
 
     http(

@@ -84,7 +84,7 @@ const call = (runtime: Runtime, tool: string, args = {}, options: McpRuntime.Cal
 /** It works, be it at the second try: nobody is harmed by an echo more. */
 const echoes = (runtime: Runtime, text = "grüß dich 👋") =>
   Effect.map(
-    harness.succeeds("echo", call(runtime, "echo", { text }, { replay: true })),
+    harness.succeeds("echo", call(runtime, "echo", { text }, { idempotent: true })),
     (result) => assert.strictEqual(harness.textOf(result), text)
   )
 
@@ -259,6 +259,41 @@ describe("a session or a stream that ends", () => {
       }),
     { name: "http-session-expire-concurrent" }
   )
+
+  http(
+    "http-ok",
+    "twenty calls at once in an expired session all work, and open one new session",
+    (runtime, server) =>
+      Effect.gen(function*() {
+        yield* echoes(runtime)
+        server.sessions.clear()
+        const texts = Array.from({ length: 20 }, (_, index) => `call ${index}`)
+        const results = yield* Effect.forEach(
+          texts,
+          (text) => harness.succeeds("echo", call(runtime, "echo", { text })),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(results.map(harness.textOf), texts)
+        assert.strictEqual(server.executions("echo"), 21)
+        assert.strictEqual(server.count("initialize"), 2)
+        assert.strictEqual(server.sessions.size, 1)
+      }),
+    { name: "http-session-expire-concurrent" }
+  )
+
+  for (const mode of ["http-429-init", "http-503-init"] as const) {
+    http(
+      mode,
+      "a call waits as long as the server asks for before the next attempt to connect, and works",
+      (runtime, server) =>
+        Effect.gen(function*() {
+          yield* echoes(runtime)
+          assert.strictEqual(server.count("server/discover"), 2)
+          assert.strictEqual(yield* reconnects(runtime), 0)
+        }),
+      { reconnect: attempts(1) }
+    )
+  }
 
   http(
     "http-ok-stream",

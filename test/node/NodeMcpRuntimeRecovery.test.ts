@@ -166,7 +166,7 @@ describe("a remote server that is killed and started again on its port", () => {
           yield* runtime.tools
           yield* first.kill
           // a call that the dying server may have got is not made again but for this
-          const call = yield* Effect.fork(runtime.callTool({ server: "a", tool: "pid" }, {}, { replay: true }))
+          const call = yield* Effect.fork(runtime.callTool({ server: "a", tool: "pid" }, {}, { idempotent: true }))
           yield* Node.until(runtime, "a", Node.is("Reconnecting"))
           const second = yield* Node.remote(journal, first.port)
           assert.strictEqual(Node.textOf(yield* Fiber.join(call)), String(second.pid))

@@ -51,7 +51,7 @@ const changed = (
   name: string = server
 ): McpEvent.McpEvent => Event.StatusChanged({ server: name, status, previous })
 
-const connected = Status.Connected({ since: 0, era: "stateless", tools: undefined })
+const connected = Status.Connected({ since: 0, era: "stateless", tools: undefined, pausedUntil: undefined })
 const reconnecting = (attempt: number) => Status.Reconnecting({ attempt, until: 500, error: lost })
 
 describe("the log of transitions", () => {
@@ -94,8 +94,19 @@ describe("the log of transitions", () => {
 
   it.effect("says nothing when only the number of tools became known", () =>
     Effect.gen(function*() {
-      const tools = Status.Connected({ since: 0, era: "session", tools: 3 })
+      const tools = Status.Connected({ since: 0, era: "session", tools: 3, pausedUntil: undefined })
       assert.deepStrictEqual(yield* logged(changed(tools, connected)), [])
+    }))
+
+  it.effect("tells the beginning of a pause that a server asks for, once", () =>
+    Effect.gen(function*() {
+      const paused = Status.Connected({ since: 0, era: "session", tools: undefined, pausedUntil: 30_000 })
+      const lines = yield* logged(
+        changed(paused, connected),
+        changed(Status.Connected({ ...paused, tools: 3 }), paused),
+        changed(connected, paused)
+      )
+      assert.deepStrictEqual(lines, ["INFO files paused for 30s, as the server asks (Retry-After)"])
     }))
 
   it.effect("tells what keeps a server from being used", () =>

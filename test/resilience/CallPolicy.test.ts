@@ -65,7 +65,7 @@ const errors: {
   ServerUnavailable: (["disabled", "storm"] as const).map((why) =>
     new McpError.ServerUnavailable({ server, why, detail })
   ),
-  SessionExpired: [new McpError.SessionExpired({ server, detail })],
+  SessionExpired: each((outcome) => new McpError.SessionExpired({ server, detail, outcome })),
   SpawnFailed: [new McpError.SpawnFailed({ server, errno: "ENOENT", command: "x", detail })],
   StreamInterrupted: each((outcome) => new McpError.StreamInterrupted({ server, detail, outcome })),
   ToolQuarantined: [new McpError.ToolQuarantined({ server, tool: "t", changed: [] })],
@@ -93,6 +93,9 @@ const kinds: ReadonlyArray<Tool.Tool | undefined> = [
   undefined,
   tool({}),
   tool({ destructiveHint: true }),
+  tool({ destructiveHint: true, idempotentHint: false }),
+  tool({ destructiveHint: true, idempotentHint: true }),
+  tool({ destructiveHint: true, readOnlyHint: true }),
   tool({ readOnlyHint: false, idempotentHint: false }),
   tool({ readOnlyHint: true }),
   tool({ idempotentHint: true })
@@ -101,16 +104,17 @@ const kinds: ReadonlyArray<Tool.Tool | undefined> = [
 interface Facts {
   readonly trusted: boolean | undefined
   readonly tool: Tool.Tool | undefined
-  readonly replay: boolean | undefined
+  readonly idempotent: boolean | undefined
   readonly connected: boolean
   readonly attempts: number
+  readonly sent: number
 }
 
 const facts: ReadonlyArray<Facts> = [true, false, undefined].flatMap((trusted) =>
   kinds.flatMap((kind) =>
-    [true, false, undefined].flatMap((replay) =>
+    [true, false, undefined].flatMap((idempotent) =>
       [true, false].flatMap((connected) =>
-        [1, 2, 3, 4].map((attempts) => ({ trusted, tool: kind, replay, connected, attempts }))
+        [1, 2, 3, 4].map((attempts) => ({ trusted, tool: kind, idempotent, connected, attempts, sent: attempts }))
       )
     )
   )
@@ -126,12 +130,25 @@ const policies = new Map(
 const again = (error: McpError.RuntimeError, { trusted, ...rest }: Facts) =>
   policies.get(trusted)!.again({ error, ...rest })
 
-const isKnownSafe = ({ replay, tool: kind, trusted }: Facts): boolean =>
-  replay === true ||
-  (replay === undefined && trusted === true &&
+const isKnownSafe = ({ idempotent, tool: kind, trusted }: Facts): boolean =>
+  idempotent === true ||
+  (idempotent === undefined && trusted === true &&
     (kind?.annotations.readOnlyHint === true || kind?.annotations.idempotentHint === true))
 
-const first: Facts = { trusted: undefined, tool: undefined, replay: undefined, connected: true, attempts: 1 }
+/** What forbids a second execution, and `isKnownSafe` what allows it. */
+const isKnownHarmful = ({ idempotent, tool: kind }: Facts): boolean =>
+  idempotent === false ||
+  (idempotent === undefined && kind?.annotations.destructiveHint === true && kind.annotations.idempotentHint !== true &&
+    kind.annotations.readOnlyHint !== true)
+
+const first: Facts = {
+  trusted: undefined,
+  tool: undefined,
+  idempotent: undefined,
+  connected: true,
+  attempts: 1,
+  sent: 1
+}
 
 /** The errors after which a call is made again, as texts that say what decides. */
 const repeated = (given: Facts): ReadonlyArray<string> =>
@@ -163,13 +180,14 @@ describe("a call that has failed", () => {
       "ProcessExited not-sent",
       "RequestTimeout idle not-sent",
       "SessionExpired not-sent",
+      "SessionExpired unknown",
       "StreamInterrupted not-sent"
     ])
   })
 
   it("is made again after these as well, if running it twice does no harm", () => {
     const plain = repeated(first)
-    assert.deepStrictEqual(repeated({ ...first, replay: true }).filter((shown) => !plain.includes(shown)), [
+    assert.deepStrictEqual(repeated({ ...first, idempotent: true }).filter((shown) => !plain.includes(shown)), [
       "ConnectionLost unknown",
       "HttpStatus 408 unknown",
       "HttpStatus 500 unknown",
@@ -186,10 +204,22 @@ describe("a call that has failed", () => {
   })
 
   it("is as harmless as a trusted server says, unless the caller says otherwise", () => {
-    const harmless = repeated({ ...first, replay: true })
+    const harmless = repeated({ ...first, idempotent: true })
     const plain = repeated(first)
     for (const given of facts.filter(({ attempts, connected }) => connected && attempts === 1)) {
-      assert.deepStrictEqual(repeated(given), isKnownSafe(given) ? harmless : plain)
+      const allowed = isKnownSafe(given) ? harmless : plain
+      const forbidden = isKnownHarmful(given) ? ["SessionExpired unknown"] : []
+      assert.deepStrictEqual(repeated(given), allowed.filter((shown) => !forbidden.includes(shown)))
+    }
+  })
+
+  it("is made again at once for an expired session, and only if the server has had it once", () => {
+    const expired = new McpError.SessionExpired({ server, detail })
+    assert.deepStrictEqual(again(expired, first), Duration.zero)
+    // an earlier attempt that was not sent does not count
+    assert.deepStrictEqual(again(expired, { ...first, attempts: 2 }), Duration.zero)
+    for (const idempotent of [undefined, true]) {
+      assert.isUndefined(again(expired, { ...first, idempotent, attempts: 2, sent: 2 }))
     }
   })
 
@@ -200,7 +230,9 @@ describe("a call that has failed", () => {
         assert.isTrue(given.connected)
         assert.isAtMost(given.attempts, 2)
         assert.notStrictEqual(error.outcome, "executed")
-        if (error.outcome === "unknown") assert.isTrue(isKnownSafe(given), error._tag)
+        if (error.outcome !== "unknown") continue
+        if (error._tag !== "SessionExpired") assert.isTrue(isKnownSafe(given), error._tag)
+        else assert.isTrue(given.sent === 1 && !isKnownHarmful(given))
       }
     }
   })
@@ -213,7 +245,7 @@ describe("a call that has failed", () => {
       assert.deepStrictEqual(again(lost, first), Duration.zero)
       assert.deepStrictEqual(again(lost, { ...first, attempts: 2 }), Duration.seconds(1))
     }
-    assert.deepStrictEqual(again(errors.ConnectionLost[1]!, { ...first, replay: true }), Duration.millis(250))
+    assert.deepStrictEqual(again(errors.ConnectionLost[1]!, { ...first, idempotent: true }), Duration.millis(250))
   })
 
   it("is made again as often as is set, with the last delay for all that follow", () => {
@@ -225,7 +257,7 @@ describe("a call that has failed", () => {
           const own = CallPolicy.make({ retries, delays }).for(MemoryTransport.config(server))
           const error = errors.NetworkError[0]!
           for (let attempts = 1; attempts <= 8; attempts++) {
-            const delay = own.again({ error, attempts, connected: true, tool: undefined, replay: undefined })
+            const delay = own.again({ ...first, error, attempts })
             const expected = delays.length === 0 ? 0 : delays[Math.min(attempts, delays.length) - 1]!
             assert.strictEqual(delay && Duration.toMillis(delay), attempts > retries ? undefined : expected)
           }
@@ -251,7 +283,7 @@ describe("a call that has failed", () => {
   it.effect("stays as it is without a policy", () =>
     Effect.gen(function*() {
       const { again } = (yield* CallPolicy.CallPolicy).for(MemoryTransport.config(server))
-      for (const error of all) assert.isUndefined(again({ ...first, error, replay: true }))
+      for (const error of all) assert.isUndefined(again({ ...first, error, idempotent: true }))
     }).pipe(Effect.provide(CallPolicy.layerNone)))
 
   it.effect("is made again by default", () =>

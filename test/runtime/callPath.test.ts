@@ -96,7 +96,7 @@ describe("the way of a call", () => {
       yield* Effect.gen(function*() {
         const service = yield* McpRuntime.McpRuntime
         yield* service.connect("path")
-        const call = yield* Effect.fork(service.callTool(ref, {}, { idleTimeout: "1 second", replay: true }))
+        const call = yield* Effect.fork(service.callTool(ref, {}, { idleTimeout: "1 second", idempotent: true }))
         yield* peer.until(() => peer.executions("echo") === 1)
         yield* TestClock.adjust("1 second")
         yield* peer.until(() => peer.received("notifications/cancelled").length === 1)

@@ -108,7 +108,7 @@ describe("a rule that denies", () => {
         const ways: Record<string, Effect.Effect<unknown, McpError.McpError>> = {
           call: service.callTool(get),
           "call by name": service.callTool("mcp__s__get"),
-          "call, to be made again": service.callTool(get, {}, { replay: true }),
+          "call, to be made again": service.callTool(get, {}, { idempotent: true }),
           stream: Stream.runDrain(service.callToolStream(get)),
           "by what was listed": Effect.flatMap(service.tool(get), (tool) => tool.call()),
           read: service.readResource("s", "mem://secret/a"),

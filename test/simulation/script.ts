@@ -64,7 +64,7 @@ export interface CallPlan {
   readonly works: number
   readonly idle: number | undefined
   readonly total: number | undefined
-  readonly replay: boolean | undefined
+  readonly idempotent: boolean | undefined
 }
 
 export type Question =
@@ -276,7 +276,7 @@ const call = (dice: Dice): CallPlan => ({
   works: dice.of([0, 5, 200, 3 * seconds, 40 * seconds]),
   idle: dice.maybe(0.3, () => dice.of([50, 2 * seconds, 20 * seconds])),
   total: dice.maybe(0.4, () => dice.of([20, 1 * seconds, 10 * seconds, 2 * minutes])),
-  replay: dice.maybe(0.2, () => dice.chance(0.5))
+  idempotent: dice.maybe(0.2, () => dice.chance(0.5))
 })
 
 const question = (dice: Dice): Question =>

@@ -132,7 +132,7 @@ const perform = (
           began: time.now(),
           // where the tool is looked up first, that may have to wait for its server
           due: time.now() + total + (plan.by === "listed" ? 10 * minutes : 0),
-          isHarmless: plan.replay ?? (everTrusted.has(server) && World.isHarmless(plan.tool)),
+          isHarmless: plan.idempotent ?? (everTrusted.has(server) && World.isHarmless(plan.tool)),
           isFiltered: config !== undefined && plan.by !== "listed" && !ToolFilter.make(config)(plan.tool),
           interrupted: false,
           settled: 0,
@@ -145,7 +145,7 @@ const perform = (
           callId: made.callId,
           ...(plan.idle === undefined ? {} : { idleTimeout: plan.idle }),
           ...(plan.total === undefined ? {} : { totalTimeout: plan.total }),
-          ...(plan.replay === undefined ? {} : { replay: plan.replay })
+          ...(plan.idempotent === undefined ? {} : { idempotent: plan.idempotent })
         }
         const identity = { server, tool: plan.tool }
         const name = catalog.index().find(server, plan.tool)?.name

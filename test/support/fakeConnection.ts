@@ -92,6 +92,7 @@ export const make = (options: Options = {}): Effect.Effect<FakeConnection> =>
           endings.delete(listener)
         }
       },
+      onPaused: () => () => undefined,
       stderrTail: Effect.as(Effect.void, undefined),
       tasks: options.tasks,
       asked,

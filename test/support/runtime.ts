@@ -1,6 +1,7 @@
-/** A runtime over peers in memory. */
+/** A runtime for tests, over peers in memory or over another connector. */
 import { Layer } from "effect"
 import * as ConnectionPool from "../../src/connection/ConnectionPool.ts"
+import type * as Connector from "../../src/connection/Connector.ts"
 import type * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as RuntimeMetrics from "../../src/observability/RuntimeMetrics.ts"
@@ -34,8 +35,11 @@ export interface Options extends McpRuntime.Options {
   readonly pins?: Layer.Layer<ToolPins.ToolPins, never, McpEvent.McpEvents>
 }
 
-/** Every part of it is provided too, for tests that look at one. */
-export const layer = (peers: Parameters<typeof MemoryTransport.layer>[0], options: Options) =>
+/** A runtime over any connector. Every part of it is provided too, for tests that look at one. */
+export const layerOver = (
+  connector: Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown>,
+  options: Options
+) =>
   McpRuntime.layer(options).pipe(
     Layer.provideMerge(ToolCatalog.layer(options.catalog)),
     Layer.provideMerge(ConnectionPool.layer(options.pool)),
@@ -51,5 +55,8 @@ export const layer = (peers: Parameters<typeof MemoryTransport.layer>[0], option
       options.pins ?? ToolPins.layerMemory()
     )),
     Layer.provideMerge(Layer.merge(options.approval ?? Approval.layerNobody, options.grants ?? Grants.layerMemory)),
-    Layer.provideMerge(overMemory.client(peers, options.teardown))
+    Layer.provideMerge(connector)
   )
+
+export const layer = (peers: Parameters<typeof MemoryTransport.layer>[0], options: Options) =>
+  layerOver(overMemory.client(peers, options.teardown), options)

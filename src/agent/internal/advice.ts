@@ -200,7 +200,7 @@ const table: Table = {
   }),
   SessionExpired: (error) => ({
     what: `The session with ${quote(error.server)} has expired.`,
-    next: `Nothing was sent, so nothing has happened. ${once}`
+    next: lost(error)
   }),
   SpawnFailed: (error) => ({ what: `${the(error)} could not be started.`, next: tellUser }),
   StreamInterrupted: (error) => ({ what: `The answer of ${quote(error.server)} broke off.`, next: lost(error) }),

@@ -6,6 +6,7 @@
 import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import type * as ServerStatus from "../../connection/ServerStatus.ts"
 import type * as McpEvent from "../../McpEvent.ts"
 import type * as Screen from "../Screen.ts"
 import { clock } from "./following.ts"
@@ -63,10 +64,15 @@ const fact = (name: string, value: unknown): string => {
   return `${name}=${text.length <= longest ? text : `${text.slice(0, longest - 1)}…`}`
 }
 
+const pauseOf = (status: ServerStatus.ServerStatus): string =>
+  status._tag === "Connected" && status.pausedUntil !== undefined
+    ? ` (paused until ${clock(status.pausedUntil)} UTC)`
+    : ""
+
 /** A status holds what other events have told before. */
 const factsOf = (event: McpEvent.McpEvent, data: unknown): ReadonlyArray<string> =>
   event._tag === "StatusChanged"
-    ? [`${event.previous === undefined ? "" : `${event.previous._tag} → `}${event.status._tag}`]
+    ? [`${event.previous === undefined ? "" : `${event.previous._tag} → `}${event.status._tag}${pauseOf(event.status)}`]
     : Object.entries(Object(data)).flatMap(([name, value]) => value === undefined ? [] : [fact(name, value)])
 
 /** @internal */

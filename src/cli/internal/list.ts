@@ -14,7 +14,7 @@ import * as Screen from "../Screen.ts"
 import * as Advice from "./advice.ts"
 import * as LastWords from "./lastWords.ts"
 import * as NoServers from "./noServers.ts"
-import { State, stateOf, styleOf } from "./serverState.ts"
+import { spanOf, State, stateOf } from "./serverState.ts"
 import * as Table from "./table.ts"
 
 /**
@@ -30,6 +30,8 @@ export const Servers = Schema.Struct({
     state: State,
     /** Why it is blocked, disabled or invalid. */
     why: Schema.NullOr(Schema.String),
+    /** The end of a pause that the server asks for (Retry-After), in milliseconds since 1970. */
+    pausedUntil: Schema.NullOr(Schema.Number),
     tools: Schema.NullOr(Schema.Number),
     era: Schema.NullOr(Schema.String),
     protocolVersion: Schema.NullOr(Schema.String),
@@ -53,6 +55,7 @@ const serverOf = (found: ConfigDiscovery.Found, info: McpRuntime.ServerInfo | un
     scope,
     state,
     why: why ?? null,
+    pausedUntil: info?.pausedUntil ?? null,
     tools: info?.toolCount ?? null,
     era: info?.era ?? null,
     protocolVersion: info?.protocolVersion ?? null,
@@ -71,13 +74,13 @@ const rows = (
   found: ReadonlyArray<ConfigDiscovery.Found>,
   near: (path: string) => string
 ) =>
-  servers.map(({ era, name, scope, state, tools, transport, why }, at): ReadonlyArray<Table.Cell> => [
-    { text: name, style: "strong" },
-    transport ?? "-",
-    { text: why === null ? state : `${state} (${why})`, style: styleOf(state) },
-    tools === null ? "-" : String(tools),
-    era ?? "-",
-    scope,
+  servers.map((server, at): ReadonlyArray<Table.Cell> => [
+    { text: server.name, style: "strong" },
+    server.transport ?? "-",
+    spanOf(server),
+    server.tools === null ? "-" : String(server.tools),
+    server.era ?? "-",
+    server.scope,
     origin(found[at]!, near)
   ])
 

@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import type * as Screen from "../Screen.ts"
+import * as Following from "./following.ts"
 
 /** @internal */
 export const State = Schema.Literal(
@@ -61,8 +62,7 @@ export const stateOf = ({ state }: ConfigDiscovery.Found, info: McpRuntime.Serve
   return { state: words[status._tag], why: status._tag === "Blocked" ? status.why : undefined }
 }
 
-/** @internal */
-export const styleOf = (state: State): Screen.Style => {
+const styleOf = (state: State): Screen.Style => {
   switch (state) {
     case "connected":
       return "good"
@@ -77,3 +77,20 @@ export const styleOf = (state: State): Screen.Style => {
       return "weak"
   }
 }
+
+/**
+ * The state in a table or a line: with its reason, or with the end of a pause. That is a time of the clock, because a
+ * remaining time would be wrong as soon as it is printed.
+ *
+ * @internal
+ */
+export const spanOf = (
+  { pausedUntil, state, why }: {
+    readonly state: State
+    readonly why: string | null
+    readonly pausedUntil: number | null
+  }
+): { readonly text: string; readonly style: Screen.Style } =>
+  pausedUntil === null
+    ? { text: why === null ? state : `${state} (${why})`, style: styleOf(state) }
+    : { text: `${state} (paused until ${Following.clock(pausedUntil)} UTC)`, style: "warning" }

@@ -9,7 +9,7 @@ import type * as McpRuntime from "../../McpRuntime.ts"
 import type * as CircuitBreaker from "../../resilience/CircuitBreaker.ts"
 import type * as Screen from "../Screen.ts"
 import * as Latency from "./latency.ts"
-import { State, styleOf } from "./serverState.ts"
+import { spanOf, State } from "./serverState.ts"
 import { sparkline } from "./sparkline.ts"
 import * as Table from "./table.ts"
 
@@ -32,6 +32,8 @@ export const Server = Schema.Struct({
   era: Schema.NullOr(Schema.String),
   /** Milliseconds since 1970. */
   connectedSince: Schema.NullOr(Schema.Number),
+  /** The end of a pause that the server asks for (Retry-After), in milliseconds since 1970. */
+  pausedUntil: Schema.NullOr(Schema.Number),
   error: Schema.NullOr(Schema.Struct({ tag: Schema.String, message: Schema.String }))
 })
 
@@ -62,7 +64,7 @@ export const of = (
   info: McpRuntime.ServerInfo,
   { called, of: samples }: Pick<Latency.Latency, "called" | "of">
 ): Server => {
-  const { breaker, callsInFlight, connectedSince, era, error, name, reconnects, status, toolCount } = info
+  const { breaker, callsInFlight, connectedSince, era, error, name, pausedUntil, reconnects, status, toolCount } = info
   const latencies = samples(name)
   return {
     name,
@@ -77,6 +79,7 @@ export const of = (
     tools: toolCount ?? null,
     era: era ?? null,
     connectedSince: connectedSince ?? null,
+    pausedUntil: pausedUntil ?? null,
     error: error === undefined ? null : { tag: error._tag, message: error.message }
   }
 }
@@ -103,10 +106,10 @@ const since = ({ connectedSince }: Server, now: number): string => {
 const trend = ({ latencies }: Server): string => sparkline(latencies.map((one) => one ?? undefined))
 
 const row = (server: Server, now: number): ReadonlyArray<Table.Cell> => {
-  const { breaker, called, calls, era, latency, name, reconnects, state } = server
+  const { breaker, called, calls, era, latency, name, reconnects } = server
   return [
     { text: name, style: "strong" },
-    { text: state, style: styleOf(state) },
+    spanOf({ ...server, why: null }),
     { text: breaker, style: breaker === "closed" ? "plain" : "bad" },
     latency === null ? "-" : Latency.format(latency),
     trend(server),
@@ -142,12 +145,13 @@ export const fault = ({ error, name }: Server): ReadonlyArray<Screen.Line> => {
  * @internal
  */
 export const key = (
-  { breaker, called, calls, connectedSince, era, error, reconnects, state, tools, why }: Server
-): string => JSON.stringify([state, why, breaker, called, calls, reconnects, tools, era, connectedSince, error?.tag])
+  { breaker, called, calls, connectedSince, era, error, pausedUntil, reconnects, state, tools, why }: Server
+): string =>
+  JSON.stringify([state, why, breaker, called, calls, reconnects, tools, era, connectedSince, pausedUntil, error?.tag])
 
 /** @internal */
 export const line = (server: Server, before: Server | undefined): Screen.Line => {
-  const { breaker, calls, error, name, reconnects, state, tools, why } = server
+  const { breaker, calls, error, name, reconnects, state, tools } = server
   const facts = [
     ...(breaker === "closed" ? [] : [`breaker ${breaker}`]),
     ...(tools === null ? [] : [`${tools} ${tools === 1 ? "tool" : "tools"}`]),
@@ -161,7 +165,7 @@ export const line = (server: Server, before: Server | undefined): Screen.Line =>
   return [
     { text: name, style: "strong" },
     " ",
-    { text: why === null ? state : `${state} (${why})`, style: styleOf(state) },
+    spanOf(server),
     ...(before === undefined || before.state === state ? [] : [` after ${before.state}`]),
     ...(facts.length === 0 ? [] : [`: ${facts.join(", ")}`])
   ]

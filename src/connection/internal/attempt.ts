@@ -120,10 +120,10 @@ const over = (
       [Protocol.metaKey.clientInfo]: Protocol.clientInfo,
       [Protocol.metaKey.clientCapabilities]: capabilities
     }
-    // in a fiber of the connection, and yet the application's code
+    // the application's code, although it runs in a fiber of the connection
     const ask = (method: string, params: JsonRpc.JsonObject) =>
       RuntimeLog.asApplication(Inputs.answer(server, handlers, method, params))
-    const run = yield* FiberSet.makeRuntime<never, JsonRpc.JsonObject, Inputs.Refused>()
+    const run = yield* FiberSet.makeRuntime<never, JsonRpc.JsonObject | void, Inputs.Refused>()
 
     const handshake: Handshake.Options = {
       server,
@@ -156,7 +156,7 @@ const over = (
     const settled = yield* Effect.onExit(negotiation, () => track)
     wire.phase = stage.phase = "ready"
 
-    const connection = yield* Connected.make({ server, limits, wire, transport, settled, envelope, ask })
+    const connection = yield* Connected.make({ server, limits, wire, transport, settled, envelope, ask, run })
     tell()
     const stderrTail = Effect.map(connection.stderrTail, (tail) => tail === undefined ? undefined : hiding.text(tail))
     return { ...connection, stderrTail, connectedAt: yield* Clock.currentTimeMillis }

@@ -80,7 +80,7 @@ export const make = (wire: Wire.Wire, options: Options): Bridge => {
 
   const onInitialize = (request: JsonRpc.Request, settled: Wire.Settled): Wire.Settled => {
     const facts = Either.isLeft(settled)
-      ? Either.left(refused(options.server, settled.left))
+      ? Either.left(refusal(options.server, settled.left))
       : checked(options.server, request.params ?? {}, settled.right)
     initialized = facts
     return Either.map(facts, ({ protocolVersion, result }) => tidied(result, protocolVersion, options.lenient))
@@ -106,7 +106,7 @@ export const make = (wire: Wire.Wire, options: Options): Bridge => {
         return Promise.resolve()
       }
       // the server is gone again before it could be told that it is connected
-      initialized = Either.left(refused(options.server, error))
+      initialized = Either.left(refusal(options.server, error))
       return Promise.reject(new Error(error._tag))
     },
     close: () => {
@@ -119,7 +119,12 @@ export const make = (wire: Wire.Wire, options: Options): Bridge => {
   return { transport, initialized: () => initialized }
 }
 
-const refused = (server: string, error: McpError.CallError): McpError.ConnectError => {
+/**
+ * The error of a connect whose `initialize` failed so.
+ *
+ * @internal
+ */
+export const refusal = (server: string, error: McpError.CallError): McpError.ConnectError => {
   if (isOnlyOfRequests(error)) {
     return new McpError.ProtocolViolation({
       server,

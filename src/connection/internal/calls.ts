@@ -1,5 +1,6 @@
 /**
- * Requests as a connection offers them: the wire's, with the limits of the server and with what can be repeated safely.
+ * Requests as a connection offers them: the wire's, with the limits of the server, the pauses that it asks for, and a
+ * new session in place of an expired one. Calls of tools are sent again by the `CallPolicy` and never here.
  *
  * @internal
  */
@@ -8,30 +9,48 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import type * as Limits from "../../config/Limits.ts"
-import type * as McpError from "../../McpError.ts"
+import * as McpError from "../../McpError.ts"
+import * as CallPolicy from "../../resilience/CallPolicy.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Connector from "../Connector.ts"
-import * as Parking from "./parking.ts"
+import * as Pause from "./pause.ts"
 import type * as Wire from "./wire.ts"
 
 /** @internal */
 export type Request = Connector.Connection["request"]
 
 /**
- * What an era adds to a request, and what it does with what comes back.
+ * What an era adds to a request, and what it does with the result.
  *
  * @internal
  */
 export interface Manner {
+  readonly server: string
   readonly params: (
     params: JsonRpc.JsonObject | undefined,
     capabilities: JsonRpc.JsonObject | undefined
   ) => JsonRpc.JsonObject | undefined
-  /** What is left to do before a result is one, which was asked for then; `undefined` if nothing is. */
+  /** The rest of the request that was begun at `since`, where its first result is not the last; else `undefined`. */
   readonly unfinished: (result: JsonRpc.JsonObject, asked: Asked, since: number) => ReturnType<Request> | undefined
-  /** Opens an expired session anew, unless somebody has done so since `generation` was read. */
-  readonly renew: ((generation: number) => Effect.Effect<void, McpError.CallError>) | undefined
+  /** `undefined` in the stateless era. */
+  readonly session: Session | undefined
+}
+
+/**
+ * The session that requests are sent in, which a server can end with 404.
+ *
+ * @internal
+ */
+export interface Session {
+  /** Grows with each new session. */
   readonly generation: () => number
+  readonly isExpired: () => boolean
+  /** The session of this generation has expired. Does nothing if another has begun since. */
+  readonly expire: (generation: number) => void
+  /** Begins a new session in place of an expired one, unless one is being begun. */
+  readonly renew: () => void
+  /** The same, and waits for it. All that wait get the same outcome. */
+  readonly ready: Effect.Effect<void, McpError.ConnectError>
 }
 
 /** @internal */
@@ -44,17 +63,23 @@ export interface Asked {
 /** @internal */
 export interface Calls {
   readonly request: Request
-  /** Takes whatever result the request has, finished or not. */
+  /** Takes any result of the request, finished or not. */
   readonly once: Request
-  /** Is sent whatever the server has said of later, and never waits. */
+  /** Is sent during a pause too, and decides nothing about its end. */
   readonly probe: Request
+  /** Called synchronously with the end of each pause; returns how to stop. */
+  readonly onPaused: (listener: (until: number) => void) => () => void
 }
 
-/** How often a server may say "later" to one request. */
+/** How often a server may ask one request to come back later. */
 const maxWaits = 3
+
+/** How many new sessions one request waits for without having been sent. */
+const maxSessions = 3
 
 /** @internal */
 export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Calls => {
+  const { session } = manner
   const options = (idle: Duration.Duration, total: Duration.Duration, progress: boolean): Wire.RequestOptions => ({
     idle: Duration.toMillis(idle),
     total: Duration.toMillis(total),
@@ -78,58 +103,85 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Ca
     }
   }
 
-  let parking: Parking.Parking | undefined
+  // made at the first pause: most servers never ask for one
+  let gate: Pause.Gate | undefined
+  const listeners = new Set<(until: number) => void>()
 
-  // One Effect for a request that goes well: what goes wrong, and only that, is given to more of them.
+  // One Effect for a request that goes well; only errors cost more of them.
   const send = (asked: Asked, setting: Wire.RequestOptions, repeat: Repeat) =>
     Effect.async<JsonRpc.JsonObject, McpError.CallError>((resume) => {
       const since = repeat.since ?? wire.now()
-      if (parking !== undefined && since < parking.until && repeat.patient) {
-        const now = wire.now()
-        if (now < parking.until) {
-          return resume(parked(asked, setting, repeat, since, parking.until, Parking.refusal(parking, now)))
-        }
+      const admission = repeat.patient ? gate?.admit(wire.now()) : undefined
+      if (admission?._tag === "Refused") return resume(Exit.fail(admission.error))
+      if (admission?._tag === "Wait") {
+        const { pause } = admission
+        return resume(paused(asked, setting, { ...repeat, since }, pause.until, (now) => Pause.refusal(pause, now)))
       }
-      const generation = manner.generation()
+      const isProbe = admission?._tag === "Probe"
+      const probed = (answered: boolean) => {
+        if (isProbe) gate?.probed(answered)
+      }
+      if (session?.isExpired() === true) {
+        probed(false)
+        return resume(inNextSession(asked, setting, { ...repeat, since }, session))
+      }
+      const generation = session?.generation() ?? 0
       const handOver = asked.own?.handOver
       const params = manner.params(asked.params, handOver?.capabilities)
       const id = wire.begin(asked.method, params, left(setting, repeat), (settled) => {
+        probed(Either.isRight(settled) || settled.left.outcome === "executed")
         if (Either.isLeft(settled)) {
-          return resume(again(asked, setting, settled.left, repeat, since, generation))
+          return resume(again(asked, setting, settled.left, { ...repeat, since }, generation))
         }
         const rest = repeat.finishing && handOver === undefined
           ? manner.unfinished(settled.right, asked, since)
           : undefined
         resume(rest ?? Exit.succeed(settled.right))
       })
-      return Effect.sync(() => wire.cancel(id))
+      return Effect.sync(() => {
+        probed(false)
+        wire.cancel(id)
+      })
     })
 
   const again = (
     asked: Asked,
     setting: Wire.RequestOptions,
     error: McpError.CallError,
-    repeat: Repeat,
-    since: number,
+    repeat: Begun,
     generation: number
   ): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> => {
-    const next: Repeat = { ...repeat, since, idleSince: undefined }
+    const next: Begun = { ...repeat, idleSince: undefined }
+    const now = wire.now()
     switch (error._tag) {
-      case "SessionExpired":
-        // refused before it was executed, so it may be sent once more in a new session
-        return manner.renew === undefined || repeat.renewed
-          ? Effect.fail(error)
-          : Effect.zipRight(
-            Effect.mapError(manner.renew(generation), () => error),
-            sendAgain(asked, setting, error, { ...next, renewed: true })
-          )
+      case "SessionExpired": {
+        if (session === undefined) return Effect.fail(error)
+        session.expire(generation)
+        if (session.isExpired() && gate?.isClosed(now) !== true) session.renew()
+        const held = error.outcome === "not-sent"
+        const mayFollow = held
+          ? repeat.sessions < maxSessions
+          : !repeat.refused && CallPolicy.isIdempotent(asked.method)
+        return mayFollow
+          ? sendAgain(asked, setting, () => error, {
+            ...next,
+            sessions: repeat.sessions + 1,
+            refused: repeat.refused || !held
+          })
+          : Effect.fail(error)
+      }
       case "RateLimited":
-      case "Unavailable":
-        if (error.retryAfter === undefined) return Effect.fail(error)
-        parking = Parking.extended(parking, error, error.retryAfter, wire.now())
+      case "Unavailable": {
+        gate ??= new Pause.Gate()
+        const pause = gate.refused(error, now)
+        if (pause === undefined) return Effect.fail(error)
+        for (const listener of listeners) listener(pause.until)
+        const answer = gate.answer(error, now)
+        if (answer !== undefined) return Effect.fail(answer)
         return repeat.waits >= maxWaits || !repeat.patient
           ? Effect.fail(error)
-          : parked(asked, setting, { ...next, waits: repeat.waits + 1 }, since, parking.until, error)
+          : paused(asked, setting, { ...next, waits: repeat.waits + 1 }, pause.until, () => error)
+      }
       default:
         return Effect.fail(error)
     }
@@ -138,38 +190,74 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Ca
   const sendAgain = (
     asked: Asked,
     setting: Wire.RequestOptions,
-    error: McpError.CallError,
+    error: (now: number) => McpError.CallError,
     repeat: Repeat
   ): ReturnType<Request> =>
-    Effect.suspend(() => left(setting, repeat).total <= 0 ? Effect.fail(error) : send(asked, setting, repeat))
+    Effect.suspend(() =>
+      left(setting, repeat).total <= 0 ? Effect.fail(error(wire.now())) : send(asked, setting, repeat)
+    )
 
-  /** Waits with all the others until the server wants requests again, if the limits of the request allow it. */
-  const parked = (
+  /** Waits for the end of a pause, if the limits of the request allow it. */
+  const paused = (
     asked: Asked,
     setting: Wire.RequestOptions,
-    repeat: Repeat,
-    since: number,
+    repeat: Begun,
     until: number,
-    error: Parking.Later
+    refusal: (now: number) => Pause.Later
   ): ReturnType<Request> => {
     const now = wire.now()
     const idleSince = repeat.idleSince ?? now
-    return until - idleSince >= setting.idle || until - since >= setting.total
-      ? Effect.fail(error)
+    return until - idleSince >= setting.idle || until - repeat.since >= setting.total
+      ? Effect.fail(refusal(now))
       : Effect.zipRight(
         Effect.sleep(Duration.millis(until - now)),
-        sendAgain(asked, setting, error, { ...repeat, since, idleSince })
+        sendAgain(asked, setting, refusal, { ...repeat, idleSince })
       )
   }
 
-  /** What is left of the limits of a request that has waited. */
+  /** Waits for a new session within the limits of the request, which is not sent without one. */
+  const inNextSession = (
+    asked: Asked,
+    setting: Wire.RequestOptions,
+    repeat: Begun,
+    session: Session
+  ): ReturnType<Request> => {
+    const generation = session.generation()
+    const { idle, total } = left(setting, repeat)
+    const kind = idle < total ? "idle" : "total"
+    return session.ready.pipe(
+      Effect.timeoutFail({
+        duration: Duration.millis(Math.max(0, Math.min(idle, total))),
+        onTimeout: () =>
+          new McpError.RequestTimeout({
+            server: manner.server,
+            kind,
+            operation: asked.method,
+            limit: Duration.millis(setting[kind]),
+            outcome: "not-sent"
+          })
+      }),
+      Effect.matchEffect({
+        onFailure: (error) => again(asked, setting, error, repeat, generation),
+        onSuccess: () => send(asked, setting, repeat)
+      })
+    )
+  }
+
+  /** The limits of a request that has waited. */
   const left = (setting: Wire.RequestOptions, { since }: Repeat): Wire.RequestOptions =>
     since === undefined ? setting : { ...setting, total: setting.total - (wire.now() - since) }
 
   return {
     request: (method, params, own) => send({ method, params, own }, settings(method, own), first),
     once: (method, params, own) => send({ method, params, own }, settings(method, own), firstOnly),
-    probe: (method, params, own) => send({ method, params, own }, settings(method, own), impatient)
+    probe: (method, params, own) => send({ method, params, own }, settings(method, own), impatient),
+    onPaused: (listener) => {
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+      }
+    }
   }
 }
 
@@ -180,16 +268,22 @@ interface Repeat {
   /** Since when nothing has happened to it but waiting. */
   readonly idleSince: number | undefined
   readonly waits: number
-  readonly renewed: boolean
+  /** How many new sessions it has been sent in, or was to be. */
+  readonly sessions: number
+  /** Whether it was sent in a session that had expired. */
+  readonly refused: boolean
   readonly finishing: boolean
   readonly patient: boolean
 }
+
+type Begun = Repeat & { readonly since: number }
 
 const first: Repeat = {
   since: undefined,
   idleSince: undefined,
   waits: 0,
-  renewed: false,
+  sessions: 0,
+  refused: false,
   finishing: true,
   patient: true
 }

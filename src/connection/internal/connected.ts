@@ -4,9 +4,11 @@
  * @internal
  */
 import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type * as Limits from "../../config/Limits.ts"
@@ -21,6 +23,7 @@ import * as Calls from "./calls.ts"
 import type * as Handshake from "./handshake.ts"
 import * as InputRounds from "./inputRounds.ts"
 import type * as Inputs from "./inputs.ts"
+import { unsent } from "./unsent.ts"
 import * as Watching from "./watching.ts"
 import type * as Wire from "./wire.ts"
 
@@ -33,6 +36,8 @@ export interface Options {
   readonly settled: Handshake.Settled
   readonly envelope: JsonRpc.JsonObject
   readonly ask: (method: string, params: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, Inputs.Refused>
+  /** Runs in the scope of the connection. */
+  readonly run: (effect: Effect.Effect<void>) => void
 }
 
 /** @internal */
@@ -81,7 +86,15 @@ const alive = (probe: Effect.Effect<JsonRpc.JsonObject, McpError.CallError>) =>
 type OfEra =
   & Pick<
     Connector.Connection,
-    "era" | "protocolVersion" | "serverInfo" | "capabilities" | "instructions" | "request" | "watch" | "tasks"
+    | "era"
+    | "protocolVersion"
+    | "serverInfo"
+    | "capabilities"
+    | "instructions"
+    | "request"
+    | "watch"
+    | "tasks"
+    | "onPaused"
   >
   & {
     /** The request that every server of the era answers, and how to make it whatever the others wait for. */
@@ -89,49 +102,95 @@ type OfEra =
     readonly probe: Calls.Request
   }
 
+/**
+ * The session of a connection. A new one is begun in the scope of the connection and not by a request, so that it is
+ * begun once for all requests, and the interruption of one of them does not end it.
+ */
+const sessionOf = (
+  { limits, run, server, transport, wire }: Options,
+  params: JsonRpc.JsonObject,
+  restore: Effect.Effect<void>
+): Calls.Session => {
+  let generation = 0
+  let expired = false
+  let beginning: Deferred.Deferred<void, McpError.ConnectError> | undefined
+
+  const initialize = () =>
+    wire.request("initialize", params, {
+      idle: Infinity,
+      total: Infinity,
+      progress: false,
+      cancellable: false
+    }).pipe(
+      Effect.mapError((error) => Bridge.refusal(server, error)),
+      Effect.timeoutFail({
+        duration: limits.startupTimeout,
+        onTimeout: () => new McpError.ConnectTimeout({ server, phase: "initialize", limit: limits.startupTimeout })
+      }),
+      Effect.flatMap((answer) => Bridge.checked(server, params, answer)),
+      Effect.map((checked) => {
+        transport.negotiated({ era: "session", protocolVersion: checked.protocolVersion })
+        wire.notify("notifications/initialized", undefined)
+        generation++
+        expired = false
+      }),
+      Effect.mapError(unsent)
+    )
+
+  const begin = (): Deferred.Deferred<void, McpError.ConnectError> => {
+    const begun = Deferred.unsafeMake<void, McpError.ConnectError>(FiberId.none)
+    beginning = begun
+    run(
+      initialize().pipe(
+        Effect.onExit((exit) =>
+          Effect.sync(() => {
+            beginning = undefined
+            // interrupted with the connection, whose end is told to the requests that wait
+            if (!Exit.isInterrupted(exit)) Deferred.unsafeDone(begun, exit)
+          })
+        ),
+        Effect.zipRight(Effect.suspend(() => {
+          wire.announce(Watching.resync)
+          return restore
+        })),
+        // told to the requests that wait for it
+        Effect.ignore
+      )
+    )
+    return begun
+  }
+
+  const ended = Effect.flatMap(wire.ending.wait, (error) => Effect.fail(unsent(error)))
+  const ready = Effect.suspend(() =>
+    expired ? Effect.raceFirst(Deferred.await(beginning ?? begin()), ended) : Effect.void
+  )
+
+  return {
+    generation: () => generation,
+    isExpired: () => expired,
+    expire: (seen) => {
+      if (seen === generation) expired = true
+    },
+    renew: () => run(Effect.ignore(ready)),
+    ready
+  }
+}
+
 const inSession = (
   options: Options,
   settled: Extract<Handshake.Settled, { _tag: "Session" }>
 ): Effect.Effect<OfEra> =>
-  Effect.gen(function*() {
-    const { limits, server, transport, wire } = options
+  Effect.sync(() => {
+    const { limits, server, wire } = options
     const { params, protocolVersion, result } = settled.initialized
-    const lock = yield* Effect.makeSemaphore(1)
-    let generation = 0
-
-    // one handshake for all whose session has expired, whoever of them comes first
-    const renew = (seen: number): Effect.Effect<void, McpError.CallError> =>
-      lock.withPermits(1)(Effect.suspend(() => {
-        if (seen !== generation) return Effect.void
-        return wire.request("initialize", params, {
-          idle: Infinity,
-          total: Infinity,
-          progress: false,
-          cancellable: false
-        }).pipe(
-          Effect.timeoutFail({
-            duration: limits.startupTimeout,
-            onTimeout: () => new McpError.ConnectTimeout({ server, phase: "initialize", limit: limits.startupTimeout })
-          }),
-          Effect.flatMap((answer) => {
-            const checked = Bridge.checked(server, params, answer)
-            if (Either.isLeft(checked)) return Effect.fail(checked.left)
-            transport.negotiated({ era: "session", protocolVersion: checked.right.protocolVersion })
-            wire.notify("notifications/initialized", undefined)
-            generation++
-            wire.announce(Watching.resync)
-            return watching.restore
-          })
-        )
-      }))
-
-    const { probe, request } = Calls.make(wire, limits, {
+    const session = sessionOf(options, params, Effect.suspend(() => watching.restore))
+    const { onPaused, probe, request } = Calls.make(wire, limits, {
+      server,
       params: (params) => params,
       unfinished: () => undefined,
-      renew,
-      generation: () => generation
+      session
     })
-    const watching = Watching.session(request, limits)
+    const watching = Watching.session(wire, request, limits)
     return {
       era: "session",
       protocolVersion,
@@ -140,11 +199,26 @@ const inSession = (
       instructions: text(result["instructions"]),
       request,
       watch: watching.watch,
-      tasks: settled.session.tasks,
+      tasks: settled.session.tasks === undefined ? undefined : inSessionOf(session, settled.session.tasks),
+      onPaused,
       question: "ping",
       probe
     }
   })
+
+/** Tasks of the SDK's client, whose requests do not pass `Calls`. */
+const inSessionOf = (session: Calls.Session, tasks: Connector.LegacyTasks): Connector.LegacyTasks => ({
+  callTool: (params, options) =>
+    Stream.unwrap(Effect.map(session.ready, () => {
+      const generation = session.generation()
+      return Stream.tapError(tasks.callTool(params, options), (error) =>
+        Effect.sync(() => {
+          if (error._tag !== "SessionExpired") return
+          session.expire(generation)
+          session.renew()
+        }))
+    }))
+})
 
 const stateless = (
   options: Options,
@@ -166,6 +240,7 @@ const stateless = (
         : { ...given, _meta: { ...given._meta, [Protocol.metaKey.clientCapabilities]: capabilities } }
     }
     const calls: Calls.Calls = Calls.make(wire, limits, {
+      server,
       params: enveloped,
       unfinished: (result, asked, since) =>
         InputRounds.unfinished(
@@ -174,8 +249,7 @@ const stateless = (
           asked,
           since
         ),
-      renew: undefined,
-      generation: () => 0
+      session: undefined
     })
     return {
       era: "stateless",
@@ -186,6 +260,7 @@ const stateless = (
       request: calls.request,
       watch: Watching.stateless(server, wire, limits, enveloped).watch,
       tasks: undefined,
+      onPaused: calls.onPaused,
       question: "server/discover",
       probe: calls.probe
     }

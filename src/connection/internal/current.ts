@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
+import type * as Signal from "../../internal/signal.ts"
 import type * as McpError from "../../McpError.ts"
 import type * as Session from "../Session.ts"
 import type * as Supervisor from "../Supervisor.ts"
@@ -73,4 +74,34 @@ export const untilIdle = (current: Current, limit: number, now: () => number, pa
     return left > 0
       ? Effect.zipRight(Effect.sleep(left), untilIdle(current, limit, now, park))
       : Effect.sync(park)
+  })
+
+/** @internal */
+export interface Watched {
+  readonly now: () => number
+  readonly signal: Signal.Signal
+  readonly isOver: () => boolean
+  /** The end of the pause that the server has asked for. */
+  readonly pausedUntil: () => number | undefined
+  readonly onPauseEnd: () => void
+}
+
+/**
+ * Waits until the connection is over, and tells the end of each pause before that.
+ *
+ * @internal
+ */
+export const untilOver = (watched: Watched): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { isOver, now, onPauseEnd, pausedUntil, signal } = watched
+    if (isOver()) return Effect.void
+    const until = pausedUntil()
+    const changed = signal.until(() => isOver() || pausedUntil() !== until)
+    const next = until === undefined
+      ? changed
+      : Effect.raceFirst(
+        changed,
+        Effect.zipRight(Effect.sleep(Math.max(0, until - now())), Effect.sync(onPauseEnd))
+      )
+    return Effect.zipRight(next, untilOver(watched))
   })

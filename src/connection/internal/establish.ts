@@ -1,11 +1,9 @@
 /**
- * Connecting: transport, handshake, and what is tried next when the server's first answer says so. All within one
- * limit, and whatever was opened on the way is closed before an error is given.
+ * Connecting: transport, handshake, and another way at once where the first answer of the server asks for one. All of it
+ * has one limit, and everything opened on the way is closed before an error is given.
  *
  * @internal
  */
-import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
@@ -27,9 +25,6 @@ import { unsent } from "./unsent.ts"
 
 /** @internal */
 export type Services = Transport.Transports | McpEvent.McpEvents | Teardown.Teardown | EraMemory.EraMemory
-
-/** How often one connect follows a server that says "later". */
-const maxWaits = 3
 
 /** @internal */
 export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connector["Type"], never, Services> =>
@@ -57,34 +52,25 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
           stage,
           hiding
         }
-        const first: Plan = { config, era: firstEra(config, adapter, memory), waits: 0 }
+        const first: Plan = { config, era: firstEra(config, adapter, memory) }
+        const run = (plan: Plan): Effect.Effect<Attempt.Timestamped, McpError.ConnectError, Scope.Scope> =>
+          Effect.catchAll(owned(Attempt.make(options, plan.config, plan.era)), (error) => {
+            const next = follow(plan, error, memory, stage.phase)
+            return next === undefined ? Effect.fail(error) : run(next)
+          })
         events.publish(McpEvent.McpEvent.Connecting({ server: config.name, transport: config.transport }))
-        return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          const run = (plan: Plan): Effect.Effect<Attempt.Timestamped, McpError.ConnectError, Scope.Scope> =>
-            owned(Attempt.make(options, plan.config, plan.era)).pipe(
-              Effect.catchAll((error) =>
-                Effect.flatMap(Clock.currentTimeMillis, (failedAt) => {
-                  const left = Duration.toMillis(limits.startupTimeout) - (failedAt - now)
-                  const next = follow(plan, error, left, memory, stage.phase)
-                  return next === undefined
-                    ? Effect.fail(error)
-                    : Effect.zipRight(Effect.sleep(next.after), run(next.plan))
-                })
-              )
-            )
-          return owned(
-            Effect.timeoutFail(run(first), {
-              duration: limits.startupTimeout,
-              onTimeout: () =>
-                new McpError.ConnectTimeout({
-                  server: config.name,
-                  phase: stage.phase,
-                  limit: limits.startupTimeout,
-                  stderrTail: stage.stderrTail()
-                })
-            })
-          )
-        }).pipe(
+        return owned(
+          Effect.timeoutFail(run(first), {
+            duration: limits.startupTimeout,
+            onTimeout: () =>
+              new McpError.ConnectTimeout({
+                server: config.name,
+                phase: stage.phase,
+                limit: limits.startupTimeout,
+                stderrTail: stage.stderrTail()
+              })
+          })
+        ).pipe(
           Effect.timed,
           Effect.map(([took, connection]) => {
             memory.set(EraMemory.identity(config), { era: connection.era, at: connection.connectedAt })
@@ -105,7 +91,6 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
 interface Plan {
   readonly config: ServerConfig.ServerConfig
   readonly era: Attempt.Era
-  readonly waits: number
 }
 
 const firstEra = (
@@ -118,34 +103,27 @@ const firstEra = (
   return memory.get(EraMemory.identity(config))?.era === "session" ? "remembered" : "auto"
 }
 
-/** What to try after a failure that says what to try. */
+/** The plan to try after a failure that asks for one. */
 const follow = (
   plan: Plan,
   error: McpError.ConnectError,
-  left: number,
   memory: EraMemory.EraMemory["Type"],
   phase: McpError.Phase
-): { readonly plan: Plan; readonly after: Duration.Duration } | undefined => {
-  const now = Duration.zero
+): Plan | undefined => {
   switch (error._tag) {
     case "ProcessExited":
       // some servers end at a question that they do not know: start it once more without asking
-      return plan.era === "auto" && phase === "discover" ? { plan: { ...plan, era: "session" }, after: now } : undefined
+      return plan.era === "auto" && phase === "discover" ? { ...plan, era: "session" } : undefined
     case "HttpStatus":
       return plan.config.transport === "streamable-http" && plan.config.sseFallback !== false &&
           (error.status === 400 || error.status === 404 || error.status === 405)
-        ? { plan: { ...plan, config: { ...plan.config, transport: "sse" } }, after: now }
+        ? { ...plan, config: { ...plan.config, transport: "sse" } }
         : undefined
     case "InitializeRejected":
     case "UnsupportedProtocolVersion":
       if (plan.era !== "remembered") return undefined
       memory.forget(EraMemory.identity(plan.config))
-      return { plan: { ...plan, era: "auto" }, after: now }
-    case "RateLimited":
-    case "Unavailable":
-      return error.retryAfter !== undefined && plan.waits < maxWaits && Duration.toMillis(error.retryAfter) < left
-        ? { plan: { ...plan, waits: plan.waits + 1 }, after: error.retryAfter }
-        : undefined
+      return { ...plan, era: "auto" }
     default:
       return undefined
   }

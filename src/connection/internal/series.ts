@@ -11,8 +11,8 @@ import * as FiberId from "effect/FiberId"
 import type * as McpError from "../../McpError.ts"
 import type * as ReconnectPolicy from "../../resilience/ReconnectPolicy.ts"
 import * as Delays from "./delays.ts"
+import * as Pause from "./pause.ts"
 import * as Storm from "./storm.ts"
-import * as Verdict from "./verdict.ts"
 
 /** @internal */
 export interface Series {
@@ -20,7 +20,10 @@ export interface Series {
   readonly attempt: () => number
   /** Whether the attempts have become rare, so that nobody should wait for one. */
   readonly isSlow: () => boolean
-  /** Plans another attempt: how long to wait for it, or `undefined` if there is none. */
+  /**
+   * Plans another attempt: the delay of the schedule, or the time that the server asks for if that is longer;
+   * `undefined` if the schedule has ended.
+   */
   readonly next: (error: McpError.ConnectError) => Effect.Effect<Duration.Duration | undefined>
   /** Milliseconds until an attempt may begin, because there were too many of late; 0 counts this one. */
   readonly admit: (now: number) => number
@@ -71,7 +74,7 @@ export const make = (reconnect: ReconnectPolicy.Reconnect): Series => {
         return Effect.map(planned(error), (delay) => {
           if (delay === undefined) return undefined
           attempt++
-          return Duration.max(delay, Verdict.retryAfter(error))
+          return Duration.max(delay, Duration.millis(Pause.of(error, 0, Pause.longestOfConnects)?.until ?? 0))
         })
       }),
     admit: (now) => {

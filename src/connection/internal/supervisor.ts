@@ -4,7 +4,6 @@
  *
  * @internal
  */
-import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,21 +11,19 @@ import * as Equal from "effect/Equal"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
-import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as ServerConfig from "../../config/ServerConfig.ts"
 import { observed } from "../../internal/observed.ts"
 import * as Signal from "../../internal/signal.ts"
 import * as McpError from "../../McpError.ts"
 import * as BoundedWait from "../../resilience/BoundedWait.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
 import * as Connector from "../Connector.ts"
 import { ServerStatus } from "../ServerStatus.ts"
 import * as Session from "../Session.ts"
 import type * as Supervisor from "../Supervisor.ts"
 import * as Current from "./current.ts"
 import * as Off from "./off.ts"
-import * as Parking from "./parking.ts"
+import * as Pause from "./pause.ts"
 import * as Series from "./series.ts"
 import { unsent } from "./unsent.ts"
 import * as Verdict from "./verdict.ts"
@@ -36,16 +33,6 @@ const patience = 15_000
 
 const unsentClosed = (server: string) =>
   new McpError.Closed({ server, operation: "using the server", outcome: "not-sent" })
-
-/** A defect of a connector is a server that cannot be used, not the end of the supervisor. */
-const errorOf = (server: string, cause: Cause.Cause<McpError.ConnectError>): McpError.ConnectError =>
-  Option.getOrElse(Cause.failureOption(cause), () =>
-    new McpError.ConnectionLost({
-      server,
-      reason: "reset",
-      detail: UntrustedText.excerpt(`the connector failed unexpectedly: ${Cause.pretty(cause)}`, 512),
-      outcome: "not-sent"
-    }))
 
 /** How one connection went, from the attempt to its end. */
 type Turn =
@@ -81,8 +68,10 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     let current: Current.Current | undefined = undefined
     let gate: Deferred.Deferred<void, Supervisor.UseError> | undefined = undefined
     let stormed = false
-    /** The server has asked to be left alone for so long. */
-    let parking: Parking.Parking | undefined = undefined
+    /** The pause that the server has asked for instead of a connection. */
+    let pause: Pause.Pause | undefined = undefined
+    /** Callers wait for the attempt that is planned. */
+    let patient = true
     let lastError: McpError.ConnectError | undefined = undefined
     let knownTools: number | undefined = undefined
     let reconnects = 0
@@ -115,7 +104,8 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       const why = off()
       if (why !== undefined) return Off.refusal(server, why)
       if (status._tag === "NeedsAuth") return status.error
-      if (parking !== undefined && parking.until > now()) return Parking.refusal(parking, now())
+      const isImpatient = status._tag === "Failed" || (status._tag === "Reconnecting" && !patient)
+      if (pause !== undefined && pause.until > now() && isImpatient) return Pause.refusal(pause, now())
       const wait = stormed || series.isSlow() ? series.wait(now()) : 0
       if (wait === 0) return undefined
       // it is tried again by itself, only not for everyone who asks
@@ -178,7 +168,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           Effect.flatMap((exit) => {
             if (exit === undefined) return Effect.succeed<Turn>({ _tag: "Stopped" })
             if (Exit.isSuccess(exit)) return connected(exit.value, scope)
-            return Effect.succeed<Turn>({ _tag: "Refused", error: errorOf(server, exit.cause) })
+            return Effect.succeed<Turn>({ _tag: "Refused", error: Verdict.errorOf(server, exit.cause) })
           })
         ),
       // in a fiber of its own, because a finalizer leaves the fiber references of whoever acquired behind in the fiber it
@@ -223,8 +213,10 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         // what the slow lane has found again is kept like what somebody has asked for
         wanted = true
         session.connection.onEnded(lose)
+        session.connection.onPaused((until) => paused(mine, until))
         if (lost === undefined) {
-          become(ServerStatus.Connected({ since, era: session.connection.era, tools: knownTools }))
+          const { era } = session.connection
+          become(ServerStatus.Connected({ since, era, tools: knownTools, pausedUntil: undefined }))
           openGate(Exit.void)
         }
 
@@ -252,7 +244,13 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           }))
         }
         return Effect.forEach(beside, (one) => Effect.forkIn(one, scope), { discard: true }).pipe(
-          Effect.zipRight(signal.until(() => current !== mine || isUnwanted())),
+          Effect.zipRight(Current.untilOver({
+            now,
+            signal,
+            isOver: () => current !== mine || isUnwanted(),
+            pausedUntil: () => status._tag === "Connected" ? status.pausedUntil : undefined,
+            onPauseEnd: () => paused(mine, undefined)
+          })),
           Effect.map((): Turn => {
             dropping(mine)
             if (lost !== undefined) return { _tag: "Lost", error: lost, uptime: now() - since }
@@ -261,6 +259,12 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           Effect.ensuring(Effect.sync(() => dropping(mine)))
         )
       })
+
+    /** Shows until when the server has asked for no requests over this connection; `undefined` at the end of that. */
+    const paused = (mine: Current.Current, until: number | undefined): void => {
+      if (current !== mine || status._tag !== "Connected" || (until !== undefined && until <= now())) return
+      become(ServerStatus.Connected({ ...status, pausedUntil: until }))
+    }
 
     /** Given up until somebody asks, who begins a new series. */
     const park = (next: ServerStatus, error: Supervisor.UseError): void => {
@@ -280,6 +284,8 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
 
     const recover = (error: McpError.ConnectError, verdict: Verdict.Verdict): Effect.Effect<void> => {
       lastError = error
+      const failedAt = now()
+      pause = Pause.of(error, failedAt, Pause.longestOfConnects)
       if (verdict === "auth") return Effect.sync(() => park(ServerStatus.NeedsAuth({ error }), unsent(error)))
       if (verdict === "final") return Effect.sync(() => giveUp(error))
       return Effect.flatMap(series.next(error), (delay) => {
@@ -293,9 +299,10 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           error
         }))
         options.onRetry(series.attempt(), delay, error)
-        // nobody should have to wait for long to hear that a server is away
-        if (series.isSlow() || Duration.toMillis(delay) > patience) {
-          parking = Verdict.parking(error, now())
+        // callers wait longer for an attempt that the server has put off than for one that the schedule has
+        const isPutOff = pause !== undefined && pause.until - failedAt >= Duration.toMillis(delay)
+        patient = !series.isSlow() && Duration.toMillis(delay) <= (isPutOff ? Pause.longestOfCalls : patience)
+        if (!patient) {
           openGate(Exit.fail(refusal() ?? unsent(error)))
           if (series.isSlow()) wanted = false
         }
@@ -417,7 +424,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         if (current !== undefined) return
         series.forget()
         stormed = false
-        parking = undefined
+        pause = undefined
         wanted = true
         hurry = true
         if (status._tag === "NeedsAuth") become(ServerStatus.Connecting())
@@ -425,7 +432,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       reconnect: whenUp(() => {
         current = undefined
         stormed = false
-        parking = undefined
+        pause = undefined
         wanted = true
         restart = true
         if (status._tag === "NeedsAuth") become(ServerStatus.Connecting())

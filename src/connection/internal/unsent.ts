@@ -17,6 +17,8 @@ const told = <E extends McpError.CallError>(error: E, outcome: McpError.Outcome)
       return new McpError.ProcessExited({ ...error, outcome })
     case "ProtocolViolation":
       return new McpError.ProtocolViolation({ ...error, outcome })
+    case "SessionExpired":
+      return new McpError.SessionExpired({ ...error, outcome })
     case "StreamInterrupted":
       return new McpError.StreamInterrupted({ ...error, outcome })
     case "UnexpectedContentType":
@@ -37,12 +39,15 @@ export const unsent = (error: McpError.ConnectError): McpError.ConnectError =>
     : told(error, "not-sent")
 
 /**
- * What a request that could not be sent means to a call of which the server has had an earlier part: nobody can tell
- * what became of the call, and it must not be taken for one that can safely be made again.
+ * The error of a call whose server has had an earlier part of it, from the error of a later part: the outcome of the
+ * call is unknown, so it must not look like one that was never sent or that was refused as a whole.
  *
  * @internal
  */
 export const begun = (error: McpError.CallError): McpError.CallError => {
+  if (error._tag === "SessionExpired") {
+    return new McpError.StreamInterrupted({ server: error.server, detail: error.message, outcome: "unknown" })
+  }
   if (error.outcome !== "not-sent") return error
   const known = told(error, "unknown")
   return known.outcome === "not-sent" && known.isRetryable

@@ -3,10 +3,24 @@
  *
  * @internal
  */
-import type * as Cause from "effect/Cause"
-import * as Duration from "effect/Duration"
+import * as Cause from "effect/Cause"
+import * as Option from "effect/Option"
 import * as McpError from "../../McpError.ts"
-import * as Parking from "./parking.ts"
+import * as UntrustedText from "../../UntrustedText.ts"
+
+/**
+ * The error of a connect that failed. A defect of a connector makes its server unusable and does not end the supervisor.
+ *
+ * @internal
+ */
+export const errorOf = (server: string, cause: Cause.Cause<McpError.ConnectError>): McpError.ConnectError =>
+  Option.getOrElse(Cause.failureOption(cause), () =>
+    new McpError.ConnectionLost({
+      server,
+      reason: "reset",
+      detail: UntrustedText.excerpt(`the connector failed unexpectedly: ${Cause.pretty(cause)}`, 512),
+      outcome: "not-sent"
+    }))
 
 /** @internal */
 export type Verdict = "retry" | "auth" | "final"
@@ -67,21 +81,3 @@ export const ofUse = (server: string, cause: Cause.Cause<unknown>): McpError.Con
     ? error
     : undefined
 }
-
-/** What a server has said of when to come back. */
-const later = (error: McpError.ConnectError): Parking.Later | undefined =>
-  (error._tag === "RateLimited" || error._tag === "Unavailable") && error.retryAfter !== undefined ? error : undefined
-
-/**
- * How long the server has asked to be left alone, and from then on everybody leaves it alone.
- *
- * @internal
- */
-export const parking = (error: McpError.ConnectError, now: number): Parking.Parking | undefined => {
-  const said = later(error)
-  return said?.retryAfter === undefined ? undefined : Parking.extended(undefined, said, said.retryAfter, now)
-}
-
-/** @internal */
-export const retryAfter = (error: McpError.ConnectError): Duration.Duration =>
-  Duration.millis(parking(error, 0)?.until ?? 0)

@@ -32,8 +32,12 @@ export const resync: Connector.Notification = { method: "$/resync", params: {} }
  *
  * @internal
  */
-export const session = (request: Calls.Request, limits: Limits.Limits): Watching => {
+export const session = (wire: Wire.Wire, request: Calls.Request, limits: Limits.Limits): Watching => {
   const watchers = new Map<string, number>()
+  const limit = Duration.toMillis(limits.listTimeout)
+  // not by `request`, which would begin a further session for a server that refuses this in the new one
+  const subscribeAgain = (uri: string) =>
+    wire.request("resources/subscribe", { uri }, { idle: limit, total: limit, progress: false, cancellable: true })
   const subscribe = (uri: string) => request("resources/subscribe", { uri })
   const unsubscribe = (uri: string) =>
     request("resources/unsubscribe", { uri }).pipe(
@@ -65,7 +69,7 @@ export const session = (request: Calls.Request, limits: Limits.Limits): Watching
     restore: Effect.suspend(() =>
       Effect.forEach(
         Array.from(watchers.keys()),
-        (uri) => Effect.catchAll(subscribe(uri), (error) => RuntimeLog.debug("could not subscribe again", error)),
+        (uri) => Effect.catchAll(subscribeAgain(uri), (error) => RuntimeLog.debug("could not subscribe again", error)),
         { discard: true }
       )
     )

@@ -52,7 +52,13 @@ export const make = (now: () => number): (event: McpEvent.McpEvent) => Line | un
   }
 
   const status = ({ previous, server, status }: ServerStatus.Change): Line | undefined => {
-    // A list of tools became known; `ToolsRefreshed` says so.
+    if (previous?._tag === "Connected" && status._tag === "Connected") {
+      const { pausedUntil } = status
+      // Other changes are those of the tools, which `ToolsRefreshed` tells.
+      if (pausedUntil === undefined || pausedUntil === previous.pausedUntil) return undefined
+      const pause = time(Duration.millis(Math.max(0, pausedUntil - now())))
+      return line("Info", server, `paused for ${pause}, as the server asks (Retry-After)`)
+    }
     if (previous?._tag === status._tag && status._tag !== "Reconnecting") return undefined
     switch (status._tag) {
       case "Disabled":

@@ -44,15 +44,19 @@ export const network = (
     })
 }
 
+/** The three forms of a date in HTTP. `Date.parse` alone takes `-5` and `1.5` for dates. */
+const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? [\w :-]{10,40}$/
+
 /**
- * `Retry-After` as a duration: seconds, or a date.
+ * `Retry-After` as a duration: whole seconds, or an HTTP date; `undefined` for anything else.
  *
  * @internal
  */
 export const retryAfter = (header: string | undefined, now: number): Duration.Duration | undefined => {
-  if (header === undefined) return undefined
-  if (/^\s*\d{1,12}\s*$/.test(header)) return Duration.seconds(Number(header))
-  const date = Date.parse(header)
+  const text = header?.trim() ?? ""
+  if (/^\d+$/.test(text)) return Duration.seconds(Number(text))
+  if (!httpDate.test(text)) return undefined
+  const date = Date.parse(text.endsWith(" GMT") ? text : `${text} GMT`)
   return Number.isNaN(date) ? undefined : Duration.millis(Math.max(0, date - now))
 }
 

@@ -3,6 +3,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as McpError from "../../McpError.ts"
+import * as CallPolicy from "../../resilience/CallPolicy.ts"
 import * as JsonRpc from "../JsonRpc.ts"
 import type * as Transport from "../Transport.ts"
 import * as AnswerReader from "./answerReader.ts"
@@ -11,7 +12,6 @@ import * as Handshake from "./handshake.ts"
 import type * as HttpClient from "./httpClient.ts"
 import * as Lingering from "./lingering.ts"
 import * as Remote from "./remote.ts"
-import * as Repeatable from "./repeatable.ts"
 import * as RequestHeaders from "./requestHeaders.ts"
 import * as SidePosts from "./sidePost.ts"
 import * as Slots from "./slots.ts"
@@ -164,7 +164,7 @@ export const make = (
         path: path ?? Remote.pathOf(url),
         headers: headers.post(message, bytes, undefined),
         body,
-        repeatable: request === undefined || Repeatable.is(request.method)
+        repeatable: request === undefined || CallPolicy.isIdempotent(request.method)
       }),
       about: { id: request?.id, session: false },
       accepted: over,

@@ -105,8 +105,9 @@ export const make = (url: URL, source: RemoteHeaders.Source): RequestHeaders => 
         String(bytes)
       )
       const version = stateless(message)
-      if (version === undefined) inSession(headers)
-      else inMessage(headers, message, version)
+      if (version !== undefined) inMessage(headers, message, version)
+      // `initialize` begins a session, so it names none
+      else if (!("method" in message) || message.method !== "initialize") inSession(headers)
       if (extra !== undefined) {
         for (const name of Object.keys(extra)) {
           if (!own.has(name.toLowerCase())) headers.push(name, extra[name]!)

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as McpError from "../../McpError.ts"
+import * as CallPolicy from "../../resilience/CallPolicy.ts"
 import * as JsonRpc from "../JsonRpc.ts"
 import type * as Transport from "../Transport.ts"
 import * as AnswerReader from "./answerReader.ts"
@@ -13,7 +14,6 @@ import type * as HttpClient from "./httpClient.ts"
 import * as JsonText from "./jsonText.ts"
 import * as Lingering from "./lingering.ts"
 import * as Remote from "./remote.ts"
-import * as Repeatable from "./repeatable.ts"
 import * as RequestHeaders from "./requestHeaders.ts"
 import * as SidePosts from "./sidePost.ts"
 import * as Slots from "./slots.ts"
@@ -48,6 +48,8 @@ export interface Streamable {
 /** Lives as long as its connection, so it takes no place among the requests in flight. */
 const longLived = "subscriptions/listen"
 
+const isSuccess = (status: number | undefined): boolean => status !== undefined && status >= 200 && status < 300
+
 /** What somebody waits for; the rest keeps a connection, or is asked for in the background. */
 const wanted: ReadonlySet<string> = new Set(["tools/call", "resources/read", "prompts/get"])
 
@@ -63,6 +65,8 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
   let listening: Fiber.RuntimeFiber<unknown> | undefined
   let streamOpen = false
   let closed = false
+  /** The server has refused the session. Nothing but `initialize` is sent until that has begun another. */
+  let expired = false
   // What a server asks while it has no stream for it is lost, and it waits for the answer for ever; so nothing is asked of
   // it before, if it may ask something in turn.
   let mayBeAsked = false
@@ -90,7 +94,7 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
   const fail = (pending: Pending, error: McpError.CallError): void => {
     if (!isPending(pending)) return
     if (error._tag === "SessionExpired" && headers.session === pending.session) {
-      headers.session = undefined
+      expired = true
       stopListening()
     }
     settle(pending)
@@ -114,6 +118,7 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
         return diagnostic({ kind: "dropped", detail: "an answer that nobody waits for" })
       }
       settle(pending)
+      if (pending.request.method === "initialize" && Object.hasOwn(message, "result")) expired = false
       if (pending.exchange !== undefined) {
         if (pending === from) lingering.add(pending.exchange)
         else pending.exchange.destroy()
@@ -171,9 +176,14 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
     )
   }
 
+  const heldBack = () =>
+    new McpError.SessionExpired({ server, detail: "a new session has not begun yet", outcome: "not-sent" })
+
   const launch = (pending: Pending): McpError.CallError | undefined => {
     const { request } = pending
-    pending.session = headers.session
+    const begins = request.method === "initialize"
+    if (expired && !begins) return heldBack()
+    pending.session = begins ? undefined : headers.session
     pending.stateless = headers.stateless(request) !== undefined
     const about = { id: request.id, session: pending.session !== undefined && !pending.stateless }
     const call: HttpClient.Call = {
@@ -181,7 +191,7 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
       path,
       headers: headers.post(request, pending.bytes, pending.extra),
       body: pending.body,
-      repeatable: Repeatable.is(request.method),
+      repeatable: CallPolicy.isIdempotent(request.method),
       foreground: wanted.has(request.method)
     }
     try {
@@ -191,7 +201,7 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
           if (isPending(pending)) sink?.waiting(request.id, open)
         },
         response: (response) => {
-          if (request.method === "initialize") {
+          if (begins && isSuccess(response.statusCode)) {
             const error = beginSession(response.headers["mcp-session-id"])
             if (error !== undefined) return fail(pending, error)
           }
@@ -215,8 +225,7 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
   }
 
   const beginSession = (id: string | ReadonlyArray<string> | undefined): McpError.ProtocolViolation | undefined => {
-    if (id === undefined) return undefined
-    if (typeof id !== "string" || !/^[\u0021-\u007e]{1,4096}$/.test(id)) {
+    if (id !== undefined && (typeof id !== "string" || !/^[\u0021-\u007e]{1,4096}$/.test(id))) {
       return AnswerReader.violation(server, "a session id of other than visible ASCII", String(id), "initialize")
     }
     headers.session = id
@@ -253,7 +262,8 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
     body: string,
     bytes: number,
     extra: Pending["extra"]
-  ): McpError.Overloaded | undefined => {
+  ): McpError.Overloaded | McpError.SessionExpired | undefined => {
+    if (expired) return heldBack()
     const method = "method" in message ? message.method : "an answer"
     const isInitialized = method === "notifications/initialized"
     const over = isInitialized ? Handshake.hold(remote, slots) : undefined
@@ -292,7 +302,6 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
     if (message.method === "initialize") {
       const capabilities = message.params?.["capabilities"]
       mayBeAsked = JsonRpc.isObject(capabilities) && Object.keys(capabilities).length > 0
-      headers.session = undefined
       headers.negotiated = undefined
       stopListening()
     }
@@ -320,8 +329,7 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
 
   const farewell = Effect.async<void>((resume) => {
     const done = () => resume(Effect.void)
-    const bye = headers.session
-    if (bye !== undefined) {
+    if (headers.session !== undefined && !expired) {
       side.send({
         bytes: 0,
         call: () => ({ method: "DELETE", path, headers: headers.delete(), repeatable: true }),

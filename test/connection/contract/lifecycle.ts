@@ -94,15 +94,22 @@ export const lifecycle = (cell: Cell) =>
           assert.deepStrictEqual(ended?.map(({ status }) => status), [200])
         }).pipe(alone))
 
-      it.live("opens one new session for all calls that find theirs expired", () =>
+      it.live("opens one new session for all requests that find theirs expired", () =>
         Effect.gen(function*() {
           const { peer, session } = yield* openApart(cell)
           yield* session.callTool("echo", { value: "before" })
           peer.http?.forgetSessions()
-          const results = yield* Effect.forEach([1, 2, 3], (n) => session.callTool("echo", { value: `after ${n}` }), {
-            concurrency: "unbounded"
-          })
-          assert.deepStrictEqual(results.map(textOf), ["after 1", "after 2", "after 3"])
+          const call = Effect.flip(session.callTool("echo", { value: "refused" }))
+          const [lists, errors] = yield* Effect.all(
+            [
+              Effect.all([session.tools, session.tools], { concurrency: 2 }),
+              Effect.all([call, call], { concurrency: 2 })
+            ],
+            { concurrency: 2 }
+          )
+          assert.isTrue(lists.every(({ tools }) => tools.length > 0))
+          for (const error of errors) assert.deepInclude(error, { _tag: "SessionExpired", outcome: "unknown" })
+          assert.strictEqual(textOf(yield* session.callTool("echo", { value: "after" })), "after")
           const handshakes = peer.http?.events.filter(({ event, rpc }) => event === "request" && rpc === "initialize")
           assert.strictEqual(handshakes?.length, 2)
         }).pipe(alone))

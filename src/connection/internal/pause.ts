@@ -1,0 +1,129 @@
+/**
+ * The pause that a server asks for with `Retry-After`: one answer holds for all requests over its connection.
+ *
+ * @internal
+ */
+import * as Duration from "effect/Duration"
+import * as McpError from "../../McpError.ts"
+
+/**
+ * The errors that can ask for a pause.
+ *
+ * @internal
+ */
+export type Later = McpError.RateLimited | McpError.Unavailable
+
+/**
+ * No request is sent before `until`, in milliseconds of the clock.
+ *
+ * @internal
+ */
+export interface Pause {
+  readonly until: number
+  readonly error: Later
+}
+
+/**
+ * The longest pause that calls wait for, in milliseconds. A server that asks for more gets a probe after this time,
+ * because one wrong header must not make its tools unusable for hours.
+ *
+ * @internal
+ */
+export const longestOfCalls = 60_000
+
+/**
+ * The longest time to the next attempt to connect that a server can ask for, in milliseconds.
+ *
+ * @internal
+ */
+export const longestOfConnects = 600_000
+
+/**
+ * The pause that an error asks for, or `undefined`.
+ *
+ * @internal
+ */
+export const of = (error: McpError.CallError, now: number, longest: number): Pause | undefined =>
+  (error._tag === "RateLimited" || error._tag === "Unavailable") && error.retryAfter !== undefined
+    ? { until: now + Math.min(Duration.toMillis(error.retryAfter), longest), error }
+    : undefined
+
+const remaining = ({ error, until }: Pause, now: number, paused: boolean | undefined): Later => {
+  const retryAfter = now < until ? Duration.millis(until - now) : undefined
+  return error._tag === "RateLimited"
+    ? new McpError.RateLimited({ ...error, retryAfter, paused })
+    : new McpError.Unavailable({ ...error, retryAfter, paused })
+}
+
+/**
+ * The error of a request that is not sent because of the pause.
+ *
+ * @internal
+ */
+export const refusal = (pause: Pause, now: number): Later => remaining(pause, now, true)
+
+/** @internal */
+export type Admission =
+  | { readonly _tag: "Open" }
+  /** Sent alone: whether others may follow depends on its answer, to be given to `probed`. */
+  | { readonly _tag: "Probe" }
+  | { readonly _tag: "Wait"; readonly pause: Pause }
+  | { readonly _tag: "Refused"; readonly error: Later }
+
+const open: Admission = { _tag: "Open" }
+const probe: Admission = { _tag: "Probe" }
+
+/**
+ * The gate in front of the requests of one connection. Requests wait for a pause of up to `longestOfCalls`. During a
+ * longer one they are refused at once; afterwards one probe passes at a time, until one has been answered.
+ *
+ * @internal
+ */
+export class Gate {
+  #pause: Pause | undefined = undefined
+  #needsProbe = false
+  #probing = false
+
+  admit(now: number): Admission {
+    if (this.#pause === undefined) return open
+    if (now < this.#pause.until) {
+      return this.#needsProbe
+        ? { _tag: "Refused", error: refusal(this.#pause, now) }
+        : { _tag: "Wait", pause: this.#pause }
+    }
+    if (!this.#needsProbe) return open
+    if (this.#probing) return { _tag: "Refused", error: refusal(this.#pause, now) }
+    this.#probing = true
+    return probe
+  }
+
+  isClosed(now: number): boolean {
+    return this.#pause !== undefined && now < this.#pause.until
+  }
+
+  /** Begins the pause that an answer asks for; of two pauses the one that ends later holds. */
+  refused(error: Later, now: number): Pause | undefined {
+    const pause = of(error, now, longestOfCalls)
+    if (pause === undefined || error.retryAfter === undefined) return undefined
+    if (this.#pause === undefined || pause.until >= this.#pause.until) {
+      this.#needsProbe = Duration.toMillis(error.retryAfter) > longestOfCalls
+      this.#pause = pause
+    }
+    return this.#pause
+  }
+
+  /** The error for the request that was answered so, if it is not to wait. */
+  answer(error: Later, now: number): Later | undefined {
+    return this.#needsProbe && this.#pause !== undefined
+      ? remaining({ ...this.#pause, error }, now, undefined)
+      : undefined
+  }
+
+  probed(answered: boolean): void {
+    this.#probing = false
+    if (answered && this.#needsProbe) {
+      this.#pause = undefined
+      this.#needsProbe = false
+    }
+  }
+}
