@@ -6,6 +6,7 @@ import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
 import * as Rights from "../../src/config/internal/discovery/rights.ts"
+import * as Variables from "../../src/config/internal/servers/variables.ts"
 import * as Scope from "../../src/config/Scope.ts"
 import { costlyRuns } from "../support/runs.ts"
 
@@ -106,9 +107,9 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     host: "vscode",
-    it: "knows of a login what is not ours, and that is no mistake",
+    it: "knows of a login what this runtime has not, which is told apart from a mistake",
     entry: { type: "http", url, oauth: { clientId: "c", enterpriseManaged: true, clientld: "d" } },
-    is: { ...behind("streamable-http"), oauth: { clientId: "c" }, warnings: ["unknown-key:oauth.clientld"] }
+    is: { ...behind("streamable-http"), oauth: { clientId: "c" }, warnings: ["not-honoured:oauth.enterpriseManaged", "unknown-key:oauth.clientld"] }
   },
   // which transport
   {
@@ -1001,7 +1002,7 @@ describe("whatever a file holds", () => {
           const { entry } = Rights.withRights(item.entry, origin)
           assert.isUndefined(entry.tools?.autoApprove)
           assert.notStrictEqual(entry.transport === "stdio" && (entry.inheritEnv ?? false), true)
-          for (const [name, value] of entry.env ?? []) if (value !== null) assert.isFalse(Rights.isHostile(name), name)
+          for (const [name, value] of entry.env ?? []) if (value !== null) assert.isFalse(Variables.isHostile(name), name)
           assert.deepStrictEqual(Rights.withRights(entry, origin), { entry, warnings: [] })
           assert.strictEqual(Rights.withRights(item.entry, "home").entry, item.entry)
         }

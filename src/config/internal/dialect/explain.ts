@@ -14,8 +14,13 @@ interface About {
   readonly detail?: string | undefined
 }
 
-/** What is wrong, of which `at` is the field or the key; and what to do. */
-const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: string) => string } = {
+/**
+ * What is wrong, of which `at` is the field or the key; and what to do. A sentence that takes the detail has its place for
+ * it; after any other it stands in parentheses.
+ */
+const sentences: {
+  readonly [Kind in ConfigIssue.Kind]: (at: string, host: string, detail: string | undefined) => string
+} = {
   // files
   unreadable: () => "The file cannot be read: check that it exists and that you may read it",
   "insecure-file": () => "Others may change the file or its folder: make it yours, and writable for nobody else",
@@ -100,7 +105,10 @@ const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: strin
   "near-name": (at) => `The package in ${at} is called almost like a well-known one: check its name`,
   "remote-code": (at) => `The program in ${at} is fetched from an address and run: check that you trust it`,
   "privileged-container": (at) => `The container in ${at} gets power over this machine: take it away`,
-  "visible-secret": (at) => `What stands in ${at} looks like a secret that all processes can see: use a variable`
+  "visible-secret": (at) => `What stands in ${at} looks like a secret that all processes can see: use a variable`,
+  "launch-override": (at) =>
+    `The value of ${at} decides which program runs, or which hosts it talks to: check it before you agree`,
+  "not-honoured": (at, _, detail) => `The field ${at} is not supported: ${detail ?? "it has no effect here"}`
 }
 
 /**
@@ -118,13 +126,16 @@ const shown = (text: string): string => UntrustedText.excerpt(text, 128)
  * @internal
  */
 export const reason = (kind: ConfigIssue.Kind, host: string, at: string | undefined): string => {
-  const sentence = sentences[kind](at === undefined || at === "" ? "one of its fields" : shownKey(at), host)
+  const sentence = sentences[kind](at === undefined || at === "" ? "one of its fields" : shownKey(at), host, undefined)
   return sentence.slice(0, 1).toLowerCase() + sentence.slice(1)
 }
 
 /** @internal */
 export const explain = (kind: ConfigIssue.Kind, { at, detail, host, server }: About): string => {
-  const what = sentences[kind](at === undefined || at === "" ? "one of its fields" : shown(shownKey(at)), shown(host))
+  const sentence = sentences[kind]
+  const place = at === undefined || at === "" ? "one of its fields" : shown(shownKey(at))
+  const told = detail === undefined || detail === "" ? undefined : shown(detail)
   const whose = server === undefined ? "" : `Server "${shown(server)}": `
-  return `${whose}${what}${detail === undefined || detail === "" ? "" : ` (${shown(detail)})`}.`
+  const rest = told === undefined || sentence.length > 2 ? "" : ` (${told})`
+  return `${whose}${sentence(place, shown(host), told)}${rest}.`
 }

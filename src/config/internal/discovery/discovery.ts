@@ -89,9 +89,8 @@ const foundOf = (
 
 const nothingToSay: Concluded["issues"] = []
 
-const warningsOf = ({ candidate, merged }: Preparing.Prepared): Concluded["issues"] => {
+const warningsOf = ({ hazards, merged }: Preparing.Prepared): Concluded["issues"] => {
   const { dropped } = merged
-  const hazards = candidate?.hazards ?? []
   if (dropped.length === 0 && hazards.length === 0) return nothingToSay
   return [
     ...dropped.length === 0 ? [] : [issueOf(merged, "warning", "not-inherited", { at: dropped.join(", ") })],

@@ -6,6 +6,7 @@
 import * as Either from "effect/Either"
 import type * as Interpolation from "../../Interpolation.ts"
 import * as Scope from "../../Scope.ts"
+import * as Variables from "../servers/variables.ts"
 import * as Template from "./template.ts"
 import * as VariableNames from "./variableNames.ts"
 
@@ -61,7 +62,7 @@ export const permits = (
         if (field === "command") return false
         if (own.has(name)) return true
         if (VariableNames.isCredential(name) && (isShown || hosts.has(name))) return false
-        return grants.includes(name) || (!isSent && VariableNames.isHarmless(name))
+        return grants.includes(name) || (!isSent && Variables.isHarmless(name))
     }
   }
 }

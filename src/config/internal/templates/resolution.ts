@@ -18,8 +18,8 @@ import type * as Resolution from "../../Resolution.ts"
 import * as Scope from "../../Scope.ts"
 import * as ServerConfig from "../../ServerConfig.ts"
 import * as ServerPolicy from "../../ServerPolicy.ts"
-import * as Rights from "../discovery/rights.ts"
 import * as Paths from "../files/paths.ts"
+import * as Variables from "../servers/variables.ts"
 import * as ClearText from "./clearText.ts"
 import * as CommandLine from "./commandLine.ts"
 import * as EnvFile from "./envFile.ts"
@@ -235,8 +235,8 @@ const withEnvFile = (
   config: ServerConfig.ServerConfig,
   expansion: Expansion.Expansion | undefined,
   host: HostEnvironment.Host
-): Effect.Effect<ServerConfig.ServerConfig, Failure> => {
-  if (config.transport !== "stdio" || config.envFile === undefined) return Effect.succeed(config)
+): Effect.Effect<Resolution.Resolved, Failure> => {
+  if (config.transport !== "stdio" || config.envFile === undefined) return Effect.succeed({ config, warnings: [] })
   const { envFile, ...rest } = config
   const path = Paths.absolute(envFile, expansion?.directory, Paths.home(expansion, host))
   const isFree = expansion === undefined || Scope.rights(expansion.origin).substitute
@@ -244,8 +244,14 @@ const withEnvFile = (
     Effect.mapError((detail) => faulty(config.name, "envFile", `the file ${detail}`)),
     Effect.map((text) => {
       const read = Array.from(EnvFile.parse(text), ([name, value]) => [name, Redacted.make(value)] as const)
-      const usable = isFree ? read : read.filter(([name]) => !Rights.isDeciding(name))
-      return { ...rest, env: new Map([...usable, ...(config.env ?? [])]) }
+      // consent does not show the file, and the file may change afterwards
+      const isUsable = (name: string): boolean => isFree || Variables.effect(name) === undefined
+      return {
+        config: { ...rest, env: new Map([...read.filter(([name]) => isUsable(name)), ...(config.env ?? [])]) },
+        warnings: read.flatMap(([name]): ReadonlyArray<Resolution.Warning> =>
+          isUsable(name) ? [] : [{ kind: "env-dropped", at: "envFile", variable: name }]
+        )
+      }
     })
   )
 }
@@ -273,8 +279,8 @@ const resolved = (outside: Outside, config: ServerConfig.ServerConfig, expansion
     yield* confidential(narrowed.config, plain)
     const complete = yield* withEnvFile(outside, plain, expansion, host)
     return {
-      config: Paths.anchored(complete, expansion.directory, Paths.home(expansion, host), host.platform),
-      warnings: [...narrowed.warnings, ...warnings]
+      config: Paths.anchored(complete.config, expansion.directory, Paths.home(expansion, host), host.platform),
+      warnings: [...narrowed.warnings, ...warnings, ...complete.warnings]
     }
   })
 
@@ -294,7 +300,7 @@ export const make = (outside: Outside): Resolution.Resolution["Type"] => {
         config.expansion !== undefined
           ? resolved(outside, config, config.expansion)
           : Effect.flatMap(HostEnvironment.HostEnvironment, (host) =>
-            Effect.map(withEnvFile(outside, config, undefined, host), (config) => ({ config, warnings: [] }))),
+            withEnvFile(outside, config, undefined, host)),
         (resolved) =>
           permitted(config, resolved.config)
       )
