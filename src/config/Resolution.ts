@@ -66,6 +66,8 @@ export interface Warning {
   /** The field: `headers.Authorization`. */
   readonly at: string
   readonly variable: string | undefined
+  /** What is wrong, and what to do, in one sentence. */
+  readonly detail?: string | undefined
 }
 
 /**

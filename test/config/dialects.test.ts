@@ -109,7 +109,11 @@ const cases: ReadonlyArray<Case> = [
     host: "vscode",
     it: "knows of a login what this runtime has not, which is told apart from a mistake",
     entry: { type: "http", url, oauth: { clientId: "c", enterpriseManaged: true, clientld: "d" } },
-    is: { ...behind("streamable-http"), oauth: { clientId: "c" }, warnings: ["not-honoured:oauth.enterpriseManaged", "unknown-key:oauth.clientld"] }
+    is: {
+      ...behind("streamable-http"),
+      oauth: { clientId: "c" },
+      warnings: ["not-honoured:oauth.enterpriseManaged", "unknown-key:oauth.clientld"]
+    }
   },
   // which transport
   {
@@ -1002,7 +1006,9 @@ describe("whatever a file holds", () => {
           const { entry } = Rights.withRights(item.entry, origin)
           assert.isUndefined(entry.tools?.autoApprove)
           assert.notStrictEqual(entry.transport === "stdio" && (entry.inheritEnv ?? false), true)
-          for (const [name, value] of entry.env ?? []) if (value !== null) assert.isFalse(Variables.isHostile(name), name)
+          for (const [name, value] of entry.env ?? []) {
+            if (value !== null) assert.isFalse(Variables.isHostile(name), name)
+          }
           assert.deepStrictEqual(Rights.withRights(entry, origin), { entry, warnings: [] })
           assert.strictEqual(Rights.withRights(item.entry, "home").entry, item.entry)
         }

@@ -225,7 +225,8 @@ const withBeside = (
   if (fields === undefined || !isTable(beside) || item._tag !== "Server") return item
   const warnings = [...item.warnings]
   const isAbout = (field: Table.Field, value: ConfigDocument.Value): boolean =>
-    field.byPrefix !== true || (isTable(value) && Array.from(value.keys()).some((key) => key.startsWith(`${item.name}_`)))
+    field.byPrefix !== true ||
+    (isTable(value) && Array.from(value.keys()).some((key) => key.startsWith(`${item.name}_`)))
   for (const [key, field] of Object.entries(fields)) {
     const value = beside.get(key)
     const isTold = item.warnings.some(({ detail }) => detail !== undefined && detail === field.lacking)

@@ -16,6 +16,8 @@ import type * as ServerConfig from "../../ServerConfig.ts"
 import * as ServerPolicy from "../../ServerPolicy.ts"
 import type * as Trust from "../../Trust.ts"
 import { folderOf } from "../files/paths.ts"
+import * as Lookups from "../templates/lookups.ts"
+import * as Template from "../templates/template.ts"
 import * as Given from "./given.ts"
 import * as Server from "./server.ts"
 import type { Place } from "./sources.ts"
@@ -119,12 +121,17 @@ const templates = (entry: ConfigEntry.ConfigEntry): ReadonlyArray<string> => {
   ]
 }
 
+/** Its variables of the environment, and those that answer its questions where no application does. */
 const variablesOf = (
   entry: ConfigEntry.ConfigEntry,
   places: Expansion.Expansion["places"]
-): ReadonlyArray<string> => [
-  ...new Set(templates(entry).flatMap(Interpolation.variables).filter((name) => !Object.hasOwn(places, name)))
-]
+): ReadonlyArray<string> => {
+  const asked = templates(entry)
+  const answers = asked.flatMap(Template.references).flatMap((reference) => Lookups.answeredBy(reference) ?? [])
+  return [
+    ...new Set([...asked.flatMap(Interpolation.variables).filter((name) => !Object.hasOwn(places, name)), ...answers])
+  ]
+}
 
 const inputsOf = (
   entry: ConfigEntry.ConfigEntry,
@@ -147,7 +154,9 @@ const decide = (
 
 /** What the entry asks for and does not get: its reader has told it as an issue. */
 const lacking = ({ warnings }: Extract<Merge.Merged["item"], { readonly _tag: "Server" }>): Prepared["hazards"] =>
-  warnings.flatMap(({ at, detail, kind }) => kind === "not-honoured" && detail !== undefined ? [{ kind, at, detail }] : [])
+  warnings.flatMap(({ at, detail, kind }) =>
+    kind === "not-honoured" && detail !== undefined ? [{ kind, at, detail }] : []
+  )
 
 /** @internal */
 export const prepare = (merged: Merge.Merged, around: Around): Prepared => {

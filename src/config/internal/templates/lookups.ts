@@ -67,7 +67,18 @@ export const permits = (
   }
 }
 
-const ownValue = (record: Readonly<Record<string, string | undefined>>, name: string): string | undefined =>
+/**
+ * The variable of the environment that answers a question where no application does: `MCP_INPUT_API_KEY`.
+ *
+ * @internal
+ */
+export const answeredBy = ({ kind, name }: Interpolation.Reference): string | undefined =>
+  kind === "input" || kind === "secret"
+    ? `MCP_${kind.toUpperCase()}_${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_")}`
+    : undefined
+
+/** @internal */
+export const ownValue = (record: Readonly<Record<string, string | undefined>>, name: string): string | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined
 
 /** @internal */

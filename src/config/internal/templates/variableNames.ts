@@ -22,7 +22,9 @@ const telling = [
   "COOKIE",
   "CONNECTION_STRING",
   "WEBHOOK",
-  "KUBECONFIG"
+  "KUBECONFIG",
+  // answers to questions of configurations, which are secrets more often than not
+  "MCP_INPUT_"
 ]
 
 /** Only as a word, because many a harmless word holds them. */
