@@ -1,8 +1,8 @@
 /** @internal */
 import * as Redacted from "effect/Redacted"
-import * as Variables from "../config/internal/servers/variables.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as HostEnvironment from "../transport/HostEnvironment.ts"
+import * as Variables from "./environmentVariables.ts"
 
 /** A function that bash exported is code, and no server asked for it. */
 const isFunction = (value: string): boolean => value.startsWith("() {")

@@ -40,7 +40,7 @@ export const Servers = Schema.Struct({
       line: Schema.NullOr(Schema.Number)
     }),
     error: Schema.NullOr(Schema.Struct({ tag: Schema.String, message: Schema.String })),
-    /** What its configuration does not do as it says. */
+    /** Of its entry. */
     issues: Schema.Array(IssueShape.Issue)
   }))
 })

@@ -14,7 +14,7 @@ interface About {
   readonly detail?: string | undefined
 }
 
-/** What is wrong, of which `at` is the field or the key; and what to do. */
+/** A fault, with `at` as its field or key, and its remedy. */
 const sentences: {
   readonly [Kind in ConfigIssue.Kind]: (at: string, host: string, detail?: string) => string
 } = {

@@ -216,7 +216,7 @@ const nothing: Dialect.Decoded = {
   imports: undefined
 }
 
-/** What stands beside the servers, is about this one, and has no effect here. */
+/** Warns of keys beside the servers that the host applies to this server and that have no effect here. */
 const withBeside = (
   { beside: fields }: Table.HostTable,
   beside: ConfigDocument.Value | undefined,

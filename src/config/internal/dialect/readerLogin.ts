@@ -143,7 +143,7 @@ const spellings: ReadonlyMap<string, keyof ConfigEntry.OAuth> = new Map([
 
 const discovered = "the server's metadata names the address"
 
-/** Settings of hosts that have no effect here, with what does not happen. */
+/** Settings of hosts that have no effect here. */
 const others: ReadonlyMap<string, Table.Field> = new Map([
   ["audiences", "no audience is asked for"],
   ["authorizationurl", discovered],

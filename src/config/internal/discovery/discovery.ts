@@ -109,7 +109,7 @@ const unusable = (
   issues: issue === undefined ? nothingToSay : [issue]
 })
 
-/** What applies to all servers. */
+/** The part of a discovery that all servers share. */
 interface Setting {
   readonly switches: Filter.Switches
   readonly policies: ReadonlyArray<ServerPolicy.Policy>

@@ -152,7 +152,7 @@ const decide = (
 ): ServerPolicy.Decision =>
   policies.length === 0 ? "allowed" : ServerPolicy.decide(policies, ServerPolicy.subject(config, fingerprint))
 
-/** What the entry asks for and does not get: its reader has told it as an issue. */
+/** Fields without effect here, which the reader of the file has reported as issues. */
 const lacking = ({ warnings }: Extract<Merge.Merged["item"], { readonly _tag: "Server" }>): Prepared["hazards"] =>
   warnings.flatMap(({ at, detail, kind }) =>
     kind === "not-honoured" && detail !== undefined ? [{ kind, at, detail }] : []
@@ -181,7 +181,7 @@ export const prepare = (merged: Merge.Merged, around: Around): Prepared => {
   const all = Either.isRight(config) && decision === "allowed" && !rights.loaderVariables
     ? ServerPolicy.hazards(entry)
     : noHazards
-  // what starts unasked was agreed to when it was installed: only what its command line does not show is worth a line
+  // a plugin was agreed to at its installation, so only values that its command line does not show are reported
   const hazards = asks ? all : all.filter(({ kind }) => kind === "launch-override")
   const candidate = asks
     ? {

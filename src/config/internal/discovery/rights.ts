@@ -3,9 +3,9 @@
  *
  * @internal
  */
+import * as Variables from "../../../internal/environmentVariables.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
 import * as Scope from "../../Scope.ts"
-import * as Variables from "../servers/variables.ts"
 
 /** The words with which a host approves less than it would without them. */
 const stricter: ReadonlySet<string> = new Set(["prompt", "ask", "deny", "never"])

@@ -1,11 +1,11 @@
 /**
- * What changes, beside the command line itself, which program an entry runs or which host that program talks to.
+ * Values beside the command line that change which program an entry runs, or which hosts that program talks to.
  *
  * @internal
  */
+import * as Variables from "../../../internal/environmentVariables.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
 import * as Interpolation from "../../Interpolation.ts"
-import * as Variables from "../servers/variables.ts"
 import type { Hazard } from "./hazard.ts"
 import { launched, type Line } from "./launched.ts"
 import { runsPackages } from "./packageRunners.ts"

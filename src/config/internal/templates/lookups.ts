@@ -4,9 +4,9 @@
  * @internal
  */
 import * as Either from "effect/Either"
+import * as Variables from "../../../internal/environmentVariables.ts"
 import type * as Interpolation from "../../Interpolation.ts"
 import * as Scope from "../../Scope.ts"
-import * as Variables from "../servers/variables.ts"
 import * as Template from "./template.ts"
 import * as VariableNames from "./variableNames.ts"
 

@@ -4,11 +4,11 @@
  * @internal
  */
 import * as Redacted from "effect/Redacted"
+import * as Variables from "../../../internal/environmentVariables.ts"
 import type * as Expansion from "../../Expansion.ts"
 import type * as Resolution from "../../Resolution.ts"
 import * as Scope from "../../Scope.ts"
 import type * as ServerConfig from "../../ServerConfig.ts"
-import * as Variables from "../servers/variables.ts"
 
 /** @internal */
 export interface Narrowed {

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Variables from "../../../internal/environmentVariables.ts"
 import * as McpError from "../../../McpError.ts"
 import * as HostEnvironment from "../../../transport/HostEnvironment.ts"
 import * as UntrustedText from "../../../UntrustedText.ts"
@@ -20,7 +21,6 @@ import * as ServerConfig from "../../ServerConfig.ts"
 import * as ServerPolicy from "../../ServerPolicy.ts"
 import * as Dialect from "../dialect/dialect.ts"
 import * as Paths from "../files/paths.ts"
-import * as Variables from "../servers/variables.ts"
 import * as ClearText from "./clearText.ts"
 import * as CommandLine from "./commandLine.ts"
 import * as EnvFile from "./envFile.ts"
@@ -151,7 +151,7 @@ const wants = (
   return Either.right(wanted)
 }
 
-/** What the environment answers, if the origin may read it there. */
+/** The answer of the environment, where the origin may read it. */
 const setAnswer = (
   reference: Interpolation.Reference,
   { grants, origin }: Expansion.Expansion,

@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import { isHarmless } from "../servers/variables.ts"
+import { isHarmless } from "../../../internal/environmentVariables.ts"
 
 /** Anywhere in a name, in capitals. */
 const telling = [

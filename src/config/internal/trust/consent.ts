@@ -96,13 +96,13 @@ const remote = (entry: ConfigEntry.RemoteEntry, above: Above): ReadonlyArray<Lin
 
 const isOverride = ({ kind }: Trust.Candidate["hazards"][number]): boolean => kind === "launch-override"
 
-/** The value of a variable that decides who is talked to is an address more often than a secret. */
+/** Such a value is an address more often than a secret, so only the password in it is hidden. */
 const assigned = (name: string, value: ConfigEntry.Template | null): string => {
   if (value === null) return `${quoted(name)} is taken away`
   return `${quoted(name)} = ${Interpolation.isCredential(name) ? hidden(value) : address(valueOf(value))}`
 }
 
-/** What decides which program runs, or which hosts it talks to, although the command line does not show it. */
+/** Values that decide which program runs or which hosts it talks to, although the command line does not show them. */
 const overrides = (entry: ConfigEntry.ConfigEntry, hazards: Trust.Candidate["hazards"]): ReadonlyArray<Line> =>
   hazards.filter(isOverride).map(({ at = "", detail }) => {
     const name = at.startsWith("env.") ? at.slice("env.".length) : undefined

@@ -102,7 +102,7 @@ export interface Field {
   readonly deprecated?: boolean | undefined
   /** The host does not know this word: taken, with the warning `host-would-reject`. */
   readonly foreign?: boolean | undefined
-  /** Of `extra`: what does not happen here although the host does it. It is told with the warning `not-honoured`. */
+  /** Of `extra`: the effect that the field has in its host and not here, for the warning `not-honoured`. */
   readonly lacking?: string | undefined
   /** Of `lacking`: it says something of a program that is started, and nothing of a remote server. */
   readonly ofPrograms?: boolean | undefined
