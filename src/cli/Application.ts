@@ -14,14 +14,17 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Credentials from "../auth/Credentials.ts"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
+import * as Dialect from "../config/Dialect.ts"
 import * as Limits from "../config/Limits.ts"
 import * as Trust from "../config/Trust.ts"
+import { nearest, suggestion } from "../internal/nearest.ts"
 import * as McpError from "../McpError.ts"
 import type * as McpEvent from "../McpEvent.ts"
 import * as McpRuntime from "../McpRuntime.ts"
 import * as NodeMcpRuntime from "../node/NodeMcpRuntime.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
 import * as HostEnvironment from "../transport/HostEnvironment.ts"
+import * as UntrustedText from "../UntrustedText.ts"
 import type * as Command from "./Command.ts"
 import * as Asking from "./internal/asking.ts"
 import * as Eliciting from "./internal/eliciting.ts"
@@ -29,7 +32,6 @@ import * as Failure from "./internal/failure.ts"
 import * as LoggingIn from "./internal/loggingIn.ts"
 import { narrowed } from "./internal/narrowed.ts"
 import * as NarrowedDiscovery from "./internal/narrowedDiscovery.ts"
-import { nearest } from "./internal/nearest.ts"
 import * as Place from "./internal/place.ts"
 import { resting } from "./internal/restingDiscovery.ts"
 import { wrapped } from "./internal/wrapped.ts"
@@ -109,8 +111,28 @@ export interface Choice {
  */
 export const defaults = { patience: Duration.seconds(30) }
 
+/**
+ * Refuses the name of a host that has no dialect, with the nearest that has one.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const knownHost = (host: string, others: ReadonlyArray<string> = []): Effect.Effect<void, Usage> => {
+  const hosts = [...new Set(Dialect.all.map((dialect) => dialect.host)), ...others]
+  if (hosts.includes(host)) return Effect.void
+  const near = suggestion(nearest(host, hosts))
+  const all = `The hosts are ${hosts.join(", ")}.`
+  return Effect.fail(
+    new Usage({
+      detail: `Unknown host: ${UntrustedText.excerpt(host, 128)}.`,
+      next: near === undefined ? all : `${near} ${all}`
+    })
+  )
+}
+
 const files = Effect.fnUntraced(function*(shared: Command.Shared) {
   const path = yield* Path.Path
+  for (const host of shared.imports) yield* knownHost(host, ["all"])
   const root = shared.root === undefined ? undefined : path.resolve(shared.root)
   const named = shared.configs.map((file) => ({ path: path.resolve(file) }))
   const isOnly = named.length > 0
@@ -147,7 +169,11 @@ const tell = (shared: Command.Shared, { issues, servers }: ConfigDiscovery.Disco
         detail: fatal.message
       })
     }
-    for (const issue of shared.verbose ? issues : faults) {
+    // a variable without a value is told with the server that wants it
+    const told = issues.filter(({ kind, severity }) =>
+      kind === "unknown-import" || (severity === "error" && kind !== "variable-unset")
+    )
+    for (const issue of shared.verbose ? issues : told) {
       const title = issue.severity === "error" ? "invalid: " : "warning: "
       const [first = "", ...rest] = wrapped(`${title}${Place.of(issue)}: ${issue.message}`, screen.columns)
       yield* screen.note([{ text: title, style: "warning" }, first.slice(title.length)], ...rest)
@@ -160,7 +186,7 @@ type Ground = ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents | Trust.Trust
 const looking = <A, E, R>(
   shared: Command.Shared,
   use: (found: Found, ground: Context.Context<Ground>) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> =>
+): Effect.Effect<A, E | Usage, R> =>
   Effect.flatMap(Effect.all([filesOf(shared), here]), ([config, near]) =>
     Effect.gen(function*() {
       const ground = yield* Effect.context<Ground>()
@@ -174,7 +200,7 @@ const looking = <A, E, R>(
  * @since 0.1.0
  * @category constructors
  */
-export const look = (shared: Command.Shared): Effect.Effect<ConfigDiscovery.Discovery> =>
+export const look = (shared: Command.Shared): Effect.Effect<ConfigDiscovery.Discovery, Usage> =>
   looking(shared, ({ discovery }) => Effect.succeed(discovery))
 
 /**
@@ -186,7 +212,7 @@ export const look = (shared: Command.Shared): Effect.Effect<ConfigDiscovery.Disc
 export const find = <A, E, R>(
   shared: Command.Shared,
   use: (found: Found) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E | McpError.ConfigurationError, R | Screen.Screen> =>
+): Effect.Effect<A, E | McpError.ConfigurationError | Usage, R | Screen.Screen> =>
   looking(shared, (found) => Effect.zipRight(tell(shared, found.discovery), use(found)))
 
 /**

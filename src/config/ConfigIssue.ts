@@ -102,6 +102,8 @@ export type Warning =
   | "remote-code"
   | "privileged-container"
   | "visible-secret"
+  | "launch-override"
+  | "not-honoured"
   | "variable-unset"
 
 /**

@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import type * as Either from "effect/Either"
+import * as Variables from "../internal/environmentVariables.ts"
 import type * as ConfigEntry from "./ConfigEntry.ts"
 import * as Lookups from "./internal/templates/lookups.ts"
 import * as Spelling from "./internal/templates/spelling.ts"
@@ -217,4 +218,4 @@ export const isCredential: (name: string) => boolean = VariableNames.isCredentia
  * @since 0.1.0
  * @category guards
  */
-export const isHarmless: (name: string) => boolean = VariableNames.isHarmless
+export const isHarmless: (name: string) => boolean = Variables.isHarmless

@@ -39,9 +39,11 @@ export interface Question {
  * @category models
  */
 export interface Options {
-  /** Answers `${input:id}`; without an answer, the default of the file counts. */
+  /**
+   * Answers `${input:id}` where the environment has no `MCP_INPUT_<ID>`; without an answer, the default of the file counts.
+   */
   readonly input: (question: Question) => Effect.Effect<Option.Option<Redacted.Redacted>>
-  /** Answers `${secret:id}`, for example from a keyring. */
+  /** Answers `${secret:id}` where the environment has no `MCP_SECRET_<ID>`, for example from a keyring. */
   readonly secret: (question: Question) => Effect.Effect<Option.Option<Redacted.Redacted>>
   /** What every configuration must pass once its variables have values, whoever wrote it. */
   readonly policies: Effect.Effect<ReadonlyArray<ServerPolicy.Policy>>
@@ -66,6 +68,8 @@ export interface Warning {
   /** The field: `headers.Authorization`. */
   readonly at: string
   readonly variable: string | undefined
+  /** The fault and its remedy, in one sentence. */
+  readonly detail?: string | undefined
 }
 
 /**

@@ -6,7 +6,7 @@
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { Outcome, Phase } from "./Facet.ts"
-import { excerpt, named, quote, tail } from "./internal/wording.ts"
+import { because, excerpt, named, quote, tail, Unset } from "./internal/wording.ts"
 
 /**
  * The process of a stdio server could not be started.
@@ -118,14 +118,14 @@ export class InitializeRejected
     server: Schema.String,
     code: Schema.Number,
     detail: Schema.String,
-    stderrTail: Schema.optional(Schema.String)
+    stderrTail: Schema.optional(Schema.String),
+    /** Variables without a value, for which headers were left out. */
+    unset: Unset
   })
 {
   override get message(): string {
-    return named(
-      this.server,
-      `the handshake was refused with ${this.code}: ${excerpt(this.detail)}${tail(this.stderrTail)}`
-    )
+    const refusal = `the handshake was refused with ${this.code}: ${excerpt(this.detail)}${tail(this.stderrTail)}`
+    return named(this.server, because(this.unset, refusal))
   }
   get outcome(): Outcome {
     return "not-sent"
@@ -347,12 +347,14 @@ export class AuthorizationFailed
     ),
     /** The error code of OAuth, where there is one. */
     code: Schema.optional(Schema.String),
-    detail: Schema.String
+    detail: Schema.String,
+    /** Variables without a value, for which headers were left out. */
+    unset: Unset
   })
 {
   override get message(): string {
     const code = this.code === undefined ? "" : ` (${excerpt(this.code, 64)})`
-    return named(this.server, `not authorized${code}: ${excerpt(this.detail, 512)}`)
+    return named(this.server, because(this.unset, `not authorized${code}: ${excerpt(this.detail, 512)}`))
   }
   get outcome(): Outcome {
     return "not-sent"

@@ -5,7 +5,7 @@
  */
 import * as Schema from "effect/Schema"
 import { Outcome, Phase } from "./Facet.ts"
-import { after, excerpt, named, quote } from "./internal/wording.ts"
+import { after, because, excerpt, named, quote, Unset } from "./internal/wording.ts"
 
 /**
  * The stream that owed the answer ended without it.
@@ -114,13 +114,13 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>("effect-mcp-r
   server: Schema.String,
   challenge: Schema.optional(Schema.String),
   resourceMetadata: Schema.optional(Schema.String),
-  scope: Schema.optional(Schema.String)
+  scope: Schema.optional(Schema.String),
+  /** Variables without a value, for which headers were left out. */
+  unset: Unset
 }) {
   override get message(): string {
-    return named(
-      this.server,
-      `the server asks for credentials (401)${this.challenge === undefined ? "" : `: ${excerpt(this.challenge, 256)}`}`
-    )
+    const challenge = this.challenge === undefined ? "" : `: ${excerpt(this.challenge, 256)}`
+    return named(this.server, because(this.unset, `the server asks for credentials (401)${challenge}`))
   }
   get outcome(): Outcome {
     return "not-sent"
@@ -142,13 +142,13 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>("effect-mcp-r
 export class Forbidden extends Schema.TaggedError<Forbidden>("effect-mcp-runtime/Forbidden")("Forbidden", {
   server: Schema.String,
   scope: Schema.optional(Schema.String),
-  challenge: Schema.optional(Schema.String)
+  challenge: Schema.optional(Schema.String),
+  /** Variables without a value, for which headers were left out. */
+  unset: Unset
 }) {
   override get message(): string {
-    return named(
-      this.server,
-      `the server refused access (403)${this.scope === undefined ? "" : `; it asks for the scope ${quote(this.scope)}`}`
-    )
+    const scope = this.scope === undefined ? "" : `; it asks for the scope ${quote(this.scope)}`
+    return named(this.server, because(this.unset, `the server refused access (403)${scope}`))
   }
   get outcome(): Outcome {
     return "not-sent"
@@ -225,10 +225,12 @@ export class HttpStatus extends Schema.TaggedError<HttpStatus>("effect-mcp-runti
   server: Schema.String,
   status: Schema.Number,
   excerpt: Schema.String,
-  outcome: Outcome
+  outcome: Outcome,
+  /** Variables without a value, for which headers were left out. */
+  unset: Unset
 }) {
   override get message(): string {
-    return named(this.server, `HTTP status ${this.status}: ${excerpt(this.excerpt)}`)
+    return named(this.server, because(this.unset, `HTTP status ${this.status}: ${excerpt(this.excerpt)}`))
   }
   get isRetryable(): boolean {
     // any other status says the same to whoever asks again

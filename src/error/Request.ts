@@ -272,12 +272,19 @@ export class ConfigurationError
     /** The variable that has no value, where that is what is wrong. */
     variable: Schema.optional(Schema.Struct({
       name: Schema.String,
-      why: Schema.Literal("variable-unset", "variable-forbidden", "input-required")
+      why: Schema.Literal("variable-unset", "variable-forbidden", "input-required"),
+      /** The variable of the environment that gives it a value. */
+      from: Schema.optional(Schema.String)
     }))
   })
 {
   override get message(): string {
-    return named(this.server, `invalid configuration at ${quote(this.path)}: ${this.detail}`)
+    return named(
+      this.server,
+      this.variable === undefined
+        ? `invalid configuration at ${quote(this.path)}: ${this.detail}`
+        : `${this.detail}; the configuration uses it in ${quote(this.path)}`
+    )
   }
   get outcome(): Outcome {
     return "not-sent"

@@ -2,42 +2,7 @@
 import * as Redacted from "effect/Redacted"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as HostEnvironment from "../transport/HostEnvironment.ts"
-
-const posix: ReadonlySet<string> = new Set([
-  "HOME",
-  "LANG",
-  "LOGNAME",
-  "PATH",
-  "SHELL",
-  "TERM",
-  "TMPDIR",
-  "TZ",
-  "USER"
-])
-
-const windows: ReadonlySet<string> = new Set([
-  "APPDATA",
-  "COMSPEC",
-  "HOMEDRIVE",
-  "HOMEPATH",
-  "LOCALAPPDATA",
-  "NUMBER_OF_PROCESSORS",
-  "PATH",
-  "PATHEXT",
-  "PROCESSOR_ARCHITECTURE",
-  "PROGRAMDATA",
-  "PROGRAMFILES",
-  "PROGRAMFILES(X86)",
-  "PROGRAMW6432",
-  "PUBLIC",
-  "SYSTEMDRIVE",
-  "SYSTEMROOT",
-  "TEMP",
-  "TMP",
-  "USERNAME",
-  "USERPROFILE",
-  "WINDIR"
-])
+import * as Variables from "./environmentVariables.ts"
 
 /** A function that bash exported is code, and no server asked for it. */
 const isFunction = (value: string): boolean => value.startsWith("() {")
@@ -64,7 +29,7 @@ export const make = (
   const inherit = config.inheritEnv ?? false
   const asked = new Set(typeof inherit === "boolean" ? [] : inherit.map(key))
   const allowed = (name: string): boolean =>
-    inherit === true || asked.has(name) || (isWindows ? windows.has(name) : posix.has(name) || name.startsWith("LC_"))
+    inherit === true || asked.has(name) || Variables.isInherited(name, isWindows ? "windows" : "posix")
   const environment = new Map<string, readonly [name: string, value: string]>()
   for (const [name, value] of Object.entries(host.variables())) {
     if (value === undefined || !allowed(key(name)) || isFunction(value)) continue

@@ -3,8 +3,8 @@ import { Duration, Either } from "effect"
 import type * as Command from "../../src/cli/Command.ts"
 import * as Commands from "../../src/cli/Commands.ts"
 import * as CommandLine from "../../src/cli/internal/commandLine.ts"
-import { nearest } from "../../src/cli/internal/nearest.ts"
 import { builtInOptions, sharedOptions } from "../../src/cli/internal/sharedOptions.ts"
+import { nearest } from "../../src/internal/nearest.ts"
 
 const parse = (line: string) => CommandLine.parse(line === "" ? [] : line.split(" "), Commands.all)
 

@@ -53,7 +53,19 @@ describe("the documents of commands", patient, () => {
         tools: null,
         era: null,
         protocolVersion: null,
-        from
+        from,
+        issues: []
+      }
+      const bad = {
+        severity: "error",
+        kind: "missing-transport",
+        path: "FOLDER/servers.json",
+        line: 1,
+        server: "bad",
+        at: null,
+        provider: "native",
+        scope: "session",
+        message: "Server \"bad\": It is not said how to reach the server: give it a command or a url."
       }
       assert.deepStrictEqual(document(out), {
         servers: [
@@ -76,7 +88,15 @@ describe("the documents of commands", patient, () => {
             }
           },
           { ...none, name: "off", state: "disabled", error: null },
-          { ...none, name: "bad", transport: null, state: "invalid", why: "missing-transport", error: null }
+          {
+            ...none,
+            name: "bad",
+            transport: null,
+            state: "invalid",
+            why: "missing-transport",
+            error: null,
+            issues: [bad]
+          }
         ]
       })
     }))

@@ -230,7 +230,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a variable that is not set",
     entry: fleet("ok", { env: { TOKEN: "${DOCTOR_HAS_NO_SUCH_VARIABLE}" } }),
-    cause: "a variable is not set",
+    cause: "\"DOCTOR_HAS_NO_SUCH_VARIABLE\" is not set",
     hint: /^Set DOCTOR_HAS_NO_SUCH_VARIABLE/,
     step: "variables",
     code: 3

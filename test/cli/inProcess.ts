@@ -54,6 +54,8 @@ export interface Typing {
   /** The width of the terminal; without it, the output is a pipe. */
   readonly columns?: number | undefined
   readonly input?: string | undefined
+  /** Of the environment, beside `HOME` and `PATH`. */
+  readonly variables?: Readonly<Record<string, string>> | undefined
   /** Called with all that is written, as it is. */
   readonly onWrite?: ((text: string) => void) | undefined
 }
@@ -68,7 +70,7 @@ export interface Ran {
 export const run = (
   { home, root }: Place,
   argv: ReadonlyArray<string>,
-  { answers, columns, commands, input = "", onWrite }: Typing = {}
+  { answers, columns, commands, input = "", onWrite, variables }: Typing = {}
 ): Effect.Effect<Ran> => {
   let out = ""
   let err = ""
@@ -106,7 +108,7 @@ export const run = (
   return Cli.run({ argv: [...argv, "--root", root], version: "0.0.0", device, commands }).pipe(
     Effect.provideService(HostEnvironment.HostEnvironment, {
       platform: "linux",
-      variables: () => ({ HOME: home, PATH: process.env["PATH"] }),
+      variables: () => ({ HOME: home, PATH: process.env["PATH"], ...variables }),
       uid: process.getuid?.()
     }),
     Effect.map((code) => ({ code, out, err, asked }))

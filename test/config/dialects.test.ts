@@ -7,6 +7,7 @@ import * as ConfigFile from "../../src/config/ConfigFile.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
 import * as Rights from "../../src/config/internal/discovery/rights.ts"
 import * as Scope from "../../src/config/Scope.ts"
+import * as Variables from "../../src/internal/environmentVariables.ts"
 import { costlyRuns } from "../support/runs.ts"
 
 type Json = { readonly [key: string]: unknown }
@@ -106,9 +107,13 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     host: "vscode",
-    it: "knows of a login what is not ours, and that is no mistake",
+    it: "knows of a login what this runtime has not, which is told apart from a mistake",
     entry: { type: "http", url, oauth: { clientId: "c", enterpriseManaged: true, clientld: "d" } },
-    is: { ...behind("streamable-http"), oauth: { clientId: "c" }, warnings: ["unknown-key:oauth.clientld"] }
+    is: {
+      ...behind("streamable-http"),
+      oauth: { clientId: "c" },
+      warnings: ["not-honoured:oauth.enterpriseManaged", "unknown-key:oauth.clientld"]
+    }
   },
   // which transport
   {
@@ -1001,7 +1006,9 @@ describe("whatever a file holds", () => {
           const { entry } = Rights.withRights(item.entry, origin)
           assert.isUndefined(entry.tools?.autoApprove)
           assert.notStrictEqual(entry.transport === "stdio" && (entry.inheritEnv ?? false), true)
-          for (const [name, value] of entry.env ?? []) if (value !== null) assert.isFalse(Rights.isHostile(name), name)
+          for (const [name, value] of entry.env ?? []) {
+            if (value !== null) assert.isFalse(Variables.isHostile(name), name)
+          }
           assert.deepStrictEqual(Rights.withRights(entry, origin), { entry, warnings: [] })
           assert.strictEqual(Rights.withRights(item.entry, "home").entry, item.entry)
         }

@@ -749,7 +749,12 @@ describe("a pool of configurations with variables", () => {
         assert.deepInclude(events, {
           _tag: "ConfigurationWarning",
           server: "a",
-          warning: { kind: "variable-unset", at: "headers.X-Gone", variable: "GONE" }
+          warning: {
+            kind: "variable-unset",
+            at: "headers.X-Gone",
+            variable: "GONE",
+            detail: "\"GONE\" is not set: set it before this program starts, or give it a default (${GONE:-…})"
+          }
         })
       }))
   })

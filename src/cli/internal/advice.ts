@@ -55,6 +55,9 @@ export const logIn = (server: string, scope?: string): string => {
   return `Log in with \`mcp-runtime auth login ${shellWord(server)}${rights}\`.`
 }
 
+/** The first thing to do is to set the variable that the message names. */
+const orLogIn = (server: string, scope?: string): string => `If it has a login instead: ${logIn(server, scope)}`
+
 /** Where another try does not help, or not yet. */
 const unauthorized: { readonly [R in McpError.AuthorizationFailed["reason"]]?: string } = {
   blocked: "An address that the server names is a private one, or without https: tell whoever runs it.",
@@ -65,18 +68,22 @@ const unauthorized: { readonly [R in McpError.AuthorizationFailed["reason"]]?: s
 }
 
 const table: Table = {
-  AuthorizationFailed: ({ reason, server }) => unauthorized[reason] ?? logIn(server),
+  AuthorizationFailed: ({ reason, server, unset }) =>
+    unset === undefined ? unauthorized[reason] ?? logIn(server) : orLogIn(server),
   Cancelled: sent,
   CapabilityMissing: asIs,
   CircuitOpen: ({ retryAfter }) => after(retryAfter),
   Closed: sent,
-  ConfigurationError: () => "Correct the file; `mcp-runtime config` tells what is wrong with which line.",
+  ConfigurationError: ({ variable }) =>
+    variable === undefined ? "Correct the file; `mcp-runtime config` tells what is wrong with which line." : undefined,
   ConnectTimeout: () => "See what it says with --verbose; give it longer with --timeout.",
   ConnectionLost: sent,
   DockerUnavailable: asIs,
-  Forbidden: ({ scope, server }) => `Check which rights its credentials have. ${logIn(server, scope)}`,
+  Forbidden: ({ scope, server, unset }) =>
+    unset === undefined ? `Check which rights its credentials have. ${logIn(server, scope)}` : orLogIn(server, scope),
   HttpStatus: sent,
-  InitializeRejected: () => "Check that it is an MCP server, and what it wants from its configuration.",
+  InitializeRejected: ({ unset }) =>
+    unset === undefined ? "Check that it is an MCP server, and what it wants from its configuration." : undefined,
   InputRoundsExceeded: () => "Give in the arguments what it asks for.",
   InvalidArguments: () => "See what it takes with `mcp-runtime show`.",
   InvalidToolResult: () => "It ran. With --json the result is shown as it came.",
@@ -113,7 +120,10 @@ const table: Table = {
   ToolQuarantined: () => "Look at what it is now with `mcp-runtime show`, and agree with `mcp-runtime approve`.",
   TrustNotKept: () =>
     "Check who may write to the folder for the state of programs ($XDG_STATE_HOME or ~/.local/state).",
-  Unauthorized: ({ server }) => `${logIn(server)} If it has credentials in its configuration, correct those.`,
+  Unauthorized: ({ server, unset }) =>
+    unset === undefined
+      ? `${logIn(server)} If it has credentials in its configuration, correct those.`
+      : orLogIn(server),
   Unavailable: ({ retryAfter }) => after(retryAfter),
   UnexpectedContentType: () => "Check the address in its configuration: something else answers there.",
   UnsupportedProtocolVersion: () => "Update the server.",

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { nearest } from "../../internal/nearest.ts"
 import * as McpError from "../../McpError.ts"
 import * as ToolPins from "../../tools/ToolPins.ts"
 import * as Application from "../Application.ts"
@@ -12,7 +13,6 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
-import { nearest } from "./nearest.ts"
 import { choice, identityOf, reasonOf } from "./toolFound.ts"
 import { format, spelled } from "./toolRef.ts"
 

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import { nearest, suggestion } from "../../internal/nearest.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
@@ -13,7 +14,6 @@ import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 import * as Advice from "./advice.ts"
 import * as Shape from "./authShape.ts"
-import { nearest, suggestion } from "./nearest.ts"
 import * as NoServers from "./noServers.ts"
 import { usable } from "./toolFound.ts"
 

@@ -8,10 +8,10 @@
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import { nearest, suggestion } from "../../internal/nearest.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
 import type * as Command from "../Command.ts"
 import { Usage } from "../Usage.ts"
-import { nearest, suggestion } from "./nearest.ts"
 import { builtInOptions, sharedOptions } from "./sharedOptions.ts"
 
 /** @internal */

@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as NativeConfig from "../../config/NativeConfig.ts"
+import { nearest, suggestion } from "../../internal/nearest.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
@@ -13,7 +14,6 @@ import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 import * as Found from "./configFound.ts"
 import * as Validate from "./configValidate.ts"
-import { nearest, suggestion } from "./nearest.ts"
 
 const overview = ({ shared }: Command.Invocation) =>
   Effect.gen(function*() {

@@ -16,13 +16,13 @@ import type * as ConfigIssue from "../../config/ConfigIssue.ts"
 import * as Dialect from "../../config/Dialect.ts"
 import * as Trust from "../../config/Trust.ts"
 import * as McpError from "../../McpError.ts"
+import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
-import { Usage } from "../Usage.ts"
+import type { Usage } from "../Usage.ts"
 import * as Failure from "./failure.ts"
 import * as IssueShape from "./issueShape.ts"
-import { nearest, suggestion } from "./nearest.ts"
 
 /**
  * The document of `config validate --json`.
@@ -73,17 +73,6 @@ const read = (file: string): Effect.Effect<Given, McpError.ConfigurationError> =
     return { path, bytes: content.bytes }
   }).pipe(Effect.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
 
-const known = (host: string | undefined): Effect.Effect<void, Usage> =>
-  host === undefined || Dialect.find(host) !== undefined
-    ? Effect.void
-    : Effect.fail(
-      new Usage({
-        detail: `There is no host "${host}".`,
-        next: suggestion(nearest(host, Dialect.all.map((dialect) => dialect.host))) ??
-          `It is one of ${Dialect.all.map((dialect) => dialect.host).join(", ")}.`
-      })
-    )
-
 const verdict = (
   { servers }: ConfigDiscovery.Discovery,
   issues: ReadonlyArray<ConfigIssue.ConfigIssue>,
@@ -128,10 +117,13 @@ export const run = (
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     const host = value("host")
-    yield* known(host)
+    if (host !== undefined) yield* Application.knownHost(host)
     const given = yield* file === stdin ? typed(host) : read(file)
     const discovery = yield* only({ ...given, host })
-    const issues = discovery.issues.map((issue) => issue.path === given.path ? { ...issue, path: file } : issue)
+    // the file is as valid where other variables are set
+    const issues = discovery.issues.flatMap((issue) =>
+      issue.kind === "variable-unset" ? [] : issue.path === given.path ? [{ ...issue, path: file }] : [issue]
+    )
     const readAs = discovery.files[0]?.provider ?? host ?? null
     const valid = issues.every(({ severity }) => severity !== "error")
     if (shared.json) {

@@ -10,6 +10,7 @@ import * as Advice from "./advice.ts"
 import { type Cause, type Facts, quote } from "./doctorFacts.ts"
 import * as Process from "./doctorProcess.ts"
 import * as Remote from "./doctorRemote.ts"
+import { shellWord } from "./shellWord.ts"
 
 type Table = {
   readonly [T in McpError.McpError["_tag"]]: (
@@ -21,23 +22,26 @@ type Table = {
 /** Nothing is known of it but what is always said. */
 const known = (cause: string) => (error: McpError.McpError): Cause => ({ cause, hint: Advice.next(error) })
 
-const unset = (error: McpError.ConfigurationError): Cause => {
+const isNotSet = (name: string): Cause => ({
+  cause: `${quote(name)} is not set`,
+  hint: `Set ${name} before this program starts, or write its value or a default for it into the file.`
+})
+
+const configuration = (error: McpError.ConfigurationError): Cause => {
   const { variable } = error
   switch (variable?.why) {
     case "variable-unset":
-      return {
-        cause: "a variable is not set",
-        hint: `Set ${variable.name} before this program starts, or write its value or a default for it into the file.`
-      }
-    case "variable-forbidden":
-      return {
-        cause: "a variable may not be read",
-        hint:
-          `The file may not read ${variable.name} from the environment: write its value into the "env" of the server, or `
-          + "agree to it with `mcp-runtime approve`."
-      }
     case "input-required":
-      return { cause: "a question of its file has no answer", hint: `Give ${variable.name} a value, or a default.` }
+      return isNotSet(variable.from ?? variable.name)
+    case "variable-forbidden": {
+      const name = variable.from ?? variable.name
+      return {
+        cause: `${quote(name)} may not be read`,
+        hint:
+          `The file may not read ${name} from the environment: write its value into the "env" of the server, or let it `
+          + `with \`mcp-runtime approve ${shellWord(error.server)} --variable ${shellWord(name)}\`.`
+      }
+    }
     case undefined:
       return { cause: "its configuration cannot be used", hint: `Correct ${quote(error.path)} in its file.` }
   }
@@ -49,7 +53,7 @@ const table: Table = {
   CapabilityMissing: known("it does not have what it was asked for"),
   CircuitOpen: known("it failed too often"),
   Closed: known("the connection is closed"),
-  ConfigurationError: unset,
+  ConfigurationError: configuration,
   ConnectTimeout: Process.timeout,
   ConnectionLost: Process.ending("it closes the connection"),
   DockerUnavailable: ({ reason }) => ({
@@ -126,6 +130,8 @@ const table: Table = {
 
 /** @internal */
 export const of = <E extends McpError.McpError>(error: E, facts: Facts): Cause => {
+  const [unset] = "unset" in error ? error.unset ?? [] : []
+  if (unset !== undefined) return isNotSet(unset.name)
   // the table has, for the tag of an error, what takes that error
   const entry = table[error._tag] as (error: E, facts: Facts) => Cause
   return entry(error, facts)

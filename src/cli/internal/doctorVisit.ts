@@ -32,6 +32,7 @@ import * as DoctorCause from "./doctorCause.ts"
 import type { Facts, Step } from "./doctorFacts.ts"
 import * as DoctorLint from "./doctorLint.ts"
 import { type Problem, type Server, worse } from "./doctorReport.ts"
+import * as IssueShape from "./issueShape.ts"
 import * as Place from "./place.ts"
 import * as Processes from "./processes.ts"
 
@@ -112,6 +113,8 @@ interface Notes {
   era: string | null
   tools: number | null
   stderr: string | null
+  /** The fields whose variables have no value, as far as an error has named them. */
+  readonly unset: Set<string>
 }
 
 const done = (notes: Notes, step: Step, milliseconds: number, outcome: "ok" | "failed" = "ok"): void => {
@@ -163,6 +166,7 @@ const stepOf = (error: McpError.McpError, isOpen: boolean): Step => {
 const failed = (notes: Notes, config: ServerConfig.ServerConfig, step: Step, error: McpError.McpError) =>
   Effect.map(factsOf(config, step, error), (facts) => {
     const { cause, hint } = DoctorCause.of(error, facts)
+    for (const at of IssueShape.unsetFields(error)) notes.unset.add(at)
     ill(notes, { step, cause, message: error.message, hint: hint ?? null, tag: error._tag }, ExitCode.of(error))
     notes.stderr = facts.stderr ?? notes.stderr
   })
@@ -345,14 +349,15 @@ export const visit = (found: ConfigDiscovery.Found, issues: ConfigDiscovery.Disc
       protocolVersion: null,
       era: null,
       tools: null,
-      stderr: null
+      stderr: null,
+      unset: new Set()
     }
     const { config, name, state } = found
     // what a policy says is told in a step of its own
-    const mine = issues.filter(({ kind, path, server }) =>
-      server === name && path === found.provenance.path && !(kind === "policy-denied" && state._tag === "Denied")
+    const mine = IssueShape.ofServer(found, issues).filter(({ kind }) =>
+      !(kind === "policy-denied" && state._tag === "Denied")
     )
-    for (const issue of mine) {
+    const ofConfig = (issue: ConfigDiscovery.Discovery["issues"][number]): void => {
       const problem = {
         step: "config",
         cause: issue.kind.replaceAll("-", " "),
@@ -363,6 +368,8 @@ export const visit = (found: ConfigDiscovery.Found, issues: ConfigDiscovery.Disc
       if (issue.severity === "error") ill(notes, problem, ExitCode.config)
       else notes.problems.push({ ...problem, level: "warning" })
     }
+    const isUnset = ({ kind }: ConfigDiscovery.Discovery["issues"][number]) => kind === "variable-unset"
+    mine.filter((issue) => !isUnset(issue)).forEach(ofConfig)
     if (config === undefined || state._tag === "Invalid") {
       notes.exitCode = ExitCode.config
       done(notes, "config", 0, "failed")
@@ -371,6 +378,8 @@ export const visit = (found: ConfigDiscovery.Found, issues: ConfigDiscovery.Disc
       blocked(notes, found)
       done(notes, "trust", 0, state._tag === "Ready" ? "ok" : "failed")
       if (state._tag === "Ready") yield* connected(notes, config)
+      // a connection that fails for want of a variable names it itself
+      mine.filter((issue) => isUnset(issue) && !notes.unset.has(issue.at ?? "")).forEach(ofConfig)
     }
     const isIll = notes.exitCode !== ExitCode.ok
     return {

@@ -4,7 +4,9 @@
  * @internal
  */
 import * as Schema from "effect/Schema"
+import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import type * as ConfigIssue from "../../config/ConfigIssue.ts"
+import * as McpError from "../../McpError.ts"
 import type * as Screen from "../Screen.ts"
 import * as Place from "./place.ts"
 
@@ -37,6 +39,46 @@ export const of = (
   scope,
   message
 })
+
+/**
+ * The issues of one server.
+ *
+ * @internal
+ */
+export const ofServer = (
+  { name, provenance }: ConfigDiscovery.Found,
+  issues: ReadonlyArray<ConfigIssue.ConfigIssue>
+): ReadonlyArray<ConfigIssue.ConfigIssue> =>
+  issues.filter(({ path, server }) => server === name && path === provenance.path)
+
+/**
+ * The fields of which an error says that their variables have no value, which is its cause.
+ *
+ * @internal
+ */
+export const unsetFields = (error: unknown): ReadonlyArray<string> => {
+  if (!McpError.isMcpError(error)) return []
+  if (error._tag === "ConfigurationError") return error.variable === undefined ? [] : [error.path]
+  return "unset" in error && error.unset !== undefined ? error.unset.map(({ at }) => at) : []
+}
+
+/** @internal */
+export const isUnset = (error: unknown): boolean => unsetFields(error).length > 0
+
+/**
+ * The variables without a value of servers whose errors, if they have any, do not name them.
+ *
+ * @internal
+ */
+export const unsetNotes = (
+  servers: ReadonlyArray<{ readonly name: string; readonly error?: unknown }>,
+  { issues, servers: found }: ConfigDiscovery.Discovery
+): ReadonlyArray<Screen.Line> =>
+  servers.filter(({ error }) => !isUnset(error)).flatMap(({ name }) =>
+    found.filter((one) => one.name === name).flatMap((one) => ofServer(one, issues))
+      .filter(({ kind }) => kind === "variable-unset")
+      .map((issue): Screen.Line => [{ text: "warning: ", style: "warning" }, `${issue.message} (${Place.of(issue)})`])
+  )
 
 /**
  * The place on a line of its own, so that an editor finds it, and the sentence below.

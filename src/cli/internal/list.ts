@@ -12,6 +12,7 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import * as Advice from "./advice.ts"
+import * as IssueShape from "./issueShape.ts"
 import * as LastWords from "./lastWords.ts"
 import * as NoServers from "./noServers.ts"
 import { spanOf, State, stateOf } from "./serverState.ts"
@@ -40,13 +41,19 @@ export const Servers = Schema.Struct({
       path: Schema.NullOr(Schema.String),
       line: Schema.NullOr(Schema.Number)
     }),
-    error: Schema.NullOr(Schema.Struct({ tag: Schema.String, message: Schema.String }))
+    error: Schema.NullOr(Schema.Struct({ tag: Schema.String, message: Schema.String })),
+    /** Of its entry. */
+    issues: Schema.Array(IssueShape.Issue)
   }))
 })
 
 type Server = typeof Servers.Type["servers"][number]
 
-const serverOf = (found: ConfigDiscovery.Found, info: McpRuntime.ServerInfo | undefined): Server => {
+const serverOf = (
+  found: ConfigDiscovery.Found,
+  info: McpRuntime.ServerInfo | undefined,
+  { issues }: ConfigDiscovery.Discovery
+): Server => {
   const { state, why } = stateOf(found, info)
   const { line, path, provider, scope } = found.provenance
   return {
@@ -60,7 +67,8 @@ const serverOf = (found: ConfigDiscovery.Found, info: McpRuntime.ServerInfo | un
     era: info?.era ?? null,
     protocolVersion: info?.protocolVersion ?? null,
     from: { provider, path: path ?? null, line: line ?? null },
-    error: info?.error === undefined ? null : { tag: info.error._tag, message: info.error.message }
+    error: info?.error === undefined ? null : { tag: info.error._tag, message: info.error.message },
+    issues: IssueShape.ofServer(found, issues).map(IssueShape.of)
   }
 }
 
@@ -101,7 +109,7 @@ export const run: Command.Program["run"] = ({ shared }) =>
       const screen = yield* Screen.Screen
       const infos = new Map((yield* settled).map((info) => [info.name, info]))
       const found = discovery.servers.filter(({ name }) => shared.servers.length === 0 || shared.servers.includes(name))
-      const servers = found.map((one) => serverOf(one, infos.get(one.name)))
+      const servers = found.map((one) => serverOf(one, infos.get(one.name), discovery))
       if (shared.json) yield* screen.json(Servers, { servers })
       else if (servers.length === 0) {
         yield* NoServers.note
@@ -111,7 +119,12 @@ export const run: Command.Program["run"] = ({ shared }) =>
           const error = infos.get(name)?.error
           if (error !== undefined) yield* screen.note(LastWords.inOneLine(error))
         }
-        for (const { name, state } of servers) if (state === "needs-auth") yield* screen.note(Advice.logIn(name))
+        yield* screen.note(...IssueShape.unsetNotes(Array.from(infos.values()), discovery))
+        for (const { name, state } of servers) {
+          if (state === "needs-auth" && !IssueShape.isUnset(infos.get(name)?.error)) {
+            yield* screen.note(Advice.logIn(name))
+          }
+        }
         const waiting = servers.filter(({ why }) => why === "untrusted").length
         if (waiting > 0) yield* screen.note(`${waiting} not started: agree to them with mcp-runtime approve.`)
       }

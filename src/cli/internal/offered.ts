@@ -13,6 +13,7 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as Screen from "../Screen.ts"
 import * as Advice from "./advice.ts"
+import * as IssueShape from "./issueShape.ts"
 import * as LastWords from "./lastWords.ts"
 import { reasonOf, usable } from "./toolFound.ts"
 
@@ -41,7 +42,7 @@ export const notes = (all: ReadonlyArray<ToolCatalog.Missing>) =>
       const reason = reasonOf(one)
       return [
         `missing: ${LastWords.inOneLine(reason)}`,
-        ...(reason._tag === "Unauthorized" ? [Advice.logIn(one.server)] : [])
+        ...(reason._tag === "Unauthorized" && !IssueShape.isUnset(reason) ? [Advice.logIn(one.server)] : [])
       ]
     })))
 

@@ -8,12 +8,12 @@ import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as Provenance from "../../config/Provenance.ts"
 import * as Scope from "../../config/Scope.ts"
+import { nearest } from "../../internal/nearest.ts"
 import * as McpError from "../../McpError.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
-import { nearest } from "./nearest.ts"
 
 /**
  * The document of `revoke --json`: of what was agreed to, or what is so no longer.

@@ -17,6 +17,7 @@ import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 import * as Advice from "./advice.ts"
 import * as Following from "./following.ts"
+import * as IssueShape from "./issueShape.ts"
 import * as LastWords from "./lastWords.ts"
 import * as Latency from "./latency.ts"
 import * as NoServers from "./noServers.ts"
@@ -47,7 +48,7 @@ const looks = 3
 const interval = Duration.seconds(5)
 
 const once = (
-  { runtime, settled }: Application.Application,
+  { discovery, runtime, settled }: Application.Application,
   { json }: Command.Shared,
   latency: Latency.Latency
 ) =>
@@ -69,7 +70,10 @@ const once = (
     else {
       yield* screen.out(...Shape.table(servers, yield* Clock.currentTimeMillis, screen.columns))
       for (const { error } of infos) if (error !== undefined) yield* screen.note(LastWords.inOneLine(error))
-      for (const { name, state } of servers) if (state === "needs-auth") yield* screen.note(Advice.logIn(name))
+      yield* screen.note(...IssueShape.unsetNotes(infos, discovery))
+      for (const { error, name, status } of infos) {
+        if (status._tag === "NeedsAuth" && !IssueShape.isUnset(error)) yield* screen.note(Advice.logIn(name))
+      }
     }
     return ExitCode.ok
   })

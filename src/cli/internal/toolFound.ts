@@ -13,6 +13,7 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
+import * as IssueShape from "./issueShape.ts"
 import * as LastWords from "./lastWords.ts"
 import * as NoServers from "./noServers.ts"
 import { format, identify, type Identity, spelled } from "./toolRef.ts"
@@ -131,7 +132,14 @@ export const tool = (
   application: Application.Application,
   { timeout }: Command.Shared
 ): Effect.Effect<McpRuntime.RuntimeTool, Command.Failure, Screen.Screen> => {
-  const found = looked(ref, application)
+  const found = Effect.tap(
+    looked(ref, application),
+    ({ server }) =>
+      Effect.flatMap(
+        Screen.Screen,
+        (screen) => screen.note(...IssueShape.unsetNotes([{ name: server }], application.discovery))
+      )
+  )
   return timeout === undefined ? found : Effect.timeoutFail(found, {
     duration: Duration.sum(timeout, grace),
     onTimeout: () =>

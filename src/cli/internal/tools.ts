@@ -11,6 +11,7 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
+import * as IssueShape from "./issueShape.ts"
 import * as NoServers from "./noServers.ts"
 import * as Offered from "./offered.ts"
 import * as Table from "./table.ts"
@@ -137,6 +138,9 @@ export const run: Command.Program["run"] = ({ args, shared, value }) =>
         if (rows.length > 0) yield* screen.out(...Table.lines(["TOOL", "ABOUT"], rows, screen.columns))
         else yield* NoServers.or("No tools were found.", discovery)
         yield* Offered.notes(listed.missing)
+        const absent = new Set(listed.missing.map(({ server }) => server))
+        const present = (yield* runtime.servers).filter(({ name }) => !absent.has(name))
+        yield* screen.note(...IssueShape.unsetNotes(present, discovery))
         for (const { server, tool, why } of withheld(listed)) {
           yield* screen.note(`withheld: ${format({ server, tool })} (${why})`)
         }

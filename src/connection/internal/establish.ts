@@ -78,10 +78,7 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
             events.publish(McpEvent.McpEvent.Connected({ server: config.name, transport, era, protocolVersion, took }))
             return connection
           }),
-          Effect.mapError((error) => hiding.error(unsent(error))),
-          Effect.tapError((error) =>
-            Effect.sync(() => events.publish(McpEvent.McpEvent.ConnectFailed({ server: config.name, error })))
-          )
+          Effect.mapError((error) => hiding.error(unsent(error)))
         )
       })
 

@@ -32,6 +32,49 @@ const said = (server: string, { at, kind, variable }: Resolution.Warning) =>
     ...(variable === undefined ? {} : { variable: UntrustedText.excerpt(variable, 128) })
   }))
 
+type Unset = NonNullable<McpError.Unauthorized["unset"]>
+
+/** The variables whose headers were left out. */
+const unsetOf = (warnings: ReadonlyArray<Resolution.Warning>): Unset =>
+  warnings.flatMap(({ at, detail, kind, variable }) =>
+    kind === "variable-unset" && variable !== undefined && detail !== undefined ? [{ name: variable, at, detail }] : []
+  )
+
+/** Where the status is about the request itself, and not about its address or its time. */
+const isRefusal = (status: number): boolean => status === 400 || status === 407 || status === 422
+
+/** A refusal for want of credentials names the variables first that would have held them. */
+const explained = (unset: Unset) => <E extends McpError.CallError>(error: E): E | McpError.ConnectError => {
+  switch (error._tag) {
+    case "Unauthorized":
+      return new McpError.Unauthorized({ ...error, unset })
+    case "Forbidden":
+      return new McpError.Forbidden({ ...error, unset })
+    case "AuthorizationFailed":
+      return new McpError.AuthorizationFailed({ ...error, unset })
+    case "InitializeRejected":
+      return new McpError.InitializeRejected({ ...error, unset })
+    case "HttpStatus":
+      return isRefusal(error.status) ? new McpError.HttpStatus({ ...error, unset }) : error
+    default:
+      return error
+  }
+}
+
+/** A server may refuse what needs credentials after it was connected without any. */
+const explaining = (unset: Unset, connection: Connector.Connection): Connector.Connection => {
+  const explain = explained(unset)
+  return {
+    ...connection,
+    request: (method, params, options) => Effect.mapError(connection.request(method, params, options), explain),
+    notify: (method, params) => Effect.mapError(connection.notify(method, params), explain),
+    watch: (filter) => Effect.mapError(connection.watch(filter), explain),
+    health: Effect.mapError(connection.health, explain),
+    ended: Effect.map(connection.ended, explain),
+    onEnded: (listener) => connection.onEnded((error) => listener(explain(error)))
+  }
+}
+
 /**
  * Connects in the scope that will be the connection's.
  *
@@ -51,10 +94,7 @@ export const connect = (
     const { config: plain, warnings } = yield* Effect.timeoutFail(resolve(config), {
       duration: limit,
       onTimeout: () => late({ phase: "spawn", stderrTail: undefined })
-    }).pipe(
-      // said here for those who do not come to the connector, which says it of the others
-      Effect.tapError((error) => publish(McpEvent.McpEvent.ConnectFailed({ server, error })))
-    )
+    })
     const { know } = yield* Redaction.Redaction
     // before the connection is there, so that they are known until it is not
     yield* Effect.forEach(Secrets.of(config, plain), know, { discard: true })
@@ -63,12 +103,16 @@ export const connect = (
       yield* said(server, warning)
     }
     const took = (yield* Clock.currentTimeMillis) - began
-    if (took <= 0) return yield* connector.connect(plain)
     // the limit is one for all of it, and what is told is what was set
     const startupTimeout = Duration.millis(Math.max(1, Duration.toMillis(limit) - took))
-    return yield* Effect.catchTag(
+    const connecting = took <= 0 ? connector.connect(plain) : Effect.catchTag(
       connector.connect({ ...plain, startupTimeout }),
       "ConnectTimeout",
       (error) => Effect.fail(late(error))
     )
-  })
+    const unset = unsetOf(warnings)
+    if (unset.length === 0) return yield* connecting
+    return explaining(unset, yield* Effect.mapError(connecting, explained(unset)))
+  }).pipe(
+    Effect.tapError((error) => publish(McpEvent.McpEvent.ConnectFailed({ server: config.name, error })))
+  )

@@ -1,5 +1,6 @@
 /** @internal */
 import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
 import * as UntrustedText from "../../UntrustedText.ts"
 
 /** @internal */
@@ -10,6 +11,30 @@ export const named = (server: string, text: string): string => `${UntrustedText.
 
 /** @internal */
 export const quote = (text: string): string => `"${UntrustedText.excerpt(text, 256)}"`
+
+/**
+ * The variables of a configuration that had no value when the request was refused: the likely cause of the refusal.
+ *
+ * @internal
+ */
+export const UnsetVariables = Schema.Array(Schema.Struct({
+  name: Schema.String,
+  /** The field: `headers.Authorization`. */
+  at: Schema.String,
+  /** That it is not set, and what to do about it. */
+  detail: Schema.String
+}))
+
+/** @internal */
+export const Unset = Schema.optional(UnsetVariables)
+
+/**
+ * What happened, after the unset variables that explain it.
+ *
+ * @internal
+ */
+export const because = (unset: typeof UnsetVariables.Type | undefined, text: string): string =>
+  [...(unset ?? []).slice(0, 3).map(({ detail }) => detail), text].join("; ")
 
 /** @internal */
 export const tail = (stderr: string | undefined): string => {

@@ -108,5 +108,15 @@ export const isShared = ({ host, shared }: Dialect.Dialect, context: Dialect.Con
   return table === undefined ? shared : Reader.isShared(table, context)
 }
 
+/**
+ * How files of a host write a variable with a default; `undefined` where they cannot.
+ *
+ * @internal
+ */
+export const withDefault = (host: string | undefined, name: string): string | undefined => {
+  const syntax = (host === undefined ? nativeTable : byHost.get(host))?.variables?.syntax
+  return syntax?.bare === true ? `\${${name}:-…}` : undefined
+}
+
 /** @internal */
 export { explain } from "./explain.ts"

@@ -14,8 +14,10 @@ interface About {
   readonly detail?: string | undefined
 }
 
-/** What is wrong, of which `at` is the field or the key; and what to do. */
-const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: string) => string } = {
+/** A fault, with `at` as its field or key, and its remedy. */
+const sentences: {
+  readonly [Kind in ConfigIssue.Kind]: (at: string, host: string, detail?: string) => string
+} = {
   // files
   unreadable: () => "The file cannot be read: check that it exists and that you may read it",
   "insecure-file": () => "Others may change the file or its folder: make it yours, and writable for nobody else",
@@ -65,7 +67,7 @@ const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: strin
   "needs-gateway": () => "The server is an image that Docker's gateway runs: add the gateway as a server",
   "variable-forbidden": (at) =>
     `A file of the workspace may not read that variable in ${at}: grant it, or write the value`,
-  "variable-unset": (at) => `A variable in ${at} has no value: set it, or give it a default`,
+  "variable-unset": (at, _, detail) => detail ?? `A variable in ${at} has no value: set it, or give it a default`,
   "input-required": (at) => `An input in ${at} has no answer: give one`,
   "policy-denied": () => "A policy forbids this server: ask whoever set the policy",
   // warnings
@@ -100,8 +102,14 @@ const sentences: { readonly [Kind in ConfigIssue.Kind]: (at: string, host: strin
   "near-name": (at) => `The package in ${at} is called almost like a well-known one: check its name`,
   "remote-code": (at) => `The program in ${at} is fetched from an address and run: check that you trust it`,
   "privileged-container": (at) => `The container in ${at} gets power over this machine: take it away`,
-  "visible-secret": (at) => `What stands in ${at} looks like a secret that all processes can see: use a variable`
+  "visible-secret": (at) => `What stands in ${at} looks like a secret that all processes can see: use a variable`,
+  "launch-override": (at, _, detail = "it decides which program runs, or which hosts it talks to") =>
+    `Check ${at} before you agree: ${detail.slice(0, 1).toLowerCase()}${detail.slice(1).replace(/\.$/, "")}`,
+  "not-honoured": (at, _, detail) => `The field ${at} is not supported: ${detail ?? "it has no effect here"}`
 }
+
+/** Their sentences hold the detail, which stands in parentheses after all others. */
+const detailed: ReadonlySet<ConfigIssue.Kind> = new Set(["launch-override", "not-honoured", "variable-unset"])
 
 /**
  * A key as it is told: one that has its value in it, as where a line for a shell was put in, without that.
@@ -124,7 +132,11 @@ export const reason = (kind: ConfigIssue.Kind, host: string, at: string | undefi
 
 /** @internal */
 export const explain = (kind: ConfigIssue.Kind, { at, detail, host, server }: About): string => {
-  const what = sentences[kind](at === undefined || at === "" ? "one of its fields" : shown(shownKey(at)), shown(host))
+  const sentence = sentences[kind]
+  const place = at === undefined || at === "" ? "one of its fields" : shown(shownKey(at))
+  const isWithin = detailed.has(kind)
+  const told = detail === undefined || detail === "" ? undefined : UntrustedText.excerpt(detail, isWithin ? 512 : 128)
   const whose = server === undefined ? "" : `Server "${shown(server)}": `
-  return `${whose}${what}${detail === undefined || detail === "" ? "" : ` (${shown(detail)})`}.`
+  const rest = told === undefined || isWithin ? "" : ` (${told})`
+  return `${whose}${sentence(place, shown(host), told)}${rest}.`
 }

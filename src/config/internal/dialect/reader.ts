@@ -9,6 +9,7 @@ import type * as Dialect from "../../Dialect.ts"
 import type * as Scope from "../../Scope.ts"
 import type * as Table from "./dialects/table.ts"
 import * as Entry from "./readerEntry.ts"
+import { tellLacking } from "./readerUses.ts"
 import { isList, isTable } from "./values.ts"
 
 const usual: ReadonlyArray<ReadonlyArray<string>> = [["mcpServers"]]
@@ -215,6 +216,27 @@ const nothing: Dialect.Decoded = {
   imports: undefined
 }
 
+/** Warns of keys beside the servers that the host applies to this server and that have no effect here. */
+const withBeside = (
+  { beside: fields }: Table.HostTable,
+  beside: ConfigDocument.Value | undefined,
+  item: ConfigEntry.Item
+): ConfigEntry.Item => {
+  if (fields === undefined || !isTable(beside) || item._tag !== "Server") return item
+  const warnings = [...item.warnings]
+  const isAbout = (field: Table.Field, value: ConfigDocument.Value): boolean =>
+    field.byPrefix !== true ||
+    (isTable(value) && Array.from(value.keys()).some((key) => key.startsWith(`${item.name}_`)))
+  for (const [key, field] of Object.entries(fields)) {
+    const value = beside.get(key)
+    const isTold = item.warnings.some(({ detail }) => detail !== undefined && detail === field.lacking)
+    if (value === undefined || isTold || !isAbout(field, value)) continue
+    const warn: Table.Notes["warn"] = (kind, at, detail) => warnings.push({ kind, at, detail })
+    tellLacking({ warn }, field, key, value, item.entry.transport)
+  }
+  return warnings.length === item.warnings.length ? item : { ...item, warnings }
+}
+
 const decode = (
   table: Table.HostTable,
   hosts: (root: string) => Hosts,
@@ -251,6 +273,7 @@ const decode = (
       ? servers
       : []
     const host = hosts(way[0] ?? "")
+    const beside = walk(root, way.slice(0, -1))
     for (const [key, raw] of keyed) {
       const name = typeof key === "string" ? key : nameOf(raw)
       const at = {
@@ -260,9 +283,9 @@ const decode = (
       }
       // the later of two counts, as it does for the keys of a table
       if (items.has(at.name)) issues.push({ kind: "duplicate-name", severity: "warning", at: at.name })
-      items.set(at.name, Entry.read(isNamed ? host.listed() : host.keyed(), at, raw, context, asked))
+      const item = Entry.read(isNamed ? host.listed() : host.keyed(), at, raw, context, asked)
+      items.set(at.name, withBeside(table, beside, item))
     }
-    const beside = walk(root, way.slice(0, -1))
     if (table.inputs === undefined || !isTable(beside)) continue
     for (const input of table.inputs(beside)) declared.set(input.id, input)
   }

@@ -238,6 +238,10 @@ const server = (
   const target = said === "stdio" ? Parts.stdio(to, known) : Parts.remote(to, known, said)
   if (to.table.stdioOnly === true && said !== "stdio") to.reject("transport-mismatch", "command")
   const rest = Parts.common(to, known)
+  for (const [key, value] of extra) {
+    const field = own.field(key)
+    if (field !== undefined) Uses.tellLacking(to, field, key, value, said)
+  }
   for (const [at, key] of unknown.entries()) to.warn("unknown-key", key, at < maxHints ? hint(own, key) : undefined)
   return { name, ...target, enabled, ...rest, ...(extra.size === 0 ? {} : { extra }) }
 }

@@ -5,9 +5,9 @@
  */
 import type * as ConfigDocument from "../../ConfigDocument.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
-import type * as Table from "./dialects/table.ts"
+import * as Table from "./dialects/table.ts"
 import * as Checks from "./readerChecks.ts"
-import { all, some, type Uses, variableName } from "./readerUses.ts"
+import { all, some, tellLacking, type Uses, variableName } from "./readerUses.ts"
 import * as Values from "./readerValues.ts"
 
 const meanings: ReadonlyArray<Table.Meaning> = ["headers", "headerVariables", "bearer", "bearerVariable"]
@@ -141,15 +141,17 @@ const spellings: ReadonlyMap<string, keyof ConfigEntry.OAuth> = new Map([
   ["dpop", "dpop"]
 ])
 
-/** What hosts know of a login beyond that: nothing to be corrected. */
-const others: ReadonlySet<string> = new Set([
-  "audiences",
-  "authorizationurl",
-  "enterprisemanaged",
-  "registrationurl",
-  "tokenparamname",
-  "tokenurl"
-])
+const discovered = "the server's metadata names the address"
+
+/** Settings of hosts that have no effect here. */
+const others: ReadonlyMap<string, Table.Field> = new Map([
+  ["audiences", "no audience is asked for"],
+  ["authorizationurl", discovered],
+  ["enterprisemanaged", Table.otherLogin],
+  ["registrationurl", discovered],
+  ["tokenparamname", "the token is sent in the header Authorization"],
+  ["tokenurl", discovered]
+].map(([word, lacking]) => [word!, { is: "extra", lacking, unless: [false] }]))
 
 /** @internal */
 export const oauth = (to: Values.Reading, from: Uses): false | ConfigEntry.OAuth | undefined => {
@@ -164,9 +166,10 @@ export const oauth = (to: Values.Reading, from: Uses): false | ConfigEntry.OAuth
       for (const [name, held] of Values.entries(to, value, key)) {
         const word = name.toLowerCase().replaceAll(/[_-]/g, "")
         const part = spellings.get(word)
-        if (part === undefined) {
-          if (!others.has(word)) to.warn("unknown-key", `${key}.${name}`)
-        } else parts[part](to, found, held, `${key}.${name}`)
+        const other = others.get(word)
+        if (other !== undefined) tellLacking(to, other, `${key}.${name}`, held, "auto")
+        else if (part === undefined) to.warn("unknown-key", `${key}.${name}`)
+        else parts[part](to, found, held, `${key}.${name}`)
       }
     }
   }

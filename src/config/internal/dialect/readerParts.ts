@@ -49,7 +49,7 @@ const environment = (
       const text = Values.scalar(to, held, at)
       Checks.variable(to, name, text)
       if (text !== text.trim()) to.warn("whitespace", at)
-      if (to.table.deniedEnv?.has(name) === true) to.warn("env-dropped", at)
+      if (to.table.refusesVariable?.(name) === true) to.warn("env-dropped", at)
       else env.set(name, Values.template(to, text, "env", at))
     }
   }
@@ -60,7 +60,7 @@ const environment = (
         for (const [index, item] of value.entries()) {
           const at = `${key}.${index}`
           const name = variableName(to, isTable(item) ? item.get("name") ?? null : item, at)
-          if (to.table.deniedEnv?.has(name) === true) to.warn("env-dropped", at)
+          if (to.table.refusesVariable?.(name) === true) to.warn("env-dropped", at)
           else if (!env.has(name)) env.set(name, meaning === "envNames" ? `\${env:${name}}` : `\${secret:${name}}`)
         }
       }

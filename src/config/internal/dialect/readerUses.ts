@@ -4,7 +4,7 @@
  * @internal
  */
 import type * as ConfigDocument from "../../ConfigDocument.ts"
-import type * as Table from "./dialects/table.ts"
+import * as Table from "./dialects/table.ts"
 import * as Values from "./readerValues.ts"
 import { isText } from "./values.ts"
 
@@ -20,6 +20,26 @@ export interface Use {
 }
 
 const isOtherMode = (value: ConfigDocument.Value): boolean => isText(value) && value !== "oauth"
+
+/** Words for a login that is nothing but a header. */
+const byHeaders: ReadonlySet<unknown> = new Set(["bearer", "header", "headers", "none", "static", "token"])
+
+/**
+ * Warns of a field that the host applies and this runtime does not.
+ *
+ * @internal
+ */
+export const tellLacking = (
+  to: Pick<Table.Notes, "warn">,
+  { lacking, mode, ofPrograms, unless }: Table.Field,
+  key: string,
+  value: ConfigDocument.Value,
+  transport: Table.Transport
+): void => {
+  const what = mode === true && !byHeaders.has(value) ? Table.otherLogin : lacking
+  if (what === undefined || (ofPrograms === true && transport !== "stdio")) return
+  if (unless?.some((one) => one === value) !== true) to.warn("not-honoured", key, what)
+}
 
 /** @internal */
 export type Uses = ReadonlyMap<Table.Meaning, ReadonlyArray<Use>>

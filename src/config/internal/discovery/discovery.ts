@@ -17,6 +17,7 @@ import type * as ServerConfig from "../../ServerConfig.ts"
 import * as ServerPolicy from "../../ServerPolicy.ts"
 import type * as Trust from "../../Trust.ts"
 import * as Policy from "../policy/policy.ts"
+import * as Templates from "../templates/resolution.ts"
 import * as Filter from "./filter.ts"
 import * as Given from "./given.ts"
 import * as Imports from "./imports.ts"
@@ -89,9 +90,8 @@ const foundOf = (
 
 const nothingToSay: Concluded["issues"] = []
 
-const warningsOf = ({ candidate, merged }: Preparing.Prepared): Concluded["issues"] => {
+const warningsOf = ({ hazards, merged }: Preparing.Prepared): Concluded["issues"] => {
   const { dropped } = merged
-  const hazards = candidate?.hazards ?? []
   if (dropped.length === 0 && hazards.length === 0) return nothingToSay
   return [
     ...dropped.length === 0 ? [] : [issueOf(merged, "warning", "not-inherited", { at: dropped.join(", ") })],
@@ -109,13 +109,20 @@ const unusable = (
   issues: issue === undefined ? nothingToSay : [issue]
 })
 
-/** What is to be done with a server, now that everybody was asked. */
+/** The part of a discovery that all servers share. */
+interface Setting {
+  readonly switches: Filter.Switches
+  readonly policies: ReadonlyArray<ServerPolicy.Policy>
+  /** The items of files, whose issues were told when they were read. */
+  readonly read: ReadonlySet<ConfigEntry.Item>
+  readonly environment: Place["variables"]
+}
+
+/** The state of a server after policies and trust were asked. */
 const conclude = (
   prepared: Preparing.Prepared,
   verdict: Trust.Verdict | undefined,
-  switches: Filter.Switches,
-  policies: ReadonlyArray<ServerPolicy.Policy>,
-  read: ReadonlySet<ConfigEntry.Item>
+  { environment, policies, read, switches }: Setting
 ): Concluded => {
   const { config, decision, fingerprint, merged } = prepared
   const { item, provenance } = merged
@@ -159,9 +166,12 @@ const conclude = (
   const granted = verdict === undefined || expansion === undefined
     ? given
     : { ...given, expansion: { ...expansion, grants: verdict.grants } }
+  const unset = enabled ? Templates.unset(granted, environment) : []
   return {
     found: foundOf(prepared, { _tag: enabled ? "Ready" : "Disabled" }, entry, granted),
-    issues: warnings
+    issues: unset.length === 0
+      ? warnings
+      : [...warnings, ...unset.map(({ severity, ...about }) => issueOf(merged, severity, "variable-unset", about))]
   }
 }
 
@@ -189,10 +199,14 @@ export const make = ({ files, options, place, trust }: Requirements): Discoverer
     const verdicts = yield* trust.review(candidates)
     const verdictOn = new Map(candidates.map((candidate, at) => [candidate, verdicts[at]]))
 
-    const switches = Filter.switches(options, reads)
-    const items = new Set(reads.flatMap(({ decoded }) => decoded.items))
+    const setting: Setting = {
+      switches: Filter.switches(options, reads),
+      policies,
+      read: new Set(reads.flatMap(({ decoded }) => decoded.items)),
+      environment: here.variables
+    }
     const concluded = prepared.map((one) =>
-      conclude(one, one.candidate === undefined ? undefined : verdictOn.get(one.candidate), switches, policies, items)
+      conclude(one, one.candidate === undefined ? undefined : verdictOn.get(one.candidate), setting)
     )
     const servers = concluded.map(({ found }) => found).filter((found) => !Filter.isHidden(options, found))
     return {

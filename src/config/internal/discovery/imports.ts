@@ -4,6 +4,7 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
+import { nearest } from "../../../internal/nearest.ts"
 import type * as ConfigDiscovery from "../../ConfigDiscovery.ts"
 import type * as ConfigDocument from "../../ConfigDocument.ts"
 import type * as ConfigIssue from "../../ConfigIssue.ts"
@@ -98,6 +99,12 @@ const permitted = (reads: ReadonlyArray<Read>): (read: Read) => boolean => {
     )
 }
 
+/** An unknown host, with the known one that was probably meant. */
+const meant = (host: string): string => {
+  const [near] = nearest(host, [...new Set(Dialect.all.map((dialect) => dialect.host)), everything])
+  return near === undefined ? host : `${host}; did you mean ${near}?`
+}
+
 const weaker = (source: Sources.Source, by: number): Sources.Source => ({ ...source, rank: source.rank + by })
 
 /** @internal */
@@ -137,7 +144,7 @@ export const read = (
         server: undefined,
         at: "imports",
         line: from?.document.line(["imports"]),
-        message: Dialect.explain("unknown-import", { host: provider, at: "imports", detail: host })
+        message: Dialect.explain("unknown-import", { host: provider, at: "imports", detail: meant(host) })
       })
     }
     const chosen = (hosts: ReadonlyArray<string>, from: Read | undefined, may: boolean): ReadonlyArray<Wanted> =>

@@ -16,6 +16,8 @@ import type * as ServerConfig from "../../ServerConfig.ts"
 import * as ServerPolicy from "../../ServerPolicy.ts"
 import type * as Trust from "../../Trust.ts"
 import { folderOf } from "../files/paths.ts"
+import * as Lookups from "../templates/lookups.ts"
+import * as Template from "../templates/template.ts"
 import * as Given from "./given.ts"
 import * as Server from "./server.ts"
 import type { Place } from "./sources.ts"
@@ -28,7 +30,11 @@ export interface Prepared {
   readonly config: Either.Either<ServerConfig.ServerConfig, McpError.ConfigurationError> | undefined
   readonly decision: ServerPolicy.Decision
   readonly candidate: Trust.Candidate | undefined
+  /** Of an entry that its user did not write. */
+  readonly hazards: Trust.Candidate["hazards"]
 }
+
+const noHazards: Prepared["hazards"] = []
 
 /** @internal */
 export interface Around {
@@ -115,12 +121,17 @@ const templates = (entry: ConfigEntry.ConfigEntry): ReadonlyArray<string> => {
   ]
 }
 
+/** Its variables of the environment, and those that answer its questions where no application does. */
 const variablesOf = (
   entry: ConfigEntry.ConfigEntry,
   places: Expansion.Expansion["places"]
-): ReadonlyArray<string> => [
-  ...new Set(templates(entry).flatMap(Interpolation.variables).filter((name) => !Object.hasOwn(places, name)))
-]
+): ReadonlyArray<string> => {
+  const asked = templates(entry)
+  const answers = asked.flatMap(Template.references).flatMap((reference) => Lookups.answeredBy(reference) ?? [])
+  return [
+    ...new Set([...asked.flatMap(Interpolation.variables).filter((name) => !Object.hasOwn(places, name)), ...answers])
+  ]
+}
 
 const inputsOf = (
   entry: ConfigEntry.ConfigEntry,
@@ -141,24 +152,37 @@ const decide = (
 ): ServerPolicy.Decision =>
   policies.length === 0 ? "allowed" : ServerPolicy.decide(policies, ServerPolicy.subject(config, fingerprint))
 
+/** Fields without effect here, which the reader of the file has reported as issues. */
+const lacking = ({ warnings }: Extract<Merge.Merged["item"], { readonly _tag: "Server" }>): Prepared["hazards"] =>
+  warnings.flatMap(({ at, detail, kind }) =>
+    kind === "not-honoured" && detail !== undefined ? [{ kind, at, detail }] : []
+  )
+
 /** @internal */
 export const prepare = (merged: Merge.Merged, around: Around): Prepared => {
   const { item, provenance } = merged
   const { given, place, policies } = around
   const fingerprint = Fingerprint.entry(item, provenance, place.root, around.inputs.get(provenance.path))
   if (item._tag !== "Server") {
-    return { merged, fingerprint, config: undefined, decision: "allowed", candidate: undefined }
+    return { merged, fingerprint, config: undefined, decision: "allowed", candidate: undefined, hazards: noHazards }
   }
   const inCode = provenance.provider === Given.provider ? given.find(({ name }) => name === merged.name) : undefined
   if (inCode !== undefined) {
     const fingerprint = Fingerprint.of(inCode)
     const decision = decide(policies, inCode, fingerprint)
-    return { merged, fingerprint, config: Either.right({ ...inCode, provenance }), decision, candidate: undefined }
+    const config = Either.right({ ...inCode, provenance })
+    return { merged, fingerprint, config, decision, candidate: undefined, hazards: noHazards }
   }
   const { entry } = item
   const config = Server.make(entry, { expansion: expansionOf(merged, entry, fingerprint, around), provenance })
   const decision = Either.isRight(config) ? decide(policies, config.right, fingerprint) : "allowed"
-  const asks = Either.isRight(config) && decision === "allowed" && !Scope.rights(originOf(merged)).start
+  const rights = Scope.rights(originOf(merged))
+  const asks = Either.isRight(config) && decision === "allowed" && !rights.start
+  const all = Either.isRight(config) && decision === "allowed" && !rights.loaderVariables
+    ? ServerPolicy.hazards(entry)
+    : noHazards
+  // a plugin was agreed to at its installation, so only values that its command line does not show are reported
+  const hazards = asks ? all : all.filter(({ kind }) => kind === "launch-override")
   const candidate = asks
     ? {
       root: place.root,
@@ -168,8 +192,8 @@ export const prepare = (merged: Merge.Merged, around: Around): Prepared => {
       provenance,
       variables: variablesOf(entry, placesOf(provenance, around)),
       inputs: inputsOf(entry, around.inputs.get(provenance.path) ?? []),
-      hazards: ServerPolicy.hazards(entry)
+      hazards: [...hazards, ...lacking(item)]
     }
     : undefined
-  return { merged, fingerprint, config, decision, candidate }
+  return { merged, fingerprint, config, decision, candidate, hazards }
 }

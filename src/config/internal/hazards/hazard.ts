@@ -12,7 +12,7 @@ import type * as ConfigIssue from "../../ConfigIssue.ts"
 export interface Hazard {
   readonly kind: Extract<
     ConfigIssue.Warning,
-    "unpinned-package" | "near-name" | "remote-code" | "privileged-container" | "visible-secret"
+    "unpinned-package" | "near-name" | "remote-code" | "privileged-container" | "visible-secret" | "launch-override"
   >
   readonly at: string
   readonly detail: string

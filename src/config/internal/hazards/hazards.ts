@@ -6,6 +6,7 @@ import { ofContainer } from "./containers.ts"
 import { ofAddress, ofWords } from "./exposure.ts"
 import type { Hazard } from "./hazard.ts"
 import { launched, type Line } from "./launched.ts"
+import * as Overrides from "./overrides.ts"
 import { ofRunner } from "./packageRunners.ts"
 import { ofShell } from "./shells.ts"
 
@@ -17,13 +18,12 @@ const ofLine = (line: Line): ReadonlyArray<Hazard> => [
 /** @internal */
 export const hazards = (entry: ConfigEntry.ConfigEntry): ReadonlyArray<Hazard> => {
   if (entry.transport === "stdio") {
-    return ofLine({
+    const line: Line = {
       words: [entry.command, ...entry.args],
       at: (word) => word === 0 ? "command" : `args.${word - 1}`
-    })
+    }
+    return [...Overrides.ofProgram(entry, line), ...ofLine(line)]
   }
-  return [
-    ...ofAddress(entry.url),
-    ...ofLine({ words: entry.headersCommand ?? [], at: (word) => `headersCommand.${word}` })
-  ]
+  const helper: Line = { words: entry.headersCommand ?? [], at: (word) => `headersCommand.${word}` }
+  return [...Overrides.ofWords(helper), ...ofAddress(entry.url), ...ofLine(helper)]
 }

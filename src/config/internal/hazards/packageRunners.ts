@@ -156,6 +156,13 @@ export const ofPackage = (spec: string, at: string, ecosystem: Ecosystem): Reado
   return hazards
 }
 
+/**
+ * The program looks for a package in its folder before it downloads one, and reads settings there.
+ *
+ * @internal
+ */
+export const runsPackages = ({ program }: Launched): boolean => runners.has(program)
+
 /** @internal */
 export const ofRunner = (line: Launched): ReadonlyArray<Hazard> => {
   const runner = runners.get(line.program)

@@ -109,7 +109,7 @@ const common = {
     })
   ),
   source: optional(anything("Where the entry came from: registry, version, sha256.")),
-  sandbox: optional(anything("How it is to be confined, for those who can."))
+  sandbox: optional(anything("Not supported: the server is not confined, and an issue says so."))
 }
 
 const stdioWord = Schema.Literal("stdio").annotations({

@@ -4,6 +4,7 @@
  * @internal
  */
 import * as Either from "effect/Either"
+import * as Variables from "../../../internal/environmentVariables.ts"
 import type * as Interpolation from "../../Interpolation.ts"
 import * as Scope from "../../Scope.ts"
 import * as Template from "./template.ts"
@@ -61,12 +62,23 @@ export const permits = (
         if (field === "command") return false
         if (own.has(name)) return true
         if (VariableNames.isCredential(name) && (isShown || hosts.has(name))) return false
-        return grants.includes(name) || (!isSent && VariableNames.isHarmless(name))
+        return grants.includes(name) || (!isSent && Variables.isHarmless(name))
     }
   }
 }
 
-const ownValue = (record: Readonly<Record<string, string | undefined>>, name: string): string | undefined =>
+/**
+ * The variable of the environment that answers a question where no application does: `MCP_INPUT_API_KEY`.
+ *
+ * @internal
+ */
+export const answeredBy = ({ kind, name }: Interpolation.Reference): string | undefined =>
+  kind === "input" || kind === "secret"
+    ? `MCP_${kind.toUpperCase()}_${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_")}`
+    : undefined
+
+/** @internal */
+export const ownValue = (record: Readonly<Record<string, string | undefined>>, name: string): string | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined
 
 /** @internal */

@@ -4,11 +4,11 @@
  * @internal
  */
 import * as Redacted from "effect/Redacted"
+import * as Variables from "../../../internal/environmentVariables.ts"
 import type * as Expansion from "../../Expansion.ts"
 import type * as Resolution from "../../Resolution.ts"
 import * as Scope from "../../Scope.ts"
 import type * as ServerConfig from "../../ServerConfig.ts"
-import * as VariableNames from "./variableNames.ts"
 
 /** @internal */
 export interface Narrowed {
@@ -34,7 +34,7 @@ export const make = (given: ServerConfig.ServerConfig, { grants, origin }: Expan
   const asked = config.inheritEnv
   const inheritEnv = typeof asked === "boolean"
     ? false
-    : asked.filter((name) => grants.includes(name) || VariableNames.isHarmless(name))
+    : asked.filter((name) => grants.includes(name) || Variables.isHarmless(name))
   const isLess = asked === true || (typeof asked !== "boolean" && asked.length > (inheritEnv || []).length)
   return {
     config: { ...config, inheritEnv },

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Variables from "../../../internal/environmentVariables.ts"
 import * as McpError from "../../../McpError.ts"
 import * as HostEnvironment from "../../../transport/HostEnvironment.ts"
 import * as UntrustedText from "../../../UntrustedText.ts"
@@ -18,7 +19,7 @@ import type * as Resolution from "../../Resolution.ts"
 import * as Scope from "../../Scope.ts"
 import * as ServerConfig from "../../ServerConfig.ts"
 import * as ServerPolicy from "../../ServerPolicy.ts"
-import * as Rights from "../discovery/rights.ts"
+import * as Dialect from "../dialect/dialect.ts"
 import * as Paths from "../files/paths.ts"
 import * as ClearText from "./clearText.ts"
 import * as CommandLine from "./commandLine.ts"
@@ -50,26 +51,63 @@ export interface Outside extends Resolution.Options {
 
 type Failure = McpError.ConfigurationError
 
+type Why = Interpolation.Failure["kind"]
+
 const quote = (text: string): string => `"${UntrustedText.excerpt(text, 256)}"`
 
-const remedies: { readonly [K in Interpolation.Failure["kind"]]: (name: string) => string } = {
-  "variable-unset": (name) =>
-    `${name} is not set: set it before this program starts, or write a default as \${env:NAME:-default}`,
-  "variable-forbidden": (name) =>
-    `${name} may not be read here: grant it when the server is approved, or move the server to a file of your own`,
-  "input-required": (name) => `${name} has no answer: answer it, or give it a default`
+/**
+ * That a variable has no value, and what to do about it.
+ *
+ * @internal
+ */
+export const unsetDetail = (name: string, host: string | undefined): string => {
+  const example = Dialect.withDefault(host, name)
+  const otherwise = example === undefined
+    ? "give it a default"
+    : `give it a default (${UntrustedText.excerpt(example)})`
+  return `${quote(name)} is not set: set it before this program starts, or ${otherwise}`
+}
+
+const detailOf = (reference: Interpolation.Reference, why: Why, host: string | undefined): string => {
+  const name = Template.nameOf(reference)
+  if (why === "variable-forbidden") {
+    const from = Lookups.answeredBy(reference) ?? name
+    return `${
+      quote(from)
+    } may not be read here: grant it when the server is approved, or move the server to a file of ` +
+      "your own"
+  }
+  if (why === "input-required") {
+    const from = Lookups.answeredBy(reference) ?? name
+    return `${quote(from)} is not set, and nothing else answers ${
+      quote(name)
+    }: set it before this program starts, or ` +
+      `give ${quote(name)} a default`
+  }
+  return reference.kind === "env" ? unsetDetail(name, host) : `${quote(name)} has no value here: write the value itself`
 }
 
 const faulty = (server: string, path: string, detail: string) =>
   new McpError.ConfigurationError({ server, path: UntrustedText.excerpt(path, 256), detail })
 
-const missing = (server: string, path: string, { kind, variable }: Interpolation.Failure) =>
-  new McpError.ConfigurationError({
+const missing = (
+  { name: server, provenance }: ServerConfig.ServerConfig,
+  path: string,
+  reference: Interpolation.Reference,
+  why: Why
+) => {
+  const from = reference.kind === "env" ? reference.name : Lookups.answeredBy(reference)
+  return new McpError.ConfigurationError({
     server,
     path: UntrustedText.excerpt(path, 256),
-    detail: remedies[kind](quote(variable)),
-    variable: { name: UntrustedText.excerpt(variable, 256), why: kind }
+    detail: detailOf(reference, why, provenance?.provider),
+    variable: {
+      name: UntrustedText.excerpt(Template.nameOf(reference), 256),
+      why,
+      ...(from === undefined ? {} : { from: UntrustedText.excerpt(from, 256) })
+    }
   })
+}
 
 /** One trailing line break is how files and programs end, and no part of the value. */
 const trimmed = (text: string): string => text.replace(/\r?\n$/, "")
@@ -105,7 +143,7 @@ const wants = (
     for (const reference of Template.references(template)) {
       const variable = Template.nameOf(reference)
       if (!permits(reference)) {
-        return Either.left(missing(config.name, at, { kind: "variable-forbidden", variable }))
+        return Either.left(missing(config, at, reference, "variable-forbidden"))
       }
       if (["input", "secret", "file", "cmd"].includes(reference.kind)) wanted.set(variable, { at, reference })
     }
@@ -113,13 +151,28 @@ const wants = (
   return Either.right(wanted)
 }
 
+/** The answer of the environment, where the origin may read it. */
+const setAnswer = (
+  reference: Interpolation.Reference,
+  { grants, origin }: Expansion.Expansion,
+  host: HostEnvironment.Host
+): { readonly value: string | undefined; readonly isForbidden: boolean } => {
+  const variable = Lookups.answeredBy(reference)
+  const value = variable === undefined ? undefined : Lookups.ownValue(host.variables(), variable)
+  if (variable === undefined || value === undefined || value === "") return { value: undefined, isForbidden: false }
+  return Scope.rights(origin).environment || grants.includes(variable)
+    ? { value, isForbidden: false }
+    : { value: undefined, isForbidden: true }
+}
+
 const ask = (
   outside: Outside,
-  server: string,
+  config: ServerConfig.ServerConfig,
   expansion: Expansion.Expansion,
   host: HostEnvironment.Host,
   { at, reference }: Wanted
 ): Effect.Effect<string | undefined, Failure> => {
+  const { name: server } = config
   const { kind, name } = reference
   const home = Paths.home(expansion, host)
   const failed = (detail: string) => faulty(server, at, `${quote(Template.nameOf(reference))} ${detail}`)
@@ -146,8 +199,17 @@ const ask = (
         secret: kind === "secret" || declared?.secret === true,
         choices
       }
-      return Effect.flatMap(kind === "secret" ? outside.secret(question) : outside.input(question), (answer) => {
+      const set = setAnswer(reference, expansion, host)
+      const answer = set.value !== undefined
+        ? Effect.succeedSome(Redacted.make(set.value))
+        : kind === "secret"
+        ? outside.secret(question)
+        : outside.input(question)
+      return Effect.flatMap(answer, (answer) => {
         const value = Option.match(answer, { onNone: () => declared?.default, onSome: Redacted.value })
+        if (value === undefined && set.isForbidden) {
+          return Effect.fail(missing(config, at, reference, "variable-forbidden"))
+        }
         return choices !== undefined && value !== undefined && !choices.includes(value)
           ? Effect.fail(failed("has an answer that is not among its choices"))
           : Effect.succeed(value)
@@ -171,19 +233,19 @@ const filled = (
   const fail = (error: Failure): undefined => {
     failure ??= error
   }
-  const fields = Fields.map(withoutExpansion(config), ({ at, field, template }) => {
+  const fields = Fields.map(withoutExpansion(config), (written) => {
+    const { at, field, template } = written
     const lookup = Lookups.lookup(asking, field, template)
     let isShort = false
     const text = Template.fill(template, (reference): Either.Either<string, Failure> => {
       const answer = Template.answer(lookup, reference)
       if (Either.isLeft(answer)) {
         const { kind, variable } = answer.left
-        // a server may do without a header; nothing else means the same without a part of it
-        if (field !== "header" || at.startsWith("oauth.") || kind !== "variable-unset" || reference.kind !== "env") {
-          return Either.left(missing(server, at, answer.left))
+        if (kind !== "variable-unset" || reference.kind !== "env" || !isDispensable(written)) {
+          return Either.left(missing(config, at, reference, kind))
         }
         isShort = true
-        warnings.push({ kind: "variable-unset", at, variable })
+        warnings.push({ kind, at, variable, detail: unsetDetail(variable, config.provenance?.provider) })
         return Either.right("")
       }
       return answer.right.length <= longest
@@ -235,8 +297,8 @@ const withEnvFile = (
   config: ServerConfig.ServerConfig,
   expansion: Expansion.Expansion | undefined,
   host: HostEnvironment.Host
-): Effect.Effect<ServerConfig.ServerConfig, Failure> => {
-  if (config.transport !== "stdio" || config.envFile === undefined) return Effect.succeed(config)
+): Effect.Effect<Resolution.Resolved, Failure> => {
+  if (config.transport !== "stdio" || config.envFile === undefined) return Effect.succeed({ config, warnings: [] })
   const { envFile, ...rest } = config
   const path = Paths.absolute(envFile, expansion?.directory, Paths.home(expansion, host))
   const isFree = expansion === undefined || Scope.rights(expansion.origin).substitute
@@ -244,28 +306,70 @@ const withEnvFile = (
     Effect.mapError((detail) => faulty(config.name, "envFile", `the file ${detail}`)),
     Effect.map((text) => {
       const read = Array.from(EnvFile.parse(text), ([name, value]) => [name, Redacted.make(value)] as const)
-      const usable = isFree ? read : read.filter(([name]) => !Rights.isDeciding(name))
-      return { ...rest, env: new Map([...usable, ...(config.env ?? [])]) }
+      // consent does not show the file, and the file may change afterwards
+      const isUsable = (name: string): boolean => isFree || Variables.effect(name) === undefined
+      return {
+        config: { ...rest, env: new Map([...read.filter(([name]) => isUsable(name)), ...(config.env ?? [])]) },
+        warnings: read.flatMap(([name]): ReadonlyArray<Resolution.Warning> =>
+          isUsable(name) ? [] : [{ kind: "env-dropped", at: "envFile", variable: name }]
+        )
+      }
     })
   )
+}
+
+const askingOf = (
+  config: ServerConfig.ServerConfig,
+  expansion: Expansion.Expansion,
+  environment: Interpolation.Asking["environment"]
+): Interpolation.Asking => ({
+  origin: expansion.origin,
+  grants: expansion.grants,
+  own: ownOf(config, expansion),
+  environment,
+  places: expansion.places,
+  answers: new Map(),
+  hidden: new Set((expansion.inputs ?? []).flatMap(({ id, secret }) => secret === true ? [id] : []))
+})
+
+/** A server may do without a header; nothing else means the same without a part of it. */
+const isDispensable = ({ at, field }: Fields.Text): boolean => field === "header" && !at.startsWith("oauth.")
+
+/**
+ * The variables of the environment that would have no value if the server were connected now, without asking anything
+ * outside. An error keeps the server from being connected.
+ *
+ * @internal
+ */
+export const unset = (
+  config: ServerConfig.ServerConfig,
+  environment: Interpolation.Asking["environment"]
+): ReadonlyArray<{ readonly at: string; readonly detail: string; readonly severity: "error" | "warning" }> => {
+  if (config.expansion === undefined) return []
+  const { config: narrowed } = Narrowed.make(config, config.expansion)
+  const asking = askingOf(narrowed, config.expansion, environment)
+  return Fields.all(narrowed).flatMap((text) => {
+    const { at, field, template } = text
+    const references = Template.references(template).filter(({ kind }) => kind === "env")
+    if (references.length === 0) return []
+    const lookup = Lookups.lookup(asking, field, template)
+    return references.flatMap((reference) => {
+      const answer = Template.answer(lookup, reference)
+      if (Either.isRight(answer) || answer.left.kind !== "variable-unset") return []
+      const detail = unsetDetail(reference.name, config.provenance?.provider)
+      return [{ at, detail, severity: isDispensable(text) ? "warning" as const : "error" as const }]
+    })
+  })
 }
 
 const resolved = (outside: Outside, config: ServerConfig.ServerConfig, expansion: Expansion.Expansion) =>
   Effect.gen(function*() {
     const host = yield* HostEnvironment.HostEnvironment
     const narrowed = Narrowed.make(config, expansion)
-    const asking: Interpolation.Asking = {
-      origin: expansion.origin,
-      grants: expansion.grants,
-      own: ownOf(narrowed.config, expansion),
-      environment: host.variables(),
-      places: expansion.places,
-      answers: new Map(),
-      hidden: new Set((expansion.inputs ?? []).flatMap(({ id, secret }) => secret === true ? [id] : []))
-    }
+    const asking = askingOf(narrowed.config, expansion, host.variables())
     const answers = new Map<string, string>()
     for (const [variable, wanted] of yield* wants(narrowed.config, asking)) {
-      const answer = yield* ask(outside, config.name, expansion, host, wanted)
+      const answer = yield* ask(outside, config, expansion, host, wanted)
       if (answer !== undefined) answers.set(variable, answer)
     }
     const { fields, warnings } = yield* filled(narrowed.config, { ...asking, answers })
@@ -273,8 +377,8 @@ const resolved = (outside: Outside, config: ServerConfig.ServerConfig, expansion
     yield* confidential(narrowed.config, plain)
     const complete = yield* withEnvFile(outside, plain, expansion, host)
     return {
-      config: Paths.anchored(complete, expansion.directory, Paths.home(expansion, host), host.platform),
-      warnings: [...narrowed.warnings, ...warnings]
+      config: Paths.anchored(complete.config, expansion.directory, Paths.home(expansion, host), host.platform),
+      warnings: [...narrowed.warnings, ...warnings, ...complete.warnings]
     }
   })
 
@@ -293,10 +397,8 @@ export const make = (outside: Outside): Resolution.Resolution["Type"] => {
       Effect.tap(
         config.expansion !== undefined
           ? resolved(outside, config, config.expansion)
-          : Effect.flatMap(HostEnvironment.HostEnvironment, (host) =>
-            Effect.map(withEnvFile(outside, config, undefined, host), (config) => ({ config, warnings: [] }))),
-        (resolved) =>
-          permitted(config, resolved.config)
+          : Effect.flatMap(HostEnvironment.HostEnvironment, (host) => withEnvFile(outside, config, undefined, host)),
+        (resolved) => permitted(config, resolved.config)
       )
   }
 }

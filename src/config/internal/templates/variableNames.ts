@@ -3,6 +3,7 @@
  *
  * @internal
  */
+import { isHarmless } from "../../../internal/environmentVariables.ts"
 
 /** Anywhere in a name, in capitals. */
 const telling = [
@@ -21,7 +22,9 @@ const telling = [
   "COOKIE",
   "CONNECTION_STRING",
   "WEBHOOK",
-  "KUBECONFIG"
+  "KUBECONFIG",
+  // answers to questions of configurations, which are secrets more often than not
+  "MCP_INPUT_"
 ]
 
 /** Only as a word, because many a harmless word holds them. */
@@ -54,54 +57,6 @@ const words: ReadonlySet<string> = new Set([
 /** Whatever is kept there is reached by an address with a password in it. */
 const stores =
   /(^|_)(DATABASE|DB|SQL|POSTGRES|POSTGRESQL|PG|MYSQL|MARIADB|MONGO|MONGODB|REDIS|AMQP|RABBITMQ|BROKER|SMTP|JDBC|ELASTICSEARCH|CLICKHOUSE)_?(URL|URI)$/
-
-const posix: ReadonlySet<string> = new Set([
-  "HOME",
-  "HOSTNAME",
-  "LANG",
-  "LANGUAGE",
-  "LOGNAME",
-  "PATH",
-  "PWD",
-  "SHELL",
-  "TERM",
-  "TMPDIR",
-  "TZ",
-  "USER",
-  "XDG_CACHE_HOME",
-  "XDG_CONFIG_HOME",
-  "XDG_DATA_HOME",
-  "XDG_RUNTIME_DIR",
-  "XDG_STATE_HOME"
-])
-
-const windows: ReadonlySet<string> = new Set([
-  "APPDATA",
-  "COMPUTERNAME",
-  "COMSPEC",
-  "HOMEDRIVE",
-  "HOMEPATH",
-  "LOCALAPPDATA",
-  "NUMBER_OF_PROCESSORS",
-  "PATHEXT",
-  "PROCESSOR_ARCHITECTURE",
-  "PROGRAMDATA",
-  "PROGRAMFILES",
-  "PROGRAMFILES(X86)",
-  "PROGRAMW6432",
-  "PUBLIC",
-  "SYSTEMDRIVE",
-  "SYSTEMROOT",
-  "TEMP",
-  "TMP",
-  "USERNAME",
-  "USERPROFILE",
-  "WINDIR"
-])
-
-/** @internal */
-export const isHarmless = (name: string): boolean =>
-  posix.has(name) || /^LC_[A-Z]+$/.test(name) || windows.has(name.toUpperCase())
 
 /** @internal */
 export const isCredential = (name: string): boolean => {

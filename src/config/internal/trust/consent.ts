@@ -15,12 +15,14 @@ type Line = Trust.ConsentLine
 const plain = (label: string, text: string): Line => ({ label, text, level: "plain" })
 const warning = (label: string, text: string): Line => ({ label, text, level: "warning" })
 
-/** What will be there, if that is known; the template, if it is not. */
-const shown = (template: ConfigEntry.Template): string => {
+/** The value itself where it has no variables, else its template. */
+const valueOf = (template: ConfigEntry.Template): string => {
   const parts = Interpolation.parse(template)
   const literal = parts.filter((part) => typeof part === "string")
-  return quoted(literal.length === parts.length ? literal.join("") : template)
+  return literal.length === parts.length ? literal.join("") : template
 }
+
+const shown = (template: ConfigEntry.Template): string => quoted(valueOf(template))
 
 const asked = (template: ConfigEntry.Template): string => {
   const names = Interpolation.parse(template).flatMap((part) =>
@@ -43,9 +45,12 @@ const putIn = (entry: ConfigEntry.ConfigEntry): ReadonlySet<string> =>
       : [entry.url, ...(entry.headersCommand ?? [])]).flatMap(Interpolation.variables)
   )
 
-const variables = (entry: ConfigEntry.ConfigEntry): ReadonlyArray<Line> => {
+/** The fields of an entry that have a line of their own at the top. */
+type Above = ReadonlySet<string>
+
+const variables = (entry: ConfigEntry.ConfigEntry, above: Above): ReadonlyArray<Line> => {
   const seen = putIn(entry)
-  return Array.from(entry.env ?? [], ([name, value]) => {
+  return Array.from(entry.env ?? []).filter(([name]) => !above.has(`env.${name}`)).map(([name, value]) => {
     if (value === null) return plain("variable", `${quoted(name)} is taken away`)
     const isHidden = !seen.has(name) && looksSecret(name, value)
     return plain("variable", `${quoted(name)} = ${isHidden ? hidden(value) : shown(value)}`)
@@ -67,25 +72,46 @@ const address = (url: ConfigEntry.Template): string => {
 const words = (label: string, each: ReadonlyArray<ConfigEntry.Template>): ReadonlyArray<Line> =>
   each.map((word, at) => plain(at === 0 ? label : `argument ${at}`, shown(word)))
 
-const program = (entry: ConfigEntry.StdioEntry): ReadonlyArray<Line> => [
+const program = (entry: ConfigEntry.StdioEntry, above: Above): ReadonlyArray<Line> => [
   ...words("program", [entry.command, ...entry.args]),
-  ...(entry.cwd === undefined ? [] : [plain("folder", shown(entry.cwd))]),
-  ...variables(entry),
-  ...(entry.envFile === undefined ? [] : [plain("variables from", shown(entry.envFile))]),
+  ...(entry.cwd === undefined || above.has("cwd") ? [] : [plain("folder", shown(entry.cwd))]),
+  ...variables(entry, above),
+  ...(entry.envFile === undefined ? [] : [
+    plain("variables from", `${shown(entry.envFile)}, without those that decide which program runs`)
+  ]),
   ...(entry.inheritEnv === true ? [warning("environment", "all of it, with every secret in it")] : []),
   ...(Array.isArray(entry.inheritEnv) ? [plain("environment", entry.inheritEnv.map(quoted).join(", "))] : [])
 ]
 
-const remote = (entry: ConfigEntry.RemoteEntry): ReadonlyArray<Line> => [
+const remote = (entry: ConfigEntry.RemoteEntry, above: Above): ReadonlyArray<Line> => [
   plain("address", address(entry.url)),
   plain("transport", entry.transport),
   ...Array.from(entry.headers ?? [], ([name, value]) => plain("header", `${quoted(name)}${asked(value)}`)),
   ...words("program for headers", entry.headersCommand ?? []),
-  ...variables(entry),
+  ...variables(entry, above),
   ...(entry.oauth === undefined || entry.oauth === false ? [] : [
     plain("login", entry.oauth.clientId === undefined ? "OAuth" : `OAuth as ${shown(entry.oauth.clientId)}`)
   ])
 ]
+
+const isOverride = ({ kind }: Trust.Candidate["hazards"][number]): boolean => kind === "launch-override"
+
+/** Such a value is an address more often than a secret, so only the password in it is hidden. */
+const assigned = (name: string, value: ConfigEntry.Template | null): string => {
+  if (value === null) return `${quoted(name)} is taken away`
+  return `${quoted(name)} = ${Interpolation.isCredential(name) ? hidden(value) : address(valueOf(value))}`
+}
+
+/** Values that decide which program runs or which hosts it talks to, although the command line does not show them. */
+const overrides = (entry: ConfigEntry.ConfigEntry, hazards: Trust.Candidate["hazards"]): ReadonlyArray<Line> =>
+  hazards.filter(isOverride).map(({ at = "", detail }) => {
+    const name = at.startsWith("env.") ? at.slice("env.".length) : undefined
+    const value = name === undefined ? undefined : entry.env?.get(name)
+    if (name !== undefined && value !== undefined) return warning("variable", `${assigned(name, value)}. ${detail}`)
+    return at === "cwd" && entry.transport === "stdio" && entry.cwd !== undefined
+      ? warning("folder", `${shown(entry.cwd)}. ${detail}`)
+      : warning("variable", `${quoted(at)}: ${detail}`)
+  })
 
 /** Letters that look like others where it matters most who is meant. */
 const disguises = (what: string, text: string): ReadonlyArray<Line> => {
@@ -111,17 +137,24 @@ const questions = (inputs: Trust.Candidate["inputs"]): ReadonlyArray<Line> =>
 /** @internal */
 export const lines = (
   { entry, hazards, inputs, provenance, root, server, variables: names }: Trust.Candidate
-): ReadonlyArray<Line> => [
-  plain("server", quoted(server)),
-  plain("from", quoted(Provenance.format(provenance))),
-  plain("workspace", quoted(root)),
-  ...(entry.transport === "stdio" ? program(entry) : remote(entry)),
-  ...environment(names),
-  ...questions(inputs),
-  ...Array.from(entry.extra?.keys() ?? [], (key) => plain("also says", quoted(key))),
-  ...disguises("the name", server),
-  ...disguises(entry.transport === "stdio" ? "the program" : "the address", "url" in entry ? entry.url : entry.command),
-  ...hazards.map(({ at, detail, kind }) =>
-    warning(kind, at === undefined ? quoted(detail).slice(1, -1) : `${quoted(at)}: ${quoted(detail).slice(1, -1)}`)
-  )
-]
+): ReadonlyArray<Line> => {
+  const above: Above = new Set(hazards.filter(isOverride).map(({ at = "" }) => at))
+  return [
+    ...overrides(entry, hazards),
+    plain("server", quoted(server)),
+    plain("from", quoted(Provenance.format(provenance))),
+    plain("workspace", quoted(root)),
+    ...(entry.transport === "stdio" ? program(entry, above) : remote(entry, above)),
+    ...environment(names),
+    ...questions(inputs),
+    ...Array.from(entry.extra?.keys() ?? [], (key) => plain("also says", quoted(key))),
+    ...disguises("the name", server),
+    ...disguises(
+      entry.transport === "stdio" ? "the program" : "the address",
+      "url" in entry ? entry.url : entry.command
+    ),
+    ...hazards.filter((hazard) => !isOverride(hazard)).map(({ at, detail, kind }) =>
+      warning(kind, at === undefined ? quoted(detail).slice(1, -1) : `${quoted(at)}: ${quoted(detail).slice(1, -1)}`)
+    )
+  ]
+}

@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import type { HostTable } from "./table.ts"
+import { type HostTable, otherLogin } from "./table.ts"
 
 const time = { timeout: { is: "requestTimeout", unit: "s" } } as const
 
@@ -33,7 +33,7 @@ export const cline: HostTable = {
   fields: {
     ...time,
     transportType: { is: "type", deprecated: true, instead: "type" },
-    oauthClient: { is: "extra" },
+    oauthClient: { is: "extra", lacking: otherLogin },
     metadata: { is: "extra" }
   }
 }
@@ -43,7 +43,7 @@ const rooShape: Pick<HostTable, "format" | "typeRequired" | "mixing" | "variable
   typeRequired: { for: "url", is: "host-would-reject" },
   mixing: "host-would-reject",
   variables: { syntax: { env: true, places: new Map([["workspaceFolder", "workspaceFolder"]]) } },
-  fields: { ...time, watchPaths: { is: "extra" } }
+  fields: { ...time, watchPaths: { is: "extra", lacking: "the server is not restarted when these files change" } }
 }
 
 /** @internal */

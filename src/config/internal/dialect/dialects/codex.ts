@@ -58,12 +58,19 @@ export const codex: HostTable = {
     enabled_tools: { is: "allow" },
     disabled_tools: { is: "deny" },
     tools: { is: "tools", shape: "approvals" },
-    default_tools_approval_mode: { is: "extra" },
+    default_tools_approval_mode: {
+      is: "extra",
+      lacking: "the permissions of this runtime decide which of its tools a person is asked about"
+    },
     scopes: { is: "oauth", part: "scopes" },
     oauth_resource: { is: "oauth", part: "resource" },
     auth: { is: "oauth", mode: true },
-    environment_id: { is: "extra" },
-    supports_parallel_tool_calls: { is: "extra" }
+    environment_id: { is: "extra", lacking: "the server runs on this machine" },
+    supports_parallel_tool_calls: {
+      is: "extra",
+      lacking: "its tools may be called at the same time",
+      unless: [true]
+    }
   },
   policy: (root, context) => hostPolicy.codex(root, { ...context, provider: "codex" }).policy,
   inspect: (root, context) => hostPolicy.issues(hostPolicy.codex(root, { ...context, provider: "codex" }))

@@ -28,7 +28,10 @@ export const continueYaml: HostTable = {
     connectionTimeout: { is: "startupTimeout", unit: "ms" },
     apiKey: { is: "bearer" },
     faviconUrl: { is: "extra" },
-    requestOptions: { is: "extra" },
+    requestOptions: {
+      is: "extra",
+      lacking: "its headers are sent, and its proxies, certificates and limits are not used"
+    },
     sourceFile: { is: "extra" }
   },
   prepare: (written) => {

@@ -11,10 +11,10 @@ const fields: Fields = {
   oauthPublicClient: { is: "oauth", part: "public" },
   oauthGrantType: { is: "oauth", part: "grantType" },
   auth: { is: "oauth" },
-  oidc: { is: "extra" },
+  oidc: { is: "extra", lacking: "no OIDC token is sent to the server", unless: [false] },
   deferTools: { is: "extra" },
   disableToolCache: { is: "extra" },
-  filterMapping: { is: "extra" }
+  filterMapping: { is: "extra", lacking: "the rules of this runtime filter what its tools return" }
 }
 
 /** @internal */

@@ -14,7 +14,11 @@ const fields: Fields = {
   includeTools: { is: "allow" },
   excludeTools: { is: "deny" },
   trust: { is: "trust" },
-  authProviderType: { is: "extra" },
+  authProviderType: {
+    is: "extra",
+    lacking: "no Google credentials are sent to the server",
+    unless: ["dynamic_discovery"]
+  },
   targetAudience: { is: "extra" },
   targetServiceAccount: { is: "extra" },
   extension: { is: "extra" },

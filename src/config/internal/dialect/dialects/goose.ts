@@ -3,6 +3,7 @@
  *
  * @internal
  */
+import * as Variables from "../../../../internal/environmentVariables.ts"
 import { isList, withoutNulls } from "../values.ts"
 import type { HostTable } from "./table.ts"
 
@@ -44,39 +45,7 @@ export const goose: HostTable = {
     bundled: { is: "extra" },
     display_name: { is: "title" }
   },
-  deniedEnv: new Set([
-    "PATH",
-    "PATHEXT",
-    "SystemRoot",
-    "windir",
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
-    "LD_AUDIT",
-    "LD_DEBUG",
-    "LD_BIND_NOW",
-    "LD_ASSUME_KERNEL",
-    "DYLD_LIBRARY_PATH",
-    "DYLD_INSERT_LIBRARIES",
-    "DYLD_FRAMEWORK_PATH",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "NODE_OPTIONS",
-    "RUBYOPT",
-    "GEM_PATH",
-    "GEM_HOME",
-    "CLASSPATH",
-    "GO111MODULE",
-    "GOROOT",
-    "APPINIT_DLLS",
-    "SESSIONNAME",
-    "ComSpec",
-    "TEMP",
-    "TMP",
-    "LOCALAPPDATA",
-    "USERPROFILE",
-    "HOMEDRIVE",
-    "HOMEPATH"
-  ]),
+  refusesVariable: Variables.isRefusedByGoose,
   // Goose itself writes nothing where there is nothing, and an empty list where all tools are meant
   prepare: (entry, { reject }) => {
     const written = withoutNulls(entry)

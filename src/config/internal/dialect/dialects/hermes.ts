@@ -4,7 +4,7 @@
  * @internal
  */
 import { withoutNulls } from "../values.ts"
-import type { HostTable } from "./table.ts"
+import { type HostTable, sampled } from "./table.ts"
 
 /** @internal */
 export const hermes: HostTable = {
@@ -30,9 +30,8 @@ export const hermes: HostTable = {
     connect_timeout: { is: "startupTimeout", unit: "s" },
     tools: { is: "tools", shape: "include" },
     auth: { is: "oauth", mode: true },
-    // how much its content is believed by that host: nothing that a file may say of itself
-    trust: { is: "extra" },
-    sampling: { is: "extra" }
+    trust: { is: "extra", lacking: "its content is treated like that of any server", unless: ["untrusted"] },
+    sampling: { is: "extra", lacking: sampled }
   },
   prepare: withoutNulls
 }

@@ -6,7 +6,7 @@
 import type * as ConfigDocument from "../../../ConfigDocument.ts"
 import * as Interpolation from "../../../Interpolation.ts"
 import { isTable, isText } from "../values.ts"
-import type { HostTable } from "./table.ts"
+import { type HostTable, otherLogin, sampled } from "./table.ts"
 
 /** The header that holds a key, as the template that the host's three fields mean. */
 const keyHeader = (entry: ConfigDocument.Table): readonly [string, string] | undefined => {
@@ -37,9 +37,9 @@ export const mistralVibe: HostTable = {
     api_key_env: { is: "ignored" },
     api_key_header: { is: "ignored" },
     api_key_format: { is: "ignored" },
-    auth: { is: "extra" },
+    auth: { is: "extra", lacking: otherLogin },
     prompt: { is: "extra" },
-    sampling_enabled: { is: "extra" },
+    sampling_enabled: { is: "extra", lacking: sampled },
     startup_timeout_sec: { is: "startupTimeout", unit: "s" },
     tool_timeout_sec: { is: "requestTimeout", unit: "s" },
     disabled_tools: { is: "deny" }

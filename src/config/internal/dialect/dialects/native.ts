@@ -21,8 +21,7 @@ const camel: Fields = {
   requestTimeoutMs: { is: "requestTimeout", unit: "ms" },
   title: { is: "title" },
   protocol: { is: "protocol" },
-  source: { is: "extra" },
-  sandbox: { is: "extra" }
+  source: { is: "extra" }
 }
 
 /**

@@ -4,7 +4,7 @@
  * @internal
  */
 import * as hostPolicy from "../../policy/hostPolicy.ts"
-import type { HostTable } from "./table.ts"
+import { type HostTable, otherLogin } from "./table.ts"
 
 /** @internal */
 export const ohMyPi: HostTable = {
@@ -24,7 +24,7 @@ export const ohMyPi: HostTable = {
   variables: { syntax: { bare: true, bang: true } },
   fields: {
     timeout: { is: "requestTimeout", unit: "ms", zeroIsOff: true },
-    auth: { is: "extra" },
+    auth: { is: "extra", lacking: otherLogin },
     requestIdFormat: { is: "extra" },
     instructions: { is: "extra" }
   },

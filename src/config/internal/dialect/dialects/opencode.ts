@@ -11,12 +11,13 @@ const fields: Fields = {
   timeout: { is: "timeouts", unit: "ms" }
 }
 
-const shape: Pick<HostTable, "format" | "merge" | "shared" | "patch" | "variables"> = {
+const shape: Pick<HostTable, "format" | "merge" | "shared" | "patch" | "variables" | "beside"> = {
   format: "jsonc",
   merge: "deep",
   shared: true,
   patch: true,
-  variables: { syntax: { braces: true } }
+  variables: { syntax: { braces: true } },
+  beside: { tools: { is: "extra", lacking: "it switches none of its tools on or off here", byPrefix: true } }
 }
 
 /** The later of two files of a folder is the stronger one. */

@@ -95,7 +95,10 @@ export const sidecar: HostTable = {
     { scope: "project", origin: "workspace", path: "{root}/.mcp.json" }
   ],
   variables: { syntax: { bare: true } },
-  fields: { tools: { is: "tools", shape: "switches" }, maxResultChars: { is: "extra" } }
+  fields: {
+    tools: { is: "tools", shape: "switches" },
+    maxResultChars: { is: "extra", lacking: "the limits of this runtime cut its results" }
+  }
 }
 
 /** @internal */

@@ -28,7 +28,7 @@ export type Transport = ConfigEntry.ConfigEntry["transport"]
  * - `trust`: `true` approves all tools.
  * - `tools`: by `shape`.
  * - `oauth`: the settings of logging in, or one of them (`part`), or a word (`"oauth"`).
- * - `extra`: known, and not ours to understand; `ignored`: known, and without meaning; `refused`: a fault of the entry;
+ * - `extra`: known, and without effect here, which `lacking` tells where it matters; `ignored`: known, and without meaning; `refused`: a fault of the entry;
  *   `unknown`: a common one that this host does not have.
  *
  * @internal
@@ -102,6 +102,14 @@ export interface Field {
   readonly deprecated?: boolean | undefined
   /** The host does not know this word: taken, with the warning `host-would-reject`. */
   readonly foreign?: boolean | undefined
+  /** Of `extra`: the effect that the field has in its host and not here, for the warning `not-honoured`. */
+  readonly lacking?: string | undefined
+  /** Of `lacking`: it says something of a program that is started, and nothing of a remote server. */
+  readonly ofPrograms?: boolean | undefined
+  /** Of `lacking`: values that ask for nothing. */
+  readonly unless?: ReadonlyArray<string | boolean | null> | undefined
+  /** Of a field beside the servers: it is about those whose names its keys begin with (`server_tool`). */
+  readonly byPrefix?: boolean | undefined
 }
 
 /**
@@ -156,6 +164,8 @@ export interface HostTable {
   readonly closed?: boolean | undefined
   /** Words for transports beyond the common ones; or what is wrong with such an entry. */
   readonly words?: { readonly [Word in string]: Transport | ConfigIssue.EntryFault } | undefined
+  /** Keys beside the map of servers that the host applies to all of them, or to some. */
+  readonly beside?: Fields | undefined
   /** The only words for transports there are, as they are written. */
   readonly onlyWords?: ReadonlyArray<string> | undefined
   /** What an address without a word for the transport is; default: `auto`. */
@@ -178,8 +188,8 @@ export interface HostTable {
   readonly nested?: boolean | undefined
   /** `null` in `env` takes a variable away. */
   readonly nullEnv?: boolean | undefined
-  /** Variables that the host does not hand on. */
-  readonly deniedEnv?: ReadonlySet<string> | undefined
+  /** The host does not pass a variable of this name to a server. */
+  readonly refusesVariable?: ((name: string) => boolean) | undefined
   /** How it writes variables, and where; default: not at all. `in`: only in these parts, default: in all. */
   readonly variables?:
     | { readonly syntax: Interpolation.Syntax; readonly in?: ReadonlyArray<Part> | undefined }
@@ -217,6 +227,24 @@ export interface HostTable {
 }
 
 /**
+ * Several hosts confine a program in the same words.
+ *
+ * @internal
+ */
+export const sandboxed: Field = {
+  is: "extra",
+  lacking: "the server is not confined here",
+  ofPrograms: true,
+  unless: [false, null]
+}
+
+/** @internal */
+export const otherLogin = "this way to log in is not supported"
+
+/** @internal */
+export const sampled = "the application decides whether the server may sample"
+
+/**
  * The fields that are taken from every host, because people copy entries from one file to another.
  *
  * @internal
@@ -241,5 +269,7 @@ export const common: Fields = {
   disabledTools: { is: "deny" },
   autoApprove: { is: "autoApprove" },
   alwaysAllow: { is: "autoApprove" },
-  description: { is: "description" }
+  description: { is: "description" },
+  sandbox: sandboxed,
+  sandboxEnabled: sandboxed
 }

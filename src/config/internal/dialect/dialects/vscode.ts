@@ -6,7 +6,7 @@
  */
 import { isList, isText, scalar, tables } from "../values.ts"
 import { editorPlaces } from "./cursor.ts"
-import type { HostTable } from "./table.ts"
+import { type HostTable, sandboxed } from "./table.ts"
 
 /** @internal */
 export const vscode: HostTable = {
@@ -33,12 +33,14 @@ export const vscode: HostTable = {
   nullEnv: true,
   variables: { syntax: { env: true, input: true, places: editorPlaces } },
   fields: {
-    dev: { is: "extra" },
-    sandboxEnabled: { is: "extra" },
-    sandbox: { is: "extra" },
+    dev: {
+      is: "extra",
+      lacking: "the server is not restarted when its files change, and no debugger is attached"
+    },
     gallery: { is: "extra" },
     version: { is: "extra" }
   },
+  beside: { sandbox: sandboxed },
   inputs: (beside) =>
     tables(beside.get("inputs")).flatMap((input) => {
       const [id, description, fallback] = [input.get("id"), input.get("description"), input.get("default")]

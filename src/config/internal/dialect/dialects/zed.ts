@@ -30,7 +30,7 @@ export const zed: HostTable = {
   fields: {
     timeout: { is: "requestTimeout", unit: "s" },
     source: { is: "extra" },
-    remote: { is: "extra" },
+    remote: { is: "extra", lacking: "the server runs on this machine", unless: [false] },
     settings: { is: "extra" }
   },
   prepare: (entry, { fail, warn }) => {

@@ -1,0 +1,72 @@
+/**
+ * Values beside the command line that change which program an entry runs, or which hosts that program talks to.
+ *
+ * @internal
+ */
+import * as Variables from "../../../internal/environmentVariables.ts"
+import type * as ConfigEntry from "../../ConfigEntry.ts"
+import * as Interpolation from "../../Interpolation.ts"
+import type { Hazard } from "./hazard.ts"
+import { launched, type Line } from "./launched.ts"
+import { runsPackages } from "./packageRunners.ts"
+
+const details: { readonly [E in Variables.Effect]: string } = {
+  code: "The program loads or runs other code because of it.",
+  trust: "The program's connections are not checked because of it.",
+  program: "It decides where programs, packages or settings are found.",
+  peer: "It decides which host connections go through, or which certificates they accept."
+}
+
+const hazard = (at: string, effect: Variables.Effect): Hazard => ({
+  kind: "launch-override",
+  at,
+  detail: details[effect]
+})
+
+/** `PATH=${PATH}` hands on what the host has. */
+const isUnchanged = (name: string, template: ConfigEntry.Template): boolean => {
+  const [only, ...others] = Interpolation.parse(template)
+  return others.length === 0 && typeof only === "object" && only.kind === "env" && only.name === name &&
+    only.fallback === undefined
+}
+
+const ofEnvironment = (env: ConfigEntry.StdioEntry["env"]): ReadonlyArray<Hazard> =>
+  Array.from(env ?? []).flatMap(([name, value]) => {
+    const effect = Variables.effect(name)
+    return effect === undefined || (value !== null && isUnchanged(name, value)) ? [] : [hazard(`env.${name}`, effect)]
+  })
+
+/**
+ * `env PATH=./bin npx …`: a program that only starts another one takes variables as words.
+ *
+ * @internal
+ */
+export const ofWords = (line: Line): ReadonlyArray<Hazard> => {
+  const programs = launched(line)
+  const last = programs.at(-1)?.from ?? 0
+  return line.words.slice(0, last).flatMap((word, at) => {
+    const name = /^(\w+)=/.exec(word)?.[1]
+    const effect = name === undefined ? undefined : Variables.effect(name)
+    return effect === undefined ? [] : [hazard(line.at(at), effect)]
+  })
+}
+
+/** The workspace itself, where such an entry is started anyhow. */
+const isUsual = (cwd: string): boolean => /^(\.[\\/]?|\$\{var:(projectDir|workspaceFolder)\}[\\/]?)$/.test(cwd)
+
+/** A relative path is looked up in the folder, and so is an installed package. */
+const ofFolder = (line: Line, cwd: string | undefined): ReadonlyArray<Hazard> => {
+  if (cwd === undefined || isUsual(cwd)) return []
+  const isFound = launched(line).some((one) => {
+    const word = one.words[one.from] ?? ""
+    return runsPackages(one) || (/[\\/]/.test(word) && !/^([\\/~]|[A-Za-z]:|\$\{)/.test(word))
+  })
+  return isFound ? [{ kind: "launch-override", at: "cwd", detail: "The program is looked up in this folder." }] : []
+}
+
+/** @internal */
+export const ofProgram = (entry: ConfigEntry.StdioEntry, line: Line): ReadonlyArray<Hazard> => [
+  ...ofEnvironment(entry.env),
+  ...ofWords(line),
+  ...ofFolder(line, entry.cwd)
+]
