@@ -40,7 +40,9 @@ describe("lists of a server of SDK 2.4", () => {
     "are asked for once, and again as soon as it says that they have changed",
     Effect.gen(function*() {
       const journal = yield* journalOfMine
-      yield* Node.using(Node.options([changing(journal)]), (runtime) =>
+      // on a busy machine the new list takes longer than the default gate
+      const options = Node.options([changing(journal)], { catalog: { gate: "30 seconds", firstListWait: "settled" } })
+      yield* Node.using(options, (runtime) =>
         Effect.gen(function*() {
           // the runtime asks by itself after connecting, for the prompts last
           yield* journal.until(({ got }) => got === "prompts/list")
