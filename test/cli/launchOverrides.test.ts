@@ -1,7 +1,9 @@
 /** Consent shows first what decides, beside the command line, which program runs or which hosts it talks to. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { chmodSync, existsSync, rmSync } from "node:fs"
+import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
+import * as Trust from "../../src/config/Trust.ts"
 import { ofWorkspace, type Place, place, run } from "./inProcess.ts"
 
 interface Line {
@@ -94,6 +96,26 @@ describe("the consent lines of an entry of the workspace", () => {
       assert.lengthOf(first(one!.consent), 1)
       assert.include(first(one!.consent)[0], "\"HOME\"")
     }))
+})
+
+describe("an entry of a plugin with a PATH of its own", () => {
+  it.effect("is used, and has a warning that names the variable", () =>
+    Effect.gen(function*() {
+      const { issues, servers } = yield* Effect.flatMap(ConfigDiscovery.ConfigDiscovery, ({ discover }) => discover)
+      assert.deepStrictEqual(servers.map(({ name, state }) => [name, state._tag]), [["tool", "Ready"]])
+      assert.deepStrictEqual(issues.map(({ at, kind, severity }) => [kind, at, severity]), [
+        ["launch-override", "env.PATH", "warning"]
+      ])
+    }).pipe(Effect.provide(Layer.provide(
+      ConfigDiscovery.layerTest(
+        new Map([[
+          "/plugins/p/.mcp.json",
+          JSON.stringify({ mcpServers: { tool: { command: "npx", args: ["-y", "tool"], env: { PATH: "./bin" } } } })
+        ]]),
+        { plugins: ["/plugins/p"] }
+      ),
+      Trust.layerMemory()
+    ))))
 })
 
 describe("an entry of the workspace with a PATH of its own", () => {
