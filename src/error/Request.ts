@@ -358,19 +358,20 @@ export class NotFound extends Schema.TaggedError<NotFound>("effect-mcp-runtime/N
 export class ServerUnavailable
   extends Schema.TaggedError<ServerUnavailable>("effect-mcp-runtime/ServerUnavailable")("ServerUnavailable", {
     server: Schema.String,
-    why: Schema.Literal("disabled", "disconnected", "denied", "untrusted", "storm"),
+    why: Schema.Literal("disabled", "disconnected", "denied", "untrusted", "storm", "connecting"),
     detail: Schema.String,
     retryAfter: Schema.optional(Schema.DurationFromSelf)
   })
 {
   override get message(): string {
-    return named(this.server, `unavailable (${this.why}): ${excerpt(this.detail)}${after(this.retryAfter)}`)
+    const why = this.why === "connecting" ? "" : `unavailable (${this.why}): `
+    return named(this.server, `${why}${excerpt(this.detail)}${after(this.retryAfter)}`)
   }
   get outcome(): Outcome {
     return "not-sent"
   }
   get isRetryable(): boolean {
-    return this.why === "storm"
+    return this.why === "storm" || this.why === "connecting"
   }
   get countsForBreaker(): boolean {
     return false

@@ -59,6 +59,7 @@ const unavailable: Record<McpError.ServerUnavailable["why"], string> = {
   disconnected: "It was disconnected by the user or the application.",
   denied: "A policy does not allow it.",
   untrusted: "The user has not agreed to it yet.",
+  connecting: "It is still connecting.",
   storm: "It was lost and reached again too often, and is left alone for a while."
 }
 
@@ -189,7 +190,7 @@ const table: Table = {
   }),
   ServerUnavailable: (error) => ({
     what: `${the(error)} cannot be used now. ${unavailable[error.why]}`,
-    next: error.why === "storm" ? later(error.retryAfter) : tellUser
+    next: error.why === "storm" || error.why === "connecting" ? later(error.retryAfter) : tellUser
   }),
   SessionExpired: (error) => ({
     what: `The session with ${quote(error.server)} has expired.`,

@@ -15,9 +15,7 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
-import * as Advice from "./advice.ts"
 import * as Following from "./following.ts"
-import * as LastWords from "./lastWords.ts"
 import * as Latency from "./latency.ts"
 import * as NoServers from "./noServers.ts"
 import * as Offered from "./offered.ts"
@@ -68,8 +66,7 @@ const once = (
     else if (servers.length === 0) yield* NoServers.note
     else {
       yield* screen.out(...Shape.table(servers, yield* Clock.currentTimeMillis, screen.columns))
-      for (const { error } of infos) if (error !== undefined) yield* screen.note(LastWords.inOneLine(error))
-      for (const { name, state } of servers) if (state === "needs-auth") yield* screen.note(Advice.logIn(name))
+      yield* Offered.troubles(infos)
     }
     return ExitCode.ok
   })

@@ -1,5 +1,6 @@
 /** @internal */
 import * as Duration from "effect/Duration"
+import * as StderrReader from "../../internal/stderrReader.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
 
 /** @internal */
@@ -11,10 +12,18 @@ export const named = (server: string, text: string): string => `${UntrustedText.
 /** @internal */
 export const quote = (text: string): string => `"${UntrustedText.excerpt(text, 256)}"`
 
-/** @internal */
-export const tail = (stderr: string | undefined): string => {
-  const text = stderr?.trimEnd() ?? ""
-  return text === "" ? "" : `; the end of its stderr: ${UntrustedText.escape(text.slice(-512))}`
+const longestLine = 200
+
+/**
+ * What happened to a server that is a process: the party that its stderr blames first, the line that says so last.
+ *
+ * @internal
+ */
+export const blamed = (server: string, what: string, stderr: string | undefined): string => {
+  const { fault, line } = StderrReader.read(stderr)
+  const party = fault === undefined ? "" : `${UntrustedText.excerpt(StderrReader.sentence(fault), longestLine)}; `
+  const words = line === undefined ? "" : `; its last words: ${UntrustedText.excerpt(line, longestLine)}`
+  return named(server, `${party}${what}${words}`)
 }
 
 /** @internal */
