@@ -57,9 +57,9 @@ describe("a launcher that is still installing", { timeout: 60_000 }, () => {
     await new Promise((resolve) => setTimeout(resolve, 2_500))
     finish()
     const { code, stdout } = await running.ended
+    assertWhole()
     assert.strictEqual(code, 0)
     assert.match(stdout, /^slow +stdio +connected +4 /m)
-    assertWhole()
   })
 
   it("is waited for after an answer that a timeout has cut short, so that its cache stays whole", async () => {
@@ -68,12 +68,12 @@ describe("a launcher that is still installing", { timeout: 60_000 }, () => {
     const isAtWork = is("half")
     finish()
     const { code, stderr, stdout } = await running.ended
+    assertWhole()
     assert.isTrue(isAtWork)
     assert.strictEqual(code, 0)
     assert.match(stdout, /^slow +stdio +connecting /m)
     assert.match(stderr, /^slow: still connecting$/m)
     assert.match(stderr, /^npx is installing @scope\/slow for slow: waiting until it is done/m)
-    assertWhole()
   })
 
   it("is named by an error that a timeout has led to", async () => {
@@ -81,10 +81,10 @@ describe("a launcher that is still installing", { timeout: 60_000 }, () => {
     await running.says(/waiting until it is done/)
     finish()
     const { code, stderr } = await running.ended
+    assertWhole()
     assert.strictEqual(code, 4)
     assert.match(stderr, /^npx is installing @scope\/slow for slow: /m)
     assert.match(stderr, /^error: slow: still connecting$/m)
-    assertWhole()
   })
 
   it("is named by the doctor", async () => {
@@ -92,9 +92,9 @@ describe("a launcher that is still installing", { timeout: 60_000 }, () => {
     await running.says(/waiting until it is done/)
     finish()
     const { code, stdout } = await running.ended
+    assertWhole()
     assert.strictEqual(code, 4)
     assert.match(stdout, /^ {2}fault {2}npx is still installing it \(initialize\)$/m)
-    assertWhole()
   })
 
   it("may finish when Ctrl-C is pressed once", async () => {
@@ -105,9 +105,9 @@ describe("a launcher that is still installing", { timeout: 60_000 }, () => {
     const isAtWork = is("half") && alive().length > 0
     finish()
     const { code } = await running.ended
+    assertWhole()
     assert.isTrue(isAtWork)
     assert.strictEqual(code, 130)
-    assertWhole()
   })
 
   it("undoes its work when Ctrl-C is pressed twice, and is waited for no longer", async () => {

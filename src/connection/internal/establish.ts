@@ -107,7 +107,7 @@ const installNews = Duration.seconds(3)
 
 type TimeIsUp = Pick<McpError.ConnectTimeout, "limit" | "phase">
 
-/** Waits for the end of the time to connect. It begins anew while a launcher installs, up to `installTimeout`. */
+/** Waits for the end of the time to connect. It begins anew when a launcher has installed, up to `installTimeout`. */
 const timeIsUp = (
   { installTimeout, startupTimeout }: Limits.Limits,
   stage: Attempt.Stage,
@@ -117,7 +117,7 @@ const timeIsUp = (
   Effect.flatMap(Clock.currentTimeMillis, (began) => {
     const longest = Duration.max(installTimeout, startupTimeout)
     let isTold = false
-    const wait = (until: number): Effect.Effect<TimeIsUp> =>
+    const wait = (until: number, wasInstalling: boolean): Effect.Effect<TimeIsUp> =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
         const installing = launcher !== undefined && stage.installing()
         if (installing && !isTold && now >= began + Duration.toMillis(installNews)) {
@@ -125,7 +125,8 @@ const timeIsUp = (
           onInstall(launcher)
         }
         const leftToInstall = began + Duration.toMillis(longest) - now
-        const over = !installing ? until : leftToInstall > 0 ? now + Duration.toMillis(startupTimeout) : now
+        const anew = now + Duration.toMillis(startupTimeout)
+        const over = installing ? (leftToInstall > 0 ? anew : now) : wasInstalling ? anew : until
         if (now >= over) {
           return Effect.succeed(
             installing ? { limit: longest, phase: "install" } : { limit: startupTimeout, phase: stage.phase }
@@ -133,11 +134,11 @@ const timeIsUp = (
         }
         const left = Duration.millis(installing ? Math.min(over - now, leftToInstall) : over - now)
         return Effect.delay(
-          Effect.suspend(() => wait(over)),
+          Effect.suspend(() => wait(over, installing)),
           launcher === undefined ? left : Duration.min(left, installLook)
         )
       })
-    return wait(began + Duration.toMillis(startupTimeout))
+    return wait(began + Duration.toMillis(startupTimeout), false)
   })
 
 interface Plan {
