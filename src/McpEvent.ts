@@ -43,6 +43,17 @@ export type McpEvent = Data.TaggedEnum<{
     readonly protocolVersion: string
     readonly took: Duration.Duration
   }
+  /**
+   * A launcher (npx, uvx, …) is still installing the server: a connect gives it more time, or a close waits so that the
+   * launcher's cache stays whole.
+   */
+  Installing: {
+    readonly server: string
+    readonly launcher: string
+    /** The package, as the configuration has it. */
+    readonly installs: string | undefined
+    readonly awaitedBy: "connect" | "close"
+  }
   ConnectFailed: { readonly server: string; readonly error: McpError.ConnectError }
   Disconnected: { readonly server: string; readonly error: McpError.ConnectError }
   /** `suppressed` counts the events of the same kind that were left out since the last one. */

@@ -11,7 +11,6 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
 import * as Credentials from "../auth/Credentials.ts"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as Dialect from "../config/Dialect.ts"
@@ -19,7 +18,7 @@ import * as Limits from "../config/Limits.ts"
 import * as Trust from "../config/Trust.ts"
 import { nearest, suggestion } from "../internal/nearest.ts"
 import * as McpError from "../McpError.ts"
-import type * as McpEvent from "../McpEvent.ts"
+import * as McpEvent from "../McpEvent.ts"
 import * as McpRuntime from "../McpRuntime.ts"
 import * as NodeMcpRuntime from "../node/NodeMcpRuntime.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
@@ -34,6 +33,7 @@ import { narrowed } from "./internal/narrowed.ts"
 import * as NarrowedDiscovery from "./internal/narrowedDiscovery.ts"
 import * as Place from "./internal/place.ts"
 import { resting } from "./internal/restingDiscovery.ts"
+import * as Settling from "./internal/settling.ts"
 import { wrapped } from "./internal/wrapped.ts"
 import * as Screen from "./Screen.ts"
 import { Usage } from "./Usage.ts"
@@ -62,8 +62,13 @@ export interface Application extends Found {
   readonly pins: ToolPins.ToolPins["Type"]
   /** Where logins are kept, in words for a person. */
   readonly keptIn: Effect.Effect<string>
-  /** Waits until every server is connected and listed, or has failed once; no longer than the timeout. */
+  /**
+   * Waits until every server is connected and listed, or has failed once, and shows the progress; no longer than the
+   * timeout of the command. Without one, the limits of the servers hold.
+   */
   readonly settled: Effect.Effect<ReadonlyArray<McpRuntime.ServerInfo>>
+  /** The same, after servers that start when they are needed have been started. */
+  readonly started: Effect.Effect<ReadonlyArray<McpRuntime.ServerInfo>>
   /** The time that servers were given when they were started, if any was said. */
   readonly timeout: Duration.Duration | undefined
   /** The same with what is found by now, where files are followed. */
@@ -102,14 +107,6 @@ export interface Choice {
   /** Whether a login opens a browser of this machine (default: yes). */
   readonly browser?: boolean | undefined
 }
-
-/**
- * How long a command waits for servers if nothing is said.
- *
- * @since 0.1.0
- * @category defaults
- */
-export const defaults = { patience: Duration.seconds(30) }
 
 /**
  * Refuses the name of a host that has no dialect, with the nearest that has one.
@@ -259,7 +256,13 @@ export const named = (
       : Effect.succeed(found)
   })
 
-const limits = ({ timeout }: Command.Shared): Layer.Layer<never, Usage> =>
+/**
+ * The limits of a command: those of the environment, or the one that it is given, which an install has to keep too.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const limits = ({ timeout }: Pick<Command.Shared, "timeout">): Layer.Layer<never, Usage> =>
   timeout === undefined
     ? Layer.catchAll(Limits.layerConfig, (error) =>
       Layer.fail(
@@ -268,37 +271,13 @@ const limits = ({ timeout }: Command.Shared): Layer.Layer<never, Usage> =>
           next: "Correct MCP_TIMEOUT or MCP_TOOL_TIMEOUT."
         })
       ))
-    : Limits.layer({ startupTimeout: timeout, requestTimeout: timeout, toolTimeout: timeout, listTimeout: timeout })
-
-/** A server that is connected is listed a moment after; one that is not refuses to be, or takes its time. */
-const isListed = ({ status }: McpRuntime.ServerInfo): boolean =>
-  status._tag !== "Connected" || status.tools !== undefined
-
-/** How long a server may take to be listed before it is asked why it is not. */
-const moment = Duration.seconds(1)
-
-/** A server that did not start within the time that it was given has failed a moment after. */
-const grace = Duration.millis(200)
-
-const settling = (
-  runtime: McpRuntime.McpRuntime["Type"],
-  { timeout }: Pick<Command.Shared, "timeout">
-): Application["settled"] =>
-  Effect.gen(function*() {
-    const until = (holds: (server: McpRuntime.ServerInfo) => boolean) =>
-      Stream.runHead(Stream.filter(runtime.status, (servers) => servers.every(holds)))
-    yield* until(({ status }) => status._tag !== "Connecting")
-    yield* Effect.timeoutOption(until(isListed), moment)
-    const left = (yield* runtime.servers).filter((server) => !isListed(server))
-    // why it fails is told by whoever needs the list
-    yield* Effect.forEach(left, ({ name }) => Effect.either(runtime.refreshTools(name)), {
-      concurrency: "unbounded",
-      discard: true
+    : Limits.layer({
+      startupTimeout: timeout,
+      installTimeout: timeout,
+      requestTimeout: timeout,
+      toolTimeout: timeout,
+      listTimeout: timeout
     })
-  }).pipe(
-    Effect.timeoutOption(timeout === undefined ? defaults.patience : Duration.sum(timeout, grace)),
-    Effect.zipRight(runtime.servers)
-  )
 
 /** The servers of a choice; all, if it makes none. */
 const wantedOf = (
@@ -328,10 +307,11 @@ const within = <A, E, R>(
     const application = yield* open.renewed
     const names = yield* wantedOf(yield* choose(application.discovery), shared, application.discovery)
     const runtime = names === undefined ? application.runtime : narrowed(application.runtime, names)
+    const screen = yield* Screen.Screen
     const work = body({
       ...application,
       runtime,
-      settled: settling(runtime, { timeout: shared.timeout ?? application.timeout })
+      ...Settling.over(runtime, shared.timeout ?? application.timeout, { installs: new Map(), screen })
     })
     const { timeout } = shared
     return yield* timeout === undefined ? work : Effect.timeoutFail(work, {
@@ -370,6 +350,8 @@ const opened = <A, E, R>(
       const layer = NodeMcpRuntime.layerDiscovered({
         follow: choice.follow === true,
         logs: shared.verbose,
+        // a command waits for each server, and shows how long
+        catalog: { firstListWait: "settled" },
         replace: choice.answers === true ? Layer.merge(person, Eliciting.layer(screen, discovery, turns)) : person
       }).pipe(
         Layer.provide(limits(shared)),
@@ -381,22 +363,24 @@ const opened = <A, E, R>(
           )
         ))
       )
-      return yield* Effect.gen(function*() {
-        const runtime = yield* McpRuntime.McpRuntime
-        const { current } = yield* ConfigDiscovery.ConfigDiscovery
-        const application: Application = {
-          discovery,
-          trust: yield* Trust.Trust,
-          near,
-          runtime,
-          pins: yield* ToolPins.ToolPins,
-          keptIn: (yield* Credentials.Credentials).where,
-          settled: settling(runtime, shared),
-          timeout: shared.timeout,
-          renewed: Effect.map(current, (discovery) => ({ ...application, discovery }))
-        }
-        return yield* body(application)
-      }).pipe(Effect.provide(layer))
+      const events = Context.get(ground, McpEvent.McpEvents)
+      return yield* Settling.watched(events, screen, shared, (watch, onInterrupt) =>
+        Effect.gen(function*() {
+          const runtime = yield* McpRuntime.McpRuntime
+          const { current } = yield* ConfigDiscovery.ConfigDiscovery
+          const application: Application = {
+            discovery,
+            trust: yield* Trust.Trust,
+            near,
+            runtime,
+            pins: yield* ToolPins.ToolPins,
+            keptIn: (yield* Credentials.Credentials).where,
+            ...Settling.over(runtime, shared.timeout, watch),
+            timeout: shared.timeout,
+            renewed: Effect.map(current, (discovery) => ({ ...application, discovery }))
+          }
+          return yield* body(application)
+        }).pipe(Effect.onInterrupt(() => onInterrupt), Effect.provide(layer)))
     }))
 
 /**

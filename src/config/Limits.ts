@@ -18,6 +18,11 @@ import * as Option from "effect/Option"
 export interface Limits {
   /** Connecting, over all its phases. */
   readonly startupTimeout: Duration.Duration
+  /**
+   * How long a launcher (npx, uvx, …) may install the server first; `startupTimeout` begins when it is done. Where the
+   * system does not show that, it begins with the first output, or now.
+   */
+  readonly installTimeout: Duration.Duration
   /** A call without an answer or progress. */
   readonly requestTimeout: Duration.Duration
   /** A call, whatever progress it reports. */
@@ -60,6 +65,7 @@ export interface Limits {
  */
 export const defaults: Limits = {
   startupTimeout: Duration.seconds(60),
+  installTimeout: Duration.minutes(5),
   requestTimeout: Duration.minutes(5),
   toolTimeout: Duration.hours(27),
   listTimeout: Duration.seconds(30),

@@ -6,7 +6,7 @@
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { Outcome, Phase } from "./Facet.ts"
-import { because, excerpt, named, quote, tail, Unset } from "./internal/wording.ts"
+import { because, blamed, excerpt, named, quote, Unset } from "./internal/wording.ts"
 
 /**
  * The process of a stdio server could not be started.
@@ -91,10 +91,8 @@ export class ConnectTimeout
   })
 {
   override get message(): string {
-    return named(
-      this.server,
-      `not connected within ${Duration.format(this.limit)}; still in the ${this.phase} phase${tail(this.stderrTail)}`
-    )
+    const what = `not connected within ${Duration.format(this.limit)}; still in the ${this.phase} phase`
+    return blamed(this.server, what, this.stderrTail)
   }
   get outcome(): Outcome {
     return "not-sent"
@@ -124,8 +122,8 @@ export class InitializeRejected
   })
 {
   override get message(): string {
-    const refusal = `the handshake was refused with ${this.code}: ${excerpt(this.detail)}${tail(this.stderrTail)}`
-    return named(this.server, because(this.unset, refusal))
+    const refusal = `the handshake was refused with ${this.code}: ${excerpt(this.detail)}`
+    return blamed(this.server, because(this.unset, refusal), this.stderrTail)
   }
   get outcome(): Outcome {
     return "not-sent"
@@ -218,12 +216,8 @@ export class ProcessExited
   })
 {
   override get message(): string {
-    return named(
-      this.server,
-      `the process ended (${this.signal ?? `exit code ${this.code}`}) in the ${this.phase} phase${
-        tail(this.stderrTail)
-      }`
-    )
+    const how = this.signal ?? `exit code ${this.code}`
+    return blamed(this.server, `the process ended (${how}) in the ${this.phase} phase`, this.stderrTail)
   }
   get isRetryable(): boolean {
     return this.outcome === "not-sent"
@@ -249,10 +243,7 @@ export class ConnectionLost
   })
 {
   override get message(): string {
-    return named(
-      this.server,
-      `the connection was lost (${this.reason}): ${excerpt(this.detail)}${tail(this.stderrTail)}`
-    )
+    return blamed(this.server, `the connection was lost (${this.reason}): ${excerpt(this.detail)}`, this.stderrTail)
   }
   get isRetryable(): boolean {
     return this.outcome === "not-sent"

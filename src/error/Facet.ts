@@ -21,12 +21,21 @@ export const Outcome = Schema.Literal("not-sent", "unknown", "executed")
 export type Outcome = typeof Outcome.Type
 
 /**
- * The stage of a connection's life in which something happened.
+ * The stage of a connection's life in which something happened. `install`: a launcher (npx, uvx, …) installs the server.
  *
  * @since 0.1.0
  * @category models
  */
-export const Phase = Schema.Literal("spawn", "open", "endpoint", "discover", "initialize", "ready", "closing")
+export const Phase = Schema.Literal(
+  "spawn",
+  "install",
+  "open",
+  "endpoint",
+  "discover",
+  "initialize",
+  "ready",
+  "closing"
+)
 
 /**
  * @since 0.1.0

@@ -10,7 +10,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as Hold from "../internal/hold.ts"
+import * as Launcher from "../internal/launcher.ts"
 import * as LastResort from "../node/LastResort.ts"
 import type * as Transport from "../transport/Transport.ts"
 
@@ -31,6 +33,11 @@ export interface Options {
   readonly farewellTimeout: Duration.DurationInput
   /** Everything, whatever the steps say. */
   readonly deadline: Duration.DurationInput
+  /**
+   * How long a launcher (npx, uvx, …) that is still installing its server may go on, from its start. It comes before the
+   * other bounds and counts for none of them.
+   */
+  readonly installGrace: Duration.DurationInput
 }
 
 /**
@@ -42,7 +49,8 @@ export const defaults: Options = {
   stdinGrace: Duration.seconds(2),
   termGrace: Duration.seconds(2),
   farewellTimeout: Duration.seconds(1),
-  deadline: Duration.seconds(10)
+  deadline: Duration.seconds(10),
+  installGrace: Duration.minutes(5)
 }
 
 /**
@@ -83,6 +91,21 @@ export class Teardown extends Context.Tag("effect-mcp-runtime/resilience/Teardow
   readonly lastResort: (kill: () => void) => Effect.Effect<void, never, Scope.Scope>
 }>() {}
 
+/**
+ * How long the end of connections to these servers may take: the deadline, after the grace of a launcher where one of them
+ * has one.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const bound = (
+  { deadline, installGrace }: Teardown["Type"]["options"],
+  servers: Iterable<ServerConfig.ServerConfig>
+): Duration.Duration =>
+  Array.from(servers).some((config) => Launcher.of(config) !== undefined)
+    ? Duration.sum(installGrace, deadline)
+    : deadline
+
 /** An application that reconnects for months needs the last ends, not all of them. */
 const keptEnds = 1024
 
@@ -92,7 +115,7 @@ const keptEnds = 1024
  */
 export const make = (options?: Partial<Options>): Effect.Effect<Teardown["Type"]> =>
   Effect.sync(() => {
-    const { deadline, drainTimeout, farewellTimeout, stdinGrace, termGrace } = { ...defaults, ...options }
+    const { deadline, drainTimeout, farewellTimeout, installGrace, stdinGrace, termGrace } = { ...defaults, ...options }
     const ends: Array<ServerEnd> = []
     return {
       options: {
@@ -100,7 +123,8 @@ export const make = (options?: Partial<Options>): Effect.Effect<Teardown["Type"]
         stdinGrace: Duration.decode(stdinGrace),
         termGrace: Duration.decode(termGrace),
         farewellTimeout: Duration.decode(farewellTimeout),
-        deadline: Duration.decode(deadline)
+        deadline: Duration.decode(deadline),
+        installGrace: Duration.decode(installGrace)
       },
       record: (end) => {
         ends.push(end)
@@ -139,5 +163,6 @@ export const layerImmediate: Layer.Layer<Teardown> = layer({
   drainTimeout: Duration.zero,
   stdinGrace: Duration.zero,
   termGrace: Duration.zero,
-  farewellTimeout: Duration.zero
+  farewellTimeout: Duration.zero,
+  installGrace: Duration.zero
 })

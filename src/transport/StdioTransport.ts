@@ -8,6 +8,7 @@
  *
  * @since 0.1.0
  */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -16,6 +17,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
+import * as Launcher from "../internal/launcher.ts"
 import * as McpError from "../McpError.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import * as HostEnvironment from "./HostEnvironment.ts"
@@ -109,9 +111,16 @@ export const make: Effect.Effect<StdioTransport["Type"], never, Teardown.Teardow
   })
 
   const acquire = (config: ServerConfig.StdioServer, limits: Limits.Limits) =>
-    Effect.map(Spawn.spawn(config, host), (child) => {
-      const peer = StdioPeer.make(config.name, child, limits, host.platform)
-      return { peer, ladder: ProcessLadder.make(peer.process, teardown.options) }
+    Effect.zipWith(Spawn.spawn(config, host), Clock.currentTimeMillis, (child, since) => {
+      const { name } = config
+      const launcher = Launcher.of(config)
+      const peer = StdioPeer.make(name, child, limits, host.platform, launcher)
+      const install = launcher === undefined ? undefined : {
+        isRunning: peer.installing,
+        since,
+        onWait: () => ending.installing(name, launcher)
+      }
+      return { peer, ladder: ProcessLadder.make(peer.process, teardown.options, install) }
     })
 
   return {

@@ -113,6 +113,8 @@ export interface Transport {
   readonly negotiated: (negotiated: Negotiated) => void
   /** The end of the server's stderr, where it has one. */
   readonly stderrTail: () => string | undefined
+  /** Whether a launcher (npx, uvx, …) is still installing the server; absent where none does. */
+  readonly installing?: (() => boolean) | undefined
 }
 
 /**

@@ -21,6 +21,8 @@ export interface Ended {
 
 export interface Running {
   readonly interrupt: () => void
+  /** Waits until its stderr fits, or it has ended. */
+  readonly says: (pattern: RegExp) => Promise<void>
   readonly ended: Promise<Ended>
 }
 
@@ -62,10 +64,14 @@ export const make = (): Workspace => {
       cwd: workspace,
       env: { ...environment, ...variables },
       stdio: ["pipe", "pipe", "pipe"],
-      timeout: 30_000
+      timeout: 50_000
     })
     let stdout = ""
     let stderr = ""
+    let hasEnded = false
+    child.once("exit", () => {
+      hasEnded = true
+    })
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       stdout += text
     })
@@ -80,7 +86,13 @@ export const make = (): Workspace => {
       stdout,
       stderr
     }))
-    return { interrupt: () => void child.kill("SIGINT"), ended }
+    return {
+      interrupt: () => void child.kill("SIGINT"),
+      says: async (pattern) => {
+        while (!hasEnded && !pattern.test(stderr)) await new Promise((resolve) => setTimeout(resolve, 5))
+      },
+      ended
+    }
   }
   return {
     folder: workspace,

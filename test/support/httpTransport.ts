@@ -45,7 +45,8 @@ export const teardown = (ends: Array<Teardown.ServerEnd>, farewellTimeout: Durat
       stdinGrace: Duration.zero,
       termGrace: Duration.zero,
       farewellTimeout: Duration.decode(farewellTimeout),
-      deadline: Duration.seconds(10)
+      deadline: Duration.seconds(10),
+      installGrace: Duration.zero
     },
     record: (end) => {
       ends.push(end)

@@ -344,7 +344,8 @@ describe("MemoryTransport: closing", () => {
       drainTimeout: Duration.decode(drainTimeout),
       farewellTimeout: Duration.decode(farewellTimeout),
       stdinGrace: Duration.decode(stdinGrace),
-      termGrace: Duration.decode(termGrace)
+      termGrace: Duration.decode(termGrace),
+      installGrace: Duration.zero
     }
     const provide = Effect.provideService(Teardown.Teardown, {
       options,

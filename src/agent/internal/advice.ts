@@ -65,8 +65,8 @@ const unavailable: Record<McpError.ServerUnavailable["why"], string> = {
   disconnected: "It was disconnected by the user or the application.",
   denied: "A policy does not allow it.",
   untrusted: "The user has not agreed to it yet.",
-  storm: "It was lost and reached again too often, and is left alone for a while.",
-  connecting: "It is still connecting."
+  connecting: "It is still connecting.",
+  storm: "It was lost and reached again too often, and is left alone for a while."
 }
 
 const remote = (code: number): string => {

@@ -4,12 +4,33 @@
  * @internal
  */
 import * as Duration from "effect/Duration"
+import * as StderrReader from "../../internal/stderrReader.ts"
 import type * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
 import type * as Command from "../Command.ts"
 import { shellWord } from "./shellWord.ts"
 
 type Failure = Command.Failure
+
+/**
+ * What to do about a party that the stderr of a server blames.
+ *
+ * @internal
+ */
+export const about = (fault: StderrReader.Fault): string => {
+  switch (fault._tag) {
+    case "PackageMissing":
+      return "Check how the name and its version are spelt in the arguments of its configuration; a private one needs a "
+        + "login to its registry."
+    case "RegistryUnreachable":
+      return `Check the network, the proxy and the registry that ${fault.program} is set to, or install the package and `
+        + "write its own command into the configuration."
+    case "UpstreamUnreachable":
+      return "Start what it connects to, or correct its address in the configuration of the server (\"env\", \"args\")."
+    case "ModuleMissing":
+      return "Install what it depends on, in the folder that it lies in, or correct the path in its arguments."
+  }
+}
 
 type Table = {
   readonly [T in Failure["_tag"]]: (error: Extract<Failure, { readonly _tag: T }>) => string | undefined
@@ -46,7 +67,7 @@ const unavailable: Record<McpError.ServerUnavailable["why"], (server: string) =>
   denied: () => "A policy decides that: ask whoever wrote it.",
   untrusted: (server) => `Look at what it would start, and agree, with \`mcp-runtime approve ${shellWord(server)}\`.`,
   storm: () => "It was lost and reached again too often: see what it says with --verbose.",
-  connecting: (server) => `Try again in a moment, or look with \`mcp-runtime doctor ${shellWord(server)}\`.`
+  connecting: (server) => `Give it longer with --timeout, or look with \`mcp-runtime doctor ${shellWord(server)}\`.`
 }
 
 /** @internal */
@@ -76,7 +97,10 @@ const table: Table = {
   Closed: sent,
   ConfigurationError: ({ variable }) =>
     variable === undefined ? "Correct the file; `mcp-runtime config` tells what is wrong with which line." : undefined,
-  ConnectTimeout: () => "See what it says with --verbose; give it longer with --timeout.",
+  ConnectTimeout: ({ phase }) =>
+    phase === "install"
+      ? "Its package is still being installed: run it again, or give it longer with --timeout."
+      : "See what it says with --verbose; give it longer with --timeout.",
   ConnectionLost: sent,
   DockerUnavailable: asIs,
   Forbidden: ({ scope, server, unset }) =>
@@ -131,6 +155,8 @@ const table: Table = {
 }
 
 /** @internal */
-export const next = <F extends Failure>(error: F): string | undefined =>
+export const next = <F extends Failure>(error: F): string | undefined => {
+  const { fault } = StderrReader.read("stderrTail" in error ? error.stderrTail : undefined)
   // the table has, for the tag of an error, what takes that error
-  (table[error._tag] as (error: F) => string | undefined)(error)
+  return fault === undefined ? (table[error._tag] as (error: F) => string | undefined)(error) : about(fault)
+}

@@ -13,6 +13,7 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
+import * as Offered from "./offered.ts"
 import { choice, identityOf, reasonOf } from "./toolFound.ts"
 import { format, spelled } from "./toolRef.ts"
 
@@ -94,10 +95,7 @@ export const run = (
       Effect.gen(function*() {
         const screen = yield* Screen.Screen
         const identity = identityOf(ref, discovery)!
-        screen.progress("connecting…")
-        yield* settled
-        const { missing, quarantined, tools } = yield* runtime.tools
-        screen.progress(undefined)
+        const { missing, quarantined, tools } = yield* Offered.asking(Effect.zipRight(settled, runtime.tools))
         const absent = missing.find(({ server }) => server === identity.server)
         if (absent !== undefined) return yield* reasonOf(absent)
         const one = quarantined.find(({ server, tool }) => server === identity.server && tool === identity.tool)

@@ -8,7 +8,6 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
-import * as Limits from "../../config/Limits.ts"
 import * as Resolution from "../../config/Resolution.ts"
 import * as ClientConnector from "../../connection/ClientConnector.ts"
 import * as EraMemory from "../../connection/EraMemory.ts"
@@ -23,22 +22,21 @@ import * as Visit from "./doctorVisit.ts"
 import * as NoServers from "./noServers.ts"
 import * as Place from "./place.ts"
 import * as Processes from "./processes.ts"
+import * as Settling from "./settling.ts"
 
 /** As many as the runtime itself connects at a time. */
 const together = 3
 
-const services = (shared: Command.Shared, { policies }: ConfigDiscovery.Discovery) => {
-  const patience = shared.timeout ?? Application.defaults.patience
-  return ClientConnector.layer.pipe(
+const services = (shared: Command.Shared, { policies }: ConfigDiscovery.Discovery) =>
+  ClientConnector.layer.pipe(
     Layer.provide(EraMemory.layerMemory),
     Layer.provideMerge(Visit.layerWatched),
     Layer.provideMerge(Layer.merge(Teardown.layer(), McpEvent.layer)),
     Layer.provideMerge(Resolution.layer({ policies: Effect.succeed(policies) })),
     Layer.provideMerge(NodeFileSystem.layer),
     // read when the layers are made, and again with each connect
-    Layer.provideMerge(Limits.layer({ startupTimeout: patience, requestTimeout: patience, listTimeout: patience }))
+    Layer.provideMerge(Application.limits(shared))
   )
-}
 
 /** Sockets are closed by the system, a moment after they were told to. */
 const socketsLeft = (before: number, tries = 20): Effect.Effect<number> =>
@@ -66,17 +64,26 @@ export const run: Command.Program["run"] = ({ args, shared }) =>
       const files = discovery.issues.filter(({ server, severity }) => server === undefined && severity === "error")
       const before = Processes.sockets()
       let finished = 0
-      const visited = yield* Effect.forEach(chosen, (found) =>
+      const visits = Effect.forEach(chosen, (found) =>
         Visit.visit(found, discovery.issues).pipe(
           Effect.tap((server) => {
             finished++
-            screen.progress(finished === chosen.length ? undefined : `${finished} of ${chosen.length} looked at`)
             return shared.json ? Effect.void : screen.out(...Report.lines(server, screen.columns))
           })
-        ), { concurrency: together }).pipe(Effect.provide(services(shared, discovery)))
+        ), { concurrency: together })
+      const visited = yield* Effect.flatMap(McpEvent.McpEvents, (events) =>
+        Settling.watched(events, screen, shared, ({ installs }, onInterrupt) => {
+          const progress = Effect.sync(() =>
+            [`${finished} of ${chosen.length} looked at`, ...installs.values()].join(", ")
+          )
+          return Effect.onInterrupt(Settling.showing(screen, progress)(visits), () =>
+            onInterrupt)
+        })).pipe(Effect.provide(services(shared, discovery)))
       const sockets = chosen.length === 0 ? 0 : yield* socketsLeft(before)
       const codes: ReadonlyArray<ExitCode.ExitCode> = [
-        ...visited.map(({ exitCode }) => exitCode),
+        ...visited.map(({ exitCode }) =>
+          exitCode
+        ),
         ...(files.length === 0 ? [] : [ExitCode.config]),
         ...(sockets === 0 ? [] : [ExitCode.tool])
       ]

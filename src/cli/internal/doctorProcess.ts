@@ -4,54 +4,16 @@
  * @internal
  */
 import * as Duration from "effect/Duration"
+import * as Launcher from "../../internal/launcher.ts"
+import * as StderrReader from "../../internal/stderrReader.ts"
 import type * as McpError from "../../McpError.ts"
 import * as Advice from "./advice.ts"
 import { type Cause, type Facts, quote } from "./doctorFacts.ts"
 
-const launchers = new Set(["npx", "npm", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "deno", "docker"])
-
-const launcherOf = ({ config }: Facts): string | undefined => {
-  if (config.transport !== "stdio") return undefined
-  const program = config.command.split(/[\\/]/).at(-1)!.replace(/\.(cmd|exe|bat)$/i, "")
-  return launchers.has(program) ? program : undefined
-}
-
-/** What the programs of others write when the network, the package or a part of it is not there. */
-const offline = [
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "ENETUNREACH",
-  "ECONNREFUSED",
-  "ETIMEDOUT",
-  "dns error",
-  "ERR_SOCKET_TIMEOUT"
-]
-const unknownPackage = ["E404", "ERR_PNPM_FETCH_404", "No solution found", "not found in the package registry"]
-const missingModule = ["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND", "ModuleNotFoundError", "ImportError"]
-
-const says = ({ stderr }: Facts, words: ReadonlyArray<string>): boolean =>
-  stderr !== undefined && words.some((word) => stderr.includes(word))
-
-/** Why a process is gone, or was never heard of, as its launcher tells it. */
-const launched = (facts: Facts): Cause | undefined => {
-  const launcher = launcherOf(facts)
-  if (launcher !== undefined && says(facts, offline)) {
-    return {
-      cause: "the package cannot be fetched: no network",
-      hint:
-        `${launcher} fetches the package from its registry, and does not reach it. Check the network, the proxy and `
-        + "the registry it is set to, or install the package and name its own command."
-    }
-  }
-  if (launcher !== undefined && says(facts, unknownPackage)) {
-    return {
-      cause: "there is no such package",
-      hint: `${launcher} does not find the package: check how it is spelt in the arguments.`
-    }
-  }
-  return says(facts, missingModule)
-    ? { cause: "a module of it is missing", hint: "Install what it depends on, in the folder that it lies in." }
-    : undefined
+/** The party that its stderr blames. */
+const blamed = ({ stderr }: Facts): Cause | undefined => {
+  const { fault } = StderrReader.read(stderr)
+  return fault && { cause: StderrReader.sentence(fault), hint: Advice.about(fault) }
 }
 
 const shownNoise = (noise: string): string => `It wrote ${quote(noise.slice(0, 120))} there.`
@@ -106,7 +68,7 @@ export const spawn = (error: McpError.SpawnFailed, { folders, hasFolder }: Facts
 
 /** @internal */
 export const exited = (error: McpError.ProcessExited, facts: Facts): Cause => {
-  const why = launched(facts)
+  const why = blamed(facts)
   if (why !== undefined) return why
   const end = error.signal ?? `code ${error.code}`
   if (facts.step === "list" || facts.step === "ping") {
@@ -122,24 +84,29 @@ export const exited = (error: McpError.ProcessExited, facts: Facts): Cause => {
 
 /** @internal */
 export const timeout = (error: McpError.ConnectTimeout, facts: Facts): Cause => {
-  const why = noisy(facts) ?? launched(facts)
+  const why = noisy(facts) ?? blamed(facts)
   if (why !== undefined) return why
   const limit = Duration.format(error.limit)
+  const launcher = Launcher.of(facts.config)
+  if (error.phase === "install") {
+    return { cause: `${launcher?.program ?? "its launcher"} is still installing it`, hint: Advice.next(error) }
+  }
   if (error.phase === "spawn" || error.phase === "open" || error.phase === "endpoint") {
     return {
       cause: "it cannot be reached in time",
       hint: `Nothing came within ${limit}: check the address, or give it longer with --timeout.`
     }
   }
+  const { line } = StderrReader.read(facts.stderr)
+  const said = line === undefined ? "says nothing" : `says no more than ${quote(line.slice(0, 200))}`
   return {
     cause: "it never answers initialize",
-    hint: launcherOf(facts) === undefined
-      ? `It runs, and says nothing within ${limit}. Check that it is an MCP server over ${facts.config.transport}, or give `
-        + "it longer with --timeout."
-      : `It says nothing within ${limit}: its package may still be on the way. Give it longer with --timeout.`
+    hint:
+      `It runs, and ${said} within ${limit}. Check that it is an MCP server over ${facts.config.transport}, or give `
+      + "it longer with --timeout."
   }
 }
 
 /** @internal */
 export const ending = (cause: string) => (_: McpError.McpError, facts: Facts): Cause =>
-  noisy(facts) ?? launched(facts) ?? { cause, hint: "This is a fault of the server: see its last words." }
+  noisy(facts) ?? blamed(facts) ?? { cause, hint: "This is a fault of the server: see its last words." }

@@ -94,16 +94,23 @@ const stepOf = ({ milliseconds, outcome, step }: Server["steps"][number]): strin
 const problemLines = (
   { cause, hint, level, message, step }: Problem,
   columns: number
-): ReadonlyArray<Screen.Line> => [
-  [
-    { text: `  ${level === "error" ? "fault" : "warning"}  `, style: level === "error" ? "bad" : "warning" },
-    { text: cause, style: "strong" },
-    { text: ` (${step})`, style: "weak" }
-  ],
-  // what a message says of the standard error stands below
-  ...indented(9, UntrustedText.excerpt(LastWords.without(message), 600), columns),
-  ...(hint === null ? [] : indented(9, hint, columns))
-]
+): ReadonlyArray<Screen.Line> => {
+  const where = ` (${step})`
+  const title = level === "error" ? "  fault  " : "  warning  "
+  const [first = "", ...more] = indented(title.length, cause + where, columns)
+  // the step has a style of its own where it is in the same line
+  const isWhole = more.length === 0
+  return [
+    [
+      { text: title, style: level === "error" ? "bad" : "warning" },
+      { text: isWhole ? cause : first.trimStart(), style: "strong" },
+      { text: isWhole ? where : "", style: "weak" }
+    ],
+    ...more,
+    ...indented(9, UntrustedText.excerpt(message, 600), columns),
+    ...(hint === null ? [] : indented(9, hint, columns))
+  ]
+}
 
 /** @internal */
 export const lines = (server: Server, columns: number): ReadonlyArray<Screen.Line> => {
@@ -126,6 +133,6 @@ export const lines = (server: Server, columns: number): ReadonlyArray<Screen.Lin
     ...problems.flatMap((problem) => problemLines(problem, columns)),
     ...(stderr === null
       ? []
-      : ["  its last words", ...LastWords.lines(stderr).map((line) => `    | ${line}`)])
+      : ["  the end of its stderr", ...LastWords.lines(stderr).map((line) => `    | ${line}`)])
   ]
 }

@@ -186,9 +186,9 @@ const step = <A, R>(
     return undefined
   })
 
-/** A ping has a limit of its own, which may be longer than somebody wants to wait. */
+/** A ping has the limit of a request, which is long; here it has that of a list. */
 const pinged = (server: string, session: Session.Session) =>
-  Effect.flatMap(Limits.CurrentLimits, ({ requestTimeout: limit }) =>
+  Effect.flatMap(Limits.CurrentLimits, ({ listTimeout: limit }) =>
     Effect.timeoutFail(session.health, {
       duration: limit,
       onTimeout: () =>

@@ -58,10 +58,15 @@ export const of = (event: McpEvent.McpEvent, at: number): typeof Event.Type => {
 const bad: ReadonlySet<McpEvent.McpEvent["_tag"]> = new Set(["ConnectFailed", "Disconnected", "Reconnecting"])
 
 const longest = 160
+/** An error has room for the line of stderr that says why. */
+const longestError = 600
 
 const fact = (name: string, value: unknown): string => {
-  const text = typeof value === "string" ? value : JSON.stringify(value)
-  return `${name}=${text.length <= longest ? text : `${text.slice(0, longest - 1)}…`}`
+  const isWrong = name === "error" && typeof value === "object" && value !== null && "tag" in value &&
+    "message" in value
+  const text = isWrong ? `${value.tag}: ${value.message}` : typeof value === "string" ? value : JSON.stringify(value)
+  const most = isWrong ? longestError : longest
+  return `${name}=${text.length <= most ? text : `${text.slice(0, most - 1)}…`}`
 }
 
 const pauseOf = (status: ServerStatus.ServerStatus): string =>

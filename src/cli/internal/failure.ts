@@ -46,7 +46,7 @@ export const show = (error: Command.Failure, json: boolean): Effect.Effect<ExitC
     const message = "server" in error && error.server === fileItself
       ? error.message.slice(`${fileItself}: `.length)
       : error.message
-    const [what = "", ...more] = `${title}${LastWords.without(message)}`.split("\n")
+    const [what = "", ...more] = `${title}${message}`.split("\n")
       .flatMap((line) => wrapped(line, screen.columns))
     yield* screen.err(
       [{ text: title, style: "bad" }, what.slice(title.length)],

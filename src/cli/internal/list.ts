@@ -11,10 +11,9 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
-import * as Advice from "./advice.ts"
 import * as IssueShape from "./issueShape.ts"
-import * as LastWords from "./lastWords.ts"
 import * as NoServers from "./noServers.ts"
+import * as Offered from "./offered.ts"
 import { spanOf, State, stateOf } from "./serverState.ts"
 import * as Table from "./table.ts"
 
@@ -115,16 +114,8 @@ export const run: Command.Program["run"] = ({ shared }) =>
         yield* NoServers.note
       } else {
         yield* screen.out(...Table.narrowed(header, rows(servers, found, near), screen.columns))
-        for (const { name } of servers) {
-          const error = infos.get(name)?.error
-          if (error !== undefined) yield* screen.note(LastWords.inOneLine(error))
-        }
+        yield* Offered.troubles(servers.flatMap(({ name }) => infos.get(name) ?? []))
         yield* screen.note(...IssueShape.unsetNotes(Array.from(infos.values()), discovery))
-        for (const { name, state } of servers) {
-          if (state === "needs-auth" && !IssueShape.isUnset(infos.get(name)?.error)) {
-            yield* screen.note(Advice.logIn(name))
-          }
-        }
         const waiting = servers.filter(({ why }) => why === "untrusted").length
         if (waiting > 0) yield* screen.note(`${waiting} not started: agree to them with mcp-runtime approve.`)
       }

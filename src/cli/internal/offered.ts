@@ -13,8 +13,6 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as Screen from "../Screen.ts"
 import * as Advice from "./advice.ts"
-import * as IssueShape from "./issueShape.ts"
-import * as LastWords from "./lastWords.ts"
 import { reasonOf, usable } from "./toolFound.ts"
 
 /**
@@ -35,16 +33,34 @@ export const missing = (all: ReadonlyArray<ToolCatalog.Missing>): typeof Missing
     return { server: one.server, tag: _tag, message }
   })
 
+/** What is wrong, and below it what a person can do. */
+const troubleLines = (title: string, error: McpError.RuntimeError): ReadonlyArray<string> => {
+  const next = Advice.next(error)
+  return [`${title}${error.message}`, ...(next === undefined ? [] : [next])]
+}
+
 /** @internal */
 export const notes = (all: ReadonlyArray<ToolCatalog.Missing>) =>
-  Effect.flatMap(Screen.Screen, (screen) =>
-    screen.note(...all.flatMap((one) => {
-      const reason = reasonOf(one)
-      return [
-        `missing: ${LastWords.inOneLine(reason)}`,
-        ...(reason._tag === "Unauthorized" && !IssueShape.isUnset(reason) ? [Advice.logIn(one.server)] : [])
-      ]
-    })))
+  Effect.flatMap(
+    Screen.Screen,
+    (screen) => screen.note(...all.flatMap((one) => troubleLines("missing: ", reasonOf(one))))
+  )
+
+/**
+ * What is wrong with servers that are seen as a whole.
+ *
+ * @internal
+ */
+export const troubles = (servers: ReadonlyArray<McpRuntime.ServerInfo>) =>
+  Effect.flatMap(
+    Screen.Screen,
+    (screen) =>
+      screen.note(...servers.flatMap(({ error, name, status }) =>
+        error === undefined && status._tag !== "Connecting"
+          ? []
+          : troubleLines("", reasonOf({ server: name, status, error }))
+      ))
+  )
 
 /**
  * That something is not there is known only of those who were asked: fails with the reason why the one server that is
@@ -101,6 +117,19 @@ export const asking = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, 
       Effect.zipRight(self),
       Effect.ensuring(Effect.sync(() => screen.progress(undefined)))
     ))
+
+/**
+ * The same after every server has come or has failed once. Where the command has a timeout, that is the limit of the
+ * question, and the wait is part of it.
+ *
+ * @internal
+ */
+export const askingAll = <A, E, R>(
+  { started, timeout }: Application.Application,
+  shared: Command.Shared,
+  self: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R | Screen.Screen> =>
+  asking((shared.timeout ?? timeout) === undefined ? Effect.zipRight(started, self) : self)
 
 /**
  * A list has room for what something is, and not for how to use it.

@@ -53,12 +53,14 @@ const typed = (words: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, 
 
 const find = (
   ref: string,
-  { discovery, runtime }: Application.Application
+  application: Application.Application,
+  shared: Command.Shared
 ): Effect.Effect<Prompt, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
+    const { discovery, runtime } = application
     yield* NoServers.refuse(discovery)
     const identity = identityOf(ref, discovery)
-    const { items, missing } = yield* Offered.asking(runtime.prompts)
+    const { items, missing } = yield* Offered.askingAll(application, shared, runtime.prompts)
     const [only, ...others] = items.filter(({ name, server }) =>
       identity === undefined ? name === ref : server === identity.server && name === identity.tool
     )
@@ -110,7 +112,7 @@ export const run: Command.Program["run"] = ({ args: [ref = "", ...words], shared
       (application) =>
         Effect.gen(function*() {
           const screen = yield* Screen.Screen
-          const found = yield* find(ref, application)
+          const found = yield* find(ref, application, shared)
           yield* check(found, given)
           const { description, messages } = yield* Offered.asking(
             application.runtime.getPrompt(found.server, found.name, Object.fromEntries(given), { origin: "person" })

@@ -45,10 +45,11 @@ export const signature = ({ arguments: args, name, server }: Prompt): string =>
 
 /** @internal */
 export const run: Command.Program["run"] = ({ args: [server], shared }) =>
-  Application.use(shared, Offered.choice(server, shared), ({ discovery, runtime }) =>
+  Application.use(shared, Offered.choice(server, shared), (application) =>
     Effect.gen(function*() {
       const screen = yield* Screen.Screen
-      const { items, missing } = yield* Offered.asking(runtime.prompts)
+      const { discovery, runtime } = application
+      const { items, missing } = yield* Offered.askingAll(application, shared, runtime.prompts)
       const [only] = missing
       // whoever asks one server wants to know why it does not answer
       if (server !== undefined && only !== undefined) return yield* reasonOf(only)

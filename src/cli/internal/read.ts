@@ -62,11 +62,15 @@ export const owners = (uri: string, { resources, templates }: Lists): ReadonlyAr
 
 const find = (
   uri: string,
-  { discovery, runtime }: Application.Application
+  application: Application.Application,
+  shared: Command.Shared
 ): Effect.Effect<string, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
+    const { discovery, runtime } = application
     yield* NoServers.refuse(discovery)
-    const { resources, templates } = yield* Offered.asking(
+    const { resources, templates } = yield* Offered.askingAll(
+      application,
+      shared,
       Effect.all({ resources: runtime.resources, templates: runtime.resourceTemplates }, { concurrency: "unbounded" })
     )
     const [only, ...others] = owners(uri, { resources: resources.items, templates: templates.items })
@@ -115,8 +119,12 @@ export const run: Command.Program["run"] = ({ args: [uri = ""], shared, value })
       const screen = yield* Screen.Screen
       const [named, ...others] = shared.servers
       // a server may have more than it lists
-      const server = named !== undefined && others.length === 0 ? named : yield* find(uri, application)
-      const contents = yield* Offered.asking(runtime.readResource(server, uri, { origin: "person" }))
+      const server = named !== undefined && others.length === 0 ? named : yield* find(uri, application, shared)
+      const contents = yield* Offered.askingAll(
+        application,
+        shared,
+        runtime.readResource(server, uri, { origin: "person" })
+      )
       const file = value("out")
       if (file !== undefined) yield* OutFile.write(file, yield* Effect.forEach(contents, bytesOf))
       if (shared.json) {

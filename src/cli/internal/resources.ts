@@ -53,10 +53,13 @@ const entry = (uri: string, one: Resource | Template, columns: number): Readonly
 
 /** @internal */
 export const run: Command.Program["run"] = ({ args: [server], shared }) =>
-  Application.use(shared, Offered.choice(server, shared), ({ discovery, runtime }) =>
+  Application.use(shared, Offered.choice(server, shared), (application) =>
     Effect.gen(function*() {
       const screen = yield* Screen.Screen
-      const { resources, templates } = yield* Offered.asking(
+      const { discovery, runtime } = application
+      const { resources, templates } = yield* Offered.askingAll(
+        application,
+        shared,
         Effect.all({ resources: runtime.resources, templates: runtime.resourceTemplates }, { concurrency: "unbounded" })
       )
       const [only] = resources.missing

@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { fileURLToPath } from "node:url"
+import * as Limits from "../../config/Limits.ts"
 import * as ServerConfig from "../../config/ServerConfig.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpRuntime from "../../McpRuntime.ts"
@@ -96,7 +97,7 @@ const tried = (
 ): Effect.Effect<Line, never, Screen.Screen> =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    const limit = shared.timeout ?? Application.defaults.patience
+    const limit = shared.timeout ?? Limits.defaults.startupTimeout
     screen.progress(promise)
     const [took, seen] = yield* check.pipe(
       Effect.timeoutFail({

@@ -15,10 +15,8 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
-import * as Advice from "./advice.ts"
 import * as Following from "./following.ts"
 import * as IssueShape from "./issueShape.ts"
-import * as LastWords from "./lastWords.ts"
 import * as Latency from "./latency.ts"
 import * as NoServers from "./noServers.ts"
 import * as Offered from "./offered.ts"
@@ -69,11 +67,8 @@ const once = (
     else if (servers.length === 0) yield* NoServers.note
     else {
       yield* screen.out(...Shape.table(servers, yield* Clock.currentTimeMillis, screen.columns))
-      for (const { error } of infos) if (error !== undefined) yield* screen.note(LastWords.inOneLine(error))
+      yield* Offered.troubles(infos)
       yield* screen.note(...IssueShape.unsetNotes(infos, discovery))
-      for (const { error, name, status } of infos) {
-        if (status._tag === "NeedsAuth" && !IssueShape.isUnset(error)) yield* screen.note(Advice.logIn(name))
-      }
     }
     return ExitCode.ok
   })

@@ -5,6 +5,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
@@ -14,7 +15,6 @@ import type * as Command from "../Command.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 import * as IssueShape from "./issueShape.ts"
-import * as LastWords from "./lastWords.ts"
 import * as NoServers from "./noServers.ts"
 import { format, identify, type Identity, spelled } from "./toolRef.ts"
 
@@ -68,6 +68,11 @@ export const usable = (
  * @internal
  */
 export const reasonOf = ({ error, server, status }: ToolCatalog.Missing): McpError.RuntimeError => {
+  // that a wait was given up says less than what it was for
+  const isWait = error?._tag === "RequestTimeout" && error.outcome === "not-sent"
+  if (status._tag === "Connecting" && (error === undefined || isWait)) {
+    return new McpError.ServerUnavailable({ server, why: "connecting", detail: "still connecting" })
+  }
   if (error !== undefined) return error
   const why = status._tag === "Blocked" ? status.why : status._tag === "Disabled" ? "disabled" : "disconnected"
   const detail: Record<typeof why, string> = {
@@ -81,12 +86,14 @@ export const reasonOf = ({ error, server, status }: ToolCatalog.Missing): McpErr
 
 const looked = (
   ref: string,
-  { discovery, runtime }: Application.Application
+  { discovery, runtime, settled }: Application.Application,
+  isBounded: boolean
 ): Effect.Effect<McpRuntime.RuntimeTool, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     yield* NoServers.refuse(discovery)
     const identity = identityOf(ref, discovery)
+    if (!isBounded) yield* settled
     screen.progress("connecting…")
     if (identity === undefined) {
       const [only, ...others] = (yield* runtime.tools).toolsByName.get(ref) ?? []
@@ -107,7 +114,7 @@ const looked = (
         // where nobody has listed anything, a name alone cannot be told to be wrong
         const silent = tools.length === 0 ? missing[0] : undefined
         for (const one of missing) {
-          if (one !== silent) yield* screen.note(`not looked at: ${LastWords.inOneLine(reasonOf(one))}`)
+          if (one !== silent) yield* screen.note(`not looked at: ${reasonOf(one).message}`)
         }
         if (silent !== undefined) return yield* reasonOf(silent)
         const known = discovery.servers.map(({ name }) => name)
@@ -133,23 +140,34 @@ export const tool = (
   { timeout }: Command.Shared
 ): Effect.Effect<McpRuntime.RuntimeTool, Command.Failure, Screen.Screen> => {
   const found = Effect.tap(
-    looked(ref, application),
+    looked(ref, application, (timeout ?? application.timeout) !== undefined),
     ({ server }) =>
       Effect.flatMap(
         Screen.Screen,
         (screen) => screen.note(...IssueShape.unsetNotes([{ name: server }], application.discovery))
       )
   )
-  return timeout === undefined ? found : Effect.timeoutFail(found, {
-    duration: Duration.sum(timeout, grace),
-    onTimeout: () =>
-      new McpError.RequestTimeout({
-        server: identityOf(ref, application.discovery)?.server ??
-          application.discovery.servers.map(({ name }) => name).join(", "),
-        kind: "total",
-        operation: "tools/list",
-        limit: timeout,
-        outcome: "not-sent"
-      })
+  if (timeout === undefined) return found
+  const { discovery, runtime } = application
+  const wanted = identityOf(ref, discovery)?.server
+  const late = Effect.flatMap(runtime.servers, (servers) => {
+    const one = servers.find(({ name, status }) =>
+      status._tag === "Connecting" && (wanted === undefined || name === wanted)
+    )
+    return Effect.fail(
+      one === undefined
+        ? new McpError.RequestTimeout({
+          server: wanted ?? discovery.servers.map(({ name }) => name).join(", "),
+          kind: "total",
+          operation: "tools/list",
+          limit: timeout,
+          outcome: "not-sent"
+        })
+        : reasonOf({ server: one.name, status: one.status, error: undefined })
+    )
   })
+  return Effect.flatMap(
+    Effect.timeoutOption(found, Duration.sum(timeout, grace)),
+    Option.match({ onNone: () => late, onSome: Effect.succeed })
+  )
 }

@@ -112,10 +112,7 @@ export const run: Command.Program["run"] = ({ args, shared, value }) =>
     ({ discovery, runtime, settled }) =>
       Effect.gen(function*() {
         const screen = yield* Screen.Screen
-        screen.progress("connecting…")
-        yield* settled
-        const listed = yield* runtime.tools
-        screen.progress(undefined)
+        const listed = yield* Offered.asking(Effect.zipRight(settled, runtime.tools))
         const [only] = listed.missing
         // whoever asks one server wants to know why it does not answer
         if (args[0] !== undefined && only !== undefined) return yield* reasonOf(only)

@@ -42,6 +42,8 @@ export type Era = "auto" | "remembered" | "session" | "stateless"
 export interface Stage {
   phase: McpError.Phase
   stderrTail: () => string | undefined
+  /** Whether a launcher is installing the server. */
+  installing: () => boolean
 }
 
 /** @internal */
@@ -96,6 +98,7 @@ const over = (
   Effect.gen(function*() {
     const { events, handlers, hiding, limits, stage } = options
     stage.stderrTail = () => transport.stderrTail()
+    stage.installing = () => transport.installing?.() === true
     const publish = Diagnostics.make(server, events.publish, hiding.text)
     // A callback and no fiber that waits for it: most connections spend their lives idle.
     let lost: McpError.ConnectError | undefined

@@ -4,12 +4,15 @@
  *
  * @internal
  */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Limits from "../../config/Limits.ts"
 import * as ServerConfig from "../../config/ServerConfig.ts"
+import * as Launcher from "../../internal/launcher.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
 import * as Teardown from "../../resilience/Teardown.ts"
@@ -41,7 +44,7 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
         // whoever connects knows the secrets, so it is asked for here and not where the connector was made
         const hiding = Hiding.make(redaction)
         const limits = ServerConfig.limits(config, base)
-        const stage: Attempt.Stage = { phase: "open", stderrTail: () => undefined }
+        const stage: Attempt.Stage = { phase: "open", stderrTail: () => undefined, installing: () => false }
         const options: Attempt.Options = {
           transports,
           events,
@@ -52,6 +55,11 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
           stage,
           hiding
         }
+        const launcher = Launcher.of(config)
+        const onInstall = ({ installs, program }: Launcher.Launcher): void =>
+          events.publish(
+            McpEvent.McpEvent.Installing({ server: config.name, launcher: program, installs, awaitedBy: "connect" })
+          )
         const first: Plan = { config, era: firstEra(config, adapter, memory) }
         const run = (plan: Plan): Effect.Effect<Attempt.Timestamped, McpError.ConnectError, Scope.Scope> =>
           Effect.catchAll(owned(Attempt.make(options, plan.config, plan.era)), (error) => {
@@ -59,18 +67,9 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
             return next === undefined ? Effect.fail(error) : run(next)
           })
         events.publish(McpEvent.McpEvent.Connecting({ server: config.name, transport: config.transport }))
-        return owned(
-          Effect.timeoutFail(run(first), {
-            duration: limits.startupTimeout,
-            onTimeout: () =>
-              new McpError.ConnectTimeout({
-                server: config.name,
-                phase: stage.phase,
-                limit: limits.startupTimeout,
-                stderrTail: stage.stderrTail()
-              })
-          })
-        ).pipe(
+        const late = Effect.map(timeIsUp(limits, stage, launcher, onInstall), ({ limit, phase }) =>
+          new McpError.ConnectTimeout({ server: config.name, phase, limit, stderrTail: stage.stderrTail() }))
+        return owned(Effect.raceFirst(run(first), Effect.flip(late))).pipe(
           Effect.timed,
           Effect.map(([took, connection]) => {
             memory.set(EraMemory.identity(config), { era: connection.era, at: connection.connectedAt })
@@ -78,11 +77,53 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
             events.publish(McpEvent.McpEvent.Connected({ server: config.name, transport, era, protocolVersion, took }))
             return connection
           }),
-          Effect.mapError((error) => hiding.error(unsent(error)))
+          Effect.mapError((error) =>
+            hiding.error(unsent(error))
+          )
         )
       })
 
     return { connect }
+  })
+
+/** How often a launcher is asked how far it is, and when it is told: many only need a moment to start. */
+const installLook = Duration.seconds(1)
+const installNews = Duration.seconds(3)
+
+type TimeIsUp = Pick<McpError.ConnectTimeout, "limit" | "phase">
+
+/** Waits for the end of the time to connect. It begins anew when a launcher has installed, up to `installTimeout`. */
+const timeIsUp = (
+  { installTimeout, startupTimeout }: Limits.Limits,
+  stage: Attempt.Stage,
+  launcher: Launcher.Launcher | undefined,
+  onInstall: (launcher: Launcher.Launcher) => void
+): Effect.Effect<TimeIsUp> =>
+  Effect.flatMap(Clock.currentTimeMillis, (began) => {
+    const longest = Duration.max(installTimeout, startupTimeout)
+    let isTold = false
+    const wait = (until: number, wasInstalling: boolean): Effect.Effect<TimeIsUp> =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const installing = launcher !== undefined && stage.installing()
+        if (installing && !isTold && now >= began + Duration.toMillis(installNews)) {
+          isTold = true
+          onInstall(launcher)
+        }
+        const leftToInstall = began + Duration.toMillis(longest) - now
+        const anew = now + Duration.toMillis(startupTimeout)
+        const over = installing ? (leftToInstall > 0 ? anew : now) : wasInstalling ? anew : until
+        if (now >= over) {
+          return Effect.succeed(
+            installing ? { limit: longest, phase: "install" } : { limit: startupTimeout, phase: stage.phase }
+          )
+        }
+        const left = Duration.millis(installing ? Math.min(over - now, leftToInstall) : over - now)
+        return Effect.delay(
+          Effect.suspend(() => wait(over, installing)),
+          launcher === undefined ? left : Duration.min(left, installLook)
+        )
+      })
+    return wait(began + Duration.toMillis(startupTimeout), false)
   })
 
 interface Plan {

@@ -104,7 +104,7 @@ export const make = (
           reconnect: policy.for(config),
           health,
           down,
-          closeWithin: teardown.options.deadline,
+          closeWithin: Teardown.bound(teardown.options, [config]),
           inTurn: slots.within,
           nextGeneration: () => ++generation,
           onStatus: (status, previous) => {
@@ -344,8 +344,9 @@ export const make = (
         closed = true
         const began = yield* Clock.currentTimeMillis
         events.publish(McpEvent.McpEvent.TeardownBegan({ servers: supervisors.size }))
+        const limit = Teardown.bound(teardown.options, Array.from(supervisors, ({ config }) => config))
         for (const supervisor of supervisors) supervisor.close()
-        yield* BoundedWait.within(teardown.options.deadline)(
+        yield* BoundedWait.within(limit)(
           Effect.forEach(Array.from(running), Fiber.await, { concurrency: "unbounded", discard: true })
         )
         // what does not end in time is given up, and whoever waits for it is told

@@ -1,6 +1,7 @@
 /** @internal */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
+import * as StderrReader from "../../internal/stderrReader.ts"
 import * as UntrustedText from "../../UntrustedText.ts"
 
 /** @internal */
@@ -36,10 +37,18 @@ export const Unset = Schema.optional(UnsetVariables)
 export const because = (unset: typeof UnsetVariables.Type | undefined, text: string): string =>
   [...(unset ?? []).slice(0, 3).map(({ detail }) => detail), text].join("; ")
 
-/** @internal */
-export const tail = (stderr: string | undefined): string => {
-  const text = stderr?.trimEnd() ?? ""
-  return text === "" ? "" : `; the end of its stderr: ${UntrustedText.escape(text.slice(-512))}`
+const longestLine = 200
+
+/**
+ * What happened to a server that is a process: the party that its stderr blames first, the line that says so last.
+ *
+ * @internal
+ */
+export const blamed = (server: string, what: string, stderr: string | undefined): string => {
+  const { fault, line } = StderrReader.read(stderr)
+  const party = fault === undefined ? "" : `${UntrustedText.excerpt(StderrReader.sentence(fault), longestLine)}; `
+  const words = line === undefined ? "" : `; its last words: ${UntrustedText.excerpt(line, longestLine)}`
+  return named(server, `${party}${what}${words}`)
 }
 
 /** @internal */

@@ -103,6 +103,12 @@ export const make = (now: () => number): (event: McpEvent.McpEvent) => Line | un
         const message = `the connection ended (${event.end.how}) in ${time(event.end.took)}`
         return line(forced ? "Warning" : "Debug", event.server, message)
       }
+      case "Installing": {
+        const what = `${UntrustedText.excerpt(event.launcher, 64)} is still installing it`
+        return event.awaitedBy === "connect"
+          ? line("Info", event.server, what)
+          : line("Warning", event.server, `${what}; the end of the connection waits for that`)
+      }
       case "ToolQuarantined": {
         const { changes, server, tool } = event
         const places = changes.slice(0, 3).map(({ path }) => UntrustedText.excerpt(path, 64)).join(", ")

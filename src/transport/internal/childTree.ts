@@ -10,8 +10,8 @@ import * as Spawn from "./spawn.ts"
 /** @internal */
 export interface ChildTree {
   readonly tree: ProcessTree.ProcessTree
-  /** Kills at once, and synchronously, whatever is left. */
-  readonly kill: () => void
+  /** Signals whatever is left, at once and synchronously. */
+  readonly kill: (signal?: ProcessTree.Signal) => void
   /** Lets go of the pipes and of the process; only errors are still listened to. */
   readonly release: () => void
 }
@@ -24,9 +24,9 @@ export const make = (child: Spawn.Child, platform: string): ChildTree => {
   const tree = ProcessTree.make(child.pid, () => ProcessTable.now(platform), signals)
   return {
     tree,
-    kill: () => {
+    kill: (signal = "SIGKILL") => {
       tree.refresh()
-      tree.signal("SIGKILL")
+      tree.signal(signal)
     },
     release: () => {
       for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy()

@@ -48,17 +48,37 @@ const strength: ReadonlyArray<Teardown.ServerEnd["how"]> = [
 const settleTime = Duration.millis(100)
 /** SIGKILL works at once or, on a process that hangs in the kernel, never. */
 const killTime = Duration.seconds(1)
+/** How often a launcher is asked how far it is. */
+const installPause = Duration.millis(100)
 /** Nothing tells of the end of a process that is not one's child, so it is looked for, less and less often. */
 const firstLook = 2
 const longestLook = 25
 
 /**
- * End of stdin, SIGTERM, SIGKILL: each step only if the one before was not enough, each with its bound, and the deadline
- * over them all.
+ * A launcher that may be installing the server.
  *
  * @internal
  */
-export const make = (process: Process, options: Teardown.Teardown["Type"]["options"]): Ladder => {
+export interface Install {
+  readonly isRunning: () => boolean
+  /** When the launcher was started. */
+  readonly since: number
+  /** Called when the end of the process has to wait for the install. */
+  readonly onWait: () => void
+}
+
+/**
+ * End of stdin, SIGTERM, SIGKILL: each step only if the one before was not enough, each with its bound, and the deadline
+ * over them all. Before SIGTERM, an install may finish: a launcher that is stopped in the middle of one leaves a cache
+ * that is broken for good. Its server then finds that its stdin has ended.
+ *
+ * @internal
+ */
+export const make = (
+  process: Process,
+  options: Teardown.Teardown["Type"]["options"],
+  install?: Install
+): Ladder => {
   const { tree } = process
   let how: Teardown.ServerEnd["how"] = "exited-before"
   let killed: ReadonlyArray<number> = []
@@ -85,22 +105,33 @@ export const make = (process: Process, options: Teardown.Teardown["Type"]["optio
     }
   })
 
+  const installed = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    if (install?.isRunning() !== true) return Effect.void
+    const left = Duration.millis(install.since + Duration.toMillis(options.installGrace) - now)
+    if (Duration.toMillis(left) === 0) return Effect.void
+    install.onWait()
+    const done = Effect.repeat(Effect.delay(Effect.sync(install.isRunning), installPause), { until: (is) => !is })
+    return BoundedWait.within(left)(Effect.raceFirst(Deferred.await(process.exited), done))
+  })
+
   // Each wait is cut short by itself: what goes on between them must not be, and is over at once.
   const run = Effect.gen(function*() {
     if (isGone()) return
+    // Before anything ends: descendants are found through their parents.
+    tree.refresh()
+    if (process.exit() === undefined) {
+      needed("closed")
+      process.endInput()
+      yield* installed
+    }
     const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(options.deadline)
     const waitFor = (limit: Duration.Duration) => (wait: Effect.Effect<unknown>) =>
       Effect.flatMap(
         Clock.currentTimeMillis,
         (now) => BoundedWait.within(Duration.min(limit, Duration.millis(until - now)))(wait)
       )
-    // Before anything ends: descendants are found through their parents.
     tree.refresh()
-    if (process.exit() === undefined) {
-      needed("closed")
-      process.endInput()
-      yield* waitFor(options.stdinGrace)(Deferred.await(process.exited))
-    }
+    if (process.exit() === undefined) yield* waitFor(options.stdinGrace)(Deferred.await(process.exited))
     if (process.exit() !== undefined) yield* waitFor(Duration.min(settleTime, options.stdinGrace))(othersGone)
     if (isGone()) return
     needed("terminated")

@@ -2,6 +2,7 @@
 // Processes are looked up in /proc, and synchronously: the last resort has no later.
 /** @internal */
 import * as Fs from "node:fs"
+import type * as Launcher from "../../internal/launcher.ts"
 import * as Spawn from "./spawn.ts"
 
 /**
@@ -127,3 +128,25 @@ const none: ProcessTable = { find: () => undefined, children: () => [], all: () 
  * @internal
  */
 export const now = (platform: string): ProcessTable => platform === "linux" ? proc : platform === "win32" ? none : ps()
+
+const folder = (pid: number): string | undefined => {
+  try {
+    return Fs.readlinkSync(`/proc/${pid}/cwd`)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Whether a launcher has started the server that it installs, as its processes show; `undefined` where they do not.
+ *
+ * @internal
+ */
+export const hasStartedServer = (pid: number, { server }: Launcher.Launcher, platform: string): boolean | undefined => {
+  if (platform !== "linux" || server === "same") return undefined
+  const below = (parent: number): ReadonlyArray<number> =>
+    proc.children(parent).flatMap((child) => [child, ...below(child)])
+  return server === "marked"
+    ? below(pid).some((one) => `\0${read(`/proc/${one}/environ`)}`.includes("\0npm_lifecycle_event=npx\0"))
+    : proc.children(pid).some((child) => folder(child) === folder(pid))
+}

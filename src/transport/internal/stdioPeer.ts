@@ -3,6 +3,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import type * as Limits from "../../config/Limits.ts"
+import type * as Launcher from "../../internal/launcher.ts"
 import * as McpError from "../../McpError.ts"
 import type * as JsonRpc from "../JsonRpc.ts"
 import { isRequest } from "../JsonRpc.ts"
@@ -11,6 +12,7 @@ import * as ByteRing from "./byteRing.ts"
 import * as ChildTree from "./childTree.ts"
 import * as MessageReader from "./messageReader.ts"
 import type * as ProcessLadder from "./processLadder.ts"
+import * as ProcessTable from "./processTable.ts"
 import type * as Spawn from "./spawn.ts"
 import * as WriteQueue from "./writeQueue.ts"
 
@@ -35,13 +37,16 @@ export interface StdioPeer {
   /** Delivers what has arrived, and then tells the sink that this was all. */
   readonly finish: (error: (outcome: McpError.Outcome) => McpError.ConnectError) => void
   readonly lost: (symptom: Symptom) => (outcome: McpError.Outcome) => McpError.ConnectError
-  /** Kills at once, and synchronously, whatever is left. */
+  /** Whether the launcher of the server is still installing it; always false without a launcher. */
+  readonly installing: () => boolean
+  /** Ends whatever is left at once and synchronously. A launcher gets SIGTERM, so that it undoes half an install. */
   readonly kill: () => void
   /** Lets go of the pipes and of the process; only errors are still listened to. */
   readonly release: () => void
 }
 
-const tailInErrors = 2 * 1024
+/** Room for a stack of Node with the line above it that says what was thrown. */
+const tailInErrors = 4 * 1024
 
 const details: { readonly [K in Exclude<Symptom, "exited">]: readonly [McpError.ConnectionLost["reason"], string] } = {
   "stdout-ended": ["stdout-ended", "the server closed its stdout and goes on running"],
@@ -60,7 +65,8 @@ export const make = (
   server: string,
   child: Spawn.Child,
   limits: Limits.Limits,
-  platform: string
+  platform: string,
+  launcher?: Launcher.Launcher
 ): StdioPeer => {
   const exited = Deferred.unsafeMake<ProcessLadder.Exit>(FiberId.none)
   const symptom = Deferred.unsafeMake<Symptom>(FiberId.none)
@@ -72,7 +78,7 @@ export const make = (
   let phase: McpError.Phase = "initialize"
   let sink: Transport.Sink | undefined
   let final: Transport.Ended | undefined
-  let heard = platform !== "linux"
+  let heard = false
 
   const report = (what: Symptom): void => {
     Deferred.unsafeDone(symptom, Effect.succeed(what))
@@ -110,7 +116,7 @@ export const make = (
     heard = true
     // A helper that leaves the group is found through its parent only while that lives: look once the server is at
     // work. Elsewhere than on Linux a look costs a process, and is left to the end.
-    tree.refresh()
+    if (platform === "linux") tree.refresh()
   })
   child.stdout.once("close", () => {
     reader.finish(pipeEnded)
@@ -128,6 +134,11 @@ export const make = (
     Deferred.unsafeDone(exited, Effect.succeed(exit))
     report("exited")
   })
+
+  /** Until it writes, its server may not be there yet; what the system does not show counts as an install. */
+  const installing = (): boolean =>
+    launcher !== undefined && !heard && exit === undefined && child.stdout.readable &&
+    ProcessTable.hasStartedServer(child.pid, launcher, platform) !== true
 
   const closed = (method: string): McpError.ConnectError =>
     final?.error("not-sent") ?? new McpError.Closed({ server, operation: method, outcome: "not-sent" })
@@ -191,6 +202,7 @@ export const make = (
       },
       send,
       abandon: queue.abandon,
+      ...(launcher === undefined ? {} : { installing }),
       negotiated: () => {
         phase = "ready"
       },
@@ -209,7 +221,8 @@ export const make = (
       conclude()
     },
     lost,
-    kill,
+    installing,
+    kill: () => kill(platform !== "win32" && installing() ? "SIGTERM" : "SIGKILL"),
     release
   }
 }

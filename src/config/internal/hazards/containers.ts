@@ -1,12 +1,9 @@
 /**
  * @internal
  */
+import { type Argument, argumentsOf, type Launched } from "../../../internal/launched.ts"
+import { containerRun } from "../../../internal/launcher.ts"
 import { type Hazard, shown } from "./hazard.ts"
-import { type Argument, argumentsOf, type Launched } from "./launched.ts"
-
-const engines: ReadonlySet<string> = new Set(["docker", "podman", "nerdctl", "finch"])
-
-const verbs: ReadonlySet<string> = new Set(["run", "create"])
 
 const switches: ReadonlySet<string> = new Set([
   "--detach",
@@ -28,9 +25,6 @@ const switches: ReadonlySet<string> = new Set([
 
 /** Several letters in one word are switches, up to the first that takes a value. */
 const isSwitch = (option: string): boolean => switches.has(option) || /^-[ditPq]+$/.test(option)
-
-/** The options before `run`, of the program itself. */
-const valuedGlobals: ReadonlySet<string> = new Set(["-c", "--context", "-H", "--host", "-l", "--log-level", "--config"])
 
 /** Folders that are the machine, or all that a person has. */
 const vital =
@@ -78,13 +72,6 @@ const danger = (argument: Argument): string | undefined => {
   return undefined
 }
 
-const subcommand = ({ from, words }: Launched): number | undefined => {
-  let at = from + 1
-  while (at < words.length && words[at]!.startsWith("-")) at += valuedGlobals.has(words[at]!) ? 2 : 1
-  if (words[at] === "container") at += 1
-  return verbs.has(words[at] ?? "") ? at + 1 : undefined
-}
-
 /** `-itv /:/x` is `-it -v /:/x`, and `-v/:/x` is `-v /:/x`. */
 const short = (argument: Argument): Argument => {
   const { option, value } = argument
@@ -97,7 +84,7 @@ const short = (argument: Argument): Argument => {
 
 /** @internal */
 export const ofContainer = (line: Launched): ReadonlyArray<Hazard> => {
-  const from = engines.has(line.program) ? subcommand(line) : undefined
+  const from = containerRun(line)
   if (from === undefined) return []
   const hazards: Array<Hazard> = []
   const isGlued = (option: string) => /^-[ditPq]*[^-ditPq]./.test(option) && !option.startsWith("--")

@@ -1,9 +1,9 @@
 /**
  * @internal
  */
+import type { Line } from "../../../internal/launched.ts"
 import * as Interpolation from "../../Interpolation.ts"
 import type { Hazard } from "./hazard.ts"
-import type { Line } from "./launched.ts"
 
 /** Beginnings that only keys and tokens have. */
 const token =

@@ -1,11 +1,11 @@
 /**
  * @internal
  */
+import { launched, type Line } from "../../../internal/launched.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
 import { ofContainer } from "./containers.ts"
 import { ofAddress, ofWords } from "./exposure.ts"
 import type { Hazard } from "./hazard.ts"
-import { launched, type Line } from "./launched.ts"
 import * as Overrides from "./overrides.ts"
 import { ofRunner } from "./packageRunners.ts"
 import { ofShell } from "./shells.ts"

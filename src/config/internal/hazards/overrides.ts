@@ -4,11 +4,11 @@
  * @internal
  */
 import * as Variables from "../../../internal/environmentVariables.ts"
+import { launched, type Line } from "../../../internal/launched.ts"
+import { runsPackages } from "../../../internal/launcher.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
 import * as Interpolation from "../../Interpolation.ts"
 import type { Hazard } from "./hazard.ts"
-import { launched, type Line } from "./launched.ts"
-import { runsPackages } from "./packageRunners.ts"
 
 const details: { readonly [E in Variables.Effect]: string } = {
   code: "The program loads or runs other code because of it.",

@@ -1,8 +1,8 @@
 /**
  * @internal
  */
+import type { Launched } from "../../../internal/launched.ts"
 import type { Hazard } from "./hazard.ts"
-import type { Launched } from "./launched.ts"
 import { ofPackage } from "./packageRunners.ts"
 
 const posix: ReadonlySet<string> = new Set(["sh", "bash", "zsh", "dash", "ash", "ksh", "fish", "csh", "tcsh", "nu"])
