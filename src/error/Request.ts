@@ -420,6 +420,8 @@ export class PermissionDenied
     why: Schema.Literal("rule", "unanswered", "refused", "changed", "crowded", "too-long"),
     /** The rule that decided, as it was written. */
     rule: Schema.optional(Schema.String),
+    /** The narrowest `allow` rule that permits it, where it cannot be approved. */
+    allow: Schema.optional(Schema.String),
     /** With `too-long`: the characters of its names and arguments as they are shown, and the most that can be shown. */
     length: Schema.optional(Schema.Number),
     limit: Schema.optional(Schema.Number)
@@ -446,22 +448,13 @@ const denials: Record<PermissionDenied["why"], (error: PermissionDenied) => stri
   refused: () => "it was not approved",
   changed: () => "it has changed since it was approved",
   crowded: () => "too many calls wait for approval already",
-  "too-long": (error) =>
-    `it needs approval, and a person cannot be shown all of it: its name and arguments are ${
-      error.length ?? "too many"
-    } ` +
-    `characters, and at most ${error.limit ?? "fewer"} can be shown; make the arguments shorter, or ${allowing(error)}`
-}
-
-/** Longer names would fill the message. */
-const maxRule = 512
-
-/** How to permit a call that cannot be approved. An `ask` is stronger than an `allow`, so it has to go. */
-const allowing = ({ kind, name, rule, server }: PermissionDenied): string => {
-  const pattern = `${server}/${kind === "tool" ? "" : `${kind}:`}${name}`
-  const isPlain = pattern.length <= maxRule && (kind === "resource" ? /^[^\s*]+$/ : /^[\w./:@+-]+$/).test(pattern)
-  const allow = isPlain ? `allow it with the rule \`allow ${excerpt(pattern, maxRule)}\`` : "allow it with a rule"
-  return rule === undefined ? allow : `${allow} in place of ${quote(rule)}, which asks for approval`
+  "too-long": ({ allow, length, limit, rule }) => {
+    const how = allow === undefined ? "allow it with a rule" : `allow it with the rule allow ${quote(allow)}`
+    // an `ask` is stronger than an `allow`, so it has to go
+    const instead = rule === undefined ? "" : ` in place of ${quote(rule)}, which asks for approval`
+    return `it needs approval, and a person cannot be shown all of it: its name and arguments are ${length} characters, ` +
+      `and at most ${limit} can be shown; make the arguments shorter, or ${how}${instead}`
+  }
 }
 
 /**

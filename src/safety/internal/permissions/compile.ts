@@ -232,6 +232,22 @@ const textOf = ({ args, server, tool }: PermissionRule.Input): string => {
   return UntrustedText.excerpt(written.length === 0 ? name : `${name}(${written.join(", ")})`, 512)
 }
 
+/** Longer rules and other characters do not survive being copied from a message into a shell or a file. */
+const copyable = /^[!#-[\]-~]{1,256}$/
+
+/** @internal */
+export const allowing = ({ kind, name, server }: PermissionRule.Subject): string | undefined => {
+  // a name as models see it has no characters that a rule cannot have
+  const written = kind === "tool"
+    ? [`${server}/${name}`, ToolName.qualify(server, name, "double")]
+    : [`${server}/${kind}:${name}`]
+  return written.find((tool) => {
+    if (!copyable.test(tool) || tool.includes("*")) return false
+    const rule = parse({ decision: "allow", tool })
+    return Either.isRight(rule) && !rule.right.readsArguments && rule.right.matches({ kind, name, server })
+  })
+}
+
 /** @internal */
 export const parse = (input: PermissionRule.Input): Either.Either<Compiled, PermissionRule.Fault> => {
   const { decision, source = "code", tool } = input

@@ -171,7 +171,9 @@ export const make = (
               tell(request, "deny", "too-long", rule)
               const { kind, name, server } = subject
               const { length, limit } = answer
-              return yield* new McpError.PermissionDenied({ server, kind, name, why: "too-long", rule, length, limit })
+              const allow = PermissionRule.allowing(subject)
+              const why = "too-long"
+              return yield* new McpError.PermissionDenied({ server, kind, name, why, rule, allow, length, limit })
             }
             const then = revision
             const now = decide(origin, subject)
