@@ -31,16 +31,16 @@ export type Source = "code" | "managed" | "user" | "workspace"
  * - `server/tool`, `server.tool` or `mcp__server__tool`, in which `*` stands for any run of characters;
  * - `server/*`, or `mcp__server` for short: all tools of a server;
  * - `server/resource:URI` and `server/prompt:NAME`;
- * - `*` or `mcp__*`: everything;
+ * - `*` or `mcp__*`: everything, but in an `allow` only as `mcp__*`, and then every tool;
  *
  * each with arguments behind it if only some calls are meant: `fs/read(path=/repo/**, mode=text)`.
  *
  * An `allow` is read narrowly: its server has no `*`, it covers only calls all of whose arguments it names, its `*` stays
  * within one part of a path or of a host (`**` does not), and a path must be written plainly, without `..` or escapes. In
  * a pattern of several words, as of a command, it covers nothing that begins another command. Of an argument `*` alone is
- * any value. An `ask` or `deny` is read broadly: any way to write the same path, address or
- * value, at any depth of the arguments, with any other arguments; `~` is anybody's home, and what is below a folder is
- * the folder, too.
+ * any value. An `ask` or `deny` is read broadly: any way to write the same path, address or value, at any depth of the
+ * arguments, with any other arguments; `~` is the home of any user, and what is below a folder is the folder, too. A
+ * `deny` also ignores case in the names of servers, tools and prompts.
  *
  * @since 0.1.0
  * @category models

@@ -69,46 +69,39 @@ describe("a client secret without an issuer", () => {
       assert.deepInclude(whole, { name: server })
     }))
 
-  it.scopedLive(
-    "is an issue of the entry in every host's file, and nothing is sent anywhere",
-    () =>
-      Effect.gen(function*() {
-        const files = [
-          [
-            "home/.config/mcp-runtime/mcp-client.json",
-            (url: string) => ({ url, oauth: { clientId: "ours", clientSecret: secret } }),
-            "native"
-          ],
-          [
-            "home/.mcporter/mcporter.json",
-            (url: string) => ({ url, auth: "oauth", oauthClientId: "ours", oauthClientSecret: secret }),
-            "mcporter"
-          ],
-          [
-            "home/.cursor/mcp.json",
-            (url: string) => ({ url, auth: { CLIENT_ID: "ours", CLIENT_SECRET: secret } }),
-            "cursor"
-          ]
-        ] as const
-        for (const [file, entry, host] of files) {
+  const files: Readonly<Record<string, readonly [path: string, entry: object]>> = {
+    native: ["home/.config/mcp-runtime/mcp-client.json", {
+      oauth: { clientId: "ours", clientSecret: secret, grantType: "client_credentials" }
+    }],
+    mcporter: ["home/.mcporter/mcporter.json", {
+      auth: "oauth",
+      oauthClientId: "ours",
+      oauthClientSecret: secret
+    }],
+    cursor: ["home/.cursor/mcp.json", { auth: { CLIENT_ID: "ours", CLIENT_SECRET: secret } }]
+  }
+  for (const [host, [path, entry]] of Object.entries(files)) {
+    it.scopedLive(
+      `is an issue of the entry in a file of ${host}, and nothing is sent anywhere`,
+      () =>
+        Effect.gen(function*() {
           const { attacker, there, url } = yield* attacked
           const at = yield* InProcess.place
-          at.write(file, { mcpServers: { [server]: entry(url) } })
-          const ran = yield* InProcess.run(at, ["auth", "login", server, "--import", host], { answers: ["y"] })
-          assert.notStrictEqual(ran.code, 0, `${host}: ${ran.out}${ran.err}`)
-          const words = ran.err.replace(/\s+/g, " ")
-          assert.include(words, "oauth.issuer", host)
+          at.write(path, { mcpServers: { [server]: { url, ...entry } } })
+          const { code, err, out } = yield* InProcess.run(at, ["tools", server, "--import", host])
+          assert.deepStrictEqual([there.heard, attacker.heard], [[], []])
+          assert.strictEqual(code, 3)
+          const words = err.replace(/\s+/g, " ")
+          assert.include(words, "oauth.issuer")
           assert.include(
             words,
-            "a client secret needs the issuer of its authorization server, such as \"https://login.example.com\"",
-            host
+            "a client secret needs the issuer of its authorization server, such as \"https://login.example.com\""
           )
-          assert.notInclude(ran.out + ran.err, secret, host)
-          assert.deepStrictEqual([there.heard, attacker.heard], [[], []], host)
-        }
-      }),
-    60_000
-  )
+          assert.notInclude(out + err, secret)
+        }),
+      60_000
+    )
+  }
 })
 
 describe("what a program holds", () => {

@@ -57,7 +57,7 @@ describe("a gateway that asks the person behind its caller", { timeout: 30_000 }
     const refused = await call(hiding(6_000))
     assert.deepStrictEqual([asked, refused.executed, refused.isError], [[], 0, true])
     assert.match(refused.text, /are 60\d\d characters, and at most 4000 can be shown/)
-    assert.include(refused.text, "`allow slow/typed`")
+    assert.include(refused.text, String.raw`the rule allow \"slow/typed\"`)
   })
 
   it("asks with every character of the arguments at the limit, and calls the tool after a yes", async () => {

@@ -87,7 +87,7 @@ export const permissions = Schema.Struct({
       }).annotations({ identifier: "permission" })
     ).annotations({ description: "deny counts more than ask, and ask more than allow." })
   ),
-  allow: optional(patterns("What a model may use without asking: each needs the name of a server.")),
+  allow: optional(patterns("What a model may use without asking: each needs the name of a server, or is mcp__*.")),
   ask: optional(patterns("What somebody has to agree to.")),
   deny: optional(patterns("What nobody may use."))
 }).annotations({ identifier: "permissions", title: "Which tools may be used" })

@@ -165,12 +165,14 @@ export const stdio = Schema.Struct({
 const oauth = Schema.Struct({
   enabled: optional(flag("Whether to log in.")),
   clientId: optional(Schema.String),
-  clientSecret: optional(described(Schema.String, "Better not the secret itself: ${env:NAME} or ${secret:id}.")),
+  clientSecret: optional(
+    described(Schema.String, "Needs `issuer`. Better not the secret itself: ${env:NAME} or ${secret:id}.")
+  ),
   clientMetadataUrl: optional(Schema.String),
   scopes: optional(Schema.Union(Schema.Array(Schema.String), Schema.String)),
   redirectUri: optional(Schema.String),
   callbackPort: optional(Schema.Int.pipe(Schema.between(1, 65_535))),
-  issuer: optional(Schema.String),
+  issuer: optional(described(Schema.String, "The authorization server that gets the secret.")),
   resource: optional(Schema.String),
   grantType: optional(described(Schema.String, "authorization_code or client_credentials.")),
   tokenEndpointAuthMethod: optional(
