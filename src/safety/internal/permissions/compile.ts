@@ -208,10 +208,15 @@ const copyable = /^[!#-[\]-~]{1,256}$/
 
 /** @internal */
 export const allowing = ({ kind, name, server }: PermissionRule.Subject): string | undefined => {
-  const tool = `${server}/${kind === "tool" ? "" : `${kind}:`}${name}`
-  if (!copyable.test(tool) || tool.includes("*")) return undefined
-  const rule = Either.getOrUndefined(parse({ decision: "allow", tool }))
-  return rule?.readsArguments === false && rule.matches({ kind, name, server }) ? tool : undefined
+  // a name as models see it has no characters that a rule cannot have
+  const written = kind === "tool"
+    ? [`${server}/${name}`, ToolName.qualify(server, name, "double")]
+    : [`${server}/${kind}:${name}`]
+  return written.find((tool) => {
+    if (!copyable.test(tool) || tool.includes("*")) return false
+    const rule = parse({ decision: "allow", tool })
+    return Either.isRight(rule) && !rule.right.readsArguments && rule.right.matches({ kind, name, server })
+  })
 }
 
 /** @internal */
