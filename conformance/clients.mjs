@@ -117,6 +117,25 @@ const withMcporter = async (config, way) => {
     assert.match(await ask("call", `agent-${way}.cocode`, "prompt=the sky is blue"), /one thing: the sky is blue/))
 }
 
+/** As documented, without a flag: these clients cannot ask a person. */
+const withoutFlags = async (serve) => {
+  const add = async (...flags) => {
+    const gateway = { command: process.execPath, args: [...serve, ...flags], env }
+    const ask = mcporter(write("unattended.json", { gateway }))
+    return ask("call", "gateway.mcp__old__add", "a=1", "b=2", "--output", "raw").catch(({ stdout }) => stdout)
+  }
+  const name = (what) => `mcporter ${programs.mcporter}, as documented: ${what}`
+  await check(name("calls a read-only tool"), async () => {
+    const ask = mcporter(write("unattended.json", { gateway: { command: process.execPath, args: serve, env } }))
+    assert.equal((await ask("call", "gateway.mcp__old__echo", "value=hello")).trim(), "hello")
+  })
+  await check(name("is told the flag that allows another, which does"), async () => {
+    const [flag] = /--allow [^\s,]+/.exec(await add()) ?? []
+    assert.equal(flag, "--allow old/add")
+    assert.match(await add(...flag.split(" ")), /3/)
+  })
+}
+
 const withInspector = async (config, way) => {
   const gateway = inspector(config, `gateway-${way}`)
   const served = inspector(config, `agent-${way}`)
@@ -149,6 +168,14 @@ const withInspector = async (config, way) => {
   })
   await check(name("begins a conversation with the agent"), async () =>
     assert.match(texts(await call(served, "cocode", { prompt: "the sky is blue" }))[0], /one thing: the sky is blue/))
+  // over stdio each command is a new agent
+  if (way === "http") {
+    await check(name("goes on with the conversation"), async () => {
+      const { structuredContent: { session_id } } = await call(served, "cocode", { prompt: "the sky is blue" })
+      const { content } = await call(served, "cocode-reply", { session_id, message: "the sea is green" })
+      assert.match(texts({ content })[0], /the sea is green/)
+    })
+  }
 }
 
 try {
@@ -166,6 +193,7 @@ try {
     old: { command: process.execPath, args: [peer, "1.x"] },
     new: { command: process.execPath, args: [peer, "2.x"] }
   })
+  await withoutFlags([bin, "serve", "--config", servers])
   const serve = [bin, "serve", "--caller-decides", "--config", servers]
   const config = write("clients.json", {
     "gateway-stdio": { command: process.execPath, args: serve, env },

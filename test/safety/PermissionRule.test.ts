@@ -359,3 +359,28 @@ describe(`${runs(100_000)} sets of rules`, () => {
     for (const decision of ["allow", "ask", "deny"] as const) assert.isAbove(seen[decision], runs(2_000), decision)
   }, 60_000)
 })
+
+describe("the rule that allows one thing", () => {
+  const table = [
+    [{ kind: "tool", server: "demo", name: "echo" }, "demo/echo"],
+    [{ kind: "tool", server: "a.b", name: "c/d" }, "a.b/c/d"],
+    [{ kind: "prompt", server: "demo", name: "hi" }, "demo/prompt:hi"],
+    [{ kind: "resource", server: "demo", name: "ui://a/b" }, "demo/resource:ui://a/b"],
+    // a rule reads the first slash as the end of the server
+    [{ kind: "tool", server: "a/b", name: "c" }, ToolName.qualify("a/b", "c", "double")],
+    [{ kind: "tool", server: "two words", name: "c" }, ToolName.qualify("two words", "c", "double")],
+    [{ kind: "prompt", server: "demo", name: "two words" }, undefined],
+    [{ kind: "prompt", server: "demo", name: "any*" }, undefined],
+    [{ kind: "resource", server: "demo", name: "ui://\u202ea" }, undefined],
+    [{ kind: "resource", server: "demo", name: `ui://${"x".repeat(300)}` }, undefined]
+  ] as const satisfies ReadonlyArray<readonly [PermissionRule.Subject, string | undefined]>
+
+  it.each(table)("of %j is %s", (subject, tool) => {
+    assert.strictEqual(PermissionRule.allowing(subject), tool)
+    if (tool === undefined) return
+    const { decide } = PermissionRule.compile([{ decision: "allow", tool }])
+    assert.strictEqual(decide({ ...subject, args: { any: 1 } })?.decision, "allow")
+    assert.isUndefined(decide({ ...subject, name: `${subject.name}x` }))
+    assert.isUndefined(decide({ ...subject, server: `${subject.server}x` }))
+  })
+})

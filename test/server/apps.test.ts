@@ -211,6 +211,15 @@ describe("a gateway over HTTP for a caller of the stateless era that decodes not
   })
 })
 
+describe("a gateway one of whose servers never answers", patient, () => {
+  it("answers the handshake with the extensions of the others", async () => {
+    const silent = { command: process.execPath, args: ["-e", "setInterval(() => undefined, 1e6)"] }
+    const caller = await connect["SDK 1.x"](place.command("silent", { app: app("session", own), silent }), plain)
+    assert.deepStrictEqual(caller.extensions(), own)
+    await caller.close()
+  })
+})
+
 describe("a gateway over one server with an app", patient, () => {
   it("knows whose the page of a tool is, although no list has it", async () => {
     const caller = await connect["SDK 1.x"](

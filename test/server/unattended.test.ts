@@ -110,12 +110,12 @@ describe("serve says at the start what clients may do", patient, () => {
   })
 
   it("over HTTP on stderr, and in the document of --json", async () => {
-    const { stderr, stdout } = await place.listen("document", servers, ["--json", "--allow", "demo/add"])
+    const { stderr, stdout } = await place.listen("document", servers, ["--json"])
     assert.deepNestedInclude(JSON.parse(stdout!), {
       unattended: {
         allows: "read-only",
         trusted: ["demo"],
-        allow: ["demo/add"],
+        allow: [],
         flags: ["--allow 'demo/*'", "--caller-decides"]
       }
     })
@@ -173,7 +173,7 @@ describe("serve without --allow", patient, () => {
       await whenOffered(caller, ["mcp__shop__echo"])
       const refusal = textOf(await caller.call("mcp__shop__echo", { value: "x" }))
       assert.include(refusal, "add --allow shop/echo to mcp-runtime serve")
-      assert.include(refusal, "add \"shop/echo\" to permissions.allow in ~/config/mcp-runtime/mcp-client.json")
+      assert.include(refusal, `add "shop/echo" to permissions.allow in ${join(own, "mcp-client.json")}`)
       assert.strictEqual(textOf(await caller.call("mcp__demo__echo", { value: "x" })), "x")
     })
   })

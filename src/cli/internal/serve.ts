@@ -130,10 +130,8 @@ const allowed = ({ values }: Command.Invocation): Effect.Effect<ReadonlyArray<Pe
 const advice = "Write --allow SERVER/TOOL, once for each rule, or --caller-decides to allow every call."
 
 /** The file whose `permissions.allow` this gateway follows, if there is one. */
-const rulesFile = ({ discovery: { files }, near }: Application.Found): string | undefined => {
-  const file = files.find(({ provider, scope }) => provider === "native" && (scope === "session" || scope === "user"))
-  return file === undefined ? undefined : near(file.path)
-}
+const rulesFile = ({ files }: ConfigDiscovery.Discovery): string | undefined =>
+  files.find(({ provider, scope }) => provider === "native" && (scope === "session" || scope === "user"))?.path
 
 const permissionsOf = (
   { isSet }: Command.Invocation,
@@ -249,14 +247,13 @@ export const run: Command.Program["run"] = (invocation) => {
     }
     const port = http === undefined ? undefined : yield* portOf(http)
     const rules = yield* allowed(invocation)
-    return yield* Application.over(shared, (found, ground) =>
+    return yield* Application.over(shared, ({ discovery }, ground) =>
       Effect.scoped(Effect.gen(function*() {
-        const { discovery } = found
         yield* tellBlocked(discovery)
         const runtimes = NodeMcpServe.layerRuntimesDiscovered({
           follow: true,
           logs: shared.verbose,
-          permissions: permissionsOf(invocation, rules, rulesFile(found))
+          permissions: permissionsOf(invocation, rules, rulesFile(discovery))
         })
         const needed = yield* Layer.build(
           Layer.merge(
