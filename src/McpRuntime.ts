@@ -120,8 +120,8 @@ export interface RequestOptions {
  */
 export interface CallOptions extends Session.CallOptions, RequestOptions {
   /**
-   * Whether a second execution does no harm; then a call whose answer was lost is sent again. `false` forbids what the
-   * annotations of the tool would allow.
+   * `true`: a second execution does no harm, so a call whose answer was lost is sent again. `false`: it is not sent again,
+   * even if the annotations of the tool allow it.
    */
   readonly idempotent?: boolean | undefined
   /** The id that its events carry (default: a fresh one). */

@@ -80,7 +80,7 @@ const after: { readonly [T in Tag]: ReadonlyArray<Tag> } = {
 }
 
 /**
- * Whether one status may follow another. `Connected` and `Idle` may follow themselves, when the tools become known;
+ * Tells if one status may follow another. `Connected` and `Idle` may follow themselves, when the tools become known;
  * `Connected` also when a pause begins or ends.
  *
  * @since 0.1.0

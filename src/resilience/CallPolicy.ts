@@ -51,7 +51,7 @@ export interface Failed {
   readonly connected: boolean
   /** The tool, where its definition is known from the server itself. */
   readonly tool: Tool.Tool | undefined
-  /** The caller's word on it: whether a second execution does no harm. It overrides the annotations of the tool. */
+  /** `CallOptions.idempotent` of the call, which overrides the annotations of the tool. */
   readonly idempotent: boolean | undefined
 }
 
@@ -67,7 +67,7 @@ export class CallPolicy extends Context.Tag("effect-mcp-runtime/resilience/CallP
 }>() {}
 
 /**
- * Whether a server may execute a request of this method twice without harm. A call of a tool is none of them.
+ * Tells methods that a server may execute twice without harm; `tools/call` is not one of them.
  *
  * @since 0.1.0
  * @category guards

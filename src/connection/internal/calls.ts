@@ -261,7 +261,7 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Ca
   }
 }
 
-/** What has been done for a request before. */
+/** The history of a request. */
 interface Repeat {
   /** When it was first begun, if that was before. */
   readonly since: number | undefined
@@ -270,7 +270,7 @@ interface Repeat {
   readonly waits: number
   /** How many new sessions it has been sent in, or was to be. */
   readonly sessions: number
-  /** Whether it was sent in a session that had expired. */
+  /** It was sent in a session that had expired. */
   readonly refused: boolean
   readonly finishing: boolean
   readonly patient: boolean

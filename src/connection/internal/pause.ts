@@ -65,7 +65,7 @@ export const refusal = (pause: Pause, now: number): Later => remaining(pause, no
 /** @internal */
 export type Admission =
   | { readonly _tag: "Open" }
-  /** Sent alone: whether others may follow depends on its answer, to be given to `probed`. */
+  /** Sent alone. `probed` takes its outcome, on which the next requests depend. */
   | { readonly _tag: "Probe" }
   | { readonly _tag: "Wait"; readonly pause: Pause }
   | { readonly _tag: "Refused"; readonly error: Later }
