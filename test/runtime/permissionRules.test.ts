@@ -1,10 +1,12 @@
 /** Rules as an application gives them to a runtime, and their effect on the calls of a model. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either } from "effect"
+import { Effect, Either, Layer } from "effect"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
+import * as Approval from "../../src/safety/Approval.ts"
 import type * as PermissionRule from "../../src/safety/PermissionRule.ts"
 import type * as Permissions from "../../src/safety/Permissions.ts"
+import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as MemoryServer from "../../src/transport/MemoryServer.ts"
 import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
 
@@ -68,6 +70,48 @@ describe("a deny rule", () => {
       assert.deepStrictEqual(allowed.results, ["done", denied, denied])
       const asked = yield* outcomes(rules(["allow", "Shop/*"], ["ask", "Shop/delete"]), deletes)
       assert.deepStrictEqual(asked.results, [denied, "done", "done"])
+    }))
+})
+
+describe("an approval", () => {
+  it.scoped("shows the same arguments that are sent, whatever they were made of", () =>
+    Effect.gen(function*() {
+      let reads = 0
+      const sent: Array<string> = []
+      const shown: Array<string> = []
+      const shop = yield* MemoryServer.make({
+        tools: [{ name: "buy", call: (args) => Effect.sync(() => `${sent.push(JSON.stringify(args))}`) }]
+      })
+      const approval = Approval.layer(({ subject }) =>
+        Effect.sync(() => {
+          shown.push(JSON.stringify(subject.args))
+          return { _tag: "Once" } as const
+        })
+      )
+      const given = [
+        { at: new Date(0) },
+        { of: { toJSON: () => "text" } },
+        { of: { toJSON: () => ({ reads: ++reads }) } },
+        Object.defineProperty({}, "reads", { enumerable: true, get: () => ++reads })
+      ]
+      yield* Effect.forEach(given, (args) =>
+        Effect.flatMap(McpRuntime.McpRuntime, ({ callTool }) =>
+          // the cast: what a compiler would refuse reaches this from a library all the same
+          callTool({ server: "Shop", tool: "buy" }, args as JsonRpc.JsonObject, { origin: "model" }))).pipe(
+          Effect.provide(NodeMcpRuntime.layer({
+            servers: [MemoryTransport.config("Shop")],
+            replace: Layer.merge(MemoryTransport.layer({ Shop: shop }), approval),
+            cacheDirectory: "memory",
+            logs: false
+          }))
+        )
+      assert.deepStrictEqual(shown, sent)
+      assert.deepStrictEqual(sent, [
+        `{"at":"1970-01-01T00:00:00.000Z"}`,
+        `{"of":"text"}`,
+        `{"of":{"reads":1}}`,
+        `{"reads":2}`
+      ])
     }))
 })
 

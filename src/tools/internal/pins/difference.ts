@@ -165,7 +165,7 @@ export const diff = (before: Tool.Tool["raw"], after: Tool.Tool["raw"]): Readonl
     : [...changes, { path: "", before: undefined, after: `${untold} more changes`, omitted: untold }]
 }
 
-/** The values are bounded already, and whoever decides by them has to see every escape. */
+/** Not cut again: the values are bounded, and each escape in them has to be seen. */
 const value = (of: unknown): string => shown(canonical(of))
 
 /** @internal */
