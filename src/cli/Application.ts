@@ -8,7 +8,7 @@
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as Path from "@effect/platform/Path"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Credentials from "../auth/Credentials.ts"

@@ -144,8 +144,10 @@ const folder = (pid: number): string | undefined => {
  */
 export const hasStartedServer = (pid: number, { server }: Launcher.Launcher, platform: string): boolean | undefined => {
   if (platform !== "linux" || server === "same") return undefined
-  const below = (parent: number): ReadonlyArray<number> =>
-    proc.children(parent).flatMap((child) => [child, ...below(child)])
+  const below = (parent: number): ReadonlyArray<number> => {
+    const children = proc.children(parent)
+    return children.concat(children.flatMap(below))
+  }
   return server === "marked"
     ? below(pid).some((one) => `\0${read(`/proc/${one}/environ`)}`.includes("\0npm_lifecycle_event=npx\0"))
     : proc.children(pid).some((child) => folder(child) === folder(pid))
