@@ -207,7 +207,7 @@ const candidates = (text: string): ReadonlyArray<Line> => {
       return []
     }
     const label = isNpm ? /^(?:\d+|network|notarget) +/ : /^[\s|+>*]*(?:\[cause\]: )?/
-    return [{ text: body.replace(label, "").trim(), isError: isNpm || isStrong(body) }]
+    return [{ text: body.replace(label, "").replaceAll(/\s+/g, " ").trim(), isError: isNpm || isStrong(body) }]
   })
 }
 

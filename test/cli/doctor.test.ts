@@ -2,6 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import * as Schema from "effect/Schema"
 import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import * as Doctor from "../../src/cli/commands/Doctor.ts"
 import type * as ExitCode from "../../src/cli/ExitCode.ts"
 import { Report } from "../../src/cli/internal/doctorReport.ts"
@@ -32,6 +35,28 @@ const always = (status: number, headers = {}, body = "no"): HttpServer.Mode => (
   get: (exchange) => exchange.status(status, headers, body)
 })
 
+/** The real one, with a registry of its own. */
+const npx = (registry: string, spec: string): Entry => ({
+  command: "npx",
+  args: ["-y", spec],
+  env: { npm_config_registry: registry, npm_config_fetch_retries: "0", npm_config_prefer_online: "true" },
+  startupTimeout: 60_000
+})
+
+/** A package with a program, in a folder that is gone when the scope closes. */
+const program = (script: string) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "mcp-package-"))),
+      (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+    ),
+    (folder) => {
+      writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "it", version: "1.0.0", bin: "./it.cjs" }))
+      writeFileSync(join(folder, "it.cjs"), `#!/usr/bin/env node\n${script}\n`, { mode: 0o755 })
+      return folder
+    }
+  )
+
 interface Broken {
   readonly name: string
   readonly entry: Effect.Effect<Entry, never, Scope.Scope>
@@ -60,19 +85,32 @@ const broken: ReadonlyArray<Broken> = [
     code: 4
   },
   {
+    name: "npx and a package that does not exist",
+    entry: Effect.map(
+      HttpServer.serve(always(404, { "content-type": "application/json" }, "{\"error\":\"Not found\"}")),
+      ({ origin }) => npx(origin, "@nobody/has-this")
+    ),
+    cause: "npm finds no package \"@nobody/has-this\"",
+    hint: /^Check how the name and its version are spelt in the arguments/,
+    step: "initialize",
+    code: 4
+  },
+  {
     name: "npx without a network",
-    entry: Effect.succeed({
-      command: "npx",
-      args: ["-y", "a-package-that-nobody-has-here"],
-      env: {
-        npm_config_registry: "http://127.0.0.1:9/",
-        npm_config_fetch_retries: "0",
-        npm_config_prefer_online: "true"
-      },
-      startupTimeout: 60_000
-    }),
-    cause: "the package cannot be fetched: no network",
-    hint: /^npx fetches the package from its registry, and does not reach it\. Check the network/,
+    entry: Effect.succeed(npx("http://127.0.0.1:9/", "a-package-that-nobody-has-here")),
+    cause: "npm cannot reach its registry (http://127.0.0.1:9, ECONNREFUSED)",
+    hint: /^Check the network, the proxy and the registry that npm is set to/,
+    step: "initialize",
+    code: 4
+  },
+  {
+    name: "what a server connects to that npx starts",
+    entry: Effect.map(
+      program("require('net').connect(9, '127.0.0.1')"),
+      (folder) => npx("http://127.0.0.1:9/", folder)
+    ),
+    cause: "the server cannot reach 127.0.0.1:9 (ECONNREFUSED)",
+    hint: /^Start what it connects to, or correct its address/,
     step: "initialize",
     code: 4
   },
@@ -87,7 +125,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a process that lacks a module",
     entry: Effect.succeed({ command: process.execPath, args: ["/nowhere/index.js"] }),
-    cause: "a module of it is missing",
+    cause: "the server lacks the module \"/nowhere/index.js\"",
     hint: /^Install what it depends on/,
     step: "initialize",
     code: 4

@@ -13,6 +13,7 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as Screen from "../Screen.ts"
 import * as Advice from "./advice.ts"
+import * as IssueShape from "./issueShape.ts"
 import { reasonOf, usable } from "./toolFound.ts"
 
 /**
@@ -33,9 +34,9 @@ export const missing = (all: ReadonlyArray<ToolCatalog.Missing>): typeof Missing
     return { server: one.server, tag: _tag, message }
   })
 
-/** What is wrong, and below it what a person can do. */
+/** The error, and below it what to do. An error that names unset variables says that itself. */
 const troubleLines = (title: string, error: McpError.RuntimeError): ReadonlyArray<string> => {
-  const next = Advice.next(error)
+  const next = IssueShape.isUnset(error) ? undefined : Advice.next(error)
   return [`${title}${error.message}`, ...(next === undefined ? [] : [next])]
 }
 

@@ -7,6 +7,7 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
@@ -67,9 +68,23 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
             return next === undefined ? Effect.fail(error) : run(next)
           })
         events.publish(McpEvent.McpEvent.Connecting({ server: config.name, transport: config.transport }))
-        const late = Effect.map(timeIsUp(limits, stage, launcher, onInstall), ({ limit, phase }) =>
-          new McpError.ConnectTimeout({ server: config.name, phase, limit, stderrTail: stage.stderrTail() }))
-        return owned(Effect.raceFirst(run(first), Effect.flip(late))).pipe(
+        return owned(
+          Effect.flatMap(
+            Effect.raceFirst(
+              Effect.map(run(first), Either.right),
+              Effect.map(timeIsUp(limits, stage, launcher, onInstall), Either.left)
+            ),
+            // the phase is read after the attempt was interrupted, which records how far it had come
+            (ended) =>
+              Either.mapLeft(ended, ({ inInstall, limit }) =>
+                new McpError.ConnectTimeout({
+                  server: config.name,
+                  phase: inInstall ? "install" : stage.phase,
+                  limit,
+                  stderrTail: stage.stderrTail()
+                }))
+          )
+        ).pipe(
           Effect.timed,
           Effect.map(([took, connection]) => {
             memory.set(EraMemory.identity(config), { era: connection.era, at: connection.connectedAt })
@@ -77,9 +92,7 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
             events.publish(McpEvent.McpEvent.Connected({ server: config.name, transport, era, protocolVersion, took }))
             return connection
           }),
-          Effect.mapError((error) =>
-            hiding.error(unsent(error))
-          )
+          Effect.mapError((error) => hiding.error(unsent(error)))
         )
       })
 
@@ -90,7 +103,11 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
 const installLook = Duration.seconds(1)
 const installNews = Duration.seconds(3)
 
-type TimeIsUp = Pick<McpError.ConnectTimeout, "limit" | "phase">
+interface TimeIsUp {
+  readonly limit: Duration.Duration
+  /** Whether the launcher was still installing. */
+  readonly inInstall: boolean
+}
 
 /** Waits for the end of the time to connect. It begins anew when a launcher has installed, up to `installTimeout`. */
 const timeIsUp = (
@@ -113,9 +130,7 @@ const timeIsUp = (
         const anew = now + Duration.toMillis(startupTimeout)
         const over = installing ? (leftToInstall > 0 ? anew : now) : wasInstalling ? anew : until
         if (now >= over) {
-          return Effect.succeed(
-            installing ? { limit: longest, phase: "install" } : { limit: startupTimeout, phase: stage.phase }
-          )
+          return Effect.succeed({ limit: installing ? longest : startupTimeout, inInstall: installing })
         }
         const left = Duration.millis(installing ? Math.min(over - now, leftToInstall) : over - now)
         return Effect.delay(
