@@ -134,7 +134,7 @@ export type McpEvent = Data.TaggedEnum<{
     readonly origin: Approval.Origin
     readonly decision: "allow" | "deny"
     /**
-     * What decided: a rule, the default without a rule (`default`), an earlier approval (`grant`), a person who
+     * The basis of the decision: a rule, the default without a rule (`default`), an earlier approval (`grant`), a person who
      * approved (`approval`) or refused (`refused`), that no person could be asked or answered (`unanswered`), for a
      * read-only tool too (`read-only`), too many waiting calls (`crowded`), or a change since the approval (`changed`).
      */
