@@ -498,8 +498,8 @@ export const limits = (config: ServerConfig, base: Limits.Limits = Limits.defaul
 export const isEager = (config: ServerConfig): boolean => config.lazy !== true || config.required === true
 
 /**
- * Whether the annotations of its tools may take the place of a person's approval: as `trusted` says, or, where a file
- * that does not say it names the server, whether that file may approve tools. Files of a workspace or a plugin may not.
+ * True if the annotations of its tools may take the place of a person's approval: as `trusted` says; without it, if the
+ * server comes from a file that may approve tools. Files of a workspace or a plugin may not.
  *
  * @since 0.1.0
  * @category guards

@@ -38,8 +38,8 @@ export interface Options {
   /** How many requests of one server may wait to be asked about. */
   readonly maxWaiting: number
   /**
-   * What happens to a tool call that needs approval because no rule decides it, where no person can be asked: it is
-   * refused, or allowed if the tool is `read-only` by the definition that a trusted server gave in this run.
+   * Decides a tool call that needs approval because no rule decides it, where no person can be asked: it is refused, or
+   * allowed if the tool is `read-only` by the definition that a trusted server gave in this run.
    */
   readonly unattended: "refuse" | "read-only"
   /** Says in the refusal of such a call how to allow it. */
@@ -47,7 +47,7 @@ export interface Options {
 }
 
 /**
- * What was refused because no person could be asked.
+ * A call that was refused because no person could be asked.
  *
  * @since 0.1.0
  * @category models

@@ -85,7 +85,7 @@ const uiOf = ({ raw }: Pick<Tool, "raw">): Readonly<Record<string, unknown>> => 
 }
 
 /**
- * Whether only apps may call it, so that no model is offered it: MCP Apps, `_meta.ui.visibility` without `model`.
+ * True if only apps may call it, so that no model is offered it: MCP Apps, `_meta.ui.visibility` without `model`.
  *
  * @since 0.1.0
  * @category guards

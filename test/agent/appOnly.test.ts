@@ -12,7 +12,7 @@ const tool = (name: string, visibility?: ReadonlyArray<string>): MemoryServer.To
   definition: { _meta: { ui: { resourceUri: `ui://s/${name}`, ...(visibility === undefined ? {} : { visibility }) } } }
 })
 
-/** What servers may say of who may call a tool (MCP Apps, `_meta.ui.visibility`). */
+/** Every form of `_meta.ui.visibility` (MCP Apps). */
 const tools = [tool("any"), tool("both", ["model", "app"]), tool("model", ["model"]), tool("refresh", ["app"])]
 
 const visible = ["any", "both", "model"]

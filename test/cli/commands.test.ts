@@ -54,7 +54,8 @@ describe("the documents of commands", patient, () => {
         era: null,
         protocolVersion: null,
         from,
-        issues: []
+        issues: [],
+        pausedUntil: null
       }
       const bad = {
         severity: "error",

@@ -63,7 +63,7 @@ export interface Caller {
   readonly close: () => Promise<void>
 }
 
-/** What a client declares; only that is it able to answer. */
+/** The capabilities that a client declares, which are all that it answers. */
 export interface Capabilities {
   readonly elicitation?: { form: {} }
   readonly sampling?: {}

@@ -35,9 +35,9 @@ export const peers: Servers = {
 export interface Listening {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** What the gateway has written to stderr by now. */
+  /** The text on stderr by now. */
   readonly stderr?: () => string
-  /** What it has written to stdout up to the line that has the address, or as its document. */
+  /** The text on stdout up to the line with the address, or the document of --json. */
   readonly stdout?: string
 }
 

@@ -75,7 +75,7 @@ for (const way of ways) {
   })
 }
 
-/** What the command writes to stderr until it has answered its first request. */
+/** The text on stderr of a command that has answered one request. */
 const started = async (flags: ReadonlyArray<string>): Promise<string> => {
   const { args, command, env } = place.command("banner", servers, flags)
   const child = spawn(command, [...args], { env, stdio: ["pipe", "pipe", "pipe"] })

@@ -41,7 +41,7 @@ export const Serving = Schema.Struct({
   /** The token that was made; null if callers have one already, or need none. */
   token: Schema.NullOr(Schema.String),
   servers: Schema.Array(Schema.String),
-  /** What is allowed where no rule decides and the client cannot ask a person. */
+  /** Calls that are allowed where no rule decides and the client cannot ask a person. */
   unattended: Schema.Struct({
     /** `read-only`: the read-only tools of the trusted servers, and what `allow` covers. */
     allows: Schema.Literal("read-only", "everything"),
@@ -176,7 +176,7 @@ const most = 5
 const listed = (names: ReadonlyArray<string>): string =>
   names.length > most ? `${names.slice(0, most).join(", ")} and ${names.length - most} more` : names.join(", ")
 
-/** What callers may do, said at the start: a client that cannot ask a person is refused most calls. */
+/** Printed at the start, because a client that cannot ask a person is refused most calls. */
 const banner = (
   { allow, allows, flags, trusted }: typeof Serving.Type["unattended"]
 ): ReadonlyArray<string> => {

@@ -50,7 +50,7 @@ export const result = (
   }))
 
 /**
- * What is offered to one caller.
+ * The capabilities of the offer, with the extensions for this caller.
  *
  * @internal
  */

@@ -103,7 +103,7 @@ export const make = (
       ...more
     })
 
-    /** Whether a tool may be called without approval because it is read-only; unknown until its server has listed it. */
+    /** True if the tool may be called without approval because it is read-only; unknown until its server has listed it. */
     const isReadOnly = ({ config, subject: { kind }, tool }: Permissions.Request): boolean | undefined => {
       if (isAttended || options.unattended === "refuse" || kind !== "tool") return false
       if (!ServerConfig.isTrusted(config)) return false

@@ -76,8 +76,8 @@ const union = (all: Iterable<Settings>): JsonRpc.JsonObject => {
 }
 
 /**
- * What the servers of a seat declare together. Servers that are still connecting are waited for; of one that is not
- * connected now, what it declared last counts.
+ * The extensions that the servers of a seat declare together. Servers that are still connecting are waited for; a server
+ * that is not connected now counts with what it declared last.
  *
  * @internal
  */

@@ -53,7 +53,7 @@ const isAskable = (capabilities: JsonRpc.JsonObject): boolean =>
   asks(capabilities, "elicitation") || asks(capabilities, "sampling") || asks(capabilities, "roots")
 
 /**
- * Whether a connection for this caller declares something that the shared one does not.
+ * True if a connection for this caller declares something that the shared one does not.
  *
  * @internal
  */

@@ -39,7 +39,7 @@ export const make = (
       : Effect.succeed(one)
   }
 
-  /** What is behind `ui://` is a page for a browser and no text for a model: a script must keep all its characters. */
+  /** A `ui://` resource is a page for a browser and not text for a model: its scripts must keep all their characters. */
   const held = (resource: JsonRpc.JsonObject, source: Source): Effect.Effect<JsonRpc.JsonObject> => {
     const { uri = source.kind === "resource" ? source.tool : undefined } = resource
     return typeof uri === "string" && uri.startsWith("ui://") ? Effect.succeed(resource) : worded(resource, source)

@@ -58,7 +58,7 @@ const inOrder = Order.combine(
 )
 
 /**
- * Whether a caller may know of a tool. One that only apps may call is for callers that show apps.
+ * True if a caller may know of a tool. A tool that only apps may call is for callers that show apps.
  *
  * @internal
  */
