@@ -145,15 +145,10 @@ export type McpEvent = Data.TaggedEnum<{
     readonly origin: Approval.Origin
     readonly decision: "allow" | "deny"
     /**
-<<<<<<< HEAD
-     * The reason: a rule; no rule matches (`default`); an earlier approval (`grant`); an approval now (`approval`), or a
-     * no (`refused`); no person to ask (`unanswered`), which a tool may pass that is `read-only`; too many questions
-     * (`crowded`); a difference from what was permitted (`changed`); a question too long to be shown whole (`too-long`).
-=======
      * The basis of the decision: a rule, the default without a rule (`default`), an earlier approval (`grant`), a person who
-     * approved (`approval`) or refused (`refused`), that no person could be asked or answered (`unanswered`), for a
-     * read-only tool too (`read-only`), too many waiting calls (`crowded`), or a change since the approval (`changed`).
->>>>>>> h/gateway
+     * approved (`approval`) or refused (`refused`), that no person could be asked or answered (`unanswered`), for a read-only
+     * tool too (`read-only`), too many waiting calls (`crowded`), a change since the approval (`changed`), or a question too
+     * long to be shown whole (`too-long`).
      */
     readonly by:
       | "rule"
