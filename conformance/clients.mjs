@@ -124,7 +124,7 @@ const withoutFlags = async (serve) => {
     const ask = mcporter(write("unattended.json", { gateway }))
     return ask("call", "gateway.mcp__old__add", "a=1", "b=2", "--output", "raw").catch(({ stdout }) => stdout)
   }
-  const name = (what) => `mcporter ${programs.mcporter}, as documented: ${what}`
+  const name = (what) => `mcporter ${Programs.versions.mcporter}, as documented: ${what}`
   await check(name("calls a read-only tool"), async () => {
     const ask = mcporter(write("unattended.json", { gateway: { command: process.execPath, args: serve, env } }))
     assert.equal((await ask("call", "gateway.mcp__old__echo", "value=hello")).trim(), "hello")
@@ -183,7 +183,7 @@ try {
   await shown(
     process.execPath,
     [join(root, "node_modules/vitest/vitest.mjs"), "run", "test/server/agents", "test/server/behind", "test/server/clients"],
-    { MCP_CLIENTS: "all" }
+    { MCP_CLIENTS: "all", TEST_PART: "programs" }
   )
   const compiler = join(root, "node_modules/.bin/tsc")
   const as = "--ignoreConfig --noCheck --target es2022 --module esnext --moduleResolution bundler --rootDir examples"
