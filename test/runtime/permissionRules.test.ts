@@ -106,12 +106,13 @@ describe("an approval", () => {
           }))
         )
       assert.deepStrictEqual(shown, sent)
-      assert.deepStrictEqual(sent, [
+      // how often a getter is read is left open
+      assert.deepStrictEqual(sent.slice(0, 3), [
         `{"at":"1970-01-01T00:00:00.000Z"}`,
         `{"of":"text"}`,
-        `{"of":{"reads":1}}`,
-        `{"reads":2}`
+        `{"of":{"reads":1}}`
       ])
+      assert.match(sent[3] ?? "", /^\{"reads":\d\}$/)
     }))
 })
 
