@@ -33,7 +33,7 @@ export const missing = (all: ReadonlyArray<ToolCatalog.Missing>): typeof Missing
     return { server: one.server, tag: _tag, message }
   })
 
-/** What is wrong, and below it what a person can do. */
+/** An error, and below it the next step. */
 const troubleLines = (title: string, error: McpError.RuntimeError): ReadonlyArray<string> => {
   const next = Advice.next(error)
   return [`${title}${error.message}`, ...(next === undefined ? [] : [next])]
@@ -47,7 +47,7 @@ export const notes = (all: ReadonlyArray<ToolCatalog.Missing>) =>
   )
 
 /**
- * What is wrong with servers that are seen as a whole.
+ * Notes the errors of servers, and those that are still connecting.
  *
  * @internal
  */

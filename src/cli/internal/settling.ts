@@ -19,7 +19,7 @@ type Installing = Extract<McpEvent.McpEvent, { readonly _tag: "Installing" }>
 /** @internal */
 export interface Watch {
   readonly screen: Screen.Screen["Type"]
-  /** What launchers are installing, by server. */
+  /** Installs under way, by server. */
   readonly installs: ReadonlyMap<string, string>
 }
 
@@ -27,7 +27,7 @@ const installing = ({ installs, launcher, server }: Installing): string =>
   UntrustedText.excerpt(`${launcher} is installing ${installs === undefined ? "" : `${installs} for `}${server}`, 256)
 
 /**
- * Hears of installs while a command runs and while its servers end. Those that hold up the end are told, because the
+ * Hears of installs while a command runs and while its servers end. A note tells of those that delay the end, because the
  * command would be silent for minutes.
  *
  * @internal

@@ -15,7 +15,7 @@ export const quote = (text: string): string => `"${UntrustedText.excerpt(text, 2
 const longestLine = 200
 
 /**
- * What happened to a server that is a process: the party that its stderr blames first, the line that says so last.
+ * The message of an error of a process: the party that its stderr blames, what happened, and the line that says why.
  *
  * @internal
  */
