@@ -257,7 +257,7 @@ export const named = (
   })
 
 /**
- * The limits of a command: those of the environment, or the one that it is given, which an install has to keep too.
+ * The limits of a command: those of the environment, or its `--timeout`, which bounds an install too.
  *
  * @since 0.1.0
  * @category layers

@@ -112,12 +112,12 @@ export interface PackageRun {
   readonly runner: Runner
   /** The packages in the order of the line; the server is in the first. */
   readonly packages: ReadonlyArray<Argument>
-  /** What a shell runs in their place. */
+  /** Texts that a shell runs in their place. */
   readonly shell: ReadonlyArray<Argument>
 }
 
 /**
- * What a package runner is told to run, if the program is one.
+ * The packages of a line whose program is a package runner.
  *
  * @internal
  */

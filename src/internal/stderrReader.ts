@@ -1,6 +1,6 @@
 /**
- * Reads what a program wrote on its stderr before it ended or fell silent: the line that says why, and the party that is
- * at fault. The one place that decides on such text; everything else decides on what it returns.
+ * Reads the stderr of a program that ended or fell silent: the line that says why, and the party at fault. The only place
+ * that decides on such text; other modules decide on its result.
  *
  * @internal
  */
@@ -28,13 +28,13 @@ export interface Reading {
   readonly fault: Fault | undefined
 }
 
-/** What is read of the end of a text, and of a line of it: patterns must not take long on hostile text. */
+/** The parts of a text and of a line that are read: patterns must not take long on hostile text. */
 const longest = 16 * 1024
 const longestLine = 1_000
 
 const escapes = /\u001b\[[\d;?]*[A-Za-z]/g
 
-/** What programs that install write where a package does not exist; the name is in the first group. */
+/** Messages of launchers for a package that does not exist; the name is in the first group. */
 const noPackage: ReadonlyArray<readonly [program: string, pattern: RegExp]> = [
   ["npm", /^npm (?:error|ERR!) 404 .*'([^'\n]+?)(?:@\*)?' (?:is not in this registry|could not be found)/m],
   ["npm", /^npm (?:error|ERR!) 404 Not Found - GET \S+?\/((?:@[^/\s]+(?:\/|%2f))?[^/\s]+)(?:\s|$)/im],
@@ -51,7 +51,7 @@ const noPackage: ReadonlyArray<readonly [program: string, pattern: RegExp]> = [
   ["docker", /Unable to find image '(\S+?)' locally[^]*manifest unknown/]
 ]
 
-/** What they write where their registry does not answer; the groups are named. */
+/** Messages of launchers for a registry that does not answer. */
 const noRegistry: ReadonlyArray<readonly [program: string, pattern: RegExp]> = [
   ["npm", /^npm (?:error|ERR!) .*request to (?<url>\S+) failed, reason:.*?\b(?<code>E[A-Z_]{3,})/m],
   [
@@ -67,7 +67,7 @@ const noRegistry: ReadonlyArray<readonly [program: string, pattern: RegExp]> = [
 
 const decoded = (name: string): string => name.replace(/%2f/i, "/")
 
-/** What an address says without a path and without credentials. */
+/** An address without its path and its credentials. */
 const originOf = (url: string | undefined): string | undefined =>
   url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined
 
@@ -112,7 +112,7 @@ const ofServer = (line: string): Fault | undefined => {
   return module === undefined ? undefined : { _tag: "ModuleMissing", module }
 }
 
-/** Lines that say where in a program it was, or nothing about why. */
+/** Lines that show a place in a program, or say nothing about the cause. */
 const noise: ReadonlyArray<RegExp> = [
   // punctuation, and nothing
   /^[\s\p{P}\p{S}]*$/u,
@@ -134,7 +134,7 @@ const noise: ReadonlyArray<RegExp> = [
   /^Run '.+ --help'/
 ]
 
-/** What npm puts before each line of an error, and the lines of it that say nothing. */
+/** The prefix of each line of an error of npm, and the lines that say nothing about the cause. */
 const ofNpm = /^npm (?:error|ERR!) ?/
 const npmNoise: ReadonlyArray<RegExp> = [
   /^(?:code|errno|syscall|path|dest|command|signal|cwd|host|port|type|address) /,

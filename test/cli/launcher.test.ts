@@ -64,7 +64,7 @@ describe("a launcher that is still installing", { timeout: 60_000 }, () => {
 
   it("is waited for after an answer that a timeout has cut short, so that its cache stays whole", async () => {
     const running = start(["list", "--timeout", "1s"])
-    await running.says(/waiting until it is done/)
+    await running.says(/still connecting/)
     const isAtWork = is("half")
     finish()
     const { code, stderr, stdout } = await running.ended
@@ -79,6 +79,8 @@ describe("a launcher that is still installing", { timeout: 60_000 }, () => {
   it("is named by an error that a timeout has led to", async () => {
     const running = start(["call", "slow/typed", "title=a", "--timeout", "1s"])
     await running.says(/waiting until it is done/)
+    // past the end of the wait for an answer
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
     finish()
     const { code, stderr } = await running.ended
     assertWhole()

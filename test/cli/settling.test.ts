@@ -51,7 +51,7 @@ describe("a command that is run once", () => {
         const { code, err, out } = yield* patiently(at, line, slow, 40)
         assert.strictEqual(code, 0)
         assert.match(out, text)
-        assert.include(err, "connecting… late (39s)")
+        assert.include(err, "connecting… (39s) late")
       }), 60_000)
   }
 

@@ -12,7 +12,7 @@ interface Cause {
   readonly party?: string
   /** The line of its stderr that says why. */
   readonly line: string
-  /** What to do, if there is a party. */
+  /** The advice, if there is a party. */
   readonly next?: RegExp
 }
 
@@ -165,7 +165,7 @@ const names = Object.keys(causes)
 
 const words = "; its last words: "
 
-/** What every view says of a server. */
+/** The message of a server in every view. */
 const messageOf = (name: string): string => {
   const { line, party } = causes[name]!
   const happened = "the process ended (exit code 3) in the initialize phase"

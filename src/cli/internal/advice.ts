@@ -13,7 +13,7 @@ import { shellWord } from "./shellWord.ts"
 type Failure = Command.Failure
 
 /**
- * What to do about a party that the stderr of a server blames.
+ * Advice about a party that the stderr of a server blames.
  *
  * @internal
  */

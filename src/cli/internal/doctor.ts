@@ -73,11 +73,10 @@ export const run: Command.Program["run"] = ({ args, shared }) =>
         ), { concurrency: together })
       const visited = yield* Effect.flatMap(McpEvent.McpEvents, (events) =>
         Settling.watched(events, screen, shared, ({ installs }, onInterrupt) => {
-          const progress = Effect.sync(() =>
-            [`${finished} of ${chosen.length} looked at`, ...installs.values()].join(", ")
-          )
-          return Effect.onInterrupt(Settling.showing(screen, progress)(visits), () =>
-            onInterrupt)
+          const what = () =>
+            `${finished} of ${chosen.length} looked at`
+          const details = Effect.sync(() => Array.from(installs.values()))
+          return Effect.onInterrupt(Settling.showing(screen, what, details)(visits), () => onInterrupt)
         })).pipe(Effect.provide(services(shared, discovery)))
       const sockets = chosen.length === 0 ? 0 : yield* socketsLeft(before)
       const codes: ReadonlyArray<ExitCode.ExitCode> = [

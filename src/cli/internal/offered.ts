@@ -48,7 +48,7 @@ export const notes = (all: ReadonlyArray<ToolCatalog.Missing>) =>
   )
 
 /**
- * What is wrong with servers that are seen as a whole.
+ * Notes the errors of servers, and those that are still connecting.
  *
  * @internal
  */

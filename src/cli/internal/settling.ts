@@ -19,7 +19,7 @@ type Installing = Extract<McpEvent.McpEvent, { readonly _tag: "Installing" }>
 /** @internal */
 export interface Watch {
   readonly screen: Screen.Screen["Type"]
-  /** What launchers are installing, by server. */
+  /** Installs under way, by server. */
   readonly installs: ReadonlyMap<string, string>
 }
 
@@ -27,7 +27,7 @@ const installing = ({ installs, launcher, server }: Installing): string =>
   UntrustedText.excerpt(`${launcher} is installing ${installs === undefined ? "" : `${installs} for `}${server}`, 256)
 
 /**
- * Hears of installs while a command runs and while its servers end. Those that hold up the end are told, because the
+ * Hears of installs while a command runs and while its servers end. A note tells of those that delay the end, because the
  * command would be silent for minutes.
  *
  * @internal
@@ -74,17 +74,19 @@ const grace = Duration.millis(200)
 const tick = Duration.seconds(1)
 
 /**
- * Shows what a wait has come to, and for how long it has lasted.
+ * Shows for how long a wait has lasted, and details of it.
  *
  * @internal
  */
 export const showing =
-  (screen: Screen.Screen["Type"], progress: Effect.Effect<string>) =>
+  (screen: Screen.Screen["Type"], what: () => string, details: Effect.Effect<ReadonlyArray<string>>) =>
   <A, E, R>(wait: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.flatMap(Clock.currentTimeMillis, (began) => {
-      const tell = Effect.zipWith(progress, Clock.currentTimeMillis, (text, now) => {
+      const tell = Effect.zipWith(details, Clock.currentTimeMillis, (all, now) => {
         const seconds = Math.floor((now - began) / 1_000)
-        screen.progress(seconds === 0 ? text : `${text} (${Duration.format(Duration.seconds(seconds))})`)
+        const time = seconds === 0 ? [] : [`(${Duration.format(Duration.seconds(seconds))})`]
+        // the end of a line may not fit
+        screen.progress([what(), ...time, all.join(", ")].join(" "))
       })
       return Effect.raceFirst(wait, Effect.forever(Effect.zipRight(tell, Effect.sleep(tick))))
     }).pipe(Effect.ensuring(Effect.sync(() => screen.progress(undefined))))
@@ -117,13 +119,13 @@ export const over = (
     yield* listed
   })
 
-  const progress = Effect.map(runtime.servers, (servers) => {
-    const left = servers.filter(({ status }) => status._tag === "Connecting").map(({ name }) => name)
-    return ["connecting…", ...left.map((name) => installs.get(name) ?? name)].join(" ")
-  })
+  const left = Effect.map(
+    runtime.servers,
+    (servers) => servers.flatMap(({ name, status }) => status._tag === "Connecting" ? [installs.get(name) ?? name] : [])
+  )
   const shown = (wait: Effect.Effect<void>) =>
     Effect.zipRight(
-      showing(screen, progress)(
+      showing(screen, () => "connecting…", left)(
         timeout === undefined ? wait : Effect.timeoutOption(wait, Duration.sum(timeout, grace))
       ),
       runtime.servers

@@ -68,7 +68,7 @@ export const usable = (
  * @internal
  */
 export const reasonOf = ({ error, server, status }: ToolCatalog.Missing): McpError.RuntimeError => {
-  // that a wait was given up says less than what it was for
+  // a wait that was given up is no cause
   const isWait = error?._tag === "RequestTimeout" && error.outcome === "not-sent"
   if (status._tag === "Connecting" && (error === undefined || isWait)) {
     return new McpError.ServerUnavailable({ server, why: "connecting", detail: "still connecting" })

@@ -42,7 +42,7 @@ export type Era = "auto" | "remembered" | "session" | "stateless"
 export interface Stage {
   phase: McpError.Phase
   stderrTail: () => string | undefined
-  /** Whether a launcher is installing the server. */
+  /** True while a launcher installs the server. */
   installing: () => boolean
 }
 

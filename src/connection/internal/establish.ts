@@ -74,7 +74,7 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
               Effect.map(run(first), Either.right),
               Effect.map(timeIsUp(limits, stage, launcher, onInstall), Either.left)
             ),
-            // the phase is read after the attempt was interrupted, which records how far it had come
+            // the interruption of the attempt updates the phase
             (ended) =>
               Either.mapLeft(ended, ({ inInstall, limit }) =>
                 new McpError.ConnectTimeout({
@@ -105,7 +105,7 @@ const installNews = Duration.seconds(3)
 
 interface TimeIsUp {
   readonly limit: Duration.Duration
-  /** Whether the launcher was still installing. */
+  /** The launcher was still installing. */
   readonly inInstall: boolean
 }
 

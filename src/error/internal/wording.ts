@@ -40,7 +40,7 @@ export const because = (unset: typeof UnsetVariables.Type | undefined, text: str
 const longestLine = 200
 
 /**
- * What happened to a server that is a process: the party that its stderr blames first, the line that says so last.
+ * The message of an error of a process: the party that its stderr blames, what happened, and the line that says why.
  *
  * @internal
  */

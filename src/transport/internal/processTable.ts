@@ -138,7 +138,7 @@ const folder = (pid: number): string | undefined => {
 }
 
 /**
- * Whether a launcher has started the server that it installs, as its processes show; `undefined` where they do not.
+ * Tells from its processes if a launcher has started the server that it installs; `undefined` where they do not show it.
  *
  * @internal
  */

@@ -37,7 +37,7 @@ export interface StdioPeer {
   /** Delivers what has arrived, and then tells the sink that this was all. */
   readonly finish: (error: (outcome: McpError.Outcome) => McpError.ConnectError) => void
   readonly lost: (symptom: Symptom) => (outcome: McpError.Outcome) => McpError.ConnectError
-  /** Whether the launcher of the server is still installing it; always false without a launcher. */
+  /** True while the launcher of the server installs it; always false without a launcher. */
   readonly installing: () => boolean
   /** Ends whatever is left at once and synchronously. A launcher gets SIGTERM, so that it undoes half an install. */
   readonly kill: () => void

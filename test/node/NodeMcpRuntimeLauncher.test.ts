@@ -1,0 +1,116 @@
+/** A runtime over a server whose launcher is still installing it: `test/fixtures/launcher/npx`, in the place of npx. */
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Queue, Scope } from "effect"
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { delimiter, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as McpEvent from "../../src/McpEvent.ts"
+import * as McpRuntime from "../../src/McpRuntime.ts"
+import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
+import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
+import * as Journal from "../faults/journal.ts"
+
+const fixture = (path: string): string => fileURLToPath(new URL(`../fixtures/${path}`, import.meta.url))
+
+const host = HostEnvironment.layer({ PATH: `${fixture("launcher")}${delimiter}${process.env["PATH"] ?? ""}` })
+
+const moment = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 10)))
+
+const until = (holds: () => boolean): Effect.Effect<void> =>
+  Effect.suspend(() => holds() ? Effect.void : Effect.zipRight(moment, until(holds)))
+
+/** The cache of a launcher, gone with the scope, and with it what was started. */
+const cache = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "mcp-launcher-"))),
+    (folder) =>
+      Effect.sync(() => {
+        const pids = join(folder, "pids")
+        for (const pid of existsSync(pids) ? readFileSync(pids, "utf8").trim().split("\n").map(Number) : []) {
+          if (Journal.isAlive(pid)) process.kill(pid, "SIGKILL")
+        }
+        rmSync(folder, { recursive: true, force: true })
+      })
+  ),
+  (folder) => {
+    const is = (name: string) => existsSync(join(folder, name))
+    return {
+      server: ServerConfig.stdio({
+        name: "slow",
+        command: "npx",
+        args: ["-y", "@scope/slow", folder, process.execPath, fixture("cli/silent.mjs")],
+        startupTimeout: "2 seconds"
+      }),
+      is,
+      finish: () => writeFileSync(join(folder, "go"), ""),
+      alive: () =>
+        is("pids")
+          ? readFileSync(join(folder, "pids"), "utf8").trim().split("\n").map(Number).filter(Journal.isAlive)
+          : []
+    }
+  }
+)
+
+/** A runtime that can be closed before the test is over, and its events. */
+const runtime = (server: ServerConfig.ServerConfig, more: Partial<NodeMcpRuntime.Options> = {}) =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
+    const layer = NodeMcpRuntime.layer({ servers: [server], cacheDirectory: "memory", logs: false, ...more })
+    const context = yield* Layer.buildWithScope(Layer.provide(layer, host), scope)
+    const mcp = Context.get(context, McpRuntime.McpRuntime)
+    const events = yield* Scope.extend(mcp.subscribe, scope)
+    const seen: Array<McpEvent.McpEvent> = []
+    yield* Effect.forkScoped(Effect.forever(Effect.map(Queue.take(events), (event) => seen.push(event))))
+    return { close: Scope.close(scope, Exit.void), mcp, seen }
+  })
+
+describe("a launcher that is still installing", () => {
+  it.scopedLive(
+    "is not stopped at the connect limit of its server, which begins when it is done",
+    () =>
+      Effect.gen(function*() {
+        const { alive, finish, is, server } = yield* cache
+        const { close, mcp, seen } = yield* runtime(server)
+        yield* until(() => is("half"))
+        // past the limit
+        yield* Effect.sleep("3 seconds")
+        finish()
+        yield* mcp.connect("slow")
+        assert.deepStrictEqual(seen.filter(({ _tag }) => _tag === "ConnectFailed"), [])
+        assert.lengthOf(seen.filter(({ _tag }) => _tag === "Connecting"), 1)
+        yield* close
+        assert.isTrue(is("whole"))
+        assert.deepStrictEqual(alive(), [])
+      }),
+    60_000
+  )
+
+  it.scopedLive("is let finish when the runtime closes, and its server is ended then", () =>
+    Effect.gen(function*() {
+      const { alive, finish, is, server } = yield* cache
+      const { close } = yield* runtime(server)
+      yield* until(() => is("half"))
+      const closed = yield* Deferred.make<void>()
+      const closing = yield* Effect.fork(Effect.ensuring(close, Deferred.succeed(closed, undefined)))
+      // longer than the steps of a teardown take
+      yield* Effect.sleep("5 seconds")
+      assert.isFalse(yield* Deferred.isDone(closed))
+      assert.isTrue(is("half"))
+      finish()
+      yield* Fiber.join(closing)
+      assert.isTrue(is("whole"))
+      assert.deepStrictEqual(alive(), [])
+    }), 60_000)
+
+  it.scopedLive("is ended when it takes longer than its grace", () =>
+    Effect.gen(function*() {
+      const { alive, is, server } = yield* cache
+      const { close } = yield* runtime(server, { teardown: { installGrace: "1 second" } })
+      yield* until(() => is("half"))
+      yield* close
+      assert.isFalse(is("whole"))
+      assert.deepStrictEqual(alive(), [])
+    }), 60_000)
+})
