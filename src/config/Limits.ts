@@ -19,8 +19,8 @@ export interface Limits {
   /** Connecting, over all its phases. */
   readonly startupTimeout: Duration.Duration
   /**
-   * How long a launcher (npx, uvx, …) may install the server first; `startupTimeout` begins when it is done. Where the
-   * system does not show that, it begins with the first output, or now.
+   * How long a launcher (npx, uvx, …) may install the server; `startupTimeout` begins when the install is over. Where
+   * the processes do not show the end of an install, the first output counts as the end.
    */
   readonly installTimeout: Duration.Duration
   /** A call without an answer or progress. */

@@ -34,8 +34,8 @@ export interface Options {
   /** Everything, whatever the steps say. */
   readonly deadline: Duration.DurationInput
   /**
-   * How long a launcher (npx, uvx, …) that is still installing its server may go on, from its start. It comes before the
-   * other bounds and counts for none of them.
+   * How long a launcher (npx, uvx, …) may take for an install when its connection closes, counted from its start. The
+   * other bounds begin after it.
    */
   readonly installGrace: Duration.DurationInput
 }
@@ -92,8 +92,8 @@ export class Teardown extends Context.Tag("effect-mcp-runtime/resilience/Teardow
 }>() {}
 
 /**
- * How long the end of connections to these servers may take: the deadline, after the grace of a launcher where one of them
- * has one.
+ * The most time that closing the connections to these servers takes: the deadline, plus `installGrace` if one of them
+ * has a launcher.
  *
  * @since 0.1.0
  * @category combinators

@@ -87,7 +87,7 @@ describe("a launcher that is still installing", () => {
     60_000
   )
 
-  it.scopedLive("is let finish when the runtime closes, and its server is ended then", () =>
+  it.scopedLive("may finish when the runtime closes, and its server is ended afterwards", () =>
     Effect.gen(function*() {
       const { alive, finish, is, server } = yield* cache
       const { close } = yield* runtime(server)

@@ -182,7 +182,7 @@ describe("a server that is switched off", () => {
       assert.strictEqual(server.connections().opened, 2)
     })))
 
-  it.live("is told to be off before it is on again, however soon that comes", () =>
+  it.live("is Disabled before it connects again, however soon it is enabled", () =>
     Effect.scoped(Effect.gen(function*() {
       const { log, runtime } = yield* open({ servers: [config({ lazy: true })] })
       yield* runtime.connect("s")

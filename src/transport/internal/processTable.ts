@@ -138,7 +138,7 @@ const folder = (pid: number): string | undefined => {
 }
 
 /**
- * Tells from its processes if a launcher has started the server that it installs; `undefined` where they do not show it.
+ * True if the processes of a launcher include the installed server; `undefined` where the platform does not show it.
  *
  * @internal
  */

@@ -39,13 +39,16 @@ export interface StdioPeer {
   readonly lost: (symptom: Symptom) => (outcome: McpError.Outcome) => McpError.ConnectError
   /** True while the launcher of the server installs it; always false without a launcher. */
   readonly installing: () => boolean
-  /** Ends whatever is left at once and synchronously. A launcher gets SIGTERM, so that it undoes half an install. */
+  /**
+   * Ends the remaining processes at once and synchronously. A launcher gets SIGTERM, because it can then undo half an
+   * install.
+   */
   readonly kill: () => void
   /** Lets go of the pipes and of the process; only errors are still listened to. */
   readonly release: () => void
 }
 
-/** Room for a stack of Node with the line above it that says what was thrown. */
+/** Fits a stack trace of Node with the message above it. */
 const tailInErrors = 4 * 1024
 
 const details: { readonly [K in Exclude<Symptom, "exited">]: readonly [McpError.ConnectionLost["reason"], string] } = {
@@ -135,7 +138,7 @@ export const make = (
     report("exited")
   })
 
-  /** Until it writes, its server may not be there yet; what the system does not show counts as an install. */
+  /** Before the first output, the launcher may still be installing; unknown counts as installing. */
   const installing = (): boolean =>
     launcher !== undefined && !heard && exit === undefined && child.stdout.readable &&
     ProcessTable.hasStartedServer(child.pid, launcher, platform) !== true

@@ -127,7 +127,7 @@ export const make = (
       const listing = only(listed.flatMap((one) => one.uri === uri ? [one.server] : [])) ?? whose(uri)
       if (listing !== undefined) return listing
       const { catalog } = yield* place.base
-      // a host need not find the page of a tool in a list of resources
+      // a host may read the page of a tool (`ui.resourceUri`) that no list has
       const shown = catalog.index().entries.filter(({ tool }) => Tool.uiResource(tool) === uri)
       if (shown.length > 0) return only(shown.map(({ server }) => server))
       const fitting = patterns.filter(({ uriTemplate }) => UriTemplate.matcher(uriTemplate)(uri))
@@ -171,7 +171,7 @@ export const make = (
       yield* Effect.forkScoped(
         seat.runtime.subscribeResource(server, uri, { origin: "model" }).pipe(
           Stream.runForEach(() => Effect.sync(() => changed(asked))),
-          Effect.catchAll((error) => RuntimeLog.debug("A resource is not followed any more", error))
+          Effect.catchAll((error) => RuntimeLog.debug("The subscription to a resource ended", error))
         )
       )
     })
