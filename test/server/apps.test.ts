@@ -321,6 +321,7 @@ describe("a gateway over a server that claims pages of apps", patient, () => {
 
   it("reads the page of a tool that another server lists from neither, except by the name of the server", () =>
     using("listing", { app: app("session", {}), evil: hostile(["ui://app/unlisted"]) }, host, async (caller) => {
+      assert.include(await caller.resources(), "ui://app/unlisted")
       for (const tool of ["mcp__app__both", "mcp__evil__links", "mcp__app__both"]) {
         const refused = await pageOf(caller, "ui://app/unlisted").then(({ text }) => text, String)
         assert.include(refused, "Resource not found: ui://app/unlisted")
