@@ -34,8 +34,8 @@ export interface Options {
   /** Everything, whatever the steps say. */
   readonly deadline: Duration.DurationInput
   /**
-   * How long a launcher (npx, uvx, …) that is still installing its server may go on, from its start. It comes before the
-   * other bounds and counts for none of them.
+   * How long a launcher (npx, uvx, …) that visibly installs its server may go on, from its start. It comes before the
+   * other bounds and counts for none of them. It does not apply to docker, pipx and deno, nor on systems but Linux.
    */
   readonly installGrace: Duration.DurationInput
 }
@@ -92,8 +92,8 @@ export class Teardown extends Context.Tag("effect-mcp-runtime/resilience/Teardow
 }>() {}
 
 /**
- * How long the end of connections to these servers may take: the deadline, after the grace of a launcher where one of them
- * has one.
+ * How long the close of connection attempts to these servers may take: the deadline, and before it the grace of an install
+ * where the processes of a launcher can show one.
  *
  * @since 0.1.0
  * @category combinators
@@ -102,7 +102,7 @@ export const bound = (
   { deadline, installGrace }: Teardown["Type"]["options"],
   servers: Iterable<ServerConfig.ServerConfig>
 ): Duration.Duration =>
-  Array.from(servers).some((config) => Launcher.of(config) !== undefined)
+  Array.from(servers).some((config) => Launcher.showsInstall(Launcher.of(config)))
     ? Duration.sum(installGrace, deadline)
     : deadline
 

@@ -138,7 +138,8 @@ const folder = (pid: number): string | undefined => {
 }
 
 /**
- * Tells from its processes if a launcher has started the server that it installs; `undefined` where they do not show it.
+ * Tells from its processes if a launcher has started the server that it installs: `false` is an install that is seen,
+ * `undefined` that they do not show it.
  *
  * @internal
  */
