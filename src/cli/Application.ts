@@ -347,6 +347,7 @@ const opened = <A, E, R>(
         LoggingIn.layer(screen, { browser: choice.browser !== false, timeout: shared.timeout })
       )
       const started = names === undefined ? found : NarrowedDiscovery.narrowed(found, names)
+      // the options of the runtime of every command but `serve` and `smoke`
       const layer = NodeMcpRuntime.layerDiscovered({
         follow: choice.follow === true,
         logs: shared.verbose,

@@ -19,8 +19,8 @@ export interface Limits {
   /** Connecting, over all its phases. */
   readonly startupTimeout: Duration.Duration
   /**
-   * How long a launcher (npx, uvx, …) may install the server; `startupTimeout` begins when the install is over. Where
-   * the processes do not show the end of an install, the first output counts as the end.
+   * How long a launcher (npx, uvx, …) may install the server first; `startupTimeout` begins when it is done. It applies
+   * where the processes show the install: on Linux, and not for docker, pipx and deno, which have `startupTimeout` alone.
    */
   readonly installTimeout: Duration.Duration
   /** A call without an answer or progress. */

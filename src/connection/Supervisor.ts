@@ -30,7 +30,7 @@ export interface Options {
   readonly health: HealthCheck.HealthCheck["Type"]
   /** Why it is down from the beginning, if somebody has said so before. */
   readonly down?: Down | undefined
-  /** How long a connection may take to close before its server is free for the next. */
+  /** How long an established connection may take to close before its server is free for the next. */
   readonly closeWithin: Duration.Duration
   /** Runs a connect when it is its turn. */
   readonly inTurn: <A, E, R>(connect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>

@@ -176,6 +176,14 @@ export interface Launcher {
 }
 
 /**
+ * True if the processes of the launcher tell an install from the server.
+ *
+ * @internal
+ */
+export const showsInstall = (launcher: Launcher | undefined): boolean =>
+  launcher !== undefined && launcher.server !== "same"
+
+/**
  * The launcher of a server, if it has one.
  *
  * @internal

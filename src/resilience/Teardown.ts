@@ -34,8 +34,8 @@ export interface Options {
   /** Everything, whatever the steps say. */
   readonly deadline: Duration.DurationInput
   /**
-   * How long a launcher (npx, uvx, …) may take for an install when its connection closes, counted from its start. The
-   * other bounds begin after it.
+   * How long a launcher (npx, uvx, …) that visibly installs its server may go on, from its start. It comes before the
+   * other bounds and counts for none of them. It does not apply to docker, pipx and deno, nor on systems but Linux.
    */
   readonly installGrace: Duration.DurationInput
 }
@@ -92,8 +92,8 @@ export class Teardown extends Context.Tag("effect-mcp-runtime/resilience/Teardow
 }>() {}
 
 /**
- * The most time that closing the connections to these servers takes: the deadline, plus `installGrace` if one of them
- * has a launcher.
+ * How long the close of connection attempts to these servers may take: the deadline, and before it the grace of an install
+ * where the processes of a launcher can show one.
  *
  * @since 0.1.0
  * @category combinators
@@ -102,7 +102,7 @@ export const bound = (
   { deadline, installGrace }: Teardown["Type"]["options"],
   servers: Iterable<ServerConfig.ServerConfig>
 ): Duration.Duration =>
-  Array.from(servers).some((config) => Launcher.of(config) !== undefined)
+  Array.from(servers).some((config) => Launcher.showsInstall(Launcher.of(config)))
     ? Duration.sum(installGrace, deadline)
     : deadline
 

@@ -113,7 +113,7 @@ export interface Transport {
   readonly negotiated: (negotiated: Negotiated) => void
   /** The end of the server's stderr, where it has one. */
   readonly stderrTail: () => string | undefined
-  /** True while a launcher (npx, uvx, …) installs the server; absent without a launcher. */
+  /** True while a launcher (npx, uvx, …) visibly installs the server; absent without a launcher. */
   readonly installing?: (() => boolean) | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Commands over a server whose launcher is still installing it: `test/fixtures/launcher/npx`, in the place of npx. */
+/** Commands over servers of launchers: `test/fixtures/launcher` has an npx that installs and a docker that hangs. */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
@@ -49,8 +49,8 @@ afterEach(() => {
   work.remove()
 })
 
-describe("a launcher that is still installing", { timeout: 60_000 }, () => {
-  it("may take longer than the connect limit, and its server is listed", async () => {
+describe.runIf(process.platform === "linux")("a launcher that is still installing", { timeout: 60_000 }, () => {
+  it("has longer than the connect limit, and its server is listed", async () => {
     const running = start(["list", "--verbose"], { MCP_TIMEOUT: "4000" })
     await running.says(/npx is still installing/)
     // past the limit
@@ -125,16 +125,25 @@ describe("a launcher that is still installing", { timeout: 60_000 }, () => {
     assert.isFalse(is("whole"))
   })
 
-  it.runIf(process.platform === "linux")(
-    "is no excuse for a server that it has started and that never answers",
-    async () => {
-      servers = work.write("servers.json", { mcpServers: { slow: entry("sh", "-c", "exec cat > /dev/null") } })
-      mkdirSync(cache)
-      writeFileSync(at("whole"), "")
-      const { code, stderr } = await start(["tools", "slow"], { MCP_TIMEOUT: "3000" }).ended
-      assert.strictEqual(code, 4)
-      assert.match(stderr, /^error: slow: not connected within 3s; still in the (discover|initialize) phase/m)
-      assert.deepStrictEqual(alive(), [])
-    }
-  )
+  it("is no excuse for a server that it has started and that never answers", async () => {
+    servers = work.write("servers.json", { mcpServers: { slow: entry("sh", "-c", "exec cat > /dev/null") } })
+    mkdirSync(cache)
+    writeFileSync(at("whole"), "")
+    const { code, stderr } = await start(["tools", "slow"], { MCP_TIMEOUT: "3000" }).ended
+    assert.strictEqual(code, 4)
+    assert.match(stderr, /^error: slow: not connected within 3s; still in the (discover|initialize) phase/m)
+    assert.deepStrictEqual(alive(), [])
+  })
+})
+
+describe("a launcher whose install cannot be seen", { timeout: 60_000 }, () => {
+  it("has the connect limit of its server, and is not waited for at the end", async () => {
+    servers = work.write("servers.json", { mcpServers: { hung: { command: "docker", args: ["run", cache] } } })
+    const { code, stderr } = await start(["tools", "hung"], { MCP_TIMEOUT: "1000" }).ended
+    assert.strictEqual(code, 4)
+    assert.match(stderr, /^error: hung: not connected within 1s; still in the (discover|initialize) phase/m)
+    assert.notMatch(stderr, /is installing/)
+    assert.lengthOf(pids(), 1)
+    assert.deepStrictEqual(alive(), [])
+  })
 })

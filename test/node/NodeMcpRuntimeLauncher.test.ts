@@ -1,6 +1,6 @@
-/** A runtime over a server whose launcher is still installing it: `test/fixtures/launcher/npx`, in the place of npx. */
+/** A runtime over servers of launchers: `test/fixtures/launcher` has an npx that installs and a docker that hangs. */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Queue, Scope } from "effect"
+import { Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Queue, Scope } from "effect"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
@@ -43,6 +43,7 @@ const cache = Effect.map(
         args: ["-y", "@scope/slow", folder, process.execPath, fixture("cli/silent.mjs")],
         startupTimeout: "2 seconds"
       }),
+      hung: ServerConfig.stdio({ name: "hung", command: "docker", args: ["run", folder] }),
       is,
       finish: () => writeFileSync(join(folder, "go"), ""),
       alive: () =>
@@ -66,7 +67,7 @@ const runtime = (server: ServerConfig.ServerConfig, more: Partial<NodeMcpRuntime
     return { close: Scope.close(scope, Exit.void), mcp, seen }
   })
 
-describe("a launcher that is still installing", () => {
+describe.runIf(process.platform === "linux")("a launcher that is still installing", () => {
   it.scopedLive(
     "is not stopped at the connect limit of its server, which begins when it is done",
     () =>
@@ -113,4 +114,44 @@ describe("a launcher that is still installing", () => {
       assert.isFalse(is("whole"))
       assert.deepStrictEqual(alive(), [])
     }), 60_000)
+})
+
+// every wait for an install lasts longer than a test may
+describe("a launcher whose install cannot be seen", { timeout: 60_000 }, () => {
+  const teardown = { installGrace: "10 minutes" }
+
+  it.scopedLive("fails at the connect limit of its server", () =>
+    Effect.gen(function*() {
+      const { alive, hung } = yield* cache
+      const { close, seen } = yield* runtime({ ...hung, startupTimeout: Duration.seconds(1) }, { teardown })
+      const failed = () => seen.find((event) => event._tag === "ConnectFailed")
+      yield* until(() => failed() !== undefined)
+      const error = failed()?.error
+      assert.strictEqual(error?._tag, "ConnectTimeout")
+      if (error?._tag === "ConnectTimeout") {
+        assert.notStrictEqual(error.phase, "install")
+        assert.deepStrictEqual(error.limit, Duration.seconds(1))
+      }
+      yield* close
+      assert.deepStrictEqual(seen.filter(({ _tag }) => _tag === "Installing"), [])
+      assert.deepStrictEqual(alive(), [])
+    }))
+
+  it.scopedLive("is ended like any server when the runtime closes", () =>
+    Effect.gen(function*() {
+      const { alive, hung } = yield* cache
+      const { close } = yield* runtime(hung, { teardown })
+      yield* until(() => alive().length > 0)
+      yield* close
+      assert.deepStrictEqual(alive(), [])
+    }))
+
+  it.scopedLive("is ended like any server when it is disabled", () =>
+    Effect.gen(function*() {
+      const { alive, hung } = yield* cache
+      const { mcp } = yield* runtime(hung, { teardown })
+      yield* until(() => alive().length > 0)
+      yield* mcp.disable("hung")
+      assert.deepStrictEqual(alive(), [])
+    }))
 })

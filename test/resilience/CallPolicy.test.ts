@@ -138,12 +138,13 @@ const isKnownSafe = ({ idempotent, tool: kind, trusted }: Facts): boolean =>
 /** What forbids a second execution, and `isKnownSafe` what allows it. */
 const isKnownHarmful = ({ idempotent, tool: kind }: Facts): boolean =>
   idempotent === false ||
-  (idempotent === undefined && kind?.annotations.destructiveHint === true && kind.annotations.idempotentHint !== true &&
-    kind.annotations.readOnlyHint !== true)
+  (idempotent === undefined && (kind === undefined ||
+    (kind.annotations.destructiveHint === true && kind.annotations.idempotentHint !== true &&
+      kind.annotations.readOnlyHint !== true)))
 
 const first: Facts = {
   trusted: undefined,
-  tool: undefined,
+  tool: tool({}),
   idempotent: undefined,
   connected: true,
   attempts: 1,
@@ -165,7 +166,7 @@ const repeated = (given: Facts): ReadonlyArray<string> =>
   ).toSorted()
 
 describe("a call that has failed", () => {
-  it("is made again after exactly these errors, if nothing is known of its tool", () => {
+  it("is made again after exactly these errors, if its tool has no annotations", () => {
     assert.deepStrictEqual(repeated(first), [
       "AuthorizationFailed not-sent",
       "ConnectTimeout not-sent",

@@ -87,6 +87,26 @@ for (const [connector, layer] of Object.entries(connectors)) {
           }
         }))
 
+      it.scopedLive(`${way} is executed once if its server has not listed the tool yet`, () =>
+        Effect.gen(function*() {
+          const ledger = yield* Ledger.serve({ tools })
+          let left = 1
+          ledger.script = (request) => {
+            // no list comes before the call has ended
+            if (request.method === "tools/list" && left > 0) return
+            if (request.tool === undefined || left === 0) return request.standard()
+            left--
+            ledger.expire()
+            request.status(404)
+          }
+          const exit = yield* Effect.flatMap(
+            McpRuntime.McpRuntime,
+            (runtime) => Effect.exit(start(runtime, "pay"))
+          ).pipe(Effect.provide(Runtime.layerOver(layer(), { servers: [ledger.config()] })))
+          assert.strictEqual(ledger.executions("pay"), 1)
+          assert.deepInclude(errorOf(exit), { _tag: "SessionExpired", outcome: "unknown" })
+        }))
+
       it.scopedLive(`${way} is sent once more, in a new session, if nothing forbids that`, () =>
         Effect.gen(function*() {
           for (const tool of ["plain", "settle", "view", "get"]) {

@@ -1,6 +1,6 @@
 /** A server that is switched off is not attempted, in whatever moment that comes. */
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Option, Scope, TestClock } from "effect"
 import * as Resolution from "../../src/config/Resolution.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
@@ -182,7 +182,24 @@ describe("a server that is switched off", () => {
       assert.strictEqual(server.connections().opened, 2)
     })))
 
-  it.live("is Disabled before it connects again, however soon it is enabled", () =>
+  it.effect("is not waited for by a list that its end has cut off", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { runtime, server } = yield* open({})
+      yield* runtime.connect("s")
+      yield* runtime.tools
+      yield* server.halfClose
+      const before = server.received("tools/list").length
+      const refreshing = yield* Effect.fork(Effect.either(runtime.refreshTools("s")))
+      yield* server.until(() => server.received("tools/list").length > before)
+      yield* server.drop()
+      yield* runtime.reload([{ ...config(), blocked: "untrusted" }])
+      yield* Effect.repeatN(Effect.yieldNow(), 60)
+      // no time goes by on the clock
+      const exit = yield* Fiber.poll(refreshing)
+      assert.isTrue(Option.isSome(exit))
+    })))
+
+  it.live("is told to be off before it is on again, however soon that comes", () =>
     Effect.scoped(Effect.gen(function*() {
       const { log, runtime } = yield* open({ servers: [config({ lazy: true })] })
       yield* runtime.connect("s")

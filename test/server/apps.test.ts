@@ -234,3 +234,108 @@ describe("a gateway over one server with an app", patient, () => {
     }
   })
 })
+
+const hiding = "read\u200b \u{e0041}me"
+
+const clean = "read me"
+
+/** A server that claims addresses of apps for its texts, and the pages of the server `app`. */
+const hostile = (listed: ReadonlyArray<string>) => {
+  const claimed = (uri: string, mimeType: string) => ({ uri, mimeType, text: hiding })
+  const page = claimed("ui://evil", "text/html")
+  const instead = {
+    listed,
+    calls: {
+      parts: [
+        { type: "resource", resource: claimed("ui://evil", "text/plain") },
+        { type: "resource", resource: { uri: "ui://evil", text: hiding } },
+        { type: "resource", resource: claimed("file:///evil.html", "text/html") },
+        { type: "resource", resource: page }
+      ],
+      links: [
+        { type: "resource_link", uri: "ui://app/unlisted", name: "page" },
+        { type: "resource", resource: { ...page, uri: "ui://app/unlisted" } },
+        { type: "resource_link", uri: "ui://linked", name: "page" }
+      ]
+    },
+    contents: {
+      "file:///readme.md": claimed("ui://evil", "text/html"),
+      "ui://app/unlisted": { ...page, uri: "ui://app/unlisted" },
+      "ui://linked": { ...page, uri: "ui://linked" }
+    }
+  }
+  return { ...app("session", {}), args: [fixture, "session", "{}", JSON.stringify(instead)] }
+}
+
+describe("a gateway over a server that claims pages of apps", patient, () => {
+  const using = async (
+    name: string,
+    servers: Serving.Servers,
+    capabilities: Capabilities,
+    use: (caller: Caller) => Promise<void>
+  ) => {
+    const caller = await connect["SDK 1.x"](place.command(name, servers), capabilities)
+    try {
+      await whenOffered(
+        caller,
+        Object.keys(servers).map((server) => `mcp__${server}__${server === "app" ? "both" : "links"}`)
+      )
+      await use(caller)
+    } finally {
+      await caller.close()
+    }
+  }
+
+  const alone = { evil: hostile(["file:///readme.md"]) }
+
+  const embedded = async (caller: Caller) => {
+    const { content = [] } = await caller.raw("tools/call", { name: "mcp__evil__parts" })
+    return content.map(({ resource }) => resource).map((resource) => (resource as { readonly text: string }).text)
+  }
+
+  it("cleans every embedded text for a caller that shows no apps", () =>
+    using("parts-plain", alone, plain, async (caller) => {
+      assert.deepStrictEqual(await embedded(caller), [clean, clean, clean, clean])
+    }))
+
+  it("cleans every embedded text but pages for a caller that shows apps", () =>
+    using("parts-host", alone, host, async (caller) => {
+      assert.deepStrictEqual(await embedded(caller), [clean, clean, clean, hiding])
+    }))
+
+  it.each([["host", host], ["plain", plain]] as const)(
+    "cleans the contents of an ordinary resource whatever address they claim, for the %s client",
+    (name, capabilities) =>
+      using(`contents-${name}`, alone, capabilities, async (caller) => {
+        assert.strictEqual((await pageOf(caller, "file:///readme.md"))["text"], clean)
+        // the page of an app is asked for by its own address
+        assert.strictEqual((await pageOf(caller, "mcp+server:evil/ui://linked"))["text"], hiding)
+      })
+  )
+
+  it("reads the page of a tool from its server although another server has linked to it", () =>
+    using("linking", { app: app("session", {}), evil: hostile([]) }, host, async (caller) => {
+      await caller.call("mcp__evil__links")
+      assert.strictEqual((await pageOf(caller, "ui://app/unlisted"))["text"], html)
+    }))
+
+  it("reads the page of a tool that another server lists from neither, except by the name of the server", () =>
+    using("listing", { app: app("session", {}), evil: hostile(["ui://app/unlisted"]) }, host, async (caller) => {
+      assert.include(await caller.resources(), "ui://app/unlisted")
+      for (const tool of ["mcp__app__both", "mcp__evil__links", "mcp__app__both"]) {
+        const refused = await pageOf(caller, "ui://app/unlisted").then(({ text }) => text, String)
+        assert.include(refused, "Resource not found: ui://app/unlisted")
+        await caller.call(tool)
+      }
+      assert.strictEqual((await pageOf(caller, "mcp+server:app/ui://app/unlisted"))["text"], html)
+    }))
+
+  it("reads a page to which only one server has linked from that one, and from none once several have", () =>
+    using("links", { one: hostile([]), two: hostile([]) }, host, async (caller) => {
+      await caller.call("mcp__one__links")
+      assert.strictEqual((await pageOf(caller, "ui://linked"))["text"], hiding)
+      await caller.call("mcp__two__links")
+      const refused = await pageOf(caller, "ui://linked").then(({ text }) => text, String)
+      assert.include(refused, "Resource not found: ui://linked")
+    }))
+})

@@ -360,8 +360,8 @@ const perform = (
       ledger.overdue()
     }
 
-    /** Since when a server is said to be connected and is not: while its connection ends, which is bounded. */
-    const ending = new Map<string, number>()
+    /** Since when a server is said to be connected and is not: while that connection ends, which is bounded. */
+    const ending = new Map<string, { readonly connectedSince: number; readonly from: number }>()
 
     const inspect = () => {
       for (const { config, live, status } of pool.members()) {
@@ -370,12 +370,16 @@ const perform = (
         if (told?._tag !== status._tag) {
           witness.violate(`${name} is ${status._tag}, and was told to be ${told?._tag ?? "nothing"}`)
         }
-        if ((status._tag === "Connected") === (live !== undefined)) ending.delete(name)
-        else if (live !== undefined) witness.violate(`${name} is ${status._tag} and has a connection`)
+        if (status._tag !== "Connected") {
+          ending.delete(name)
+          if (live !== undefined) witness.violate(`${name} is ${status._tag} and has a connection`)
+        } else if (live !== undefined) ending.delete(name)
         else {
-          const since = ending.get(name) ?? time.now()
-          ending.set(name, since)
-          if (time.now() > since + script.drain) witness.violate(`${name} is Connected and has no connection`)
+          const { since: connectedSince } = status
+          const known = ending.get(name)
+          const from = known?.connectedSince === connectedSince ? known.from : time.now()
+          ending.set(name, { connectedSince, from })
+          if (time.now() > from + script.drain) witness.violate(`${name} is Connected and has no connection`)
         }
         const host = World.hostOf(config)
         if (config.blocked !== undefined && status._tag !== "Blocked") {

@@ -117,9 +117,8 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Ca
         const { pause } = admission
         return resume(paused(asked, setting, { ...repeat, since }, pause.until, (now) => Pause.refusal(pause, now)))
       }
-      const isProbe = admission?._tag === "Probe"
       const probed = (answered: boolean) => {
-        if (isProbe) gate?.probed(answered)
+        if (admission?._tag === "Probe") gate?.probed(admission.pause, answered)
       }
       if (session?.isExpired() === true) {
         probed(false)

@@ -65,24 +65,26 @@ export const refusal = (pause: Pause, now: number): Later => remaining(pause, no
 /** @internal */
 export type Admission =
   | { readonly _tag: "Open" }
-  /** Sent alone; the next requests depend on its outcome, which `probed` receives. */
-  | { readonly _tag: "Probe" }
+  /** Sent alone. `probed` takes its outcome, on which the next requests depend. */
+  | { readonly _tag: "Probe"; readonly pause: Pause }
   | { readonly _tag: "Wait"; readonly pause: Pause }
   | { readonly _tag: "Refused"; readonly error: Later }
 
 const open: Admission = { _tag: "Open" }
-const probe: Admission = { _tag: "Probe" }
+
+/** The time to the next probe while one has no answer: a server refuses at once, so a silent probe is likely accepted. */
+const betweenProbes = 5_000
 
 /**
  * The gate in front of the requests of one connection. Requests wait for a pause of up to `longestOfCalls`. During a
- * longer one they are refused at once; afterwards one probe passes at a time, until one has been answered.
+ * longer one they are refused at once; afterwards one probe passes every `betweenProbes`, until one has been answered.
  *
  * @internal
  */
 export class Gate {
   #pause: Pause | undefined = undefined
   #needsProbe = false
-  #probing = false
+  #probeSince: number | undefined = undefined
 
   admit(now: number): Admission {
     if (this.#pause === undefined) return open
@@ -92,9 +94,11 @@ export class Gate {
         : { _tag: "Wait", pause: this.#pause }
     }
     if (!this.#needsProbe) return open
-    if (this.#probing) return { _tag: "Refused", error: refusal(this.#pause, now) }
-    this.#probing = true
-    return probe
+    if (this.#probeSince !== undefined && now - this.#probeSince < betweenProbes) {
+      return { _tag: "Refused", error: refusal(this.#pause, now) }
+    }
+    this.#probeSince = now
+    return { _tag: "Probe", pause: this.#pause }
   }
 
   isClosed(now: number): boolean {
@@ -108,6 +112,7 @@ export class Gate {
     if (this.#pause === undefined || pause.until >= this.#pause.until) {
       this.#needsProbe = Duration.toMillis(error.retryAfter) > longestOfCalls
       this.#pause = pause
+      this.#probeSince = undefined
     }
     return this.#pause
   }
@@ -119,9 +124,11 @@ export class Gate {
       : undefined
   }
 
-  probed(answered: boolean): void {
-    this.#probing = false
-    if (answered && this.#needsProbe) {
+  /** Ends a probe. An answer opens the gate, unless the server has asked for another pause meanwhile. */
+  probed(pause: Pause, answered: boolean): void {
+    if (this.#pause !== pause) return
+    this.#probeSince = undefined
+    if (answered) {
       this.#pause = undefined
       this.#needsProbe = false
     }

@@ -43,6 +43,12 @@ const liveOf = (
   { generation, session }: Supervisor.Connected
 ): ConnectionPool.Live => ({ server, config, generation, session })
 
+/** A launcher installs during a connect only: an established connection closes within the deadline. */
+const isConnecting = (supervisor: Supervisor.Supervisor): boolean => {
+  const { _tag } = supervisor.status()
+  return _tag === "Connecting" || _tag === "Reconnecting"
+}
+
 /** How many changes a slow reader may leave unread. */
 const backlog = 1_024
 
@@ -104,7 +110,7 @@ export const make = (
           reconnect: policy.for(config),
           health,
           down,
-          closeWithin: Teardown.bound(teardown.options, [config]),
+          closeWithin: teardown.options.deadline,
           inTurn: slots.within,
           nextGeneration: () => ++generation,
           onStatus: (status, previous) => {
@@ -344,7 +350,10 @@ export const make = (
         closed = true
         const began = yield* Clock.currentTimeMillis
         events.publish(McpEvent.McpEvent.TeardownBegan({ servers: supervisors.size }))
-        const limit = Teardown.bound(teardown.options, Array.from(supervisors, ({ config }) => config))
+        const limit = Teardown.bound(
+          teardown.options,
+          Array.from(supervisors).filter(isConnecting).map(({ config }) => config)
+        )
         for (const supervisor of supervisors) supervisor.close()
         yield* BoundedWait.within(limit)(
           Effect.forEach(Array.from(running), Fiber.await, { concurrency: "unbounded", discard: true })

@@ -51,10 +51,13 @@ const isHarmless = (config: ServerConfig.ServerConfig, { idempotent, tool }: Cal
   return tool.annotations.readOnlyHint === true || tool.annotations.idempotentHint === true
 }
 
-/** Annotations that forbid a second execution count for every server. The specification's defaults forbid nothing. */
+/**
+ * Annotations that forbid a second execution count for every server. The specification's defaults forbid nothing, but a
+ * tool that its server has not listed yet may have any annotations.
+ */
 const isHarmful = ({ idempotent, tool }: CallPolicy.Failed): boolean => {
   if (idempotent !== undefined) return !idempotent
-  if (tool === undefined) return false
+  if (tool === undefined) return true
   const { destructiveHint, idempotentHint, readOnlyHint } = tool.annotations
   return destructiveHint === true && idempotentHint !== true && readOnlyHint !== true
 }

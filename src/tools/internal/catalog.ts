@@ -240,7 +240,10 @@ export const make = (
       Effect.async<void>((resume) => {
         const isTrying = (status: ServerStatus.ServerStatus | undefined) =>
           status?._tag === "Reconnecting" || status?._tag === "Connecting"
-        let trying = isTrying(pool.member(server)?.status)
+        const status = pool.member(server)?.status
+        let trying = isTrying(status)
+        // `Connected` without a connection is about to change; every other status has no attempt ahead of it
+        if (!trying && status?._tag !== "Connected") return resume(Effect.void)
         const stop = pool.onChange(({ server: changed, status }) => {
           if (changed !== server) return
           const goesOn = status._tag === "Connecting" || (status._tag === "Reconnecting" && !trying) ||

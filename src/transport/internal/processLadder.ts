@@ -55,7 +55,7 @@ const firstLook = 2
 const longestLook = 25
 
 /**
- * A launcher that may be installing the server.
+ * A launcher, and if it visibly installs the server.
  *
  * @internal
  */

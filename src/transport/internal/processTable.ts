@@ -138,7 +138,8 @@ const folder = (pid: number): string | undefined => {
 }
 
 /**
- * True if the processes of a launcher include the installed server; `undefined` where the platform does not show it.
+ * Tells from its processes if a launcher has started the server that it installs: `false` is an install that is seen,
+ * `undefined` that they do not show it.
  *
  * @internal
  */

@@ -37,12 +37,9 @@ export interface StdioPeer {
   /** Delivers what has arrived, and then tells the sink that this was all. */
   readonly finish: (error: (outcome: McpError.Outcome) => McpError.ConnectError) => void
   readonly lost: (symptom: Symptom) => (outcome: McpError.Outcome) => McpError.ConnectError
-  /** True while the launcher of the server installs it; always false without a launcher. */
+  /** True while the processes show that the launcher still installs the server; always false without a launcher. */
   readonly installing: () => boolean
-  /**
-   * Ends the remaining processes at once and synchronously. A launcher gets SIGTERM, because it can then undo half an
-   * install.
-   */
+  /** Kills the process tree at once and synchronously. During a visible install it sends SIGTERM: npm then rolls back. */
   readonly kill: () => void
   /** Lets go of the pipes and of the process; only errors are still listened to. */
   readonly release: () => void
@@ -138,10 +135,10 @@ export const make = (
     report("exited")
   })
 
-  /** Before the first output, the launcher may still be installing; unknown counts as installing. */
+  /** An install that the processes do not show (docker, systems other than Linux) has no more time than a server. */
   const installing = (): boolean =>
     launcher !== undefined && !heard && exit === undefined && child.stdout.readable &&
-    ProcessTable.hasStartedServer(child.pid, launcher, platform) !== true
+    ProcessTable.hasStartedServer(child.pid, launcher, platform) === false
 
   const closed = (method: string): McpError.ConnectError =>
     final?.error("not-sent") ?? new McpError.Closed({ server, operation: method, outcome: "not-sent" })
@@ -225,7 +222,7 @@ export const make = (
     },
     lost,
     installing,
-    kill: () => kill(platform !== "win32" && installing() ? "SIGTERM" : "SIGKILL"),
+    kill: () => kill(installing() ? "SIGTERM" : "SIGKILL"),
     release
   }
 }

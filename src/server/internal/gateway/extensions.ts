@@ -46,6 +46,13 @@ export const isDeclared = (capabilities: JsonRpc.JsonObject): boolean => setting
 export const hasApps = (capabilities: JsonRpc.JsonObject): boolean => settingsOf(capabilities).has(ui)
 
 /**
+ * True for the address of an app's page.
+ *
+ * @internal
+ */
+export const isPage = (uri: string): boolean => uri.startsWith("ui://")
+
+/**
  * The capabilities of a caller as a server may see them.
  *
  * @internal

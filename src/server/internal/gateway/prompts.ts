@@ -54,7 +54,7 @@ export const make = ({ failures, options, place, seen, texts }: Tools.Options): 
       return found ?? (yield* Exchange.invalidParams(`Unknown prompt: ${name.slice(0, 256)}`))
     })
 
-  const finished = (raw: JsonRpc.JsonObject, { name, server }: Item) =>
+  const finished = (raw: JsonRpc.JsonObject, { name, server }: Item, caller: McpServer.Caller) =>
     Effect.gen(function*() {
       const result = Tools.resultFor(raw)
       const { messages } = raw
@@ -67,7 +67,7 @@ export const make = ({ failures, options, place, seen, texts }: Tools.Options): 
         seen(server, parts)
         const source = { server, tool: name, kind: "prompt" } as const
         return Effect.map(
-          Array.isArray(content) ? texts.content(content, source) : texts.part(content, source),
+          Array.isArray(content) ? texts.content(content, source, caller) : texts.part(content, source, caller),
           (content): JsonRpc.JsonObject => ({ ...given, content })
         )
       })
@@ -95,7 +95,7 @@ export const make = ({ failures, options, place, seen, texts }: Tools.Options): 
             handOver: isHandedOver ? { capabilities: Extensions.passed(exchange.caller.capabilities) } : undefined
           }), { origin: "model" })
         const raw = yield* Effect.mapError(seat.during(server, exchange)(got), failures.refusal)
-        return yield* finished(raw, item)
+        return yield* finished(raw, item, exchange.caller)
       })),
     find
   }

@@ -18,6 +18,7 @@ import type * as JsonRpc from "../../../transport/JsonRpc.ts"
 import * as McpServer from "../../McpServer.ts"
 import * as Exchange from "../exchange.ts"
 import * as Extensions from "./extensions.ts"
+import type * as Links from "./links.ts"
 import type * as Seat from "./seat.ts"
 import * as Tools from "./tools.ts"
 
@@ -75,7 +76,7 @@ const uriOf = ({ uri }: JsonRpc.JsonObject): Effect.Effect<string, McpServer.Ref
 
 /** @internal */
 export const make = (
-  { failures, options, place, texts, whose }: Tools.Options & { readonly whose: (uri: string) => string | undefined }
+  { failures, options, place, texts, whose }: Tools.Options & Pick<Links.Links, "whose">
 ): Resources => {
   const isOffered = ({ permissions }: Seat.Seat) => ({ server, uri }: Identity): boolean =>
     permissions.decide("model", { kind: "resource", server, name: uri }).decision !== "deny"
@@ -120,28 +121,45 @@ export const make = (
     return others.length === 0 ? one : undefined
   }
 
-  /** Whose it is by what is known after this wait. */
+  /** Servers with a tool that shows this page: a host need not find the page in a list of resources. */
+  const showing = (uri: string) =>
+    Effect.map(
+      place.base,
+      (base) =>
+        [base, place.own() ?? base].flatMap(({ catalog }) =>
+          catalog.index().entries.flatMap(({ server, tool }) => Tool.uiResource(tool) === uri ? [server] : [])
+        )
+    )
+
+  /** The owner by what is known after this wait. The page of an app that several servers claim has none. */
   const ownerAfter = (uri: string, wait: Duration.DurationInput) =>
     Effect.gen(function*() {
       const [listed, patterns] = yield* Effect.all([resources(wait), templates(wait)], { concurrency: "unbounded" })
-      const listing = only(listed.flatMap((one) => one.uri === uri ? [one.server] : [])) ?? whose(uri)
-      if (listing !== undefined) return listing
-      const { catalog } = yield* place.base
-      // a host may read the page of a tool (`ui.resourceUri`) that no list has
-      const shown = catalog.index().entries.filter(({ tool }) => Tool.uiResource(tool) === uri)
-      if (shown.length > 0) return only(shown.map(({ server }) => server))
-      const fitting = patterns.filter(({ uriTemplate }) => UriTemplate.matcher(uriTemplate)(uri))
-      if (fitting.length > 0 || wait === 0) return only(fitting.map(({ server }) => server))
+      const listing = listed.flatMap((one) => one.uri === uri ? [one.server] : [])
+      const shown = yield* showing(uri)
+      const linked = whose(uri)
+      const fitting = patterns.flatMap(({ server, uriTemplate }) =>
+        UriTemplate.matcher(uriTemplate)(uri) ? [server] : []
+      )
+      const claims = Extensions.isPage(uri)
+        ? [[...listing, ...shown], [...linked, ...fitting]]
+        : [new Set(listing).size === 1 ? listing : linked, shown, fitting]
+      const owners = claims.find((servers) => servers.length > 0)
+      if (owners !== undefined || wait === 0) return only(owners ?? [])
       // what nobody has announced may be there all the same, where only one server has any
       return only([...listed, ...patterns].map(({ server }) => server))
     })
 
-  /** What is known already keeps nobody waiting for servers that have not said what they have. */
+  /**
+   * A URI with a known owner waits for no other server. The page of an app does, because a server that is still to answer
+   * may claim it too.
+   */
   const owner = (uri: string): Effect.Effect<Identity, McpServer.Refusal> =>
     Effect.gen(function*() {
       const explicit = parse(uri)
       if (explicit !== undefined) return explicit
-      const server = (yield* ownerAfter(uri, 0)) ?? (yield* ownerAfter(uri, options.gate))
+      const known = Extensions.isPage(uri) ? undefined : yield* ownerAfter(uri, 0)
+      const server = known ?? (yield* ownerAfter(uri, options.gate))
       return server === undefined ? yield* unknown(uri) : { server, uri }
     })
 

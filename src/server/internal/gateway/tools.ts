@@ -263,12 +263,12 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
   const needsPerson = ({ server, tool: { name } }: ToolIndex.Entry) => ({ permissions }: Seat.Seat): boolean =>
     permissions.decide("model", { kind: "tool", server, name }).decision === "ask"
 
-  const finished = (raw: JsonRpc.JsonObject, { server, tool }: ToolIndex.Entry) =>
+  const finished = (raw: JsonRpc.JsonObject, { server, tool }: ToolIndex.Entry, caller: McpServer.Caller) =>
     Effect.gen(function*() {
       const result = resultFor(raw)
       seen(server, raw["content"])
       if (result["resultType"] === "input_required") return result
-      const content = (yield* texts.content(raw["content"], { server, tool: tool.name })) ?? []
+      const content = (yield* texts.content(raw["content"], { server, tool: tool.name }, caller)) ?? []
       if (options.output !== "wrap") return { ...result, content }
       const { structuredContent: _, ...rest } = result
       return { ...rest, content }
@@ -280,8 +280,6 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
       const wrong = Mirrored.check(exchange, entry.tool, args)
       if (wrong !== undefined) return yield* wrong
       const { server, tool } = entry
-      const page = Tool.uiResource(tool)
-      if (page !== undefined) seen(server, [{ type: "resource_link", uri: page }])
       const { isHandedOver, seat } = yield* place.seatFor(exchange, server, needsPerson(entry))
       const called = seat.runtime.callTool({ server, tool: tool.name }, args, {
         origin: "model",
@@ -292,7 +290,7 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
       })
       return yield* Effect.matchEffect(seat.during(server, exchange)(called), {
         onFailure: failures.result,
-        onSuccess: ({ raw }) => finished(raw, entry)
+        onSuccess: ({ raw }) => finished(raw, entry, exchange.caller)
       })
     }))
 
