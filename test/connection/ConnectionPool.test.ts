@@ -873,7 +873,7 @@ describe("the end of a pool", () => {
         yield* reload(Pool.local("a", { command: "npx", args: ["-y", "a"] }))
         yield* Deferred.await(hanging)
       }).pipe(Scope.extend(scope), Effect.provide(context))
-      const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+      const closing = yield* Effect.forkDaemon(Scope.close(scope, Exit.void))
       yield* TestClock.adjust("11 seconds")
       assert.strictEqual((yield* Fiber.poll(closing))._tag, "Some")
     }))
