@@ -19,6 +19,7 @@ import * as Resolution from "../../src/config/Resolution.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
+import * as Teardown from "../../src/resilience/Teardown.ts"
 import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
 import * as MemoryServer from "../../src/transport/MemoryServer.ts"
 import type * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
@@ -858,5 +859,22 @@ describe("the end of a pool", () => {
       yield* TestClock.adjust("1 second")
       yield* Scope.close(scope, Exit.void)
       assert.strictEqual(server.connections().open, 0)
+    }))
+
+  it.effect("gives a connected server of a launcher no more than the deadline, although its close hangs", () =>
+    Effect.gen(function*() {
+      const server = yield* MemoryServer.make({ era: "session" })
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(Pool.layer(() => server, { teardown: Teardown.layer() }), scope)
+      const hanging = yield* Deferred.make<void>()
+      const own = Effect.zipRight(Deferred.succeed(hanging, undefined), Effect.uninterruptible(Effect.never))
+      yield* Effect.gen(function*() {
+        yield* Effect.flatMap(pool, (_) => _.onConnected(() => own))
+        yield* reload(Pool.local("a", { command: "npx", args: ["-y", "a"] }))
+        yield* Deferred.await(hanging)
+      }).pipe(Scope.extend(scope), Effect.provide(context))
+      const closing = yield* Effect.forkDaemon(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("11 seconds")
+      assert.strictEqual((yield* Fiber.poll(closing))._tag, "Some")
     }))
 })

@@ -118,7 +118,7 @@ describe.runIf(process.platform === "linux")("a launcher that is still installin
 
 // every wait for an install lasts longer than a test may
 describe("a launcher whose install cannot be seen", { timeout: 60_000 }, () => {
-  const teardown = { installGrace: "10 minutes" }
+  const teardown = { installGrace: Duration.minutes(10) }
 
   it.scopedLive("fails at the connect limit of its server", () =>
     Effect.gen(function*() {

@@ -6,6 +6,7 @@ import type * as ServerStatus from "../../src/connection/ServerStatus.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
+import type * as Teardown from "../../src/resilience/Teardown.ts"
 import type * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
 import * as overMemory from "./overMemory.ts"
 
@@ -13,6 +14,7 @@ export interface Options {
   readonly pool?: Partial<ConnectionPool.Options>
   readonly reconnect?: Layer.Layer<ReconnectPolicy.ReconnectPolicy>
   readonly health?: Layer.Layer<HealthCheck.HealthCheck>
+  readonly teardown?: Layer.Layer<Teardown.Teardown>
 }
 
 export const layer = (peers: Parameters<typeof MemoryTransport.layer>[0], options: Options = {}) =>
@@ -21,7 +23,7 @@ export const layer = (peers: Parameters<typeof MemoryTransport.layer>[0], option
       options.reconnect ?? ReconnectPolicy.layer(),
       options.health ?? HealthCheck.layerNone
     )),
-    Layer.provideMerge(overMemory.client(peers))
+    Layer.provideMerge(overMemory.client(peers, options.teardown))
   )
 
 export const remote = (
