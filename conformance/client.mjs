@@ -45,7 +45,7 @@ const browser = Layer.succeed(Interaction.Interaction, {
 })
 
 /**
- * The issuer that an operator writes beside a secret. Most scenarios do not tell it, so it is looked up once, before the
+ * The issuer that an operator configures beside a secret. Most scenarios do not contain it, so it is looked up before the
  * client that is tested exists.
  */
 const issuerOf = async () => {

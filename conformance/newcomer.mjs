@@ -112,7 +112,7 @@ const mcpRuntime = async (...args) => {
 
 const imports = ["--import", "claude-desktop", "--import", "cursor", "--import", "vscode"]
 
-/** The true cause of each broken server, wherever its name and that cause stand beside each other. */
+/** The true cause of each broken server, as a pattern for the text beside its name. */
 const causes = {
   ghost: new RegExp(`${missingPackage}|no such package|E404`),
   down: /ECONNREFUSED|nobody listens|nothing listens|refused/,
@@ -134,14 +134,14 @@ const said = (text, server) => {
 const namesCauses = (command, text) => {
   for (const [server, cause] of Object.entries(causes)) {
     const first = said(text, server).find((line) => cause.test(line))
-    check(`${command}: the cause of ${server} is the true one`, first !== undefined, text)
+    check(`${command}: names the true cause of ${server}`, first !== undefined, text)
   }
   check(
     `${command}: an unset variable is not called a refused header or a login`,
     !/tokened.*(log in|auth login)|Those in its headers are refused/i.test(text),
     text
   )
-  check(`${command}: shows no footer of Node or npm as the last words`, !/last words: .*(complete log|Node\.js v)/.test(text))
+  check(`${command}: shows no footer of Node or npm as the cause`, !/its stderr: .*(complete log|Node\.js v)/.test(text))
 }
 
 try {

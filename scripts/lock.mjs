@@ -1,8 +1,8 @@
 /**
- * Completes package-lock.json for every platform: `node scripts/lock.mjs`, after npm has written it.
+ * Adds missing packages of other platforms to package-lock.json: `node scripts/lock.mjs`, after npm has written it.
  *
  * npm leaves out an optional package that the registry does not have, and `npm ci` of npm 11 then refuses the lock file.
- * Such a package is written down with its parent's exact version and the platform that its name says. `libc` is removed,
+ * This script adds such a package with its parent's exact version and the platform in its name. `libc` is removed,
  * because npm 10 drops it from every entry and `npm install` would change the file.
  */
 import { execFile } from "node:child_process"

@@ -69,7 +69,7 @@ const eachToken = (text, visit) => {
       if (kind !== SyntaxKind.TemplateTail) templates.push(open === 0 ? 0 : open - 1)
     }
     visit(kind, scanner.getTokenStart(), scanner.getTokenEnd())
-    // `!`, `++` and `--` behind an operand leave it one
+    // `!`, `++` and `--` after an operand do not change that it is an operand
     const isPostfix = [SyntaxKind.ExclamationToken, SyntaxKind.PlusPlusToken, SyntaxKind.MinusMinusToken].includes(kind)
     isOperand = operands.has(kind) || (isOperand && isPostfix)
   }
@@ -91,7 +91,7 @@ const countCodeLines = (text) => {
   return lines.filter((content, at) => hasCode[at] && content.trim() !== "").length
 }
 
-/** Whether an expression is made of literals only. A property or a spread may take its data from a constant. */
+/** True for an expression of literals only. A property or a spread may refer to a constant. */
 const isData = (node) => {
   switch (node.kind) {
     case SyntaxKind.StringLiteral:
@@ -125,7 +125,7 @@ const isData = (node) => {
   }
 }
 
-/** Whether a module has constants of data, and nothing else. */
+/** True for a module that has only constants of data. */
 const isDataModule = ({ statements }) => {
   const rest = statements.filter(({ kind }) => kind !== SyntaxKind.ImportDeclaration)
   return rest.length > 0 && rest.every((statement) =>
@@ -176,7 +176,7 @@ const resolved = (subpath) => {
   return target.replaceAll("*", subpath.slice(before.length, subpath.length - (after ?? "").length))
 }
 
-/** The subpaths that a module of the package can be imported by, each with its source file. */
+/** The import subpaths of the package, each with its source file. */
 const entryPoints = (sources, { outDir, rootDir }) => {
   const modules = new Map(sources.map((path) => [relative(rootDir, join(root, path)).replace(/\.ts$/, ""), path]))
   const built = new Map(Array.from(modules, ([name, path]) => [`./${relative(root, outDir)}/${name}.js`, path]))

@@ -68,7 +68,7 @@ const measure = async (folder, entry) => {
   await session.post("Profiler.enable")
   await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false })
 
-  /** Runs it, and gives the functions of ours that it called, each as `file:name@offset`. */
+  /** Runs an effect, and returns the functions of this package that it called, each as `file:name@offset`. */
   const calledBy = async (run) => {
     await sleep(20)
     await session.post("Profiler.takePreciseCoverage")
@@ -77,7 +77,7 @@ const measure = async (folder, entry) => {
     return new Set(
       result.filter(({ url }) => url.startsWith(origin)).flatMap(({ functions, url }) =>
         functions
-          // a module as a whole, and the initializers that the compiler makes, are no functions that we wrote
+          // excludes modules and compiler-made initializers, which are no functions of the sources
           .filter(({ functionName, ranges: [{ count, startOffset }] }) =>
             count > 0 && startOffset > 0 && !functionName.startsWith("<")
           )
@@ -94,7 +94,7 @@ const measure = async (folder, entry) => {
     return { functions: always.length, files: files.length, called: always }
   }
 
-  /** A runtime over the server, which connects when it is told to. */
+  /** A runtime over the server, which connects on demand. */
   const over = (server) => {
     const managed = ManagedRuntime.make(layer({ servers: [server], cacheDirectory: "memory" }))
     const run = (f) => managed.runPromise(Effect.flatMap(McpRuntime.McpRuntime, f))

@@ -44,8 +44,8 @@ export type McpEvent = Data.TaggedEnum<{
     readonly took: Duration.Duration
   }
   /**
-   * A launcher (npx, uvx, …) is still installing the server: a connect gives it more time, or a close waits so that the
-   * launcher's cache stays whole.
+   * A launcher (npx, uvx, …) is still installing the server. A connect gives it more time; a close waits for it,
+   * because an interrupted install can corrupt the launcher's cache.
    */
   Installing: {
     readonly server: string
@@ -145,10 +145,10 @@ export type McpEvent = Data.TaggedEnum<{
     readonly origin: Approval.Origin
     readonly decision: "allow" | "deny"
     /**
-     * The basis of the decision: a rule, the default without a rule (`default`), an earlier approval (`grant`), a person who
-     * approved (`approval`) or refused (`refused`), that no person could be asked or answered (`unanswered`), for a read-only
-     * tool too (`read-only`), too many waiting calls (`crowded`), a change since the approval (`changed`), or a question too
-     * long to be shown whole (`too-long`).
+     * The basis of the decision. `default`: no rule matches. `grant`: an earlier approval. `approval`, `refused`: the
+     * answer of a person. `unanswered`: no person could be asked, or no answer came. `read-only`: no person could be
+     * asked, and the tool is read-only. `crowded`: too many calls wait. `changed`: the definition changed after the
+     * approval. `too-long`: the question is longer than the limit.
      */
     readonly by:
       | "rule"

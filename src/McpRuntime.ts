@@ -170,7 +170,7 @@ export interface ServerInfo {
   readonly error: McpError.ConnectError | undefined
   /** Milliseconds since 1970. */
   readonly connectedSince: number | undefined
-  /** Until when the server has asked for no requests (`Retry-After`), in milliseconds since 1970. */
+  /** The end of the pause that the server asked for (`Retry-After`), in milliseconds since 1970. */
   readonly pausedUntil: number | undefined
   readonly breaker: CircuitBreaker.State
   readonly health: ConnectionPool.Member["health"]
@@ -204,8 +204,8 @@ type ServerSwitch = (server: string) => Effect.Effect<void, McpError.NotFound>
  */
 export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<McpRuntime, {
   /**
-   * The tools of all servers. Waits no longer than the gate for those of which something is kept from before, and no
-   * longer than `firstListWait` for the others, which connect on and are `missing` until then.
+   * The tools of all servers. Waits up to the gate for servers with a cached list, and up to `firstListWait` for
+   * servers without one, which are `missing` until their first list arrives.
    */
   readonly tools: Effect.Effect<Tools>
   readonly tool: (ref: ToolRef) => Effect.Effect<RuntimeTool, McpError.NotFound | McpError.ToolQuarantined>
@@ -243,7 +243,7 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
     args?: A,
     options?: RequestOptions
   ) => Effect.Effect<Session.PromptMessages, McpError.RuntimeError>
-  /** What these four give, with this wait in place of `firstListWait`. */
+  /** These four lists, with this wait in place of `firstListWait`. */
   readonly offered: (wait: Duration.DurationInput) => {
     readonly tools: Effect.Effect<Tools>
     readonly resources: Effect.Effect<Gathered<Session.Resource>>

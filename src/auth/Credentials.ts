@@ -112,12 +112,13 @@ export const make = (options?: Partial<Options>) =>
   Effect.gen(function*() {
     const { clientMetadataUrl, clientName, grants, login, privateHosts } = { ...defaults, ...options }
     for (const [server, grant] of Object.entries(grants)) {
-      // the type demands it, and not every application is compiled
+      // checked at run time too, because an application in JavaScript has no types
       if (grant._tag === "AuthorizationCode" || (grant.issuer ?? "") !== "") continue
       return yield* new McpError.ConfigurationError({
         server,
         path: `auth.grants.${server}.issuer`,
-        detail: "it names no authorization server; without it the MCP server would choose which one gets the secret"
+        detail:
+          "it is missing: without an issuer, the MCP server would choose which authorization server gets the secret"
       })
     }
     const store = yield* TokenStore.TokenStore

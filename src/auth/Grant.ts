@@ -22,8 +22,8 @@ export type Assertion = Effect.Effect<Redacted.Redacted, McpError.AuthorizationF
  * - `JwtBearer`: a token of the platform that the program runs on stands for it (RFC 7523, workload identity).
  * - `EnterpriseManaged`: the identity provider of a company answers for a person that is logged in there (SEP-990).
  *
- * `issuer` is the authorization server that gets what the program holds. It is compared with the metadata of the one that
- * the MCP server names, letter by letter, before anything is sent there.
+ * `issuer` is the authorization server that receives the secret or assertion. Before anything is sent, it must equal,
+ * character by character, the issuer that the MCP server and the metadata name.
  *
  * @since 0.1.0
  * @category models

@@ -67,7 +67,7 @@ export interface Application extends Found {
    * timeout of the command. Without one, the limits of the servers hold.
    */
   readonly settled: Effect.Effect<ReadonlyArray<McpRuntime.ServerInfo>>
-  /** The same, after servers that start when they are needed have been started. */
+  /** The same, after starting the servers that otherwise start at their first use. */
   readonly started: Effect.Effect<ReadonlyArray<McpRuntime.ServerInfo>>
   /** The time that servers were given when they were started, if any was said. */
   readonly timeout: Duration.Duration | undefined
@@ -109,7 +109,7 @@ export interface Choice {
 }
 
 /**
- * Refuses the name of a host that has no dialect, with the nearest that has one.
+ * Refuses an unknown host, and suggests the nearest known name.
  *
  * @since 0.1.0
  * @category combinators
@@ -166,7 +166,7 @@ const tell = (shared: Command.Shared, { issues, servers }: ConfigDiscovery.Disco
         detail: fatal.message
       })
     }
-    // a variable without a value is told with the server that wants it
+    // `variable-unset` is reported with its server, not here
     const told = issues.filter(({ kind, severity }) =>
       kind === "unknown-import" || (severity === "error" && kind !== "variable-unset")
     )
@@ -351,7 +351,7 @@ const opened = <A, E, R>(
       const layer = NodeMcpRuntime.layerDiscovered({
         follow: choice.follow === true,
         logs: shared.verbose,
-        // a command waits for each server, and shows how long
+        // commands wait for the first attempt of each server, with progress, so a list must not give up earlier
         catalog: { firstListWait: "settled" },
         replace: choice.answers === true ? Layer.merge(person, Eliciting.layer(screen, discovery, turns)) : person
       }).pipe(

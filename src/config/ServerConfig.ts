@@ -170,7 +170,7 @@ const Url = (protocols: ReadonlyArray<string>) =>
   Schema.NonEmptyString.pipe(Schema.filter((text) => Address.fault(text, protocols)))
 
 const needsIssuer = "a client secret needs the issuer of its authorization server, such as " +
-  "\"https://login.example.com\": else the MCP server chooses where it is sent"
+  "\"https://login.example.com\": without it, the MCP server would choose where the secret is sent"
 
 /**
  * How to log in. A `clientSecret` needs an `issuer`.
@@ -199,7 +199,7 @@ export const OAuth = Schema.Struct({
   dpop: Schema.optional(Schema.Boolean)
 })
 
-/** The error has to be that of the field, and not of one of its alternatives. */
+/** Reports the error of the field instead of one for each alternative of the union. */
 const Login = Schema.Union(Schema.Literal(false), OAuth).pipe(
   Schema.filter((oauth) =>
     oauth === false || oauth.clientSecret === undefined || (oauth.issuer ?? "") !== ""
@@ -498,8 +498,8 @@ export const limits = (config: ServerConfig, base: Limits.Limits = Limits.defaul
 export const isEager = (config: ServerConfig): boolean => config.lazy !== true || config.required === true
 
 /**
- * True if the annotations of its tools may take the place of a person's approval: as `trusted` says; without it, if the
- * server comes from a file that may approve tools. Files of a workspace or a plugin may not.
+ * True if a read-only annotation may replace a person's approval: `trusted`, or else whether the server's file may
+ * approve tools. Files of a workspace or a plugin may not.
  *
  * @since 0.1.0
  * @category guards

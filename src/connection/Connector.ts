@@ -132,8 +132,8 @@ export interface Connection {
   readonly instructions: string | undefined
   /**
    * One request. Input that the server asks for on the way is given by `InputHandlers`; interrupting it cancels it at
-   * the server. An expired session is replaced, once for all requests. A request that was refused for it is sent once
-   * more if its method is idempotent; a call of a tool fails with `SessionExpired`, whose `outcome` is `unknown`.
+   * the server. An expired session is replaced once for all requests. A request that it refused is sent once more if
+   * its method is idempotent; a tool call fails with `SessionExpired` and the outcome `unknown`.
    */
   readonly request: (
     method: string,

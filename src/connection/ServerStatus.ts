@@ -15,7 +15,7 @@ import type * as Transport from "../transport/Transport.ts"
  * - `NeedsAuth`: it asks for (other) credentials.
  * - `Idle`: not connected, and connects when it is first needed; `tools` is how many it is known to have.
  * - `Connecting`: the first attempt of a series is under way.
- * - `Connected`; while the server asks for no requests (`Retry-After`), `pausedUntil` is when that ends.
+ * - `Connected`; `pausedUntil` is the end of a pause that the server asked for (`Retry-After`).
  * - `Reconnecting`: lost or not reached; attempt number `attempt` begins at `until` (milliseconds since 1970) or is under
  *   way since then.
  * - `Failed`: given up until somebody asks again.

@@ -19,8 +19,9 @@ import * as Resolving from "./internal/resolving.ts"
 import * as internal from "./internal/session.ts"
 
 /**
- * The arguments of a call: an object of JSON values, which may be an interface without an index signature, and not an
- * array or a string. A value that is not JSON is refused with its path, before anything is sent.
+ * The arguments of a tool call: an object of JSON values. `object` also accepts interfaces, which have no index
+ * signature; `Symbol.iterator` excludes arrays. A value that is not JSON fails with `InvalidArguments` before anything
+ * is sent.
  *
  * @since 0.1.0
  * @category models
@@ -28,7 +29,8 @@ import * as internal from "./internal/session.ts"
 export type Arguments = { readonly [key: string]: unknown } | (object & { readonly [Symbol.iterator]?: never })
 
 /**
- * The arguments of a prompt: an object of strings, which may be an interface.
+ * The arguments of a prompt: an object of strings. The mapped type also accepts interfaces, which have no index
+ * signature.
  *
  * @since 0.1.0
  * @category models

@@ -80,8 +80,8 @@ export class TlsError extends Schema.TaggedError<TlsError>("effect-mcp-runtime/T
 }
 
 /**
- * The server no longer knows the session. `outcome` is `unknown` for a request that was answered so, because a server
- * can answer it after it has executed the request; `not-sent` for one that was held back.
+ * The server no longer knows the session (404). `outcome` is `unknown` if the server gave that answer to this request,
+ * because it can execute a request first; `not-sent` if the request was held back.
  *
  * @since 0.1.0
  * @category errors

@@ -273,7 +273,7 @@ export class ConfigurationError
     variable: Schema.optional(Schema.Struct({
       name: Schema.String,
       why: Schema.Literal("variable-unset", "variable-forbidden", "input-required"),
-      /** The variable of the environment that gives it a value. */
+      /** The environment variable that sets it. */
       from: Schema.optional(Schema.String)
     }))
   })
@@ -357,7 +357,8 @@ export class NotFound extends Schema.TaggedError<NotFound>("effect-mcp-runtime/N
 }
 
 /**
- * The server cannot be used now; `why` says the reason. `connecting`: its first list was waited for and has not come yet.
+ * The server cannot be used now. `why: "connecting"`: the wait for its first list has ended, and the server is still
+ * connecting.
  *
  * @since 0.1.0
  * @category errors
@@ -428,11 +429,14 @@ export class PermissionDenied
     why: Schema.Literal("rule", "unanswered", "refused", "changed", "crowded", "too-long"),
     /** The rule that decided, as it was written. */
     rule: Schema.optional(Schema.String),
-    /** The narrowest `allow` rule that permits it, where a person cannot be asked or cannot be shown all of it. */
+    /** The narrowest `allow` rule that permits it. Set with `unanswered` and `too-long`. */
     allow: Schema.optional(Schema.String),
-    /** How the program that refused it can be told to permit it, where no rule decided. */
+    /**
+     * The next step in the program that refused it, such as a flag of `mcp-runtime serve`; it replaces `allow` in the
+     * message.
+     */
     remedy: Schema.optional(Schema.String),
-    /** With `too-long`: the characters of its names and arguments as they are shown, and the most that can be shown. */
+    /** With `too-long`: the length of its name and arguments as shown, in characters; `limit` is the maximum. */
     length: Schema.optional(Schema.Number),
     limit: Schema.optional(Schema.Number)
   })
@@ -464,12 +468,12 @@ const denials: Record<PermissionDenied["why"], (denied: Denial) => string> = {
   changed: () => "it has changed since it was approved",
   crowded: () => "too many calls wait for approval already",
   "too-long": (denied) =>
-    "it needs approval, and a person cannot be shown all of it: its name and arguments are " +
+    "it needs approval, but its name and arguments are " +
     `${denied.length ?? "too many"} characters, and at most ${denied.limit ?? "fewer"} can be shown; ` +
     `make the arguments shorter, or ${denied.remedy ?? allowing(denied)}`
 }
 
-/** An `ask` rule is stronger than an `allow` rule, so it has to go. */
+/** Names the `ask` rule to replace, because an `ask` overrides an `allow`. */
 const allowing = ({ allow, rule }: Denial): string => {
   const how = allow === undefined ? "allow it with a rule" : `allow it with the rule allow ${quote(allow)}`
   return rule === undefined ? how : `${how} in place of ${quote(rule)}, which asks for approval`

@@ -1,12 +1,12 @@
 /**
- * The variables of a process environment that have a known meaning: one table for what an entry may set, what a server
- * inherits, and what consent shows first.
+ * The known variables of a process environment. One table decides which of them an entry may set, a server inherits and
+ * consent shows first.
  *
  * @internal
  */
 
 /**
- * What a variable changes when an entry sets it.
+ * The effect of a variable that an entry sets.
  *
  * - `code`: the program loads or runs other code.
  * - `trust`: the program accepts any peer, or writes down its keys.
@@ -21,7 +21,7 @@ interface Facts {
   readonly effect?: Effect
   /** A server's process inherits it on these platforms. */
   readonly inherited?: "posix" | "windows" | "both"
-  /** Its value names a place, a locale or a user, and is no secret. POSIX names count as they are written. */
+  /** Its value names a path, a locale or a user, and is no secret. POSIX names are case-sensitive. */
   readonly harmless?: "posix" | "windows"
   /** Goose passes it to no server. */
   readonly refusedByGoose?: true
@@ -77,7 +77,7 @@ const groups: ReadonlyArray<readonly [facts: Facts, names: string]> = [
   ]
 ]
 
-/** Families: the first that fits counts, and a name of the table counts before them. */
+/** Families of names: a name of the table wins over them, and the first match wins among them. */
 const families: ReadonlyArray<readonly [pattern: RegExp, effect: Effect]> = [
   [/^(LD_|DYLD_|GIT_CONFIG|NPM_CONFIG_|YARN_|BASH_FUNC_)/, "code"],
   [/(^|_)(HTTPS?|ALL|NO|FTP|WSS?|SOCKS|GRPC)_PROXY$/, "peer"],
@@ -93,8 +93,8 @@ const table: ReadonlyMap<string, Facts> = (() => {
 })()
 
 /**
- * What a variable changes if an entry sets it; `undefined` for a variable of the program itself. Case does not count,
- * because Windows and npm ignore it and proxies are written both ways.
+ * The effect of a variable; `undefined` for one that only the program knows. Ignores case, because Windows and npm do
+ * and proxies are written both ways.
  *
  * @internal
  */
@@ -104,7 +104,7 @@ export const effect = (name: string): Effect | undefined => {
 }
 
 /**
- * A file of the workspace may not set it at all: it injects code, or switches the checks of connections off.
+ * True if a file of the workspace may not set it, because it injects code or switches off checks of connections.
  *
  * @internal
  */
@@ -114,7 +114,7 @@ export const isHostile = (name: string): boolean => {
 }
 
 /**
- * A server's process gets the host's value of it without being configured to. The name is in upper case on Windows.
+ * True if a server inherits the host's value without configuration. On Windows the name has to be in upper case.
  *
  * @internal
  */

@@ -32,7 +32,7 @@ const traced = <A, E, R>(
 const reason = (error: McpError.RuntimeError, status: ServerStatus.ServerStatus): McpError.RuntimeError =>
   error._tag === "RequestTimeout" && error.outcome === "not-sent" && "error" in status ? status.error : error
 
-/** Why a server whose list was waited for in vain has none. */
+/** The error for a server whose list did not come within the wait. */
 const awayFor = (server: string, status: ServerStatus.ServerStatus): McpError.RuntimeError | undefined =>
   "error" in status ? status.error : Present.stillConnecting(server, status)
 

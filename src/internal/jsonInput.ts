@@ -1,5 +1,5 @@
 /**
- * Checks that a caller's values can be sent as JSON, which their types do not say.
+ * Checks that a caller's values can be sent as JSON, because their types do not guarantee it.
  *
  * @internal
  */
@@ -64,7 +64,7 @@ const isPlain = (value: unknown): boolean =>
   typeof value === "string" || typeof value === "boolean" || value === null || value === undefined
 
 /**
- * The same of the arguments of a call, which are an object.
+ * The same check for the arguments of a call, which must be an object.
  *
  * @internal
  */
@@ -74,7 +74,7 @@ export const argumentsFault = (args: unknown, maxNodes: number): Fault | undefin
     : { path: "arguments", detail: "not an object" }
 
 /**
- * Arguments as JSON. The type is true from the check on, which every call passes before it is sent.
+ * Casts arguments to JSON. The cast is safe only after the check, which every call passes before it is sent.
  *
  * @internal
  */

@@ -24,7 +24,7 @@ export interface KnownTool {
 /** @internal */
 export interface Known {
   readonly tools: ReadonlyArray<KnownTool>
-  /** Those that only apps may call, which no model is offered. */
+  /** Tools that only apps may call; no model is offered them. */
   readonly apps: ReadonlyArray<KnownTool>
   readonly missing: ReadonlyArray<ToolCatalog.Missing>
 }

@@ -1,6 +1,6 @@
 /**
- * Programs that install what they run: package runners (npx, uvx, …), container engines, and deno with a package. The one
- * table of them.
+ * The table of launchers, which install a server before they run it: package runners (npx, uvx, …), container engines,
+ * and deno with a package.
  *
  * @internal
  */
@@ -11,26 +11,26 @@ import { type Argument, argumentsOf, type Launched, launched } from "./launched.
 export type Ecosystem = "npm" | "python"
 
 /**
- * How the process of the server is told from those that install it. `marked`: npm sets `npm_lifecycle_event` to `npx` for
- * it alone. `child`: it is a child in the folder that the runner was started in; scripts of an install run elsewhere.
- * `same`: there is no other process, so it cannot be told.
+ * How to tell the server's process from those of the install. `marked`: npm sets `npm_lifecycle_event=npx` for the
+ * server only. `child`: the server is a child in the runner's folder; install scripts run in other folders. `same`: the
+ * runner's process becomes the server, so they cannot be told apart.
  *
  * @internal
  */
 export type Visible = "marked" | "child" | "same"
 
 /**
- * A program that downloads a package and runs it. The package is in the options `named`, if there is one of them, and
- * else the first word.
+ * A program that downloads a package and runs it. An option in `named` has the package; without one it is the first
+ * word.
  *
  * @internal
  */
 export interface Runner {
   readonly ecosystem: Ecosystem
-  /** The words after the program that make it one that runs packages. */
+  /** The subcommands that run a package; an empty list where the program needs none. */
   readonly verbs: ReadonlyArray<ReadonlyArray<string>>
   readonly named: ReadonlyArray<string>
-  /** Options whose values are other packages that are there too. */
+  /** Options whose values are additional packages. */
   readonly also: ReadonlyArray<string>
   /** Options whose values are run by a shell. */
   readonly shell: ReadonlyArray<string>
@@ -87,12 +87,12 @@ const runners: ReadonlyMap<string, Runner> = new Map([
   ["bun", { ...npx, verbs: [["x"]], server: "child" }],
   ["uvx", uvx],
   ["uv", { ...uvx, verbs: [["tool", "run"], ["x"]] }],
-  // it becomes the server
+  // the process becomes the server
   ["pipx", { ...uvx, verbs: [["run"]], server: "same" }]
 ])
 
 /**
- * The program looks for a package in its folder before it downloads one, and reads settings there.
+ * True if the program looks for the package and its settings in the current folder before it downloads one.
  *
  * @internal
  */
@@ -112,7 +112,7 @@ export interface PackageRun {
   readonly runner: Runner
   /** The packages in the order of the line; the server is in the first. */
   readonly packages: ReadonlyArray<Argument>
-  /** Texts that a shell runs in their place. */
+  /** Command lines that a shell runs in place of a package. */
   readonly shell: ReadonlyArray<Argument>
 }
 
@@ -133,7 +133,7 @@ export const packageRun = (line: Launched): PackageRun | undefined => {
     const { option } = argument
     if (option === undefined) {
       if (!named) packages.push(argument)
-      // what follows belongs to the package
+      // the words that follow are arguments of the package
       break
     }
     if (runner.named.includes(option)) {
@@ -164,13 +164,13 @@ export const containerRun = ({ from, program, words }: Launched): number | undef
 }
 
 /**
- * A server that is started by a program that may have to install it first.
+ * The launcher of a server, and the package that it may have to install.
  *
  * @internal
  */
 export interface Launcher {
   readonly program: string
-  /** The package, as it is written in the configuration. */
+  /** The package as the configuration names it. */
   readonly installs: string | undefined
   readonly server: Visible
 }

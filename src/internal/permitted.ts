@@ -53,7 +53,10 @@ export interface Wanted extends Subject {
 /** @internal */
 export interface Permitted {
   readonly isOpen: (origin: Permissions.Origin) => boolean
-  /** Nothing, where nothing has to be decided. Neither a rule nor a person sees arguments that are not JSON. */
+  /**
+   * `undefined` if no permission is needed. Fails first for arguments that are not JSON, so no rule and no person sees
+   * them.
+   */
   readonly authorize: (
     wanted: Wanted
   ) => Effect.Effect<Permissions.Permit | undefined, McpError.InvalidArguments | McpError.PermissionDenied>
@@ -117,7 +120,7 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
 
   const before: Permitted["before"] = (live, wanted, permit) => {
     const admission = wanted.kind === "tool" ? admit(live, wanted.name) : undefined
-    // the permit depends on a definition that the server has not given in this run; an admission need not ask for it
+    // the permit depends on a definition that the server has not sent in this run; an admission does not need it
     const isUnknown = () =>
       permit !== undefined && (permit.pin !== undefined || permit.isReadOnly) && toolOf(wanted) === undefined
     const waiting = isUnknown()

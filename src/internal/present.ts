@@ -1,6 +1,6 @@
 /**
- * The server that a name stands for now. A connection that was replaced goes on for the requests on it, and says nothing
- * about its successor; a server without a first list is still connecting.
+ * The server that a name stands for now. A replaced connection still serves its pending requests, but its status is not
+ * that of its successor. A server without a first list counts as connecting.
  *
  * @internal
  */
@@ -26,7 +26,7 @@ export const isPresent = (pool: ConnectionPool.ConnectionPool["Type"], live: Con
 }
 
 /**
- * Whether a server has said that it tells of changes of this list.
+ * True if the server has declared `listChanged` for this list.
  *
  * @internal
  */
@@ -39,7 +39,7 @@ export const announcesChanges = (
 }
 
 /**
- * Why the first list of a server is not there, if the only reason is that it has not come yet.
+ * The `connecting` error of a server whose first list has not arrived; `undefined` if there is another reason.
  *
  * @internal
  */

@@ -128,7 +128,7 @@ export const make = (
           })
         )
       })
-    /** The same, after a list. The server in a name is waited for beyond `firstListWait`, the others are not. */
+    /** The same, after a list. Only the server named in a call is waited for beyond `firstListWait`. */
     const findAnew = (ref: McpRuntime.ToolRef): Effect.Effect<Identity, Unfound> =>
       Effect.suspend(() => {
         const server = typeof ref === "string" ? ToolName.parse(ref)?.server : ref.server

@@ -14,13 +14,13 @@ type AnyLogger = Logger.Logger<unknown, unknown>
 
 let pretty: AnyLogger | undefined = undefined
 
-/** Made at its first line: its colours depend on stderr, which not every process opens. */
+/** Built when the first line is logged, because its colours depend on stderr, which not every process opens. */
 const prettyOnStderr = Logger.make<unknown, void>((line) => {
   pretty ??= Logger.prettyLogger({ stderr: true, colors: process.stderr.isTTY })
   pretty.log(line)
 })
 
-/** Effect's default logger and the one that `runMain` puts in its place, each with the same format on stderr. */
+/** Effect's default logger and that of `runMain`, each mapped to a logger with the same format on stderr. */
 const pairs: ReadonlyArray<readonly [stdout: AnyLogger, stderr: AnyLogger]> = [
   [Logger.defaultLogger, Logger.withConsoleError(Logger.stringLogger)],
   [Logger.prettyLoggerDefault, prettyOnStderr]
@@ -35,7 +35,7 @@ const replacing = (from: 0 | 1, to: 0 | 1) => (loggers: HashSet.HashSet<AnyLogge
 }
 
 /**
- * For effects of the runtime: what they log, and what is logged in fibers that they fork, goes to stderr by default.
+ * For effects of the runtime: their log, and that of the fibers that they fork, goes to stderr by default.
  *
  * @internal
  */
@@ -45,7 +45,7 @@ export const onStderr: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<
 )
 
 /**
- * For effects of the application that a fiber of the runtime runs: they log where the application does.
+ * For effects of the application in a fiber of the runtime: restores the loggers of the application.
  *
  * @internal
  */

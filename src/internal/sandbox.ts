@@ -39,7 +39,10 @@ export const make = (pool: ConnectionPool.ConnectionPool["Type"]): Sandbox => {
       return Effect.catchAll(session.notify(`${capability}/update`, news.state), (error) => {
         // a connection that breaks is greeted anew when it comes back
         if (told.get(session) === news) told.delete(session)
-        return Effect.annotateLogs(RuntimeLog.debug(`not told of the sandbox: ${error._tag}`), { server })
+        return Effect.annotateLogs(
+          RuntimeLog.debug(`the sandbox state could not be sent to the server: ${error._tag}`),
+          { server }
+        )
       })
     })
 

@@ -1,12 +1,13 @@
 /**
- * Reads the stderr of a program that ended or fell silent: the line that says why, and the party at fault. The only place
- * that decides on such text; other modules decide on its result.
+ * Reads the stderr of a failed or silent program: the line with the reason, and the party at fault. Only this module
+ * interprets such text; the others use its result.
  *
  * @internal
  */
 
 /**
- * The party at fault, where the text names it: the launcher's registry, what the server connects to, or the server.
+ * The party at fault, if the text names it: a package or registry of the launcher, an upstream of the server, or the
+ * server.
  *
  * @internal
  */
@@ -23,12 +24,12 @@ export type Fault =
 
 /** @internal */
 export interface Reading {
-  /** The line that says most; undefined where nothing was written. */
+  /** The most telling line; undefined if stderr is empty. */
   readonly line: string | undefined
   readonly fault: Fault | undefined
 }
 
-/** The parts of a text and of a line that are read: patterns must not take long on hostile text. */
+/** The most characters that are read of a text and of a line, because patterns must stay fast on hostile text. */
 const longest = 16 * 1024
 const longestLine = 1_000
 
@@ -86,7 +87,7 @@ const ofInstall = (text: string): Fault | undefined => {
 
 const host = String.raw`\[?[\w.:-]+\]?`
 
-/** How programs say that they cannot reach an address. */
+/** Messages of programs that cannot reach an address. */
 const unreachable: ReadonlyArray<RegExp> = [
   new RegExp(
     String
@@ -112,11 +113,11 @@ const ofServer = (line: string): Fault | undefined => {
   return module === undefined ? undefined : { _tag: "ModuleMissing", module }
 }
 
-/** Lines that show a place in a program, or say nothing about the cause. */
+/** Lines that only point into a program, or do not contain the cause. */
 const noise: ReadonlyArray<RegExp> = [
-  // punctuation, and nothing
+  // punctuation only
   /^[\s\p{P}\p{S}]*$/u,
-  // frames, and what stands around them
+  // stack frames and the lines around them
   /^\s*at .+(?:[:(]\d|\(native|<anonymous>)/,
   /^\s*File ".+", line \d+/,
   /^\s*\.{3} \d+ (?:more|common frames)/,
@@ -128,13 +129,13 @@ const noise: ReadonlyArray<RegExp> = [
   /^(?:node:\S+|file:\S+|\[\w+\]|(?:\/|[A-Za-z]:\\).+):\d+$/,
   // properties of an error that is printed as an object
   /^\s+['"]?[\w$]+['"]?: .*[,[{]?$/,
-  // versions, warnings, advice that is always given
+  // versions, warnings, generic advice
   /^Node\.js v\d/,
   /^\(node:\d+\) |^\(Use `node --trace/,
   /^Run '.+ --help'/
 ]
 
-/** The prefix of each line of an error of npm, and the lines that say nothing about the cause. */
+/** The prefix of npm's error lines, and those of them that do not contain the cause. */
 const ofNpm = /^npm (?:error|ERR!) ?/
 const npmNoise: ReadonlyArray<RegExp> = [
   /^(?:code|errno|syscall|path|dest|command|signal|cwd|host|port|type|address) /,
@@ -143,7 +144,7 @@ const npmNoise: ReadonlyArray<RegExp> = [
   /^(?:\w+ )?(?:In most cases|If you are behind a proxy|Note that you can also|tarball, folder|This is a problem related)/
 ]
 
-/** A line that says that something is wrong, in the words of most languages and loggers. */
+/** Error lines in the words of most languages and loggers. */
 const strong: ReadonlyArray<RegExp> = [
   /^\W*(?:\[?cause\]?: )?[\w.$]*(?:Error|Exception|Rejection)(?: \[\w+\])?(?:$|[:\s(])/,
   /(?:^|[\s\]):])[\w.$]*(?:Error|Exception)(?: \[\w+\])?: \S/,
@@ -163,7 +164,7 @@ interface Line {
   readonly isError: boolean
 }
 
-/** A line of a logger that writes JSON: its message, and whether its level is that of an error. */
+/** Parses a line of a JSON logger into its message, and whether its level is that of an error. */
 const ofJson = (text: string): Line | undefined => {
   if (!text.startsWith("{") || !text.endsWith("}")) return undefined
   let entry: Readonly<Record<string, unknown>>
@@ -190,7 +191,7 @@ const isNpmNoise = some(npmNoise)
 const isStrong = some(strong)
 const isWeak = some(weak)
 
-/** A caret below a line shows a place in a source, which is no message. */
+/** A caret marks the line above it as source code, which is no message. */
 const isCaret = (text: string | undefined): boolean => text !== undefined && /^\s*[~^]+\s*$/.test(text)
 
 const candidates = (text: string): ReadonlyArray<Line> => {
@@ -236,14 +237,14 @@ export const sentence = (fault: Fault): string => {
   switch (fault._tag) {
     case "PackageMissing": {
       const { package: name, program } = fault
-      return `${program} finds no ${program === "docker" ? "image" : "package"} ${quote(name)}`
+      return `${program} cannot find the ${program === "docker" ? "image" : "package"} ${quote(name)}`
     }
     case "RegistryUnreachable": {
       const details = [fault.registry, fault.code].filter((one) => one !== undefined && one !== "").join(", ")
       return `${fault.program} cannot reach its registry (${details})`
     }
     case "UpstreamUnreachable":
-      return `the server cannot reach ${fault.address ?? "what it connects to"} (${fault.code})`
+      return `the server cannot reach ${fault.address ?? "its upstream"} (${fault.code})`
     case "ModuleMissing":
       return `the server lacks the module ${quote(fault.module)}`
   }

@@ -42,7 +42,7 @@ const harmless = <R>(
     self,
     (error) =>
       // by its tag alone, because a message may have text of the server in it
-      Effect.annotateLogs(RuntimeLog.debug(`what the server offers could not be learned: ${error._tag}`), { server })
+      Effect.annotateLogs(RuntimeLog.debug(`the lists of the server could not be loaded: ${error._tag}`), { server })
   )
 
 /** @internal */

@@ -52,8 +52,7 @@ export const wildcard = (pattern: string): (text: string) => boolean => {
 const ascii = /^[\u0000-\u007f]*$/
 
 /**
- * One spelling for all letters that differ only in case. By way of capitals, because `ẞ` and `ß`, or `Σ`, `σ` and `ς`, meet
- * only there.
+ * Folds case. Converts to upper case first, because `ẞ` and `ß`, or `Σ`, `σ` and `ς`, are equal only after that.
  *
  * @internal
  */

@@ -1,9 +1,9 @@
 /**
- * A key-value store of small texts in files that only their owner can read. A file is always whole, whoever else reads
- * and writes, and whenever the process dies. Whatever another user could have put there is refused: links, files with
- * another name or owner, files and folders that others may write to. A file or folder of this user that others may read
- * is made private first, and refused if that fails. On Windows modes and owners say nothing, and the folders of the user,
- * which other users cannot open, are what protects it.
+ * A key-value store of small texts in files that only their owner can read. Writes are atomic, so a file is whole
+ * despite other readers, other writers and a crash. Links, files of another name or owner, and files and folders that
+ * others may write to are refused, because another user could have put them there. A file or folder of this user that
+ * others may read is made private first, and refused if that fails. Modes and owners mean nothing on Windows, where the
+ * access rules of the user's folders protect the files.
  *
  * @since 0.1.0
  */
@@ -27,8 +27,8 @@ import * as HostEnvironment from "../transport/HostEnvironment.ts"
  */
 export interface Options {
   /**
-   * Where the files are, or what says so (default: a folder for caches of the user); nowhere, and it only fails. It is
-   * made private (mode 700) when it is used.
+   * The folder of the files, or a function that returns it (default: the user's cache folder). Every operation fails if
+   * the function returns `undefined`. The folder is made private (mode 700) at its first use.
    */
   readonly directory?: string | ((host: HostEnvironment.Host, path: Path.Path) => string | undefined) | undefined
   /** Bytes of a value; more are neither read nor written. */
@@ -150,7 +150,7 @@ const makeStore = Effect.fnUntraced(function*(options: Options) {
   const isForeign = ({ uid }: FileSystem.File.Info): boolean =>
     host.uid !== undefined && Option.isSome(uid) && uid.value !== host.uid
 
-  /** Takes all rights on a file or folder of ours from others, and fails where the file system does not do that. */
+  /** Removes the rights of other users from a file or folder of this user; fails if the file system keeps them. */
   const tighten = (
     method: string,
     what: "directory" | "file",

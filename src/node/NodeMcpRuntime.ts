@@ -188,7 +188,7 @@ const shown = Context.pick(
   ToolPins.ToolPins
 )
 
-/** Made with what takes the place of something, once, however much that is. Its fibers log to stderr by default. */
+/** Builds the layer once with all replacements merged. Its fibers log to stderr by default. */
 const replacing = <E, A, E2, R>(
   { replace }: Pick<Options<E>, "replace">,
   make: (replacements: Context.Context<never>) => Effect.Effect<Context.Context<A>, E2, R>

@@ -15,14 +15,14 @@ import * as StdioLink from "../server/StdioLink.ts"
 
 type Write = (text: string, done: (error?: Error | null) => void) => void
 
-/** The chunks of all links, so that one opened inside another works too. */
+/** The protocol chunks of all open links, because links can be nested. */
 const protocol = new WeakSet<Uint8Array>()
 
 const ignore = (): void => undefined
 
 /**
- * Stdout for the protocol alone: every other chunk that reaches `process.stdout`, however it was written, goes to stderr.
- * The diversion is below the buffer of the stream, so that `write` and `console.log` return, call back and drain as ever.
+ * Reserves stdout for the protocol: every other chunk that reaches `process.stdout` goes to stderr. It replaces
+ * `_write`, which is below the buffer of the stream, so `write` and `console.log` return, call back and drain as usual.
  */
 const ownStdout: Effect.Effect<Write, never, Scope.Scope> = Effect.suspend(() => {
   const { stderr, stdout } = process
@@ -32,12 +32,12 @@ const ownStdout: Effect.Effect<Write, never, Scope.Scope> = Effect.suspend(() =>
 
   const divert: Writable["_write"] = (chunk, encoding, done) => {
     if (!isOwned || protocol.has(chunk)) below._write.call(stdout, chunk, encoding, done)
-    // a stderr that is gone costs the caller nothing
+    // a closed stderr must not fail the caller's write
     else stderr.write(chunk, encoding, () => done())
   }
   const acquire = () => {
     stdout._write = divert
-    // chunks of both kinds may wait together: they leave one by one
+    // protocol and other chunks may be batched together, so they are written one by one
     Object.defineProperty(stdout, "_writev", { value: undefined, configurable: true, writable: true })
     stderr.on("error", ignore)
   }
@@ -59,8 +59,8 @@ const ownStdout: Effect.Effect<Write, never, Scope.Scope> = Effect.suspend(() =>
 })
 
 /**
- * `process.stdin` and `process.stdout`. While it is open, whatever else the process writes to `process.stdout` (with
- * `console.log`, a logger, a dependency's `write`) goes to stderr.
+ * `process.stdin` and `process.stdout`. While it is open, all other output to `process.stdout` (`console.log`, a
+ * logger, a dependency's `write`) goes to stderr.
  *
  * @since 0.1.0
  * @category layers

@@ -188,7 +188,7 @@ const makeStore = (options: Options, isKeyringWanted: boolean) =>
 
     const instead = (why: string): Effect.Effect<Place, Failure> =>
       options.strict ? Effect.fail(unavailable(why)) : Effect.as(
-        RuntimeLog.warning(`Logins are kept in ${files.where}, and not in a keyring: ${why}.`),
+        RuntimeLog.warning(`Logins are kept in ${files.where} instead of a keyring: ${why}.`),
         { ...files, where: `${files.where} (${why})` }
       )
 

@@ -1,9 +1,9 @@
 /**
  * The one place that decides which failed calls are sent again, and when.
  *
- * A call is sent again if it provably was not sent; if a second execution does no harm, because the caller says so or a
- * trusted server annotates the tool so; or, once, if it was refused because its session had expired, unless the tool is
- * annotated as destructive and not idempotent. A pause that a server asks for (429, 503) is waited for by the connection.
+ * A call is sent again if it was not sent, or if a second execution is harmless: the caller says `idempotent`, or a
+ * trusted server annotates the tool so. A call that an expired session refused is sent once more, unless the tool is
+ * annotated as destructive and not idempotent. The connection, not this policy, waits for pauses (429, 503).
  *
  * @since 0.1.0
  */
@@ -67,7 +67,7 @@ export class CallPolicy extends Context.Tag("effect-mcp-runtime/resilience/CallP
 }>() {}
 
 /**
- * Tells methods that a server may execute twice without harm; `tools/call` is not one of them.
+ * True for methods that a server can execute twice without harm; `tools/call` is not among them.
  *
  * @since 0.1.0
  * @category guards

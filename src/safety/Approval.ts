@@ -64,8 +64,8 @@ export type Answer =
   | { readonly _tag: "TooLong"; readonly length: number; readonly limit: number }
 
 /**
- * The texts of a request as a person is shown them: on one line each, safe to print, with every character of what will
- * be sent. Invisible characters and runs of spaces are written as escapes.
+ * The texts of a request as a person sees them: one line each, safe to print, with every character that will be sent.
+ * Invisible characters and runs of spaces are escaped.
  *
  * @since 0.1.0
  * @category models
@@ -119,7 +119,7 @@ export const whole =
     Effect.suspend(() => {
       const { args: given, name, server } = request.subject
       const json = jsonOf(given)
-      // escaping megabytes would block the event loop, and no run of spaces shortens text that much by accident
+      // a cheap check first, because escaping megabytes would block the event loop
       if (json.length > 16 * limit) return Effect.succeed({ _tag: "TooLong", length: json.length, limit })
       const shown = { server: Visible.shown(server), name: Visible.shown(name), args: Visible.shown(json) }
       const length = shown.server.length + shown.name.length + shown.args.length

@@ -38,11 +38,11 @@ export interface Options {
   /** How many requests of one server may wait to be asked about. */
   readonly maxWaiting: number
   /**
-   * Decides a tool call that needs approval because no rule decides it, where no person can be asked: it is refused, or
-   * allowed if the tool is `read-only` by the definition that a trusted server gave in this run.
+   * The decision for a tool call that no rule decides, if no person can be asked. `refuse`: it is refused. `read-only`:
+   * it is allowed if a trusted server has annotated the tool as read-only in this run.
    */
   readonly unattended: "refuse" | "read-only"
-  /** Says in the refusal of such a call how to allow it. */
+  /** The next step for the message of such a refusal. */
   readonly remedy: ((refused: Refused) => string) | undefined
 }
 
@@ -111,7 +111,7 @@ export interface Permit {
   readonly revision: number
   /** Whether somebody has agreed to it: now, or before. */
   readonly isApproved: boolean
-  /** Permitted only because its tool is read-only, which must still be so when it is sent. */
+  /** Permitted only because the tool is read-only; checked again when the call is sent. */
   readonly isReadOnly: boolean
   readonly isGranted: boolean
   /** The definition of the tool that somebody agreed to. */

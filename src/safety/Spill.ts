@@ -184,7 +184,7 @@ const make = (store: SpillStore.Store<PlatformError.PlatformError>): Effect.Effe
       })
 
     const notKept = (server: string, ...why: ReadonlyArray<unknown>) =>
-      RuntimeLog.warning("A long result is not kept.", ...why).pipe(
+      RuntimeLog.warning("A long result could not be saved.", ...why).pipe(
         Effect.annotateLogs({ server }),
         Effect.as(Option.none())
       )
@@ -206,7 +206,7 @@ const make = (store: SpillStore.Store<PlatformError.PlatformError>): Effect.Effe
 
     const sweep = turn.withPermits(1)(store.sweep).pipe(
       Effect.timeoutOption(patience),
-      Effect.catchAll((error) => RuntimeLog.debug("What is kept of results could not be looked through.", error)),
+      Effect.catchAll((error) => RuntimeLog.debug("The saved long results could not be listed.", error)),
       Effect.asVoid
     )
 

@@ -96,7 +96,7 @@ export const isAppOnly = (tool: Pick<Tool, "raw">): boolean => {
 }
 
 /**
- * The resource that shows its results, if there is one: MCP Apps, `_meta.ui.resourceUri`.
+ * The `ui://` resource that renders its results, if any: MCP Apps, `_meta.ui.resourceUri`.
  *
  * @since 0.1.0
  * @category combinators

@@ -34,14 +34,14 @@ export interface Options {
   /** The most that a hint of a server is believed. */
   readonly maxTimeToLive: Duration.DurationInput
   /**
-   * What a hint below 30 s counts as, where the server also announces that it tells of changes: a 2.x server says 0 if its
-   * author says nothing. Zero believes every hint.
+   * The time that a hint below 30 s counts as if the server declares `listChanged`, because servers of SDK 2.x send 0
+   * by default. Zero uses every hint as it is.
    */
   readonly minTimeToLive: Duration.DurationInput
 }
 
 /**
- * What a server says about how long a list may be kept.
+ * The hint of a server about the lifetime of a list.
  *
  * @since 0.1.0
  * @category models
@@ -102,7 +102,7 @@ export interface Manifest {
 export interface Source {
   readonly generation: number
   readonly era: Transport.Era
-  /** Whether the server has announced that it tells of changes (default: no). */
+  /** True if the server has declared `listChanged` (default: false). */
   readonly announcesChanges?: boolean | undefined
   readonly list: Effect.Effect<Tool.ToolList, McpError.RuntimeError>
 }
@@ -159,11 +159,11 @@ export class ToolCache extends Context.Tag("effect-mcp-runtime/tools/ToolCache")
    * was handed out goes on, but is kept no more.
    */
   readonly forget: (config: ServerConfig.ServerConfig) => Effect.Effect<void>
-  /** How long a list of a server is believed, in milliseconds. */
+  /** The lifetime of a list, in milliseconds. */
   readonly lifetime: (hint: Hint) => number
 }>() {}
 
-/** Shorter hints of a server that announces changes are not believed, in milliseconds. */
+/** Hints below this time count as `minTimeToLive` if the server declares `listChanged`, in milliseconds. */
 const shortHint = 30_000
 
 interface Entry {

@@ -32,8 +32,8 @@ export interface Options {
   /** How long is waited for servers of which something is known from before. */
   readonly gate: Duration.DurationInput
   /**
-   * How long a list waits for a server of which nothing is known, from asking to its first list; then the server is
-   * `missing` as `ServerUnavailable` with `why: "connecting"`, and connects on. `"settled"`: until its first attempt ends.
+   * How long a list waits for the first list of a server without a cached one. Then the server is `missing` with
+   * `ServerUnavailable`, `why: "connecting"`, and keeps connecting. `"settled"`: until its first attempt ends.
    */
   readonly firstListWait: Duration.DurationInput | "settled"
 }
@@ -60,8 +60,8 @@ export interface Offered extends ToolIndex.Entry {
 }
 
 /**
- * A server whose tools are not there, and why. `error` is a `ServerUnavailable` with `why: "connecting"` while the first
- * list of the server is still to come.
+ * A server without tools, and the reason. `error` is a `ServerUnavailable` with `why: "connecting"` until the first
+ * list of the server arrives.
  *
  * @since 0.1.0
  * @category models
@@ -91,15 +91,15 @@ export interface Listing {
  */
 export class ToolCatalog extends Context.Tag("effect-mcp-runtime/tools/ToolCatalog")<ToolCatalog, {
   /**
-   * What every server offers. Waits no longer than the gate for those of which something is known, and no longer than
-   * `firstListWait` for the others.
+   * The tools of every server. Waits up to the gate for servers with a cached list, and up to `firstListWait` for the
+   * others.
    */
   readonly list: Effect.Effect<Listing>
   /** The same, with this wait in place of `firstListWait`, and of the gate where it is shorter. */
   readonly listWithin: (wait: Duration.DurationInput) => Effect.Effect<Listing>
   /** `firstListWait`; `undefined` for `"settled"`. */
   readonly firstListWait: Duration.Duration | undefined
-  /** Waits until something is known of a server's tools, or fails with the reason why its attempt did. */
+  /** Waits until the tools of a server are known, or fails with the error of its attempt. */
   readonly discover: (server: string) => Effect.Effect<void, McpError.RuntimeError>
   /** Everything known, whatever the state of its server. */
   readonly index: () => ToolIndex.ToolIndex

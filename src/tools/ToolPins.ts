@@ -41,7 +41,7 @@ export interface Change {
   readonly path: string
   readonly before: unknown
   readonly after: unknown
-  /** How much of the definition, as it is now, is left out here: characters of this value, or whole changes. */
+  /** The omitted part of the new definition: characters of this value, or a number of whole changes. */
   readonly omitted?: number | undefined
 }
 

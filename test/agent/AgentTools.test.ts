@@ -71,7 +71,7 @@ describe("list_mcp_resources", () => {
         const found = Array.from(text.matchAll(/"(?:uri|uriTemplate)":"([^"]*)"/g), ([, uri]) => uri)
         assert.deepStrictEqual(found, ["a://one", "a://{id}", "b://one"])
         assert.strictEqual(text.match(/<mcp_tool_output server="[ab]"/g)?.length, 2)
-        assert.include(text, "These servers are not there now: \"gone\".")
+        assert.include(text, "These servers are not available now: \"gone\".")
         assert.notMatch(text, /[\u{e0000}-\u{e007f}]|\u200b|\u202e/u)
         const one = yield* ask("list_mcp_resources", { server: "b" })
         assert.include(one.text, "b://one")

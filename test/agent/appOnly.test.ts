@@ -55,7 +55,7 @@ describe("a tool that only apps may call", () => {
       })
     ))
 
-  it.scoped("does not exist for a model that calls it by its name all the same", () =>
+  it.scoped("does not exist for a model that calls it by its name", () =>
     running((peer) =>
       Effect.gen(function*() {
         const handler = yield* ToolHandler.ToolHandler

@@ -104,11 +104,11 @@ describe("a client secret without an issuer", () => {
   }
 })
 
-describe("what a program holds", () => {
+describe("the secret of a Grant", () => {
   const held = (issuer?: string): Readonly<Record<string, Grant.Grant>> => {
     const assertion = Effect.succeed(Redacted.make(secret))
     const to = issuer === undefined ? {} : { issuer }
-    // the cast: a program that no compiler has seen can leave the issuer out
+    // the cast: a program in JavaScript can leave out the issuer
     return {
       secret: { _tag: "ClientCredentials", clientId: "ours", secret: Redacted.make(secret), ...to },
       assertion: { _tag: "JwtBearer", assertion, ...to },
@@ -157,7 +157,7 @@ describe("what a program holds", () => {
         const config = yield* Effect.orDie(httpOf(there.url, { ...login, issuer, grantType: "client_credentials" }))
         assert.include(yield* loggingIn(config), "AuthorizationFailed", issuer)
       }
-      // the metadata at the address of the issuer calls itself another one
+      // the metadata at the issuer's address names another issuer
       there.script.metadata = { issuer: "https://another.example" }
       const config = yield* Effect.orDie(
         httpOf(there.url, { ...login, issuer: there.origin, grantType: "client_credentials" })

@@ -1,4 +1,4 @@
-/** Approval of calls and servers at the terminal: a person agrees to what is on the screen, and to nothing else. */
+/** Approval of calls and servers at the terminal: an approval covers only what the screen has shown. */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Cli from "../../src/cli/Cli.ts"
@@ -43,8 +43,8 @@ const calling = (args: object, answers = ["y"]) =>
     return run(["call", "slow/typed", ...words, "--config", file], answers)
   })
 
-describe("a call that a rule wants to be agreed to", { timeout: 30_000 }, () => {
-  it.live("is refused without a question where its arguments are longer than can be shown", () =>
+describe("a call that an ask rule covers", { timeout: 30_000 }, () => {
+  it.live("is refused without a question if its arguments are longer than the limit", () =>
     Effect.gen(function*() {
       const { asked, code, err } = yield* calling({ title: hiding(6_000) })
       assert.deepStrictEqual([code, asked, executed()], [5, [], 0])
@@ -65,7 +65,7 @@ describe("a call that a rule wants to be agreed to", { timeout: 30_000 }, () => 
       assert.deepStrictEqual([more.code, more.asked, executed()], [5, [], 1])
     }))
 
-  it.live("is shown with escapes for what a terminal would not show, and these count", () =>
+  it.live("is shown with escapes for invisible characters, which count for the limit", () =>
     Effect.gen(function*() {
       const { err } = yield* calling({ title: "a\u200b\u202e\ufe0f\u2800b     c" })
       assert.include(err, "\"a\\u{200b}\\u{202e}\\u{fe0f}\\u{2800}b\\u{20*5}c\"")
@@ -79,7 +79,7 @@ describe("a call that a rule wants to be agreed to", { timeout: 30_000 }, () => 
       const { asked, err } = yield* calling({ title: "x", labels }, ["n"])
       assert.deepStrictEqual([asked.length, executed()], [1, 0])
       assert.include(err, JSON.stringify(labels).slice(1, -1))
-      assert.match(err, /These are \d+ characters of arguments\. Read them from the beginning\./)
+      assert.match(err, /The arguments are \d+ characters: scroll up, and read them from the beginning\./)
     }))
 })
 
@@ -91,7 +91,7 @@ describe("a server of a workspace", { timeout: 30_000 }, () => {
       })
     })
 
-  it.live("is not agreed to with a y where its entry is longer than can be shown, but by its fingerprint", () =>
+  it.live("is approved by its fingerprint and not with a y if its entry is longer than the limit", () =>
     Effect.gen(function*() {
       yield* found(Array.from({ length: 5_000 }, (_, at) => at === 2_500 ? payload : `--harmless-${at}`))
       for (const command of [["call", "slow/typed", "title=x"], ["approve", "slow"]]) {

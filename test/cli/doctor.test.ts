@@ -90,8 +90,8 @@ const broken: ReadonlyArray<Broken> = [
       HttpServer.serve(always(404, { "content-type": "application/json" }, "{\"error\":\"Not found\"}")),
       ({ origin }) => npx(origin, "@nobody/has-this")
     ),
-    cause: "npm finds no package \"@nobody/has-this\"",
-    hint: /^Check how the name and its version are spelt in the arguments/,
+    cause: "npm cannot find the package \"@nobody/has-this\"",
+    hint: /^Check the spelling of the name and the version in "args"/,
     step: "initialize",
     code: 4
   },
@@ -99,7 +99,7 @@ const broken: ReadonlyArray<Broken> = [
     name: "npx without a network",
     entry: Effect.succeed(npx("http://127.0.0.1:9/", "a-package-that-nobody-has-here")),
     cause: "npm cannot reach its registry (http://127.0.0.1:9, ECONNREFUSED)",
-    hint: /^Check the network, the proxy and the registry that npm is set to/,
+    hint: /^Check the network, the proxy and the registry that npm uses/,
     step: "initialize",
     code: 4
   },
@@ -110,7 +110,7 @@ const broken: ReadonlyArray<Broken> = [
       (folder) => npx("http://127.0.0.1:9/", folder)
     ),
     cause: "the server cannot reach 127.0.0.1:9 (ECONNREFUSED)",
-    hint: /^Start what it connects to, or correct its address/,
+    hint: /^Start the service that it connects to, or correct its address/,
     step: "initialize",
     code: 4
   },
@@ -118,7 +118,7 @@ const broken: ReadonlyArray<Broken> = [
     name: "a process that exits at once",
     entry: Effect.succeed(node("console.error('TOKEN is required'); process.exit(3)")),
     cause: "it exits at once (code 3)",
-    hint: /^Its last words say why/,
+    hint: /^The end of its stderr says why/,
     step: "initialize",
     code: 4
   },
@@ -126,7 +126,7 @@ const broken: ReadonlyArray<Broken> = [
     name: "a process that lacks a module",
     entry: Effect.succeed({ command: process.execPath, args: ["/nowhere/index.js"] }),
     cause: "the server lacks the module \"/nowhere/index.js\"",
-    hint: /^Install what it depends on/,
+    hint: /^Install the server's dependencies/,
     step: "initialize",
     code: 4
   },
@@ -154,7 +154,7 @@ const broken: ReadonlyArray<Broken> = [
     name: "a process that never answers initialize",
     entry: fleet("init-never"),
     cause: "it never answers initialize",
-    hint: /^It runs, and says nothing within 2s/,
+    hint: /^It runs, but did not answer within 2s/,
     step: "initialize",
     code: 4
   },

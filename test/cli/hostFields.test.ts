@@ -1,4 +1,4 @@
-/** A field that a host applies and this runtime does not is an issue of its entry, which says what does not happen. */
+/** A field that a host applies and this runtime does not is an issue of its entry, which names the missing effect. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { ofWorkspace, own, type Place, place, run } from "./inProcess.ts"
@@ -116,7 +116,7 @@ describe("a field that its host applies", () => {
     ["opencode", { tools: { write: false }, mcp: { a: { type: "local", command: ["a"] } } }, []]
   ]
 
-  it.scopedLive("is told with what does not happen here, and not where it asks for nothing", () =>
+  it.scopedLive("is an issue with the missing effect, unless its value has no effect in the host either", () =>
     Effect.gen(function*() {
       const at = yield* place
       for (const [host, content, told] of table) {

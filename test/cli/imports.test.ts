@@ -1,4 +1,4 @@
-/** The name of a host that is not known is refused where it was typed, and told with the nearest where it was written. */
+/** `--import` refuses an unknown host, and a list of `imports` reports an issue; both suggest the nearest host. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
@@ -6,7 +6,7 @@ import * as Trust from "../../src/config/Trust.ts"
 import { own, place, run } from "./inProcess.ts"
 
 describe("--import", () => {
-  it.scopedLive("refuses a host that is not known, with the nearest and all there are", () =>
+  it.scopedLive("refuses an unknown host, with the nearest and all known hosts", () =>
     Effect.gen(function*() {
       const at = yield* place
       for (const argv of [["list"], ["tools"], ["call", "a/b"], ["doctor"], ["config"], ["status"], ["approve"]]) {
@@ -22,7 +22,7 @@ describe("--import", () => {
       assert.strictEqual(JSON.parse(out).error.exitCode, 2)
     }))
 
-  it.scopedLive("takes each host there is, and all of them", () =>
+  it.scopedLive("accepts each known host, and all of them together", () =>
     Effect.gen(function*() {
       const at = yield* place
       for (const host of ["cursor", "vscode", "windsurf", "kilo", "continue", "all"]) {

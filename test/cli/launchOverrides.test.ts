@@ -1,4 +1,4 @@
-/** Consent shows first what decides, beside the command line, which program runs or which hosts it talks to. */
+/** Consent begins with the values outside the command line that decide which program runs or which hosts it talks to. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { chmodSync, existsSync, rmSync } from "node:fs"
@@ -71,7 +71,7 @@ describe("the consent lines of an entry of the workspace", () => {
       assert.notInclude(JSON.stringify(one), "canary")
     }))
 
-  it.scopedLive("name variables that a program takes as words, and a folder that decides which program is found", () =>
+  it.scopedLive("name variables among the arguments, and a folder in which the program is looked up", () =>
     Effect.gen(function*() {
       const at = yield* place
       at.write(ofWorkspace, {
@@ -88,7 +88,7 @@ describe("the consent lines of an entry of the workspace", () => {
       assert.deepStrictEqual(lines.get("plain"), [])
     }))
 
-  it.scopedLive("do not warn of a variable that is handed on unchanged", () =>
+  it.scopedLive("do not warn of a variable that is passed on unchanged", () =>
     Effect.gen(function*() {
       const at = yield* place
       at.write(ofWorkspace, entry({ env: { PATH: "${PATH}", HOME: "${HOME:-/tmp}" } }))
@@ -163,7 +163,7 @@ describe("an entry of the workspace with a PATH of its own", () => {
       assert.include(JSON.stringify(doctor.servers[0].problems), "env.PATH")
     }))
 
-  it.scopedLive("takes from a file of variables nothing that decides which program runs, and says so", () =>
+  it.scopedLive("drops overrides of an envFile, with a warning", () =>
     Effect.gen(function*() {
       const at = yield* place
       const marker = `${at.root}/started`

@@ -62,7 +62,7 @@ describe.runIf(process.platform === "linux")("a launcher that is still installin
     assert.match(stdout, /^slow +stdio +connected +4 /m)
   })
 
-  it("is waited for after an answer that a timeout has cut short, so that its cache stays whole", async () => {
+  it("is waited for at the end of a command that has timed out, so that its cache stays whole", async () => {
     const running = start(["list", "--timeout", "1s"])
     await running.says(/still connecting/)
     const isAtWork = is("half")
@@ -76,7 +76,7 @@ describe.runIf(process.platform === "linux")("a launcher that is still installin
     assert.match(stderr, /^npx is installing @scope\/slow for slow: waiting until it is done/m)
   })
 
-  it("is named by an error that a timeout has led to", async () => {
+  it("is named by the error of a timeout", async () => {
     const running = start(["call", "slow/typed", "title=a", "--timeout", "1s"])
     await running.says(/waiting until it is done/)
     // past the end of the wait for an answer
@@ -112,7 +112,7 @@ describe.runIf(process.platform === "linux")("a launcher that is still installin
     assert.strictEqual(code, 130)
   })
 
-  it("undoes its work when Ctrl-C is pressed twice, and is waited for no longer", async () => {
+  it("gets SIGTERM when Ctrl-C is pressed twice, and is not waited for any longer", async () => {
     const running = start(["tools"])
     await until(() => is("half"))
     running.interrupt()

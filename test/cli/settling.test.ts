@@ -1,4 +1,4 @@
-/** Commands that are run once wait for their servers up to the limits of these, and show that they do. */
+/** One-shot commands wait for their servers up to the connect limits, and show the progress. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Fiber, Option, TestClock } from "effect"
 import { existsSync, writeFileSync } from "node:fs"
@@ -10,7 +10,7 @@ const moment = Effect.promise(() => new Promise((resolve) => setTimeout(resolve,
 const until = (holds: () => boolean): Effect.Effect<void> =>
   Effect.suspend(() => holds() ? Effect.void : Effect.zipRight(moment, until(holds)))
 
-/** A server that says that it was started, and begins its work when the test says so. */
+/** A server that reports its start, and answers only after the test has released it. */
 const late = (at: Place, fixture = "cli/offers.mjs") => {
   const folder = dirname(at.root)
   const { args: [script = ""], command } = server(fixture)
@@ -91,7 +91,7 @@ describe("a command that is run once", () => {
 })
 
 describe("mcp-runtime doctor", () => {
-  it.scopedLive("waits as long as the connect limit of the environment says", () =>
+  it.scopedLive("waits up to the connect limit of the environment", () =>
     Effect.gen(function*() {
       const at = yield* place
       at.write(own, { mcpServers: { mute: { command: "sh", args: ["-c", "exec cat > /dev/null"] } } })

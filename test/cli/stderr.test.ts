@@ -12,18 +12,18 @@ interface Cause {
   readonly party?: string
   /** The line of its stderr that says why. */
   readonly line: string
-  /** The advice, if there is a party. */
+  /** The advice in the next line, if there is a party. */
   readonly next?: RegExp
 }
 
-const spelling = /Check how the name and its version are spelt/
+const spelling = /Check the spelling of the name and the version/
 const registry = /Check the network, the proxy and the registry/
-const upstream = /Start what it connects to, or correct its address/
-const install = /Install what it depends on/
+const upstream = /Start the service that it connects to, or correct its address/
+const install = /Install the server's dependencies/
 
 const causes: Readonly<Record<string, Cause>> = {
   "bunx-404": {
-    party: "bun finds no package \"no-such-package-zzz-123\"",
+    party: "bun cannot find the package \"no-such-package-zzz-123\"",
     line: "error: GET https://registry.npmjs.org/no-such-package-zzz-123 - 404",
     next: spelling
   },
@@ -42,7 +42,7 @@ const causes: Readonly<Record<string, Cause>> = {
     line: "docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?"
   },
   "docker-no-image": {
-    party: "docker finds no image \"mcp/nope\"",
+    party: "docker cannot find the image \"mcp/nope\"",
     line:
       "docker: Error response from daemon: pull access denied for mcp/nope, repository does not exist or may require 'docker login'",
     next: spelling
@@ -59,7 +59,7 @@ const causes: Readonly<Record<string, Cause>> = {
     next: upstream
   },
   "java-exception": {
-    party: "the server cannot reach what it connects to (Connection refused)",
+    party: "the server cannot reach its upstream (Connection refused)",
     line: "Caused by: java.net.ConnectException: Connection refused",
     next: upstream
   },
@@ -93,19 +93,19 @@ const causes: Readonly<Record<string, Cause>> = {
     next: upstream
   },
   "npx-404": {
-    party: "npm finds no package \"@no-such-scope-xyz/nope-nope\"",
+    party: "npm cannot find the package \"@no-such-scope-xyz/nope-nope\"",
     line:
       "The requested resource '@no-such-scope-xyz/nope-nope@*' could not be found or you do not have permission to access it.",
     next: spelling
   },
   "npx-404-npm10": {
-    party: "npm finds no package \"no-such-package-zzz-123\"",
+    party: "npm cannot find the package \"no-such-package-zzz-123\"",
     line: "'no-such-package-zzz-123@*' is not in this registry.",
     next: spelling
   },
   "npx-no-program": { line: "could not determine executable to run" },
   "npx-no-version": {
-    party: "npm finds no package \"@modelcontextprotocol/server-everything@99.0.0\"",
+    party: "npm cannot find the package \"@modelcontextprotocol/server-everything@99.0.0\"",
     line: "No matching version found for @modelcontextprotocol/server-everything@99.0.0.",
     next: spelling
   },
@@ -121,7 +121,7 @@ const causes: Readonly<Record<string, Cause>> = {
     next: registry
   },
   "pnpm-404": {
-    party: "pnpm finds no package \"no-such-package-zzz-123\"",
+    party: "pnpm cannot find the package \"no-such-package-zzz-123\"",
     line: "ERR_PNPM_FETCH_404 GET https://registry.npmjs.org/no-such-package-zzz-123: Not Found - 404",
     next: spelling
   },
@@ -142,14 +142,14 @@ const causes: Readonly<Record<string, Cause>> = {
   "python-settings": { line: "pydantic_core._pydantic_core.ValidationError: 1 validation error for Settings" },
   "python-traceback": { line: "ValueError: no token" },
   "python-upstream": {
-    party: "the server cannot reach what it connects to (Connection refused)",
+    party: "the server cannot reach its upstream (Connection refused)",
     line: "urllib.error.URLError: <urlopen error [Errno 111] Connection refused>",
     next: upstream
   },
   "rust-panic": { line: "API_KEY must be set" },
   "shell-not-found": { line: "sh: 1: mcp-server-nope: not found" },
   "uvx-404": {
-    party: "uv finds no package \"mcp-server-nope\"",
+    party: "uv cannot find the package \"mcp-server-nope\"",
     line:
       "╰─▶ Because mcp-server-nope was not found in the package registry and you require mcp-server-nope, we can conclude that your requirements are unsatisfiable.",
     next: spelling
@@ -163,7 +163,7 @@ const causes: Readonly<Record<string, Cause>> = {
 
 const names = Object.keys(causes)
 
-const words = "; its last words: "
+const words = "; its stderr: "
 
 /** The message of a server in every view. */
 const messageOf = (name: string): string => {
@@ -172,13 +172,13 @@ const messageOf = (name: string): string => {
   return `${name}: ${party === undefined ? "" : `${party}; `}${happened}${words}${line}`
 }
 
-/** Servers that write these texts and end. */
+/** Servers that write a collected text to stderr and exit with code 3. */
 const ending = (at: Place, which: ReadonlyArray<string>) =>
   at.write(own, {
     mcpServers: Object.fromEntries(
       which.map((name) => [name, {
         command: "sh",
-        // what it is asked first must not decide how far it comes
+        // reads the first request, because a write to a closed stdin would fail with another error
         args: ["-c", `read -r _; cat '${folder}/${name}.txt' >&2; exit 3`],
         protocol: "session"
       }])
@@ -191,13 +191,13 @@ interface Failed {
 }
 
 describe("the cause that the stderr of a server names", () => {
-  it("is known for every text that was collected", () => {
+  it("has an expectation for every file of fixtures/stderr", () => {
     const collected = readdirSync(folder).filter((file) => file.endsWith(".txt")).map((file) => file.slice(0, -4))
     assert.sameMembers(names, collected)
   })
 
   it.scopedLive(
-    "is the line that says why, after the party at fault and before what to do, in every list",
+    "is in the first line of every list, after the party at fault, with the advice in the next line",
     () =>
       Effect.gen(function*() {
         const at = yield* place
@@ -216,12 +216,12 @@ describe("the cause that the stderr of a server names", () => {
     120_000
   )
 
-  it.scopedLive("is the same for programs, and in the events", () =>
+  it.scopedLive("is the same in the documents of --json and in the events", () =>
     Effect.gen(function*() {
       const at = yield* place
       ending(at, names)
-      const of = (name: string, errors: ReadonlyArray<Failed & { readonly name: string }>, view: string) => {
-        const found = errors.find((one) => one.name === name)
+      const expectMessage = (name: string, errors: ReadonlyArray<Failed & { readonly name: string }>, view: string) => {
+        const found = errors.find((error) => error.name === name)
         assert.deepInclude(found, { tag: "ProcessExited", message: messageOf(name) }, view)
       }
       const listed: { readonly servers: ReadonlyArray<{ readonly name: string; readonly error: Failed | null }> } = JSON
@@ -246,16 +246,20 @@ describe("the cause that the stderr of a server names", () => {
       yield* Fiber.interrupt(following)
       for (const name of names) {
         const { next, party } = causes[name]!
-        of(name, listed.servers.flatMap(({ error, name }) => error === null ? [] : [{ ...error, name }]), "list")
-        const problem = doctor.servers.find((one) => one.name === name)!.problems[0]!
-        of(name, [{ ...problem, name }], "doctor")
+        expectMessage(
+          name,
+          listed.servers.flatMap(({ error, name }) => error === null ? [] : [{ ...error, name }]),
+          "list"
+        )
+        const problem = doctor.servers.find((server) => server.name === name)!.problems[0]!
+        expectMessage(name, [{ ...problem, name }], "doctor")
         assert.strictEqual(problem.cause, party ?? "it exits at once (code 3)")
         if (next !== undefined) assert.match(problem.hint, next)
         assert.include(events, ` ConnectFailed ${name}: error=ProcessExited: ${messageOf(name)}`)
       }
     }), 120_000)
 
-  it.scopedLive("is in the error of a call, above all that was written", () =>
+  it.scopedLive("is in the error line of a call, which comes before the end of stderr", () =>
     Effect.gen(function*() {
       const at = yield* place
       const some = ["npx-404", "node-upstream-unhandled", "json-logs"]
@@ -270,7 +274,7 @@ describe("the cause that the stderr of a server names", () => {
       }
     }), 60_000)
 
-  it.scopedLive("is told of a server that does not answer at all", () =>
+  it.scopedLive("is in the report of doctor for a server that never answers", () =>
     Effect.gen(function*() {
       const at = yield* place
       const silent = (text: string) => ({ command: "sh", args: ["-c", `echo '${text}' >&2; exec cat > /dev/null`] })
@@ -288,6 +292,9 @@ describe("the cause that the stderr of a server names", () => {
       assert.strictEqual(upstreamProblem?.["cause"], "the server cannot reach 10.1.2.3:8080 (ECONNREFUSED)")
       assert.match(upstreamProblem?.["hint"] ?? "", upstream)
       assert.strictEqual(waitingProblem?.["cause"], "it never answers initialize")
-      assert.match(waitingProblem?.["hint"] ?? "", /^It runs, and says no more than "waiting for the licence server"/)
+      assert.match(
+        waitingProblem?.["hint"] ?? "",
+        /^It runs, but did not answer within 2s; its stderr: "waiting for the licence server"/
+      )
     }), 60_000)
 })

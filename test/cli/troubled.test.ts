@@ -13,7 +13,7 @@ describe("where a file is broken", () => {
       const { code, err } = yield* run(at, ["call", "a/b"], { columns: 40 })
       assert.strictEqual(code, 3)
       assert.match(err.replaceAll("\n", " "), /^error: invalid configuration at "\S+\.mcp\.json:1": The file cannot be/)
-      assert.include(err.replaceAll("\n", " "), "`mcp-runtime config` tells what is wrong")
+      assert.include(err.replaceAll("\n", " "), "`mcp-runtime config` names the file, the line and the fault")
       // broken at spaces, so that only a path is wider than the terminal
       for (const line of err.split("\n")) assert.isTrue(line.length <= 40 || !line.includes(" "), line)
       const doctor = yield* run(at, ["doctor"])
@@ -107,7 +107,7 @@ describe("where a server ends with many words", () => {
       })
       for (const { err } of lists) {
         const joined = err.replaceAll("\n", " ")
-        for (const line of Object.values(most)) assert.include(joined, `; its last words: ${line}`)
+        for (const line of Object.values(most)) assert.include(joined, `; its stderr: ${line}`)
         assert.notMatch(joined, /Traceback|loader|\\n/)
         for (const line of err.replaceAll(/[^\n]*\r\u001b\[K/g, "").split("\n")) {
           assert.isTrue(line.length <= 60 || !line.includes(" "), line)
@@ -126,7 +126,7 @@ describe("where a server ends with many words", () => {
       assert.strictEqual(
         message.replaceAll("\n", " "),
         "error: node: the server lacks the module \"/srv/dist/server-of-somebody.js\"; the process ended (exit code 3) in "
-          + `the initialize phase; its last words: ${most.node} `
+          + `the initialize phase; its stderr: ${most.node} `
       )
       const kept = words.node.filter((line) => !line.startsWith("    at "))
       assert.deepStrictEqual(below.split("\n").slice(0, kept.length), kept.map((line) => `  | ${line}`))

@@ -1,4 +1,4 @@
-/** A variable without a value is the first cause that each view names, with what sets it. */
+/** Each view names a variable without a value as the first cause, with the next step. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, LogLevel } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
@@ -36,7 +36,7 @@ const results: Readonly<Record<string, unknown>> = {
   ping: {}
 }
 
-/** An HTTP server that answers 401 to what it refuses. */
+/** An HTTP server that answers refused requests with 401. */
 const web = (refuses: (request: Request) => boolean) =>
   Effect.acquireRelease(
     Effect.async<{ readonly url: string; readonly close: () => void }>((resume) => {
@@ -149,7 +149,7 @@ describe("a server that answers 401, with a header of a variable that is not set
       )
     }))
 
-  it.scopedLive("names it also where only a call is refused", () =>
+  it.scopedLive("names it also if only a call is refused", () =>
     Effect.gen(function*() {
       const at = yield* place
       const { url } = yield* web(({ method, token }) => method === "tools/call" && token === undefined)
@@ -240,7 +240,7 @@ describe("an ${input:…} of a VS Code file", () => {
       assert.strictEqual(called.code, 0)
     }))
 
-  it.scopedLive("of a workspace gets that answer only if a person has let it", () =>
+  it.scopedLive("of a workspace gets that answer only after a person has granted it", () =>
     Effect.gen(function*() {
       const at = yield* place
       const { url } = yield* wantsToken

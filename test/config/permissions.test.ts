@@ -57,7 +57,7 @@ args = { path = "/repo/**" }
       )
     }))
 
-  it.effect("take `allow mcp__*` in every form that a file has for rules", () =>
+  it.effect("accept `allow mcp__*` in every notation of rules in a file", () =>
     Effect.gen(function*() {
       const toml = `[[permissions.rules]]\ntool = "mcp__*"\naction = "allow"\n`
       const lists = `[permissions]\nallow = ["mcp__*"]\n`

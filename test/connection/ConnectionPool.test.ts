@@ -190,7 +190,7 @@ describe("a pool", () => {
       })
     ))
 
-  it.scoped("believes a server that asks for a year of rest for no more than 10 minutes", () =>
+  it.scoped("waits at most 10 minutes for a Retry-After of a year", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* server.refuseConnect(

@@ -65,7 +65,7 @@ describe("a request", () => {
       yield* Deferred.await(resynced)
     }))
 
-  it.scoped("fails with SessionExpired if it was sent and is a call, and the next finds a new session", () =>
+  it.scoped("fails with SessionExpired if it is a tool call that was sent, and the next call uses a new session", () =>
     Effect.gen(function*() {
       const peer = yield* failing(expired("unknown", 2))
       const connection = yield* connectTo(peer)

@@ -205,7 +205,7 @@ describe("connecting", () => {
       }))
   }
 
-  it.scoped("fails at once with the time that a server asks for, which the supervisor waits for", () =>
+  it.scoped("fails at once with the server's retryAfter, because the supervisor waits and not the attempt", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryTransport.peer((message, io) =>
         typeof message["id"] !== "number" ? Effect.void : io.fail(

@@ -74,7 +74,7 @@ describe("a call that the server has had a part of", () => {
     }
   })
 
-  it("is not told to be refused for its session by a later part that was", () => {
+  it("does not fail with SessionExpired if only a later part was refused for the session", () => {
     const told = begun(new McpError.SessionExpired({ server, detail: "" }))
     assert.deepInclude(told, { _tag: "StreamInterrupted", outcome: "unknown" })
   })

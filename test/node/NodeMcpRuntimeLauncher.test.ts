@@ -88,7 +88,7 @@ describe.runIf(process.platform === "linux")("a launcher that is still installin
     60_000
   )
 
-  it.scopedLive("is let finish when the runtime closes, and its server is ended then", () =>
+  it.scopedLive("may finish when the runtime closes, and its server is ended afterwards", () =>
     Effect.gen(function*() {
       const { alive, finish, is, server } = yield* cache
       const { close } = yield* runtime(server)

@@ -1,4 +1,4 @@
-/** Who writes to stdout, seen from outside: real processes with real pipes. */
+/** The bytes on stdout and stderr, observed from outside: real processes with real pipes. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
@@ -90,7 +90,7 @@ const parsed = (text: string): ReadonlyArray<Message> =>
     try {
       const message: unknown = JSON.parse(line)
       const isProtocol = typeof message === "object" && message !== null && "jsonrpc" in message
-      // the cast: what says so of itself is a message
+      // the cast: a line with `jsonrpc` is a message
       return isProtocol ? [message as Message] : []
     } catch {
       return []
@@ -154,7 +154,7 @@ describe("a program over the runtime, one of whose servers does not start", () =
       }))
   }
 
-  it.live("gives the lines of the runtime to the logger of the application, which decides where they go", () =>
+  it.live("passes the log of the runtime to the logger of the application, which decides where it goes", () =>
     Effect.gen(function*() {
       const { stderr, stdout } = yield* run("runPromise", "json")
       const messages = stdout.split("\n").filter((line) => line.startsWith("{")).map((line) =>
@@ -164,7 +164,7 @@ describe("a program over the runtime, one of whose servers does not start", () =
       assert.notMatch(stderr, /not connected/)
     }))
 
-  it.live("leaves the application's own log where it is, in a session too", () =>
+  it.live("does not redirect the log of the application, not even in a session", () =>
     Effect.gen(function*() {
       const { stderr, stdout } = yield* run("runPromise", "own log")
       const own = stdout.trimEnd().split("\n").filter((line) => line.includes("level="))
@@ -213,7 +213,7 @@ describe("an agent that is served over stdio", () => {
         assert.strictEqual(textOf(yield* running.answer(6)), "again hello")
         const { code, stderr, stdout } = yield* running.ended
         assert.strictEqual(code, 0)
-        // stdout is the program's again when the link has closed
+        // the program may write to stdout again after the link has closed
         assert.deepStrictEqual(foreign(stdout), ["the end"])
         assert.isTrue(stdout.endsWith("\nthe end\n"))
         for (

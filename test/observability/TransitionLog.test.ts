@@ -98,7 +98,7 @@ describe("the log of transitions", () => {
       assert.deepStrictEqual(yield* logged(changed(tools, connected)), [])
     }))
 
-  it.effect("tells the beginning of a pause that a server asks for, once", () =>
+  it.effect("logs the beginning of a pause that a server asks for, once", () =>
     Effect.gen(function*() {
       const paused = Status.Connected({ since: 0, era: "session", tools: undefined, pausedUntil: 30_000 })
       const lines = yield* logged(

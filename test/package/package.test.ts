@@ -345,7 +345,7 @@ describe("the command line", patient, () => {
     assert.match(await succeed(bin, ["--completions", "bash"], alone), /complete -F/)
   })
 
-  it("runs by the package's name, which is what npx fetches where nothing is installed", async () => {
+  it("runs by the name of the package, because npx fetches a package by that name", async () => {
     const clone = join(work, "clone")
     mkdirSync(clone)
     await succeed("tar", ["-xzf", tarball, "-C", clone, "package/package.json", "package/dist/bin"], work)

@@ -214,7 +214,7 @@ describe("a call that has failed", () => {
     }
   })
 
-  it("is made again at once for an expired session, and only if the server has had it once", () => {
+  it("is sent again at once for an expired session, and only after a single earlier send", () => {
     const expired = new McpError.SessionExpired({ server, detail })
     assert.deepStrictEqual(again(expired, first), Duration.zero)
     // an earlier attempt that was not sent does not count

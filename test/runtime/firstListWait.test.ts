@@ -292,7 +292,7 @@ describe("a gateway over a server of which nothing is known", () => {
   const names = (result: Parameters<typeof Gateway.named>[0]) =>
     Gateway.named(result, "tools").filter((name) => name !== "mcp_read_output")
 
-  it.scoped("lists it with the others, if it comes within ten seconds", () =>
+  it.scoped("lists its tools with the others if its first list arrives within ten seconds", () =>
     Effect.gen(function*() {
       const { all, begun } = yield* peersOf("5 seconds")
       const caller = yield* Gateway.caller(yield* Gateway.make(all, servers))
@@ -301,7 +301,7 @@ describe("a gateway over a server of which nothing is known", () => {
       assert.strictEqual(names(listed).length, 11)
     }))
 
-  it.scoped("lists the others after ten seconds, and tells the caller when it has come", () =>
+  it.scoped("lists the others after ten seconds, and sends list_changed when its list arrives", () =>
     Effect.gen(function*() {
       const { all, begun } = yield* peersOf("30 seconds")
       const caller = yield* Gateway.caller(yield* Gateway.make(all, servers))

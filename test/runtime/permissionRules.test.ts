@@ -48,7 +48,7 @@ const deletes = [["Shop", "delete"], ["Shop", "Delete"], ["Shop", "DELETE_ALL"]]
 const denied = "PermissionDenied"
 
 describe("a deny rule", () => {
-  it.scoped("covers a tool whose name differs only in case, whatever allows it", () =>
+  it.scoped("covers a tool whose name differs only in case, and overrides every allow", () =>
     Effect.gen(function*() {
       for (const deny of ["Shop/DELETE*", "shop/delete*", "mcp__SHOP__delete*", "shop.Delete*", "*/dElEtE*"]) {
         const { deleted, results } = yield* outcomes(rules(["allow", "Shop/*"], ["deny", deny]), [
@@ -64,7 +64,7 @@ describe("a deny rule", () => {
       assert.deepStrictEqual(named.results, [denied, denied, "done"])
     }))
 
-  it.scoped("leaves the case of an allow and of an ask as it is written", () =>
+  it.scoped("does not make an allow or an ask ignore case", () =>
     Effect.gen(function*() {
       const allowed = yield* outcomes(rules(["allow", "Shop/delete"]), deletes)
       assert.deepStrictEqual(allowed.results, ["done", denied, denied])
@@ -74,7 +74,7 @@ describe("a deny rule", () => {
 })
 
 describe("an approval", () => {
-  it.scoped("shows the same arguments that are sent, whatever they were made of", () =>
+  it.scoped("shows the arguments that are sent, also for getters and toJSON", () =>
     Effect.gen(function*() {
       let reads = 0
       const sent: Array<string> = []
@@ -128,7 +128,7 @@ describe("allow mcp__*", () => {
       assert.deepStrictEqual(deleted, ["DELETE_ALL"])
     }))
 
-  it.scoped("is named by the error of an allow over several servers", () =>
+  it.scoped("is suggested by the error of an allow over several servers", () =>
     Effect.gen(function*() {
       for (const pattern of ["*", "*/look", "mcp__Sh*__look"]) {
         const { results } = yield* outcomes(rules(["allow", pattern]), [["Shop", "look"]])

@@ -72,7 +72,7 @@ describe("a Retry-After of more than 60 seconds", () => {
   for (
     const [status, tag] of [[429, "RateLimited"], [503, "Unavailable"]] as const
   ) {
-    it.scoped(`fails calls at once for 60 seconds, then lets one probe through, whose success opens (${status})`, () =>
+    it.scoped(`fails calls at once for 60 seconds, then sends one probe, whose success ends the pause (${status})`, () =>
       using((runtime, ledger) =>
         Effect.gen(function*() {
           yield* runtime.tools
@@ -110,7 +110,7 @@ describe("a Retry-After of more than 60 seconds", () => {
       ))
   }
 
-  it.scoped("begins anew if the probe is refused, and gives the next call its turn if the probe is interrupted", () =>
+  it.scoped("starts again if the probe is refused, and makes the next call the probe if the probe is interrupted", () =>
     using((runtime, ledger) =>
       Effect.gen(function*() {
         yield* runtime.tools
@@ -153,7 +153,7 @@ describe("a Retry-After of more than 60 seconds", () => {
       })
     ))
 
-  it.scoped("holds for lists and reads too", () =>
+  it.scoped("applies to lists and reads too", () =>
     using((runtime, ledger) =>
       Effect.gen(function*() {
         yield* runtime.tools
@@ -211,7 +211,7 @@ describe("the value of Retry-After", () => {
   ]
   for (const [value, millis] of rows) {
     const title = value.length > 40 ? `${value.length} digits` : value
-    it.scoped(`${title} is ${millis === undefined ? "no time" : "more than is believed"}`, () =>
+    it.scoped(`${title} is ${millis === undefined ? "ignored" : "cut to the longest pause"}`, () =>
       using((runtime, ledger) =>
         Effect.gen(function*() {
           yield* runtime.tools
@@ -260,7 +260,7 @@ describe("a Retry-After at connect", () => {
       ))
   }
 
-  it.scoped("keeps calls away from a server that was given up, until it has passed", () =>
+  it.scoped("fails calls to a server whose attempts have ended, until the pause is over", () =>
     using(
       (runtime, ledger) =>
         Effect.gen(function*() {

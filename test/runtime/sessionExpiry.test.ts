@@ -183,7 +183,7 @@ for (const [connector, layer] of Object.entries(connectors)) {
         assert.deepStrictEqual(ledger.withoutSession(), [])
       }))
 
-    it.scopedLive("does not hold up reads, prompts and lists, which are sent once more", () =>
+    it.scopedLive("does not fail reads, prompts and lists, which are sent once more", () =>
       Effect.gen(function*() {
         const ledger = yield* Ledger.serve({ tools })
         yield* using([ledger.config()], (runtime) =>
@@ -204,7 +204,7 @@ for (const [connector, layer] of Object.entries(connectors)) {
         assert.deepStrictEqual(ledger.withoutSession(), [])
       }))
 
-    it.scopedLive("fails where the caller uses the session itself, which then is a new one", () =>
+    it.scopedLive("fails through withSession, and the next call is sent in the new session", () =>
       Effect.gen(function*() {
         const ledger = yield* Ledger.serve({ tools })
         expiringAfter(ledger, 1)
@@ -248,7 +248,7 @@ describe("a session that cannot be replaced", () => {
       assert.deepStrictEqual(ledger.withoutSession(), [])
     }))
 
-  it.scopedLive("is waited for no longer than a call may take, and interrupting a call does not stop it", () =>
+  it.scopedLive("bounds the wait by the limit of the call, and interrupting a call does not stop the replacement", () =>
     Effect.gen(function*() {
       const ledger = yield* Ledger.serve({ tools })
       yield* using([ledger.config()], (runtime) =>

@@ -37,7 +37,7 @@ const everything = ({ prompts, resources, tools }: McpRuntime.McpRuntime["Type"]
 
 describe("lists of a server of SDK 2.4", () => {
   Node.test(
-    "are asked for once, and again as soon as it says that they have changed",
+    "are requested once, and again after list_changed",
     Effect.gen(function*() {
       const journal = yield* journalOfMine
       // on a busy machine the new list takes longer than the default gate
@@ -70,7 +70,7 @@ describe("lists of a server of SDK 2.4", () => {
   )
 
   Node.test(
-    "are asked for each time, if it has announced that it tells of no changes",
+    "are requested each time if the server declares listChanged: false",
     Effect.gen(function*() {
       const journal = yield* journalOfMine
       yield* Node.using(Node.options([changing(journal, "silent")]), (runtime) =>
@@ -148,12 +148,12 @@ describe("a hint below 30 s", () => {
       assert.deepStrictEqual(yield* asked(0, false, ["0 seconds"]), [true])
     }))
 
-  it.scoped("is the only one that is not believed", () =>
+  it.scoped("is the only hint that is raised", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* asked(30_000, true, ["29 seconds", "1 seconds"]), [false, true])
     }))
 
-  it.scoped("counts as what an application says", () =>
+  it.scoped("counts as minTimeToLive of the application", () =>
     Effect.gen(function*() {
       const minute = { minTimeToLive: "1 minute" } as const
       assert.deepStrictEqual(yield* asked(0, true, ["59 seconds", "1 seconds"], minute), [false, true])

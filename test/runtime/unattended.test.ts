@@ -84,7 +84,7 @@ describe("a call of a model where no person can be asked", () => {
         assert.include(yield* call("odd"), "the rule allow \"s/odd\"")
       })))
 
-  it.scoped("is decided when its server has listed its tools, where it had not before", () =>
+  it.scoped("waits for the first list of its server if there is none, and is decided by that", () =>
     running({ config: { lazy: true } }, (call, peer) =>
       Effect.gen(function*() {
         assert.include(yield* call("read"), "\"text\":\"read\"")
@@ -118,7 +118,7 @@ describe("a call of a model where no person can be asked", () => {
         assert.strictEqual(peer.executions("read"), 0)
       })))
 
-  it.scoped("is refused where applications have not asked for more", () =>
+  it.scoped("is refused under the default settings of an application", () =>
     running({ permissions: { unattended: "refuse" } }, (call) =>
       Effect.gen(function*() {
         yield* list
@@ -136,7 +136,7 @@ describe("a call of a model where no person can be asked", () => {
         })
     ))
 
-  it.scoped("publishes what decided it", () =>
+  it.scoped("publishes the basis of the decision", () =>
     running({}, (call) =>
       Effect.gen(function*() {
         const decided: Array<unknown> = []

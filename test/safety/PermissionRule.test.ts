@@ -110,7 +110,7 @@ describe("rules", () => {
     assert.strictEqual(decided(set({ allow: ["git*.*"] }), tool("github", "get")), "ask")
   })
 
-  it("let an allow be over every tool of all servers only as `mcp__*`", () => {
+  it("accept an allow for all tools of all servers only as `mcp__*`", () => {
     const rules = set({ allow: ["mcp__*"], ask: ["b/put"] })
     assert.deepStrictEqual(rules.faults, [])
     assert.strictEqual(decided(rules, tool("a", "get")), "allow")

@@ -69,7 +69,7 @@ describe("a gateway that asks the person behind its caller", { timeout: 30_000 }
     assert.deepStrictEqual([asked, more.executed], [[], 0])
   })
 
-  it("counts the escapes of characters that would not be seen", async () => {
+  it("counts the escapes of invisible characters", async () => {
     const hidden = await call("\u200b".repeat(1_000))
     assert.deepStrictEqual([asked, hidden.executed], [[], 0])
     const few = await call("a\u200b\u202eb")

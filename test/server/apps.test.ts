@@ -100,7 +100,7 @@ for (const [way, target] of targets) {
       const using = (capabilities: Capabilities, use: (caller: Caller) => Promise<void> | void) =>
         use(callers.get(capabilities)!)
 
-      it("declares the extensions of its servers, and of settings that differ those that agree", () =>
+      it("declares the extensions of its servers, with the settings on which they agree", () =>
         using(plain, (caller) => {
           assert.deepStrictEqual(caller.extensions(), { [ui]: {}, ...own, "com.example/some": { same: 1 } })
         }))
@@ -122,7 +122,7 @@ for (const [way, target] of targets) {
           })
       )
 
-      it("hands on pages of apps byte by byte, as texts and as bytes, listed or not", () =>
+      it("passes pages of apps unchanged, as text and as bytes, listed or not", () =>
         using(host, async (caller) => {
           const listed = await caller.resources()
           const pages = listed.filter((uri) => uri.includes("ui://app/"))
@@ -221,7 +221,7 @@ describe("a gateway one of whose servers never answers", patient, () => {
 })
 
 describe("a gateway over one server with an app", patient, () => {
-  it("knows whose the page of a tool is, although no list has it", async () => {
+  it("finds the server of a tool's page although no list has the page", async () => {
     const caller = await connect["SDK 1.x"](
       place.command("two", { app: app("session", {}), peer: Serving.peers["old"]! }),
       host

@@ -125,7 +125,7 @@ describe("serve says at the start what clients may do", patient, () => {
     assert.strictEqual(stderr!(), "")
   })
 
-  it("and that everything is allowed, where it is", async () => {
+  it("with --caller-decides, that every call is allowed", async () => {
     const banner = await started(["--caller-decides"])
     assert.include(banner, "Calls that no rule decides are allowed")
     await using(place.command("open", servers), "SDK 1.x", async (caller) => {
@@ -140,7 +140,7 @@ describe("serve says at the start what clients may do", patient, () => {
     child.stderr.setEncoding("utf8").on("data", (text: string) => stderr += text)
     const code = await new Promise((resolve) => child.once("close", resolve))
     assert.strictEqual(code, 2)
-    assert.include(stderr, "--allow wants a rule such as demo/echo")
+    assert.include(stderr, "--allow needs a rule such as demo/echo")
   })
 })
 
@@ -178,7 +178,7 @@ describe("serve without --allow", patient, () => {
     })
   })
 
-  it("asks a person about a read-only tool too, where one can be asked", async () => {
+  it("asks a person about a read-only tool too, if the client can ask", async () => {
     const target = place.command("asked", servers, [])
     await using(target, "SDK 1.x", async (caller) => {
       // the answer of this client's person is no decision
@@ -186,7 +186,7 @@ describe("serve without --allow", patient, () => {
     }, { elicitation: { form: {} } })
   })
 
-  it("refuses a read-only tool that a rule wants a person asked about, and says which rule", async () => {
+  it("refuses a read-only tool that an ask rule covers, and names the rule", async () => {
     const target = place.command("ruled", servers, [])
     const file = join(target.env["HOME"]!, "rules.json")
     writeFileSync(file, JSON.stringify({ permissions: { ask: ["demo/echo"], deny: ["demo/client"] } }))
@@ -198,7 +198,7 @@ describe("serve without --allow", patient, () => {
     })
   })
 
-  it("follows the rule of a refusal, once it stands in the file that the refusal names", async () => {
+  it("permits the call after the rule of its refusal was added to the file that the refusal names", async () => {
     const target = place.command("followed", servers, [])
     const refusal = await using(target, "SDK 1.x", async (caller) => textOf(await add(caller)))
     const [, rule, file] = /add "([^"]+)" to permissions\.allow in (\S+?\.json)/.exec(refusal) ?? []

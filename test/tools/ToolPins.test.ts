@@ -274,7 +274,7 @@ describe("a difference", () => {
     assert.isBelow(JSON.stringify(changes).length, 400_000)
   })
 
-  it("says how much of the new definition it leaves out, wherever that is", () => {
+  it("states the omitted part of the new definition at every depth", () => {
     const omitted = (more: Parameters<typeof tool>[0], before = tool()) =>
       ToolPins.diff(before.raw, tool(more).raw).map(({ omitted }) => omitted)
     const all = "a".repeat(3_000)

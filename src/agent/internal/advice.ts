@@ -55,9 +55,9 @@ const permission: Record<McpError.PermissionDenied["why"], (error: McpError.Perm
   refused: () => `The user was asked, and did not agree. ${refusal} Go on without it, or ask the user what to do.`,
   changed: () =>
     "What was approved is not what is there now. You may try once more, so that it is looked at anew; otherwise go on without it.",
-  crowded: () => "Too many calls wait for approval already. Wait until those have ended, and then try again.",
+  crowded: () => "Too many calls already wait for approval. Wait until they have ended, then try again.",
   "too-long": () =>
-    "It needs the user's approval, and its arguments are too long for the user to be shown all of them. You may try again with shorter arguments, in several calls if need be; otherwise tell the user that a rule would have to allow it."
+    "It needs the user's approval, but its arguments are too long to be shown whole. Try again with shorter arguments, or in several calls; otherwise tell the user that a rule has to allow it."
 }
 
 const unavailable: Record<McpError.ServerUnavailable["why"], string> = {

@@ -145,7 +145,7 @@ export const make = ({ guard, pageSize, permissions, runtime }: Options): Resour
       }
       if (unnamed > 0) notes.push(`${unnamed} more have URIs that cannot be written here.`)
       if (connecting.length > 0) notes.push(`These servers are still connecting: ${namesOf(connecting)}.`)
-      if (absent.length > 0) notes.push(`These servers are not there now: ${namesOf(absent)}.`)
+      if (absent.length > 0) notes.push(`These servers are not available now: ${namesOf(absent)}.`)
       return { text: [...sections, ...notes].join("\n"), attachments: [], isError: false }
     })
 

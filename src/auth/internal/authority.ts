@@ -72,11 +72,11 @@ export interface Authority {
   readonly proof: () => Proof.Proof | undefined
 }
 
-/** The authorization server that may be told what we hold; any that the server names, if there is nothing to tell. */
+/** The issuer that receives our secret or assertion; `undefined` (any issuer) is allowed only without a secret. */
 const issuerOf = ({ configured, grant }: Settings): string | undefined =>
   grant._tag === "AuthorizationCode" ? configured?.issuer : grant.issuer
 
-/** A secret or an assertion, which another authorization server could use in our place. */
+/** True for a secret or an assertion, because another authorization server could use it to act as this client. */
 const holdsSecret = ({ configured, grant }: Settings): boolean =>
   grant._tag !== "AuthorizationCode" || configured?.clientSecret !== undefined
 
@@ -153,9 +153,9 @@ export const make = ({ fetch, isOwn, login, server, url }: Options, initial: Set
     },
     prepare: Effect.gen(function*() {
       const now = settings
-      // configurations and grants are checked where they are made; this is for those that were made without that
+      // a second check, for values that were built without the checks of `ServerConfig` and `Credentials`
       if (holdsSecret(now) && (issuerOf(now) ?? "") === "") {
-        const detail = "nothing says which authorization server gets the secret: set oauth.issuer"
+        const detail = "the secret has no issuer, so it was not sent: set oauth.issuer, or issuer of the Grant"
         return yield* new McpError.AuthorizationFailed({ server, reason: "metadata", detail })
       }
       const oauth = yield* OAuthSdk.load

@@ -39,13 +39,16 @@ export const make = (options: Options): Effect.Effect<void, McpError.Authorizati
   const failed = (reason: McpError.AuthorizationFailed["reason"], detail: string) =>
     new McpError.AuthorizationFailed({ server, reason, detail })
 
-  /** Why it cannot be asked for a code, if it cannot. */
+  /** The error of an authorization server that cannot give a code safely; `undefined` if it can. */
   const fault = ({ found }: Authority.Prepared) => {
     const { authorization_endpoint, code_challenge_methods_supported } = found.metadata
     if (authorization_endpoint === undefined) return failed("metadata", "it has no page to log in on")
     return code_challenge_methods_supported?.includes("S256") === true
       ? undefined
-      : failed("metadata", "it does not say that it can tell our login from another's (PKCE with S256)")
+      : failed(
+        "metadata",
+        "its metadata does not declare PKCE with S256, without which another login could be exchanged for ours"
+      )
   }
 
   const answered = (

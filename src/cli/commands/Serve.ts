@@ -50,7 +50,7 @@ export const command: Command.Command = {
       repeated: true,
       about: "Allow these calls without asking: demo/echo, demo/* or demo/resource:URI."
     },
-    { name: "caller-decides", about: "Allow every call that no rule decides: the client asks its person itself." }
+    { name: "caller-decides", about: "Allow every call that no rule decides. The client must ask its user." }
   ],
   examples: [
     ["serve", "For the configuration of another program: command mcp-runtime, argument serve."],

@@ -20,15 +20,14 @@ type Failure = Command.Failure
 export const about = (fault: StderrReader.Fault): string => {
   switch (fault._tag) {
     case "PackageMissing":
-      return "Check how the name and its version are spelt in the arguments of its configuration; a private one needs a "
-        + "login to its registry."
+      return "Check the spelling of the name and the version in \"args\". A private package needs a login to its registry."
     case "RegistryUnreachable":
-      return `Check the network, the proxy and the registry that ${fault.program} is set to, or install the package and `
-        + "write its own command into the configuration."
+      return `Check the network, the proxy and the registry that ${fault.program} uses. Or install the `
+        + "package, and set \"command\" to its program."
     case "UpstreamUnreachable":
-      return "Start what it connects to, or correct its address in the configuration of the server (\"env\", \"args\")."
+      return "Start the service that it connects to, or correct its address in \"env\" or \"args\" of the server."
     case "ModuleMissing":
-      return "Install what it depends on, in the folder that it lies in, or correct the path in its arguments."
+      return "Install the server's dependencies in its folder, or correct the path in \"args\"."
   }
 }
 
@@ -57,17 +56,18 @@ const denied: Record<McpError.PermissionDenied["why"], string> = {
   unanswered: "Run it on a terminal to be asked, or allow it with a rule in the permissions of the configuration.",
   refused: "Nothing was sent.",
   changed: "Look at what it is now with `mcp-runtime show`, and call it again.",
-  crowded: "Wait for the others.",
+  crowded: "Wait until other calls have been approved or refused, then try again.",
   "too-long": "Nothing was sent."
 }
 
 const unavailable: Record<McpError.ServerUnavailable["why"], (server: string) => string> = {
   disabled: () => "Switch it on in the file that it is configured in; `mcp-runtime list` tells which.",
   disconnected: () => "Connect it again.",
-  denied: () => "A policy decides that: ask whoever wrote it.",
+  denied: () => "A policy denies this server: ask the author of the policy.",
   untrusted: (server) => `Look at what it would start, and agree, with \`mcp-runtime approve ${shellWord(server)}\`.`,
-  storm: () => "It was lost and reached again too often: see what it says with --verbose.",
-  connecting: (server) => `Give it longer with --timeout, or look with \`mcp-runtime doctor ${shellWord(server)}\`.`
+  storm: () => "The connection was lost too often: see the output of the server with --verbose.",
+  connecting: (server) =>
+    `Wait longer with --timeout, or find the cause with \`mcp-runtime doctor ${shellWord(server)}\`.`
 }
 
 /** @internal */
@@ -76,13 +76,14 @@ export const logIn = (server: string, scope?: string): string => {
   return `Log in with \`mcp-runtime auth login ${shellWord(server)}${rights}\`.`
 }
 
-/** The first thing to do is to set the variable that the message names. */
-const orLogIn = (server: string, scope?: string): string => `If it has a login instead: ${logIn(server, scope)}`
+/** The message already names the unset variable, which is the first step; a login is the second. */
+const orLogIn = (server: string, scope?: string): string =>
+  `If the server needs a login instead: ${logIn(server, scope)}`
 
 /** Where another try does not help, or not yet. */
 const unauthorized: { readonly [R in McpError.AuthorizationFailed["reason"]]?: string } = {
-  blocked: "An address that the server names is a private one, or without https: tell whoever runs it.",
-  metadata: "Tell whoever runs the server, or write what it does not say into `oauth` of its configuration.",
+  blocked: "The server names a private address, or one without https: tell the operator of the server.",
+  metadata: "Tell the operator of the server, or add the missing settings to `oauth` of its configuration.",
   registration: "Have this client registered there, and write `oauth.clientId` into its configuration.",
   store: "Check the keyring, or who may write to the folder for the state of programs.",
   unreachable: "The authorization server did not answer: try again later."
@@ -96,18 +97,22 @@ const table: Table = {
   CircuitOpen: ({ retryAfter }) => after(retryAfter),
   Closed: sent,
   ConfigurationError: ({ variable }) =>
-    variable === undefined ? "Correct the file; `mcp-runtime config` tells what is wrong with which line." : undefined,
+    variable === undefined
+      ? "Correct the file; `mcp-runtime config` names the file, the line and the fault."
+      : undefined,
   ConnectTimeout: ({ phase }) =>
     phase === "install"
-      ? "Its package is still being installed: run it again, or give it longer with --timeout."
-      : "See what it says with --verbose; give it longer with --timeout.",
+      ? "The launcher is still installing its package: run the command again, or wait longer with --timeout."
+      : "See the output of the server with --verbose, or wait longer with --timeout.",
   ConnectionLost: sent,
   DockerUnavailable: asIs,
   Forbidden: ({ scope, server, unset }) =>
     unset === undefined ? `Check which rights its credentials have. ${logIn(server, scope)}` : orLogIn(server, scope),
   HttpStatus: sent,
   InitializeRejected: ({ unset }) =>
-    unset === undefined ? "Check that it is an MCP server, and what it wants from its configuration." : undefined,
+    unset === undefined
+      ? "Check that it is an MCP server, and which settings it needs in its configuration."
+      : undefined,
   InputRoundsExceeded: () => "Give in the arguments what it asks for.",
   InvalidArguments: () => "See what it takes with `mcp-runtime show`.",
   InvalidToolResult: () => "It ran. With --json the result is shown as it came.",

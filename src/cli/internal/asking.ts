@@ -24,14 +24,14 @@ export const candidate = (one: Trust.Candidate): ReadonlyArray<Screen.Line> =>
     { text, style: level === "warning" ? "warning" : "plain" }
   ])
 
-/** An entry of more characters is not asked about: its beginning would be out of reach by the time of the question. */
+/** The most characters of an entry that a person is asked about, because the start of a longer one scrolls away. */
 const maxConsent = 4 * Approval.maxShown
 
-/** What every line takes at least, so that many short ones count like a few long ones. */
+/** The fewest characters that a line counts as, because many short lines scroll the screen too. */
 const width = 80
 
 /**
- * Tells that a server cannot be agreed to with a yes, if its entry is too long to be shown.
+ * Reports that an entry is too long to be shown, so that only its fingerprint approves it.
  *
  * @internal
  */
@@ -40,9 +40,9 @@ export const tooLong = (one: Trust.Candidate): ReadonlyArray<Screen.Line> => {
   return length <= maxConsent ? [] : [
     [
       { text: one.server, style: "strong" },
-      ` cannot be agreed to here: its entry takes ${length} characters, and at most ${maxConsent} can be shown.`
+      ` cannot be approved here: its entry takes ${length} characters, and at most ${maxConsent} can be shown.`
     ],
-    `Read it in ${Provenance.format(one.provenance)}, and agree to exactly this entry with`,
+    `Read it in ${Provenance.format(one.provenance)}, and approve exactly this entry with`,
     `  mcp-runtime approve ${one.fingerprint}`
   ]
 }
@@ -86,7 +86,7 @@ export const consent = (
     return hasAgreed
   })
 
-/** More may not fit above the question, so that the person has to scroll. */
+/** Above this length a line tells the person to scroll, because the arguments may not fit above the question. */
 const manyLines = 12
 const manyCharacters = 800
 
@@ -104,14 +104,16 @@ export const layer = (screen: Screen.Screen["Type"], turns: Effect.Semaphore): L
           const isLong = lines.length > manyLines || args.length > manyCharacters
           yield* screen.err(
             [
-              `A rule wants this ${kind} to be agreed to`,
+              `A rule asks for approval of this ${kind}`,
               ...(rule === undefined ? [] : [` (${rule})`]),
               ":"
             ],
             [{ text: label(kind), style: "weak" }, { text: name, style: "strong" }, ` of ${server}`],
             ...(args === "" ? [] : [[{ text: label("arguments"), style: "weak" }] as const]),
             ...lines.map((line) => `    ${line}`),
-            ...(isLong ? [`These are ${args.length} characters of arguments. Read them from the beginning.`] : [])
+            ...(isLong
+              ? [`The arguments are ${args.length} characters: scroll up, and read them from the beginning.`]
+              : [])
           )
           return yes(yield* screen.ask("Send it? [y/N] ")) ? { _tag: "Once" as const } : { _tag: "Deny" as const }
         }))

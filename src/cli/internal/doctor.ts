@@ -74,7 +74,7 @@ export const run: Command.Program["run"] = ({ args, shared }) =>
       const visited = yield* Effect.flatMap(McpEvent.McpEvents, (events) =>
         Settling.watched(events, screen, shared, ({ installs }, onInterrupt) => {
           const what = () =>
-            `${finished} of ${chosen.length} looked at`
+            `${finished} of ${chosen.length} checked`
           const details = Effect.sync(() => Array.from(installs.values()))
           return Effect.onInterrupt(Settling.showing(screen, what, details)(visits), () => onInterrupt)
         })).pipe(Effect.provide(services(shared, discovery)))

@@ -37,8 +37,7 @@ const configuration = (error: McpError.ConfigurationError): Cause => {
       const name = variable.from ?? variable.name
       return {
         cause: `${quote(name)} may not be read`,
-        hint:
-          `The file may not read ${name} from the environment: write its value into the "env" of the server, or let it `
+        hint: `A file of the workspace may not read ${name}: write its value into "env" of the server, or grant it `
           + `with \`mcp-runtime approve ${shellWord(error.server)} --variable ${shellWord(name)}\`.`
       }
     }

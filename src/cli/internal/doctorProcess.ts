@@ -72,13 +72,16 @@ export const exited = (error: McpError.ProcessExited, facts: Facts): Cause => {
   if (why !== undefined) return why
   const end = error.signal ?? `code ${error.code}`
   if (facts.step === "list" || facts.step === "ping") {
-    return { cause: `it ended when it was asked (${end})`, hint: "This is a fault of the server: see its last words." }
+    return {
+      cause: `it ended when it was asked (${end})`,
+      hint: "This is a fault of the server: see the end of its stderr."
+    }
   }
   return {
     cause: `it exits at once (${end})`,
     hint: facts.stderr === undefined
       ? "It says nothing. Check that its command and arguments start a server, and not a program that ends by itself."
-      : "Its last words say why; they often name an argument or a variable (env) that its configuration lacks."
+      : "The end of its stderr says why; it often names an argument or a variable (\"env\") that is missing."
   }
 }
 
@@ -94,19 +97,18 @@ export const timeout = (error: McpError.ConnectTimeout, facts: Facts): Cause => 
   if (error.phase === "spawn" || error.phase === "open" || error.phase === "endpoint") {
     return {
       cause: "it cannot be reached in time",
-      hint: `Nothing came within ${limit}: check the address, or give it longer with --timeout.`
+      hint: `Nothing came within ${limit}: check the address, or wait longer with --timeout.`
     }
   }
   const { line } = StderrReader.read(facts.stderr)
-  const said = line === undefined ? "says nothing" : `says no more than ${quote(line.slice(0, 200))}`
+  const output = line === undefined ? "" : `; its stderr: ${quote(line.slice(0, 200))}`
   return {
     cause: "it never answers initialize",
-    hint:
-      `It runs, and ${said} within ${limit}. Check that it is an MCP server over ${facts.config.transport}, or give `
-      + "it longer with --timeout."
+    hint: `It runs, but did not answer within ${limit}${output}. Check that it is an MCP server over `
+      + `${facts.config.transport}, or wait longer with --timeout.`
   }
 }
 
 /** @internal */
 export const ending = (cause: string) => (_: McpError.McpError, facts: Facts): Cause =>
-  noisy(facts) ?? blamed(facts) ?? { cause, hint: "This is a fault of the server: see its last words." }
+  noisy(facts) ?? blamed(facts) ?? { cause, hint: "This is a fault of the server: see the end of its stderr." }

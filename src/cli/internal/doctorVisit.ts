@@ -113,7 +113,7 @@ interface Notes {
   era: string | null
   tools: number | null
   stderr: string | null
-  /** The fields whose variables have no value, as far as an error has named them. */
+  /** The fields with unset variables that an error has named. */
   readonly unset: Set<string>
 }
 
@@ -186,7 +186,7 @@ const step = <A, R>(
     return undefined
   })
 
-/** A ping has the limit of a request, which is long; here it has that of a list. */
+/** A ping gets the limit of a list, because that of a request is minutes. */
 const pinged = (server: string, session: Session.Session) =>
   Effect.flatMap(Limits.CurrentLimits, ({ listTimeout: limit }) =>
     Effect.timeoutFail(session.health, {
@@ -378,7 +378,7 @@ export const visit = (found: ConfigDiscovery.Found, issues: ConfigDiscovery.Disc
       blocked(notes, found)
       done(notes, "trust", 0, state._tag === "Ready" ? "ok" : "failed")
       if (state._tag === "Ready") yield* connected(notes, config)
-      // a connection that fails for want of a variable names it itself
+      // a failed connection names its unset variables in its error
       mine.filter((issue) => isUnset(issue) && !notes.unset.has(issue.at ?? "")).forEach(ofConfig)
     }
     const isIll = notes.exitCode !== ExitCode.ok

@@ -23,7 +23,7 @@ type Shown = Screen.Screen["Type"]
 const weak = (text: string): Screen.Span => ({ text, style: "weak" })
 const warning = (text: string): Screen.Line => [{ text, style: "warning" }]
 
-/** A question that is longer is declined. The server may be a gateway, which asks for an approval in its own words. */
+/** Longer questions are declined, because the server may be a gateway whose question is an approval. */
 const most = 2 * Approval.maxShown
 
 const textLines = (text: string, indent: string): ReadonlyArray<Screen.Line> =>
@@ -134,7 +134,7 @@ const visit = (screen: Shown, url: string | undefined) =>
     return answer
   })
 
-/** The longest of the texts that the person would have to read. */
+/** The length of the longest text in the question. */
 const lengthOf = (
   { message, requestedSchema, url }: InputHandlers.Elicitation,
   { fields }: typeof Form

@@ -52,7 +52,7 @@ export const ofServer = (
   issues.filter(({ path, server }) => server === name && path === provenance.path)
 
 /**
- * The fields of which an error says that their variables have no value, which is its cause.
+ * The fields with unset variables that an error gives as its cause.
  *
  * @internal
  */
@@ -66,7 +66,7 @@ export const unsetFields = (error: unknown): ReadonlyArray<string> => {
 export const isUnset = (error: unknown): boolean => unsetFields(error).length > 0
 
 /**
- * The variables without a value of servers whose errors, if they have any, do not name them.
+ * Warnings of unset variables that the error of their server, if any, does not name.
  *
  * @internal
  */

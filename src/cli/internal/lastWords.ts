@@ -1,5 +1,5 @@
 /**
- * The end of what a server wrote on its stderr, to stand below an error. The line of it that says most is in the error.
+ * The end of a server's stderr, printed below an error whose message has the most telling line already.
  *
  * @internal
  */

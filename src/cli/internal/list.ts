@@ -41,7 +41,7 @@ export const Servers = Schema.Struct({
       line: Schema.NullOr(Schema.Number)
     }),
     error: Schema.NullOr(Schema.Struct({ tag: Schema.String, message: Schema.String })),
-    /** Of its entry. */
+    /** The issues of its entry. */
     issues: Schema.Array(IssueShape.Issue)
   }))
 })

@@ -34,7 +34,7 @@ export const missing = (all: ReadonlyArray<ToolCatalog.Missing>): typeof Missing
     return { server: one.server, tag: _tag, message }
   })
 
-/** The error, and below it what to do. An error that names unset variables says that itself. */
+/** The error, and the next step below it, unless the message of the error names that step. */
 const troubleLines = (title: string, error: McpError.RuntimeError): ReadonlyArray<string> => {
   const next = IssueShape.isUnset(error) ? undefined : Advice.next(error)
   return [`${title}${error.message}`, ...(next === undefined ? [] : [next])]
@@ -120,8 +120,8 @@ export const asking = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, 
     ))
 
 /**
- * The same after every server has come or has failed once. Where the command has a timeout, that is the limit of the
- * question, and the wait is part of it.
+ * The same after the first attempt of every server has ended. A timeout of the command bounds the wait and the request
+ * together.
  *
  * @internal
  */

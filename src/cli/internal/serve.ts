@@ -122,7 +122,9 @@ const allowed = ({ values }: Command.Invocation): Effect.Effect<ReadonlyArray<Pe
     const rule: PermissionRule.Input = { decision: "allow", tool, source: "user" }
     return Either.match(PermissionRule.parse(rule), {
       onLeft: ({ detail }) =>
-        Effect.fail(usage(`--allow wants a rule such as demo/echo or demo/*, and ${tool} is none: ${detail}.`, advice)),
+        Effect.fail(
+          usage(`--allow needs a rule such as demo/echo or demo/*, and ${tool} is not valid: ${detail}.`, advice)
+        ),
       onRight: () => Effect.succeed(rule)
     })
   })
@@ -176,12 +178,12 @@ const most = 5
 const listed = (names: ReadonlyArray<string>): string =>
   names.length > most ? `${names.slice(0, most).join(", ")} and ${names.length - most} more` : names.join(", ")
 
-/** Printed at the start, because a client that cannot ask a person is refused most calls. */
+/** Printed at the start, because most calls of a client without elicitation are refused. */
 const banner = (
   { allow, allows, flags, trusted }: typeof Serving.Type["unattended"]
 ): ReadonlyArray<string> => {
   if (allows === "everything") {
-    return ["Calls that no rule decides are allowed (--caller-decides): the client has to ask its person itself."]
+    return ["Calls that no rule decides are allowed (--caller-decides): the client must ask its user before each call."]
   }
   const allowed = [
     ...(trusted.length === 0 ? [] : [`read-only tools of ${listed(trusted)}`]),

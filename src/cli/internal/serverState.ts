@@ -79,8 +79,8 @@ const styleOf = (state: State): Screen.Style => {
 }
 
 /**
- * The state in a table or a line: with its reason, or with the end of a pause. That is a time of the clock, because a
- * remaining time would be wrong as soon as it is printed.
+ * The state in a table or a line, with its reason or the end of a pause. The end is a clock time, because a remaining
+ * time is out of date as soon as it is printed.
  *
  * @internal
  */

@@ -68,7 +68,7 @@ export const usable = (
  * @internal
  */
 export const reasonOf = ({ error, server, status }: ToolCatalog.Missing): McpError.RuntimeError => {
-  // a wait that was given up is no cause
+  // a `RequestTimeout` of a request that was not sent only means that the wait has ended
   const isWait = error?._tag === "RequestTimeout" && error.outcome === "not-sent"
   if (status._tag === "Connecting" && (error === undefined || isWait)) {
     return new McpError.ServerUnavailable({ server, why: "connecting", detail: "still connecting" })
@@ -114,7 +114,7 @@ const looked = (
         // where nobody has listed anything, a name alone cannot be told to be wrong
         const silent = tools.length === 0 ? missing[0] : undefined
         for (const one of missing) {
-          if (one !== silent) yield* screen.note(`not looked at: ${reasonOf(one).message}`)
+          if (one !== silent) yield* screen.note(`not searched: ${reasonOf(one).message}`)
         }
         if (silent !== undefined) return yield* reasonOf(silent)
         const known = discovery.servers.map(({ name }) => name)

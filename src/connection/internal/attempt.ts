@@ -123,7 +123,7 @@ const over = (
       [Protocol.metaKey.clientInfo]: Protocol.clientInfo,
       [Protocol.metaKey.clientCapabilities]: capabilities
     }
-    // the application's code, although it runs in a fiber of the connection
+    // code of the application, which logs where the application does although it runs in a fiber of the connection
     const ask = (method: string, params: JsonRpc.JsonObject) =>
       RuntimeLog.asApplication(Inputs.answer(server, handlers, method, params))
     const run = yield* FiberSet.makeRuntime<never, JsonRpc.JsonObject | void, Inputs.Refused>()

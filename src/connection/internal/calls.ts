@@ -1,6 +1,6 @@
 /**
- * Requests as a connection offers them: the wire's, with the limits of the server, the pauses that it asks for, and a
- * new session in place of an expired one. Calls of tools are sent again by the `CallPolicy` and never here.
+ * Sends requests over the wire with the limits of the server, waits for its pauses, and replaces an expired session.
+ * Tool calls are never sent again here, because the `CallPolicy` decides about that.
  *
  * @internal
  */
@@ -30,7 +30,7 @@ export interface Manner {
     params: JsonRpc.JsonObject | undefined,
     capabilities: JsonRpc.JsonObject | undefined
   ) => JsonRpc.JsonObject | undefined
-  /** The rest of the request that was begun at `since`, where its first result is not the last; else `undefined`. */
+  /** Continues a request, begun at `since`, whose first result is not final; `undefined` if it is. */
   readonly unfinished: (result: JsonRpc.JsonObject, asked: Asked, since: number) => ReturnType<Request> | undefined
   /** `undefined` in the stateless era. */
   readonly session: Session | undefined
@@ -45,11 +45,11 @@ export interface Session {
   /** Grows with each new session. */
   readonly generation: () => number
   readonly isExpired: () => boolean
-  /** The session of this generation has expired. Does nothing if another has begun since. */
+  /** Marks the session of this generation as expired. Does nothing if a newer one has begun. */
   readonly expire: (generation: number) => void
-  /** Begins a new session in place of an expired one, unless one is being begun. */
+  /** Starts a new session in place of the expired one, unless one is starting already. */
   readonly renew: () => void
-  /** The same, and waits for it. All that wait get the same outcome. */
+  /** The same, and waits for its outcome, which all waiting requests share. */
   readonly ready: Effect.Effect<void, McpError.ConnectError>
 }
 
@@ -65,7 +65,7 @@ export interface Calls {
   readonly request: Request
   /** Takes any result of the request, finished or not. */
   readonly once: Request
-  /** Is sent during a pause too, and decides nothing about its end. */
+  /** A health check: sent during a pause too, and its answer does not end the pause. */
   readonly probe: Request
   /** Called synchronously with the end of each pause; returns how to stop. */
   readonly onPaused: (listener: (until: number) => void) => () => void
@@ -107,7 +107,7 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Ca
   let gate: Pause.Gate | undefined
   const listeners = new Set<(until: number) => void>()
 
-  // One Effect for a request that goes well; only errors cost more of them.
+  // A successful request is one `Effect.async`; only errors build further effects.
   const send = (asked: Asked, setting: Wire.RequestOptions, repeat: Repeat) =>
     Effect.async<JsonRpc.JsonObject, McpError.CallError>((resume) => {
       const since = repeat.since ?? wire.now()
@@ -214,7 +214,7 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Ca
       )
   }
 
-  /** Waits for a new session within the limits of the request, which is not sent without one. */
+  /** Waits for a new session within the limits of the request. */
   const inNextSession = (
     asked: Asked,
     setting: Wire.RequestOptions,
@@ -243,7 +243,7 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Ca
     )
   }
 
-  /** The limits of a request that has waited. */
+  /** The limits that are left to a request after a wait. */
   const left = (setting: Wire.RequestOptions, { since }: Repeat): Wire.RequestOptions =>
     since === undefined ? setting : { ...setting, total: setting.total - (wire.now() - since) }
 
@@ -260,16 +260,16 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Ca
   }
 }
 
-/** The history of a request. */
+/** The attempts of a request so far. */
 interface Repeat {
   /** When it was first begun, if that was before. */
   readonly since: number | undefined
   /** Since when nothing has happened to it but waiting. */
   readonly idleSince: number | undefined
   readonly waits: number
-  /** How many new sessions it has been sent in, or was to be. */
+  /** The number of new sessions that this request has waited for. */
   readonly sessions: number
-  /** It was sent in a session that had expired. */
+  /** True if it was sent in a session that had expired. */
   readonly refused: boolean
   readonly finishing: boolean
   readonly patient: boolean

@@ -103,8 +103,8 @@ type OfEra =
   }
 
 /**
- * The session of a connection. A new one is begun in the scope of the connection and not by a request, so that it is
- * begun once for all requests, and the interruption of one of them does not end it.
+ * The session of a connection. A new one starts in the connection's scope, because all requests share it and the
+ * interruption of one of them must not end it.
  */
 const sessionOf = (
   { limits, run, server, transport, wire }: Options,
@@ -145,7 +145,7 @@ const sessionOf = (
         Effect.onExit((exit) =>
           Effect.sync(() => {
             beginning = undefined
-            // interrupted with the connection, whose end is told to the requests that wait
+            // interrupted with the connection, whose error goes to the waiting requests
             if (!Exit.isInterrupted(exit)) Deferred.unsafeDone(begun, exit)
           })
         ),
@@ -153,7 +153,7 @@ const sessionOf = (
           wire.announce(Watching.resync)
           return restore
         })),
-        // told to the requests that wait for it
+        // the waiting requests get this error
         Effect.ignore
       )
     )

@@ -81,13 +81,13 @@ export interface Watched {
   readonly now: () => number
   readonly signal: Signal.Signal
   readonly isOver: () => boolean
-  /** The end of the pause that the server has asked for. */
+  /** The end of the pause that the server asked for. */
   readonly pausedUntil: () => number | undefined
   readonly onPauseEnd: () => void
 }
 
 /**
- * Waits until the connection is over, and tells the end of each pause before that.
+ * Waits for the end of the connection, and until then reports the end of each pause.
  *
  * @internal
  */

@@ -24,8 +24,8 @@ export interface Pause {
 }
 
 /**
- * The longest pause that calls wait for, in milliseconds. A server that asks for more gets a probe after this time,
- * because one wrong header must not make its tools unusable for hours.
+ * The longest pause that calls wait for, in milliseconds. After a longer one was asked for, one call probes the server
+ * at this time, because one wrong header must not disable its tools for hours.
  *
  * @internal
  */
@@ -117,7 +117,7 @@ export class Gate {
     return this.#pause
   }
 
-  /** The error for the request that was answered so, if it is not to wait. */
+  /** The error for the request that began the pause, if it must not wait. */
   answer(error: Later, now: number): Later | undefined {
     return this.#needsProbe && this.#pause !== undefined
       ? remaining({ ...this.#pause, error }, now, undefined)

@@ -205,7 +205,7 @@ export const make = (
       closeSuccessors(isBlocked)
     }
 
-    /** A successor makes no attempt for servers of which none may be used. */
+    /** A successor makes no attempt if none of its servers may be used. */
     const closeSuccessors = (isOff: (name: string) => boolean): void => {
       for (const [supervisor, names] of coming) if (names.every(isOff)) supervisor.close()
     }
@@ -259,7 +259,7 @@ export const make = (
                 const fresh = new Set<Supervisor.Supervisor>()
                 for (const config of configs) {
                   const old = entries.get(config.name)
-                  // it went, or was blocked, meanwhile
+                  // it was removed or blocked meanwhile
                   if (closed || old === undefined || old.config.blocked !== undefined) continue
                   const down = old.supervisor.switchedOff()
                   const supervisor = isReady && down === undefined ? successor : yield* supervise(config, down)

@@ -40,10 +40,10 @@ const unsetOf = (warnings: ReadonlyArray<Resolution.Warning>): Unset =>
     kind === "variable-unset" && variable !== undefined && detail !== undefined ? [{ name: variable, at, detail }] : []
   )
 
-/** Where the status is about the request itself, and not about its address or its time. */
+/** Statuses that refuse the request itself, and not its address or its rate. */
 const isRefusal = (status: number): boolean => status === 400 || status === 407 || status === 422
 
-/** A refusal for want of credentials names the variables first that would have held them. */
+/** Adds the unset variables of left-out headers to an error, because they are the likely cause of the refusal. */
 const explained = (unset: Unset) => <E extends McpError.CallError>(error: E): E | McpError.ConnectError => {
   switch (error._tag) {
     case "Unauthorized":
@@ -61,7 +61,7 @@ const explained = (unset: Unset) => <E extends McpError.CallError>(error: E): E 
   }
 }
 
-/** A server may refuse what needs credentials after it was connected without any. */
+/** A server may accept a connection without credentials and refuse a later request. */
 const explaining = (unset: Unset, connection: Connector.Connection): Connector.Connection => {
   const explain = explained(unset)
   return {

@@ -102,15 +102,15 @@ export const make = (reconnect: ReconnectPolicy.Reconnect): Series => {
 
 /** @internal */
 export interface Attempts {
-  /** Runs one attempt to its end; `undefined` if it was stopped, or was unwanted before it began. */
+  /** Runs one attempt to its end; `undefined` if `check` stopped it or did not admit it. */
   readonly run: <A, E, R>(attempt: Effect.Effect<A, E, R>) => Effect.Effect<Exit.Exit<A, E> | undefined, never, R>
-  /** To be called in each step that can make the attempt under way unwanted. */
+  /** Call it in each step that can make the current attempt unwanted. */
   readonly check: () => void
 }
 
 /**
- * One attempt at a time, in a fiber of its own. One step admits it and registers its fiber, and `check` interrupts that
- * fiber in the step that makes it unwanted. An interrupted fiber evaluates nothing more, so no attempt begins after that.
+ * One attempt at a time, in a separate fiber. The step that admits an attempt also registers its fiber, so `check` can
+ * interrupt it in the very step that makes it unwanted, and no attempt begins after that.
  *
  * @internal
  */

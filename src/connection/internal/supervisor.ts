@@ -260,7 +260,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         )
       })
 
-    /** Shows until when the server has asked for no requests over this connection; `undefined` at the end of that. */
+    /** Publishes the end of the pause on this connection; `undefined` when the pause is over. */
     const paused = (mine: Current.Current, until: number | undefined): void => {
       if (current !== mine || status._tag !== "Connected" || (until !== undefined && until <= now())) return
       become(ServerStatus.Connected({ ...status, pausedUntil: until }))
@@ -299,7 +299,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           error
         }))
         options.onRetry(series.attempt(), delay, error)
-        // callers wait longer for an attempt that the server has put off than for one that the schedule has
+        // callers wait for a delay of `Retry-After` longer than for a delay of the schedule
         const isPutOff = pause !== undefined && pause.until - failedAt >= Duration.toMillis(delay)
         patient = !series.isSlow() && Duration.toMillis(delay) <= (isPutOff ? Pause.longestOfCalls : patience)
         if (!patient) {
@@ -316,7 +316,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     const step: Effect.Effect<void> = Effect.suspend(() => {
       // it ends what it has begun, and begins nothing
       if (retired) return signal.until(() => closed)
-      // switched off and on again while the connection ended, it was off all the same
+      // switched off and on again while the connection ended: `Disabled` is published in between
       const why = off() ?? unpublished
       unpublished = undefined
       if (why !== undefined) {

@@ -39,8 +39,8 @@ export const unsent = (error: McpError.ConnectError): McpError.ConnectError =>
     : told(error, "not-sent")
 
 /**
- * The error of a call whose server has had an earlier part of it, from the error of a later part: the outcome of the
- * call is unknown, so it must not look like one that was never sent or that was refused as a whole.
+ * The error of a call whose later part failed after the server received an earlier part. Its outcome is `unknown`,
+ * because the server may have acted on the earlier part.
  *
  * @internal
  */

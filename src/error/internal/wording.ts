@@ -22,7 +22,7 @@ export const UnsetVariables = Schema.Array(Schema.Struct({
   name: Schema.String,
   /** The field: `headers.Authorization`. */
   at: Schema.String,
-  /** That it is not set, and what to do about it. */
+  /** The message for the unset variable, with the next step. */
   detail: Schema.String
 }))
 
@@ -30,7 +30,7 @@ export const UnsetVariables = Schema.Array(Schema.Struct({
 export const Unset = Schema.optional(UnsetVariables)
 
 /**
- * What happened, after the unset variables that explain it.
+ * A message that begins with the unset variables, because they are the likely cause.
  *
  * @internal
  */
@@ -40,14 +40,14 @@ export const because = (unset: typeof UnsetVariables.Type | undefined, text: str
 const longestLine = 200
 
 /**
- * The message of an error of a process: the party that its stderr blames, what happened, and the line that says why.
+ * The message of a process error: the party that stderr blames, the failure, and the line of stderr with the reason.
  *
  * @internal
  */
 export const blamed = (server: string, what: string, stderr: string | undefined): string => {
   const { fault, line } = StderrReader.read(stderr)
   const party = fault === undefined ? "" : `${UntrustedText.excerpt(StderrReader.sentence(fault), longestLine)}; `
-  const words = line === undefined ? "" : `; its last words: ${UntrustedText.excerpt(line, longestLine)}`
+  const words = line === undefined ? "" : `; its stderr: ${UntrustedText.excerpt(line, longestLine)}`
   return named(server, `${party}${what}${words}`)
 }
 

@@ -54,7 +54,7 @@ export const make = (now: () => number): (event: McpEvent.McpEvent) => Line | un
   const status = ({ previous, server, status }: ServerStatus.Change): Line | undefined => {
     if (previous?._tag === "Connected" && status._tag === "Connected") {
       const { pausedUntil } = status
-      // Other changes are those of the tools, which `ToolsRefreshed` tells.
+      // Any other change is one of the tools, which `ToolsRefreshed` logs.
       if (pausedUntil === undefined || pausedUntil === previous.pausedUntil) return undefined
       const pause = time(Duration.millis(Math.max(0, pausedUntil - now())))
       return line("Info", server, `paused for ${pause}, as the server asks (Retry-After)`)
@@ -107,7 +107,7 @@ export const make = (now: () => number): (event: McpEvent.McpEvent) => Line | un
         const what = `${UntrustedText.excerpt(event.launcher, 64)} is still installing it`
         return event.awaitedBy === "connect"
           ? line("Info", event.server, what)
-          : line("Warning", event.server, `${what}; the end of the connection waits for that`)
+          : line("Warning", event.server, `${what}; the close waits for the install`)
       }
       case "ToolQuarantined": {
         const { changes, server, tool } = event

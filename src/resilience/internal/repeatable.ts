@@ -32,7 +32,7 @@ const idempotent: ReadonlySet<string> = new Set([
 /** @internal */
 export const isIdempotent = (method: string): boolean => idempotent.has(method)
 
-/** Retryable, but not now: asking again at once is what they refuse. */
+/** Retryable, but not now, because they refuse requests that come too soon. */
 const refusals: ReadonlySet<McpError.RuntimeError["_tag"]> = new Set<McpError.RuntimeError["_tag"]>([
   "CircuitOpen",
   "Overloaded",
@@ -70,9 +70,9 @@ export const isRepeatable = (config: ServerConfig.ServerConfig, failed: CallPoli
     case "not-sent":
       return error.isRetryable
     case "unknown":
-      // the specification lets this refusal mean that the request was not executed, so it is believed once
+      // by the specification this refusal means that the request was not executed; one such answer is believed
       if (error._tag === "SessionExpired") return sent === 1 && !isHarmful(failed)
-      // an error that does not speak against the connection would come again
+      // an error that is no fault of the connection would come again
       return error.countsForBreaker && isHarmless(config, failed)
     case "executed":
       return false

@@ -16,7 +16,7 @@ import * as Exchange from "./exchange.ts"
 const output: JsonRpc.JsonObject = {
   type: "object",
   properties: {
-    session_id: { type: "string", description: "The conversation, to go on with it." },
+    session_id: { type: "string", description: "The identifier of the conversation, for the next message." },
     response: { type: "string", description: "What the agent says." }
   },
   required: ["session_id", "response"]
@@ -61,7 +61,7 @@ export const make = (
         inputSchema: {
           type: "object",
           properties: {
-            session_id: text(`The conversation, as ${name} has named it.`),
+            session_id: text(`The session_id of the conversation, from a result of ${name}.`),
             message: text("What is said to the agent next.")
           },
           required: ["session_id", "message"],

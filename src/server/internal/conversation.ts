@@ -233,7 +233,9 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
         return Effect.void
       }
       const seen = Effect.flatMap(opened, (open) => open?.attendance.notified?.(method, params) ?? Effect.void).pipe(
-        Effect.catchAllCause((cause) => RuntimeLog.error(`What sees to ${method.slice(0, 128)} has a bug`, cause))
+        Effect.catchAllCause((cause) =>
+          RuntimeLog.error(`The handler of ${method.slice(0, 128)} died with a defect`, cause)
+        )
       )
       if (noticed >= mostNoticed) return seen
       return Effect.sync(() => {

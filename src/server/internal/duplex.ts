@@ -75,7 +75,7 @@ const reading = (
       const rest = framer.rest()
       return rest.trim() === "" ? Effect.void : Effect.asVoid(Queue.offer(inbox, { text: rest }))
     })),
-    Effect.catchAllCause((cause) => RuntimeLog.error("What the caller writes cannot be read", cause)),
+    Effect.catchAllCause((cause) => RuntimeLog.error("Reading from the caller failed", cause)),
     // and not if it was interrupted: nobody may be there any more who makes room
     Effect.zipRight(Queue.offer(inbox, end))
   )
@@ -185,7 +185,7 @@ export const serve = (options: Options): Effect.Effect<void, never, Scope.Scope>
     // when nobody reads any more, nothing that is still being done is for anybody
     yield* Effect.raceFirst(done, Fiber.join(writer)).pipe(
       Effect.tapErrorCause((cause) =>
-        Cause.isInterrupted(cause) ? Effect.void : RuntimeLog.error("The link has failed", cause)
+        Cause.isInterrupted(cause) ? Effect.void : RuntimeLog.error("The link failed", cause)
       ),
       Effect.ensuring(Effect.zipRight(Fiber.interruptFork(reader), Fiber.interruptFork(processor)))
     )

@@ -100,7 +100,8 @@ export const ended = (
 export const orBug = (method: string, handling: Effect.Effect<End>): Effect.Effect<End> =>
   Effect.catchAllCause(
     handling,
-    (cause) => Effect.as(RuntimeLog.error(`A handler of ${method.slice(0, 128)} has a bug`, cause), Either.left(bug))
+    (cause) =>
+      Effect.as(RuntimeLog.error(`The handler of ${method.slice(0, 128)} died with a defect`, cause), Either.left(bug))
   )
 
 /** @internal */

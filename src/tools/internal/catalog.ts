@@ -299,7 +299,7 @@ export const make = (
       const withinGate = <A>(self: Effect.Effect<A>) =>
         Effect.suspend(() => Effect.timeoutOption(self, Duration.millis(over - clock.unsafeCurrentTimeMillis())))
       const failures = new Map<string, McpError.RuntimeError>()
-      /** Goes on when the wait for it is over: an answer that comes late is in the next list. */
+      /** Not interrupted when the wait for it ends, because a late answer belongs in the next list. */
       const learning = (server: string): Effect.Effect<void> =>
         Effect.catchAll(discover(server), (error) =>
           Effect.sync(() => {

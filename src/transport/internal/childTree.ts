@@ -10,7 +10,7 @@ import * as Spawn from "./spawn.ts"
 /** @internal */
 export interface ChildTree {
   readonly tree: ProcessTree.ProcessTree
-  /** Signals whatever is left, at once and synchronously. */
+  /** Signals the remaining processes, at once and synchronously. */
   readonly kill: (signal?: ProcessTree.Signal) => void
   /** Lets go of the pipes and of the process; only errors are still listened to. */
   readonly release: () => void

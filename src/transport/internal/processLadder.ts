@@ -48,7 +48,7 @@ const strength: ReadonlyArray<Teardown.ServerEnd["how"]> = [
 const settleTime = Duration.millis(100)
 /** SIGKILL works at once or, on a process that hangs in the kernel, never. */
 const killTime = Duration.seconds(1)
-/** How often a launcher is asked how far it is. */
+/** The time between two checks whether an install is over. */
 const installPause = Duration.millis(100)
 /** Nothing tells of the end of a process that is not one's child, so it is looked for, less and less often. */
 const firstLook = 2
@@ -68,9 +68,9 @@ export interface Install {
 }
 
 /**
- * End of stdin, SIGTERM, SIGKILL: each step only if the one before was not enough, each with its bound, and the deadline
- * over them all. Before SIGTERM, an install may finish: a launcher that is stopped in the middle of one leaves a cache
- * that is broken for good. Its server then finds that its stdin has ended.
+ * End of stdin, SIGTERM, SIGKILL: each step only if the one before was not enough, each with its bound, and the
+ * deadline over them all. An install may finish before SIGTERM, because stopping a launcher in mid-install can corrupt
+ * its cache permanently; the installed server then reads the end of stdin.
  *
  * @internal
  */

@@ -45,7 +45,7 @@ export interface StdioPeer {
   readonly release: () => void
 }
 
-/** Room for a stack of Node with the line above it that says what was thrown. */
+/** Fits a stack trace of Node with the message above it. */
 const tailInErrors = 4 * 1024
 
 const details: { readonly [K in Exclude<Symptom, "exited">]: readonly [McpError.ConnectionLost["reason"], string] } = {

@@ -65,7 +65,7 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
   let listening: Fiber.RuntimeFiber<unknown> | undefined
   let streamOpen = false
   let closed = false
-  /** The server has refused the session. Nothing but `initialize` is sent until that has begun another. */
+  /** True after the server refused the session: only `initialize` is sent until it has started a new one. */
   let expired = false
   // What a server asks while it has no stream for it is lost, and it waits for the answer for ever; so nothing is asked of
   // it before, if it may ask something in turn.
@@ -177,7 +177,11 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
   }
 
   const heldBack = () =>
-    new McpError.SessionExpired({ server, detail: "a new session has not begun yet", outcome: "not-sent" })
+    new McpError.SessionExpired({
+      server,
+      detail: "not sent, because the session has expired and a new one has not started yet",
+      outcome: "not-sent"
+    })
 
   const launch = (pending: Pending): McpError.CallError | undefined => {
     const { request } = pending

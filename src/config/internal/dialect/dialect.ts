@@ -109,7 +109,7 @@ export const isShared = ({ host, shared }: Dialect.Dialect, context: Dialect.Con
 }
 
 /**
- * How files of a host write a variable with a default; `undefined` where they cannot.
+ * The spelling of a variable with a default in files of this host; `undefined` if the host has none.
  *
  * @internal
  */

@@ -69,7 +69,7 @@ const sentences: {
     `A file of the workspace may not read that variable in ${at}: grant it, or write the value`,
   "variable-unset": (at, _, detail) => detail ?? `A variable in ${at} has no value: set it, or give it a default`,
   "input-required": (at) => `An input in ${at} has no answer: give one`,
-  "policy-denied": () => "A policy forbids this server: ask whoever set the policy",
+  "policy-denied": () => "A policy forbids this server: ask the author of the policy",
   // warnings
   coerced: (at) => `The field ${at} is not written as text, as it should be: put it in quotes, or correct its type`,
   "host-would-reject": (_, host) =>
@@ -102,13 +102,13 @@ const sentences: {
   "near-name": (at) => `The package in ${at} is called almost like a well-known one: check its name`,
   "remote-code": (at) => `The program in ${at} is fetched from an address and run: check that you trust it`,
   "privileged-container": (at) => `The container in ${at} gets power over this machine: take it away`,
-  "visible-secret": (at) => `What stands in ${at} looks like a secret that all processes can see: use a variable`,
+  "visible-secret": (at) => `The value of ${at} looks like a secret, and every process can see it: use a variable`,
   "launch-override": (at, _, detail = "it decides which program runs, or which hosts it talks to") =>
     `Check ${at} before you agree: ${detail.slice(0, 1).toLowerCase()}${detail.slice(1).replace(/\.$/, "")}`,
   "not-honoured": (at, _, detail) => `The field ${at} is not supported: ${detail ?? "it has no effect here"}`
 }
 
-/** Their sentences hold the detail, which stands in parentheses after all others. */
+/** The kinds whose sentence contains the detail. After the sentence of any other kind, it follows in parentheses. */
 const detailed: ReadonlySet<ConfigIssue.Kind> = new Set(["launch-override", "not-honoured", "variable-unset"])
 
 /**
@@ -135,8 +135,8 @@ export const explain = (kind: ConfigIssue.Kind, { at, detail, host, server }: Ab
   const sentence = sentences[kind]
   const place = at === undefined || at === "" ? "one of its fields" : shown(shownKey(at))
   const isWithin = detailed.has(kind)
-  const told = detail === undefined || detail === "" ? undefined : UntrustedText.excerpt(detail, isWithin ? 512 : 128)
+  const added = detail === undefined || detail === "" ? undefined : UntrustedText.excerpt(detail, isWithin ? 512 : 128)
   const whose = server === undefined ? "" : `Server "${shown(server)}": `
-  const rest = told === undefined || isWithin ? "" : ` (${told})`
-  return `${whose}${sentence(place, shown(host), told)}${rest}.`
+  const rest = added === undefined || isWithin ? "" : ` (${added})`
+  return `${whose}${sentence(place, shown(host), added)}${rest}.`
 }

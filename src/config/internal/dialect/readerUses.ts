@@ -21,7 +21,7 @@ export interface Use {
 
 const isOtherMode = (value: ConfigDocument.Value): boolean => isText(value) && value !== "oauth"
 
-/** Words for a login that is nothing but a header. */
+/** The login values that only mean a header. */
 const byHeaders: ReadonlySet<unknown> = new Set(["bearer", "header", "headers", "none", "static", "token"])
 
 /**

@@ -113,7 +113,7 @@ const unusable = (
 interface Setting {
   readonly switches: Filter.Switches
   readonly policies: ReadonlyArray<ServerPolicy.Policy>
-  /** The items of files, whose issues were told when they were read. */
+  /** The items of files. Reading a file has already reported their issues. */
   readonly read: ReadonlySet<ConfigEntry.Item>
   readonly environment: Place["variables"]
 }

@@ -30,7 +30,7 @@ export interface Prepared {
   readonly config: Either.Either<ServerConfig.ServerConfig, McpError.ConfigurationError> | undefined
   readonly decision: ServerPolicy.Decision
   readonly candidate: Trust.Candidate | undefined
-  /** Of an entry that its user did not write. */
+  /** For an entry that the user did not write. */
   readonly hazards: Trust.Candidate["hazards"]
 }
 
@@ -121,7 +121,7 @@ const templates = (entry: ConfigEntry.ConfigEntry): ReadonlyArray<string> => {
   ]
 }
 
-/** Its variables of the environment, and those that answer its questions where no application does. */
+/** Its environment variables, and those that answer its inputs and secrets (`MCP_INPUT_*`, `MCP_SECRET_*`). */
 const variablesOf = (
   entry: ConfigEntry.ConfigEntry,
   places: Expansion.Expansion["places"]
@@ -152,7 +152,7 @@ const decide = (
 ): ServerPolicy.Decision =>
   policies.length === 0 ? "allowed" : ServerPolicy.decide(policies, ServerPolicy.subject(config, fingerprint))
 
-/** Fields without effect here, which the reader of the file has reported as issues. */
+/** The `not-honoured` warnings of the reader, which consent shows as hazards. */
 const lacking = ({ warnings }: Extract<Merge.Merged["item"], { readonly _tag: "Server" }>): Prepared["hazards"] =>
   warnings.flatMap(({ at, detail, kind }) =>
     kind === "not-honoured" && detail !== undefined ? [{ kind, at, detail }] : []
@@ -181,7 +181,7 @@ export const prepare = (merged: Merge.Merged, around: Around): Prepared => {
   const all = Either.isRight(config) && decision === "allowed" && !rights.loaderVariables
     ? ServerPolicy.hazards(entry)
     : noHazards
-  // a plugin was agreed to at its installation, so only values that its command line does not show are reported
+  // the user approved the plugin when installing it, so only overrides that its command line hides are reported
   const hazards = asks ? all : all.filter(({ kind }) => kind === "launch-override")
   const candidate = asks
     ? {

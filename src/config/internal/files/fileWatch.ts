@@ -127,7 +127,7 @@ export const make = (
         Stream.runForEach(
           fs.watch(folder),
           (event) => Effect.sync(() => notice(folder, path.basename(event.path)))
-        ).pipe(Effect.catchAllCause((cause) => RuntimeLog.debug("A folder cannot be watched; it is looked at.", cause)))
+        ).pipe(Effect.catchAllCause((cause) => RuntimeLog.debug("A folder cannot be watched, so it is polled.", cause)))
 
       const tried = new Set<string>()
       /** Watches what is to be watched now, and says whether any of it is new. */

@@ -1,5 +1,5 @@
 /**
- * Values beside the command line that change which program an entry runs, or which hosts that program talks to.
+ * Values outside the command line that change which program an entry runs, or which hosts it talks to.
  *
  * @internal
  */
@@ -11,8 +11,8 @@ import * as Interpolation from "../../Interpolation.ts"
 import type { Hazard } from "./hazard.ts"
 
 const details: { readonly [E in Variables.Effect]: string } = {
-  code: "The program loads or runs other code because of it.",
-  trust: "The program's connections are not checked because of it.",
+  code: "It makes the program load or run other code.",
+  trust: "It switches off checks of the program's connections.",
   program: "It decides where programs, packages or settings are found.",
   peer: "It decides which host connections go through, or which certificates they accept."
 }
@@ -23,7 +23,7 @@ const hazard = (at: string, effect: Variables.Effect): Hazard => ({
   detail: details[effect]
 })
 
-/** `PATH=${PATH}` hands on what the host has. */
+/** True for `PATH=${PATH}`, which passes the host's value on unchanged. */
 const isUnchanged = (name: string, template: ConfigEntry.Template): boolean => {
   const [only, ...others] = Interpolation.parse(template)
   return others.length === 0 && typeof only === "object" && only.kind === "env" && only.name === name &&
@@ -37,7 +37,7 @@ const ofEnvironment = (env: ConfigEntry.StdioEntry["env"]): ReadonlyArray<Hazard
   })
 
 /**
- * `env PATH=./bin npx …`: a program that only starts another one takes variables as words.
+ * The variables among the arguments of a program such as `env`: `env PATH=./bin npx …`.
  *
  * @internal
  */
@@ -51,10 +51,10 @@ export const ofWords = (line: Line): ReadonlyArray<Hazard> => {
   })
 }
 
-/** The workspace itself, where such an entry is started anyhow. */
+/** True for the workspace, which is the default folder of such an entry. */
 const isUsual = (cwd: string): boolean => /^(\.[\\/]?|\$\{var:(projectDir|workspaceFolder)\}[\\/]?)$/.test(cwd)
 
-/** A relative path is looked up in the folder, and so is an installed package. */
+/** `cwd` counts if the program is a relative path or a package runner, because both are looked up there. */
 const ofFolder = (line: Line, cwd: string | undefined): ReadonlyArray<Hazard> => {
   if (cwd === undefined || isUsual(cwd)) return []
   const isFound = launched(line).some((one) => {

@@ -166,7 +166,7 @@ const oauth = Schema.Struct({
   enabled: optional(flag("Whether to log in.")),
   clientId: optional(Schema.String),
   clientSecret: optional(
-    described(Schema.String, "Needs `issuer`. Better not the secret itself: ${env:NAME} or ${secret:id}.")
+    described(Schema.String, "Needs `issuer`. Use ${env:NAME} or ${secret:id} instead of the secret itself.")
   ),
   clientMetadataUrl: optional(Schema.String),
   scopes: optional(Schema.Union(Schema.Array(Schema.String), Schema.String)),

@@ -68,7 +68,7 @@ export const permits = (
 }
 
 /**
- * The variable of the environment that answers a question where no application does: `MCP_INPUT_API_KEY`.
+ * The environment variable that answers an input or a secret: `MCP_INPUT_API_KEY`.
  *
  * @internal
  */

@@ -56,7 +56,7 @@ type Why = Interpolation.Failure["kind"]
 const quote = (text: string): string => `"${UntrustedText.excerpt(text, 256)}"`
 
 /**
- * That a variable has no value, and what to do about it.
+ * The message for an unset variable, with the next step.
  *
  * @internal
  */
@@ -151,7 +151,7 @@ const wants = (
   return Either.right(wanted)
 }
 
-/** The answer of the environment, where the origin may read it. */
+/** The answer from the environment, if the entry's origin may read that variable. */
 const setAnswer = (
   reference: Interpolation.Reference,
   { grants, origin }: Expansion.Expansion,
@@ -306,7 +306,7 @@ const withEnvFile = (
     Effect.mapError((detail) => faulty(config.name, "envFile", `the file ${detail}`)),
     Effect.map((text) => {
       const read = Array.from(EnvFile.parse(text), ([name, value]) => [name, Redacted.make(value)] as const)
-      // consent does not show the file, and the file may change afterwards
+      // consent does not show the contents of the file, which can change later
       const isUsable = (name: string): boolean => isFree || Variables.effect(name) === undefined
       return {
         config: { ...rest, env: new Map([...read.filter(([name]) => isUsable(name)), ...(config.env ?? [])]) },
@@ -332,12 +332,12 @@ const askingOf = (
   hidden: new Set((expansion.inputs ?? []).flatMap(({ id, secret }) => secret === true ? [id] : []))
 })
 
-/** A server may do without a header; nothing else means the same without a part of it. */
+/** Only a header may be left empty, because any other field changes its meaning without the value. */
 const isDispensable = ({ at, field }: Fields.Text): boolean => field === "header" && !at.startsWith("oauth.")
 
 /**
- * The variables of the environment that would have no value if the server were connected now, without asking anything
- * outside. An error keeps the server from being connected.
+ * The environment variables that are unset now, found without running a command or asking the application. One with
+ * severity `error` prevents a connect.
  *
  * @internal
  */

@@ -23,7 +23,7 @@ const telling = [
   "CONNECTION_STRING",
   "WEBHOOK",
   "KUBECONFIG",
-  // answers to questions of configurations, which are secrets more often than not
+  // answers to inputs, which are usually secrets
   "MCP_INPUT_"
 ]
 

@@ -15,7 +15,7 @@ type Line = Trust.ConsentLine
 const plain = (label: string, text: string): Line => ({ label, text, level: "plain" })
 const warning = (label: string, text: string): Line => ({ label, text, level: "warning" })
 
-/** The value itself where it has no variables, else its template. */
+/** The literal value, or its template if it contains variables. */
 const valueOf = (template: ConfigEntry.Template): string => {
   const parts = Interpolation.parse(template)
   const literal = parts.filter((part) => typeof part === "string")
@@ -96,13 +96,13 @@ const remote = (entry: ConfigEntry.RemoteEntry, above: Above): ReadonlyArray<Lin
 
 const isOverride = ({ kind }: Trust.Candidate["hazards"][number]): boolean => kind === "launch-override"
 
-/** Such a value is an address more often than a secret, so only the password in it is hidden. */
+/** Hides only the password in an address, because most overrides are addresses or paths and must be readable. */
 const assigned = (name: string, value: ConfigEntry.Template | null): string => {
   if (value === null) return `${quoted(name)} is taken away`
   return `${quoted(name)} = ${Interpolation.isCredential(name) ? hidden(value) : address(valueOf(value))}`
 }
 
-/** Values that decide which program runs or which hosts it talks to, although the command line does not show them. */
+/** The overrides: values outside the command line that decide which program runs or which hosts it talks to. */
 const overrides = (entry: ConfigEntry.ConfigEntry, hazards: Trust.Candidate["hazards"]): ReadonlyArray<Line> =>
   hazards.filter(isOverride).map(({ at = "", detail }) => {
     const name = at.startsWith("env.") ? at.slice("env.".length) : undefined

@@ -41,7 +41,7 @@ const maxLength = 4_096
 
 type Parsed = Either.Either<ReadonlyArray<Target>, string>
 
-/** How the names in a rule are read, which its decision determines. */
+/** How the names in a rule are read; it depends on the decision of the rule. */
 interface Reading {
   readonly narrow: boolean
   readonly folded: (text: string) => string
@@ -49,7 +49,7 @@ interface Reading {
 
 const unfolded = (text: string): string => text
 
-/** Only a `deny` ignores case: a server may take `Delete` and `delete` for the same tool, or offer both. */
+/** Only a `deny` ignores case, because a server may treat `Delete` and `delete` as the same tool, or offer both. */
 const readingOf: Readonly<Record<PermissionRule.Decision, Reading>> = {
   allow: { narrow: true, folded: unfolded },
   ask: { narrow: false, folded: unfolded },
@@ -232,7 +232,7 @@ const textOf = ({ args, server, tool }: PermissionRule.Input): string => {
   return UntrustedText.excerpt(written.length === 0 ? name : `${name}(${written.join(", ")})`, 512)
 }
 
-/** Longer rules and other characters do not survive being copied from a message into a shell or a file. */
+/** The limits of a rule in a message, because it must survive being copied into a shell or a file. */
 const copyable = /^[!#-[\]-~]{1,256}$/
 
 /** @internal */

@@ -18,7 +18,7 @@ const copy = (value: JsonRpc.Json | undefined, depth: number): JsonRpc.Json | un
   if (typeof value === "bigint") throw new TypeError("not JSON")
   if (isList(value)) return value.map((one) => copy(one, depth + 1) ?? null)
   if (!isObject(value)) return value
-  // `toJSON` decides what is sent, as for a Date; it is called once, so that the same is shown and sent
+  // `toJSON` is called once, because its result must be both shown and sent
   return typeof value["toJSON"] === "function" ? copy(JSON.parse(JSON.stringify(value)), depth) : object(value, depth)
 }
 

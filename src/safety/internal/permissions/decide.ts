@@ -21,7 +21,7 @@ const instead = ({ input }: PermissionRule.Fault): PermissionRule.Input | undefi
   return decision === "allow" ? undefined : { decision, tool: "*", source }
 }
 
-/** Case is left out of the key, because a `deny` ignores it; each rule then decides for itself. */
+/** The key ignores case, because a `deny` does; the rules found by it then compare the names again. */
 const keyOf = (...parts: ReadonlyArray<string>): string => caseFolded(parts.join("\0"))
 
 /** @internal */

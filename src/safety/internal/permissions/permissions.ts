@@ -64,7 +64,7 @@ export const make = (
 
     const isAttended = approval.isAttended !== false
 
-    /** Publishes the refusal. It names the `allow` rule that helps where a person could not be asked. */
+    /** Publishes the refusal, with the `allow` rule that would permit the call if no person could be asked. */
     const stopped = (
       request: Permissions.Request,
       why: Denied["why"],
@@ -135,7 +135,7 @@ export const make = (
         )
       })
 
-    /** Permits a read-only tool. One that is not listed yet is learnt, and judged by `stands`, before the call is sent. */
+    /** Permits a read-only tool. An unlisted tool is listed first, and `stands` decides before the call is sent. */
     const unattended = (request: Permissions.Request, under: number): Effect.Effect<Permissions.Permit, Denied> => {
       const permitted = Effect.sync(() => {
         tell(request, "allow", "read-only", undefined)

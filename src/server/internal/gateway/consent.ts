@@ -9,7 +9,9 @@ import type * as JsonRpc from "../../../transport/JsonRpc.ts"
 import type * as McpServer from "../../McpServer.ts"
 import { objectOf } from "../exchange.ts"
 
-/** Of more the number is told first, so that a client that shows less is noticed. */
+/**
+ * Above this length the question states the number of characters first, so that a person notices a client that cuts it.
+ */
 const manyCharacters = 500
 
 const schema: JsonRpc.JsonObject = {
@@ -34,7 +36,7 @@ const answerOf = (given: JsonRpc.JsonObject): Approval.Answer => {
     case "once":
       return { _tag: "Once" }
     case "session":
-      // the person has seen these arguments, and no others
+      // bound to these arguments, because the person has seen no others
       return { _tag: "Session", exactly: true }
     default:
       return { _tag: "Deny" }
@@ -42,7 +44,7 @@ const answerOf = (given: JsonRpc.JsonObject): Approval.Answer => {
 }
 
 /**
- * Asks about all of a call, or not at all.
+ * Asks with the whole call, or does not ask.
  *
  * @internal
  */

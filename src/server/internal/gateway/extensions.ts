@@ -1,6 +1,5 @@
 /**
- * Extensions of the protocol (`capabilities.extensions`): servers see what a caller declares, and callers what the
- * servers declare.
+ * Passes extensions of the protocol (`capabilities.extensions`) from callers to servers and back.
  *
  * @internal
  */
@@ -15,13 +14,13 @@ import type * as Seat from "./seat.ts"
 
 type Settings = ReadonlyMap<string, JsonRpc.JsonObject>
 
-/** MCP Apps: the caller shows `ui://` resources, and lets them call tools. */
+/** MCP Apps: the caller renders `ui://` resources, and these may call tools. */
 const ui = "io.modelcontextprotocol/ui"
 
-/** These add methods, which the gateway does not forward, so neither side may count on them. */
+/** Never passed on, because they add methods that the gateway does not forward. */
 const withheld: ReadonlySet<string> = new Set(["io.modelcontextprotocol/tasks"])
 
-/** How many extensions of one side are passed on, and how many characters of settings each may have. */
+/** The most extensions of one side that are passed on, and the most characters of settings of each. */
 const most = 64
 const longest = 65_536
 
@@ -63,7 +62,7 @@ export const passed = (capabilities: JsonRpc.JsonObject): JsonRpc.JsonObject => 
   return extensions === undefined ? capabilities : { ...rest, extensions: of(capabilities) }
 }
 
-/** Of settings that differ, the fields on which all agree. */
+/** Keeps the fields of the settings on which all servers agree. */
 const agreed = (one: JsonRpc.JsonObject, other: JsonRpc.JsonObject): JsonRpc.JsonObject => {
   const others = new Map(Object.entries(other).map(([key, value]) => [key, canonicalJson(value ?? null)]))
   return Object.fromEntries(
@@ -83,8 +82,8 @@ const union = (all: Iterable<Settings>): JsonRpc.JsonObject => {
 }
 
 /**
- * The extensions that the servers of a seat declare together. Servers that are still connecting are waited for; a server
- * that is not connected now counts with what it declared last.
+ * The extensions that the servers of a seat declare together. Servers that are still connecting are waited for; a
+ * disconnected server counts with its last declaration.
  *
  * @internal
  */

@@ -189,7 +189,7 @@ export const make = (
       yield* Effect.forkScoped(
         seat.runtime.subscribeResource(server, uri, { origin: "model" }).pipe(
           Stream.runForEach(() => Effect.sync(() => changed(asked))),
-          Effect.catchAll((error) => RuntimeLog.debug("A resource is not followed any more", error))
+          Effect.catchAll((error) => RuntimeLog.debug("The subscription to a resource ended", error))
         )
       )
     })

@@ -53,7 +53,7 @@ const isAskable = (capabilities: JsonRpc.JsonObject): boolean =>
   asks(capabilities, "elicitation") || asks(capabilities, "sampling") || asks(capabilities, "roots")
 
 /**
- * True if a connection for this caller declares something that the shared one does not.
+ * True if a caller declares capabilities that the shared connections do not have, so it gets separate connections.
  *
  * @internal
  */

@@ -38,7 +38,7 @@ export interface Options {
 /** @internal */
 export interface Tools {
   readonly known: (wait: Duration.DurationInput) => Effect.Effect<Names.Names<ToolIndex.Entry>, McpServer.Refusal>
-  /** The tools of a list: after the waits of the runtime, and the gate for servers that are on their way. */
+  /** The tools of a list, after the waits of the runtime and the gate for servers that are still connecting. */
   readonly listed: Effect.Effect<Names.Names<ToolIndex.Entry>, McpServer.Refusal>
   readonly definition: (name: string, entry: ToolIndex.Entry) => JsonRpc.JsonObject
   /** Calls what was found by a name, with these arguments. */
@@ -178,7 +178,7 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
       withApps
     )
 
-  /** A server of which nothing is known has the wait of the runtime, and one that is on its way the rest of the gate. */
+  /** Waits `firstListWait` for a server without a cached list, and the rest of the gate for the others. */
   const listedOf = (seat: Seat.Seat) =>
     Effect.flatMap(Effect.timed(KnownTools.awaited(seat)), ([took, known]) => {
       const left = Duration.subtract(options.gate, took)

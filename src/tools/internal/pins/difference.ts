@@ -165,7 +165,7 @@ export const diff = (before: Tool.Tool["raw"], after: Tool.Tool["raw"]): Readonl
     : [...changes, { path: "", before: undefined, after: `${untold} more changes`, omitted: untold }]
 }
 
-/** Not cut again: the values are bounded, and each escape in them has to be seen. */
+/** Not cut again, because the values are bounded and every escape must stay visible. */
 const value = (of: unknown): string => shown(canonical(of))
 
 /** @internal */

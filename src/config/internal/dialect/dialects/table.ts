@@ -28,8 +28,8 @@ export type Transport = ConfigEntry.ConfigEntry["transport"]
  * - `trust`: `true` approves all tools.
  * - `tools`: by `shape`.
  * - `oauth`: the settings of logging in, or one of them (`part`), or a word (`"oauth"`).
- * - `extra`: known, and without effect here, which `lacking` tells where it matters; `ignored`: known, and without meaning; `refused`: a fault of the entry;
- *   `unknown`: a common one that this host does not have.
+ * - `extra`: known, without effect here; `lacking` describes the effect if it matters. `ignored`: known, without
+ *   meaning. `refused`: a fault of the entry; `unknown`: a common one that this host does not have.
  *
  * @internal
  */
@@ -102,13 +102,13 @@ export interface Field {
   readonly deprecated?: boolean | undefined
   /** The host does not know this word: taken, with the warning `host-would-reject`. */
   readonly foreign?: boolean | undefined
-  /** Of `extra`: the effect that the field has in its host and not here, for the warning `not-honoured`. */
+  /** With `extra`: what does not happen here, although the host does it, for the warning `not-honoured`. */
   readonly lacking?: string | undefined
-  /** Of `lacking`: it says something of a program that is started, and nothing of a remote server. */
+  /** With `lacking`: warn for stdio servers only, because the field has no meaning for a remote one. */
   readonly ofPrograms?: boolean | undefined
-  /** Of `lacking`: values that ask for nothing. */
+  /** With `lacking`: values that need no warning, because they are the behaviour here anyway. */
   readonly unless?: ReadonlyArray<string | boolean | null> | undefined
-  /** Of a field beside the servers: it is about those whose names its keys begin with (`server_tool`). */
+  /** For a field beside the servers: each key begins with the name of the server that it applies to (`server_tool`). */
   readonly byPrefix?: boolean | undefined
 }
 
@@ -227,7 +227,7 @@ export interface HostTable {
 }
 
 /**
- * Several hosts confine a program in the same words.
+ * The sandbox fields that several hosts share.
  *
  * @internal
  */
