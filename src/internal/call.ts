@@ -39,6 +39,8 @@ export interface Surroundings {
   readonly publish: (event: McpEvent.McpEvent) => void
   /** The definition of a tool, where it comes from the server itself. */
   readonly definition: (server: string, tool: string) => Tool.Tool | undefined
+  /** Waits until the tools of a server are known, or fails with the reason. */
+  readonly learn: (server: string) => Effect.Effect<void, McpError.RuntimeError>
   readonly permitted: Permitted.Permitted
   /** The calls under way. */
   readonly running: Set<Call>
@@ -215,11 +217,21 @@ export class Call implements CallSpan.Operation {
   }
 
   #again(meta: JsonRpc.JsonObject | undefined, error: McpError.RuntimeError): Attempt {
-    const { clock, definition } = this.#surroundings
+    const { clock, definition, learn } = this.#surroundings
     if (error.outcome !== "not-sent") {
       this.#doubt = error
       this.#sent++
     }
+    // the annotations of the tool decide on a second execution
+    const isListed = this.#own?.idempotent !== undefined || definition(this.server, this.tool) !== undefined
+    if (isListed || error._tag !== "SessionExpired" || this.#sent !== 1) return this.#decided(meta, error)
+    const left = Duration.millis(this.#limits().left(clock.unsafeCurrentTimeMillis()))
+    const listed = Effect.timeoutOption(Effect.ignore(learn(this.server)), left)
+    return Effect.flatMap(this.#restore(listed), () => this.#decided(meta, error))
+  }
+
+  #decided(meta: JsonRpc.JsonObject | undefined, error: McpError.RuntimeError): Attempt {
+    const { clock, definition } = this.#surroundings
     const delay = this.#gates.policy.again({
       error,
       attempts: this.#attempts,

@@ -25,6 +25,8 @@ export interface Options extends Gates.Options {
   readonly publish: (event: McpEvent.McpEvent) => void
   /** The definition of a tool, where it comes from the server itself. */
   readonly definition: (server: string, tool: string) => Tool.Tool | undefined
+  /** Waits until the tools of a server are known, or fails with the reason. */
+  readonly learn: (server: string) => Effect.Effect<void, McpError.RuntimeError>
   readonly permitted: Permitted.Permitted
 }
 
@@ -52,11 +54,11 @@ export interface CallPath {
 
 /** @internal */
 export const make = (options: Options): CallPath => {
-  const { clock, pool, publish } = options
+  const { clock, definition, learn, pool, publish } = options
   const { find: gatesOf, forget } = Gates.lookup(options)
   const running = new Set<Call>()
   const { permitted } = options
-  const surroundings = { clock, pool, publish, definition: options.definition, permitted, running }
+  const surroundings = { clock, pool, publish, definition, learn, permitted, running }
   let ids = 0
 
   /** Only the pool can tell which servers there are; one that has come since is asked after all. */

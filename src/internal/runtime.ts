@@ -83,6 +83,7 @@ export const make = (
       metrics,
       publish: events.publish,
       definition: catalog.definition,
+      learn: catalog.discover,
       permitted
     })
     const infos = ServerInfos.make({ pool, breakers, catalog, path })

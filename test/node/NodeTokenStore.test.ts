@@ -290,7 +290,7 @@ describe("logins in a keyring", () => {
           Effect.provide(layer)
         )
         assert.deepStrictEqual(lines, [
-          `Logins are kept in files in ${directory} that only this user can read, and not in a keyring: ${why}.`
+          `Logins are kept in files in ${directory} that only this user can read instead of a keyring: ${why}.`
         ])
         assert.strictEqual(yield* store.where, `files in ${directory} that only this user can read (${why})`)
         assert.lengthOf(yield* fs.readDirectory(directory), 2)

@@ -155,6 +155,7 @@ describe("the way of a call", () => {
           metrics: yield* RuntimeMetrics.RuntimeMetrics,
           publish,
           definition: () => undefined,
+          learn: () => Effect.void,
           permitted: Permitted.make({
             limits: Limits.defaults,
             permissions: yield* Permissions.Permissions,

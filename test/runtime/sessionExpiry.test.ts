@@ -87,7 +87,7 @@ for (const [connector, layer] of Object.entries(connectors)) {
           }
         }))
 
-      it.scopedLive(`${way} is executed once if its server has not listed the tool yet`, () =>
+      it.scopedLive(`${way} is executed once if its server lists the tool as destructive only afterwards`, () =>
         Effect.gen(function*() {
           const ledger = yield* Ledger.serve({ tools })
           let left = 1

@@ -53,7 +53,7 @@ const isHarmless = (config: ServerConfig.ServerConfig, { idempotent, tool }: Cal
 
 /**
  * Annotations that forbid a second execution count for every server. The specification's defaults forbid nothing, but a
- * tool that its server has not listed yet may have any annotations.
+ * tool that its server does not list may have any annotations.
  */
 const isHarmful = ({ idempotent, tool }: CallPolicy.Failed): boolean => {
   if (idempotent !== undefined) return !idempotent
