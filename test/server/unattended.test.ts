@@ -165,7 +165,8 @@ describe("serve without --allow", patient, () => {
     const at = (...args: ReadonlyArray<string>): Serving.Command => ({
       ...rest,
       args: [bin!, ...args, "--root", root],
-      env: { ...env, XDG_CONFIG_HOME: join(home, "config") }
+      // decisions are refused below a link whose target has a folder that others may write to, such as /tmp
+      env: { ...env, XDG_CONFIG_HOME: join(home, "config"), XDG_STATE_HOME: join(home, "state") }
     })
     const { servers: [waiting] } = JSON.parse(await runs(at("approve", "--json")))
     await runs(at("approve", waiting.fingerprint, "--json"))
