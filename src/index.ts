@@ -99,7 +99,7 @@ export * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
  *
  * @since 0.1.0
  */
-export * as ClientConnector from "./connection/ClientConnector.ts"
+export * as ClientConnector from "./client/ClientConnector.ts"
 
 /**
  * Finds the servers that a person already has: where each comes from, what is wrong with the rest, and which of them
@@ -153,14 +153,14 @@ export * as ConfigIssue from "./config/ConfigIssue.ts"
  *
  * @since 0.1.0
  */
-export * as ConnectionPool from "./connection/ConnectionPool.ts"
+export * as ConnectionPool from "./runtime/ConnectionPool.ts"
 
 /**
  * The port to a connected server, free of any SDK: requests, notifications, health, the end.
  *
  * @since 0.1.0
  */
-export * as Connector from "./connection/Connector.ts"
+export * as Connector from "./client/Connector.ts"
 
 /**
  * What remote servers are shown of us: the headers of their configuration, or a login that is kept, renewed and asked a
@@ -197,7 +197,7 @@ export * as DockerGateway from "./transport/DockerGateway.ts"
  *
  * @since 0.1.0
  */
-export * as EraMemory from "./connection/EraMemory.ts"
+export * as EraMemory from "./client/EraMemory.ts"
 
 /**
  * What the templates of one server may be resolved with. A configuration that has it is made of templates; one without
@@ -285,7 +285,7 @@ export * as InjectionScan from "./safety/InjectionScan.ts"
  *
  * @since 0.1.0
  */
-export * as InputHandlers from "./connection/InputHandlers.ts"
+export * as InputHandlers from "./client/InputHandlers.ts"
 
 /**
  * The way to the person who logs in: where the page is shown, and how what it answers comes back.
@@ -357,14 +357,14 @@ export * as McpServer from "./server/McpServer.ts"
  *
  * @since 0.1.0
  */
-export * as MemoryServer from "./transport/MemoryServer.ts"
+export * as MemoryServer from "./testing/MemoryServer.ts"
 
 /**
  * A transport to a peer in the same process, with faults: for tests of this package and of what is built on it.
  *
  * @since 0.1.0
  */
-export * as MemoryTransport from "./transport/MemoryTransport.ts"
+export * as MemoryTransport from "./testing/MemoryTransport.ts"
 
 /**
  * Many files as one list of servers: who owns a name, and whom that shadows. Pure, and the same whatever the order in
@@ -425,7 +425,7 @@ export * as Permissions from "./safety/Permissions.ts"
  *
  * @since 0.1.0
  */
-export * as Protocol from "./connection/Protocol.ts"
+export * as Protocol from "./client/Protocol.ts"
 
 /**
  * Which words of which file an entry was read from.
@@ -500,7 +500,7 @@ export * as Scope from "./config/Scope.ts"
  *
  * @since 0.1.0
  */
-export * as SdkConnector from "./connection/SdkConnector.ts"
+export * as SdkConnector from "./client/SdkConnector.ts"
 
 /**
  * Records in a trust store that nobody without the key can write: each is signed, with what it is and whose.
@@ -535,14 +535,14 @@ export * as ServerPolicy from "./config/ServerPolicy.ts"
  *
  * @since 0.1.0
  */
-export * as ServerStatus from "./connection/ServerStatus.ts"
+export * as ServerStatus from "./runtime/ServerStatus.ts"
 
 /**
  * The whole protocol with one server, typed and lazy: nothing is listed before somebody asks.
  *
  * @since 0.1.0
  */
-export * as Session from "./connection/Session.ts"
+export * as Session from "./client/Session.ts"
 
 /**
  * Skills that servers offer (SEP-2640): what there is, and the files of one that is loaded, each held to what its entry
@@ -595,7 +595,7 @@ export * as StdioTransport from "./transport/StdioTransport.ts"
  *
  * @since 0.1.0
  */
-export * as Supervisor from "./connection/Supervisor.ts"
+export * as Supervisor from "./runtime/Supervisor.ts"
 
 /**
  * How servers are ended, and the record of how each one went.
@@ -735,7 +735,7 @@ export * as TrustStore from "./config/TrustStore.ts"
  *
  * @since 0.1.0
  */
-export * as UntrustedText from "./UntrustedText.ts"
+export * as UntrustedText from "./text/UntrustedText.ts"
 
 /**
  * What may be done with an address that a server has chosen: fetched, or shown in a browser. Pure; names are looked up and

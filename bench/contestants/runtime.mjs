@@ -27,7 +27,7 @@ export const make = async ({ dist }) => {
     server.kind === "inner"
       ? {
         replace: Inner.layer({
-          Connector: await load("connection/Connector.js"),
+          Connector: await load("client/Connector.js"),
           Limits: await load("config/Limits.js"),
           McpError: await load("McpError.js")
         })

@@ -15,7 +15,7 @@ import * as Promises from "./promises.mjs"
  */
 export const make = async ({ adapter, dist, face }) => {
   const NodeConnector = await import(new URL("node/NodeConnector.js", dist).href)
-  const Session = await import(new URL("connection/Session.js", dist).href)
+  const Session = await import(new URL("client/Session.js", dist).href)
   const ServerConfig = await import(new URL("config/ServerConfig.js", dist).href)
   const runtime = ManagedRuntime.make(NodeConnector[adapter])
   let opened = 0

@@ -7,7 +7,7 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Session from "../connection/Session.ts"
+import type * as Session from "../client/Session.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import type * as OutputGuard from "../safety/OutputGuard.ts"

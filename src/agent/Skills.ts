@@ -6,11 +6,11 @@
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import type * as Session from "../connection/Session.ts"
+import type * as Session from "../client/Session.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
-import * as UntrustedText from "../UntrustedText.ts"
 import * as Entry from "./internal/skillEntry.ts"
 
 /**

@@ -17,10 +17,10 @@ import * as McpError from "../McpError.ts"
 import * as McpRuntime from "../McpRuntime.ts"
 import * as NodeMcpRuntime from "../node/NodeMcpRuntime.ts"
 import * as Teardown from "../resilience/Teardown.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Tool from "../tools/Tool.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
-import * as UntrustedText from "../UntrustedText.ts"
 
 /**
  * A call of a tool, where a server has it.

@@ -4,7 +4,7 @@
  *
  * @internal
  */
-import * as UntrustedText from "../UntrustedText.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
 
 /** Blanks that look like a space or like nothing, marks that change the character before them, halves of characters. */
 const blank = /(?! )[\p{Zs}\p{Cs}\p{Variation_Selector}\p{Default_Ignorable_Code_Point}\u2800]|\p{M}{4,}/gu

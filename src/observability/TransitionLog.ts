@@ -14,7 +14,7 @@ import * as RuntimeLog from "../internal/runtimeLog.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as Redaction from "../safety/Redaction.ts"
-import * as UntrustedText from "../UntrustedText.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
 import * as TransitionLine from "./internal/transitionLine.ts"
 
 /** Lines that a busy application may leave unwritten; the oldest are lost first. */

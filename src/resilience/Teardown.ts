@@ -13,8 +13,8 @@ import type * as Scope from "effect/Scope"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as Hold from "../internal/hold.ts"
 import * as Launcher from "../internal/launcher.ts"
-import * as LastResort from "../node/LastResort.ts"
 import type * as Transport from "../transport/Transport.ts"
+import * as LastResort from "./LastResort.ts"
 
 /**
  * The bounds of each step, and of all of them together.

@@ -8,7 +8,7 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type * as Connector from "../connection/Connector.ts"
+import type * as Connector from "../client/Connector.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
 

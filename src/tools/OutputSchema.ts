@@ -5,8 +5,8 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
-import * as UntrustedText from "../UntrustedText.ts"
 import { begin } from "./internal/schema/evaluate.ts"
 import { type Path, Unchecked } from "./internal/schema/evaluation.ts"
 import { measure } from "./internal/schema/measure.ts"

@@ -3,8 +3,8 @@ import { Chunk, Effect, Fiber, type Layer, Logger, Queue, type Scope, Stream, Te
 import * as HostTools from "../../src/agent/HostTools.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as ToolCatalog from "../../src/tools/ToolCatalog.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
 import * as Agent from "../support/agent.ts"
 import * as Pool from "../support/pool.ts"
 

@@ -3,7 +3,7 @@ import { Effect, Either } from "effect"
 import * as Skills from "../../src/agent/Skills.ts"
 import { sha256 } from "../../src/internal/sha256.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Agent from "../support/agent.ts"
 import * as Pool from "../support/pool.ts"
 

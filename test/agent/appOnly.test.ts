@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as ToolHandler from "../../src/agent/ToolHandler.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Agent from "../support/agent.ts"
 import * as Pool from "../support/pool.ts"
 

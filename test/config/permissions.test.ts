@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as PermissionRule from "../../src/safety/PermissionRule.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
 

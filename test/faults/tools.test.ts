@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import type * as Session from "../../src/connection/Session.ts"
+import type * as Session from "../../src/client/Session.ts"
 import * as HttpServer from "../fixtures/faults/httpServer.ts"
 import { echoes, fails, run, succeeds, test, textOf } from "./harness.ts"
 import { processFor, stdio } from "./stdio.ts"

@@ -6,8 +6,8 @@ import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
 import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
 import * as Teardown from "../../src/resilience/Teardown.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
-import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
+import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as Pool from "../support/pool.ts"
 
 const servers = [Pool.remote("a")]

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Exit, HashMap, Layer, Logger, LogLevel, Scope } from "effect"
-import * as ServerStatus from "../../src/connection/ServerStatus.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as TransitionLog from "../../src/observability/TransitionLog.ts"
+import * as ServerStatus from "../../src/runtime/ServerStatus.ts"
 import * as InjectionScan from "../../src/safety/InjectionScan.ts"
 
 const { McpEvent: Event } = McpEvent

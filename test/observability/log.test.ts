@@ -1,11 +1,11 @@
 /** Where lines of the log go while the application has chosen no logger: `log` is stdout, and `error` is stderr. */
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect, Layer, Logger } from "effect"
-import * as InputHandlers from "../../src/connection/InputHandlers.ts"
+import * as InputHandlers from "../../src/client/InputHandlers.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
-import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
+import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as PipedCaller from "../support/pipedCaller.ts"
 
 /** What the loggers of Effect write, by the method of the console that they write with. */

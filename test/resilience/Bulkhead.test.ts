@@ -3,7 +3,7 @@ import { Config, ConfigProvider, Deferred, Effect, Exit, Fiber } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
 import * as Places from "../../src/resilience/internal/places.ts"
-import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
+import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as ManualClock from "../support/manualClock.ts"
 import { runs } from "../support/runs.ts"
 

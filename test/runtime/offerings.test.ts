@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Queue, TestClock } from "effect"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
 

@@ -6,9 +6,9 @@ import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
 import * as Approval from "../../src/safety/Approval.ts"
 import type * as PermissionRule from "../../src/safety/PermissionRule.ts"
 import type * as Permissions from "../../src/safety/Permissions.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
+import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
-import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
 
 const rules = (...given: ReadonlyArray<readonly [PermissionRule.Decision, string]>): Partial<Permissions.Options> => ({
   rules: given.map(([decision, tool]) => ({ decision, tool }))

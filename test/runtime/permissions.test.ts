@@ -8,7 +8,7 @@ import * as Approval from "../../src/safety/Approval.ts"
 import * as Grants from "../../src/safety/Grants.ts"
 import type * as PermissionRule from "../../src/safety/PermissionRule.ts"
 import * as Permissions from "../../src/safety/Permissions.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
 

@@ -1,10 +1,10 @@
 /** What a server that answers 429 or 503 with `Retry-After` leads to. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Fiber, Schedule, Stream, TestClock } from "effect"
-import type * as ServerStatus from "../../src/connection/ServerStatus.ts"
 import type * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeConnector from "../../src/node/NodeConnector.ts"
+import type * as ServerStatus from "../../src/runtime/ServerStatus.ts"
 import * as Ledger from "../support/ledger.ts"
 import * as Runtime from "../support/runtime.ts"
 

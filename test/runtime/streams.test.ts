@@ -3,7 +3,7 @@ import { Context, Deferred, Effect, Exit, Fiber, Layer, Queue, Scope, Stream, Te
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
 

@@ -6,8 +6,8 @@ import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
-import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
+import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 
 const config = (overrides?: Partial<ServerConfig.StdioInput>) => MemoryTransport.config("s", overrides)
 

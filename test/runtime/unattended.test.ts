@@ -6,7 +6,7 @@ import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as Approval from "../../src/safety/Approval.ts"
 import type * as PermissionRule from "../../src/safety/PermissionRule.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
 

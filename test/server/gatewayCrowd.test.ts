@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import * as NodeHttpListener from "../../src/node/NodeHttpListener.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Gateway from "../support/gateway.ts"
 import * as Pool from "../support/pool.ts"
 

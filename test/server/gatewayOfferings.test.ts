@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import type * as McpServer from "../../src/server/McpServer.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
 import * as Gateway from "../support/gateway.ts"
 import * as Pool from "../support/pool.ts"
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Schedule } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import type * as McpServer from "../../src/server/McpServer.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Gateway from "../support/gateway.ts"
 import * as Pool from "../support/pool.ts"
 

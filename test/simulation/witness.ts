@@ -1,10 +1,10 @@
 /** Sees everything that happens in one history, and says what must not have happened. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as ServerStatus from "../../src/connection/ServerStatus.ts"
 import type * as McpError from "../../src/McpError.ts"
 import type * as McpEvent from "../../src/McpEvent.ts"
 import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
+import * as ServerStatus from "../../src/runtime/ServerStatus.ts"
 import type * as Script from "./script.ts"
 
 type Status = ServerStatus.ServerStatus

@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Fingerprint from "../../src/config/Fingerprint.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
-import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
+import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as Script from "./script.ts"
 
 export interface Host {

@@ -2,7 +2,7 @@
 import { Deferred, Effect, Queue } from "effect"
 import * as ToolHandler from "../../src/agent/ToolHandler.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Agent from "./agent.ts"
 import * as Pool from "./pool.ts"
 

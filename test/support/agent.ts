@@ -5,9 +5,9 @@ import * as ToolHandler from "../../src/agent/ToolHandler.ts"
 import * as OutputGuard from "../../src/safety/OutputGuard.ts"
 import * as Spill from "../../src/safety/Spill.ts"
 import * as Tokens from "../../src/safety/Tokens.ts"
+import type * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as SearchSession from "../../src/tools/SearchSession.ts"
 import * as ToolSearch from "../../src/tools/ToolSearch.ts"
-import type * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
 import * as Runtime from "./runtime.ts"
 
 export interface Options extends Runtime.Options {

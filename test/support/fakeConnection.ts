@@ -1,7 +1,7 @@
 /** A connection whose answers are written in the test, and that remembers what it was asked. */
 import { Deferred, Effect, Stream } from "effect"
+import type * as Connector from "../../src/client/Connector.ts"
 import * as Limits from "../../src/config/Limits.ts"
-import type * as Connector from "../../src/connection/Connector.ts"
 import * as McpError from "../../src/McpError.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 

@@ -10,11 +10,11 @@ import * as Tokens from "../../src/safety/Tokens.ts"
 import * as McpServe from "../../src/server/McpServe.ts"
 import * as McpServer from "../../src/server/McpServer.ts"
 import * as Runtimes from "../../src/server/Runtimes.ts"
+import type * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
 import * as ToolPins from "../../src/tools/ToolPins.ts"
 import * as ToolSearch from "../../src/tools/ToolSearch.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
-import type * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
 import * as Runtime from "./runtime.ts"
 
 type Peers = Parameters<typeof MemoryTransport.layer>[0]

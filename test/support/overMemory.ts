@@ -1,12 +1,12 @@
 /** A connector over peers in memory. */
 import { Layer } from "effect"
-import * as ClientConnector from "../../src/connection/ClientConnector.ts"
-import type * as Connector from "../../src/connection/Connector.ts"
-import * as EraMemory from "../../src/connection/EraMemory.ts"
-import * as SdkConnector from "../../src/connection/SdkConnector.ts"
+import * as ClientConnector from "../../src/client/ClientConnector.ts"
+import type * as Connector from "../../src/client/Connector.ts"
+import * as EraMemory from "../../src/client/EraMemory.ts"
+import * as SdkConnector from "../../src/client/SdkConnector.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as Teardown from "../../src/resilience/Teardown.ts"
-import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
+import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 
 const over = (connector: typeof ClientConnector.layer) =>
 (

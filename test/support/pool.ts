@@ -1,13 +1,13 @@
 /** A pool over peers in memory, and what its tests look at. */
 import { Duration, Effect, Layer } from "effect"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
-import * as ConnectionPool from "../../src/connection/ConnectionPool.ts"
-import type * as ServerStatus from "../../src/connection/ServerStatus.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
 import type * as Teardown from "../../src/resilience/Teardown.ts"
-import type * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
+import * as ConnectionPool from "../../src/runtime/ConnectionPool.ts"
+import type * as ServerStatus from "../../src/runtime/ServerStatus.ts"
+import type * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as overMemory from "./overMemory.ts"
 
 export interface Options {

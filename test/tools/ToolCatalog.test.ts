@@ -15,10 +15,10 @@ import {
 } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
 import * as ToolCatalog from "../../src/tools/ToolCatalog.ts"
 import * as ToolPins from "../../src/tools/ToolPins.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Either, Option, Redacted } from "effect"
+import * as EraMemory from "../../src/client/EraMemory.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
-import * as EraMemory from "../../src/connection/EraMemory.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as DockerCommand from "../../src/transport/internal/dockerCommand.ts"
 import type * as DockerRun from "../../src/transport/internal/dockerRun.ts"

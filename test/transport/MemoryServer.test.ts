@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
+import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
-import * as MemoryServer from "../../src/transport/MemoryServer.ts"
-import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
 import type * as Transport from "../../src/transport/Transport.ts"
 import * as Sink from "../support/sink.ts"
 

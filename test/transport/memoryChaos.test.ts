@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
+import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
-import * as MemoryTransport from "../../src/transport/MemoryTransport.ts"
 import * as Sink from "../support/sink.ts"
 
 const echo = (message: JsonRpc.Incoming, io: MemoryTransport.Io) =>

@@ -6,7 +6,7 @@
  */
 import * as Duration from "effect/Duration"
 import type * as McpError from "../../McpError.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 
 /** @internal */
 export interface Advice {

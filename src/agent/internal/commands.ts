@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Order from "effect/Order"
-import type * as Session from "../../connection/Session.ts"
+import type * as Session from "../../client/Session.ts"
 import * as Cleaned from "../../internal/cleaned.ts"
 import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"

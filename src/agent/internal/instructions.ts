@@ -10,7 +10,7 @@ import * as Cleaned from "../../internal/cleaned.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import type * as OutputGuard from "../../safety/OutputGuard.ts"
 import type * as Permissions from "../../safety/Permissions.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as AgentTools from "../AgentTools.ts"
 
 /** @internal */

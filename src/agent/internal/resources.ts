@@ -5,17 +5,17 @@
  */
 import * as Effect from "effect/Effect"
 import * as Order from "effect/Order"
-import type * as Session from "../../connection/Session.ts"
+import type * as Session from "../../client/Session.ts"
 import * as Cleaned from "../../internal/cleaned.ts"
 import * as UriTemplate from "../../internal/uriTemplate.ts"
 import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import type * as OutputGuard from "../../safety/OutputGuard.ts"
 import type * as Permissions from "../../safety/Permissions.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as ToolCatalog from "../../tools/ToolCatalog.ts"
 import type * as ToolResult from "../../tools/ToolResult.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
 import type * as AgentTools from "../AgentTools.ts"
 
 /** @internal */

@@ -1,5 +1,5 @@
 /** @internal */
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as UrlGuard from "../UrlGuard.ts"
 
 /**

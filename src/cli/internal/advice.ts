@@ -6,7 +6,7 @@
 import * as Duration from "effect/Duration"
 import * as StderrReader from "../../internal/stderrReader.ts"
 import type * as McpError from "../../McpError.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as Command from "../Command.ts"
 import { shellWord } from "./shellWord.ts"
 

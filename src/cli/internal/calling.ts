@@ -6,7 +6,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type * as Connector from "../../connection/Connector.ts"
+import type * as Connector from "../../client/Connector.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Command from "../Command.ts"

@@ -5,7 +5,7 @@
  * @internal
  */
 import type * as McpError from "../../McpError.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Advice from "./advice.ts"
 import { type Cause, type Facts, quote } from "./doctorFacts.ts"
 import * as Process from "./doctorProcess.ts"

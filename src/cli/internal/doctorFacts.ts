@@ -4,7 +4,7 @@
  * @internal
  */
 import type * as ServerConfig from "../../config/ServerConfig.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 
 /** @internal */
 export type Step =

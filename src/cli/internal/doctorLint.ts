@@ -6,10 +6,10 @@
  */
 import * as HiddenText from "../../safety/HiddenText.ts"
 import * as InjectionScan from "../../safety/InjectionScan.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as AutoSearch from "../../tools/AutoSearch.ts"
 import type * as Tool from "../../tools/Tool.ts"
 import * as ToolName from "../../tools/ToolName.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
 import type { Problem } from "./doctorReport.ts"
 
 const problem = (

@@ -4,7 +4,7 @@
  * @internal
  */
 import * as Schema from "effect/Schema"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as ExitCode from "../ExitCode.ts"
 import type * as Screen from "../Screen.ts"
 import * as LastWords from "./lastWords.ts"

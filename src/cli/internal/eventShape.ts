@@ -6,8 +6,8 @@
 import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import type * as ServerStatus from "../../connection/ServerStatus.ts"
 import type * as McpEvent from "../../McpEvent.ts"
+import type * as ServerStatus from "../../runtime/ServerStatus.ts"
 import type * as Screen from "../Screen.ts"
 import { clock } from "./following.ts"
 

@@ -7,7 +7,7 @@ import * as Cause from "effect/Cause"
 import * as HashMap from "effect/HashMap"
 import type * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 
 /**
  * @param write - takes one line, escaped

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import * as Schema from "effect/Schema"
-import type * as Session from "../../connection/Session.ts"
+import type * as Session from "../../client/Session.ts"
 import { nearest } from "../../internal/nearest.ts"
 import * as McpError from "../../McpError.ts"
 import * as Application from "../Application.ts"

@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as Screen from "../Screen.ts"
 import { fitted, width } from "./width.ts"
 

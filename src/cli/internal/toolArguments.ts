@@ -11,8 +11,8 @@
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { nearest, suggestion } from "../../internal/nearest.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
 import { Usage } from "../Usage.ts"
 import * as Shape from "./schemaShape.ts"
 

@@ -5,8 +5,8 @@
  */
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
 import type * as Command from "../Command.ts"
 import { shellWord } from "./shellWord.ts"
 import * as Styled from "./styled.ts"

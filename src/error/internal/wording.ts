@@ -2,7 +2,7 @@
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as StderrReader from "../../internal/stderrReader.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 
 /** @internal */
 export const excerpt = UntrustedText.excerpt

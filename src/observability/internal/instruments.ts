@@ -8,7 +8,7 @@ import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as MetricKey from "effect/MetricKey"
 import * as MetricLabel from "effect/MetricLabel"
 import type * as CircuitBreaker from "../../resilience/CircuitBreaker.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as RuntimeMetrics from "../RuntimeMetrics.ts"
 
 /** @internal */

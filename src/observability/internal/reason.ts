@@ -5,7 +5,7 @@
  */
 import * as Duration from "effect/Duration"
 import type * as McpError from "../../McpError.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 
 const particulars = (error: McpError.McpError): string | undefined => {
   switch (error._tag) {

@@ -8,8 +8,8 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as Transport from "../../transport/Transport.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
 import type * as CallSpan from "../CallSpan.ts"
 
 type Attributes = Record<string, unknown>

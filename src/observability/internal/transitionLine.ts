@@ -4,10 +4,10 @@
  * @internal
  */
 import * as Duration from "effect/Duration"
-import type * as ServerStatus from "../../connection/ServerStatus.ts"
 import type * as McpEvent from "../../McpEvent.ts"
 import type * as CircuitBreaker from "../../resilience/CircuitBreaker.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
+import type * as ServerStatus from "../../runtime/ServerStatus.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Reason from "./reason.ts"
 
 /** @internal */

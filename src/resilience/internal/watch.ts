@@ -6,7 +6,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
-import type * as Session from "../../connection/Session.ts"
+import type * as Session from "../../client/Session.ts"
 import * as McpError from "../../McpError.ts"
 import type * as HealthCheck from "../HealthCheck.ts"
 

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Protocol from "../../connection/Protocol.ts"
+import * as Protocol from "../../client/Protocol.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as McpServer from "../McpServer.ts"
 import { invalidParams, objectOf } from "./exchange.ts"

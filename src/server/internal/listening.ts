@@ -6,7 +6,7 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
-import * as Protocol from "../../connection/Protocol.ts"
+import * as Protocol from "../../client/Protocol.ts"
 import * as Hold from "../../internal/hold.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as McpServer from "../McpServer.ts"

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Scope from "effect/Scope"
-import * as Protocol from "../../connection/Protocol.ts"
+import * as Protocol from "../../client/Protocol.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as McpServer from "../McpServer.ts"
 import * as Exchange from "./exchange.ts"

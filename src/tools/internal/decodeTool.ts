@@ -1,6 +1,6 @@
 import { declarations } from "../../internal/paramHeaders.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
 import type * as Tool from "../Tool.ts"
 import { inspection, inspectSchema } from "./inspectSchema.ts"
 import { nameFault } from "./nameFault.ts"

@@ -4,7 +4,7 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as AutoSearch from "../AutoSearch.ts"
 import type * as SearchSession from "../SearchSession.ts"
 import type * as ToolIndex from "../ToolIndex.ts"

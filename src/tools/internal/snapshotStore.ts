@@ -15,7 +15,7 @@ import type * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as BoundedWait from "../../resilience/BoundedWait.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 
 /** @internal */
 export interface SnapshotStore {

@@ -2,7 +2,7 @@
 // @effect-diagnostics nodeBuiltinImport:off - reads responses of node:http
 import type { IncomingMessage } from "node:http"
 import * as McpError from "../../McpError.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as JsonRpc from "../JsonRpc.ts"
 import type * as Transport from "../Transport.ts"
 import * as EventStream from "./eventStream.ts"

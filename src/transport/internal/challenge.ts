@@ -1,5 +1,5 @@
 /** @internal */
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 
 /**
  * What a `WWW-Authenticate` header asks for.

@@ -3,7 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as McpError from "../../McpError.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as DockerRun from "./dockerRun.ts"
 
 /** The help is about `mcp`: without the plugin, Docker prints its own help, and calls that a success. */

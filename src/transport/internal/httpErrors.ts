@@ -1,7 +1,7 @@
 /** @internal */
 import * as Duration from "effect/Duration"
 import * as McpError from "../../McpError.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Challenge from "./challenge.ts"
 
 /**

@@ -1,5 +1,5 @@
 /** @internal */
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as JsonRpc from "../JsonRpc.ts"
 import type * as Transport from "../Transport.ts"
 

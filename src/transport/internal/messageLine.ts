@@ -1,6 +1,6 @@
 /** @internal */
 import * as MessageId from "../../internal/messageId.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as JsonRpc from "../JsonRpc.ts"
 import { isObject } from "../JsonRpc.ts"
 import type * as Transport from "../Transport.ts"

@@ -2,7 +2,7 @@
 import * as LineFramer from "../../internal/lineFramer.ts"
 import * as MessageId from "../../internal/messageId.ts"
 import * as McpError from "../../McpError.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as Transport from "../Transport.ts"
 import * as MessageLine from "./messageLine.ts"
 

@@ -3,7 +3,7 @@
 import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"
 import * as McpError from "../../McpError.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as JsonRpc from "../JsonRpc.ts"
 import type * as HttpClient from "./httpClient.ts"
 import * as HttpErrors from "./httpErrors.ts"

@@ -1,6 +1,6 @@
 /** @internal */
 import * as Redacted from "effect/Redacted"
-import * as Protocol from "../../connection/Protocol.ts"
+import * as Protocol from "../../client/Protocol.ts"
 import * as JsonRpc from "../JsonRpc.ts"
 import type * as RemoteHeaders from "../RemoteHeaders.ts"
 import type * as Transport from "../Transport.ts"

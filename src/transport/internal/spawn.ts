@@ -9,7 +9,7 @@ import type { Readable, Writable } from "node:stream"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
 import * as Environment from "../../internal/childEnvironment.ts"
 import * as McpError from "../../McpError.ts"
-import * as UntrustedText from "../../UntrustedText.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as HostEnvironment from "../HostEnvironment.ts"
 import * as BatchCommand from "./batchCommand.ts"
 

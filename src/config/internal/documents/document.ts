@@ -5,7 +5,7 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
-import * as UntrustedText from "../../../UntrustedText.ts"
+import * as UntrustedText from "../../../text/UntrustedText.ts"
 import type * as ConfigDocument from "../../ConfigDocument.ts"
 import * as JsonDocument from "./jsonDocument.ts"
 import { DocumentFault, lines, type Parse } from "./parsed.ts"

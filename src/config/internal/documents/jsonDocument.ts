@@ -4,7 +4,7 @@
  *
  * @internal
  */
-import * as UntrustedText from "../../../UntrustedText.ts"
+import * as UntrustedText from "../../../text/UntrustedText.ts"
 import type * as ConfigDocument from "../../ConfigDocument.ts"
 import * as JsonTokens from "./jsonTokens.ts"
 import { DocumentFault, lines, name, number, type Parse, wellFormed } from "./parsed.ts"

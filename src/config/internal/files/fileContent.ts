@@ -6,7 +6,7 @@
  * @internal
  */
 import { open, readdir, realpath, stat } from "node:fs/promises"
-import * as UntrustedText from "../../../UntrustedText.ts"
+import * as UntrustedText from "../../../text/UntrustedText.ts"
 import type * as ConfigFiles from "../../ConfigFiles.ts"
 import type * as Scope from "../../Scope.ts"
 

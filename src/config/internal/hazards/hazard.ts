@@ -1,7 +1,7 @@
 /**
  * @internal
  */
-import * as UntrustedText from "../../../UntrustedText.ts"
+import * as UntrustedText from "../../../text/UntrustedText.ts"
 import type * as ConfigIssue from "../../ConfigIssue.ts"
 
 /**

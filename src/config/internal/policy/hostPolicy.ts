@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import * as UntrustedText from "../../../UntrustedText.ts"
+import * as UntrustedText from "../../../text/UntrustedText.ts"
 import type * as ConfigDocument from "../../ConfigDocument.ts"
 import type * as Scope from "../../Scope.ts"
 import type * as ServerPolicy from "../../ServerPolicy.ts"

@@ -5,7 +5,7 @@
  */
 import * as Either from "effect/Either"
 import * as PermissionRule from "../../../safety/PermissionRule.ts"
-import * as UntrustedText from "../../../UntrustedText.ts"
+import * as UntrustedText from "../../../text/UntrustedText.ts"
 import type * as ConfigDocument from "../../ConfigDocument.ts"
 import * as Scope from "../../Scope.ts"
 

@@ -2,7 +2,7 @@
  * @internal
  */
 import * as Either from "effect/Either"
-import * as UntrustedText from "../../../UntrustedText.ts"
+import * as UntrustedText from "../../../text/UntrustedText.ts"
 import * as Interpolation from "../../Interpolation.ts"
 import * as Scope from "../../Scope.ts"
 import type * as ServerPolicy from "../../ServerPolicy.ts"

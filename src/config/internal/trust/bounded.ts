@@ -6,7 +6,7 @@
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as UntrustedText from "../../../UntrustedText.ts"
+import * as UntrustedText from "../../../text/UntrustedText.ts"
 import type * as Sealed from "../../Sealed.ts"
 
 /** A disk that does not answer is waited for no longer, whatever is asked of it. */

@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import * as UntrustedText from "../../../UntrustedText.ts"
+import * as UntrustedText from "../../../text/UntrustedText.ts"
 import type { Finding } from "../../HiddenText.ts"
 import * as Confusable from "./confusable.ts"
 import * as Decoding from "./decoding.ts"

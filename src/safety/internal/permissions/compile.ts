@@ -5,8 +5,8 @@
  */
 import * as Either from "effect/Either"
 import { caseFolded, wildcard } from "../../../internal/wildcard.ts"
+import * as UntrustedText from "../../../text/UntrustedText.ts"
 import * as ToolName from "../../../tools/ToolName.ts"
-import * as UntrustedText from "../../../UntrustedText.ts"
 import type * as PermissionRule from "../../PermissionRule.ts"
 import * as Arguments from "./arguments.ts"
 import * as Location from "./location.ts"

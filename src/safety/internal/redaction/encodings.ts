@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import * as UntrustedText from "../../../UntrustedText.ts"
+import * as UntrustedText from "../../../text/UntrustedText.ts"
 
 /** Shorter values are too many things to be looked for in every encoding. */
 const shortestEncoded = 8

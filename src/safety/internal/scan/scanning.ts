@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import * as UntrustedText from "../../../UntrustedText.ts"
+import * as UntrustedText from "../../../text/UntrustedText.ts"
 import type { Channel, Level, Signal } from "../../InjectionScan.ts"
 import * as Automaton from "./automaton.ts"
 import * as Folding from "./folding.ts"

@@ -5,7 +5,7 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Session from "../../../connection/Session.ts"
+import type * as Session from "../../../client/Session.ts"
 import * as Cleaned from "../../../internal/cleaned.ts"
 import type * as McpRuntime from "../../../McpRuntime.ts"
 import * as ToolName from "../../../tools/ToolName.ts"

@@ -6,7 +6,7 @@
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
-import * as Protocol from "../../../connection/Protocol.ts"
+import * as Protocol from "../../../client/Protocol.ts"
 import type * as JsonRpc from "../../../transport/JsonRpc.ts"
 import * as McpServer from "../../McpServer.ts"
 import * as Exchange from "../exchange.ts"

@@ -4,11 +4,11 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
+import type * as Session from "../../../client/Session.ts"
 import type * as Limits from "../../../config/Limits.ts"
 import * as ServerConfig from "../../../config/ServerConfig.ts"
-import type * as ConnectionPool from "../../../connection/ConnectionPool.ts"
-import type * as Session from "../../../connection/Session.ts"
 import * as McpError from "../../../McpError.ts"
+import type * as ConnectionPool from "../../../runtime/ConnectionPool.ts"
 import type * as Tool from "../../Tool.ts"
 import type * as ToolCache from "../../ToolCache.ts"
 import type * as ToolPins from "../../ToolPins.ts"

@@ -1,0 +1,87 @@
+/**
+ * Calls and subscriptions as streams.
+ *
+ * @internal
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
+import * as Stream from "effect/Stream"
+import type * as Session from "../client/Session.ts"
+import * as Mailbox from "../internal/mailbox.ts"
+import type * as McpError from "../McpError.ts"
+import type * as McpRuntime from "../McpRuntime.ts"
+import type * as ToolResult from "../tools/ToolResult.ts"
+import type * as ConnectionPool from "./ConnectionPool.ts"
+
+/** How many events a slow reader of a call may leave unread. */
+const backlog = 64
+
+/** @internal */
+export const make = (
+  call: (
+    more: Pick<McpRuntime.CallOptions, "onProgress" | "onTask">
+  ) => Effect.Effect<ToolResult.ToolResult, McpError.RuntimeError>,
+  own: McpRuntime.CallOptions | undefined
+): Stream.Stream<Session.CallEvent, McpError.RuntimeError> =>
+  Stream.unwrapScoped(Effect.gen(function*() {
+    const mailbox = Mailbox.make<Session.CallEvent, McpError.RuntimeError>(backlog)
+    const calling = call({
+      onProgress: (progress) => {
+        mailbox.offer({ _tag: "Progress", progress })
+        own?.onProgress?.(progress)
+      },
+      onTask: (update) => {
+        if (update._tag !== "Result") mailbox.offer({ _tag: "Task", update })
+        own?.onTask?.(update)
+      }
+    })
+    yield* Effect.forkScoped(Effect.onExit(calling, (exit) =>
+      Effect.sync(() =>
+        mailbox.end(Exit.map(exit, (result) => [{ _tag: "Result" as const, result }]))
+      )))
+    return Mailbox.stream(mailbox)
+  }))
+
+/**
+ * Signals over all the connections of a server: after a loss there is one signal more, because nobody was told of what
+ * has changed meanwhile.
+ *
+ * @internal
+ */
+export const subscription = (
+  pool: ConnectionPool.ConnectionPool["Type"],
+  server: string,
+  signals: (live: ConnectionPool.Live) => Stream.Stream<void, McpError.RuntimeError>
+): Stream.Stream<void, McpError.RuntimeError> =>
+  Stream.unwrapScoped(Effect.gen(function*() {
+    const mailbox = Mailbox.make<void, McpError.RuntimeError>(1)
+    const signal = () => mailbox.offer(undefined)
+    /** The connection is needed although nobody waits for an answer, which a use would hold up a drain and probes for. */
+    const use = (live: ConnectionPool.Live, exit: Exit.Exit<never, McpError.RuntimeError>): boolean => {
+      const line = pool.line(server)
+      if (line?.live.generation !== live.generation) return false
+      line.begin()
+      line.end(exit)
+      return pool.line(server)?.live.generation === live.generation
+    }
+    const keepAwake = (live: ConnectionPool.Live): Effect.Effect<never> =>
+      live.config.idleTimeout === undefined ? Effect.never : Effect.forever(Effect.zipRight(
+        Effect.sleep(Duration.times(live.config.idleTimeout, 1 / 2)),
+        // nothing that was heard of the server
+        Effect.sync(() => use(live, Exit.interrupt(FiberId.none)))
+      ))
+
+    const follow = (before: boolean): Effect.Effect<void, McpError.RuntimeError> =>
+      Effect.flatMap(pool.use(server, Effect.succeed), (live) => {
+        if (before) signal()
+        const following = Stream.runForEach(signals(live), () => Effect.sync(signal))
+        return Effect.catchAll(Effect.raceFirst(following, keepAwake(live)), (error) =>
+          // what ended with its connection goes on with the next; anything else would only fail again, without a pause
+          use(live, Exit.fail(error)) ? Effect.fail(error) : follow(true))
+      })
+    const whole = Effect.suspend(() => follow(false))
+    yield* Effect.forkScoped(Effect.onExit(whole, (exit) => Effect.sync(() => mailbox.end(Exit.map(exit, () => [])))))
+    return Mailbox.stream(mailbox)
+  }))

@@ -1,0 +1,282 @@
+/**
+ * The one gate that everything passes on its way to a server, and passes again at the moment it is sent.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type * as Connector from "../client/Connector.ts"
+import type * as Session from "../client/Session.ts"
+import type * as Limits from "../config/Limits.ts"
+import * as ServerConfig from "../config/ServerConfig.ts"
+import { argumentsFault, unchecked } from "../internal/jsonInput.ts"
+import * as McpError from "../McpError.ts"
+import type * as PermissionRule from "../safety/PermissionRule.ts"
+import type * as Permissions from "../safety/Permissions.ts"
+import type * as Tool from "../tools/Tool.ts"
+import * as ToolFilter from "../tools/ToolFilter.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
+import type * as ConnectionPool from "./ConnectionPool.ts"
+
+type Live = ConnectionPool.Live
+
+/** @internal */
+export interface Options {
+  readonly limits: Limits.Limits
+  readonly permissions: Permissions.Permissions["Type"]
+  /** The definition of a tool, where it comes from the server itself. */
+  readonly definition: (server: string, tool: string) => Tool.Tool | undefined
+  /** What has to be awaited before a tool may be called over this connection, if anything. */
+  readonly admit: (live: Live, tool: string) => Effect.Effect<void, McpError.CallError> | undefined
+  /** Asks for the tools over this connection. */
+  readonly learn: (live: Live) => Effect.Effect<void, McpError.RuntimeError>
+}
+
+interface Subject extends Omit<PermissionRule.Subject, "args" | "server"> {
+  readonly args?: Session.Arguments | undefined
+}
+
+const operations = { tool: "tools/call", prompt: "prompts/get", resource: "resources/read" } as const
+
+/**
+ * What is wanted, and by whom.
+ *
+ * @internal
+ */
+export interface Wanted extends Subject {
+  readonly server: string
+  readonly origin: Permissions.Origin
+  readonly config: ServerConfig.ServerConfig
+  readonly callId?: string | undefined
+}
+
+/** @internal */
+export interface Permitted {
+  readonly isOpen: (origin: Permissions.Origin) => boolean
+  /**
+   * `undefined` if no permission is needed. Fails first for arguments that are not JSON, so no rule and no person sees
+   * them.
+   */
+  readonly authorize: (
+    wanted: Wanted
+  ) => Effect.Effect<Permissions.Permit | undefined, McpError.InvalidArguments | McpError.PermissionDenied>
+  /** Whether nothing stands in the way of a call, at a glance. */
+  readonly isClear: (live: Live, tool: string, origin: Permissions.Origin) => boolean
+  /** What stands in the way of sending it now: nothing, something to be waited for, or a refusal. */
+  readonly before: (
+    live: Live,
+    wanted: Wanted,
+    permit: Permissions.Permit | undefined
+  ) => Effect.Effect<void, McpError.RuntimeError> | undefined
+  /** A session with which nothing else is possible than what is permitted to them. */
+  readonly session: (live: Live, origin: Permissions.Origin) => Session.Session
+}
+
+/** @internal */
+export const make = ({ admit, definition, learn, limits, permissions }: Options): Permitted => {
+  const toolOf = ({ kind, name, server }: Wanted): Tool.Tool | undefined =>
+    kind === "tool" ? definition(server, name) : undefined
+
+  const requestOf = (wanted: Wanted): Permissions.Request => {
+    const { args, callId, config, kind, name, origin, server } = wanted
+    return {
+      callId,
+      origin,
+      subject: { kind, server, name, args: args && unchecked(args) },
+      config,
+      tool: toolOf(wanted)
+    }
+  }
+
+  const authorize: Permitted["authorize"] = (wanted) =>
+    Effect.suspend((): ReturnType<Permitted["authorize"]> => {
+      if (permissions.isOpen(wanted.origin)) return Effect.succeed(undefined)
+      const { args, config, kind, server } = wanted
+      const fault = args && argumentsFault(args, ServerConfig.limits(config, limits).maxMessageBytes)
+      return fault === undefined
+        ? permissions.authorize(requestOf(wanted))
+        : Effect.fail(new McpError.InvalidArguments({ server, operation: operations[kind], ...fault }))
+    })
+
+  /** What was decided of nothing when it began, as nothing had to be. */
+  const open = (wanted: Wanted): Permissions.Permit => ({
+    args: wanted.args && unchecked(wanted.args),
+    request: requestOf(wanted),
+    revision: -1,
+    isApproved: false,
+    isGranted: false,
+    isReadOnly: false,
+    pin: undefined
+  })
+
+  const refusal = (
+    live: Live,
+    wanted: Wanted,
+    permit: Permissions.Permit | undefined
+  ): McpError.PermissionDenied | undefined =>
+    permit === undefined && permissions.isOpen(wanted.origin)
+      ? undefined
+      : permissions.stands(permit ?? open(wanted), toolOf(wanted), live.config)
+
+  const before: Permitted["before"] = (live, wanted, permit) => {
+    const admission = wanted.kind === "tool" ? admit(live, wanted.name) : undefined
+    // the permit depends on a definition that the server has not sent in this run; an admission does not need it
+    const isUnknown = () =>
+      permit !== undefined && (permit.pin !== undefined || permit.isReadOnly) && toolOf(wanted) === undefined
+    const waiting = isUnknown()
+      ? Effect.zipRight(admission ?? Effect.void, Effect.suspend(() => isUnknown() ? learn(live) : Effect.void))
+      : admission
+    if (waiting === undefined) {
+      const refused = refusal(live, wanted, permit)
+      return refused === undefined ? undefined : Effect.fail(refused)
+    }
+    return Effect.flatMap(waiting, () => {
+      const refused = refusal(live, wanted, permit)
+      return refused === undefined ? Effect.void : Effect.fail(refused)
+    })
+  }
+
+  /** Over a session that somebody holds already; what only a way to a connection can meet is not met here. */
+  const passed = (live: Live, wanted: Wanted): Effect.Effect<Permissions.Permit | undefined, McpError.CallError> =>
+    Effect.flatMap(authorize(wanted), (permit) =>
+      (before(live, wanted, permit) ?? Effect.void).pipe(
+        Effect.as(permit),
+        Effect.catchTags({
+          CircuitOpen: () => Effect.fail(unseen(wanted)),
+          ServerUnavailable: () => Effect.fail(unseen(wanted))
+        })
+      ))
+
+  const session: Permitted["session"] = (live, origin) => {
+    const { config, server, session } = live
+    const { connection } = session
+    const isOffered = ToolFilter.make(config)
+
+    /** Gives what was permitted in the place of what the caller may have changed since. */
+    const pass = (subject: Subject): Effect.Effect<JsonRpc.JsonObject | undefined, McpError.CallError> =>
+      Effect.suspend(() => {
+        const { kind, name } = subject
+        if (kind === "tool" && !isOffered(name)) {
+          return Effect.fail(new McpError.NotFound({ server, kind, name, suggestions: [] }))
+        }
+        return Effect.map(
+          passed(live, { origin, config, server, ...subject }),
+          (permit) => permit?.args
+        )
+      })
+    const tool = (name: string, args: Session.Arguments = {}) =>
+      Effect.map(pass({ kind: "tool", name, args }), (permitted) => permitted ?? args)
+    const resource = (uri: string) => pass({ kind: "resource", name: uri })
+
+    const sending = <A>(
+      method: string,
+      given: JsonRpc.JsonObject | undefined,
+      send: (params: JsonRpc.JsonObject | undefined) => Effect.Effect<A, McpError.CallError>
+    ): Effect.Effect<A, McpError.CallError> =>
+      Effect.suspend(() => {
+        const subjects = subjectsOf(method, given)
+        if (subjects.length === 0) return send(given)
+        const params = { ...given }
+        return Effect.flatMap(Effect.forEach(subjects, pass), ([args]) =>
+          send(isObject(params["arguments"]) && args !== undefined ? { ...params, arguments: args } : params))
+      })
+    const request: Connector.Connection["request"] = (method, params, options) =>
+      sending(method, params, (params) => connection.request(method, params, options))
+    const notify = (to: Pick<Session.Session, "notify">): Session.Session["notify"] => (method, params) =>
+      sending(method, params, (params) => to.notify(method, params))
+
+    const { tasks } = connection
+    return {
+      ...session,
+      connection: {
+        ...connection,
+        request,
+        notify: notify(connection),
+        tasks: tasks && {
+          callTool: (params, options) =>
+            Stream.unwrap(
+              sending("tools/call", params, (params) => Effect.succeed(tasks.callTool(params ?? {}, options)))
+            )
+        },
+        watch: (filter) =>
+          Effect.suspend(() => {
+            const resourceUris = filter.resourceUris === undefined ? undefined : [...filter.resourceUris]
+            return Effect.zipRight(
+              Effect.forEach(resourceUris ?? [], resource, { discard: true }),
+              connection.watch({ ...filter, resourceUris })
+            )
+          })
+      },
+      callTool: (name, args, options) =>
+        Effect.flatMap(tool(name, args), (args) => session.callTool(name, args, options)),
+      callToolStream: (name, args, options) =>
+        Stream.unwrap(Effect.map(tool(name, args), (args) => session.callToolStream(name, args, options))),
+      readResource: (uri, options) => Effect.zipRight(resource(uri), session.readResource(uri, options)),
+      subscribeResource: (uri) => Stream.unwrap(Effect.as(resource(uri), session.subscribeResource(uri))),
+      getPrompt: (name, args, options) =>
+        Effect.flatMap(
+          pass({ kind: "prompt", name, args: args ?? {} }),
+          (permitted) =>
+            permitted === undefined
+              ? session.getPrompt(name, args, options)
+              : session.getPrompt(name, texts(permitted), options)
+        ),
+      complete: (ref, context) =>
+        Effect.zipRight(
+          "prompt" in ref ? pass({ kind: "prompt", name: ref.prompt }) : resource(ref.template),
+          session.complete(ref, context)
+        ),
+      notify: notify(session),
+      request
+    }
+  }
+
+  return {
+    isOpen: permissions.isOpen,
+    authorize,
+    isClear: (live, tool, origin) => permissions.isOpen(origin) && admit(live, tool) === undefined,
+    before,
+    session
+  }
+}
+
+const unseen = ({ kind, name, server }: Wanted): McpError.PermissionDenied =>
+  new McpError.PermissionDenied({ server, kind, name, why: "changed" })
+
+const isObject = (value: unknown): value is JsonRpc.JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The permitted copy of a prompt's arguments, which are strings. */
+const texts = (args: JsonRpc.JsonObject) => args as Readonly<Record<string, string>>
+
+const listOf = (value: unknown): ReadonlyArray<unknown> =>
+  Array.isArray(value) ? value : value === undefined ? [] : [value]
+
+/** What a request is about, if it is one that something is decided of. */
+const subjectsOf = (method: string, params: JsonRpc.JsonObject | undefined): ReadonlyArray<Subject> => {
+  const args = isObject(params?.["arguments"]) ? params["arguments"] : {}
+  switch (method) {
+    case "tools/call":
+      return [{ kind: "tool", name: `${params?.["name"]}`, args }]
+    case "prompts/get":
+      return [{ kind: "prompt", name: `${params?.["name"]}`, args }]
+    case "resources/read":
+    case "resources/subscribe":
+      return [{ kind: "resource", name: `${params?.["uri"]}` }]
+    case "subscriptions/listen": {
+      const filter = isObject(params?.["notifications"]) ? params["notifications"] : {}
+      return listOf(filter["resourceSubscriptions"]).map((uri) => ({ kind: "resource", name: `${uri}` }))
+    }
+    case "completion/complete": {
+      // what completes is as much as it can be asked for
+      const ref = isObject(params?.["ref"]) ? params["ref"] : {}
+      return [
+        ref["type"] === "ref/resource"
+          ? { kind: "resource", name: `${ref["uri"]}` }
+          : { kind: "prompt", name: `${ref["name"]}` }
+      ]
+    }
+    default:
+      return []
+  }
+}

@@ -1,0 +1,141 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Duration, Effect, Layer, Stream } from "effect"
+import * as Connector from "../../src/client/Connector.ts"
+import * as InputHandlers from "../../src/client/InputHandlers.ts"
+import { begun, unsent } from "../../src/client/internal/unsent.ts"
+import * as McpError from "../../src/McpError.ts"
+import * as MemoryServer from "../../src/testing/MemoryServer.ts"
+import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
+import * as OverMemory from "../support/overMemory.ts"
+
+const server = "peer"
+
+describe("a failed connect", () => {
+  it("means that nothing was sent, whatever its error", () => {
+    const outcome = "unknown"
+    const phase = "ready"
+    const errors: ReadonlyArray<McpError.ConnectError> = [
+      new McpError.ConnectionLost({ server, reason: "reset", detail: "", outcome }),
+      new McpError.HttpStatus({ server, status: 502, excerpt: "", outcome }),
+      new McpError.MessageTooLarge({ server, limit: 5, direction: "received" }),
+      new McpError.NetworkError({ server, code: "ECONNRESET", detail: "", outcome }),
+      new McpError.ProcessExited({ server, code: 1, signal: null, outcome, phase, stderrTail: "x" }),
+      new McpError.ProtocolViolation({ server, what: "w", excerpt: "", outcome: "executed", phase }),
+      new McpError.SessionExpired({ server, detail: "", outcome }),
+      new McpError.StreamInterrupted({ server, detail: "", outcome }),
+      new McpError.UnexpectedContentType({ server, got: "text/html", excerpt: "" })
+    ]
+    for (const error of errors) {
+      assert.notStrictEqual(error.outcome, "not-sent")
+      const told = unsent(error)
+      assert.strictEqual(told.outcome, "not-sent")
+      assert.strictEqual(told._tag, error._tag)
+      assert.strictEqual(told.message, error.message)
+    }
+  })
+
+  it.scoped("says so to its caller", () =>
+    Effect.gen(function*() {
+      const peer = yield* MemoryTransport.peer(() => Effect.void)
+      yield* peer.refuseConnect((server) => new McpError.MessageTooLarge({ server, limit: 5, direction: "received" }))
+      const error = yield* Effect.flip(
+        Effect.provide(
+          Effect.flatMap(Connector.Connector, (connector) => connector.connect(MemoryTransport.config(server))),
+          OverMemory.client({ peer })
+        )
+      )
+      assert.deepInclude(error, { _tag: "MessageTooLarge", limit: 5, direction: "received" })
+      assert.strictEqual(error.outcome, "not-sent")
+    }))
+})
+
+describe("a call that the server has had a part of", () => {
+  const outcome = "not-sent"
+  const phase = "ready"
+  const retryAfter = Duration.seconds(1)
+  const errors: ReadonlyArray<McpError.CallError> = [
+    new McpError.ConnectionLost({ server, reason: "reset", detail: "", outcome }),
+    new McpError.NetworkError({ server, code: "ECONNREFUSED", detail: "", outcome }),
+    new McpError.ProcessExited({ server, code: 1, signal: null, outcome, phase }),
+    new McpError.StreamInterrupted({ server, detail: "", outcome }),
+    new McpError.HttpStatus({ server, status: 502, excerpt: "", outcome }),
+    new McpError.RateLimited({ server, retryAfter, detail: "" }),
+    new McpError.Unavailable({ server, retryAfter, detail: "" }),
+    new McpError.SessionExpired({ server, detail: "", outcome }),
+    new McpError.Overloaded({ server, queue: "write", queued: 1, limit: 1 })
+  ]
+
+  it("is not told to be unsent by a later part that was, so that nobody makes it again", () => {
+    for (const error of errors) {
+      assert.strictEqual(error.outcome, "not-sent")
+      const told = begun(error)
+      assert.strictEqual(told.outcome, "unknown", error._tag)
+      assert.isFalse(told.isRetryable)
+    }
+  })
+
+  it("does not fail with SessionExpired if only a later part was refused for the session", () => {
+    const told = begun(new McpError.SessionExpired({ server, detail: "" }))
+    assert.deepInclude(told, { _tag: "StreamInterrupted", outcome: "unknown" })
+  })
+
+  it("keeps the errors that cannot be mistaken", () => {
+    const kept: ReadonlyArray<McpError.CallError> = [
+      new McpError.RemoteError({ server, code: -32603, detail: "" }),
+      new McpError.NetworkError({ server, code: "ECONNRESET", detail: "", outcome: "unknown" }),
+      new McpError.Unauthorized({ server })
+    ]
+    for (const error of kept) assert.strictEqual(begun(error), error)
+  })
+
+  it.scoped("has an unknown outcome if the server is gone before it can be given an answer", () =>
+    Effect.gen(function*() {
+      const ask: MemoryServer.Tool = {
+        name: "ask",
+        call: (_, context) => Effect.as(context.ask("elicitation/create", { message: "?" }), "done")
+      }
+      const peer = yield* MemoryServer.make({ era: "stateless", tools: [ask] })
+      const gone = yield* Deferred.make<void>()
+      const leaving = InputHandlers.layer({
+        elicit: () =>
+          peer.drop(MemoryTransport.killed()).pipe(
+            Effect.zipRight(Deferred.await(gone)),
+            Effect.as({ action: "decline" })
+          )
+      })
+      const connection = yield* Effect.provide(
+        Effect.flatMap(Connector.Connector, (connector) => connector.connect(MemoryTransport.config(server))),
+        Layer.provide(OverMemory.client({ peer }), leaving)
+      )
+      connection.onEnded(() => Deferred.unsafeDone(gone, Effect.void))
+      const error = yield* Effect.flip(connection.request("tools/call", { name: "ask", arguments: {} }))
+      assert.deepInclude(error, { _tag: "ProcessExited", outcome: "unknown" })
+      assert.strictEqual(peer.executions("ask"), 1)
+    }))
+
+  it.scoped("has an unknown outcome if its task can no longer be asked about", () =>
+    Effect.gen(function*() {
+      const now = new Date(0).toISOString()
+      const task = { taskId: "1", status: "working", ttl: null, createdAt: now, lastUpdatedAt: now, pollInterval: 1 }
+      const peer = yield* MemoryServer.make({
+        era: "session",
+        capabilities: { tools: {}, tasks: { requests: { tools: { call: {} } } } },
+        methods: {
+          "tools/call": () => Effect.succeed({ task }),
+          "tasks/get": (_, { id, io }) =>
+            Effect.zipRight(
+              io.fail(id, () => new McpError.SessionExpired({ server, detail: "" })),
+              Effect.never
+            )
+        }
+      })
+      const connection = yield* Effect.provide(
+        Effect.flatMap(Connector.Connector, (connector) => connector.connect(MemoryTransport.config(server))),
+        OverMemory.sdk({ peer })
+      )
+      assert.isDefined(connection.tasks)
+      const updates = connection.tasks.callTool({ name: "slow", arguments: {} })
+      const error = yield* Effect.flip(Stream.runDrain(updates))
+      assert.deepInclude(error, { _tag: "StreamInterrupted", outcome: "unknown" })
+    }))
+})
