@@ -248,7 +248,7 @@ export * as HiddenText from "./safety/HiddenText.ts"
  *
  * @since 0.1.0
  */
-export * as HostEnvironment from "./transport/HostEnvironment.ts"
+export * as HostEnvironment from "./config/HostEnvironment.ts"
 
 /**
  * The tools of an application together with those of MCP servers: its own are there at once, whatever the servers do.

@@ -13,7 +13,7 @@ import { parse } from "../src/cli/internal/commandLine.ts"
 import { sharedOptions } from "../src/cli/internal/sharedOptions.ts"
 import * as ConfigFile from "../src/config/ConfigFile.ts"
 import * as Dialect from "../src/config/Dialect.ts"
-import * as Variables from "../src/internal/environmentVariables.ts"
+import * as Variables from "../src/config/environmentVariables.ts"
 import * as ReconnectPolicy from "../src/resilience/ReconnectPolicy.ts"
 import { root, run, sources } from "./package/project.ts"
 import * as Built from "./support/built.ts"
@@ -223,7 +223,7 @@ describe("the documents", () => {
       ["docs/configure.md", Dialect.all.map(({ host }) => host).filter((host) => host !== "native"), 40],
       [
         "docs/configure.md",
-        named("internal/environmentVariables.ts", /\b(HOME|LANG|LOGNAME|SHELL|TERM|TMPDIR|TZ|USER)\b/g).filter((name) =>
+        named("config/environmentVariables.ts", /\b(HOME|LANG|LOGNAME|SHELL|TERM|TMPDIR|TZ|USER)\b/g).filter((name) =>
           Variables.isInherited(name, "posix")
         ),
         8

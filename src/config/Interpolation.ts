@@ -5,8 +5,8 @@
  * @since 0.1.0
  */
 import type * as Either from "effect/Either"
-import * as Variables from "../internal/environmentVariables.ts"
 import type * as ConfigEntry from "./ConfigEntry.ts"
+import * as Variables from "./environmentVariables.ts"
 import * as Lookups from "./internal/templates/lookups.ts"
 import * as Spelling from "./internal/templates/spelling.ts"
 import * as internal from "./internal/templates/template.ts"

@@ -7,8 +7,8 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as UrlGuard from "../auth/UrlGuard.ts"
-import * as Environment from "../internal/childEnvironment.ts"
-import * as HostEnvironment from "../transport/HostEnvironment.ts"
+import * as Environment from "../config/childEnvironment.ts"
+import * as HostEnvironment from "../config/HostEnvironment.ts"
 import * as Opener from "./internal/opener.ts"
 
 /**

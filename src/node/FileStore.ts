@@ -18,8 +18,8 @@ import * as Equal from "effect/Equal"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
+import * as HostEnvironment from "../config/HostEnvironment.ts"
 import { sha256 } from "../internal/sha256.ts"
-import * as HostEnvironment from "../transport/HostEnvironment.ts"
 
 /**
  * @since 0.1.0

@@ -8,8 +8,8 @@ import * as NodePath from "@effect/platform-node/NodePath"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as HostEnvironment from "../config/HostEnvironment.ts"
 import * as Spill from "../safety/Spill.ts"
-import * as HostEnvironment from "../transport/HostEnvironment.ts"
 import * as FileStore from "./FileStore.ts"
 
 /**

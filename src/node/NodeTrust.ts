@@ -15,10 +15,10 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as ConfigFiles from "../config/ConfigFiles.ts"
+import * as HostEnvironment from "../config/HostEnvironment.ts"
 import * as Trust from "../config/Trust.ts"
 import * as TrustStore from "../config/TrustStore.ts"
 import type * as McpEvent from "../McpEvent.ts"
-import * as HostEnvironment from "../transport/HostEnvironment.ts"
 import * as FileStore from "./FileStore.ts"
 
 /**

@@ -3,7 +3,7 @@ import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Cli from "../../src/cli/Cli.ts"
 import type * as Screen from "../../src/cli/Screen.ts"
-import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
+import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as Device from "./device.ts"
 import * as Workspace from "./workspace.ts"
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url"
 import * as Cli from "../../src/cli/Cli.ts"
 import type * as Command from "../../src/cli/Command.ts"
 import type * as Screen from "../../src/cli/Screen.ts"
-import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
+import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 
 export interface Place {
   readonly home: string

@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, LogLevel } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
+import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
-import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
 import { own, place, run, server } from "./inProcess.ts"
 
 interface Request {

@@ -15,6 +15,7 @@ import {
   TestClock
 } from "effect"
 import { inspect } from "node:util"
+import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as Resolution from "../../src/config/Resolution.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
@@ -22,7 +23,6 @@ import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
 import * as Teardown from "../../src/resilience/Teardown.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import type * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
-import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
 import * as Pool from "../support/pool.ts"
 
 const pool = Pool.ConnectionPool.ConnectionPool

@@ -6,9 +6,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer, Option, Queue, Stream, TestClock } from "effect"
 import { execFileSync } from "node:child_process"
 import * as ConfigFiles from "../../src/config/ConfigFiles.ts"
+import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as FileAccess from "../../src/config/internal/files/fileAccess.ts"
 import * as FileContent from "../../src/config/internal/files/fileContent.ts"
-import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
 
 /** The reading alone, of a disk that is not like others. */
 const access = (disk: FileContent.Disk, timeout = 2000) =>

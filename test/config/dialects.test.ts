@@ -5,9 +5,9 @@ import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
 import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
+import * as Variables from "../../src/config/environmentVariables.ts"
 import * as Rights from "../../src/config/internal/discovery/rights.ts"
 import * as Scope from "../../src/config/Scope.ts"
-import * as Variables from "../../src/internal/environmentVariables.ts"
 import { costlyRuns } from "../support/runs.ts"
 
 type Json = { readonly [key: string]: unknown }

@@ -4,10 +4,10 @@ import { execFileSync } from "node:child_process"
 import * as fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as Trust from "../../src/config/Trust.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as NodeTrust from "../../src/node/NodeTrust.ts"
-import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
 
 const candidate = (server: string, fingerprint = `sha256:${server}`): Trust.Candidate => ({
   root: "/work",

@@ -12,6 +12,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type * as Expansion from "../../src/config/Expansion.ts"
 import * as Fingerprint from "../../src/config/Fingerprint.ts"
+import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as CommandLine from "../../src/config/internal/templates/commandLine.ts"
 import * as EnvFile from "../../src/config/internal/templates/envFile.ts"
 import * as Interpolation from "../../src/config/Interpolation.ts"
@@ -19,7 +20,6 @@ import * as Resolution from "../../src/config/Resolution.ts"
 import type * as Scope from "../../src/config/Scope.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import type * as McpError from "../../src/McpError.ts"
-import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
 
 const places: NonNullable<Interpolation.Syntax["places"]> = new Map([["CLAUDE_PLUGIN_ROOT", "pluginRoot"], [
   "/",

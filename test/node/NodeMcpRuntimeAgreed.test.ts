@@ -8,11 +8,11 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, watch, writeFile
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
 import * as Approval from "../../src/safety/Approval.ts"
 import * as ToolPins from "../../src/tools/ToolPins.ts"
-import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
 import * as NodeRuntime from "../support/nodeRuntime.ts"
 
 // what the process opens once and for all when it first watches is not a leak

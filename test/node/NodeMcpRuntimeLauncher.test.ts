@@ -5,11 +5,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import type * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
-import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
 import * as Journal from "../faults/journal.ts"
 
 const fixture = (path: string): string => fileURLToPath(new URL(`../fixtures/${path}`, import.meta.url))

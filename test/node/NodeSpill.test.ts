@@ -2,9 +2,9 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Logger, Option } from "effect"
+import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as NodeSpill from "../../src/node/NodeSpill.ts"
 import * as Spill from "../../src/safety/Spill.ts"
-import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
 
 const source = { server: "github", tool: "list_issues" }
 

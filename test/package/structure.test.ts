@@ -12,7 +12,6 @@ const withoutComments = (text: string): string => text.replaceAll(/\/\*[\s\S]*?\
 const codeLines = (text: string): number =>
   withoutComments(text).split("\n").filter((line) => line.trim() !== "").length
 
-
 describe("every module of src", () => {
   it("is found by this test", () => {
     assert.isAbove(sources.length, 15)
@@ -141,7 +140,9 @@ describe("every rebuilt folder", () => {
     const faults = inRebuilt.flatMap((source) =>
       targets(source, valueImport)
         .map(folderOf)
-        .filter((folder) => folder !== folderOf(source.path) && !(allowed[folderOf(source.path)] ?? []).includes(folder))
+        .filter((folder) =>
+          folder !== folderOf(source.path) && !(allowed[folderOf(source.path)] ?? []).includes(folder)
+        )
         .map((folder) => `${source.path} imports ${folder}`)
     )
     assert.deepStrictEqual(faults, [])
@@ -159,7 +160,9 @@ describe("every rebuilt folder", () => {
 
   it("uses the words that DESIGN §9 rules out at most 20 times", () => {
     const words = /\b(somebody|nobody|whoever|anybody|everybody|anyone|someone)\b/gi
-    const faults = inRebuilt.flatMap(({ path, text }) => Array.from(text.matchAll(words), ([word]) => `${path}: ${word}`))
+    const faults = inRebuilt.flatMap(({ path, text }) =>
+      Array.from(text.matchAll(words), ([word]) => `${path}: ${word}`)
+    )
     assert.isAtMost(faults.length, 20, faults.join(", "))
   })
 })

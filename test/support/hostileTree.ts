@@ -7,8 +7,8 @@ import { tmpdir } from "node:os"
 import * as path from "node:path"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
 import * as ConfigFiles from "../../src/config/ConfigFiles.ts"
+import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as Trust from "../../src/config/Trust.ts"
-import * as HostEnvironment from "../../src/transport/HostEnvironment.ts"
 
 /** A text, bytes, or a link to `home/…`, `root/…`, `away/…` or an absolute path. */
 export type Planted = string | Uint8Array | { readonly link: string }

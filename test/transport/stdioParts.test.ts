@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Redacted from "effect/Redacted"
-import * as Environment from "../../src/internal/childEnvironment.ts"
+import * as Environment from "../../src/config/childEnvironment.ts"
 import * as BatchCommand from "../../src/transport/internal/batchCommand.ts"
 import * as MessageReader from "../../src/transport/internal/messageReader.ts"
 import * as WriteQueue from "../../src/transport/internal/writeQueue.ts"

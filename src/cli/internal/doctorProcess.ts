@@ -4,7 +4,7 @@
  * @internal
  */
 import * as Duration from "effect/Duration"
-import * as Launcher from "../../internal/launcher.ts"
+import * as Launcher from "../../config/launcher.ts"
 import * as StderrReader from "../../internal/stderrReader.ts"
 import type * as McpError from "../../McpError.ts"
 import * as Advice from "./advice.ts"

@@ -7,8 +7,8 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fs from "node:fs"
+import * as HostEnvironment from "../../config/HostEnvironment.ts"
 import * as LastResort from "../../resilience/LastResort.ts"
-import * as HostEnvironment from "../../transport/HostEnvironment.ts"
 import type * as Screen from "../Screen.ts"
 import * as NodeAsk from "./nodeAsk.ts"
 

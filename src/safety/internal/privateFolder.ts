@@ -2,7 +2,7 @@ import * as PlatformError from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as HostEnvironment from "../../transport/HostEnvironment.ts"
+import * as HostEnvironment from "../../config/HostEnvironment.ts"
 
 type Failure = PlatformError.PlatformError
 

@@ -1,7 +1,7 @@
 /** @internal */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type * as Launcher from "../../internal/launcher.ts"
+import type * as Launcher from "../../config/launcher.ts"
 import * as McpEvent from "../../McpEvent.ts"
 import * as Teardown from "../../resilience/Teardown.ts"
 

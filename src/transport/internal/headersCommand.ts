@@ -3,11 +3,11 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as ChildEnvironment from "../../config/childEnvironment.ts"
+import * as HostEnvironment from "../../config/HostEnvironment.ts"
+import * as Program from "../../config/program.ts"
 import { Secrets } from "../../config/ServerConfig.ts"
-import * as ChildEnvironment from "../../internal/childEnvironment.ts"
-import * as Program from "../../internal/program.ts"
 import * as McpError from "../../McpError.ts"
-import * as HostEnvironment from "../HostEnvironment.ts"
 
 const decode = Schema.decodeEither(Schema.parseJson(Secrets))
 

@@ -2,7 +2,7 @@
 // Processes are looked up in /proc, and synchronously: the last resort has no later.
 /** @internal */
 import * as Fs from "node:fs"
-import type * as Launcher from "../../internal/launcher.ts"
+import type * as Launcher from "../../config/launcher.ts"
 import * as Spawn from "./spawn.ts"
 
 /**

@@ -6,11 +6,11 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import type { Readable, Writable } from "node:stream"
+import * as Environment from "../../config/childEnvironment.ts"
+import type * as HostEnvironment from "../../config/HostEnvironment.ts"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
-import * as Environment from "../../internal/childEnvironment.ts"
 import * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
-import type * as HostEnvironment from "../HostEnvironment.ts"
 import * as BatchCommand from "./batchCommand.ts"
 
 /** @internal */

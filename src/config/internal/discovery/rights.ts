@@ -3,8 +3,8 @@
  *
  * @internal
  */
-import * as Variables from "../../../internal/environmentVariables.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
+import * as Variables from "../../environmentVariables.ts"
 import * as Scope from "../../Scope.ts"
 
 /** The words with which a host approves less than it would without them. */

@@ -9,8 +9,8 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { wildcard } from "../../../internal/wildcard.ts"
-import type * as HostEnvironment from "../../../transport/HostEnvironment.ts"
 import type * as ConfigFiles from "../../ConfigFiles.ts"
+import type * as HostEnvironment from "../../HostEnvironment.ts"
 import * as FileContent from "./fileContent.ts"
 
 /** @internal */

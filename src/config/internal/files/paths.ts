@@ -3,8 +3,8 @@
  *
  * @internal
  */
-import type * as HostEnvironment from "../../../transport/HostEnvironment.ts"
 import type * as Expansion from "../../Expansion.ts"
+import type * as HostEnvironment from "../../HostEnvironment.ts"
 import type * as ServerConfig from "../../ServerConfig.ts"
 
 /** @internal */

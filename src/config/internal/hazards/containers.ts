@@ -1,8 +1,7 @@
 /**
  * @internal
  */
-import { type Argument, argumentsOf, type Launched } from "../../../internal/launched.ts"
-import { containerRun } from "../../../internal/launcher.ts"
+import { type Argument, argumentsOf, containerRun, type Launched } from "../../launcher.ts"
 import { type Hazard, shown } from "./hazard.ts"
 
 const switches: ReadonlySet<string> = new Set([

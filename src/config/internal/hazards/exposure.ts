@@ -1,8 +1,8 @@
 /**
  * @internal
  */
-import type { Line } from "../../../internal/launched.ts"
 import * as Interpolation from "../../Interpolation.ts"
+import type { Line } from "../../launcher.ts"
 import type { Hazard } from "./hazard.ts"
 
 /** Beginnings that only keys and tokens have. */

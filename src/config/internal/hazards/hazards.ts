@@ -1,8 +1,8 @@
 /**
  * @internal
  */
-import { launched, type Line } from "../../../internal/launched.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
+import { launched, type Line } from "../../launcher.ts"
 import { ofContainer } from "./containers.ts"
 import { ofAddress, ofWords } from "./exposure.ts"
 import type { Hazard } from "./hazard.ts"

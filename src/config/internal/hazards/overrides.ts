@@ -3,11 +3,10 @@
  *
  * @internal
  */
-import * as Variables from "../../../internal/environmentVariables.ts"
-import { launched, type Line } from "../../../internal/launched.ts"
-import { runsPackages } from "../../../internal/launcher.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
+import * as Variables from "../../environmentVariables.ts"
 import * as Interpolation from "../../Interpolation.ts"
+import { launched, type Line, runsPackages } from "../../launcher.ts"
 import type { Hazard } from "./hazard.ts"
 
 const details: { readonly [E in Variables.Effect]: string } = {

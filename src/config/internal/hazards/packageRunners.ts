@@ -1,8 +1,7 @@
 /**
  * @internal
  */
-import type { Argument, Launched } from "../../../internal/launched.ts"
-import { type Ecosystem, packageRun } from "../../../internal/launcher.ts"
+import { type Argument, type Ecosystem, type Launched, packageRun } from "../../launcher.ts"
 import { type Hazard, shown } from "./hazard.ts"
 import { nearName } from "./nearNames.ts"
 

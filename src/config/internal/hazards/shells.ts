@@ -1,7 +1,7 @@
 /**
  * @internal
  */
-import type { Launched } from "../../../internal/launched.ts"
+import type { Launched } from "../../launcher.ts"
 import type { Hazard } from "./hazard.ts"
 import { ofPackage } from "./packageRunners.ts"
 

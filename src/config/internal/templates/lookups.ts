@@ -4,7 +4,7 @@
  * @internal
  */
 import * as Either from "effect/Either"
-import * as Variables from "../../../internal/environmentVariables.ts"
+import * as Variables from "../../environmentVariables.ts"
 import type * as Interpolation from "../../Interpolation.ts"
 import * as Scope from "../../Scope.ts"
 import * as Template from "./template.ts"

@@ -4,7 +4,7 @@
  * @internal
  */
 import * as Redacted from "effect/Redacted"
-import * as Variables from "../../../internal/environmentVariables.ts"
+import * as Variables from "../../environmentVariables.ts"
 import type * as Expansion from "../../Expansion.ts"
 import type * as Resolution from "../../Resolution.ts"
 import * as Scope from "../../Scope.ts"

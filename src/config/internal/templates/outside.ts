@@ -5,8 +5,8 @@
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
-import * as ChildEnvironment from "../../../internal/childEnvironment.ts"
-import * as Program from "../../../internal/program.ts"
+import * as ChildEnvironment from "../../childEnvironment.ts"
+import * as Program from "../../program.ts"
 import type { Outside } from "./resolution.ts"
 
 const longest = 64 * 1024

@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import { isHarmless } from "../../../internal/environmentVariables.ts"
+import { isHarmless } from "../../environmentVariables.ts"
 
 /** Anywhere in a name, in capitals. */
 const telling = [

@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import * as Variables from "../../../../internal/environmentVariables.ts"
+import * as Variables from "../../../environmentVariables.ts"
 import { isList, withoutNulls } from "../values.ts"
 import type { HostTable } from "./table.ts"
 

@@ -25,7 +25,7 @@ export interface Host {
  * @category references
  */
 export class HostEnvironment extends Context.Reference<HostEnvironment>()(
-  "effect-mcp-runtime/transport/HostEnvironment",
+  "effect-mcp-runtime/config/HostEnvironment",
   { defaultValue: (): Host => ({ platform: process.platform, variables: () => process.env, uid: process.getuid?.() }) }
 ) {}
 

@@ -1,8 +1,8 @@
 /** @internal */
 import * as Redacted from "effect/Redacted"
-import type * as ServerConfig from "../config/ServerConfig.ts"
-import type * as HostEnvironment from "../transport/HostEnvironment.ts"
 import * as Variables from "./environmentVariables.ts"
+import type * as HostEnvironment from "./HostEnvironment.ts"
+import type * as ServerConfig from "./ServerConfig.ts"
 
 /** A function that bash exported is code, and no server asked for it. */
 const isFunction = (value: string): boolean => value.startsWith("() {")
