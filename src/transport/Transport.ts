@@ -107,6 +107,11 @@ export interface Transport {
    * request reaches `Sink.failed` or `Sink.ended`.
    */
   readonly send: (message: JsonRpc.Message, options?: SendOptions) => McpError.CallError | undefined
+  /**
+   * Waits, bounded, until the notifications sent so far are accepted. Only where a request could overtake them; the
+   * handshake awaits it after `notifications/initialized`.
+   */
+  readonly accepted?: Effect.Effect<void> | undefined
   /** Nobody waits for this request any more: release what it holds. */
   readonly abandon: (id: JsonRpc.Id) => void
   /** Told once the handshake is done, and again after a re-initialization. */

@@ -128,9 +128,12 @@ const sessionOf = (
         onTimeout: () => new McpError.ConnectTimeout({ server, phase: "initialize", limit: limits.startupTimeout })
       }),
       Effect.flatMap((answer) => Bridge.checked(server, params, answer)),
-      Effect.map((checked) => {
+      Effect.flatMap((checked) => {
         transport.negotiated({ era: "session", protocolVersion: checked.protocolVersion })
         wire.notify("notifications/initialized", undefined)
+        return transport.accepted ?? Effect.void
+      }),
+      Effect.map(() => {
         generation++
         expired = false
       }),

@@ -90,6 +90,8 @@ export const inSession = (options: Options): Effect.Effect<Settled, McpError.Con
     const bridge = options.bridge()
     return options.initialize(bridge).pipe(
       Effect.mapError((failed) => whatHappened(options.server, bridge, failed)),
+      // servers refuse a request that overtakes `notifications/initialized`
+      Effect.zipLeft(options.transport.accepted ?? Effect.void),
       Effect.flatMap((session): Effect.Effect<Settled, McpError.ConnectError> => {
         const initialized = bridge.initialized()
         return initialized === undefined
