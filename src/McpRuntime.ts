@@ -19,7 +19,6 @@ import type * as McpError from "./McpError.ts"
 import type * as McpEvent from "./McpEvent.ts"
 import type * as RuntimeMetrics from "./observability/RuntimeMetrics.ts"
 import type * as Bulkhead from "./resilience/Bulkhead.ts"
-import type * as CallPolicy from "./resilience/CallPolicy.ts"
 import type * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 import type * as Teardown from "./resilience/Teardown.ts"
 import type * as ConnectionPool from "./runtime/ConnectionPool.ts"
@@ -173,6 +172,7 @@ export interface ServerInfo {
   /** The end of the pause that the server asked for (`Retry-After`), in milliseconds since 1970. */
   readonly pausedUntil: number | undefined
   readonly breaker: CircuitBreaker.State
+  readonly bulkhead: Bulkhead.State
   readonly health: ConnectionPool.Member["health"]
   readonly reconnects: number
   readonly callsInFlight: number
@@ -293,8 +293,6 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
  * @category models
  */
 export type Requirements =
-  | Bulkhead.Bulkhead
-  | CallPolicy.CallPolicy
   | CircuitBreaker.CircuitBreaker
   | ConnectionPool.ConnectionPool
   | McpEvent.McpEvents

@@ -56,7 +56,7 @@ export * as AutoSearch from "./tools/AutoSearch.ts"
 export * as BoundedWait from "./resilience/BoundedWait.ts"
 
 /**
- * How many calls a server has to bear at once, and how many may wait for their turn.
+ * Bounds the calls that a server executes at once, and the calls that wait for a permit.
  *
  * @since 0.1.0
  */
@@ -69,13 +69,6 @@ export * as Bulkhead from "./resilience/Bulkhead.ts"
  * @since 0.1.0
  */
 export * as Bundle from "./config/Bundle.ts"
-
-/**
- * Which calls that failed are made once more, and when.
- *
- * @since 0.1.0
- */
-export * as CallPolicy from "./resilience/CallPolicy.ts"
 
 /**
  * A span around an operation on a server, after OpenTelemetry's semantic conventions for MCP, and its W3C trace context
@@ -230,7 +223,7 @@ export * as Grant from "./auth/Grant.ts"
 export * as Grants from "./safety/Grants.ts"
 
 /**
- * Asks connections that nobody uses whether their servers are still there.
+ * Probes idle connections.
  *
  * @since 0.1.0
  */
@@ -471,6 +464,13 @@ export * as RemoteHeaders from "./transport/RemoteHeaders.ts"
  * @since 0.1.0
  */
 export * as Resolution from "./config/Resolution.ts"
+
+/**
+ * Which failed calls are sent again, and after which delay.
+ *
+ * @since 0.1.0
+ */
+export * as RetryPolicy from "./resilience/RetryPolicy.ts"
 
 /**
  * Counts and durations of calls, and the state of servers, in Effect's metric registry.

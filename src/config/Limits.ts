@@ -103,7 +103,7 @@ export class CurrentLimits
  * @since 0.1.0
  * @category layers
  */
-export const layer = (limits: Partial<Limits>): Layer.Layer<never> =>
+export const layer = (limits?: Partial<Limits>): Layer.Layer<CurrentLimits> =>
   Layer.succeed(CurrentLimits, { ...defaults, ...limits })
 
 const milliseconds = (name: string) =>
@@ -119,7 +119,7 @@ const milliseconds = (name: string) =>
  * @since 0.1.0
  * @category layers
  */
-export const layerConfig: Layer.Layer<never, ConfigError.ConfigError> = Layer.effect(
+export const layerConfig: Layer.Layer<CurrentLimits, ConfigError.ConfigError> = Layer.effect(
   CurrentLimits,
   Effect.gen(function*() {
     const startupTimeout = yield* milliseconds("MCP_TIMEOUT")

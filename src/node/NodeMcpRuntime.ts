@@ -33,10 +33,10 @@ import * as McpRuntime from "../McpRuntime.ts"
 import * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
 import * as TransitionLog from "../observability/TransitionLog.ts"
 import * as Bulkhead from "../resilience/Bulkhead.ts"
-import * as CallPolicy from "../resilience/CallPolicy.ts"
 import * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as HealthCheck from "../resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
+import * as RetryPolicy from "../resilience/RetryPolicy.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import * as ConnectionPool from "../runtime/ConnectionPool.ts"
 import * as Approval from "../safety/Approval.ts"
@@ -65,7 +65,6 @@ export interface Options<E = never> extends McpRuntime.Options {
   readonly cache?: Partial<ToolCache.PersistedOptions> | undefined
   /** Where tools are kept between runs (default: a folder for caches of the user), or `"memory"` for nowhere. */
   readonly cacheDirectory?: string | undefined
-  readonly calls?: Partial<CallPolicy.Options> | undefined
   readonly catalog?: Partial<ToolCatalog.Options> | undefined
   readonly circuitBreaker?: Partial<CircuitBreaker.Options> | undefined
   readonly health?: Partial<HealthCheck.Options> | undefined
@@ -81,6 +80,7 @@ export interface Options<E = never> extends McpRuntime.Options {
   readonly reconnect?: Partial<ReconnectPolicy.Options> | undefined
   /** Who answers what configurations ask for, and what they must pass when they are connected. */
   readonly resolution?: Partial<Resolution.Options> | undefined
+  readonly retry?: Partial<RetryPolicy.Options> | undefined
   readonly teardown?: Partial<Teardown.Options> | undefined
   /**
    * Takes the place of whatever it provides: `ReconnectPolicy.layerNone`, an `Approval` that asks somebody, a `Connector`
@@ -147,10 +147,10 @@ const runtimeOver = (
       Effect.flatMap(service(Transport.Transports, NodeConnector.makeTransports)),
       Effect.flatMap(layer(EraMemory.layerMemory)),
       Effect.flatMap(service(Connector.Connector, ClientConnector.make)),
-      Effect.flatMap(service(Bulkhead.Bulkhead, Bulkhead.make(options.bulkhead))),
-      Effect.flatMap(service(CallPolicy.CallPolicy, Effect.sync(() => CallPolicy.make(options.calls)))),
+      Effect.flatMap(layer(Bulkhead.layer(options.bulkhead))),
+      Effect.flatMap(layer(RetryPolicy.layer(options.retry))),
       Effect.flatMap(service(CircuitBreaker.CircuitBreaker, CircuitBreaker.make(options.circuitBreaker))),
-      Effect.flatMap(service(HealthCheck.HealthCheck, Effect.sync(() => HealthCheck.make(options.health)))),
+      Effect.flatMap(layer(HealthCheck.layer(options.health))),
       Effect.flatMap(
         service(ReconnectPolicy.ReconnectPolicy, Effect.sync(() => ReconnectPolicy.make(options.reconnect)))
       ),

@@ -1,22 +1,14 @@
 /**
- * How many calls a server has to bear at once, and how many may wait for their turn.
- *
- * @since 0.1.0
+ * Bounds the calls that a server executes at once, and the calls that wait for a permit.
  */
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as ServerConfig from "../config/ServerConfig.ts"
 import { observed } from "../internal/observed.ts"
 import * as McpError from "../McpError.ts"
-import * as internal from "./internal/places.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   /** Calls at once per server; a server's `concurrency` wins. */
   readonly concurrency: number
@@ -24,115 +16,99 @@ export interface Options {
   readonly queue: number
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = { concurrency: 64, queue: 1_024 }
 
-/**
- * The places of one server.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Places {
-  /** Runs when there is a place, first come first served; fails at once when too many wait. */
-  readonly within: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E | McpError.Overloaded, R>
-  /** Takes a place if there is one, for those who are certain to `give` it back. */
-  readonly take: () => boolean
-  readonly give: () => void
-  readonly taken: () => number
-  readonly waiting: () => number
-  /** Whether whoever comes now gets a place at once. */
-  readonly hasRoom: () => boolean
-}
+/** The settings, read when a runtime is built. */
+export class Bulkhead extends Context.Reference<Bulkhead>()("effect-mcp-runtime/resilience/Bulkhead", {
+  defaultValue: () => defaults
+}) {}
 
-/**
- * @since 0.1.0
- * @category tags
- */
-export class Bulkhead extends Context.Tag("effect-mcp-runtime/resilience/Bulkhead")<Bulkhead, {
-  /** The places of a server, the same for all who ask; a changed `concurrency` holds from the next call on. */
-  readonly for: (config: ServerConfig.ServerConfig) => Places
-}>() {}
+export const layer = (options?: Partial<Options>): Layer.Layer<Bulkhead> =>
+  Layer.succeed(Bulkhead, { ...defaults, ...options })
 
-const nothing = (): void => undefined
-
-const makePlaces = (server: string, places: internal.Places, limit: number): Places => ({
-  within: <A, E, R>(self: Effect.Effect<A, E, R>) =>
-    Effect.uninterruptibleMask((restore): Effect.Effect<A, E | McpError.Overloaded, R> => {
-      const guest: internal.Guest = { held: false, admitted: nothing }
-      const leave = () => places.leave(guest)
-      if (places.enter(guest)) return observed(restore(self), leave)
-      const queued = places.waiting
-      if (queued >= limit) return Effect.fail(new McpError.Overloaded({ server, queue: "calls", queued, limit }))
-      const turn = Effect.async<void>((resume) => {
-        guest.admitted = () => resume(Effect.void)
-        places.queue(guest)
-      })
-      return observed(restore(Effect.zipRight(turn, self)), leave)
-    }),
-  take: places.take,
-  give: places.give,
-  taken: () => places.taken,
-  waiting: () => places.waiting,
-  hasRoom: () => places.hasRoom
-})
-
-const makeWith = (
-  queue: number,
-  concurrencyOf: (config: ServerConfig.ServerConfig) => number
-): Effect.Effect<Bulkhead["Type"]> =>
-  Effect.sync(() => {
-    const servers = new Map<string, { readonly places: internal.Places; readonly shown: Places }>()
-    return {
-      for: (config) => {
-        const concurrency = concurrencyOf(config)
-        const known = servers.get(config.name)
-        if (known !== undefined) {
-          known.places.resize(concurrency)
-          return known.shown
-        }
-        const places = new internal.Places(concurrency)
-        const shown = makePlaces(config.name, places, queue)
-        servers.set(config.name, { places, shown })
-        return shown
-      }
-    }
-  })
-
-/**
- * @since 0.1.0
- * @category constructors
- */
-export const make = (options?: Partial<Options>): Effect.Effect<Bulkhead["Type"]> => {
-  const { concurrency, queue } = { ...defaults, ...options }
-  // without a single place everybody would wait for ever
-  return makeWith(queue, (config) => Math.max(1, config.concurrency ?? concurrency))
-}
-
-/**
- * @since 0.1.0
- * @category layers
- */
-export const layer = (options?: Partial<Options>): Layer.Layer<Bulkhead> => Layer.effect(Bulkhead, make(options))
-
-/**
- * The numbers are an operator's.
- *
- * @since 0.1.0
- * @category layers
- */
 export const layerConfig = (
   options: Config.Config.Wrap<Partial<Options>>
 ): Layer.Layer<Bulkhead, ConfigError.ConfigError> =>
-  Layer.effect(Bulkhead, Effect.flatMap(Config.unwrap(options), make))
+  Layer.effect(Bulkhead, Config.map(Config.unwrap(options), (read) => ({ ...defaults, ...read })))
+
+export interface State {
+  /** Calls that hold a permit. */
+  readonly active: number
+  /** Calls that wait for one. */
+  readonly queued: number
+}
+
+/** The permits of one server. */
+export interface Permits {
+  /** Runs with a permit, first come first served; fails at once with `Overloaded` when the queue is full. */
+  readonly withPermit: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E | McpError.Overloaded, R>
+  readonly take: () => boolean
+  readonly give: () => void
+  readonly hasRoom: () => boolean
+  readonly state: () => State
+  /** A larger number admits calls from the queue; a smaller one ends none. */
+  readonly resize: (concurrency: number) => void
+}
+
+/** A call that holds a permit, waits for one, or neither. */
+interface Ticket {
+  held: boolean
+  readonly admit: () => void
+}
 
 /**
- * Every call goes through at once, whatever a server's `concurrency` is; they are counted all the same.
- *
- * @since 0.1.0
- * @category layers
+ * The permits of one server, in the order of arrival: a permit that is given back goes to the first call in the queue,
+ * because `Effect.Semaphore` lets a new call overtake one that was woken.
  */
-export const layerUnbounded: Layer.Layer<Bulkhead> = Layer.effect(Bulkhead, makeWith(0, () => Infinity))
+export const make = (options: Options & { readonly server: string }): Permits => {
+  const { queue: limit, server } = options
+  // without a permit every call would wait for ever
+  let concurrency = Math.max(1, options.concurrency)
+  let active = 0
+  const queue = new Set<Ticket>()
+
+  const admit = (): void => {
+    for (const ticket of queue) {
+      if (active >= concurrency) return
+      queue.delete(ticket)
+      active++
+      ticket.held = true
+      ticket.admit()
+    }
+  }
+  const give = (): void => {
+    active--
+    admit()
+  }
+  const take = (): boolean => {
+    if (active >= concurrency) return false
+    active++
+    return true
+  }
+  return {
+    withPermit: <A, E, R>(self: Effect.Effect<A, E, R>) =>
+      Effect.uninterruptibleMask((restore): Effect.Effect<A, E | McpError.Overloaded, R> => {
+        if (take()) return observed(restore(self), give)
+        const queued = queue.size
+        if (queued >= limit) return Effect.fail(new McpError.Overloaded({ server, queue: "calls", queued, limit }))
+        let ticket: Ticket | undefined = undefined
+        const admitted = Effect.async<void>((resume) => {
+          ticket = { held: false, admit: () => resume(Effect.void) }
+          queue.add(ticket)
+        })
+        return observed(restore(Effect.zipRight(admitted, self)), () => {
+          if (ticket === undefined) return
+          if (ticket.held) give()
+          else queue.delete(ticket)
+        })
+      }),
+    take,
+    give,
+    hasRoom: () => active < concurrency,
+    state: () => ({ active, queued: queue.size }),
+    resize: (permits) => {
+      concurrency = Math.max(1, permits)
+      admit()
+    }
+  }
+}

@@ -1,11 +1,9 @@
 /**
- * Asks connections that nobody uses whether their servers are still there.
+ * Probes idle connections.
  *
- * A server that answers anything is alive. One that leaves the probe unanswered is asked for a list that it declares,
- * because some servers answer everything but a ping; if it answers that, it is asked that way from then on. Silence to
- * both is a strike, and after a few in a row the connection counts as lost.
- *
- * @since 0.1.0
+ * A server that answers anything is alive. One that leaves the ping unanswered is asked for a list that it declares,
+ * because some servers answer everything but a ping; if it answers that, it is probed that way from then on. Silence to
+ * both is a strike, and after a few strikes in a row the connection counts as lost.
  */
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
@@ -13,91 +11,119 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Session from "../client/Session.ts"
-import type * as ServerConfig from "../config/ServerConfig.ts"
+import * as Random from "effect/Random"
 import type * as McpError from "../McpError.ts"
-import * as internal from "./internal/watch.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
-  /** How long a connection must have been without use before it is probed, and from one probe to the next. */
+  /** How long a connection must have been idle before it is probed, and from one probe to the next. */
   readonly interval: Duration.DurationInput
-  /** How long one question may go unanswered; a ping no longer than the server's `pingTimeout` either. */
+  /** How long one probe may go unanswered; a ping no longer than the server's `pingTimeout` either. */
   readonly timeout: Duration.DurationInput
   /** Silent probes in a row after which the connection counts as lost. */
   readonly strikes: number
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = { interval: Duration.seconds(30), timeout: Duration.seconds(5), strikes: 3 }
 
-/**
- * What the watch needs to know of the use of a connection, and whom it tells.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Use {
+/** The settings, read when a runtime is built. */
+export class HealthCheck extends Context.Reference<HealthCheck>()("effect-mcp-runtime/resilience/HealthCheck", {
+  defaultValue: () => defaults
+}) {}
+
+export const layer = (options?: Partial<Options>): Layer.Layer<HealthCheck> =>
+  Layer.succeed(HealthCheck, { ...defaults, ...options })
+
+export const layerConfig = (
+  options: Config.Config.Wrap<Partial<Options>>
+): Layer.Layer<HealthCheck, ConfigError.ConfigError> =>
+  Layer.effect(HealthCheck, Config.map(Config.unwrap(options), (read) => ({ ...defaults, ...read })))
+
+/** No connection is probed. */
+export const layerNone: Layer.Layer<HealthCheck> = layer({ interval: Duration.infinity })
+
+/** The connection under watch. */
+export interface Watched {
+  readonly ping: Effect.Effect<unknown, McpError.CallError>
+  /** A list that the server declares, for servers that do not answer the ping. */
+  readonly list: Effect.Effect<unknown, McpError.CallError> | undefined
   readonly inFlight: () => number
   /** When it was last used with success, in milliseconds of the clock. */
   readonly lastUsed: () => number
   readonly onProbe: (probe: { readonly at: number; readonly ok: boolean }) => void
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
-export class HealthCheck extends Context.Tag("effect-mcp-runtime/resilience/HealthCheck")<HealthCheck, {
-  /** Never succeeds while the server answers; gives the error that the connection is to be replaced with. */
-  readonly watch: (
-    config: ServerConfig.ServerConfig,
-    session: Session.Session,
-    use: Use
-  ) => Effect.Effect<McpError.ConnectError>
-}>() {}
-
-/**
- * @since 0.1.0
- * @category constructors
- */
-export const make = (options?: Partial<Options>): HealthCheck["Type"] => {
-  const { interval, strikes, timeout } = { ...defaults, ...options }
-  const rules: internal.Rules = {
-    interval: Math.max(1, Duration.toMillis(interval)),
-    timeout: Duration.decode(timeout),
-    strikes: Math.max(1, strikes)
+/** Whether an error comes from the server, or from a gateway that speaks for it; the others say that it is not reached. */
+const isAnswer = (error: McpError.CallError): boolean => {
+  switch (error._tag) {
+    case "Closed":
+    case "ConnectionLost":
+    case "ConnectTimeout":
+    case "NetworkError":
+    case "Overloaded":
+    case "ProcessExited":
+    case "RequestTimeout":
+    case "StreamInterrupted":
+    case "TlsError":
+      return false
+    case "HttpStatus":
+      // a gateway that cannot reach its server answers with these
+      return !error.countsForBreaker
+    default:
+      return true
   }
-  return { watch: (config, session, use) => internal.watch(rules, config.name, session, use) }
 }
 
-/**
- * @since 0.1.0
- * @category layers
- */
-export const layer = (options?: Partial<Options>): Layer.Layer<HealthCheck> => Layer.succeed(HealthCheck, make(options))
+/** Ends, with the number of silent probes, when the connection counts as lost. */
+export const watch = (options: Options, watched: Watched): Effect.Effect<number> =>
+  Effect.gen(function*() {
+    const interval = Math.max(1, Duration.toMillis(options.interval))
+    if (interval === Infinity) return yield* Effect.never
+    const strikes = Math.max(1, options.strikes)
+    const clock = yield* Effect.clock
+    // spreads the probes of connections that were opened together
+    const jitter = (yield* Random.next) * interval / 2
 
-/**
- * The numbers are an operator's.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerConfig = (
-  options: Config.Config.Wrap<Partial<Options>>
-): Layer.Layer<HealthCheck, ConfigError.ConfigError> =>
-  Layer.effect(HealthCheck, Effect.map(Config.unwrap(options), make))
+    const answers = (probe: Effect.Effect<unknown, McpError.CallError>): Effect.Effect<boolean> =>
+      Effect.timeoutTo(Effect.match(probe, { onFailure: isAnswer, onSuccess: () => true }), {
+        duration: options.timeout,
+        onSuccess: (answered) => answered,
+        onTimeout: () => false
+      })
+    const ping = answers(watched.ping)
+    const list = watched.list === undefined ? Effect.succeed(false) : answers(watched.list)
 
-/**
- * Nobody is asked.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerNone: Layer.Layer<HealthCheck> = Layer.succeed(HealthCheck, { watch: () => Effect.never })
+    let ignoresPing = false
+    const isAlive = Effect.suspend(() =>
+      ignoresPing ?
+        list :
+        Effect.flatMap(ping, (answered) =>
+          answered ? Effect.succeed(true) : Effect.tap(list, (listed) => {
+            ignoresPing = listed
+          }))
+    )
+
+    let lastProbe = clock.unsafeCurrentTimeMillis() + jitter
+    let silences = 0
+    let silentSince = 0
+    while (silences < strikes) {
+      const now = clock.unsafeCurrentTimeMillis()
+      const due = Math.max(lastProbe + interval, watched.lastUsed() + interval + jitter)
+      // a call in flight has limits of its own that notice a silent server
+      const wait = due > now ? Math.ceil(due - now) : watched.inFlight() > 0 ? interval : 0
+      if (wait > 0) {
+        yield* Effect.sleep(Duration.millis(wait))
+        continue
+      }
+      lastProbe = now
+      if (watched.lastUsed() >= silentSince) silences = 0
+      const ok = yield* isAlive
+      watched.onProbe({ at: clock.unsafeCurrentTimeMillis(), ok })
+      if (ok) silences = 0
+      // a server that is working on a call, or has just answered one, may have had no time for the probe
+      else if (watched.inFlight() === 0 && watched.lastUsed() < now) {
+        silences++
+        silentSince = now
+      }
+    }
+    return silences
+  })

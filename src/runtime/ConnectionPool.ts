@@ -17,7 +17,6 @@ import type * as Session from "../client/Session.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpEvent from "../McpEvent.ts"
-import type * as HealthCheck from "../resilience/HealthCheck.ts"
 import type * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
 import type * as Teardown from "../resilience/Teardown.ts"
 import * as internal from "./pool.ts"
@@ -165,7 +164,6 @@ export class ConnectionPool extends Context.Tag("effect-mcp-runtime/runtime/Conn
  */
 export type Requirements =
   | Connector.Connector
-  | HealthCheck.HealthCheck
   | McpEvent.McpEvents
   | ReconnectPolicy.ReconnectPolicy
   | Teardown.Teardown

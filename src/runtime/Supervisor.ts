@@ -27,7 +27,7 @@ export interface Options {
   readonly config: ServerConfig.ServerConfig
   readonly connector: Connector.Connector["Type"]
   readonly reconnect: ReconnectPolicy.Reconnect
-  readonly health: HealthCheck.HealthCheck["Type"]
+  readonly health: HealthCheck.Options
   /** Why it is down from the beginning, if somebody has said so before. */
   readonly down?: Down | undefined
   /** How long an established connection may take to close before its server is free for the next. */

@@ -19,7 +19,9 @@ import * as McpEvent from "../McpEvent.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import * as CallSpan from "../observability/CallSpan.ts"
 import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
+import * as Backoff from "../resilience/Backoff.ts"
 import * as Deadline from "../resilience/Deadline.ts"
+import * as RetryPolicy from "../resilience/RetryPolicy.ts"
 import type * as Permissions from "../safety/Permissions.ts"
 import type * as Tool from "../tools/Tool.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
@@ -72,6 +74,7 @@ export class Call implements CallSpan.Operation {
   #connected = false
   #connection: Connector.Connection | undefined = undefined
   #deadline: Deadline.Deadline | undefined = undefined
+  #backoff: Backoff.Backoff<unknown, McpError.RuntimeError> | undefined = undefined
   /** The last failure of which the server may have had something. */
   #doubt: McpError.RuntimeError | undefined = undefined
 
@@ -232,20 +235,32 @@ export class Call implements CallSpan.Operation {
 
   #decided(meta: JsonRpc.JsonObject | undefined, error: McpError.RuntimeError): Attempt {
     const { clock, definition } = this.#surroundings
-    const delay = this.#gates.policy.again({
+    const tool = definition(this.server, this.tool)
+    const decision = RetryPolicy.decide({
       error,
       attempts: this.#attempts,
       sent: this.#sent,
       connected: this.#connected,
-      tool: definition(this.server, this.tool),
-      idempotent: this.#own?.idempotent
+      repetition: RetryPolicy.repetition(this.config.trusted, tool, this.#own?.idempotent)
     })
-    const left = this.#limits().left(clock.unsafeCurrentTimeMillis())
     // that the last attempt was not sent does not make an earlier one unsent
-    if (delay === undefined || Duration.toMillis(delay) >= left) {
-      return Effect.fail(this.#explained(this.#doubt ?? error))
-    }
-    return Effect.flatMap(this.#restore(Effect.sleep(delay)), () => this.#attempt(meta))
+    const failed = Effect.suspend(() => Effect.fail(this.#explained(this.#doubt ?? error)))
+    if (decision === "no") return failed
+    return Effect.flatMap(this.#delay(error), (planned) => {
+      if (Option.isNone(planned)) return failed
+      const delay = decision === "now" ? Duration.zero : planned.value[0]
+      const left = this.#limits().left(clock.unsafeCurrentTimeMillis())
+      if (Duration.toMillis(delay) >= left) return failed
+      return Effect.flatMap(this.#restore(Effect.sleep(delay)), () => this.#attempt(meta))
+    })
+  }
+
+  #delay(error: McpError.RuntimeError) {
+    if (this.#backoff !== undefined) return this.#backoff.next(error)
+    return Effect.flatMap(Backoff.make(RetryPolicy.schedule(this.#gates.retry)), (backoff) => {
+      this.#backoff = backoff
+      return backoff.next(error)
+    })
   }
 
   /** Says of a connection that was cut why it was. */

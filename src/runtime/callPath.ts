@@ -12,6 +12,7 @@ import { observed } from "../internal/observed.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
+import type * as Bulkhead from "../resilience/Bulkhead.ts"
 import * as Deadline from "../resilience/Deadline.ts"
 import type * as Tool from "../tools/Tool.ts"
 import { Call } from "./call.ts"
@@ -46,6 +47,7 @@ export interface CallPath {
   ) => Effect.Effect<A, E | McpError.RuntimeError, R>
   /** Lets go of what it keeps of a server. */
   readonly forget: (server: string) => void
+  readonly bulkhead: (server: string) => Bulkhead.State
   /** How many calls of a server are under way. */
   readonly inFlight: (server: string) => number
   /** Tells of the calls that take long. Never ends. */
@@ -113,6 +115,7 @@ export const make = (options: Options): CallPath => {
     call,
     ask,
     forget,
+    bulkhead: (server) => gatesOf(server)?.permits.state() ?? { active: 0, queued: 0 },
     inFlight: (server) => {
       let count = 0
       for (const one of running) if (one.server === server) count++

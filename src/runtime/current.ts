@@ -8,7 +8,8 @@ import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import type * as Session from "../client/Session.ts"
 import type * as Signal from "../internal/signal.ts"
-import type * as McpError from "../McpError.ts"
+import * as McpError from "../McpError.ts"
+import * as HealthCheck from "../resilience/HealthCheck.ts"
 import type * as Supervisor from "./Supervisor.ts"
 import * as Verdict from "./verdict.ts"
 
@@ -75,6 +76,36 @@ export const untilIdle = (current: Current, limit: number, now: () => number, pa
       ? Effect.zipRight(Effect.sleep(left), untilIdle(current, limit, now, park))
       : Effect.sync(park)
   })
+
+const listMethods = [["tools", "tools/list"], ["resources", "resources/list"], ["prompts", "prompts/list"]] as const
+
+/**
+ * Probes it while it is idle, and ends with the error of a connection whose server is silent.
+ *
+ * @internal
+ */
+export const untilSilent = (
+  { inFlight, lastHeard, session: { connection, health } }: Current,
+  options: HealthCheck.Options,
+  server: string,
+  onProbe: HealthCheck.Watched["onProbe"]
+): Effect.Effect<McpError.ConnectError> => {
+  const method = listMethods.find(([capability]) => connection.capabilities[capability] !== undefined)?.[1]
+  const list = method === undefined ? undefined : connection.request(method)
+  const watched = { ping: health, list, inFlight, lastUsed: lastHeard, onProbe }
+  return Effect.zipWith(
+    HealthCheck.watch(options, watched),
+    connection.stderrTail,
+    (probes, stderrTail) =>
+      new McpError.ConnectionLost({
+        server,
+        reason: "stalled",
+        detail: `${probes} health probes in a row were not answered`,
+        outcome: "unknown",
+        stderrTail
+      })
+  )
+}
 
 /** @internal */
 export interface Watched {

@@ -10,10 +10,10 @@ import type * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
-import type * as Bulkhead from "../resilience/Bulkhead.ts"
-import type * as CallPolicy from "../resilience/CallPolicy.ts"
+import * as Bulkhead from "../resilience/Bulkhead.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as Deadline from "../resilience/Deadline.ts"
+import type * as RetryPolicy from "../resilience/RetryPolicy.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
 import type * as ConnectionPool from "./ConnectionPool.ts"
 
@@ -28,8 +28,8 @@ export interface Gates {
   /** Which tools are not filtered out; however somebody has got at one, it is asked with each call. */
   readonly offers: ToolFilter.ToolFilter
   readonly breaker: CircuitBreaker.Breaker
-  readonly places: Bulkhead.Places
-  readonly policy: ReturnType<CallPolicy.CallPolicy["Type"]["for"]>
+  readonly permits: Bulkhead.Permits
+  readonly retry: RetryPolicy.Options
   readonly metrics: RuntimeMetrics.ServerMetrics
   readonly idle: number
   readonly total: number
@@ -41,8 +41,8 @@ export interface Options {
   readonly limits: Limits.Limits
   readonly pool: ConnectionPool.ConnectionPool["Type"]
   readonly breakers: CircuitBreaker.CircuitBreaker["Type"]
-  readonly bulkhead: Bulkhead.Bulkhead["Type"]
-  readonly policy: CallPolicy.CallPolicy["Type"]
+  readonly bulkhead: Bulkhead.Options
+  readonly retry: RetryPolicy.Options
   readonly metrics: RuntimeMetrics.RuntimeMetrics["Type"]
 }
 
@@ -52,20 +52,22 @@ export interface Options {
  * @internal
  */
 export const lookup = (options: Options) => {
-  const { breakers, bulkhead, limits, metrics, policy, pool } = options
+  const { breakers, bulkhead, limits, metrics, pool, retry } = options
   const known = new Map<string, Gates>()
   const find = (server: string): Gates | undefined => {
     const config = pool.config(server)
     const gates = known.get(server)
     if (config === undefined || gates?.config === config) return config === undefined ? undefined : gates
     const inForce = ServerConfig.limits(config, limits)
+    const concurrency = config.concurrency ?? bulkhead.concurrency
+    gates?.permits.resize(concurrency)
     const made: Gates = {
       server,
       config,
       offers: ToolFilter.make(config),
       breaker: breakers.for(server),
-      places: bulkhead.for(config),
-      policy: policy.for(config),
+      permits: gates?.permits ?? Bulkhead.make({ ...bulkhead, server, concurrency }),
+      retry,
       metrics: metrics.for(server),
       idle: Duration.toMillis(inForce.requestTimeout),
       total: Duration.toMillis(inForce.toolTimeout),
@@ -104,7 +106,7 @@ export class Passage {
 
   leave(exit: Exit.Exit<unknown, McpError.McpError>): void {
     this.#line.end(exit)
-    this.#gates.places.give()
+    this.#gates.permits.give()
     this.#gates.breaker.settle(this.#pass, exit)
   }
 }
@@ -119,10 +121,10 @@ export const enter = (
   gates: Gates
 ): Passage | McpError.CircuitOpen | undefined => {
   const line = pool.line(gates.server)
-  if (line === undefined || !gates.places.hasRoom()) return undefined
+  if (line === undefined || !gates.permits.hasRoom()) return undefined
   const pass = gates.breaker.admit()
   if (typeof pass !== "number") return pass
-  gates.places.take()
+  gates.permits.take()
   line.begin()
   return new Passage(gates, pass, line)
 }
@@ -135,13 +137,13 @@ export const enter = (
  */
 export const wait = <A, E extends McpError.McpError, R>(
   pool: ConnectionPool.ConnectionPool["Type"],
-  { breaker, places, server }: Gates,
+  { breaker, permits, server }: Gates,
   operation: string,
   deadline: Deadline.Deadline,
   f: (live: ConnectionPool.Live) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | McpError.RuntimeError, R> =>
   Deadline.untilArrived(deadline, server, operation)((arrived) =>
-    breaker.protect(places.within(pool.use(server, (live) => {
+    breaker.protect(permits.withPermit(pool.use(server, (live) => {
       arrived()
       return f(live)
     })))

@@ -17,8 +17,8 @@ import * as McpEvent from "../McpEvent.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
 import * as Bulkhead from "../resilience/Bulkhead.ts"
-import * as CallPolicy from "../resilience/CallPolicy.ts"
 import * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
+import * as RetryPolicy from "../resilience/RetryPolicy.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import type * as PermissionRule from "../safety/PermissionRule.ts"
 import * as Permissions from "../safety/Permissions.ts"
@@ -79,7 +79,7 @@ export const make = (
       pool,
       breakers,
       bulkhead: yield* Bulkhead.Bulkhead,
-      policy: yield* CallPolicy.CallPolicy,
+      retry: yield* RetryPolicy.RetryPolicy,
       metrics,
       publish: events.publish,
       definition: catalog.definition,

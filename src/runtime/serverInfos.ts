@@ -51,6 +51,7 @@ export const make = ({ breakers, catalog, path, pool }: Options): ServerInfos =>
       connectedSince: status._tag === "Connected" ? status.since : undefined,
       pausedUntil: status._tag === "Connected" ? status.pausedUntil : undefined,
       breaker,
+      bulkhead: path.bulkhead(config.name),
       health,
       reconnects,
       callsInFlight: path.inFlight(config.name),

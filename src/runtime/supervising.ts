@@ -224,12 +224,8 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         const beside: Array<Effect.Effect<void>> = [
           ...Array.from(options.beside(mine), Scope.extend(scope)),
           Effect.map(
-            options.health.watch(config, session, {
-              inFlight: mine.inFlight,
-              lastUsed: mine.lastHeard,
-              onProbe: (probe) => {
-                health = probe
-              }
+            Current.untilSilent(mine, options.health, server, (probe) => {
+              health = probe
             }),
             lose
           )

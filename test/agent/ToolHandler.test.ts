@@ -9,7 +9,6 @@ import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeConnector from "../../src/node/NodeConnector.ts"
 import * as RuntimeMetrics from "../../src/observability/RuntimeMetrics.ts"
 import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
-import * as CallPolicy from "../../src/resilience/CallPolicy.ts"
 import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
 import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
@@ -612,7 +611,6 @@ describe("over a real process", () => {
         ToolPins.layerMemory(),
         HealthCheck.layerNone,
         Bulkhead.layer(),
-        CallPolicy.layer(),
         CircuitBreaker.layer(),
         Permissions.layerNone,
         ReconnectPolicy.layer(NodeRuntime.quick),

@@ -117,7 +117,7 @@ describe("a secret of a login", () => {
         })
         const options = Node.options(
           [there.config({ oauth: { clientId: "us", clientSecret: Redacted.make(ours), scopes: ["a", "b"] } })],
-          { replace: AuthServer.replacing(AuthServer.person(), store, events), logs: true, calls: { retries: 0 } }
+          { replace: AuthServer.replacing(AuthServer.person(), store, events), logs: true, retry: { retries: 0 } }
         )
         yield* Node.using(options, (runtime) => used({ there, runtime, add })).pipe(
           // with the SDK they are gone

@@ -1,13 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Config, ConfigProvider, Duration, Effect, Fiber, Random, TestClock } from "effect"
-import * as Session from "../../src/client/Session.ts"
+import { Config, ConfigProvider, Context, Duration, Effect, Fiber, Layer, Random, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
+import * as ConnectionPool from "../../src/runtime/ConnectionPool.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
-import * as FakeConnection from "../support/fakeConnection.ts"
 import * as ManualClock from "../support/manualClock.ts"
-import * as OverMemory from "../support/overMemory.ts"
+import * as Pool from "../support/pool.ts"
 
 const config = MemoryTransport.config("peer", { stallTimeout: "1 hour" })
 const echo: MemoryServer.Tool = { name: "echo", call: () => Effect.succeed("echo") }
@@ -15,32 +14,51 @@ const echo: MemoryServer.Tool = { name: "echo", call: () => Effect.succeed("echo
 const newUse = () => {
   const state = { inFlight: 0, lastUsed: 0 }
   const probes: Array<{ readonly at: number; readonly ok: boolean }> = []
-  const use: HealthCheck.Use = {
+  const use = {
     inFlight: () => state.inFlight,
     lastUsed: () => state.lastUsed,
-    onProbe: (probe) => probes.push(probe)
+    onProbe: (probe: { readonly at: number; readonly ok: boolean }) => probes.push(probe)
   }
   return { state, probes, use }
 }
 
-/** Watches a connection to a peer; nothing is random. */
+const watch = (options: Partial<HealthCheck.Options> | undefined, watched: HealthCheck.Watched) =>
+  HealthCheck.watch({ ...HealthCheck.defaults, ...options }, watched)
+
+/** Watches the connection of a pool to a peer. */
 const watching = (peer: MemoryTransport.Peer, options?: Partial<HealthCheck.Options>) =>
   Effect.gen(function*() {
-    const session = yield* Effect.provide(Session.open(config), OverMemory.client({ peer }))
-    const { probes, state, use } = newUse()
-    const { watch } = HealthCheck.make(options)
-    const fiber = yield* Effect.fork(Effect.withRandom(watch(config, session, use), Random.fixed([0])))
-    yield* Effect.yieldNow()
-    const seconds = (count: number) => Effect.repeatN(TestClock.adjust("5 seconds"), count / 5 - 1)
-    const probed = (times: number) => Effect.repeat(Effect.yieldNow(), { until: () => probes.length >= times })
-    return { session, state, probes, fiber, seconds, probed, isOver: () => fiber.unsafePoll() !== null }
-  })
+    const layer = Pool.layer({ peer }, { health: HealthCheck.layer(options) })
+    const pool = Context.get(yield* Layer.build(layer), ConnectionPool.ConnectionPool)
+    yield* pool.reload([config])
+    yield* pool.connect("peer")
+    const connection = pool.member("peer")!.live!.generation
+    const probes: Array<{ readonly at: number; readonly ok: boolean }> = []
+    const look = () => {
+      const health = pool.member("peer")?.health
+      if (health !== undefined && health.at !== probes.at(-1)?.at) probes.push(health)
+    }
+    const seconds = (count: number) =>
+      Effect.repeatN(Effect.zipRight(TestClock.adjust("5 seconds"), Effect.sync(look)), count / 5 - 1)
+    const probed = (times: number) =>
+      Effect.repeat(Effect.zipRight(Effect.yieldNow(), Effect.sync(look)), { until: () => probes.length >= times })
+    const isOver = () => pool.member("peer")?.live?.generation !== connection
+    const lost = Effect.flatMap(
+      Effect.repeat(Effect.yieldNow(), { until: isOver }),
+      () => Effect.sync(() => lostWith)
+    )
+    let lostWith: McpError.ConnectError | undefined = undefined
+    pool.onChange(({ status }) => {
+      if (status._tag === "Reconnecting") lostWith = status.error
+    })
+    return { probes, seconds, probed, isOver, lost }
+  }).pipe(Effect.withRandom(Random.fixed([0])))
 
 const count = (peer: MemoryTransport.Peer, ...methods: ReadonlyArray<string>) =>
   methods.map((method) => peer.received(method).length)
 
-describe("a health check", () => {
-  it.scoped("asks a connection that nobody uses, every interval, and says how that went", () =>
+describe("HealthCheck", () => {
+  it.scoped("probes an idle connection every interval and reports the outcome", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryServer.make({ era: "session", tools: [echo] })
       const { isOver, probed, probes, seconds } = yield* watching(peer)
@@ -55,7 +73,7 @@ describe("a health check", () => {
       assert.isFalse(isOver())
     }))
 
-  it.scoped("asks a server of the stateless era what such a server answers", () =>
+  it.scoped("probes a server of the stateless era with server/discover", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryServer.make({ era: "stateless", tools: [echo] })
       const { probed, probes, seconds } = yield* watching(peer)
@@ -66,7 +84,7 @@ describe("a health check", () => {
       assert.deepStrictEqual(count(peer, "server/discover", "ping", "tools/list"), [before! + 1, 0, 0])
     }))
 
-  it.scoped("takes a server that refuses the probe for alive", () =>
+  it.scoped("counts a refused ping as an answer", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryServer.make({
         era: "session",
@@ -78,7 +96,7 @@ describe("a health check", () => {
       assert.isTrue(probes[0]!.ok)
     }))
 
-  it.scoped("asks a server that ignores the probe for its tools, and from then on for nothing else", () =>
+  it.scoped("lists the tools of a server that ignores the ping, and sends it no more pings", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryServer.make({ era: "session", tools: [echo], methods: { ping: () => Effect.never } })
       const { isOver, probed, probes, seconds } = yield* watching(peer)
@@ -94,7 +112,7 @@ describe("a health check", () => {
       assert.isFalse(isOver())
     }))
 
-  it.scoped("asks a server without tools for what it declares", () =>
+  it.scoped("lists what a server without tools declares", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryServer.make({
         era: "session",
@@ -109,14 +127,14 @@ describe("a health check", () => {
     }))
 
   const silent: ReadonlyArray<readonly [string, (peer: MemoryTransport.Peer) => Effect.Effect<void>]> = [
-    ["sends nothing any more", (peer) => peer.halfClose],
-    ["reads nothing any more", (peer) => peer.hang]
+    ["sends nothing", (peer) => peer.halfClose],
+    ["reads nothing", (peer) => peer.hang]
   ]
   for (const [what, fall] of silent) {
-    it.scoped(`gives up a connection whose server ${what}, after three silent probes`, () =>
+    it.scoped(`ends the connection to a server that ${what}, after three silent probes`, () =>
       Effect.gen(function*() {
         const peer = yield* MemoryServer.make({ era: "session", tools: [echo] })
-        const { fiber, isOver, probed, probes, seconds } = yield* watching(peer)
+        const { isOver, lost, probed, probes, seconds } = yield* watching(peer)
         yield* fall(peer)
         yield* seconds(40)
         yield* probed(1)
@@ -124,21 +142,21 @@ describe("a health check", () => {
         yield* probed(3)
         // the last question of the third probe is answered or not by then
         assert.deepStrictEqual(probes.map(({ ok }) => ok), [false, false, false])
-        const error = yield* Fiber.join(fiber)
+        const error = yield* lost
         assert.isTrue(isOver())
         assert.deepInclude(error, { _tag: "ConnectionLost", server: "peer", reason: "stalled", outcome: "unknown" })
       }))
   }
 
-  it.scoped("gives up a server that has nothing to answer with and is silent", () =>
+  it.scoped("ends the connection to a silent server that declares no list", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryServer.make({ era: "session", methods: { ping: () => Effect.never } })
-      const { fiber, seconds } = yield* watching(peer, { strikes: 1 })
+      const { lost, seconds } = yield* watching(peer, { strikes: 1 })
       yield* seconds(35)
-      assert.strictEqual((yield* Fiber.join(fiber))._tag, "ConnectionLost")
+      assert.strictEqual((yield* lost)?._tag, "ConnectionLost")
     }))
 
-  it.scoped("forgets silence once the server has answered again", () =>
+  it.scoped("counts strikes anew after an answer", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryServer.make({ era: "session" })
       const { isOver, probed, probes, seconds } = yield* watching(peer, { strikes: 2 })
@@ -156,15 +174,13 @@ describe("a health check", () => {
     }))
 })
 
-/** The same over a connection that is a script, and a clock that waits for nothing. */
-const scripted = (health: Effect.Effect<void, McpError.CallError>, options?: Partial<HealthCheck.Options>) =>
+/** A ping that is scripted, and a clock that waits for nothing. */
+const scripted = (ping: Effect.Effect<void, McpError.CallError>, options?: Partial<HealthCheck.Options>) =>
   Effect.gen(function*() {
     const time = ManualClock.make()
-    const connection = yield* FakeConnection.make({ capabilities: {} })
-    const session = yield* Session.make(connection)
     const { probes, state, use } = newUse()
     const start = (random: number) =>
-      HealthCheck.make(options).watch(config, { ...session, health }, use).pipe(
+      watch(options, { ...use, ping, list: undefined }).pipe(
         Effect.withRandom(Random.fixed([random])),
         Effect.withClock(time.clock),
         Effect.fork
@@ -192,10 +208,10 @@ const answers: ReadonlyArray<readonly [McpError.CallError, boolean]> = [
   [new McpError.Overloaded({ server, queue: "write", queued: 1, limit: 1 }), false]
 ]
 
-describe("the watch over a connection", () => {
+describe("HealthCheck.watch", () => {
   for (const [error, ok] of answers) {
     const status = error._tag === "HttpStatus" ? ` ${error.status}` : ""
-    it.effect(`takes ${error._tag}${status} ${ok ? "for a sign of life" : "for silence"}`, () =>
+    it.effect(`counts ${error._tag}${status} as ${ok ? "an answer" : "silence"}`, () =>
       Effect.gen(function*() {
         const { fiber, isOver, probes, seconds } = yield* scripted(Effect.fail(error), { strikes: 2 })
         yield* seconds(60)
@@ -225,7 +241,7 @@ describe("the watch over a connection", () => {
       yield* Fiber.interrupt(fiber)
     }))
 
-  it.effect("counts no silence against a server that has been of use meanwhile", () =>
+  it.effect("counts strikes anew after a successful use", () =>
     Effect.gen(function*() {
       const { fiber, isOver, probes, seconds, state, time } = yield* scripted(Effect.never, { strikes: 2 })
       for (let turn = 0; turn < 5; turn++) {
@@ -240,7 +256,7 @@ describe("the watch over a connection", () => {
       yield* Fiber.join(fiber)
     }))
 
-  it.effect("counts no silence against a server that was given something to do meanwhile", () =>
+  it.effect("counts no strike if a call began during the probe", () =>
     Effect.gen(function*() {
       const { fiber, isOver, probes, seconds, state } = yield* scripted(Effect.never, { strikes: 1 })
       yield* seconds(31)
@@ -251,7 +267,7 @@ describe("the watch over a connection", () => {
       yield* Fiber.interrupt(fiber)
     }))
 
-  it.effect("counts no silence against a server that has answered somebody else meanwhile", () =>
+  it.effect("counts no strike if a call succeeded during the probe", () =>
     Effect.gen(function*() {
       const { fiber, isOver, probes, seconds, state, time } = yield* scripted(Effect.never, { strikes: 1 })
       yield* seconds(31)
@@ -262,7 +278,7 @@ describe("the watch over a connection", () => {
       yield* Fiber.interrupt(fiber)
     }))
 
-  it.effect("does not probe connections together that began together", () =>
+  it.effect("spreads the probes of connections that were opened together", () =>
     Effect.gen(function*() {
       const { probes, seconds, start } = yield* scripted(Effect.void)
       for (const random of [0.25, 0.5, 0.75]) yield* start(random)
@@ -270,21 +286,22 @@ describe("the watch over a connection", () => {
       assert.deepStrictEqual(probes.map(({ at }) => at), [30_000, 33_750, 37_500, 41_250])
     }))
 
-  it.effect("follows an operator's numbers", () =>
+  it.effect("reads its settings from Config", () =>
     Effect.gen(function*() {
-      const { watch } = yield* HealthCheck.HealthCheck
       const time = ManualClock.make()
-      const session = yield* Effect.flatMap(FakeConnection.make({ capabilities: {} }), Session.make)
       const { probes, use } = newUse()
-      const silentSession = { ...session, health: Effect.never }
-      const fiber = yield* watch(config, silentSession, use).pipe(
+      const fiber = yield* HealthCheck.watch(yield* HealthCheck.HealthCheck, {
+        ...use,
+        ping: Effect.never,
+        list: undefined
+      }).pipe(
         Effect.withRandom(Random.fixed([0])),
         Effect.withClock(time.clock),
         Effect.fork
       )
       yield* time.advance(3_000)
       assert.deepStrictEqual(probes, [{ at: 3_000, ok: false }])
-      assert.strictEqual((yield* Fiber.join(fiber))._tag, "ConnectionLost")
+      assert.strictEqual(yield* Fiber.join(fiber), 1)
     }).pipe(
       Effect.provide(HealthCheck.layerConfig({
         interval: Config.duration("INTERVAL"),
@@ -296,20 +313,17 @@ describe("the watch over a connection", () => {
       )
     ))
 
-  it.effect("asks nobody if there is none", () =>
+  it.effect("sends no probe with layerNone", () =>
     Effect.gen(function*() {
-      const { watch } = yield* HealthCheck.HealthCheck
       const time = ManualClock.make()
-      const session = yield* Effect.flatMap(FakeConnection.make(), Session.make)
       const { probes, use } = newUse()
-      const fiber = yield* Effect.fork(Effect.withClock(watch(config, session, use), time.clock))
+      const fiber = yield* HealthCheck.watch(yield* HealthCheck.HealthCheck, {
+        ...use,
+        ping: Effect.void,
+        list: undefined
+      }).pipe(Effect.withClock(time.clock), Effect.fork)
       yield* time.advance(3_600_000)
       assert.lengthOf(probes, 0)
       yield* Fiber.interrupt(fiber)
     }).pipe(Effect.provide(HealthCheck.layerNone)))
-
-  it.effect("has a layer with the defaults", () =>
-    Effect.gen(function*() {
-      assert.isFunction((yield* HealthCheck.HealthCheck).watch)
-    }).pipe(Effect.provide(HealthCheck.layer())))
 })

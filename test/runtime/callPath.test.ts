@@ -6,8 +6,8 @@ import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as RuntimeMetrics from "../../src/observability/RuntimeMetrics.ts"
 import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
-import * as CallPolicy from "../../src/resilience/CallPolicy.ts"
 import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
+import * as RetryPolicy from "../../src/resilience/RetryPolicy.ts"
 import * as CallPath from "../../src/runtime/callPath.ts"
 import * as ConnectionPool from "../../src/runtime/ConnectionPool.ts"
 import * as Permitted from "../../src/runtime/permitted.ts"
@@ -40,7 +40,6 @@ describe("the way of a call", () => {
       const { layer, peer } = yield* prepared()
       yield* Effect.gen(function*() {
         const service = yield* McpRuntime.McpRuntime
-        const places = (yield* Bulkhead.Bulkhead).for(config)
         yield* service.connect("path")
         const events = yield* service.subscribe
         for (let steps = 0; steps < 40; steps++) {
@@ -48,9 +47,9 @@ describe("the way of a call", () => {
           const calls = yield* Effect.forEach([1, 2], () => Effect.fork(service.callTool(ref)))
           for (let step = 0; step < steps; step++) yield* Effect.yieldNow()
           yield* Fiber.interruptAll(calls)
-          assert.strictEqual(places.taken(), 0, `taken after ${steps} steps`)
-          assert.strictEqual(places.waiting(), 0, `waiting after ${steps} steps`)
-          assert.strictEqual((yield* service.server("path")).callsInFlight, 0)
+          const { bulkhead, callsInFlight } = yield* service.server("path")
+          assert.deepStrictEqual(bulkhead, { active: 0, queued: 0 }, `after ${steps} steps`)
+          assert.strictEqual(callsInFlight, 0)
           assert.strictEqual(yield* active, 0)
         }
         const told = Chunk.toReadonlyArray(yield* Queue.takeAll(events))
@@ -112,14 +111,13 @@ describe("the way of a call", () => {
       const { layer, peer } = yield* prepared()
       yield* Effect.gen(function*() {
         const service = yield* McpRuntime.McpRuntime
-        const places = (yield* Bulkhead.Bulkhead).for(config)
         yield* service.connect("path")
         const careless = (): Effect.Effect<void> => {
           throw new Error("careless")
         }
         const exit = yield* Effect.exit(service.withSession("path", careless))
         assert.strictEqual(exit._tag, "Failure")
-        assert.strictEqual(places.taken(), 0)
+        assert.strictEqual((yield* service.server("path")).bulkhead.active, 0)
         yield* service.reload([])
         yield* peer.until(() => peer.connections().open === 0)
       }).pipe(Effect.provide(layer))
@@ -151,7 +149,7 @@ describe("the way of a call", () => {
           pool: { ...pool, config: (server) => looks++ === 0 ? undefined : pool.config(server) },
           breakers: yield* CircuitBreaker.CircuitBreaker,
           bulkhead: yield* Bulkhead.Bulkhead,
-          policy: yield* CallPolicy.CallPolicy,
+          retry: yield* RetryPolicy.RetryPolicy,
           metrics: yield* RuntimeMetrics.RuntimeMetrics,
           publish,
           definition: () => undefined,

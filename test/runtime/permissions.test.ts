@@ -3,7 +3,6 @@ import { Chunk, Deferred, Duration, Effect, Either, Fiber, Layer, Queue, type Sc
 import * as McpError from "../../src/McpError.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
-import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
 import * as Approval from "../../src/safety/Approval.ts"
 import * as Grants from "../../src/safety/Grants.ts"
 import type * as PermissionRule from "../../src/safety/PermissionRule.ts"
@@ -57,12 +56,15 @@ const denied = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return error instanceof McpError.PermissionDenied ? error.why : `${String(error)}`
   })
 
-/** Until so many calls of the server wait for their place. */
+/** Until so many calls of the server wait for a permit. */
 const waiting = (count: number) =>
-  Effect.flatMap(Bulkhead.Bulkhead, (bulkhead) => {
-    const places = bulkhead.for(Pool.remote("s", { concurrency: 1 }))
-    return Effect.repeat(Effect.yieldNow(), { until: () => places.waiting() === count })
-  })
+  Effect.flatMap(
+    McpRuntime.McpRuntime,
+    (service) =>
+      Effect.repeat(Effect.zipRight(Effect.yieldNow(), service.server("s")), {
+        until: ({ bulkhead }) => bulkhead.queued === count
+      })
+  )
 
 const get = { server: "s", tool: "get" }
 

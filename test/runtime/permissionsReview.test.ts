@@ -5,7 +5,6 @@ import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
 import type * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
-import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
 import * as Approval from "../../src/safety/Approval.ts"
 import * as Grants from "../../src/safety/Grants.ts"
 import type * as PermissionRule from "../../src/safety/PermissionRule.ts"
@@ -101,12 +100,15 @@ const holding = Effect.gen(function*() {
 
 const narrow = Pool.remote("s", { concurrency: 1 })
 
-/** Until so many calls of the server wait for their place. */
+/** Until so many calls of the server wait for a permit. */
 const waiting = (count: number) =>
-  Effect.flatMap(Bulkhead.Bulkhead, (bulkhead) => {
-    const places = bulkhead.for(narrow)
-    return Effect.repeat(Effect.yieldNow(), { until: () => places.waiting() === count })
-  })
+  Effect.flatMap(
+    McpRuntime.McpRuntime,
+    (service) =>
+      Effect.repeat(Effect.zipRight(Effect.yieldNow(), service.server("s")), {
+        until: ({ bulkhead }) => bulkhead.queued === count
+      })
+  )
 
 /** Holds the place, has a call of `get` wait behind it, does something, and says what became of the call. */
 const meanwhile = <E>(

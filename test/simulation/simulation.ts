@@ -95,7 +95,7 @@ const perform = (
 ): Effect.Effect<void> =>
   Effect.gen(function*() {
     const world = yield* World.make(script.hosts)
-    const { bulkhead, catalog, close, pool, runtime } = yield* Stage.make(script, world, witness)
+    const { catalog, close, pool, runtime } = yield* Stage.make(script, world, witness)
     let plans: ReadonlyArray<Script.ServerPlan> = script.servers
     const everTrusted = new Set(plans.filter(({ trusted }) => trusted).map(({ name }) => name))
     /** Replacements under way, and the connections that they may leave open for a while. */
@@ -442,9 +442,9 @@ const perform = (
       for (const { callId } of witness.begun.values()) witness.violate(`${callId} goes on for ever`)
       for (const { config, status } of pool.members()) {
         const { name } = config
-        const places = bulkhead.for(config)
-        if (places.taken() > 0 || places.waiting() > 0) {
-          witness.violate(`${name} has ${places.taken()} places taken and ${places.waiting()} waiting`)
+        const { bulkhead } = yield* Effect.orDie(runtime.server(name))
+        if (bulkhead.active > 0 || bulkhead.queued > 0) {
+          witness.violate(`${name} has ${bulkhead.active} calls with a permit and ${bulkhead.queued} that wait for one`)
         }
         if (status._tag === "Connecting" || status._tag === "Reconnecting") {
           witness.violate(`${name} is still ${status._tag} when all has been well for long`)

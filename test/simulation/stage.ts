@@ -11,7 +11,6 @@ import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as RuntimeMetrics from "../../src/observability/RuntimeMetrics.ts"
 import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
-import * as CallPolicy from "../../src/resilience/CallPolicy.ts"
 import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
 import * as Teardown from "../../src/resilience/Teardown.ts"
@@ -29,7 +28,6 @@ export interface Stage {
   readonly runtime: McpRuntime.McpRuntime["Type"]
   readonly pool: ConnectionPool.ConnectionPool["Type"]
   readonly catalog: ToolCatalog.ToolCatalog["Type"]
-  readonly bulkhead: Bulkhead.Bulkhead["Type"]
   /** Ends everything. */
   readonly close: Effect.Effect<void>
 }
@@ -54,7 +52,6 @@ export const make = (script: Script.Script, world: World.World, witness: Witness
       ToolCache.layer(),
       health === undefined ? HealthCheck.layerNone : HealthCheck.layer(health),
       Bulkhead.layer({ concurrency: 8, queue: script.queue }),
-      CallPolicy.layer(),
       witness.breakers,
       ReconnectPolicy.layer({
         schedule: preset,
@@ -90,7 +87,6 @@ export const make = (script: Script.Script, world: World.World, witness: Witness
       runtime: Context.get(context, McpRuntime.McpRuntime),
       pool: Context.get(context, ConnectionPool.ConnectionPool),
       catalog: Context.get(context, ToolCatalog.ToolCatalog),
-      bulkhead: Context.get(context, Bulkhead.Bulkhead),
       close: Scope.close(scope, Exit.void)
     }
   })

@@ -5,7 +5,6 @@ import type * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as RuntimeMetrics from "../../src/observability/RuntimeMetrics.ts"
 import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
-import * as CallPolicy from "../../src/resilience/CallPolicy.ts"
 import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
 import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
@@ -47,7 +46,6 @@ export const layerOver = (
       options.cache ?? ToolCache.layer(),
       options.health ?? HealthCheck.layerNone,
       Bulkhead.layer(options.bulkhead),
-      CallPolicy.layer(),
       CircuitBreaker.layer(options.breaker),
       Layer.orDie(Permissions.layer(options.permissions)),
       ReconnectPolicy.layer(options.reconnect),

@@ -1,6 +1,6 @@
 /**
  * Sends requests over the wire with the limits of the server, waits for its pauses, and replaces an expired session.
- * Tool calls are never sent again here, because the `CallPolicy` decides about that.
+ * Tool calls are never sent again here, because the `RetryPolicy` decides about that.
  *
  * @internal
  */
@@ -10,7 +10,7 @@ import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import type * as Limits from "../../config/Limits.ts"
 import * as McpError from "../../McpError.ts"
-import * as CallPolicy from "../../resilience/CallPolicy.ts"
+import * as RetryPolicy from "../../resilience/RetryPolicy.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Connector from "../Connector.ts"
 import * as Pause from "./pause.ts"
@@ -160,7 +160,7 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Ca
         const held = error.outcome === "not-sent"
         const mayFollow = held
           ? repeat.sessions < maxSessions
-          : !repeat.refused && CallPolicy.isIdempotent(asked.method)
+          : !repeat.refused && RetryPolicy.isIdempotent(asked.method)
         return mayFollow
           ? sendAgain(asked, setting, () => error, {
             ...next,

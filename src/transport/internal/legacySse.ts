@@ -3,7 +3,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as McpError from "../../McpError.ts"
-import * as CallPolicy from "../../resilience/CallPolicy.ts"
+import * as RetryPolicy from "../../resilience/RetryPolicy.ts"
 import * as JsonRpc from "../JsonRpc.ts"
 import type * as Transport from "../Transport.ts"
 import * as AnswerReader from "./answerReader.ts"
@@ -164,7 +164,7 @@ export const make = (
         path: path ?? Remote.pathOf(url),
         headers: headers.post(message, bytes, undefined),
         body,
-        repeatable: request === undefined || CallPolicy.isIdempotent(request.method)
+        repeatable: request === undefined || RetryPolicy.isIdempotent(request.method)
       }),
       about: { id: request?.id, session: false },
       accepted: over,

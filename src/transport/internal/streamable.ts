@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as McpError from "../../McpError.ts"
-import * as CallPolicy from "../../resilience/CallPolicy.ts"
+import * as RetryPolicy from "../../resilience/RetryPolicy.ts"
 import * as JsonRpc from "../JsonRpc.ts"
 import type * as Transport from "../Transport.ts"
 import * as AnswerReader from "./answerReader.ts"
@@ -195,7 +195,7 @@ export const make = (remote: Remote.Remote, options: Options): Streamable => {
       path,
       headers: headers.post(request, pending.bytes, pending.extra),
       body: pending.body,
-      repeatable: CallPolicy.isIdempotent(request.method),
+      repeatable: RetryPolicy.isIdempotent(request.method),
       foreground: wanted.has(request.method)
     }
     try {

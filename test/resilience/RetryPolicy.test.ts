@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Config, ConfigProvider, Duration, Effect } from "effect"
+import { Config, ConfigProvider, Duration, Effect, Option, Schedule } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as McpError from "../../src/McpError.ts"
-import * as CallPolicy from "../../src/resilience/CallPolicy.ts"
-import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
+import * as Backoff from "../../src/resilience/Backoff.ts"
+import * as RetryPolicy from "../../src/resilience/RetryPolicy.ts"
 import * as Tool from "../../src/tools/Tool.ts"
 
 const server = "s"
@@ -120,15 +120,8 @@ const facts: ReadonlyArray<Facts> = [true, false, undefined].flatMap((trusted) =
   )
 )
 
-const policies = new Map(
-  [true, false, undefined].map((trusted) => [
-    trusted,
-    CallPolicy.make().for(MemoryTransport.config(server, { trusted }))
-  ])
-)
-
-const again = (error: McpError.RuntimeError, { trusted, ...rest }: Facts) =>
-  policies.get(trusted)!.again({ error, ...rest })
+const decide = (error: McpError.RuntimeError, { idempotent, tool, trusted, ...rest }: Facts) =>
+  RetryPolicy.decide({ error, ...rest, repetition: RetryPolicy.repetition(trusted, tool, idempotent) })
 
 const isKnownSafe = ({ idempotent, tool: kind, trusted }: Facts): boolean =>
   idempotent === true ||
@@ -155,7 +148,7 @@ const first: Facts = {
 const repeated = (given: Facts): ReadonlyArray<string> =>
   Array.from(
     new Set(
-      all.filter((error) => again(error, given) !== undefined).map((error) =>
+      all.filter((error) => decide(error, given) !== "no").map((error) =>
         [
           error._tag,
           error._tag === "HttpStatus" ? error.status : error._tag === "RequestTimeout" ? error.kind : "",
@@ -165,7 +158,7 @@ const repeated = (given: Facts): ReadonlyArray<string> =>
     )
   ).toSorted()
 
-describe("a call that has failed", () => {
+describe("RetryPolicy.decide", () => {
   it("is made again after exactly these errors, if its tool has no annotations", () => {
     assert.deepStrictEqual(repeated(first), [
       "AuthorizationFailed not-sent",
@@ -216,20 +209,19 @@ describe("a call that has failed", () => {
 
   it("is sent again at once for an expired session, and only after a single earlier send", () => {
     const expired = new McpError.SessionExpired({ server, detail })
-    assert.deepStrictEqual(again(expired, first), Duration.zero)
+    assert.strictEqual(decide(expired, first), "now")
     // an earlier attempt that was not sent does not count
-    assert.deepStrictEqual(again(expired, { ...first, attempts: 2 }), Duration.zero)
+    assert.strictEqual(decide(expired, { ...first, attempts: 2 }), "now")
     for (const idempotent of [undefined, true]) {
-      assert.isUndefined(again(expired, { ...first, idempotent, attempts: 2, sent: 2 }))
+      assert.strictEqual(decide(expired, { ...first, idempotent, attempts: 2, sent: 2 }), "no")
     }
   })
 
   it("is never sent twice when it may have run, unless that is known to be safe, whatever the error and the facts", () => {
     for (const error of all) {
       for (const given of facts) {
-        if (again(error, given) === undefined) continue
+        if (decide(error, given) === "no") continue
         assert.isTrue(given.connected)
-        assert.isAtMost(given.attempts, 2)
         assert.notStrictEqual(error.outcome, "executed")
         if (error.outcome !== "unknown") continue
         if (error._tag !== "SessionExpired") assert.isTrue(isKnownSafe(given), error._tag)
@@ -238,58 +230,55 @@ describe("a call that has failed", () => {
     }
   })
 
-  it("waits a little longer each time, and not at all for a connection that was just lost", () => {
-    const network = errors.NetworkError[0]!
-    const delays = [1, 2, 3].map((attempts) => again(network, { ...first, attempts }))
-    assert.deepStrictEqual(delays, [Duration.millis(250), Duration.seconds(1), undefined])
+  it("is sent again at once, the first time, for a connection that was lost before it was sent", () => {
     for (const lost of [errors.ConnectionLost[0]!, errors.ProcessExited[0]!, errors.StreamInterrupted[0]!]) {
-      assert.deepStrictEqual(again(lost, first), Duration.zero)
-      assert.deepStrictEqual(again(lost, { ...first, attempts: 2 }), Duration.seconds(1))
+      assert.strictEqual(decide(lost, first), "now")
+      assert.strictEqual(decide(lost, { ...first, attempts: 2 }), "delayed")
     }
-    assert.deepStrictEqual(again(errors.ConnectionLost[1]!, { ...first, idempotent: true }), Duration.millis(250))
+    assert.strictEqual(decide(errors.ConnectionLost[1]!, { ...first, idempotent: true }), "delayed")
+    assert.strictEqual(decide(errors.NetworkError[0]!, first), "delayed")
+  })
+})
+
+/** The delays before the retries of one call, in milliseconds. */
+const delays = (options: RetryPolicy.Options) =>
+  Effect.gen(function*() {
+    const backoff = yield* Backoff.make(RetryPolicy.schedule(options))
+    const given: Array<number> = []
+    for (let attempt = 0; attempt < 10; attempt++) {
+      const planned = yield* backoff.next(errors.NetworkError[0]!)
+      if (Option.isNone(planned)) return given
+      given.push(Duration.toMillis(planned.value[0]))
+    }
+    return given
   })
 
-  it("is made again as often as is set, with the last delay for all that follow", () => {
-    FastCheck.assert(
-      FastCheck.property(
-        FastCheck.nat(6),
-        FastCheck.array(FastCheck.nat(1_000), { maxLength: 4 }),
-        (retries, delays) => {
-          const own = CallPolicy.make({ retries, delays }).for(MemoryTransport.config(server))
-          const error = errors.NetworkError[0]!
-          for (let attempts = 1; attempts <= 8; attempts++) {
-            const delay = own.again({ ...first, error, attempts })
-            const expected = delays.length === 0 ? 0 : delays[Math.min(attempts, delays.length) - 1]!
-            assert.strictEqual(delay && Duration.toMillis(delay), attempts > retries ? undefined : expected)
-          }
-        }
-      )
-    )
-  })
-
-  it.effect("is made again by numbers of an operator", () =>
+describe("RetryPolicy settings", () => {
+  it.effect("are two retries after 250 ms and 1 s by default", () =>
     Effect.gen(function*() {
-      const { again } = (yield* CallPolicy.CallPolicy).for(MemoryTransport.config(server))
-      const error = errors.NetworkError[0]!
-      assert.deepStrictEqual(again({ ...first, error }), Duration.millis(40))
-      assert.isUndefined(again({ ...first, error, attempts: 2 }))
+      assert.deepStrictEqual(yield* delays(yield* RetryPolicy.RetryPolicy), [250, 1_000])
+    }))
+
+  it.effect.prop(
+    "give as many retries as are set, with the delays of the schedule",
+    [FastCheck.nat(6), FastCheck.integer({ min: 1, max: 1_000 })],
+    ([retries, delay]) =>
+      Effect.gen(function*() {
+        const given = yield* delays({ retries, schedule: Schedule.spaced(Duration.millis(delay)) })
+        assert.deepStrictEqual(given, Array.from({ length: retries }, () => delay))
+      })
+  )
+
+  it.effect("are read from Config", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* delays(yield* RetryPolicy.RetryPolicy), [250])
     }).pipe(
-      Effect.provide(CallPolicy.layerConfig({
-        retries: Config.integer("RETRIES"),
-        delays: Config.array(Config.duration(), "DELAYS")
-      })),
-      Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["RETRIES", "1"], ["DELAYS", "40 millis, 1 second"]])))
+      Effect.provide(RetryPolicy.layerConfig({ retries: Config.integer("RETRIES") })),
+      Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["RETRIES", "1"]])))
     ))
 
-  it.effect("stays as it is without a policy", () =>
+  it.effect("allow no retry with layerNone", () =>
     Effect.gen(function*() {
-      const { again } = (yield* CallPolicy.CallPolicy).for(MemoryTransport.config(server))
-      for (const error of all) assert.isUndefined(again({ ...first, error, idempotent: true }))
-    }).pipe(Effect.provide(CallPolicy.layerNone)))
-
-  it.effect("is made again by default", () =>
-    Effect.gen(function*() {
-      const { again } = (yield* CallPolicy.CallPolicy).for(MemoryTransport.config(server))
-      assert.isDefined(again({ ...first, error: errors.NetworkError[0]! }))
-    }).pipe(Effect.provide(CallPolicy.layer())))
+      assert.deepStrictEqual(yield* delays(yield* RetryPolicy.RetryPolicy), [])
+    }).pipe(Effect.provide(RetryPolicy.layerNone)))
 })
