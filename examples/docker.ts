@@ -3,7 +3,7 @@
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
-import { ServerConfig, Session } from "effect-mcp-runtime"
+import { Connector, ServerConfig } from "effect-mcp-runtime"
 import * as NodeConnector from "effect-mcp-runtime/node/NodeConnector"
 
 const catalog = ServerConfig.docker({
@@ -14,8 +14,8 @@ const catalog = ServerConfig.docker({
 })
 
 const program = Effect.gen(function*() {
-  const session = yield* Session.open(catalog)
-  const { tools } = yield* session.tools
+  const client = yield* Connector.open(catalog)
+  const { tools } = yield* client.tools
   for (const tool of tools) yield* Console.log(tool.name)
 }).pipe(
   Effect.scoped,

@@ -3,7 +3,7 @@
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
-import { InputHandlers, ServerConfig, Session } from "effect-mcp-runtime"
+import { Connector, InputHandlers, ServerConfig } from "effect-mcp-runtime"
 import * as NodeConnector from "effect-mcp-runtime/node/NodeConnector"
 import { fileURLToPath } from "node:url"
 
@@ -23,8 +23,8 @@ const user = InputHandlers.layer({
 })
 
 const program = Effect.gen(function*() {
-  const session = yield* Session.open(server)
-  const { content } = yield* session.callTool("greet")
+  const client = yield* Connector.open(server)
+  const { content } = yield* client.callTool("greet")
   for (const part of content) if (part._tag === "Text") yield* Console.log(part.text)
 })
 

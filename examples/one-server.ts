@@ -3,7 +3,7 @@
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
-import { ServerConfig, Session } from "effect-mcp-runtime"
+import { Connector, ServerConfig } from "effect-mcp-runtime"
 import * as NodeConnector from "effect-mcp-runtime/node/NodeConnector"
 import { fileURLToPath } from "node:url"
 
@@ -14,26 +14,26 @@ const server = ServerConfig.stdio({
 })
 
 const program = Effect.gen(function*() {
-  const session = yield* Session.open(server)
+  const client = yield* Connector.open(server)
 
-  const { tools } = yield* session.tools
+  const { tools } = yield* client.tools
   yield* Console.log(`tools: ${tools.map((tool) => tool.name).join(", ")}`)
 
-  const sum = yield* session.callTool("add", { a: 2, b: 40 })
+  const sum = yield* client.callTool("add", { a: 2, b: 40 })
   yield* Console.log("add:", sum.structuredContent)
 
-  const { items } = yield* session.resources
+  const { items } = yield* client.resources
   for (const { uri } of items) {
-    for (const contents of yield* session.readResource(uri)) {
+    for (const contents of yield* client.readResource(uri)) {
       if (contents._tag === "Text") yield* Console.log(contents.text)
     }
   }
 
   // A failure is a tag: this one says that the tool got bad arguments, and that the connection is fine.
-  yield* session.callTool("add", { a: "two" }).pipe(
+  yield* client.callTool("add", { a: "two" }).pipe(
     Effect.catchTag("RemoteError", (error) => Console.log(`refused with ${error.code}`))
   )
 })
 
-// Leaving the scope closes the session; the process is gone when the program ends.
+// Leaving the scope closes the client; the process is gone when the program ends.
 program.pipe(Effect.scoped, Effect.provide(NodeConnector.layer), NodeRuntime.runMain)

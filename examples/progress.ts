@@ -3,7 +3,7 @@
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Stream } from "effect"
-import { ServerConfig, Session } from "effect-mcp-runtime"
+import { Connector, ServerConfig } from "effect-mcp-runtime"
 import * as NodeConnector from "effect-mcp-runtime/node/NodeConnector"
 import { fileURLToPath } from "node:url"
 
@@ -14,9 +14,9 @@ const server = ServerConfig.stdio({
 })
 
 const program = Effect.gen(function*() {
-  const session = yield* Session.open(server)
+  const client = yield* Connector.open(server)
 
-  yield* session.callToolStream("countdown", { from: 3 }).pipe(
+  yield* client.callToolStream("countdown", { from: 3 }).pipe(
     Stream.runForEach((event) => {
       switch (event._tag) {
         case "Progress":
@@ -30,9 +30,9 @@ const program = Effect.gen(function*() {
   )
 
   // Whoever waits no longer interrupts the call; the server is told, and the connection stays.
-  const patience = yield* session.callTool("countdown", { from: 100 }).pipe(Effect.timeoutOption("250 millis"))
+  const patience = yield* client.callTool("countdown", { from: 100 }).pipe(Effect.timeoutOption("250 millis"))
   yield* Console.log(`gave up: ${patience._tag === "None"}`)
-  yield* session.health
+  yield* client.health
   yield* Console.log("still connected")
 })
 

@@ -5,17 +5,18 @@ import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Fiber, Layer } from "effect"
 import {
   ClientConnector,
+  Connector,
   EraMemory,
+  type McpClient,
   McpEvent,
   MemoryServer,
   MemoryTransport,
-  Session,
   Teardown
 } from "effect-mcp-runtime"
 
 /** The code under test. */
-const forecast = (session: Session.Session, city: string) =>
-  session.callTool("forecast", { city }).pipe(
+const forecast = (client: McpClient.McpClient, city: string) =>
+  client.callTool("forecast", { city }).pipe(
     Effect.map(({ content }) => content[0]?._tag === "Text" ? content[0].text : "nothing to say"),
     Effect.catchTag("ProcessExited", ({ outcome }) => Effect.succeed(`the server went away (${outcome})`))
   )
@@ -40,10 +41,10 @@ const program = Effect.gen(function*() {
   )
 
   yield* Effect.gen(function*() {
-    const session = yield* Session.open(MemoryTransport.config("weather"))
-    yield* Console.log(yield* forecast(session, "Oslo"))
+    const client = yield* Connector.open(MemoryTransport.config("weather"))
+    yield* Console.log(yield* forecast(client, "Oslo"))
 
-    const waiting = yield* Effect.fork(forecast(session, "Atlantis"))
+    const waiting = yield* Effect.fork(forecast(client, "Atlantis"))
     yield* weather.until(() => weather.executions("forecast") === 2)
     yield* weather.drop(MemoryTransport.killed())
     yield* Console.log(yield* Fiber.join(waiting))

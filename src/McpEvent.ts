@@ -11,7 +11,7 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type * as Connector from "./client/Connector.ts"
+import type * as McpClient from "./client/McpClient.ts"
 import type * as ConfigIssue from "./config/ConfigIssue.ts"
 import type * as Resolution from "./config/Resolution.ts"
 import type * as ServerConfig from "./config/ServerConfig.ts"
@@ -101,7 +101,7 @@ export type McpEvent = Data.TaggedEnum<{
     readonly callId: string
     readonly server: string
     readonly tool: string
-    readonly progress: Connector.Progress
+    readonly progress: McpClient.Progress
   }
   /** A call that takes long is still waited for. */
   CallRunning: {

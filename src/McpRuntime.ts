@@ -11,8 +11,7 @@ import type * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type * as Credentials from "./auth/Credentials.ts"
-import type * as Connector from "./client/Connector.ts"
-import type * as Session from "./client/Session.ts"
+import type * as McpClient from "./client/McpClient.ts"
 import type * as Provenance from "./config/Provenance.ts"
 import type * as ServerConfig from "./config/ServerConfig.ts"
 import type * as McpError from "./McpError.ts"
@@ -60,7 +59,7 @@ export interface RuntimeTool extends ToolCatalog.Offered {
   /** Whether somebody has to agree before a model may call it, unless the arguments decide. */
   readonly requiresApproval: boolean
   readonly call: (
-    args?: Session.Arguments,
+    args?: McpClient.Arguments,
     options?: CallOptions
   ) => Effect.Effect<CallResult, McpError.RuntimeError>
 }
@@ -117,7 +116,7 @@ export interface RequestOptions {
  * @since 0.1.0
  * @category models
  */
-export interface CallOptions extends Session.CallOptions, RequestOptions {
+export interface CallOptions extends McpClient.CallOptions, RequestOptions {
   /**
    * `true`: a second execution does no harm, so a call whose answer was lost is sent again. `false`: it is not sent again,
    * even if the annotations of the tool allow it.
@@ -164,7 +163,7 @@ export interface ServerInfo {
   readonly transport: ServerConfig.ServerConfig["transport"]
   readonly era: Transport.Era | undefined
   readonly protocolVersion: string | undefined
-  readonly serverInfo: Connector.Connection["serverInfo"]
+  readonly serverInfo: McpClient.McpClient["serverInfo"]
   readonly instructions: string | undefined
   readonly error: McpError.ConnectError | undefined
   /** Milliseconds since 1970. */
@@ -212,43 +211,43 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
   /** Interrupting it cancels the call at the server. A tool that reports failure has `isError` in its result. */
   readonly callTool: (
     ref: ToolRef,
-    args?: Session.Arguments,
+    args?: McpClient.Arguments,
     options?: CallOptions
   ) => Effect.Effect<CallResult, McpError.RuntimeError>
   /** Progress as it comes, then the result. */
   readonly callToolStream: (
     ref: ToolRef,
-    args?: Session.Arguments,
+    args?: McpClient.Arguments,
     options?: CallOptions
-  ) => Stream.Stream<Session.CallEvent, McpError.RuntimeError>
+  ) => Stream.Stream<McpClient.CallEvent, McpError.RuntimeError>
   /** Lists the tools anew, of one server or of all that are connected. */
   readonly refreshTools: (server?: string) => Effect.Effect<Tools, McpError.RuntimeError>
-  readonly resources: Effect.Effect<Gathered<Session.Resource>>
-  readonly resourceTemplates: Effect.Effect<Gathered<Session.ResourceTemplate>>
+  readonly resources: Effect.Effect<Gathered<McpClient.Resource>>
+  readonly resourceTemplates: Effect.Effect<Gathered<McpClient.ResourceTemplate>>
   readonly readResource: (
     server: string,
     uri: string,
     options?: RequestOptions
-  ) => Effect.Effect<ReadonlyArray<Session.ResourceContents>, McpError.RuntimeError>
+  ) => Effect.Effect<ReadonlyArray<McpClient.ResourceContents>, McpError.RuntimeError>
   /** A signal for each change of the resource; goes on over reconnects. */
   readonly subscribeResource: (
     server: string,
     uri: string,
     options?: RequestOptions
   ) => Stream.Stream<void, McpError.RuntimeError>
-  readonly prompts: Effect.Effect<Gathered<Session.Prompt>>
-  readonly getPrompt: <A extends Session.PromptArguments<A>>(
+  readonly prompts: Effect.Effect<Gathered<McpClient.Prompt>>
+  readonly getPrompt: <A extends McpClient.PromptArguments<A>>(
     server: string,
     name: string,
     args?: A,
     options?: RequestOptions
-  ) => Effect.Effect<Session.PromptMessages, McpError.RuntimeError>
+  ) => Effect.Effect<McpClient.PromptMessages, McpError.RuntimeError>
   /** These four lists, with this wait in place of `firstListWait`. */
   readonly offered: (wait: Duration.DurationInput) => {
     readonly tools: Effect.Effect<Tools>
-    readonly resources: Effect.Effect<Gathered<Session.Resource>>
-    readonly resourceTemplates: Effect.Effect<Gathered<Session.ResourceTemplate>>
-    readonly prompts: Effect.Effect<Gathered<Session.Prompt>>
+    readonly resources: Effect.Effect<Gathered<McpClient.Resource>>
+    readonly resourceTemplates: Effect.Effect<Gathered<McpClient.ResourceTemplate>>
+    readonly prompts: Effect.Effect<Gathered<McpClient.Prompt>>
   }
   readonly servers: Effect.Effect<ReadonlyArray<ServerInfo>>
   readonly server: (name: string) => Effect.Effect<ServerInfo, McpError.NotFound>
@@ -273,9 +272,9 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
   readonly authorization: (server: string) => Effect.Effect<Credentials.Status, LoginError>
   readonly reload: (servers: ReadonlyArray<ServerConfig.ServerConfig>) => Effect.Effect<ConnectionPool.ReloadReport>
   /** The session of a server, for what this interface does not name. What is not permitted is not possible with it. */
-  readonly withSession: <A, E extends McpError.McpError, R>(
+  readonly withClient: <A, E extends McpError.McpError, R>(
     server: string,
-    f: (session: Session.Session) => Effect.Effect<A, E, R>,
+    f: (session: McpClient.McpClient) => Effect.Effect<A, E, R>,
     options?: RequestOptions
   ) => Effect.Effect<A, E | McpError.RuntimeError, R>
   /** Tells the state to every server that declares `codex/sandbox-state`, now and whenever it connects. */

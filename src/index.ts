@@ -149,7 +149,7 @@ export * as ConfigIssue from "./config/ConfigIssue.ts"
 export * as ConnectionPool from "./runtime/ConnectionPool.ts"
 
 /**
- * The port to a connected server, free of any SDK: requests, notifications, health, the end.
+ * Opening a client: the port that connects, and the reading of a configuration's variables before each connect.
  *
  * @since 0.1.0
  */
@@ -308,6 +308,13 @@ export * as JsonRpc from "./transport/JsonRpc.ts"
  * @since 0.1.0
  */
 export * as Limits from "./config/Limits.ts"
+
+/**
+ * Everything that the application can do with one connected MCP server.
+ *
+ * @since 0.1.0
+ */
+export * as McpClient from "./client/McpClient.ts"
 
 /**
  * The error taxonomy: one tag per thing a caller may decide on, with the facets that decide.
@@ -536,13 +543,6 @@ export * as ServerPolicy from "./config/ServerPolicy.ts"
  * @since 0.1.0
  */
 export * as ServerStatus from "./runtime/ServerStatus.ts"
-
-/**
- * The whole protocol with one server, typed and lazy: nothing is listed before somebody asks.
- *
- * @since 0.1.0
- */
-export * as Session from "./client/Session.ts"
 
 /**
  * Skills that servers offer (SEP-2640): what there is, and the files of one that is loaded, each held to what its entry

@@ -94,7 +94,7 @@ export const make = async ({ dist }) => {
     /** The same loop over the bare session of the same connection, and over the runtime: what it adds is the difference. */
     loops: ({ managed, mcp, ref }) => ({
       session: (count) =>
-        managed.runPromise(mcp.withSession(ref.server, (session) =>
+        managed.runPromise(mcp.withClient(ref.server, (session) =>
           Effect.gen(function*() {
             for (let index = 0; index < count; index++) yield* session.callTool("echo", text)
           }))),

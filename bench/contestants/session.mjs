@@ -15,7 +15,7 @@ import * as Promises from "./promises.mjs"
  */
 export const make = async ({ adapter, dist, face }) => {
   const NodeConnector = await import(new URL("node/NodeConnector.js", dist).href)
-  const Session = await import(new URL("client/Session.js", dist).href)
+  const Connector = await import(new URL("client/Connector.js", dist).href)
   const ServerConfig = await import(new URL("config/ServerConfig.js", dist).href)
   const runtime = ManagedRuntime.make(NodeConnector[adapter])
   let opened = 0
@@ -30,7 +30,7 @@ export const make = async ({ adapter, dist, face }) => {
   const open = (server) =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
-      const session = yield* Scope.extend(Session.open(config(server)), scope)
+      const session = yield* Scope.extend(Connector.open(config(server)), scope)
       return {
         session,
         scope,

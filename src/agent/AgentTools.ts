@@ -7,7 +7,7 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Session from "../client/Session.ts"
+import type * as McpClient from "../client/McpClient.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import type * as OutputGuard from "../safety/OutputGuard.ts"
@@ -67,7 +67,7 @@ export interface Answer extends Pick<ToolHandler.Output, "text" | "attachments" 
 export interface AgentTool {
   readonly definition: ToolHandler.Definition
   /** For a model: what it reads has to be permitted to a model. */
-  readonly run: (args: Session.Arguments) => Effect.Effect<Answer, McpError.RuntimeError>
+  readonly run: (args: McpClient.Arguments) => Effect.Effect<Answer, McpError.RuntimeError>
 }
 
 /**

@@ -6,7 +6,7 @@
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import type * as Session from "../client/Session.ts"
+import type * as McpClient from "../client/McpClient.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
@@ -78,14 +78,14 @@ type Failure = McpError.RuntimeError | SkillRejected
 const maxPages = 100
 const maxSkills = 1000
 
-const declares = ({ connection }: Session.Session): boolean => {
-  const { extensions } = connection.capabilities
+const declares = (client: McpClient.McpClient): boolean => {
+  const { extensions } = client.capabilities
   return JsonRpc.isObject(extensions) && Object.hasOwn(extensions, extension)
 }
 
 const pages = (
   server: string,
-  session: Session.Session,
+  session: McpClient.McpClient,
   cursor: string | undefined,
   before: ReadonlyArray<Skill>,
   page: number
@@ -105,7 +105,7 @@ const pages = (
  * @category combinators
  */
 export const list = (runtime: Runtime, server: string): Effect.Effect<ReadonlyArray<Skill>, McpError.RuntimeError> =>
-  runtime.withSession(
+  runtime.withClient(
     server,
     (session) => declares(session) ? pages(server, session, undefined, [], 1) : Effect.succeed([])
   )

@@ -11,7 +11,7 @@ import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
-import type * as Connector from "../client/Connector.ts"
+import type * as McpClient from "../client/McpClient.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import type * as OutputGuard from "../safety/OutputGuard.ts"
@@ -117,7 +117,7 @@ export interface Output {
  */
 export type Event = Data.TaggedEnum<{
   Began: { readonly callId: string; readonly name: string; readonly session: string | undefined }
-  Progress: { readonly callId: string; readonly name: string; readonly progress: Connector.Progress }
+  Progress: { readonly callId: string; readonly name: string; readonly progress: McpClient.Progress }
   Ended: {
     readonly callId: string
     readonly name: string

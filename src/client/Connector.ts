@@ -1,169 +1,119 @@
-/**
- * The port to a connected server, free of any SDK: requests, notifications, health, the end.
- *
- * @since 0.1.0
- */
+/** Opening a client: the port that connects, and the reading of a configuration's variables before each connect. */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
-import type * as Limits from "../config/Limits.ts"
-import type * as ServerConfig from "../config/ServerConfig.ts"
-import type * as McpError from "../McpError.ts"
-import type * as JsonRpc from "../transport/JsonRpc.ts"
-import type * as Transport from "../transport/Transport.ts"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Either from "effect/Either"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as Limits from "../config/Limits.ts"
+import * as Resolution from "../config/Resolution.ts"
+import * as ServerConfig from "../config/ServerConfig.ts"
+import * as RuntimeLog from "../internal/runtimeLog.ts"
+import * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
+import * as Redaction from "../safety/Redaction.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
+import * as Secrets from "./internal/secrets.ts"
+import type * as McpClient from "./McpClient.ts"
 
-/**
- * How far a request has come, in the server's own words.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Progress {
-  readonly progress: number
-  readonly total?: number | undefined
-  readonly message?: string | undefined
+/** A variable without a value, because of which a header was left out. */
+export type Unset = NonNullable<McpError.Unauthorized["unset"]>[number]
+
+export interface ConnectOptions {
+  /** Named in the errors of requests that the server refuses, because a missing header is the likely cause. */
+  readonly unset?: ReadonlyArray<Unset> | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
-export interface RequestOptions {
-  /** Without an answer or progress; default: the server's `requestTimeout`. */
-  readonly idleTimeout?: Duration.Duration | undefined
-  /** Whatever progress there is; default: the server's `toolTimeout`. */
-  readonly totalTimeout?: Duration.Duration | undefined
-  /** Called in the order of arrival, and never after the request has settled. */
-  readonly onProgress?: ((progress: Progress) => void) | undefined
-  /** Headers for transports that have them. */
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Who answers what the server asks on the way, if not `InputHandlers`. */
-  readonly handOver?: HandOver | undefined
-}
-
-/**
- * What a server of the stateless era asks is given back as it came, for somebody else to answer with the next request.
- * Servers of the session era know nothing of this, and ask as always.
- *
- * @since 0.1.0
- * @category models
- */
-export interface HandOver {
-  /** What that somebody can be asked. */
-  readonly capabilities: JsonRpc.JsonObject
-}
-
-/**
- * A notification of the server. `$/resync` is ours: a watch was interrupted, so whatever it watches may have changed.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Notification {
-  readonly method: string
-  readonly params: JsonRpc.JsonObject
-}
-
-/**
- * What to be told of.
- *
- * @since 0.1.0
- * @category models
- */
-export interface WatchFilter {
-  readonly toolsListChanged?: boolean | undefined
-  readonly resourcesListChanged?: boolean | undefined
-  readonly promptsListChanged?: boolean | undefined
-  readonly resourceUris?: ReadonlyArray<string> | undefined
-}
-
-/**
- * Long-running calls of the session era's experimental tasks.
- *
- * @since 0.1.0
- * @category models
- */
-export interface LegacyTasks {
-  /** Creates a task for a tool call and follows it; the last element is the result. */
-  readonly callTool: (
-    params: JsonRpc.JsonObject,
-    options?: RequestOptions
-  ) => Stream.Stream<TaskUpdate, McpError.CallError>
-}
-
-/**
- * @since 0.1.0
- * @category models
- */
-export type TaskUpdate =
-  | { readonly _tag: "Created"; readonly taskId: string; readonly status: string }
-  | { readonly _tag: "Status"; readonly taskId: string; readonly status: string; readonly message?: string | undefined }
-  | { readonly _tag: "Result"; readonly result: JsonRpc.JsonObject }
-
-/**
- * What is known of how a server speaks, to be remembered for the next connection.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Verdict {
-  readonly era: Transport.Era
-  /** When it was reached, in milliseconds since 1970. */
-  readonly at: number
-}
-
-/**
- * A connected server. It lives until its scope closes or `ended` comes.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Connection {
-  readonly server: string
-  readonly transport: Transport.Transport["kind"]
-  readonly limits: Limits.Limits
-  readonly era: Transport.Era
-  readonly protocolVersion: string
-  /** Absent for an anonymous server. Diagnostics only: nothing is decided on it. */
-  readonly serverInfo: { readonly name: string; readonly version: string; readonly title?: string } | undefined
-  readonly capabilities: JsonRpc.JsonObject
-  readonly instructions: string | undefined
-  /**
-   * One request. Input that the server asks for on the way is given by `InputHandlers`; interrupting it cancels it at
-   * the server. An expired session is replaced once for all requests. A request that it refused is sent once more if
-   * its method is idempotent; a tool call fails with `SessionExpired` and the outcome `unknown`.
-   */
-  readonly request: (
-    method: string,
-    params?: JsonRpc.JsonObject,
-    options?: RequestOptions
-  ) => Effect.Effect<JsonRpc.JsonObject, McpError.CallError>
-  readonly notify: (method: string, params?: JsonRpc.JsonObject) => Effect.Effect<void, McpError.CallError>
-  /** From now on; bounded, the oldest are lost first. */
-  readonly notifications: Stream.Stream<Notification>
-  /** Called synchronously for each notification, in order; returns how to stop. */
-  readonly onNotification: (listener: (notification: Notification) => void) => () => void
-  /** Asks to be told of changes, until the scope closes. */
-  readonly watch: (filter: WatchFilter) => Effect.Effect<void, McpError.CallError, Scope.Scope>
-  /** Succeeds if the server answers. */
-  readonly health: Effect.Effect<void, McpError.CallError>
-  /** Why the connection ended, once it has. */
-  readonly ended: Effect.Effect<McpError.ConnectError>
-  /** Called synchronously when the connection ends, or at once if it has ended; returns how to stop. */
-  readonly onEnded: (listener: (error: McpError.ConnectError) => void) => () => void
-  /** Called synchronously when the server asks for a pause (`Retry-After`), with its end; returns how to stop. */
-  readonly onPaused: (listener: (until: number) => void) => () => void
-  readonly stderrTail: Effect.Effect<string | undefined>
-  readonly tasks: LegacyTasks | undefined
-}
-
-/**
- * @since 0.1.0
- * @category tags
- */
 export class Connector extends Context.Tag("effect-mcp-runtime/client/Connector")<Connector, {
-  /** Connects within the server's `startupTimeout`. A failed or interrupted connect has released everything. */
-  readonly connect: (config: ServerConfig.ServerConfig) => Effect.Effect<Connection, McpError.ConnectError, Scope.Scope>
+  /**
+   * Connects within the server's `startupTimeout`, to a configuration whose variables have been read. A failed or
+   * interrupted connect has released everything.
+   */
+  readonly connect: (
+    config: ServerConfig.ServerConfig,
+    options?: ConnectOptions
+  ) => Effect.Effect<McpClient.McpClient, McpError.ConnectError, Scope.Scope>
 }>() {}
+
+const publish = (event: McpEvent.McpEvent) =>
+  Effect.map(Effect.serviceOption(McpEvent.McpEvents), (events) => {
+    if (Option.isSome(events)) events.value.publish(event)
+  })
+
+const logWarning = (server: string, { at, kind, variable }: Resolution.Warning) =>
+  RuntimeLog.warning(`configuration: ${kind}`).pipe(Effect.annotateLogs({
+    server: UntrustedText.excerpt(server, 128),
+    field: UntrustedText.excerpt(at, 128),
+    ...(variable === undefined ? {} : { variable: UntrustedText.excerpt(variable, 128) })
+  }))
+
+const unsetOf = (warnings: ReadonlyArray<Resolution.Warning>): ReadonlyArray<Unset> =>
+  warnings.flatMap(({ at, detail, kind, variable }) =>
+    kind === "variable-unset" && variable !== undefined && detail !== undefined ? [{ name: variable, at, detail }] : []
+  )
+
+/**
+ * Opens a client, and closes it with the scope. The variables of the configuration are read now, and their values live
+ * no longer than the connection.
+ */
+export const open = (
+  config: ServerConfig.ServerConfig
+): Effect.Effect<McpClient.McpClient, McpError.ConnectError, Connector | Scope.Scope> =>
+  Effect.gen(function*() {
+    const connector = yield* Connector
+    const { resolve } = yield* Resolution.Resolution
+    const server = config.name
+    const limit = ServerConfig.limits(config, yield* Limits.CurrentLimits).startupTimeout
+    const late = (error: Pick<McpError.ConnectTimeout, "phase" | "stderrTail">) =>
+      new McpError.ConnectTimeout({ server, limit, phase: error.phase, stderrTail: error.stderrTail })
+    const began = yield* Clock.currentTimeMillis
+    const { config: plain, warnings } = yield* Effect.timeoutFail(resolve(config), {
+      duration: limit,
+      onTimeout: () => late({ phase: "spawn", stderrTail: undefined })
+    })
+    const { know } = yield* Redaction.Redaction
+    // registered before the connection opens, so that the scope forgets them after it has closed
+    yield* Effect.forEach(Secrets.of(config, plain), know, { discard: true })
+    for (const warning of warnings) {
+      yield* publish(McpEvent.McpEvent.ConfigurationWarning({ server, warning }))
+      yield* logWarning(server, warning)
+    }
+    const options: ConnectOptions = { unset: unsetOf(warnings) }
+    const took = (yield* Clock.currentTimeMillis) - began
+    if (took <= 0) return yield* connector.connect(plain, options)
+    // one limit covers both parts, and errors name the configured one
+    const startupTimeout = Duration.millis(Math.max(1, Duration.toMillis(limit) - took))
+    return yield* Effect.catchTag(
+      connector.connect({ ...plain, startupTimeout }, options),
+      "ConnectTimeout",
+      (error) => Effect.fail(late(error))
+    )
+  }).pipe(
+    Effect.tapError((error) => publish(McpEvent.McpEvent.ConnectFailed({ server: config.name, error })))
+  )
+
+export interface OpenAllOptions {
+  /** How many connect at a time (default 3). */
+  readonly batchSize?: number | undefined
+}
+
+/** Opens several clients, each of which may fail alone. Closing the scope closes them in parallel. */
+export const openAll = (
+  configs: Iterable<ServerConfig.ServerConfig>,
+  options?: OpenAllOptions
+): Effect.Effect<
+  ReadonlyArray<Either.Either<McpClient.McpClient, McpError.ConnectError>>,
+  never,
+  Connector | Scope.Scope
+> =>
+  Effect.flatMap(
+    Effect.scope,
+    (outer) =>
+      Effect.flatMap(Scope.fork(outer, ExecutionStrategy.parallel), (scope) =>
+        Effect.forEach(configs, (config) =>
+          Effect.either(open(config)), { concurrency: options?.batchSize ?? 3 }).pipe(
+            Effect.provideService(Scope.Scope, scope)
+          ))
+  )

@@ -7,7 +7,19 @@ import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import { sha256 } from "../internal/sha256.ts"
-import type * as Connector from "./Connector.ts"
+import type * as Transport from "../transport/Transport.ts"
+
+/**
+ * The era of a server, as its last connection has found it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Verdict {
+  readonly era: Transport.Era
+  /** When it was found, in milliseconds since 1970. */
+  readonly at: number
+}
 
 /**
  * A verdict of the session era is silent when it is wrong, since a server that learned the newer protocol still
@@ -23,8 +35,8 @@ export const maxAge = 24 * 60 * 60 * 1000
  * @category tags
  */
 export class EraMemory extends Context.Tag("effect-mcp-runtime/client/EraMemory")<EraMemory, {
-  readonly get: (identity: string) => Connector.Verdict | undefined
-  readonly set: (identity: string, verdict: Connector.Verdict) => void
+  readonly get: (identity: string) => Verdict | undefined
+  readonly set: (identity: string, verdict: Verdict) => void
   readonly forget: (identity: string) => void
 }>() {}
 
@@ -55,7 +67,7 @@ const reached = (config: ServerConfig.ServerConfig): ReadonlyArray<unknown> => {
  * @category layers
  */
 export const layerMemory: Layer.Layer<EraMemory> = Layer.sync(EraMemory, () => {
-  const verdicts = new Map<string, Connector.Verdict>()
+  const verdicts = new Map<string, Verdict>()
   return {
     get: (identity) => verdicts.get(identity),
     set: (identity, verdict) => {

@@ -16,6 +16,7 @@ import type * as Adapter from "./internal/adapter.ts"
 import * as Establish from "./internal/establish.ts"
 import * as SdkClient from "./internal/sdkClient.ts"
 import { begun } from "./internal/unsent.ts"
+import type * as McpClient from "./McpClient.ts"
 
 const load: Effect.Effect<Adapter.Loaded> = Effect.map(
   Effect.promise(() =>
@@ -83,7 +84,7 @@ interface Task {
 const followed = (
   server: string,
   start: (signal: AbortSignal) => AsyncGenerator<Said>
-): Stream.Stream<Connector.TaskUpdate, McpError.CallError> =>
+): Stream.Stream<McpClient.TaskUpdate, McpError.CallError> =>
   Stream.unwrapScoped(
     Effect.map(
       Hold.make(() => new AbortController(), (controller) => controller.abort()),
@@ -96,7 +97,7 @@ const followed = (
         }
         return Stream.mapEffect(
           Stream.fromAsyncIterable(start(controller.signal), failed),
-          (said): Effect.Effect<Connector.TaskUpdate, McpError.CallError> => {
+          (said): Effect.Effect<McpClient.TaskUpdate, McpError.CallError> => {
             switch (said.type) {
               case "taskCreated":
                 created = true

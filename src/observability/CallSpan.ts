@@ -12,7 +12,7 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as Record from "effect/Record"
-import type * as Connector from "../client/Connector.ts"
+import type * as McpClient from "../client/McpClient.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import { native } from "../internal/nativeTracer.ts"
 import * as Redaction from "../safety/Redaction.ts"
@@ -37,7 +37,7 @@ export interface Operation {
   /** For the address of a remote server. */
   readonly config?: ServerConfig.ServerConfig | undefined
   /** Asked once, when the operation has ended: the connection that it was last tried on. */
-  readonly connection?: (() => Pick<Connector.Connection, "protocolVersion" | "transport"> | undefined) | undefined
+  readonly connection?: (() => Pick<McpClient.McpClient, "protocolVersion" | "transport"> | undefined) | undefined
   /** The caller's own `_meta`; its keys win. */
   readonly meta?: JsonRpc.JsonObject | undefined
 }

@@ -13,7 +13,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type * as Connector from "../client/Connector.ts"
-import type * as Session from "../client/Session.ts"
+import type * as McpClient from "../client/McpClient.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpEvent from "../McpEvent.ts"
@@ -52,7 +52,7 @@ export interface Live {
   readonly server: string
   readonly config: ServerConfig.ServerConfig
   readonly generation: number
-  readonly session: Session.Session
+  readonly session: McpClient.McpClient
 }
 
 /**

@@ -9,7 +9,7 @@ import type * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import type * as Connector from "../client/Connector.ts"
-import type * as Session from "../client/Session.ts"
+import type * as McpClient from "../client/McpClient.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import type * as HealthCheck from "../resilience/HealthCheck.ts"
@@ -60,7 +60,7 @@ export type Down = "configuration" | "disabled" | "disconnected"
  */
 export interface Connected {
   readonly generation: number
-  readonly session: Session.Session
+  readonly session: McpClient.McpClient
 }
 
 /**

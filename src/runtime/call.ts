@@ -11,8 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import type * as Connector from "../client/Connector.ts"
-import type * as Session from "../client/Session.ts"
+import type * as McpClient from "../client/McpClient.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
@@ -65,14 +64,14 @@ export class Call implements CallSpan.Operation {
   readonly #surroundings: Surroundings
   readonly #gates: Gates.Gates
   readonly #restore: Gates.Restore
-  readonly #args: Session.Arguments
+  readonly #args: McpClient.Arguments
   readonly #own: McpRuntime.CallOptions | undefined
   readonly #permit: Permissions.Permit | undefined
   #attempts = 0
   /** How many of the attempts may have reached the server. */
   #sent = 0
   #connected = false
-  #connection: Connector.Connection | undefined = undefined
+  #connection: McpClient.McpClient | undefined = undefined
   #deadline: Deadline.Deadline | undefined = undefined
   #backoff: Backoff.Backoff<unknown, McpError.RuntimeError> | undefined = undefined
   /** The last failure of which the server may have had something. */
@@ -84,7 +83,7 @@ export class Call implements CallSpan.Operation {
     restore: Gates.Restore,
     callId: string,
     tool: string,
-    args: Session.Arguments,
+    args: McpClient.Arguments,
     own: McpRuntime.CallOptions | undefined,
     permit?: Permissions.Permit
   ) {
@@ -103,7 +102,7 @@ export class Call implements CallSpan.Operation {
     this.#permit = permit
   }
 
-  connection(): Connector.Connection | undefined {
+  connection(): McpClient.McpClient | undefined {
     return this.#connection
   }
 
@@ -177,7 +176,7 @@ export class Call implements CallSpan.Operation {
 
   #send(live: ConnectionPool.Live, meta: JsonRpc.JsonObject | undefined): Attempt {
     this.#connected = true
-    this.#connection = live.session.connection
+    this.#connection = live.session
     const { permitted } = this.#surroundings
     if (this.#permit === undefined && permitted.isClear(live, this.tool, this.origin)) {
       return this.#dispatch(live, meta)
@@ -205,7 +204,7 @@ export class Call implements CallSpan.Operation {
     const own = this.#own
     // what has been waited so far is not to be had again
     const left = this.#deadline?.attempt(this.#surroundings.clock.unsafeCurrentTimeMillis())
-    const onProgress = (progress: Connector.Progress) => this.#progressed(progress)
+    const onProgress = (progress: McpClient.Progress) => this.#progressed(progress)
     return session.callTool(
       this.tool,
       this.#args,
@@ -213,7 +212,7 @@ export class Call implements CallSpan.Operation {
     )
   }
 
-  #progressed(progress: Connector.Progress): void {
+  #progressed(progress: McpClient.Progress): void {
     const { callId, server, tool } = this
     this.#surroundings.publish(event.CallProgress({ callId, server, tool, progress }))
     this.#own?.onProgress?.(progress)

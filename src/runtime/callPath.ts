@@ -7,7 +7,7 @@
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Session from "../client/Session.ts"
+import type * as McpClient from "../client/McpClient.ts"
 import { observed } from "../internal/observed.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
@@ -36,7 +36,7 @@ export interface CallPath {
   readonly call: (
     server: string,
     tool: string,
-    args: Session.Arguments,
+    args: McpClient.Arguments,
     options: McpRuntime.CallOptions | undefined
   ) => Effect.Effect<McpRuntime.CallResult, McpError.RuntimeError>
   /** Anything else that is asked of a server. */

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as Stream from "effect/Stream"
-import type * as Session from "../client/Session.ts"
+import type * as McpClient from "../client/McpClient.ts"
 import * as Mailbox from "../internal/mailbox.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
@@ -24,9 +24,9 @@ export const make = (
     more: Pick<McpRuntime.CallOptions, "onProgress" | "onTask">
   ) => Effect.Effect<ToolResult.ToolResult, McpError.RuntimeError>,
   own: McpRuntime.CallOptions | undefined
-): Stream.Stream<Session.CallEvent, McpError.RuntimeError> =>
+): Stream.Stream<McpClient.CallEvent, McpError.RuntimeError> =>
   Stream.unwrapScoped(Effect.gen(function*() {
-    const mailbox = Mailbox.make<Session.CallEvent, McpError.RuntimeError>(backlog)
+    const mailbox = Mailbox.make<McpClient.CallEvent, McpError.RuntimeError>(backlog)
     const calling = call({
       onProgress: (progress) => {
         mailbox.offer({ _tag: "Progress", progress })

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
-import type * as Session from "../client/Session.ts"
+import type * as McpClient from "../client/McpClient.ts"
 import type * as Signal from "../internal/signal.ts"
 import * as McpError from "../McpError.ts"
 import * as HealthCheck from "../resilience/HealthCheck.ts"
@@ -26,7 +26,7 @@ export interface Current extends Supervisor.Line {
 export interface Options {
   readonly server: string
   readonly generation: number
-  readonly session: Session.Session
+  readonly session: McpClient.McpClient
   readonly scope: Scope.Scope
   readonly now: () => number
   /** Called when nothing uses it any more. */

@@ -7,7 +7,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import type * as Session from "../client/Session.ts"
+import type * as McpClient from "../client/McpClient.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import * as CallSpan from "../observability/CallSpan.ts"
@@ -26,7 +26,7 @@ const traced = <A, E, R>(
 ) =>
   Exit.isExit(list)
     ? list
-    : CallSpan.traced({ server, method, config, connection: () => session.connection }, () => list)
+    : CallSpan.traced({ server, method, config, connection: () => session }, () => list)
 
 /** Why a server has no list: where it was only waited for, that is why it is not there, and not how long that took. */
 const reason = (error: McpError.RuntimeError, status: ServerStatus.ServerStatus): McpError.RuntimeError =>
@@ -40,7 +40,7 @@ const awayFor = (server: string, status: ServerStatus.ServerStatus): McpError.Ru
 export const make = (pool: ConnectionPool.ConnectionPool["Type"], path: CallPath.CallPath) =>
 <Item extends object>(
   operation: string,
-  lists: Offerings.Lists<Session.Listing<Item>>,
+  lists: Offerings.Lists<McpClient.Listing<Item>>,
   wait: Duration.DurationInput | undefined
 ): Effect.Effect<McpRuntime.Gathered<Item>> => {
   type Part = McpRuntime.Gathered<Item>
@@ -50,7 +50,7 @@ export const make = (pool: ConnectionPool.ConnectionPool["Type"], path: CallPath
     if (status._tag !== "Connected" && status._tag !== "Connecting" && status._tag !== "Idle") {
       return Effect.succeed(without({ server, status, error: "error" in status ? status.error : undefined }))
     }
-    const found = (listing: Session.Listing<Item>): Part => ({
+    const found = (listing: McpClient.Listing<Item>): Part => ({
       items: listing.items.map((item) => ({ ...item, server })),
       missing: []
     })

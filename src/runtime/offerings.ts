@@ -7,7 +7,7 @@
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Session from "../client/Session.ts"
+import type * as McpClient from "../client/McpClient.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import type * as ToolCache from "../tools/ToolCache.ts"
@@ -32,9 +32,9 @@ export interface Lists<A> {
 
 /** @internal */
 export interface Offerings {
-  readonly resources: Lists<Session.Listing<Session.Resource>>
-  readonly templates: Lists<Session.Listing<Session.ResourceTemplate>>
-  readonly prompts: Lists<Session.Listing<Session.Prompt>>
+  readonly resources: Lists<McpClient.Listing<McpClient.Resource>>
+  readonly templates: Lists<McpClient.Listing<McpClient.ResourceTemplate>>
+  readonly prompts: Lists<McpClient.Listing<McpClient.Prompt>>
 }
 
 interface Kept<A> {
@@ -54,10 +54,10 @@ export interface Options {
   readonly pool: ConnectionPool.ConnectionPool["Type"]
 }
 
-const lists = <A extends Session.Listing<unknown>>(
+const lists = <A extends McpClient.Listing<unknown>>(
   { cache, clock, pool }: Options,
   capability: "resources" | "prompts",
-  list: (session: Session.Session) => Effect.Effect<A, McpError.CallError>
+  list: (session: McpClient.McpClient) => Effect.Effect<A, McpError.CallError>
 ): Lists<A> => {
   const kept = new Map<string, Kept<A>>()
   /** Up to which order of a server everything is old. */

@@ -5,8 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type * as Connector from "../client/Connector.ts"
-import type * as Session from "../client/Session.ts"
+import type * as McpClient from "../client/McpClient.ts"
 import type * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import { argumentsFault, unchecked } from "../internal/jsonInput.ts"
@@ -33,7 +32,7 @@ export interface Options {
 }
 
 interface Subject extends Omit<PermissionRule.Subject, "args" | "server"> {
-  readonly args?: Session.Arguments | undefined
+  readonly args?: McpClient.Arguments | undefined
 }
 
 const operations = { tool: "tools/call", prompt: "prompts/get", resource: "resources/read" } as const
@@ -69,7 +68,7 @@ export interface Permitted {
     permit: Permissions.Permit | undefined
   ) => Effect.Effect<void, McpError.RuntimeError> | undefined
   /** A session with which nothing else is possible than what is permitted to them. */
-  readonly session: (live: Live, origin: Permissions.Origin) => Session.Session
+  readonly session: (live: Live, origin: Permissions.Origin) => McpClient.McpClient
 }
 
 /** @internal */
@@ -149,7 +148,6 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
 
   const session: Permitted["session"] = (live, origin) => {
     const { config, server, session } = live
-    const { connection } = session
     const isOffered = ToolFilter.make(config)
 
     /** Gives what was permitted in the place of what the caller may have changed since. */
@@ -164,7 +162,7 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
           (permit) => permit?.args
         )
       })
-    const tool = (name: string, args: Session.Arguments = {}) =>
+    const tool = (name: string, args: McpClient.Arguments = {}) =>
       Effect.map(pass({ kind: "tool", name, args }), (permitted) => permitted ?? args)
     const resource = (uri: string) => pass({ kind: "resource", name: uri })
 
@@ -180,33 +178,25 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
         return Effect.flatMap(Effect.forEach(subjects, pass), ([args]) =>
           send(isObject(params["arguments"]) && args !== undefined ? { ...params, arguments: args } : params))
       })
-    const request: Connector.Connection["request"] = (method, params, options) =>
-      sending(method, params, (params) => connection.request(method, params, options))
-    const notify = (to: Pick<Session.Session, "notify">): Session.Session["notify"] => (method, params) =>
-      sending(method, params, (params) => to.notify(method, params))
-
-    const { tasks } = connection
+    const request: McpClient.McpClient["request"] = (method, params, options) =>
+      sending(method, params, (params) => session.request(method, params, options))
+    const { tasks } = session
     return {
       ...session,
-      connection: {
-        ...connection,
-        request,
-        notify: notify(connection),
-        tasks: tasks && {
-          callTool: (params, options) =>
-            Stream.unwrap(
-              sending("tools/call", params, (params) => Effect.succeed(tasks.callTool(params ?? {}, options)))
-            )
-        },
-        watch: (filter) =>
-          Effect.suspend(() => {
-            const resourceUris = filter.resourceUris === undefined ? undefined : [...filter.resourceUris]
-            return Effect.zipRight(
-              Effect.forEach(resourceUris ?? [], resource, { discard: true }),
-              connection.watch({ ...filter, resourceUris })
-            )
-          })
+      tasks: tasks && {
+        callTool: (params, options) =>
+          Stream.unwrap(
+            sending("tools/call", params, (params) => Effect.succeed(tasks.callTool(params ?? {}, options)))
+          )
       },
+      watch: (filter) =>
+        Effect.suspend(() => {
+          const resourceUris = filter.resourceUris === undefined ? undefined : [...filter.resourceUris]
+          return Effect.zipRight(
+            Effect.forEach(resourceUris ?? [], resource, { discard: true }),
+            session.watch({ ...filter, resourceUris })
+          )
+        }),
       callTool: (name, args, options) =>
         Effect.flatMap(tool(name, args), (args) => session.callTool(name, args, options)),
       callToolStream: (name, args, options) =>
@@ -226,7 +216,7 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
           "prompt" in ref ? pass({ kind: "prompt", name: ref.prompt }) : resource(ref.template),
           session.complete(ref, context)
         ),
-      notify: notify(session),
+      notify: (method, params) => sending(method, params, (params) => session.notify(method, params)),
       request
     }
   }

@@ -34,7 +34,7 @@ export const announcesChanges = (
   { session }: ConnectionPool.Live,
   list: "tools" | "resources" | "prompts"
 ): boolean => {
-  const declared = session.connection.capabilities[list]
+  const declared = session.capabilities[list]
   return JsonRpc.isObject(declared) && declared["listChanged"] === true
 }
 

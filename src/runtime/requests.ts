@@ -4,8 +4,7 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
-import type * as Connector from "../client/Connector.ts"
-import type * as Session from "../client/Session.ts"
+import type * as McpClient from "../client/McpClient.ts"
 import type * as McpError from "../McpError.ts"
 import * as CallSpan from "../observability/CallSpan.ts"
 import type * as Permissions from "../safety/Permissions.ts"
@@ -16,7 +15,7 @@ import type * as Permitted from "./permitted.ts"
 
 type What =
   | { readonly method: "resources/read"; readonly uri: string }
-  | { readonly method: "prompts/get"; readonly prompt: string; readonly args: Session.Arguments }
+  | { readonly method: "prompts/get"; readonly prompt: string; readonly args: McpClient.Arguments }
 
 const subjectOf = (what: What): Pick<Permitted.Wanted, "kind" | "name" | "args"> =>
   what.method === "resources/read"
@@ -49,13 +48,13 @@ export const make = (
       // a server that there is not is asked nothing, and one that has come since is decided on
       if (config === undefined) return Effect.flatMap(pool.find(server), () => send(server, what, origin, f))
       const wanted: Permitted.Wanted = { origin, config, server, ...subjectOf(what) }
-      let used: Connector.Connection | undefined = undefined
+      let used: McpClient.McpClient | undefined = undefined
       return CallSpan.traced(
         { server, config, ...what, connection: () => used },
         (meta) =>
           Effect.flatMap(permitted.authorize(wanted), (permit) =>
             path.ask(server, what.method, (live) => {
-              used = live.session.connection
+              used = live.session
               const waiting = permitted.before(live, wanted, permit)
               const asked = Effect.suspend(() => f(live, { meta, args: permit?.args }))
               return waiting === undefined ? asked : Effect.zipRight(waiting, asked)

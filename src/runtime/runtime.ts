@@ -307,7 +307,7 @@ export const make = (
               Effect.sync(() => events.publish(McpEvent.McpEvent.ConfigurationReloaded({ report })))
             )
         ),
-      withSession: (server, f, own) =>
+      withClient: (server, f, own) =>
         path.ask(server, "the session", (live) => f(permitted.session(live, own?.origin ?? "program"))),
       notifySandboxState: sandbox.notify,
       isolate: (server) => Effect.zipRight(pool.find(server), breakers.for(server).isolate),

@@ -5,7 +5,7 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
-import type * as Session from "../client/Session.ts"
+import type * as McpClient from "../client/McpClient.ts"
 import * as RuntimeLog from "../internal/runtimeLog.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as ConnectionPool from "./ConnectionPool.ts"
@@ -28,7 +28,7 @@ interface News {
 export const make = (pool: ConnectionPool.ConnectionPool["Type"]): Sandbox => {
   let current: News | undefined = undefined
   // goes with each connection
-  const told = new WeakMap<Session.Session, News>()
+  const told = new WeakMap<McpClient.McpClient, News>()
 
   const greet: Sandbox["greet"] = ({ server, session }) =>
     Effect.suspend(() => {

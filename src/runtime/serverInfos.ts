@@ -36,7 +36,7 @@ export interface ServerInfos {
 export const make = ({ breakers, catalog, path, pool }: Options): ServerInfos => {
   const infoOf = (member: ConnectionPool.Member): Effect.Effect<McpRuntime.ServerInfo> => {
     const { config, health, live, reconnects, sharedWith, status } = member
-    const connection = live?.session.connection
+    const connection = live?.session
     return Effect.map(breakers.for(config.name).state, (breaker) => ({
       name: config.name,
       title: config.title,

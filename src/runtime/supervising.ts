@@ -15,7 +15,7 @@ import * as Scope from "effect/Scope"
 import * as Connector from "../client/Connector.ts"
 import * as Pause from "../client/internal/pause.ts"
 import { unsent } from "../client/internal/unsent.ts"
-import * as Session from "../client/Session.ts"
+import type * as McpClient from "../client/McpClient.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import { observed } from "../internal/observed.ts"
 import * as Signal from "../internal/signal.ts"
@@ -161,7 +161,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     const turn: Effect.Effect<Turn> = Effect.acquireUseRelease(
       Scope.make(),
       (scope) =>
-        options.inTurn(Session.open(config)).pipe(
+        options.inTurn(Connector.open(config)).pipe(
           Effect.provideService(Connector.Connector, options.connector),
           Scope.extend(scope),
           attempts.run,
@@ -181,7 +181,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         )
     )
 
-    const connected = (session: Session.Session, scope: Scope.Scope): Effect.Effect<Turn> =>
+    const connected = (session: McpClient.McpClient, scope: Scope.Scope): Effect.Effect<Turn> =>
       Effect.suspend(() => {
         if (retired || isUnwanted()) return Effect.succeed<Turn>({ _tag: "Stopped" })
         const since = now()
@@ -212,10 +212,10 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         hurry = false
         // what the slow lane has found again is kept like what somebody has asked for
         wanted = true
-        session.connection.onEnded(lose)
-        session.connection.onPaused((until) => paused(mine, until))
+        session.onEnded(lose)
+        session.onPaused((until) => paused(mine, until))
         if (lost === undefined) {
-          const { era } = session.connection
+          const { era } = session
           become(ServerStatus.Connected({ since, era, tools: knownTools, pausedUntil: undefined }))
           openGate(Exit.void)
         }

@@ -109,7 +109,7 @@ export const make = (
 
     /** Until the connection ends, which then says nothing more. */
     const listen = (kept: Kept) =>
-      kept.live.session.connection.onNotification(({ method }) => {
+      kept.live.session.onNotification(({ method }) => {
         const subjects = concerns.get(method)
         if (subjects === undefined || !Present.isPresent(pool, kept.live)) return
         for (const subject of subjects) {
@@ -125,7 +125,7 @@ export const make = (
 
     return (live) =>
       Effect.gen(function*() {
-        const { capabilities, watch } = live.session.connection
+        const { capabilities, watch } = live.session
         const kept: Kept = { live, scope: yield* Effect.scope, changed: new Set(), busy: true }
         listen(kept)
         yield* sandbox.greet(live)

@@ -8,7 +8,7 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type * as Connector from "../client/Connector.ts"
+import type * as McpClient from "../client/McpClient.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
 
@@ -94,7 +94,7 @@ export interface Exchange {
   /** A header of the HTTP request, where there is one. */
   readonly header: (name: string) => string | undefined
   /** Tells how far it is, if the caller has asked for that. What there is no room for is lost. */
-  readonly progress: (progress: Connector.Progress) => void
+  readonly progress: (progress: McpClient.Progress) => void
   /** Tells what happens, if the caller wants to know that much. */
   readonly log: (message: LogMessage) => void
   /** Any other notification that belongs to this request. */

@@ -42,7 +42,7 @@ export interface ToolResult {
 export interface DecodeOptions {
   readonly era: Transport.Era
   /** Whether a result may be a question, for somebody else to answer. */
-  readonly handOver?: boolean | undefined
+  readonly passInput?: boolean | undefined
 }
 
 /**

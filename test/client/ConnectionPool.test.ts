@@ -96,7 +96,7 @@ describe("a pool", () => {
         yield* Pool.until("a", "Connected")
         const { live } = (yield* pool).member("a")!
         yield* server.drop()
-        yield* Effect.raceFirst(live!.session.connection.ended, Effect.never)
+        yield* Effect.raceFirst(live!.session.ended, Effect.never)
         assert.isUndefined((yield* pool).member("a")!.live)
       })
     ))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import * as Session from "../../src/client/Session.ts"
+import * as McpClient from "../../src/client/McpClient.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as Fake from "../support/fakeConnection.ts"
@@ -8,7 +8,7 @@ import * as Fake from "../support/fakeConnection.ts"
 const opened = (options: Fake.Options) =>
   Effect.gen(function*() {
     const connection = yield* Fake.make(options)
-    return { connection, session: yield* Session.make(connection) }
+    return { connection, session: yield* McpClient.make(connection) }
   })
 
 const tagOf = <A, R>(effect: Effect.Effect<A, { readonly _tag: string }, R>) =>
@@ -210,7 +210,7 @@ describe("Session: the rest of the protocol", () => {
       const connection = yield* Fake.make({
         answers: { "tools/list": { tools: [{ name: "\u001b" }], nextCursor: "" } }
       })
-      const session = yield* Effect.provideService(Session.make(connection), McpEvent.McpEvents, events)
+      const session = yield* Effect.provideService(McpClient.make(connection), McpEvent.McpEvents, events)
       for (let i = 0; i < 1000; i++) connection.say("notifications/tools/list_changed")
       connection.say("notifications/resources/list_changed")
       connection.say("notifications/prompts/list_changed")

@@ -1,15 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, TestClock } from "effect"
 import { Stream } from "effect"
-import type * as Connector from "../../src/client/Connector.ts"
-import * as Session from "../../src/client/Session.ts"
+import * as McpClient from "../../src/client/McpClient.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as Fake from "../support/fakeConnection.ts"
 
 const opened = (options: Fake.Options) =>
   Effect.gen(function*() {
     const connection = yield* Fake.make(options)
-    return { connection, session: yield* Session.make(connection) }
+    return { connection, session: yield* McpClient.make(connection) }
   })
 
 const text = { content: [{ type: "text", text: "done" }] }
@@ -106,7 +105,7 @@ describe("Session.callTool", () => {
         ]
       ) {
         const error = yield* Effect.option(
-          Effect.flip(session.callTool("x", {}, options as unknown as Session.CallOptions))
+          Effect.flip(session.callTool("x", {}, options as unknown as McpClient.CallOptions))
         )
         if (options.idleTimeout === undefined) {
           assert(error._tag === "Some")
@@ -206,7 +205,7 @@ describe("Session.callTool in the stateless era", () => {
 const needsTask = { name: "long", inputSchema: { type: "object" }, execution: { taskSupport: "required" } }
 const offersTasks = { tools: {}, tasks: { requests: { tools: { call: {} } } } }
 
-const tasks = (updates: ReadonlyArray<Connector.TaskUpdate>): Connector.LegacyTasks => ({
+const tasks = (updates: ReadonlyArray<McpClient.TaskUpdate>): McpClient.LegacyTasks => ({
   callTool: () => Stream.fromIterable(updates)
 })
 

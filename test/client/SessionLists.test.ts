@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
-import * as Session from "../../src/client/Session.ts"
+import * as McpClient from "../../src/client/McpClient.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as Fake from "../support/fakeConnection.ts"
 
@@ -14,7 +14,7 @@ const tool = (name: string, more: JsonRpc.JsonObject = {}): JsonRpc.JsonObject =
 const opened = (options: Fake.Options) =>
   Effect.gen(function*() {
     const connection = yield* Fake.make(options)
-    return { connection, session: yield* Session.make(connection) }
+    return { connection, session: yield* McpClient.make(connection) }
   })
 
 /** Pages by cursor; `undefined` is the first. */

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Fiber, Stream, TestClock } from "effect"
-import * as Session from "../../src/client/Session.ts"
+import * as Connector from "../../src/client/Connector.ts"
+import type * as McpClient from "../../src/client/McpClient.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as OverMemory from "../support/overMemory.ts"
 
 const open = (peer: MemoryTransport.Peer, overrides?: Parameters<typeof MemoryTransport.config>[1]) =>
-  Effect.provide(Session.open(MemoryTransport.config("peer", overrides)), OverMemory.client({ peer }))
+  Effect.provide(Connector.open(MemoryTransport.config("peer", overrides)), OverMemory.client({ peer }))
 
 const tools = (cancelled: Deferred.Deferred<void>): ReadonlyArray<MemoryServer.Tool> => [
   { name: "echo", call: (args) => Effect.succeed(String(args["text"])) },
@@ -59,7 +60,7 @@ for (const era of ["session", "stateless"] as const) {
     it.scoped("lists, reads and completes everything there is", () =>
       Effect.gen(function*() {
         const { session } = yield* prepared
-        assert.strictEqual(session.connection.era, era)
+        assert.strictEqual(session.era, era)
         assert.deepStrictEqual((yield* session.tools).tools.map(({ name }) => name), ["echo", "count", "slow", "sum"])
         assert.deepStrictEqual((yield* session.resources).items.map(({ uri }) => uri), ["memo:a"])
         assert.deepStrictEqual((yield* session.resourceTemplates).items.map(({ uriTemplate }) => uriTemplate), [
@@ -139,5 +140,5 @@ for (const era of ["session", "stateless"] as const) {
 }
 
 /** What was asked before this has been answered: answers come in order. */
-const settled = (session: Session.Session) =>
+const settled = (session: McpClient.McpClient) =>
   Effect.zipRight(TestClock.adjust(0), Effect.zipRight(session.callTool("echo"), TestClock.adjust(0)))

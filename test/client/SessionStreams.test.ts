@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Ref, Stream, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
-import type * as Connector from "../../src/client/Connector.ts"
-import * as Session from "../../src/client/Session.ts"
+import * as McpClient from "../../src/client/McpClient.ts"
 import * as McpError from "../../src/McpError.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as Fake from "../support/fakeConnection.ts"
@@ -10,7 +9,7 @@ import * as Fake from "../support/fakeConnection.ts"
 const opened = (options: Fake.Options) =>
   Effect.gen(function*() {
     const connection = yield* Fake.make(options)
-    return { connection, session: yield* Session.make(connection) }
+    return { connection, session: yield* McpClient.make(connection) }
   })
 
 const text = { content: [{ type: "text", text: "done" }] }
@@ -21,7 +20,7 @@ const reporting = (count: number): Fake.Answer => ({ options }) =>
     return text
   })
 
-const numbers = (events: Iterable<Session.CallEvent>) =>
+const numbers = (events: Iterable<McpClient.CallEvent>) =>
   Array.from(events).flatMap((event) => event._tag === "Progress" ? [event.progress.progress] : [])
 
 describe("Session.callToolStream", () => {
@@ -47,7 +46,7 @@ describe("Session.callToolStream", () => {
             })
         }
       })
-      const first = yield* Deferred.make<Connector.Progress>()
+      const first = yield* Deferred.make<McpClient.Progress>()
       const fiber = yield* Effect.fork(Stream.runForEach(session.callToolStream("x"), (event) =>
         event._tag === "Progress" ? Deferred.succeed(first, event.progress) : Effect.void))
       assert.deepStrictEqual(yield* Deferred.await(first), { progress: 1, total: 2, message: "half" })
@@ -116,7 +115,7 @@ describe("Session.callToolStream", () => {
           }
         }
       })
-      const seen: Array<Session.CallEvent> = []
+      const seen: Array<McpClient.CallEvent> = []
       const error = yield* Effect.flip(
         Stream.runForEach(session.callToolStream("x"), (event) => Effect.sync(() => seen.push(event)))
       )
@@ -148,7 +147,7 @@ describe("Session.callToolStream", () => {
 const changed = "notifications/tools/list_changed"
 
 describe("Session.listChanged", () => {
-  const counting = (session: Session.Session, list: "tools" | "resources" | "prompts" = "tools") =>
+  const counting = (session: McpClient.McpClient, list: "tools" | "resources" | "prompts" = "tools") =>
     Effect.gen(function*() {
       const count = yield* Ref.make(0)
       const fiber = yield* Effect.fork(
@@ -268,7 +267,7 @@ describe("Session.subscribeResource", () => {
   it.effect("fails if the server does not let it watch", () =>
     Effect.gen(function*() {
       const connection = yield* Fake.make({})
-      const session = yield* Session.make({ ...connection, watch: () => Effect.fail(Fake.remoteError(-32601)) })
+      const session = yield* McpClient.make({ ...connection, watch: () => Effect.fail(Fake.remoteError(-32601)) })
       const error = yield* Effect.flip(Stream.runDrain(session.subscribeResource("a:b")))
       assert.strictEqual(error._tag, "RemoteError")
     }))

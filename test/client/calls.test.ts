@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Deferred, Duration, Effect, Exit, Fiber, Layer, Queue, Scope, Stream, TestClock } from "effect"
 import * as Connector from "../../src/client/Connector.ts"
 import * as InputHandlers from "../../src/client/InputHandlers.ts"
+import type * as McpClient from "../../src/client/McpClient.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
@@ -16,7 +17,7 @@ const connectTo = (peer: MemoryTransport.Peer, overrides?: Parameters<typeof Mem
     OverMemory.client({ peer })
   )
 
-const call = (connection: Connector.Connection, name: string, args = {}, options?: Connector.RequestOptions) =>
+const call = (connection: McpClient.Channel, name: string, args = {}, options?: McpClient.RequestOptions) =>
   connection.request("tools/call", { name, arguments: args }, options)
 
 const textOf = (result: unknown): unknown =>
@@ -145,7 +146,7 @@ describe("a request", () => {
         }]
       })
       const connection = yield* connectTo(peer, { requestTimeout: "5 seconds", toolTimeout: "60 seconds" })
-      const onProgress = (progress: Connector.Progress) => {
+      const onProgress = (progress: McpClient.Progress) => {
         seen.push(progress.progress)
         throw new Error("a caller's fault")
       }

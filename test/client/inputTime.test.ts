@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Layer, TestClock } from "effect"
 import * as Connector from "../../src/client/Connector.ts"
 import * as InputHandlers from "../../src/client/InputHandlers.ts"
+import type * as McpClient from "../../src/client/McpClient.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as OverMemory from "../support/overMemory.ts"
@@ -48,7 +49,7 @@ const asking = (era: "session" | "stateless", [method, params]: (typeof question
       Connector.Connector,
       (connector) => connector.connect(MemoryTransport.config("peer", { requestTimeout: "10 seconds" }))
     ).pipe(Effect.provide(Layer.provide(OverMemory.client({ peer }), layer)))
-    const call = (options?: Connector.RequestOptions) =>
+    const call = (options?: McpClient.RequestOptions) =>
       Effect.zipLeft(
         Effect.fork(connection.request("tools/call", { name: "ask" }, options)),
         Deferred.await(asked)

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Either, Exit, Scope } from "effect"
 import { devNull } from "node:os"
 import { fileURLToPath } from "node:url"
-import * as Session from "../../src/client/Session.ts"
+import * as Connector from "../../src/client/Connector.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as NodeConnector from "../../src/node/NodeConnector.ts"
 import * as Teardown from "../../src/resilience/Teardown.ts"
@@ -18,7 +18,7 @@ describe("several servers in one scope", () => {
         ServerConfig.stdio({ name: `s${index}`, command: process.execPath, args: [server, "ignore-term", devNull] }))
       const missing = ServerConfig.stdio({ name: "missing", command: "there-is-no-such-command" })
       const scope = yield* Scope.make()
-      const opened = yield* Scope.extend(Session.openAll([...stubborn, missing], { batchSize: 4 }), scope)
+      const opened = yield* Scope.extend(Connector.openAll([...stubborn, missing], { batchSize: 4 }), scope)
       assert.deepStrictEqual(opened.map(Either.isRight), [true, true, true, true, false])
       const [took] = yield* Effect.timed(Scope.close(scope, Exit.void))
       const { servers } = yield* Effect.flatMap(Teardown.Teardown, (teardown) =>

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, TestClock } from "effect"
 import * as Connector from "../../src/client/Connector.ts"
+import type * as McpClient from "../../src/client/McpClient.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as OverMemory from "../support/overMemory.ts"
@@ -32,7 +33,7 @@ const connected = (overrides?: Parameters<typeof MemoryTransport.config>[1]) =>
       Effect.flatMap(Connector.Connector, (connector) => connector.connect(MemoryTransport.config("peer", overrides))),
       OverMemory.client({ peer })
     )
-    const call = (options?: Connector.RequestOptions) => connection.request("tools/call", { name: "t" }, options)
+    const call = (options?: McpClient.RequestOptions) => connection.request("tools/call", { name: "t" }, options)
     const calls = () => peer.received("tools/call").length
     const others = (count: number) =>
       Effect.fork(Effect.all(Array.from({ length: count }, () => call()), { concurrency: "unbounded" }))

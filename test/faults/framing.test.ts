@@ -106,7 +106,7 @@ describe("framing", () => {
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
         yield* fails("bad", session.callTool("bad"), "MessageTooLarge", { limit: MiB, outcome: "unknown" })
-        const ended = yield* succeeds("ended", session.connection.ended)
+        const ended = yield* succeeds("ended", session.ended)
         failure("ended", Exit.fail(ended), "ConnectionLost", { reason: "stalled", countsForBreaker: true })
         yield* fails("echo", session.callTool("echo"), "ConnectionLost", { outcome: "not-sent" }, soon)
       }),

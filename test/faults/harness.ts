@@ -7,8 +7,8 @@
 import { assert, it } from "@effect/vitest"
 import { Cause, Context, Duration, Effect, Exit, Layer, Option, Scope, Stream, Supervisor } from "effect"
 import { createHook } from "node:async_hooks"
-import type * as Connector from "../../src/client/Connector.ts"
-import * as Session from "../../src/client/Session.ts"
+import * as Connector from "../../src/client/Connector.ts"
+import type * as McpClient from "../../src/client/McpClient.ts"
 import * as Limits from "../../src/config/Limits.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
@@ -38,7 +38,7 @@ export interface Options {
 
 export interface Peer {
   /** Opens a session that lives until the next `close`, or until the case ends. */
-  readonly open: Effect.Effect<Session.Session, McpError.ConnectError>
+  readonly open: Effect.Effect<McpClient.McpClient, McpError.ConnectError>
   /** Closes everything that `open` opened; twice is once. */
   readonly close: Effect.Effect<void>
   /** How each connection ended so far. */
@@ -92,7 +92,7 @@ const makePeer = (config: ServerConfig.ServerConfig): Effect.Effect<Peer, never,
     return {
       open: Effect.flatMap(Scope.make(), (scope) => {
         connections.add(scope)
-        return Effect.provide(Scope.extend(Session.open(config), scope), context)
+        return Effect.provide(Scope.extend(Connector.open(config), scope), context)
       }),
       close: succeeds("close", close),
       ends: Effect.map(Context.get(context, Teardown.Teardown).report, (report) => report.servers),
@@ -287,7 +287,7 @@ export const textOf = (result: ToolResult.ToolResult): string =>
 const patient = { idleTimeout: "4 seconds" } as const
 
 /** The session works: an echo comes back as it went. */
-export const echoes = (session: Session.Session, text = "grüß dich 👋"): Effect.Effect<void> =>
+export const echoes = (session: McpClient.McpClient, text = "grüß dich 👋"): Effect.Effect<void> =>
   Effect.map(
     succeeds("echo", session.callTool("echo", { text }, patient)),
     (result) => assert.strictEqual(textOf(result), text)

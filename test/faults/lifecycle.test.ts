@@ -169,7 +169,7 @@ describe("the life of a process", () => {
           { outcome: "not-sent", isRetryable: true },
           soon
         )
-        const ended = yield* succeeds("ended", session.connection.ended)
+        const ended = yield* succeeds("ended", session.ended)
         assert.strictEqual(ended._tag, "ProcessExited")
         assert.deepStrictEqual([journal.executions("bad"), journal.executions("hang")], [1, 1])
       })
@@ -247,7 +247,7 @@ describe("the life of a process", () => {
           isRetryable: false,
           countsForBreaker: false
         }, soon)
-        assert.strictEqual((yield* succeeds("ended", session.connection.ended))._tag, "Closed")
+        assert.strictEqual((yield* succeeds("ended", session.ended))._tag, "Closed")
         assert.strictEqual(journal.pids().length, 1)
         assert.strictEqual((yield* peer.ends).length, 1)
       }),

@@ -105,7 +105,7 @@ describe("pipes that break or clog", () => {
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
         assert.strictEqual(textOf(yield* succeeds("bad", session.callTool("bad"))), "after the flood")
-        const settled = yield* settles("tail", session.connection.stderrTail)
+        const settled = yield* settles("tail", session.stderrTail)
         const tail = Exit.isSuccess(settled) ? settled.value ?? "" : ""
         assert.include(tail, "x".repeat(100))
         assert.isAtMost(tail.length, 64 * 1024)

@@ -116,7 +116,7 @@ describe("the old HTTP+SSE transport", () => {
           const session = yield* succeeds("open", peer.open)
           yield* echoes(session)
           server.cut()
-          const ended = yield* succeeds("ended", session.connection.ended, soon)
+          const ended = yield* succeeds("ended", session.ended, soon)
           assert.strictEqual(ended._tag, "StreamInterrupted")
           yield* fails("echo", session.callTool("echo"), "StreamInterrupted", {
             outcome: "not-sent",

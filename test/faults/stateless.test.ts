@@ -12,7 +12,7 @@ const stateless = { stateless: true } as const
 const until = (holds: () => boolean) => Effect.repeat(Effect.sleep("10 millis"), { until: holds })
 
 const opened = (peer: Peer) =>
-  Effect.tap(succeeds("open", peer.open), (session) => assert.strictEqual(session.connection.era, "stateless"))
+  Effect.tap(succeeds("open", peer.open), (session) => assert.strictEqual(session.era, "stateless"))
 
 describe("the same faults without a handshake, over stdio", () => {
   stdio(

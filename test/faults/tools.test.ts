@@ -1,13 +1,13 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import type * as Session from "../../src/client/Session.ts"
+import type * as McpClient from "../../src/client/McpClient.ts"
 import * as HttpServer from "../fixtures/faults/httpServer.ts"
 import { echoes, fails, run, succeeds, test, textOf } from "./harness.ts"
 import { processFor, stdio } from "./stdio.ts"
 
 const soon = "2 seconds"
 
-const names = (session: Session.Session) =>
+const names = (session: McpClient.McpClient) =>
   Effect.map(succeeds("tools", session.tools), ({ tools }) => tools.map((tool) => tool.name))
 
 describe("lists of tools", () => {

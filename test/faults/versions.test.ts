@@ -43,7 +43,7 @@ describe("handshakes", () => {
     (peer) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
-        assert.strictEqual(session.connection.protocolVersion, "2024-11-05")
+        assert.strictEqual(session.protocolVersion, "2024-11-05")
         yield* echoes(session)
       })
   )
@@ -52,8 +52,8 @@ describe("handshakes", () => {
     stdio(mode, "works, and says what is missing", (peer) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
-        if (mode === "serverinfo-missing") assert.isUndefined(session.connection.serverInfo)
-        else assert.deepStrictEqual(session.connection.capabilities, {})
+        if (mode === "serverinfo-missing") assert.isUndefined(session.serverInfo)
+        else assert.deepStrictEqual(session.capabilities, {})
         yield* echoes(session)
         assert.isTrue(peer.diagnostics().some(({ kind }) => kind === "lenient"))
       }))

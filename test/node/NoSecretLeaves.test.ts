@@ -90,8 +90,8 @@ const used = ({ runtime, sinks, trust }: Run) =>
     yield* runtime.reconnect("serves")
     yield* runtime.reconnect("remote")
     sinks.add("error", yield* Effect.flip(runtime.callTool({ server: "serves", tool: "fails" })))
-    yield* runtime.withSession("serves", (session) =>
-      Effect.map(session.connection.stderrTail, (tail) => {
+    yield* runtime.withClient("serves", (session) =>
+      Effect.map(session.stderrTail, (tail) => {
         assert.include(tail, "starting with [redacted]")
         sinks.add("stderr", tail)
       }))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, FastCheck, Fiber, Option } from "effect"
-import * as Session from "../../src/client/Session.ts"
+import * as Connector from "../../src/client/Connector.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as CallSpan from "../../src/observability/CallSpan.ts"
@@ -240,7 +240,7 @@ describe("the trace context in _meta", () => {
           }]
         })
         const session = yield* Effect.provide(
-          Session.open(MemoryTransport.config("peer")),
+          Connector.open(MemoryTransport.config("peer")),
           OverMemory.client({ peer })
         )
         const { tracer } = RecordingTracer.make()

@@ -35,7 +35,7 @@ const ways: Readonly<
   callToolStream: ({ callToolStream }, args) =>
     Stream.runLast(callToolStream("mcp__a__echo", args, { origin: "model" })),
   RuntimeTool: ({ tool }, args) => Effect.flatMap(tool("mcp__a__echo"), ({ call }) => call(args, { origin: "model" })),
-  session: ({ withSession }, args) => withSession("a", (session) => session.callTool("echo", args), { origin: "model" })
+  session: ({ withClient }, args) => withClient("a", (session) => session.callTool("echo", args), { origin: "model" })
 }
 
 const run = <A, E>(

@@ -115,7 +115,7 @@ describe("the way of a call", () => {
         const careless = (): Effect.Effect<void> => {
           throw new Error("careless")
         }
-        const exit = yield* Effect.exit(service.withSession("path", careless))
+        const exit = yield* Effect.exit(service.withClient("path", careless))
         assert.strictEqual(exit._tag, "Failure")
         assert.strictEqual((yield* service.server("path")).bulkhead.active, 0)
         yield* service.reload([])

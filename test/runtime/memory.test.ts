@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, FiberRef, Layer, Redacted } from "effect"
 import { fileURLToPath } from "node:url"
 import * as Connector from "../../src/client/Connector.ts"
+import * as McpClient from "../../src/client/McpClient.ts"
 import * as Resolution from "../../src/config/Resolution.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
@@ -20,12 +21,14 @@ const keptOfEach = <E>(times: number, one: Effect.Effect<unknown, E>) =>
     return ((yield* settled) - before) / times
   })
 
-const connection = FakeConnection.make({
+const channel = FakeConnection.make({
   answers: {
     "tools/call": { content: [{ type: "text", text: "echo" }] },
     "tools/list": { tools: [{ name: "echo", inputSchema: { type: "object" } }] }
   }
 })
+
+const connection = Effect.flatMap(channel, McpClient.make)
 
 /** A runtime whose one server is connected like this. */
 const running = (connect: Connector.Connector["Type"]["connect"]) =>
@@ -46,9 +49,9 @@ describe("the memory of a runtime", () => {
   it.scopedLive("keeps nothing of the calls that it has made", () =>
     Effect.gen(function*() {
       // it remembers what it was asked, which is not to be measured
-      const { request: _, ...rest } = yield* connection
+      const { request: _, ...rest } = yield* channel
       const service = yield* running(() =>
-        Effect.succeed({
+        McpClient.make({
           ...rest,
           request: (method) =>
             method === "tools/call" ? Effect.succeed({ content: [] }) : Effect.succeed({ tools: [echo] })

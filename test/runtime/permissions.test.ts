@@ -116,18 +116,18 @@ describe("a rule that denies", () => {
           read: service.readResource("s", "mem://secret/a"),
           subscribe: Stream.runDrain(service.subscribeResource("s", "mem://secret/a")),
           prompt: service.getPrompt("s", "hello"),
-          "session, call": service.withSession("s", ({ callTool }) => callTool("get")),
-          "session, stream": service.withSession("s", ({ callToolStream }) => Stream.runDrain(callToolStream("get"))),
-          "session, read": service.withSession("s", ({ readResource }) => readResource("mem://secret/a")),
-          "session, subscribe": service.withSession("s", ({ subscribeResource }) =>
+          "client, call": service.withClient("s", ({ callTool }) => callTool("get")),
+          "client, stream": service.withClient("s", ({ callToolStream }) => Stream.runDrain(callToolStream("get"))),
+          "client, read": service.withClient("s", ({ readResource }) => readResource("mem://secret/a")),
+          "client, subscribe": service.withClient("s", ({ subscribeResource }) =>
             Stream.runDrain(subscribeResource("mem://secret/a"))),
-          "session, prompt": service.withSession("s", ({ getPrompt }) =>
+          "client, prompt": service.withClient("s", ({ getPrompt }) =>
             getPrompt("hello")),
-          "session, request": service.withSession("s", ({ request }) => request("tools/call", { name: "get" })),
-          "session, connection": service.withSession("s", ({ connection }) =>
-            connection.request("resources/read", { uri: "mem://secret/a" })),
-          "session, watch": service.withSession("s", ({ connection }) =>
-            Effect.scoped(connection.watch({ resourceUris: ["mem://secret/a"] })))
+          "client, request": service.withClient("s", ({ request }) => request("tools/call", { name: "get" })),
+          "client, any request": service.withClient("s", ({ request }) =>
+            request("resources/read", { uri: "mem://secret/a" })),
+          "client, watch": service.withClient("s", ({ watch }) =>
+            Effect.scoped(watch({ resourceUris: ["mem://secret/a"] })))
         }
         const before = peer.received("tools/call").length
         for (const [name, way] of Object.entries(ways)) {
@@ -138,7 +138,7 @@ describe("a rule that denies", () => {
           assert.strictEqual(peer.received(method).length, 0, method)
         }
         // what is no use of it is possible still
-        yield* service.withSession("s", ({ health }) =>
+        yield* service.withClient("s", ({ health }) =>
           health)
       })))
 

@@ -144,22 +144,20 @@ describe("no way around a rule that denies", () => {
         const before = new Set(["initialize", "notifications/initialized", "tools/list"])
         const prompt = { prompt: "hello", argument: "to", value: "a" }
         const ways: Record<string, Effect.Effect<unknown, McpError.McpError>> = {
-          "completion of a prompt": service.withSession("s", ({ complete }) => complete(prompt)),
-          "completion of a template": service.withSession("s", ({ complete }) =>
+          "completion of a prompt": service.withClient("s", ({ complete }) => complete(prompt)),
+          "completion of a template": service.withClient("s", ({ complete }) =>
             complete({ template: "mem://secret/{name}", argument: "name", value: "a" })),
-          "completion, as a request": service.withSession("s", ({ request }) =>
+          "completion, as a request": service.withClient("s", ({ request }) =>
             request("completion/complete", {
               ref: { type: "ref/prompt", name: "hello" },
               argument: { name: "to", value: "a" }
             })),
-          "subscription, as a request": service.withSession("s", ({ connection }) =>
-            connection.request("subscriptions/listen", {
+          "subscription, as a request": service.withClient("s", ({ request }) =>
+            request("subscriptions/listen", {
               notifications: { resourceSubscriptions: ["mem://secret/a"] }
             })),
-          "a call without an answer": service.withSession("s", ({ notify }) =>
-            notify("tools/call", { name: "get", arguments: {} })),
-          "a call without an answer, over the connection": service.withSession("s", ({ connection }) =>
-            connection.notify("tools/call", { name: "get", arguments: {} }))
+          "a call without an answer": service.withClient("s", ({ notify }) =>
+            notify("tools/call", { name: "get", arguments: {} }))
         }
         for (const [name, way] of Object.entries(ways)) {
           assert.strictEqual(yield* denied(way), "rule", name)
@@ -175,14 +173,13 @@ describe("no way around a rule that denies", () => {
       Effect.gen(function*() {
         for (
           const way of [
-            service.withSession("s", ({ callTool }) => callTool("get")),
-            service.withSession("s", ({ callToolStream }) => Stream.runDrain(callToolStream("get"))),
-            service.withSession("s", ({ request }) => request("tools/call", { name: "get", arguments: {} })),
-            service.withSession("s", ({ connection }) => connection.request("tools/call", { name: "get" }))
+            service.withClient("s", ({ callTool }) => callTool("get")),
+            service.withClient("s", ({ callToolStream }) => Stream.runDrain(callToolStream("get"))),
+            service.withClient("s", ({ request }) => request("tools/call", { name: "get", arguments: {} }))
           ]
         ) assert.strictEqual((yield* Effect.flip(way))._tag, "NotFound")
         assert.strictEqual(peer.executions("get"), 0)
-        yield* service.withSession("s", ({ callTool }) => callTool("put"))
+        yield* service.withClient("s", ({ callTool }) => callTool("put"))
         assert.strictEqual(peer.executions("put"), 1)
       })))
 })
@@ -202,13 +199,12 @@ describe("what was decided is what is sent", () => {
       yield* running({ approval, permissions: rules({ ask: ["s/*", "s/prompt:*"] }) }, (service, peer) =>
         Effect.gen(function*() {
           const ways: ReadonlyArray<Effect.Effect<unknown, McpError.McpError>> = [
-            service.withSession("s", ({ callTool }) =>
+            service.withClient("s", ({ callTool }) =>
               callTool("get", args)),
-            service.withSession("s", ({ request }) => request("tools/call", params)),
-            service.withSession("s", ({ connection }) => connection.request("tools/call", params)),
+            service.withClient("s", ({ request }) => request("tools/call", params)),
             service.getPrompt("s", "hello", args),
-            service.withSession("s", ({ getPrompt }) => getPrompt("hello", args)),
-            service.withSession("s", ({ request }) => request("prompts/get", { name: "hello", arguments: args }))
+            service.withClient("s", ({ getPrompt }) => getPrompt("hello", args)),
+            service.withClient("s", ({ request }) => request("prompts/get", { name: "hello", arguments: args }))
           ]
           for (const way of ways) {
             args.path = "a"

@@ -93,7 +93,7 @@ describe("a server that gives other names with every list", () => {
         assert.deepStrictEqual([tools.length, quarantined.map(({ tool }) => tool)], [0, ["read", "new"]])
         for (const tool of ["read", "new"]) {
           assert.strictEqual((yield* Effect.flip(service.callTool({ server: "a", tool })))._tag, "ToolQuarantined")
-          const session = service.withSession("a", ({ callTool }) => callTool(tool))
+          const session = service.withClient("a", ({ callTool }) => callTool(tool))
           assert.strictEqual((yield* Effect.flip(session))._tag, "ToolQuarantined")
         }
         assert.strictEqual(peer.received("tools/call").length, 0)

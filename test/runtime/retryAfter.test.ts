@@ -140,7 +140,7 @@ describe("a Retry-After of more than 60 seconds", () => {
         yield* runtime.tools
         refusing(ledger, 429, "3600")
         yield* failsFor(runtime, "RateLimited", 60_000)
-        const health = runtime.withSession("ledger", (session) => session.health)
+        const health = runtime.withClient("ledger", (session) => session.health)
         const pings = ledger.count("ping")
         yield* health
         assert.strictEqual(ledger.count("ping"), pings + 1)

@@ -204,12 +204,12 @@ for (const [connector, layer] of Object.entries(connectors)) {
         assert.deepStrictEqual(ledger.withoutSession(), [])
       }))
 
-    it.scopedLive("fails through withSession, and the next call is sent in the new session", () =>
+    it.scopedLive("fails through withClient, and the next call is sent in the new session", () =>
       Effect.gen(function*() {
         const ledger = yield* Ledger.serve({ tools })
         expiringAfter(ledger, 1)
         yield* using([ledger.config()], (runtime) =>
-          runtime.withSession("ledger", (session) =>
+          runtime.withClient("ledger", (session) =>
             Effect.gen(function*() {
               const exit = yield* Effect.exit(session.callTool("plain"))
               assert.strictEqual(ledger.executions("plain"), 1)

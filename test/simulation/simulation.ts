@@ -203,7 +203,7 @@ const perform = (
         case "servers":
           return watched(what, time.now(), runtime.servers)
         case "session":
-          return watched(what, patience, runtime.withSession(server, (session) => session.health))
+          return watched(what, patience, runtime.withClient(server, (session) => session.health))
         case "sandbox":
           return watched(what, patience, runtime.notifySandboxState({ at: time.now() }))
       }

@@ -1,6 +1,6 @@
 /** A connection whose answers are written in the test, and that remembers what it was asked. */
 import { Deferred, Effect, Stream } from "effect"
-import type * as Connector from "../../src/client/Connector.ts"
+import type * as McpClient from "../../src/client/McpClient.ts"
 import * as Limits from "../../src/config/Limits.ts"
 import * as McpError from "../../src/McpError.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
@@ -8,29 +8,29 @@ import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 export interface Asked {
   readonly method: string
   readonly params: JsonRpc.JsonObject | undefined
-  readonly options: Connector.RequestOptions | undefined
+  readonly options: McpClient.RequestOptions | undefined
 }
 
 export type Answer = (asked: Asked, nth: number) => Effect.Effect<JsonRpc.JsonObject, McpError.CallError>
 
 export interface Options {
-  readonly era?: Connector.Connection["era"]
-  readonly transport?: Connector.Connection["transport"]
+  readonly era?: McpClient.Channel["era"]
+  readonly transport?: McpClient.Channel["transport"]
   readonly capabilities?: JsonRpc.JsonObject
   readonly limits?: Partial<Limits.Limits>
-  readonly tasks?: Connector.LegacyTasks
+  readonly tasks?: McpClient.LegacyTasks
   /** By method; what is missing is answered with -32601. */
   readonly answers?: Readonly<Record<string, Answer | JsonRpc.JsonObject>>
 }
 
-export interface FakeConnection extends Connector.Connection {
+export interface FakeConnection extends McpClient.Channel {
   readonly asked: ReadonlyArray<Asked>
   readonly askedFor: (method: string) => ReadonlyArray<Asked>
   readonly notified: ReadonlyArray<{ readonly method: string; readonly params: JsonRpc.JsonObject | undefined }>
   /** The server says something. */
   readonly say: (method: string, params?: JsonRpc.JsonObject) => void
   readonly listeners: () => number
-  readonly watching: ReadonlyArray<Connector.WatchFilter>
+  readonly watching: ReadonlyArray<McpClient.WatchFilter>
   readonly end: (error: McpError.ConnectError) => Effect.Effect<void>
 }
 
@@ -41,8 +41,8 @@ export const make = (options: Options = {}): Effect.Effect<FakeConnection> =>
   Effect.gen(function*() {
     const asked: Array<Asked> = []
     const notified: Array<{ method: string; params: JsonRpc.JsonObject | undefined }> = []
-    const watching: Array<Connector.WatchFilter> = []
-    const listeners = new Set<(notification: Connector.Notification) => void>()
+    const watching: Array<McpClient.WatchFilter> = []
+    const listeners = new Set<(notification: McpClient.Notification) => void>()
     const ended = yield* Deferred.make<McpError.ConnectError>()
     const endings = new Set<(error: McpError.ConnectError) => void>()
     const answers = new Map(Object.entries(options.answers ?? {}))

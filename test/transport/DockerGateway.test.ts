@@ -5,7 +5,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { chmodSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import * as Session from "../../src/client/Session.ts"
+import * as Connector from "../../src/client/Connector.ts"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import type * as McpError from "../../src/McpError.ts"
@@ -55,7 +55,7 @@ describe("DockerGateway", () => {
           discoverPatience: "20 seconds"
         })
         yield* Effect.scoped(Effect.gen(function*() {
-          const session = yield* Session.open(config)
+          const session = yield* Connector.open(config)
           const { tools } = yield* session.tools
           assert.include(tools.map(({ name }) => name), "echo")
           const { content } = yield* session.callTool("echo", { value: "hello" })

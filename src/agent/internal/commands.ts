@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Order from "effect/Order"
-import type * as Session from "../../client/Session.ts"
+import type * as McpClient from "../../client/McpClient.ts"
 import * as Cleaned from "../../internal/cleaned.ts"
 import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
@@ -22,7 +22,7 @@ export interface Options {
   readonly runtime: McpRuntime.McpRuntime["Type"]
 }
 
-type Prompt = Session.Prompt & { readonly server: string }
+type Prompt = McpClient.Prompt & { readonly server: string }
 
 const nameLength = 128
 const descriptionLength = 1024
@@ -41,7 +41,7 @@ const shown = (prompt: Prompt): ReadonlyMap<string, AgentTools.Command["argument
 export const make = ({ guard, permissions, runtime }: Options): Effect.Effect<AgentTools.Commands> => {
   const message = (
     { name, server }: Prompt,
-    { content, role }: Session.PromptMessages["messages"][number]
+    { content, role }: McpClient.PromptMessages["messages"][number]
   ): Effect.Effect<AgentTools.CommandMessage> =>
     Effect.map(
       guard.render({ content: [content], structuredContent: undefined, isError: false }, {

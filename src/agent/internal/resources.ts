@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Order from "effect/Order"
-import type * as Session from "../../client/Session.ts"
+import type * as McpClient from "../../client/McpClient.ts"
 import * as Cleaned from "../../internal/cleaned.ts"
 import * as UriTemplate from "../../internal/uriTemplate.ts"
 import * as McpError from "../../McpError.ts"
@@ -50,7 +50,7 @@ const longestUri = 4096
 const nameLength = 128
 const descriptionLength = 300
 
-type About = Pick<Session.Resource, "name" | "title" | "description" | "mimeType">
+type About = Pick<McpClient.Resource, "name" | "title" | "description" | "mimeType">
 
 /** A URI has to be written as it is, so one in which something hides is not offered. */
 const lineOf = (
@@ -79,7 +79,7 @@ const isConnecting = ({ error }: ToolCatalog.Missing): boolean =>
 const namesOf = (missing: ReadonlyArray<ToolCatalog.Missing>): string =>
   Array.from(new Set(missing.map(({ server }) => server))).toSorted().map(quote).join(", ")
 
-const part = (contents: Session.ResourceContents): ToolResult.Content => {
+const part = (contents: McpClient.ResourceContents): ToolResult.Content => {
   const { mimeType, uri } = contents
   const resource: JsonRpc.JsonObject = contents._tag === "Text"
     ? { uri, mimeType, text: contents.text }

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type * as Session from "../../client/Session.ts"
+import type * as McpClient from "../../client/McpClient.ts"
 import * as ConfigDocument from "../../config/ConfigDocument.ts"
 import { canonicalJson } from "../../internal/canonicalJson.ts"
 import { sha256 } from "../../internal/sha256.ts"
@@ -57,7 +57,7 @@ export const digestOf = ({ digest }: Skills.File): string | undefined =>
   /^sha256:([0-9a-f]{64})$/i.exec(digest ?? "")?.[1]?.toLowerCase()
 
 /** @internal */
-export const bytesOf = (contents: ReadonlyArray<Session.ResourceContents>, uri: string): Uint8Array => {
+export const bytesOf = (contents: ReadonlyArray<McpClient.ResourceContents>, uri: string): Uint8Array => {
   const content = contents.find((content) => content.uri === uri) ?? contents[0]
   if (content === undefined) return new Uint8Array()
   return content._tag === "Text" ? new TextEncoder().encode(content.text) : Buffer.from(content.blob, "base64")

@@ -6,7 +6,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type * as Connector from "../../client/Connector.ts"
+import type * as McpClient from "../../client/McpClient.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Command from "../Command.ts"
@@ -32,7 +32,7 @@ export const Called = Schema.Struct({
 
 const width = 24
 
-const progressLine = ({ message, progress, total }: Connector.Progress): Screen.Line => {
+const progressLine = ({ message, progress, total }: McpClient.Progress): Screen.Line => {
   const share = total === undefined || total <= 0 ? undefined : Math.min(1, Math.max(0, progress / total))
   const filled = Math.round((share ?? 0) * width)
   const bar = share === undefined

@@ -13,8 +13,8 @@ import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import type * as Connector from "../../client/Connector.ts"
-import * as Session from "../../client/Session.ts"
+import * as Connector from "../../client/Connector.ts"
+import type * as McpClient from "../../client/McpClient.ts"
 import * as ChildEnvironment from "../../config/childEnvironment.ts"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as HostEnvironment from "../../config/HostEnvironment.ts"
@@ -187,7 +187,7 @@ const step = <A, R>(
   })
 
 /** A ping gets the limit of a list, because that of a request is minutes. */
-const pinged = (server: string, session: Session.Session) =>
+const pinged = (server: string, session: McpClient.McpClient) =>
   Effect.flatMap(Limits.CurrentLimits, ({ listTimeout: limit }) =>
     Effect.timeoutFail(session.health, {
       duration: limit,
@@ -195,9 +195,9 @@ const pinged = (server: string, session: Session.Session) =>
         new McpError.RequestTimeout({ server, kind: "total", operation: "ping", limit, outcome: "unknown" })
     }))
 
-const asked = (notes: Notes, config: ServerConfig.ServerConfig, session: Session.Session) =>
+const asked = (notes: Notes, config: ServerConfig.ServerConfig, session: McpClient.McpClient) =>
   Effect.gen(function*() {
-    const { capabilities, era, protocolVersion } = session.connection
+    const { capabilities, era, protocolVersion } = session
     notes.protocolVersion = protocolVersion
     notes.era = era
     if (capabilities["tools"] === undefined) {
@@ -276,7 +276,7 @@ const connected = (notes: Notes, config: ServerConfig.ServerConfig) =>
     const scope = yield* Scope.make()
     const began = yield* Clock.currentTimeMillis
     const visit = Effect.gen(function*() {
-      const opening = yield* Effect.either(Scope.extend(Session.open(config), scope))
+      const opening = yield* Effect.either(Scope.extend(Connector.open(config), scope))
       const now = yield* Clock.currentTimeMillis
       const opened = watch.opened(config.name)
       if (Either.isLeft(opening)) {

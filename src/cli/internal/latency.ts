@@ -67,7 +67,7 @@ export const make = (runtime: McpRuntime.McpRuntime["Type"], limit = patience): 
   const one = ({ name }: McpRuntime.ServerInfo) =>
     Effect.gen(function*() {
       const began = yield* Clock.currentTimeNanos
-      const answered = yield* runtime.withSession(name, ({ health }) => health).pipe(
+      const answered = yield* runtime.withClient(name, ({ health }) => health).pipe(
         Effect.timeoutOption(limit),
         Effect.orElseSucceed(Option.none)
       )

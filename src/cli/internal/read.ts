@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import * as Schema from "effect/Schema"
-import type * as Session from "../../client/Session.ts"
+import type * as McpClient from "../../client/McpClient.ts"
 import { nearest } from "../../internal/nearest.ts"
 import * as McpError from "../../McpError.ts"
 import * as Application from "../Application.ts"
@@ -93,7 +93,7 @@ const find = (
     return only
   })
 
-const bytesOf = (one: Session.ResourceContents): Effect.Effect<Uint8Array, Usage> =>
+const bytesOf = (one: McpClient.ResourceContents): Effect.Effect<Uint8Array, Usage> =>
   one._tag === "Text"
     ? Effect.succeed(new TextEncoder().encode(one.text))
     : Effect.mapError(
@@ -103,7 +103,7 @@ const bytesOf = (one: Session.ResourceContents): Effect.Effect<Uint8Array, Usage
 
 const size = (blob: string): number => Math.floor(blob.replace(/=+$/, "").length * 3 / 4)
 
-const lines = (one: Session.ResourceContents): ReadonlyArray<Screen.Line> =>
+const lines = (one: McpClient.ResourceContents): ReadonlyArray<Screen.Line> =>
   one._tag === "Text"
     ? one.text.replace(/\r?\n$/, "").split(/\r?\n/)
     : [[{

@@ -65,7 +65,7 @@ const lists = (runtime: Runtime, server: string, least: number): Promised => ({
 const answers = (runtime: Runtime, server: string): Promised => ({
   promise: "answers a ping",
   check: Effect.map(
-    Effect.timed(runtime.withSession(server, ({ health }) => health)),
+    Effect.timed(runtime.withClient(server, ({ health }) => health)),
     ([took]) => `within ${Math.ceil(Duration.toMillis(took))} ms`
   )
 })
@@ -87,7 +87,7 @@ const reconnects = (runtime: Runtime, server: string): Promised => ({
   promise: "closes a connection and opens another",
   check: Effect.gen(function*() {
     yield* runtime.reconnect(server)
-    yield* runtime.withSession(server, ({ health }) => health)
+    yield* runtime.withClient(server, ({ health }) => health)
     return "it answers again"
   })
 })

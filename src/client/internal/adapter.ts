@@ -6,7 +6,7 @@
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
-import type * as Connector from "../Connector.ts"
+import type * as McpClient from "../McpClient.ts"
 import type * as Bridge from "./bridge.ts"
 import type * as Inputs from "./inputs.ts"
 
@@ -48,7 +48,7 @@ export interface Loaded {
 
 /** @internal */
 export interface Session {
-  readonly tasks: Connector.LegacyTasks | undefined
+  readonly tasks: McpClient.LegacyTasks | undefined
 }
 
 /** @internal */

@@ -3,7 +3,6 @@
  *
  * @internal
  */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
@@ -15,8 +14,8 @@ import * as McpEvent from "../../McpEvent.ts"
 import type * as Teardown from "../../resilience/Teardown.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Transport from "../../transport/Transport.ts"
-import type * as Connector from "../Connector.ts"
 import type * as InputHandlers from "../InputHandlers.ts"
+import type * as McpClient from "../McpClient.ts"
 import * as Protocol from "../Protocol.ts"
 import type * as Adapter from "./adapter.ts"
 import * as Bridge from "./bridge.ts"
@@ -58,11 +57,6 @@ export interface Options {
   readonly hiding: Hiding.Hiding
 }
 
-/** @internal */
-export interface Timestamped extends Connector.Connection {
-  readonly connectedAt: number
-}
-
 const firstPhase: { readonly [T in ServerConfig.ServerConfig["transport"]]: McpError.Phase } = {
   stdio: "spawn",
   docker: "spawn",
@@ -76,7 +70,7 @@ export const make = (
   options: Options,
   config: ServerConfig.ServerConfig,
   era: Era
-): Effect.Effect<Timestamped, McpError.ConnectError, Scope.Scope> => {
+): Effect.Effect<McpClient.Channel, McpError.ConnectError, Scope.Scope> => {
   const opening = Effect.suspend(() => {
     options.stage.phase = firstPhase[config.transport]
     return options.transports.open(config)
@@ -94,7 +88,7 @@ const over = (
   options: Options,
   server: string,
   era: Era
-): Effect.Effect<Timestamped, McpError.ConnectError, Scope.Scope> =>
+): Effect.Effect<McpClient.Channel, McpError.ConnectError, Scope.Scope> =>
   Effect.gen(function*() {
     const { events, handlers, hiding, limits, stage } = options
     stage.stderrTail = () => transport.stderrTail()
@@ -162,5 +156,5 @@ const over = (
     const connection = yield* Connected.make({ server, limits, wire, transport, settled, envelope, ask, run })
     tell()
     const stderrTail = Effect.map(connection.stderrTail, (tail) => tail === undefined ? undefined : hiding.text(tail))
-    return { ...connection, stderrTail, connectedAt: yield* Clock.currentTimeMillis }
+    return { ...connection, stderrTail }
   })

@@ -12,12 +12,12 @@ import type * as Limits from "../../config/Limits.ts"
 import * as McpError from "../../McpError.ts"
 import * as RetryPolicy from "../../resilience/RetryPolicy.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
-import type * as Connector from "../Connector.ts"
+import type * as McpClient from "../McpClient.ts"
 import * as Pause from "./pause.ts"
 import type * as Wire from "./wire.ts"
 
 /** @internal */
-export type Request = Connector.Connection["request"]
+export type Request = McpClient.Channel["request"]
 
 /**
  * What an era adds to a request, and what it does with the result.
@@ -57,7 +57,7 @@ export interface Session {
 export interface Asked {
   readonly method: string
   readonly params: JsonRpc.JsonObject | undefined
-  readonly own: Connector.RequestOptions | undefined
+  readonly own: McpClient.RequestOptions | undefined
 }
 
 /** @internal */
@@ -90,7 +90,7 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Ca
   const forCalls = options(limits.requestTimeout, limits.toolTimeout, true)
   const forOthers = options(limits.listTimeout, limits.listTimeout, false)
 
-  const settings = (method: string, own: Connector.RequestOptions | undefined): Wire.RequestOptions => {
+  const settings = (method: string, own: McpClient.RequestOptions | undefined): Wire.RequestOptions => {
     const base = method === "tools/call" ? forCalls : forOthers
     if (own === undefined) return base
     return {
@@ -125,14 +125,14 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Ca
         return resume(inNextSession(asked, setting, { ...repeat, since }, session))
       }
       const generation = session?.generation() ?? 0
-      const handOver = asked.own?.handOver
-      const params = manner.params(asked.params, handOver?.capabilities)
+      const passInput = asked.own?.passInput
+      const params = manner.params(asked.params, passInput?.capabilities)
       const id = wire.begin(asked.method, params, left(setting, repeat), (settled) => {
         probed(Either.isRight(settled) || settled.left.outcome === "executed")
         if (Either.isLeft(settled)) {
           return resume(again(asked, setting, settled.left, { ...repeat, since }, generation))
         }
-        const rest = repeat.finishing && handOver === undefined
+        const rest = repeat.finishing && passInput === undefined
           ? manner.unfinished(settled.right, asked, since)
           : undefined
         resume(rest ?? Exit.succeed(settled.right))

@@ -11,30 +11,30 @@ import * as Stream from "effect/Stream"
 import * as Hold from "../../internal/hold.ts"
 import * as Mailbox from "../../internal/mailbox.ts"
 import type * as McpError from "../../McpError.ts"
-import type * as Connector from "../Connector.ts"
+import type * as McpClient from "../McpClient.ts"
 
 /** @internal */
 export interface Change {
-  readonly filter: Connector.WatchFilter
-  readonly concerns: (notification: Connector.Notification) => boolean
+  readonly filter: McpClient.WatchFilter
+  readonly concerns: (notification: McpClient.Notification) => boolean
   /** The least time from one signal to the next. */
   readonly spacing: Duration.Duration
 }
 
 /** @internal */
 export const signals = (
-  connection: Connector.Connection,
+  channel: McpClient.Channel,
   change: Change
 ): Stream.Stream<void, McpError.CallError> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const mailbox = Mailbox.make<void, McpError.CallError>(1)
     yield* Hold.listen(() =>
-      connection.onNotification((notification) => {
+      channel.onNotification((notification) => {
         if (notification.method === "$/resync" || change.concerns(notification)) mailbox.offer(undefined)
       })
     )
-    yield* connection.watch(change.filter)
-    yield* Effect.forkScoped(Effect.map(connection.ended, (error) => mailbox.end(Exit.fail(error))))
+    yield* channel.watch(change.filter)
+    yield* Effect.forkScoped(Effect.map(channel.ended, (error) => mailbox.end(Exit.fail(error))))
     return Mailbox.stream(mailbox, pacing(Duration.toMillis(change.spacing)))
   }))
 

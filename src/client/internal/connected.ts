@@ -9,14 +9,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
-import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type * as Limits from "../../config/Limits.ts"
-import * as Hold from "../../internal/hold.ts"
 import * as McpError from "../../McpError.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Transport from "../../transport/Transport.ts"
-import type * as Connector from "../Connector.ts"
+import type * as McpClient from "../McpClient.ts"
 import * as Protocol from "../Protocol.ts"
 import * as Bridge from "./bridge.ts"
 import * as Calls from "./calls.ts"
@@ -41,7 +39,7 @@ export interface Options {
 }
 
 /** @internal */
-export const make = (options: Options): Effect.Effect<Connector.Connection> => {
+export const make = (options: Options): Effect.Effect<McpClient.Channel> => {
   const { limits, server, settled, transport, wire } = options
   return Effect.map(
     settled._tag === "Session" ? inSession(options, settled) : stateless(options, settled),
@@ -55,7 +53,6 @@ export const make = (options: Options): Effect.Effect<Connector.Connection> => {
           const error = wire.notify(method, params)
           return error === undefined ? Effect.void : Effect.fail(error)
         }),
-      notifications: heard(wire),
       onNotification: (listener) => wire.onNotification(listener),
       health: alive(probe(question, undefined, {
         idleTimeout: limits.pingTimeout,
@@ -68,24 +65,13 @@ export const make = (options: Options): Effect.Effect<Connector.Connection> => {
   )
 }
 
-/** How many notifications a slow reader may leave unread. */
-const backlog = 1024
-
-/** From now on. Each reader has a queue of its own, so that a connection without readers holds none. */
-const heard = (wire: Wire.Wire): Stream.Stream<Connector.Notification> =>
-  Stream.unwrapScoped(Effect.gen(function*() {
-    const queue = yield* Effect.acquireRelease(Queue.sliding<Connector.Notification>(backlog), Queue.shutdown)
-    yield* Hold.listen(() => wire.onNotification((notification) => queue.unsafeOffer(notification)))
-    return Stream.fromQueue(queue)
-  }))
-
 /** A server that answers anything is alive. */
 const alive = (probe: Effect.Effect<JsonRpc.JsonObject, McpError.CallError>) =>
   Effect.asVoid(Effect.catchTag(probe, "RemoteError", () => Effect.void))
 
 type OfEra =
   & Pick<
-    Connector.Connection,
+    McpClient.Channel,
     | "era"
     | "protocolVersion"
     | "serverInfo"
@@ -210,7 +196,7 @@ const inSession = (
   })
 
 /** Tasks of the SDK's client, whose requests do not pass `Calls`. */
-const inSessionOf = (session: Calls.Session, tasks: Connector.LegacyTasks): Connector.LegacyTasks => ({
+const inSessionOf = (session: Calls.Session, tasks: McpClient.LegacyTasks): McpClient.LegacyTasks => ({
   callTool: (params, options) =>
     Stream.unwrap(Effect.map(session.ready, () => {
       const generation = session.generation()
@@ -274,7 +260,7 @@ const object = (value: unknown): JsonRpc.JsonObject => JsonRpc.isObject(value) ?
 
 const text = (value: unknown): string | undefined => typeof value === "string" ? value : undefined
 
-const identity = (value: unknown): Connector.Connection["serverInfo"] => {
+const identity = (value: unknown): McpClient.Channel["serverInfo"] => {
   const { name, title, version } = object(value)
   if (typeof name !== "string") return undefined
   return {

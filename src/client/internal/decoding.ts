@@ -5,7 +5,7 @@
  */
 import * as ToolResult from "../../tools/ToolResult.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
-import type * as Session from "../Session.ts"
+import type * as McpClient from "../McpClient.ts"
 import type * as Listing from "./listing.ts"
 
 const text = (value: unknown): string | undefined => typeof value === "string" ? value : undefined
@@ -14,7 +14,7 @@ const text = (value: unknown): string | undefined => typeof value === "string" ?
 export const listing = <Item>(
   pages: Listing.Pages,
   decode: (raw: JsonRpc.JsonObject) => Item | undefined
-): Session.Listing<Item> => {
+): McpClient.Listing<Item> => {
   const items: Array<Item> = []
   for (const raw of pages.items) {
     // the cast: an object that JSON.parse gave
@@ -30,13 +30,13 @@ export const listing = <Item>(
 }
 
 /** @internal */
-export const resource = (raw: JsonRpc.JsonObject): Session.Resource | undefined => {
+export const resource = (raw: JsonRpc.JsonObject): McpClient.Resource | undefined => {
   const uri = raw["uri"]
   return typeof uri === "string" ? { uri, ...described(raw) } : undefined
 }
 
 /** @internal */
-export const resourceTemplate = (raw: JsonRpc.JsonObject): Session.ResourceTemplate | undefined => {
+export const resourceTemplate = (raw: JsonRpc.JsonObject): McpClient.ResourceTemplate | undefined => {
   const uriTemplate = raw["uriTemplate"]
   return typeof uriTemplate === "string" ? { uriTemplate, ...described(raw) } : undefined
 }
@@ -50,7 +50,7 @@ const described = (raw: JsonRpc.JsonObject) => ({
 })
 
 /** @internal */
-export const prompt = (raw: JsonRpc.JsonObject): Session.Prompt | undefined => {
+export const prompt = (raw: JsonRpc.JsonObject): McpClient.Prompt | undefined => {
   const name = raw["name"]
   if (typeof name !== "string") return undefined
   const declared: unknown = raw["arguments"]
@@ -63,7 +63,7 @@ export const prompt = (raw: JsonRpc.JsonObject): Session.Prompt | undefined => {
   }
 }
 
-const promptArgument = (raw: unknown): Session.Prompt["arguments"] =>
+const promptArgument = (raw: unknown): McpClient.Prompt["arguments"] =>
   JsonRpc.isObject(raw) && typeof raw["name"] === "string"
     ? [{ name: raw["name"], description: text(raw["description"]), required: raw["required"] === true }]
     : []
@@ -72,14 +72,14 @@ const promptArgument = (raw: unknown): Session.Prompt["arguments"] =>
 export const contents = (
   result: JsonRpc.JsonObject,
   uri: string
-): { readonly contents: ReadonlyArray<Session.ResourceContents>; readonly malformed: number } | undefined => {
+): { readonly contents: ReadonlyArray<McpClient.ResourceContents>; readonly malformed: number } | undefined => {
   const parts: unknown = result["contents"] ?? []
   if (!Array.isArray(parts)) return undefined
   const contents = parts.flatMap((part) => content(part, uri))
   return { contents, malformed: parts.length - contents.length }
 }
 
-const content = (part: unknown, asked: string): ReadonlyArray<Session.ResourceContents> => {
+const content = (part: unknown, asked: string): ReadonlyArray<McpClient.ResourceContents> => {
   if (!JsonRpc.isObject(part)) return []
   const uri = text(part["uri"]) ?? asked
   const mimeType = text(part["mimeType"])
@@ -89,14 +89,14 @@ const content = (part: unknown, asked: string): ReadonlyArray<Session.ResourceCo
 }
 
 /** @internal */
-export const promptMessages = (result: JsonRpc.JsonObject): Session.PromptMessages | undefined => {
+export const promptMessages = (result: JsonRpc.JsonObject): McpClient.PromptMessages | undefined => {
   const messages: unknown = result["messages"] ?? []
   if (!Array.isArray(messages)) return undefined
   return { description: text(result["description"]), messages: messages.flatMap(promptMessage) }
 }
 
 // Some servers give a message's content as a list.
-const promptMessage = (raw: unknown): Session.PromptMessages["messages"] => {
+const promptMessage = (raw: unknown): McpClient.PromptMessages["messages"] => {
   if (!JsonRpc.isObject(raw)) return [{ role: "user", content: ToolResult.decodeContent(raw) }]
   const role = text(raw["role"]) ?? "user"
   const parts: ReadonlyArray<unknown> = Array.isArray(raw["content"]) ? raw["content"] : [raw["content"]]

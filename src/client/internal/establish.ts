@@ -22,6 +22,7 @@ import * as Transport from "../../transport/Transport.ts"
 import type * as Connector from "../Connector.ts"
 import * as EraMemory from "../EraMemory.ts"
 import * as InputHandlers from "../InputHandlers.ts"
+import * as McpClient from "../McpClient.ts"
 import type * as Adapter from "./adapter.ts"
 import * as Attempt from "./attempt.ts"
 import * as Hiding from "./hiding.ts"
@@ -40,10 +41,10 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
     const handlers = yield* InputHandlers.InputHandlers
     const base = yield* Limits.CurrentLimits
 
-    const connect = (config: ServerConfig.ServerConfig) =>
+    const connect = (config: ServerConfig.ServerConfig, given?: Connector.ConnectOptions) =>
       Effect.flatMap(Redaction.Redaction, (redaction) => {
         // whoever connects knows the secrets, so it is asked for here and not where the connector was made
-        const hiding = Hiding.make(redaction)
+        const hiding = Hiding.make(redaction, given?.unset)
         const limits = ServerConfig.limits(config, base)
         const stage: Attempt.Stage = { phase: "open", stderrTail: () => undefined, installing: () => false }
         const options: Attempt.Options = {
@@ -62,7 +63,7 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
             McpEvent.McpEvent.Installing({ server: config.name, launcher: program, installs, awaitedBy: "connect" })
           )
         const first: Plan = { config, era: firstEra(config, adapter, memory) }
-        const run = (plan: Plan): Effect.Effect<Attempt.Timestamped, McpError.ConnectError, Scope.Scope> =>
+        const run = (plan: Plan): Effect.Effect<McpClient.Channel, McpError.ConnectError, Scope.Scope> =>
           Effect.catchAll(owned(Attempt.make(options, plan.config, plan.era)), (error) => {
             const next = follow(plan, error, memory, stage.phase)
             return next === undefined ? Effect.fail(error) : run(next)
@@ -86,12 +87,16 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
           )
         ).pipe(
           Effect.timed,
-          Effect.map(([took, connection]) => {
-            memory.set(EraMemory.identity(config), { era: connection.era, at: connection.connectedAt })
-            const { era, protocolVersion, transport } = connection
-            events.publish(McpEvent.McpEvent.Connected({ server: config.name, transport, era, protocolVersion, took }))
-            return connection
-          }),
+          Effect.flatMap(([took, channel]) =>
+            Effect.gen(function*() {
+              const { era, protocolVersion, transport } = channel
+              memory.set(EraMemory.identity(config), { era, at: yield* Clock.currentTimeMillis })
+              events.publish(
+                McpEvent.McpEvent.Connected({ server: config.name, transport, era, protocolVersion, took })
+              )
+              return yield* Effect.provideService(McpClient.make(channel), McpEvent.McpEvents, events)
+            })
+          ),
           Effect.mapError((error) => hiding.error(unsent(error)))
         )
       })

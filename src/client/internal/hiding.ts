@@ -6,6 +6,7 @@
  */
 import type * as McpError from "../../McpError.ts"
 import type * as Redaction from "../../safety/Redaction.ts"
+import type * as Connector from "../Connector.ts"
 
 /** @internal */
 export interface Hiding {
@@ -29,10 +30,33 @@ const own: ReadonlySet<string> = new Set([
   "why"
 ])
 
+type Unset = ReadonlyArray<Connector.Unset>
+
+/** Statuses that refuse the request itself, and not its address or its rate. */
+const isRefusal = (status: number): boolean => status === 400 || status === 407 || status === 422
+
+/** Names the unset variables in an error that their missing headers may have caused. */
+const explained = <E extends McpError.McpError>(unset: Unset, error: E): E => {
+  // the casts: its own class makes it anew of the same fields
+  const fields = { ...error, unset }
+  switch (error._tag) {
+    case "HttpStatus":
+      return isRefusal(error.status) ? Reflect.construct(error.constructor, [fields]) as E : error
+    case "Unauthorized":
+    case "Forbidden":
+    case "AuthorizationFailed":
+    case "InitializeRejected":
+      return Reflect.construct(error.constructor, [fields]) as E
+    default:
+      return error
+  }
+}
+
 /** @internal */
-export const make = (redaction: Redaction.Redactor): Hiding => ({
+export const make = (redaction: Redaction.Redactor, unset: Unset = []): Hiding => ({
   text: redaction.text,
-  error: (error) => {
+  error: (given) => {
+    const error = unset.length === 0 ? given : explained(unset, given)
     const fields = new Map<string, unknown>(Object.entries(error))
     let isHidden = false
     for (const [key, value] of fields) {

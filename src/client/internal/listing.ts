@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
-import type * as Connector from "../Connector.ts"
+import type * as McpClient from "../McpClient.ts"
 
 /** @internal */
 export interface Pages {
@@ -30,8 +30,8 @@ export interface List {
 
 /** @internal */
 export interface Options {
-  readonly connection: Connector.Connection
-  readonly request: Connector.Connection["request"]
+  readonly channel: McpClient.Channel
+  readonly request: McpClient.Channel["request"]
   readonly report: (detail: string) => void
 }
 
@@ -51,14 +51,14 @@ const mayHave = (capabilities: JsonRpc.JsonObject, name: string): boolean => {
 /** @internal */
 export const all = (options: Options, list: List): Effect.Effect<Pages, McpError.CallError> =>
   Effect.suspend(() => {
-    const { connection } = options
-    if (!mayHave(connection.capabilities, list.capability)) return Effect.succeed(nothing)
-    const limit = connection.limits.listTimeout
+    const { channel } = options
+    if (!mayHave(channel.capabilities, list.capability)) return Effect.succeed(nothing)
+    const limit = channel.limits.listTimeout
     return Effect.timeoutFail(walk(options, list), {
       duration: limit,
       onTimeout: () =>
         new McpError.RequestTimeout({
-          server: connection.server,
+          server: channel.server,
           kind: "total",
           operation: list.method,
           limit,
@@ -68,8 +68,8 @@ export const all = (options: Options, list: List): Effect.Effect<Pages, McpError
   })
 
 const walk = Effect.fnUntraced(function*(options: Options, list: List) {
-  const { connection, report, request } = options
-  const { limits, server } = connection
+  const { channel, report, request } = options
+  const { limits, server } = channel
   const exceeded = (reason: McpError.PaginationLimit["reason"], pages: number, limit: number) =>
     new McpError.PaginationLimit({ server, operation: list.method, reason, pages, limit })
 

@@ -7,23 +7,22 @@
 import * as Effect from "effect/Effect"
 import * as RuntimeLog from "../../internal/runtimeLog.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
-import type * as Connector from "../Connector.ts"
+import type * as McpClient from "../McpClient.ts"
 import * as Protocol from "../Protocol.ts"
-import type * as Session from "../Session.ts"
 
 /** @internal */
 export interface LogLevels {
-  readonly set: Session.Session["setLogLevel"]
+  readonly set: McpClient.McpClient["setLogLevel"]
   /** The connection's, with the level where it belongs. */
-  readonly request: Connector.Connection["request"]
+  readonly request: McpClient.Channel["request"]
 }
 
 /** @internal */
-export const make = (connection: Connector.Connection): LogLevels =>
+export const make = (connection: McpClient.Channel): LogLevels =>
   connection.era === "stateless" ? stateless(connection) : session(connection)
 
-const stateless = (connection: Connector.Connection): LogLevels => {
-  let level: Session.LogLevel | undefined = undefined
+const stateless = (connection: McpClient.Channel): LogLevels => {
+  let level: McpClient.LogLevel | undefined = undefined
   return {
     set: (wanted) =>
       Effect.sync(() => {
@@ -43,10 +42,10 @@ const stateless = (connection: Connector.Connection): LogLevels => {
   }
 }
 
-const session = (connection: Connector.Connection): LogLevels => {
-  let level: Session.LogLevel | undefined = undefined
+const session = (connection: McpClient.Channel): LogLevels => {
+  let level: McpClient.LogLevel | undefined = undefined
   let forgotten = false
-  const tell = (wanted: Session.LogLevel) => Effect.asVoid(connection.request("logging/setLevel", { level: wanted }))
+  const tell = (wanted: McpClient.LogLevel) => Effect.asVoid(connection.request("logging/setLevel", { level: wanted }))
   // A session that was opened anew does not know the level of the one before.
   connection.onNotification(({ method }) => {
     if (method === "$/resync") forgotten = level !== undefined

@@ -16,15 +16,14 @@ import * as McpError from "../../McpError.ts"
 import type * as Tool from "../../tools/Tool.ts"
 import * as ToolResult from "../../tools/ToolResult.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
-import type * as Connector from "../Connector.ts"
-import type * as Session from "../Session.ts"
+import type * as McpClient from "../McpClient.ts"
 import type * as KnownTools from "./knownTools.ts"
 import * as StructuredOutput from "./structuredOutput.ts"
 
 /** @internal */
 export interface Options {
-  readonly connection: Connector.Connection
-  readonly request: Connector.Connection["request"]
+  readonly channel: McpClient.Channel
+  readonly request: McpClient.Channel["request"]
   readonly known: KnownTools.KnownTools
   readonly list: Effect.Effect<Tool.ToolList, McpError.CallError>
   readonly report: (detail: string) => void
@@ -38,18 +37,18 @@ const backlog = 64
 type Call = Effect.Effect<ToolResult.ToolResult, McpError.CallError>
 
 /** @internal */
-export const make = (options: Options): Pick<Session.Session, "callTool" | "callToolStream"> => {
-  const { connection, known, list, request } = options
-  const { era, limits, server } = connection
+export const make = (options: Options): Pick<McpClient.McpClient, "callTool" | "callToolStream"> => {
+  const { channel, known, list, request } = options
+  const { era, limits, server } = channel
   const check = StructuredOutput.make({ ...options, server })
   const invalid = (path: string, detail: string) =>
     new McpError.InvalidArguments({ server, operation: "tools/call", path, detail })
 
   const settings = (
-    own: Session.CallOptions | undefined
-  ): Either.Either<Connector.RequestOptions | undefined, McpError.InvalidArguments> => {
+    own: McpClient.CallOptions | undefined
+  ): Either.Either<McpClient.RequestOptions | undefined, McpError.InvalidArguments> => {
     if (own?.idleTimeout === undefined && own?.totalTimeout === undefined) {
-      if (own?.handOver !== undefined) return Either.right({ onProgress: own.onProgress, handOver: own.handOver })
+      if (own?.passInput !== undefined) return Either.right({ onProgress: own.onProgress, passInput: own.passInput })
       return Either.right(own?.onProgress === undefined ? undefined : { onProgress: own.onProgress })
     }
     const idleTimeout = duration(own.idleTimeout)
@@ -60,7 +59,7 @@ export const make = (options: Options): Pick<Session.Session, "callTool" | "call
       idleTimeout: idleTimeout.value,
       totalTimeout: totalTimeout.value,
       onProgress: own.onProgress,
-      handOver: own.handOver
+      passInput: own.passInput
     })
   }
 
@@ -68,7 +67,7 @@ export const make = (options: Options): Pick<Session.Session, "callTool" | "call
     name: string,
     args: JsonRpc.JsonObject,
     params: JsonRpc.JsonObject,
-    own: Connector.RequestOptions | undefined
+    own: McpClient.RequestOptions | undefined
   ) => {
     const send = () => {
       const tool = known.get(name)
@@ -86,14 +85,14 @@ export const make = (options: Options): Pick<Session.Session, "callTool" | "call
 
   const asTask = (
     params: JsonRpc.JsonObject,
-    own: Connector.RequestOptions | undefined,
-    onTask: (update: Connector.TaskUpdate) => void
+    own: McpClient.RequestOptions | undefined,
+    onTask: (update: McpClient.TaskUpdate) => void
   ): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> => {
-    if (connection.tasks === undefined) {
+    if (channel.tasks === undefined) {
       return Effect.fail(new McpError.CapabilityMissing({ server, capability: "tasks", operation: "tools/call" }))
     }
     const results = Stream.filterMap(
-      Stream.tap(connection.tasks.callTool(params, own), (update) => Effect.sync(() => onTask(update))),
+      Stream.tap(channel.tasks.callTool(params, own), (update) => Effect.sync(() => onTask(update))),
       (update) => update._tag === "Result" ? Option.some(update.result) : Option.none()
     )
     return Effect.flatMap(
@@ -114,25 +113,25 @@ export const make = (options: Options): Pick<Session.Session, "callTool" | "call
     )
   }
 
-  const finish = (name: string, raw: JsonRpc.JsonObject, own: Session.CallOptions | undefined): Call => {
-    const decoded = ToolResult.decode(raw, { era, handOver: own?.handOver !== undefined })
+  const finish = (name: string, raw: JsonRpc.JsonObject, own: McpClient.CallOptions | undefined): Call => {
+    const decoded = ToolResult.decode(raw, { era, passInput: own?.passInput !== undefined })
     if (Either.isLeft(decoded)) {
       return Effect.fail(new McpError.InvalidToolResult({ server, tool: name, ...decoded.left }))
     }
     // a question has no structure to be checked
-    return raw["resultType"] === "input_required" && own?.handOver !== undefined
+    return raw["resultType"] === "input_required" && own?.passInput !== undefined
       ? Effect.succeed(decoded.right)
       : check(name, decoded.right, own?.outputMismatch ?? "fail")
   }
 
   // Only a server that has tasks can have tools that must be called as tasks, and only its list tells which.
-  const mayNeedTask = offersTasks(connection.capabilities)
+  const mayNeedTask = offersTasks(channel.capabilities)
 
   const call = (
     name: string,
-    given: Session.Arguments,
-    own: Session.CallOptions | undefined,
-    onTask: (update: Connector.TaskUpdate) => void
+    given: McpClient.Arguments,
+    own: McpClient.CallOptions | undefined,
+    onTask: (update: McpClient.TaskUpdate) => void
   ): Call =>
     Effect.suspend(() => {
       const meta = own?.meta
@@ -145,10 +144,10 @@ export const make = (options: Options): Pick<Session.Session, "callTool" | "call
       const plain: JsonRpc.JsonObject = meta === undefined
         ? { name, arguments: args }
         : { name, arguments: args, _meta: meta }
-      const params = own?.handOver === undefined || era === "session"
+      const params = own?.passInput === undefined || era === "session"
         ? plain
-        : { ...plain, ...answersOf(own.handOver) }
-      if (era === "session" && own?.handOver?.requestState !== undefined) {
+        : { ...plain, ...answersOf(own.passInput) }
+      if (era === "session" && own?.passInput?.requestState !== undefined) {
         return Effect.fail(invalid("requestState", "the server has given none"))
       }
       const send = () =>
@@ -165,12 +164,12 @@ export const make = (options: Options): Pick<Session.Session, "callTool" | "call
     callTool: (name, args = {}, own) => call(name, args, own, own?.onTask ?? ignore),
     callToolStream: (name, args = {}, own) =>
       Stream.unwrapScoped(Effect.gen(function*() {
-        const mailbox = Mailbox.make<Session.CallEvent, McpError.CallError>(backlog)
-        const onProgress = (progress: Connector.Progress): void => {
+        const mailbox = Mailbox.make<McpClient.CallEvent, McpError.CallError>(backlog)
+        const onProgress = (progress: McpClient.Progress): void => {
           mailbox.offer({ _tag: "Progress", progress })
           own?.onProgress?.(progress)
         }
-        const onTask = (update: Connector.TaskUpdate): void => {
+        const onTask = (update: McpClient.TaskUpdate): void => {
           if (update._tag !== "Result") mailbox.offer({ _tag: "Task", update })
           own?.onTask?.(update)
         }
@@ -185,7 +184,7 @@ export const make = (options: Options): Pick<Session.Session, "callTool" | "call
 
 const ignore = (): void => undefined
 
-const answersOf = ({ inputResponses, requestState }: Session.HandOver): JsonRpc.JsonObject => ({
+const answersOf = ({ inputResponses, requestState }: McpClient.AnsweredInput): JsonRpc.JsonObject => ({
   ...(inputResponses === undefined ? {} : { inputResponses }),
   ...(requestState === undefined ? {} : { requestState })
 })

@@ -12,20 +12,20 @@ import * as RuntimeLog from "../../internal/runtimeLog.ts"
 import * as McpError from "../../McpError.ts"
 import * as BoundedWait from "../../resilience/BoundedWait.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
-import type * as Connector from "../Connector.ts"
+import type * as McpClient from "../McpClient.ts"
 import * as Protocol from "../Protocol.ts"
 import type * as Calls from "./calls.ts"
 import type * as Wire from "./wire.ts"
 
 /** @internal */
 export interface Watching {
-  readonly watch: Connector.Connection["watch"]
+  readonly watch: McpClient.Channel["watch"]
   /** Asks again for everything that is watched, in a new session. */
   readonly restore: Effect.Effect<void>
 }
 
 /** @internal */
-export const resync: Connector.Notification = { method: "$/resync", params: {} }
+export const resync: McpClient.Notification = { method: "$/resync", params: {} }
 
 /**
  * The session era: lists tell of themselves, resources are subscribed to one by one, once however many watch.
@@ -129,7 +129,7 @@ export const stateless = (
     })
 })
 
-const wanted = (filter: Connector.WatchFilter): JsonRpc.JsonObject => ({
+const wanted = (filter: McpClient.WatchFilter): JsonRpc.JsonObject => ({
   ...(filter.toolsListChanged === true ? { toolsListChanged: true } : {}),
   ...(filter.promptsListChanged === true ? { promptsListChanged: true } : {}),
   ...(filter.resourcesListChanged === true ? { resourcesListChanged: true } : {}),

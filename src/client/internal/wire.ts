@@ -21,7 +21,7 @@ import * as BoundedWait from "../../resilience/BoundedWait.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Transport from "../../transport/Transport.ts"
-import type * as Connector from "../Connector.ts"
+import type * as McpClient from "../McpClient.ts"
 import * as answer from "./answer.ts"
 import * as Deadlines from "./deadlines.ts"
 import { Ending } from "./ending.ts"
@@ -62,7 +62,7 @@ export interface RequestOptions {
   readonly total: number
   readonly progress: boolean
   readonly cancellable: boolean
-  readonly onProgress?: ((progress: Connector.Progress) => void) | undefined
+  readonly onProgress?: ((progress: McpClient.Progress) => void) | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Told the id before anything is sent. */
   readonly onId?: ((id: JsonRpc.Id) => void) | undefined
@@ -92,9 +92,9 @@ export interface Wire {
   readonly cancel: (id: JsonRpc.Id) => void
   readonly now: () => number
   readonly notify: (method: string, params: JsonRpc.JsonObject | undefined) => McpError.CallError | undefined
-  readonly onNotification: (listener: (notification: Connector.Notification) => void) => () => void
+  readonly onNotification: (listener: (notification: McpClient.Notification) => void) => () => void
   /** Tells our own readers of something that the server did not say. */
-  readonly announce: (notification: Connector.Notification) => void
+  readonly announce: (notification: McpClient.Notification) => void
   readonly ending: Ending
   readonly inhabit: (guest: Guest) => GuestAccess
   /** The stage that errors name. */
@@ -135,7 +135,7 @@ class Engine implements Wire {
   readonly #clock: Clock.Clock
   readonly #random: Utils.PCGRandom
   readonly #pending = new Map<JsonRpc.Id, Pending>()
-  readonly #listeners = new Listeners<Connector.Notification>((cause) => this.#thrown("a listener", cause))
+  readonly #listeners = new Listeners<McpClient.Notification>((cause) => this.#thrown("a listener", cause))
   readonly #handling: Handling
   #guest: Guest | undefined = undefined
   #end: Transport.Ended | undefined = undefined
@@ -202,11 +202,11 @@ class Engine implements Wire {
     return this.#send({ jsonrpc: "2.0", method, params })
   }
 
-  onNotification(listener: (notification: Connector.Notification) => void) {
+  onNotification(listener: (notification: McpClient.Notification) => void) {
     return this.#listeners.add(listener)
   }
 
-  announce(notification: Connector.Notification): void {
+  announce(notification: McpClient.Notification): void {
     this.#listeners.tell(notification)
   }
 

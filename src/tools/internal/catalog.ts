@@ -197,7 +197,7 @@ export const make = (
           Effect.map(
             tools.fetch({
               generation: live.generation,
-              era: live.session.connection.era,
+              era: live.session.era,
               announcesChanges: Present.announcesChanges(live, "tools"),
               list
             }),

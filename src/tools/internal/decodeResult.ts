@@ -41,7 +41,7 @@ export const decodeResult = (
   options: ToolResult.DecodeOptions
 ): Either.Either<ToolResult.ToolResult, ToolResult.Fault> => {
   const resultType = raw["resultType"]
-  const isQuestion = options.handOver === true && resultType === "input_required"
+  const isQuestion = options.passInput === true && resultType === "input_required"
   if (options.era === "stateless" && resultType !== undefined && resultType !== "complete" && !isQuestion) {
     return Either.left({ path: "/resultType", detail: "a kind of result that was not asked for" })
   }

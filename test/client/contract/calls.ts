@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type * as Connector from "../../../src/client/Connector.ts"
+import type * as McpClient from "../../../src/client/McpClient.ts"
 import { type Cell, type It, Opened, textOf } from "./cell.ts"
 
 /** The way of a call: many at once, progress, cancellation, limits, tasks. */
@@ -29,7 +29,7 @@ export const calls = (it: It, cell: Cell): void => {
   it.effect("tells all progress in order, the last included", () =>
     Effect.gen(function*() {
       const { session } = yield* Opened
-      const seen: Array<Connector.Progress> = []
+      const seen: Array<McpClient.Progress> = []
       const result = yield* session.callTool("progress", { steps: 5 }, {
         onProgress: (progress) => void seen.push(progress)
       })

@@ -7,9 +7,9 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Connector from "../../../src/client/Connector.ts"
+import * as Connector from "../../../src/client/Connector.ts"
 import * as InputHandlers from "../../../src/client/InputHandlers.ts"
-import * as Session from "../../../src/client/Session.ts"
+import type * as McpClient from "../../../src/client/McpClient.ts"
 import type * as McpEvent from "../../../src/McpEvent.ts"
 import * as NodeConnector from "../../../src/node/NodeConnector.ts"
 import type * as Teardown from "../../../src/resilience/Teardown.ts"
@@ -64,7 +64,7 @@ export const handlers: InputHandlers.Handlers = {
 /** A peer and a session with it. */
 export class Opened extends Context.Tag("test/client/contract/cell/Opened")<Opened, {
   readonly peer: Peers.Peer
-  readonly session: Session.Session
+  readonly session: McpClient.McpClient
 }>() {}
 
 /** What the tests of a cell are written with. */
@@ -77,7 +77,7 @@ export const shared = (cell: Cell, tests: (it: It) => void): void =>
       Opened,
       Effect.gen(function*() {
         const peer = yield* Peers.start(cell.kind, cell.transport)
-        return { peer, session: yield* Session.open(peer.config) }
+        return { peer, session: yield* Connector.open(peer.config) }
       })
     ).pipe(
       Layer.provide(connector(cell)),

@@ -7,21 +7,21 @@ export const handshake = (it: It, cell: Cell): void => {
   it.effect("settles the era and the protocol version", () =>
     Effect.gen(function*() {
       const { session } = yield* Opened
-      assert.strictEqual(session.connection.era, era(cell))
-      assert.strictEqual(session.connection.protocolVersion, era(cell) === "stateless" ? "2026-07-28" : "2025-11-25")
+      assert.strictEqual(session.era, era(cell))
+      assert.strictEqual(session.protocolVersion, era(cell) === "stateless" ? "2026-07-28" : "2025-11-25")
     }))
 
   it.effect("knows the transport and the server's name for the application", () =>
     Effect.gen(function*() {
       const { session } = yield* Opened
-      assert.strictEqual(session.connection.transport, cell.transport)
-      assert.strictEqual(session.connection.server, `peer ${cell.kind}`)
+      assert.strictEqual(session.transport, cell.transport)
+      assert.strictEqual(session.server, `peer ${cell.kind}`)
     }))
 
   it.effect("knows who the server says it is", () =>
     Effect.gen(function*() {
       const { session } = yield* Opened
-      assert.deepInclude(session.connection.serverInfo, {
+      assert.deepInclude(session.serverInfo, {
         name: `peer-${cell.kind}`,
         version: "1.2.3",
         title: `The peer ${cell.kind}`
@@ -31,7 +31,7 @@ export const handshake = (it: It, cell: Cell): void => {
   it.effect("knows the server's capabilities", () =>
     Effect.gen(function*() {
       const { session } = yield* Opened
-      assert.deepInclude(session.connection.capabilities, {
+      assert.deepInclude(session.capabilities, {
         tools: { listChanged: true },
         resources: { subscribe: true, listChanged: true },
         prompts: { listChanged: true },
@@ -43,7 +43,7 @@ export const handshake = (it: It, cell: Cell): void => {
   it.effect("knows the server's instructions", () =>
     Effect.gen(function*() {
       const { session } = yield* Opened
-      assert.strictEqual(session.connection.instructions, `Ask the peer ${cell.kind} anything.`)
+      assert.strictEqual(session.instructions, `Ask the peer ${cell.kind} anything.`)
     }))
 
   it.effect("finds an experimental capability, and nothing where there is none", () =>

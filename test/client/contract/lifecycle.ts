@@ -4,8 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
-import type * as Connector from "../../../src/client/Connector.ts"
-import * as Session from "../../../src/client/Session.ts"
+import * as Connector from "../../../src/client/Connector.ts"
 import * as ServerConfig from "../../../src/config/ServerConfig.ts"
 import * as Teardown from "../../../src/resilience/Teardown.ts"
 import { isAlive } from "../../support/leaks.ts"
@@ -20,7 +19,7 @@ const openApart = (cell: Cell, settings?: Peers.Settings) =>
   Effect.gen(function*() {
     const peer = yield* Peers.start(cell.kind, cell.transport, settings)
     const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
-    const session = yield* Scope.extend(Session.open(peer.config), scope)
+    const session = yield* Scope.extend(Connector.open(peer.config), scope)
     return { peer, session, close: Scope.close(scope, Exit.void) }
   })
 
@@ -69,7 +68,7 @@ export const lifecycle = (cell: Cell) =>
           yield* session.callTool("started", { token: "dies" })
           for (const pid of yield* pids(peer)) process.kill(pid, "SIGKILL")
           assert.deepInclude(yield* Fiber.join(call), { _tag: "ProcessExited", signal: "SIGKILL", outcome: "unknown" })
-          assert.strictEqual((yield* session.connection.ended)._tag, "ProcessExited")
+          assert.strictEqual((yield* session.ended)._tag, "ProcessExited")
         }).pipe(alone))
     } else {
       it.live("leaves no socket at the server", () =>
@@ -120,7 +119,7 @@ export const lifecycle = (cell: Cell) =>
         Effect.gen(function*() {
           const { peer, session } = yield* openApart(cell)
           const uri = "memory://items/watched"
-          yield* session.connection.watch({ resourceUris: [uri] })
+          yield* session.watch({ resourceUris: [uri] })
           const { http } = peer
           assert.isDefined(http)
           yield* peer.canPush
@@ -132,7 +131,7 @@ export const lifecycle = (cell: Cell) =>
             http.when(({ event, method, session }) => event === "answered" && method === "GET" && !before.has(session))
           )
           const updated = yield* Deferred.make<unknown>()
-          session.connection.onNotification(({ method, params }) => {
+          session.onNotification(({ method, params }) => {
             if (method === "notifications/resources/updated") {
               Deferred.unsafeDone(updated, Effect.succeed(params["uri"]))
             }
@@ -149,7 +148,7 @@ export const lifecycle = (cell: Cell) =>
           yield* session.setLogLevel("error")
           peer.http?.forgetSessions()
           const levels: Array<unknown> = []
-          session.connection.onNotification(({ method, params }) => {
+          session.onNotification(({ method, params }) => {
             if (method === "notifications/message") levels.push(params["level"])
           })
           // The call that finds the session expired is sent again before the level is; the next one is not.
@@ -163,8 +162,8 @@ export const lifecycle = (cell: Cell) =>
       it.live("is found behind a configuration for Streamable HTTP", () =>
         Effect.gen(function*() {
           const peer = yield* Peers.start(cell.kind, cell.transport)
-          const session = yield* Session.open(ServerConfig.http({ name: "fallback", url: peer.http?.url ?? "" }))
-          assert.strictEqual(session.connection.transport, "sse")
+          const session = yield* Connector.open(ServerConfig.http({ name: "fallback", url: peer.http?.url ?? "" }))
+          assert.strictEqual(session.transport, "sse")
           assert.strictEqual(textOf(yield* session.callTool("echo", { value: "x" })), "x")
         }).pipe(alone))
     }
@@ -237,7 +236,7 @@ export const lifecycle = (cell: Cell) =>
       it.live("speaks the session era to a server of both where the configuration says so", () =>
         Effect.gen(function*() {
           const { peer, session } = yield* openApart(cell, { protocol: "session" })
-          assert.strictEqual(session.connection.era, "session")
+          assert.strictEqual(session.era, "session")
           assert.strictEqual(textOf(yield* session.callTool("echo", { value: "x" })), "x")
           if (cell.transport === "stdio") assert.strictEqual((yield* pids(peer)).length, 1)
         }).pipe(alone))
@@ -258,7 +257,7 @@ export const unreachable = (cell: Cell) =>
     it.live("is told that there is no common protocol version, and leaves nothing", () =>
       Effect.gen(function*() {
         const peer = yield* Peers.start(cell.kind, cell.transport)
-        const error = yield* Effect.flip(Effect.scoped(Session.open(peer.config)))
+        const error = yield* Effect.flip(Effect.scoped(Connector.open(peer.config)))
         assert.deepInclude(error, { _tag: "UnsupportedProtocolVersion", server: "peer 2.x-stateless" })
         const started = yield* pids(peer)
         assert.strictEqual(started.length, cell.transport === "stdio" ? 1 : 0)

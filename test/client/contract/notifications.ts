@@ -33,10 +33,10 @@ export const notifications = (it: It, cell: Cell): void => {
       const { peer, session } = yield* Opened
       const changed = yield* Deferred.make<void>()
       yield* peer.canPush
-      const stop = session.connection.onNotification(({ method }) => {
+      const stop = session.onNotification(({ method }) => {
         if (method === "notifications/tools/list_changed") Deferred.unsafeDone(changed, Effect.void)
       })
-      yield* session.connection.watch({ toolsListChanged: true })
+      yield* session.watch({ toolsListChanged: true })
       yield* session.callTool("add_tool", { name: "added_watched" })
       yield* Deferred.await(changed)
       stop()
@@ -64,7 +64,7 @@ export const notifications = (it: It, cell: Cell): void => {
       yield* session.setLogLevel("warning")
       const levels: Array<unknown> = []
       const heard = yield* Deferred.make<void>()
-      const stop = session.connection.onNotification(({ method, params }) => {
+      const stop = session.onNotification(({ method, params }) => {
         if (method !== "notifications/message" || Object(params["data"]).token !== "levels") return
         levels.push(params["level"])
         if (params["level"] === "error") Deferred.unsafeDone(heard, Effect.void)

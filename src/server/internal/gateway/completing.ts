@@ -46,11 +46,11 @@ export const make = ({ failures, place, prompts, resources }: Options): McpServe
         argument: argument ?? null,
         ...(context === undefined ? {} : { context })
       }
-      const completed = seat.runtime.withSession(
+      const completed = seat.runtime.withClient(
         server,
         // a server that completes nothing has no completions for this
-        ({ connection, request }) =>
-          connection.capabilities["completions"] === undefined
+        ({ capabilities, request }) =>
+          capabilities["completions"] === undefined
             ? Effect.succeed(nothing)
             : request("completion/complete", params),
         { origin: "model" }

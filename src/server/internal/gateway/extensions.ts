@@ -99,8 +99,8 @@ export const make = (wait: Duration.DurationInput): (seat: Seat.Seat) => Effect.
       )
       yield* Effect.timeoutOption(Stream.runHead(settled), patience)
       yield* Effect.forEach(yield* seat.connected, (server) =>
-        runtime.withSession(server, ({ connection }) =>
-          Effect.succeed(connection.capabilities)).pipe(
+        runtime.withClient(server, ({ capabilities }) =>
+          Effect.succeed(capabilities)).pipe(
             Effect.timeoutOption(patience),
             Effect.option,
             Effect.map(Option.flatten),

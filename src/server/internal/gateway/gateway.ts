@@ -150,12 +150,12 @@ export const make = (
             Effect.suspend(() => {
               level = wanted
               return each(({ runtime }, server) =>
-                runtime.withSession(server, ({ setLogLevel }) => setLogLevel(wanted))
+                runtime.withClient(server, ({ setLogLevel }) => setLogLevel(wanted))
               )
             }),
           notified: (method: string) =>
             method === "notifications/roots/list_changed"
-              ? each(({ runtime }, server) => runtime.withSession(server, ({ rootsChanged }) => rootsChanged))
+              ? each(({ runtime }, server) => runtime.withClient(server, ({ rootsChanged }) => rootsChanged))
               : Effect.void
         }
       })

@@ -88,10 +88,10 @@ export const follow = (
     const heard = new WeakSet<object>()
 
     const logs = (server: string): Effect.Effect<void> =>
-      Effect.ignore(runtime.withSession(server, ({ connection, setLogLevel }) => {
-        if (heard.has(connection)) return Effect.void
-        heard.add(connection)
-        connection.onNotification(({ method, params }) => {
+      Effect.ignore(runtime.withClient(server, ({ ended, onNotification, setLogLevel }) => {
+        if (heard.has(ended)) return Effect.void
+        heard.add(ended)
+        onNotification(({ method, params }) => {
           if (method !== "notifications/message") return
           const { data, level, logger } = objectOf(params)
           const known = LogLevels.read(level)

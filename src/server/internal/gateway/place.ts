@@ -60,7 +60,7 @@ const isTheirs = (seat: Seat.Seat, server: string, needsPerson: (seat: Seat.Seat
     const infos = yield* seat.runtime.servers
     const known = infos.find(({ name }) => name === server)?.era
     if (known !== undefined) return known === "stateless"
-    const connected = seat.runtime.withSession(server, ({ connection }) => Effect.succeed(connection.era))
+    const connected = seat.runtime.withClient(server, ({ era }) => Effect.succeed(era))
     // why it cannot be is told by the request itself
     return yield* Effect.match(connected, { onFailure: () => true, onSuccess: (era) => era === "stateless" })
   })

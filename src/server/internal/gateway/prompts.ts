@@ -5,7 +5,7 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Session from "../../../client/Session.ts"
+import type * as McpClient from "../../../client/McpClient.ts"
 import * as Cleaned from "../../../internal/cleaned.ts"
 import type * as McpRuntime from "../../../McpRuntime.ts"
 import * as ToolName from "../../../tools/ToolName.ts"
@@ -16,7 +16,7 @@ import * as Extensions from "./extensions.ts"
 import * as Names from "./names.ts"
 import * as Tools from "./tools.ts"
 
-type Item = McpRuntime.Gathered<Session.Prompt>["items"][number]
+type Item = McpRuntime.Gathered<McpClient.Prompt>["items"][number]
 
 /** @internal */
 export interface Prompts {
@@ -90,9 +90,9 @@ export const make = ({ failures, options, place, seen, texts }: Tools.Options): 
           ({ permissions }) =>
             permissions.decide("model", { kind: "prompt", server, name: item.name }).decision === "ask"
         )
-        const got = seat.runtime.withSession(server, ({ request }) =>
+        const got = seat.runtime.withClient(server, ({ request }) =>
           request("prompts/get", Tools.paramsFor(exchange, { name: item.name, arguments: args }, isHandedOver), {
-            handOver: isHandedOver ? { capabilities: Extensions.passed(exchange.caller.capabilities) } : undefined
+            passInput: isHandedOver ? { capabilities: Extensions.passed(exchange.caller.capabilities) } : undefined
           }), { origin: "model" })
         const raw = yield* Effect.mapError(seat.during(server, exchange)(got), failures.refusal)
         return yield* finished(raw, item, exchange.caller)

@@ -8,7 +8,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type * as Session from "../../../client/Session.ts"
+import type * as McpClient from "../../../client/McpClient.ts"
 import * as Cleaned from "../../../internal/cleaned.ts"
 import * as RuntimeLog from "../../../internal/runtimeLog.ts"
 import * as UriTemplate from "../../../internal/uriTemplate.ts"
@@ -172,9 +172,9 @@ export const make = (
         server,
         ({ permissions }) => permissions.decide("model", { kind: "resource", server, name: uri }).decision === "ask"
       )
-      const got = seat.runtime.withSession(server, ({ request }) =>
+      const got = seat.runtime.withClient(server, ({ request }) =>
         request("resources/read", Tools.paramsFor(exchange, { uri }, isHandedOver), {
-          handOver: isHandedOver ? { capabilities: Extensions.passed(exchange.caller.capabilities) } : undefined
+          passInput: isHandedOver ? { capabilities: Extensions.passed(exchange.caller.capabilities) } : undefined
         }), { origin: "model" })
       const raw = yield* Effect.mapError(seat.during(server, exchange)(got), failures.refusal)
       const result = Tools.resultFor(raw)
@@ -196,10 +196,10 @@ export const make = (
 
   return {
     list: Effect.map(resources(options.gate), (items) => ({
-      resources: written<Session.Resource>(items, "uri", ({ uri }) => uri)
+      resources: written<McpClient.Resource>(items, "uri", ({ uri }) => uri)
     })),
     templates: Effect.map(templates(options.gate), (items) => ({
-      resourceTemplates: written<Session.ResourceTemplate>(items, "uriTemplate", ({ uriTemplate }) => uriTemplate)
+      resourceTemplates: written<McpClient.ResourceTemplate>(items, "uriTemplate", ({ uriTemplate }) => uriTemplate)
     })),
     read,
     watch,

@@ -183,7 +183,7 @@ export const open = (options: Options): Effect.Effect<Seat, McpServer.Refusal, R
       const level = options.isShared || caller.era === "session" ? undefined : levelOf(params)
       return level === undefined
         ? Effect.void
-        : Effect.ignore(runtime.withSession(server, ({ setLogLevel }) => Effect.ignore(setLogLevel(level))))
+        : Effect.ignore(runtime.withClient(server, ({ setLogLevel }) => Effect.ignore(setLogLevel(level))))
     }
     return {
       runtime,

@@ -286,7 +286,7 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
         meta: metaFor(exchange.params),
         onProgress: exchange.progress,
         outputMismatch: "keep",
-        handOver: isHandedOver ? handedOver(exchange) : undefined
+        passInput: isHandedOver ? handedOver(exchange) : undefined
       })
       return yield* Effect.matchEffect(seat.during(server, exchange)(called), {
         onFailure: failures.result,

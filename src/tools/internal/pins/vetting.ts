@@ -4,7 +4,7 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
-import type * as Session from "../../../client/Session.ts"
+import type * as McpClient from "../../../client/McpClient.ts"
 import type * as Limits from "../../../config/Limits.ts"
 import * as ServerConfig from "../../../config/ServerConfig.ts"
 import * as McpError from "../../../McpError.ts"
@@ -63,7 +63,7 @@ const unsent = (error: McpError.RuntimeError): McpError.CallError => {
 /** @internal */
 export const make = (pins: ToolPins.ToolPins["Type"], limits: Limits.Limits, decisions: () => number): Vetting => {
   // with the connection goes what is known of it; several servers may share one
-  const vetted = new WeakMap<Session.Session, Map<string, Vetted>>()
+  const vetted = new WeakMap<McpClient.McpClient, Map<string, Vetted>>()
   const recalled = new WeakMap<ReadonlyArray<Tool.Tool>, ReadonlyArray<Tool.Tool>>()
 
   const usableOf = (config: ServerConfig.ServerConfig, tools: ReadonlyArray<Tool.Tool>): ReadonlySet<string> =>

@@ -1,0 +1,416 @@
+/** Everything that the application can do with one connected MCP server. */
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type * as Limits from "../config/Limits.ts"
+import * as Hold from "../internal/hold.ts"
+import { argumentsFault, notJson, unchecked } from "../internal/jsonInput.ts"
+import * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
+import * as Redaction from "../safety/Redaction.ts"
+import * as Tool from "../tools/Tool.ts"
+import type * as ToolResult from "../tools/ToolResult.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
+import type * as Transport from "../transport/Transport.ts"
+import * as Changes from "./internal/changes.ts"
+import * as decoding from "./internal/decoding.ts"
+import * as Diagnostics from "./internal/diagnostics.ts"
+import * as KnownTools from "./internal/knownTools.ts"
+import * as Pages from "./internal/listing.ts"
+import * as LogLevels from "./internal/logLevels.ts"
+import * as ToolCalls from "./internal/toolCalls.ts"
+
+/** The progress of a request, as the server reports it. */
+export interface Progress {
+  readonly progress: number
+  readonly total?: number | undefined
+  readonly message?: string | undefined
+}
+
+export interface RequestOptions {
+  /** The longest time without an answer or progress (default: the server's `requestTimeout`). */
+  readonly idleTimeout?: Duration.Duration | undefined
+  /** The longest time in all (default: the server's `toolTimeout`). */
+  readonly totalTimeout?: Duration.Duration | undefined
+  /** Called in the order of arrival, and never after the request has settled. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+  /** Headers of this request; transports without headers ignore them. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly passInput?: PassInput | undefined
+}
+
+/**
+ * Returns `input_required` results of the stateless era to the caller instead of answering them with `InputHandlers`.
+ * Servers of the session era ask `InputHandlers` as always.
+ */
+export interface PassInput {
+  /** The capabilities to declare for this request. */
+  readonly capabilities: JsonRpc.JsonObject
+}
+
+/** The caller's answers to an earlier `input_required` result. */
+export interface AnsweredInput extends PassInput {
+  readonly inputResponses?: JsonRpc.Json | undefined
+  readonly requestState?: JsonRpc.Json | undefined
+}
+
+/**
+ * A notification of the server. `$/resync` is published by the client itself after a gap in a subscription: anything
+ * that is watched may have changed.
+ */
+export interface Notification {
+  readonly method: string
+  readonly params: JsonRpc.JsonObject
+}
+
+/** The changes to be notified of. */
+export interface WatchFilter {
+  readonly toolsListChanged?: boolean | undefined
+  readonly resourcesListChanged?: boolean | undefined
+  readonly promptsListChanged?: boolean | undefined
+  readonly resourceUris?: ReadonlyArray<string> | undefined
+}
+
+/** Experimental tasks of the session era. */
+export interface LegacyTasks {
+  /** Creates a task for a tool call and follows it; the last element is the result. */
+  readonly callTool: (
+    params: JsonRpc.JsonObject,
+    options?: RequestOptions
+  ) => Stream.Stream<TaskUpdate, McpError.CallError>
+}
+
+export type TaskUpdate =
+  | { readonly _tag: "Created"; readonly taskId: string; readonly status: string }
+  | { readonly _tag: "Status"; readonly taskId: string; readonly status: string; readonly message?: string | undefined }
+  | { readonly _tag: "Result"; readonly result: JsonRpc.JsonObject }
+
+/**
+ * The arguments of a tool call: an object of JSON values. `object` also accepts interfaces, which have no index
+ * signature; `Symbol.iterator` excludes arrays. A value that is not JSON fails with `InvalidArguments` before anything
+ * is sent.
+ */
+export type Arguments = { readonly [key: string]: unknown } | (object & { readonly [Symbol.iterator]?: never })
+
+/** The arguments of a prompt: an object of strings. The mapped type also accepts interfaces. */
+export type PromptArguments<A> = { readonly [K in keyof A]: string | undefined }
+
+export interface CallOptions {
+  readonly idleTimeout?: Duration.DurationInput | undefined
+  readonly totalTimeout?: Duration.DurationInput | undefined
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+  /** Called with each update of a call that the server runs as a task. */
+  readonly onTask?: ((update: TaskUpdate) => void) | undefined
+  /** What to do with structured content that violates the tool's output schema (default: fail). */
+  readonly outputMismatch?: "fail" | "keep" | undefined
+  /** Extra `_meta` of the request. */
+  readonly meta?: JsonRpc.JsonObject | undefined
+  readonly passInput?: AnsweredInput | undefined
+}
+
+export type CallEvent =
+  | { readonly _tag: "Progress"; readonly progress: Progress }
+  | { readonly _tag: "Task"; readonly update: TaskUpdate }
+  | { readonly _tag: "Result"; readonly result: ToolResult.ToolResult }
+
+/** All pages of a list with the server's caching hints. Items without their key field are counted in `malformed`. */
+export interface Listing<Item> {
+  readonly items: ReadonlyArray<Item>
+  readonly malformed: number
+  readonly ttlMs: number | undefined
+  readonly cacheScope: "public" | "private" | undefined
+}
+
+export interface Resource {
+  readonly uri: string
+  readonly name: string | undefined
+  readonly title: string | undefined
+  readonly description: string | undefined
+  readonly mimeType: string | undefined
+  readonly raw: JsonRpc.JsonObject
+}
+
+export interface ResourceTemplate {
+  readonly uriTemplate: string
+  readonly name: string | undefined
+  readonly title: string | undefined
+  readonly description: string | undefined
+  readonly mimeType: string | undefined
+  readonly raw: JsonRpc.JsonObject
+}
+
+export type ResourceContents =
+  | { readonly _tag: "Text"; readonly uri: string; readonly mimeType: string | undefined; readonly text: string }
+  | { readonly _tag: "Blob"; readonly uri: string; readonly mimeType: string | undefined; readonly blob: string }
+
+export interface Prompt {
+  readonly name: string
+  readonly title: string | undefined
+  readonly description: string | undefined
+  readonly arguments: ReadonlyArray<{
+    readonly name: string
+    readonly description: string | undefined
+    readonly required: boolean
+  }>
+  readonly raw: JsonRpc.JsonObject
+}
+
+export interface PromptMessages {
+  readonly description: string | undefined
+  readonly messages: ReadonlyArray<{ readonly role: string; readonly content: ToolResult.Content }>
+}
+
+export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"
+
+/** The argument that a completion is for. */
+export type CompletionRef =
+  | { readonly prompt: string; readonly argument: string; readonly value: string }
+  | { readonly template: string; readonly argument: string; readonly value: string }
+
+/**
+ * An established connection of either era, below the typed operations: `make` builds an `McpClient` on it. It lives
+ * until its scope closes or `ended` succeeds.
+ */
+export interface Channel {
+  readonly server: string
+  readonly transport: Transport.Transport["kind"]
+  readonly limits: Limits.Limits
+  readonly era: Transport.Era
+  readonly protocolVersion: string
+  /** Absent for an anonymous server. For diagnostics only: never decide on it. */
+  readonly serverInfo: { readonly name: string; readonly version: string; readonly title?: string } | undefined
+  readonly capabilities: JsonRpc.JsonObject
+  readonly instructions: string | undefined
+  /**
+   * Any request. `InputHandlers` answer what the server asks meanwhile; interruption cancels the request at the server.
+   * An expired session is replaced once for all requests: one that the server refused is sent again if its method is
+   * idempotent, and a tool call fails with `SessionExpired` and the outcome `unknown`.
+   */
+  readonly request: (
+    method: string,
+    params?: JsonRpc.JsonObject,
+    options?: RequestOptions
+  ) => Effect.Effect<JsonRpc.JsonObject, McpError.CallError>
+  /** Any notification, such as `codex/sandbox-state/update`. */
+  readonly notify: (method: string, params?: JsonRpc.JsonObject) => Effect.Effect<void, McpError.CallError>
+  /** Called synchronously for each notification, in order; returns a function that removes the listener. */
+  readonly onNotification: (listener: (notification: Notification) => void) => () => void
+  /** Subscribes to changes until the scope closes. */
+  readonly watch: (filter: WatchFilter) => Effect.Effect<void, McpError.CallError, Scope.Scope>
+  /** Succeeds if the server answers anything. */
+  readonly health: Effect.Effect<void, McpError.CallError>
+  /** Waits for the end of the connection and gives its reason. */
+  readonly ended: Effect.Effect<McpError.ConnectError>
+  /** Called synchronously when the connection ends, or at once if it has ended; returns a function that removes it. */
+  readonly onEnded: (listener: (error: McpError.ConnectError) => void) => () => void
+  /** Called synchronously when the server asks for a pause (`Retry-After`), with its end in milliseconds since 1970. */
+  readonly onPaused: (listener: (until: number) => void) => () => void
+  readonly stderrTail: Effect.Effect<string | undefined>
+  readonly tasks: LegacyTasks | undefined
+}
+
+export interface McpClient extends Channel {
+  /** All pages. A malformed tool is reported and costs no other. */
+  readonly tools: Effect.Effect<Tool.ToolList, McpError.CallError>
+  readonly callTool: (
+    name: string,
+    args?: Arguments,
+    options?: CallOptions
+  ) => Effect.Effect<ToolResult.ToolResult, McpError.CallError>
+  /** Progress as it arrives, then the result. A slow reader loses progress, and never the result. */
+  readonly callToolStream: (
+    name: string,
+    args?: Arguments,
+    options?: CallOptions
+  ) => Stream.Stream<CallEvent, McpError.CallError>
+  readonly resources: Effect.Effect<Listing<Resource>, McpError.CallError>
+  readonly resourceTemplates: Effect.Effect<Listing<ResourceTemplate>, McpError.CallError>
+  readonly readResource: (
+    uri: string,
+    options?: Pick<CallOptions, "meta">
+  ) => Effect.Effect<ReadonlyArray<ResourceContents>, McpError.CallError>
+  /** A signal for each change of the resource while the stream is read. */
+  readonly subscribeResource: (uri: string) => Stream.Stream<void, McpError.CallError>
+  readonly prompts: Effect.Effect<Listing<Prompt>, McpError.CallError>
+  readonly getPrompt: <A extends PromptArguments<A>>(
+    name: string,
+    args?: A,
+    options?: Pick<CallOptions, "meta">
+  ) => Effect.Effect<PromptMessages, McpError.CallError>
+  readonly complete: (
+    ref: CompletionRef,
+    context?: Readonly<Record<string, string>>
+  ) => Effect.Effect<{ readonly values: ReadonlyArray<string>; readonly hasMore: boolean }, McpError.CallError>
+  readonly setLogLevel: (level: LogLevel) => Effect.Effect<void, McpError.CallError>
+  /** Notifications from now on; a slow reader loses the oldest. */
+  readonly notifications: Stream.Stream<Notification>
+  /** A signal for each change, at most one per second with one trailing; needs no list first. */
+  readonly listChanged: (list: "tools" | "resources" | "prompts") => Stream.Stream<void, McpError.CallError>
+  /** Notifies the server that the application's roots have changed. */
+  readonly rootsChanged: Effect.Effect<void, McpError.CallError>
+  /** An experimental capability that the server declares, or `undefined`. */
+  readonly experimental: (name: string) => JsonRpc.Json | undefined
+}
+
+const lists = {
+  tools: { method: "tools/list", field: "tools", key: "name", capability: "tools" },
+  resources: { method: "resources/list", field: "resources", key: "uri", capability: "resources" },
+  templates: {
+    method: "resources/templates/list",
+    field: "resourceTemplates",
+    key: "uriTemplate",
+    capability: "resources"
+  },
+  prompts: { method: "prompts/list", field: "prompts", key: "name", capability: "prompts" }
+} as const
+
+const changeEvents = new Map<string, (fields: { readonly server: string }) => McpEvent.McpEvent>([
+  ["notifications/tools/list_changed", McpEvent.McpEvent.ToolsChanged],
+  ["notifications/resources/list_changed", McpEvent.McpEvent.ResourcesChanged],
+  ["notifications/prompts/list_changed", McpEvent.McpEvent.PromptsChanged]
+])
+
+/** The code for an unknown resource before 2026-07-28. */
+const resourceNotFound = -32002
+
+/** How many notifications a slow reader may leave unread. */
+const backlog = 1024
+
+/** The client over an established connection. Deviations of the server are published to `McpEvents`, if provided. */
+export const make = (channel: Channel): Effect.Effect<McpClient> =>
+  Effect.gen(function*() {
+    const { era, limits, server } = channel
+    const events = Option.getOrUndefined(yield* Effect.serviceOption(McpEvent.McpEvents))
+    const { text } = yield* Redaction.Redaction
+    const diagnostic = Diagnostics.make(server, (event) => events?.publish(event), text)
+    const report = (detail: string) => diagnostic({ kind: "lenient", detail })
+
+    const checked = <A>(
+      method: string,
+      params: JsonRpc.JsonObject | undefined,
+      send: Effect.Effect<A, McpError.CallError>
+    ) =>
+      Effect.suspend(() => {
+        const fault = params === undefined ? undefined : notJson(params, limits.maxMessageBytes, "params")
+        return fault === undefined
+          ? send
+          : Effect.fail(new McpError.InvalidArguments({ server, operation: method, ...fault }))
+      })
+    const levels = LogLevels.make(channel)
+    const request: Channel["request"] = (method, params, options) =>
+      checked(method, params, levels.request(method, params, options))
+    const listed = { channel, request: levels.request, report }
+
+    const mirrorsHeaders = era === "stateless" && channel.transport !== "stdio"
+    const known = KnownTools.make(mirrorsHeaders, report)
+    const listTools = Effect.map(Pages.all(listed, lists.tools), (pages): Tool.ToolList => {
+      const decoded = Tool.decodeAll(pages.items, {
+        maxSchemaBytes: limits.maxSchemaBytes,
+        paramHeaders: mirrorsHeaders
+      })
+      for (const { detail, name, reason } of decoded.rejected.slice(0, 10)) {
+        report(`the tool "${name}" cannot be offered (${reason}): ${detail}`)
+      }
+      return { ...decoded, ttlMs: pages.ttlMs, cacheScope: pages.cacheScope }
+    })
+
+    const clock = yield* Effect.clock
+    const published = new Map<string, number>()
+    channel.onNotification(({ method }) => {
+      if (method === "notifications/tools/list_changed" || method === "$/resync") known.outdate()
+      const event = changeEvents.get(method)
+      if (event === undefined || events === undefined) return
+      // at most one per second, because a burst would push other events off the bus
+      const now = clock.unsafeCurrentTimeMillis()
+      if (now - (published.get(method) ?? -Infinity) < 1_000) return
+      published.set(method, now)
+      events.publish(event({ server }))
+    })
+
+    const violation = (what: string) =>
+      Effect.fail(new McpError.ProtocolViolation({ server, what, excerpt: "", outcome: "executed", phase: "ready" }))
+
+    return {
+      ...channel,
+      request,
+      notify: (method, params) => checked(method, params, channel.notify(method, params)),
+      tools: known.learning(listTools),
+      ...ToolCalls.make({ channel, request: levels.request, known, list: listTools, report }),
+      resources: Effect.map(Pages.all(listed, lists.resources), (pages) => decoding.listing(pages, decoding.resource)),
+      resourceTemplates: Effect.map(
+        Pages.all(listed, lists.templates),
+        (pages) => decoding.listing(pages, decoding.resourceTemplate)
+      ),
+      readResource: (uri, options) =>
+        Effect.matchEffect(request("resources/read", withMeta({ uri }, options?.meta)), {
+          onFailure: (error) =>
+            Effect.fail(
+              error._tag === "RemoteError" && error.code === resourceNotFound
+                ? new McpError.NotFound({ server, kind: "resource", name: uri })
+                : error
+            ),
+          onSuccess: (result) => {
+            const read = decoding.contents(result, uri)
+            if (read === undefined) return violation("`resources/read`: `contents` is not an array")
+            if (read.malformed > 0) report(`resources/read: ${read.malformed} parts are neither text nor blob`)
+            return Effect.succeed(read.contents)
+          }
+        }),
+      subscribeResource: (uri) => Changes.signals(channel, Changes.resource(uri)),
+      prompts: Effect.map(Pages.all(listed, lists.prompts), (pages) => decoding.listing(pages, decoding.prompt)),
+      getPrompt: (name, args, options) =>
+        Effect.suspend(() => {
+          const plain = unchecked(args ?? {})
+          const fault = argumentsFault(plain, limits.maxMessageBytes)
+          if (fault !== undefined) {
+            return Effect.fail(new McpError.InvalidArguments({ server, operation: "prompts/get", ...fault }))
+          }
+          return Effect.flatMap(
+            request("prompts/get", withMeta({ name, arguments: plain }, options?.meta)),
+            (result) => {
+              const messages = decoding.promptMessages(result)
+              return messages === undefined
+                ? violation("`prompts/get`: `messages` is not an array")
+                : Effect.succeed(messages)
+            }
+          )
+        }),
+      complete: (ref, context) =>
+        Effect.map(request("completion/complete", completionParams(ref, context)), decoding.completion),
+      setLogLevel: levels.set,
+      notifications: notificationsOf(channel),
+      listChanged: (list) => Changes.signals(channel, Changes.list(list)),
+      rootsChanged: era === "session" ? channel.notify("notifications/roots/list_changed") : Effect.void,
+      experimental: (name) => {
+        const { experimental } = channel.capabilities
+        // the cast: an object that JSON.parse gave
+        const declared = typeof experimental === "object" && experimental !== null && !Array.isArray(experimental)
+          ? experimental as JsonRpc.JsonObject
+          : {}
+        return Object.hasOwn(declared, name) ? declared[name] : undefined
+      }
+    }
+  })
+
+/** Each reader has a queue of its own, so that a connection without readers keeps none. */
+const notificationsOf = (channel: Channel): Stream.Stream<Notification> =>
+  Stream.unwrapScoped(Effect.gen(function*() {
+    const queue = yield* Effect.acquireRelease(Queue.sliding<Notification>(backlog), Queue.shutdown)
+    yield* Hold.listen(() => channel.onNotification((notification) => queue.unsafeOffer(notification)))
+    return Stream.fromQueue(queue)
+  }))
+
+const withMeta = (params: JsonRpc.JsonObject, meta: JsonRpc.JsonObject | undefined): JsonRpc.JsonObject =>
+  meta === undefined ? params : { ...params, _meta: meta }
+
+const completionParams = (
+  ref: CompletionRef,
+  context: Readonly<Record<string, string>> | undefined
+): JsonRpc.JsonObject => ({
+  ref: "prompt" in ref ? { type: "ref/prompt", name: ref.prompt } : { type: "ref/resource", uri: ref.template },
+  argument: { name: ref.argument, value: ref.value },
+  ...(context === undefined ? {} : { context: { arguments: context } })
+})
