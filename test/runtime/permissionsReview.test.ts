@@ -215,7 +215,7 @@ describe("what was decided is what is sent", () => {
           assert.deepStrictEqual(
             sent.map((message) => [paramsOf(message)["name"], paramsOf(message)["arguments"]]),
             [
-              ...Array.from({ length: 3 }, () => ["get", { path: "a" }]),
+              ...Array.from({ length: 2 }, () => ["get", { path: "a" }]),
               ...Array.from({ length: 3 }, () => ["hello", { path: "a" }])
             ]
           )
