@@ -85,17 +85,17 @@ const listMethods = [["tools", "tools/list"], ["resources", "resources/list"], [
  * @internal
  */
 export const untilSilent = (
-  { inFlight, lastHeard, session: { connection, health } }: Current,
+  { inFlight, lastHeard, session: client }: Current,
   options: HealthCheck.Options,
   server: string,
   onProbe: HealthCheck.Watched["onProbe"]
 ): Effect.Effect<McpError.ConnectError> => {
-  const method = listMethods.find(([capability]) => connection.capabilities[capability] !== undefined)?.[1]
-  const list = method === undefined ? undefined : connection.request(method)
-  const watched = { ping: health, list, inFlight, lastUsed: lastHeard, onProbe }
+  const method = listMethods.find(([capability]) => client.capabilities[capability] !== undefined)?.[1]
+  const list = method === undefined ? undefined : client.request(method)
+  const watched = { ping: client.health, list, inFlight, lastUsed: lastHeard, onProbe }
   return Effect.zipWith(
     HealthCheck.watch(options, watched),
-    connection.stderrTail,
+    client.stderrTail,
     (probes, stderrTail) =>
       new McpError.ConnectionLost({
         server,
