@@ -1,4 +1,4 @@
-import { wildcard } from "./wildcard.ts"
+import { wildcard } from "../text/wildcard.ts"
 
 const expression = /\{[^{}]*\}/
 const operator = /\{[+#./;?&]/

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import { globMatches, isGlob } from "./internal/glob.ts"
+import { wildcard } from "../text/wildcard.ts"
 
 /**
  * Whether a tool of this name is offered.
@@ -25,9 +25,9 @@ export interface Options {
 }
 
 const anyOf = (patterns: ReadonlyArray<string>): ToolFilter => {
-  const literals = new Set(patterns.filter((pattern) => !isGlob(pattern)))
-  const globs = patterns.filter(isGlob)
-  return (tool) => literals.has(tool) || globs.some((glob) => globMatches(glob, tool))
+  const literals = new Set(patterns.filter((pattern) => !/[*?]/.test(pattern)))
+  const globs = patterns.filter((pattern) => !literals.has(pattern)).map((pattern) => wildcard(pattern, "?"))
+  return (tool) => literals.has(tool) || globs.some((fits) => fits(tool))
 }
 
 const all: ToolFilter = () => true

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck, type Layer, type Scope } from "effect"
 import * as AgentTools from "../../src/agent/AgentTools.ts"
-import * as CommandLine from "../../src/agent/internal/commandLine.ts"
+import { parseLine } from "../../src/agent/internal/commands.ts"
 import * as ToolHandler from "../../src/agent/ToolHandler.ts"
 import * as UriTemplate from "../../src/internal/uriTemplate.ts"
 import * as McpError from "../../src/McpError.ts"
@@ -285,7 +285,7 @@ describe("commands", () => {
       ["__proto__=1", ["__proto__"], Object.fromEntries([["__proto__", "1"]])]
     ]
     for (const [line, names, expected] of cases) {
-      const values = CommandLine.parse(line, names)
+      const values = parseLine(line, names)
       assert.deepStrictEqual(values && Array.from(values), expected && Object.entries(expected), line)
     }
   })
@@ -294,7 +294,7 @@ describe("commands", () => {
     const word = FastCheck.stringMatching(/^[^\s"'\\=]+$/)
     FastCheck.assert(FastCheck.property(FastCheck.array(word, { minLength: 1, maxLength: 8 }), (words) => {
       const names = words.map((_, at) => `argument-${at}`)
-      const values = CommandLine.parse(words.join(" "), names)
+      const values = parseLine(words.join(" "), names)
       assert.deepStrictEqual(values && Array.from(values.values()), words)
     }))
   })

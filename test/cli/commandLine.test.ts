@@ -4,7 +4,6 @@ import type * as Command from "../../src/cli/Command.ts"
 import * as Commands from "../../src/cli/Commands.ts"
 import * as CommandLine from "../../src/cli/internal/commandLine.ts"
 import { builtInOptions, sharedOptions } from "../../src/cli/internal/sharedOptions.ts"
-import { nearest } from "../../src/internal/nearest.ts"
 
 const parse = (line: string) => CommandLine.parse(line === "" ? [] : line.split(" "), Commands.all)
 
@@ -125,25 +124,4 @@ describe("durations", () => {
       assert.strictEqual(duration === undefined ? undefined : Duration.toMillis(duration), millis)
     })
   }
-})
-
-describe("near names", () => {
-  const names = ["list", "tools", "show", "call", "github", "gitlab"]
-  const near: ReadonlyArray<readonly [typed: string, found: ReadonlyArray<string>]> = [
-    ["lsit", ["list"]],
-    ["tool", ["tools"]],
-    ["SHOW", ["show"]],
-    ["githbu", ["github"]],
-    ["git", ["github", "gitlab"]],
-    ["nothing", []]
-  ]
-  for (const [typed, found] of near) {
-    it(`finds ${found.join(" and ") || "nothing"} for ${typed}`, () => {
-      assert.deepStrictEqual(nearest(typed, names), found)
-    })
-  }
-
-  it("takes no longer for a text that nobody has typed", () => {
-    assert.deepStrictEqual(nearest("x".repeat(1_000_000), names), [])
-  })
 })

@@ -1,12 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Either, Schema } from "effect"
+import { Deferred, Effect, Schema } from "effect"
 import * as Command from "../../src/cli/commands/Repl.ts"
 import { Called } from "../../src/cli/internal/calling.ts"
 import { Failed } from "../../src/cli/internal/failure.ts"
 import { Read } from "../../src/cli/internal/read.ts"
 import * as ReplCommands from "../../src/cli/internal/replCommands.ts"
 import * as Known from "../../src/cli/internal/replKnown.ts"
-import * as ReplLine from "../../src/cli/internal/replLine.ts"
 import { Terminal } from "../../src/cli/internal/replTerminal.ts"
 import { Status } from "../../src/cli/internal/status.ts"
 import { Tools } from "../../src/cli/internal/tools.ts"
@@ -201,16 +200,6 @@ describe("repl", () => {
 })
 
 describe("a line", () => {
-  it("is split as shells do", () => {
-    const words = (line: string) => Either.getOrUndefined(ReplLine.words(line))
-    assert.deepStrictEqual(words(""), [])
-    assert.deepStrictEqual(words("  call  a/b\tx=1 "), ["call", "a/b", "x=1"])
-    assert.deepStrictEqual(words(`a '' "b c" d'e f'g`), ["a", "", "b c", "de fg"])
-    assert.deepStrictEqual(words(`'a\\b' "c\\"d" e\\ f`), ["a\\b", "c\"d", "e f"])
-    assert.isUndefined(words("a 'b"))
-    assert.isUndefined(words("a \"b"))
-  })
-
   it("is completed by what is known by name", () => {
     const known: Known.Known = {
       commands: ReplCommands.all,

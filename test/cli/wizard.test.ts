@@ -2,10 +2,10 @@ import { Terminal } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Either, Layer, Mailbox, Option } from "effect"
 import * as CallCommand from "../../src/cli/commands/Call.ts"
-import * as ReplLine from "../../src/cli/internal/replLine.ts"
 import * as Arguments from "../../src/cli/internal/toolArguments.ts"
 import * as TypedCall from "../../src/cli/internal/typedCall.ts"
 import { Keys } from "../../src/cli/internal/wizard.ts"
+import * as ShellWords from "../../src/text/shellWords.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import { own, place, run as runAny, server } from "./inProcess.ts"
 
@@ -147,7 +147,7 @@ describe("what one would type", () => {
         for (const value of values) {
           const line = TypedCall.line({ server: "my server", tool: "x" }, schema, [[name, value]], new Set(), shared)
           assert.notMatch(line, /[\u0000-\u001f\u202e]/)
-          const words = Either.getOrThrow(ReplLine.words(line))
+          const words = ShellWords.split(line, ShellWords.shell).words.map(({ text }) => text)
           assert.deepStrictEqual(words.slice(0, 3), ["mcp-runtime", "call", "my server/x"])
           assert.deepStrictEqual(words.slice(-2), ["--timeout", "1500ms"])
           const [word = "", json = "{}"] = words.slice(3, -2)

@@ -13,7 +13,6 @@ import { join } from "node:path"
 import type * as Expansion from "../../src/config/Expansion.ts"
 import * as Fingerprint from "../../src/config/Fingerprint.ts"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
-import * as CommandLine from "../../src/config/internal/templates/commandLine.ts"
 import * as EnvFile from "../../src/config/internal/templates/envFile.ts"
 import * as Interpolation from "../../src/config/Interpolation.ts"
 import * as Resolution from "../../src/config/Resolution.ts"
@@ -609,35 +608,6 @@ describe("files and programs", () => {
       assert.strictEqual(error._tag, "ConfigurationError")
       assert.isFalse(existsSync(canary))
     }))
-
-  it("are split into words only where no shell is needed", () => {
-    const split = (line: string) => CommandLine.split(line, { home: "/h", isWindows: false })
-    assert.deepStrictEqual(split(" gh  auth 'a b'\"c\" ~/x '' "), ["gh", "auth", "a bc", "/h/x", ""])
-    for (
-      const line of [
-        "a | b",
-        "a&",
-        "a;b",
-        "a<b",
-        "a > b",
-        "$A",
-        "`a`",
-        "a $(b)",
-        "\"$A\"",
-        "a\nb",
-        "'a",
-        "a*",
-        "~b",
-        ""
-      ]
-    ) {
-      assert.isUndefined(split(line), line)
-    }
-    assert.deepStrictEqual(CommandLine.split("C:\\a.exe 'x|y'", { home: undefined, isWindows: true }), [
-      "C:\\a.exe",
-      "x|y"
-    ])
-  })
 
   it("of variables are read line by line, and nothing is put in", () => {
     const text =

@@ -11,9 +11,9 @@ import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import type * as OutputGuard from "../../safety/OutputGuard.ts"
 import type * as Permissions from "../../safety/Permissions.ts"
+import * as ShellWords from "../../text/shellWords.ts"
 import * as ToolName from "../../tools/ToolName.ts"
 import type * as AgentTools from "../AgentTools.ts"
-import * as CommandLine from "./commandLine.ts"
 
 /** @internal */
 export interface Options {
@@ -36,6 +36,31 @@ const shown = (prompt: Prompt): ReadonlyMap<string, AgentTools.Command["argument
     name,
     { name: Cleaned.words(name, nameLength), description: maybe(description, descriptionLength), required }
   ]))
+
+/**
+ * Values by argument name: `name=value` sets that argument, other words fill the rest in order, and the last argument
+ * takes all words that are left. `undefined` if there are more words than arguments.
+ *
+ * @internal
+ */
+export const parseLine = (line: string, names: ReadonlyArray<string>): ReadonlyMap<string, string> | undefined => {
+  const values = new Map<string, string>()
+  const rest: Array<string> = []
+  for (const { quoted, text } of ShellWords.split(line, ShellWords.prose).words) {
+    const at = quoted ? -1 : text.indexOf("=")
+    const name = text.slice(0, Math.max(0, at))
+    if (at > 0 && names.includes(name)) values.set(name, text.slice(at + 1))
+    else rest.push(text)
+  }
+  if (rest.length === 0) return values
+  const free = names.filter((name) => !values.has(name))
+  if (free.length === 0) return undefined
+  for (const [at, name] of free.entries()) {
+    if (at >= rest.length) break
+    values.set(name, at === free.length - 1 ? rest.slice(at).join(" ") : rest[at]!)
+  }
+  return values
+}
 
 /** @internal */
 export const make = ({ guard, permissions, runtime }: Options): Effect.Effect<AgentTools.Commands> => {
@@ -62,7 +87,7 @@ export const make = ({ guard, permissions, runtime }: Options): Effect.Effect<Ag
       given: Readonly<Record<string, string>> | string
     ): Effect.Effect<Readonly<Record<string, string>>, McpError.InvalidArguments> => {
       const names = Array.from(own.values(), (one) => one.name)
-      const values = typeof given === "string" ? CommandLine.parse(given, names) : new Map(Object.entries(given))
+      const values = typeof given === "string" ? parseLine(given, names) : new Map(Object.entries(given))
       if (values === undefined) {
         return invalid(
           "",

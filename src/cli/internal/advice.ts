@@ -6,9 +6,9 @@
 import * as Duration from "effect/Duration"
 import * as StderrReader from "../../internal/stderrReader.ts"
 import type * as McpError from "../../McpError.ts"
+import * as ShellWords from "../../text/shellWords.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as Command from "../Command.ts"
-import { shellWord } from "./shellWord.ts"
 
 type Failure = Command.Failure
 
@@ -64,16 +64,17 @@ const unavailable: Record<McpError.ServerUnavailable["why"], (server: string) =>
   disabled: () => "Switch it on in the file that it is configured in; `mcp-runtime list` tells which.",
   disconnected: () => "Connect it again.",
   denied: () => "A policy denies this server: ask the author of the policy.",
-  untrusted: (server) => `Look at what it would start, and agree, with \`mcp-runtime approve ${shellWord(server)}\`.`,
+  untrusted: (server) =>
+    `Look at what it would start, and agree, with \`mcp-runtime approve ${ShellWords.quote(server)}\`.`,
   storm: () => "The connection was lost too often: see the output of the server with --verbose.",
   connecting: (server) =>
-    `Wait longer with --timeout, or find the cause with \`mcp-runtime doctor ${shellWord(server)}\`.`
+    `Wait longer with --timeout, or find the cause with \`mcp-runtime doctor ${ShellWords.quote(server)}\`.`
 }
 
 /** @internal */
 export const logIn = (server: string, scope?: string): string => {
-  const rights = scope === undefined ? "" : ` --scope ${shellWord(UntrustedText.excerpt(scope, 256))}`
-  return `Log in with \`mcp-runtime auth login ${shellWord(server)}${rights}\`.`
+  const rights = scope === undefined ? "" : ` --scope ${ShellWords.quote(UntrustedText.excerpt(scope, 256))}`
+  return `Log in with \`mcp-runtime auth login ${ShellWords.quote(server)}${rights}\`.`
 }
 
 /** The message already names the unset variable, which is the first step; a login is the second. */

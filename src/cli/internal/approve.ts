@@ -7,8 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Scope from "../../config/Scope.ts"
 import type * as Trust from "../../config/Trust.ts"
-import { nearest, suggestion } from "../../internal/nearest.ts"
 import * as McpError from "../../McpError.ts"
+import { nearest, suggestion } from "../../text/nearest.ts"
+import * as ShellWords from "../../text/shellWords.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
@@ -16,7 +17,6 @@ import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 import * as ApproveTool from "./approveTool.ts"
 import * as Asking from "./asking.ts"
-import { shellWord } from "./shellWord.ts"
 import { usable } from "./toolFound.ts"
 import * as Waiting from "./waiting.ts"
 
@@ -77,7 +77,7 @@ const settled = (
     if (asks && variables.length > 0) {
       return yield* new Usage({
         detail: `The server "${found.name}" was agreed to already, and with it what it may read.`,
-        next: `Take that back with \`mcp-runtime revoke ${shellWord(found.name)}\`, and agree to it anew.`
+        next: `Take that back with \`mcp-runtime revoke ${ShellWords.quote(found.name)}\`, and agree to it anew.`
       })
     }
     yield* screen.note(`${found.name}: ${asks ? "it was agreed to already" : "nobody has to agree to it"}.`)

@@ -5,8 +5,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { nearest } from "../../internal/nearest.ts"
 import * as McpError from "../../McpError.ts"
+import { nearest } from "../../text/nearest.ts"
 import * as ToolPins from "../../tools/ToolPins.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"

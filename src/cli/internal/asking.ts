@@ -10,8 +10,8 @@ import * as Provenance from "../../config/Provenance.ts"
 import * as Trust from "../../config/Trust.ts"
 import type * as McpError from "../../McpError.ts"
 import * as Approval from "../../safety/Approval.ts"
+import * as ShellWords from "../../text/shellWords.ts"
 import * as Screen from "../Screen.ts"
-import { shellWord } from "./shellWord.ts"
 
 const yes = (answer: string | undefined): boolean => /^y(es)?$/i.test((answer ?? "").trim())
 
@@ -69,14 +69,14 @@ export const consent = (
       }
       const since = one.why === "new" ? "wants to be started for the first time" : "is not what was agreed to"
       const credentials = one.variables.filter(Interpolation.isCredential)
-      const granting = credentials.flatMap((name) => ["--variable", shellWord(name)])
+      const granting = credentials.flatMap((name) => ["--variable", ShellWords.quote(name)])
       yield* screen.err(
         [{ text: one.server, style: "strong" }, ` ${since}:`],
         ...candidate(one),
         // what is agreed to here cannot be asked for again
         ...(credentials.length === 0 ? [] : [
           `To let it have ${credentials.join(", ")}, say no, and write`,
-          `  ${["mcp-runtime", "approve", shellWord(one.server), ...granting].join(" ")}`
+          `  ${["mcp-runtime", "approve", ShellWords.quote(one.server), ...granting].join(" ")}`
         ])
       )
       if (!yes(yield* screen.ask("Start it, now and from now on? [y/N] "))) continue

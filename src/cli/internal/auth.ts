@@ -5,8 +5,8 @@
  */
 import * as Effect from "effect/Effect"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
-import { nearest, suggestion } from "../../internal/nearest.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
+import { nearest, suggestion } from "../../text/nearest.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"

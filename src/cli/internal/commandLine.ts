@@ -8,7 +8,7 @@
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import { nearest, suggestion } from "../../internal/nearest.ts"
+import { nearest, suggestion } from "../../text/nearest.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as Command from "../Command.ts"
 import { Usage } from "../Usage.ts"

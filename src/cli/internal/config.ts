@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as NativeConfig from "../../config/NativeConfig.ts"
-import { nearest, suggestion } from "../../internal/nearest.ts"
+import { nearest, suggestion } from "../../text/nearest.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"

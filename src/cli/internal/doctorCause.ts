@@ -5,12 +5,12 @@
  * @internal
  */
 import type * as McpError from "../../McpError.ts"
+import * as ShellWords from "../../text/shellWords.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Advice from "./advice.ts"
 import { type Cause, type Facts, quote } from "./doctorFacts.ts"
 import * as Process from "./doctorProcess.ts"
 import * as Remote from "./doctorRemote.ts"
-import { shellWord } from "./shellWord.ts"
 
 type Table = {
   readonly [T in McpError.McpError["_tag"]]: (
@@ -38,7 +38,7 @@ const configuration = (error: McpError.ConfigurationError): Cause => {
       return {
         cause: `${quote(name)} may not be read`,
         hint: `A file of the workspace may not read ${name}: write its value into "env" of the server, or grant it `
-          + `with \`mcp-runtime approve ${shellWord(error.server)} --variable ${shellWord(name)}\`.`
+          + `with \`mcp-runtime approve ${ShellWords.quote(error.server)} --variable ${ShellWords.quote(name)}\`.`
       }
     }
     case undefined:

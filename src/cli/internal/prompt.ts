@@ -5,9 +5,9 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { nearest, suggestion } from "../../internal/nearest.ts"
 import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
+import { nearest, suggestion } from "../../text/nearest.ts"
 import type * as ToolResult from "../../tools/ToolResult.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"

@@ -6,7 +6,9 @@
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
+import * as ShellWords from "../../text/shellWords.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
@@ -19,7 +21,6 @@ import * as Help from "./help.ts"
 import * as Latency from "./latency.ts"
 import * as ReplCommands from "./replCommands.ts"
 import * as Known from "./replKnown.ts"
-import * as ReplLine from "./replLine.ts"
 import { type Reading, Terminal } from "./replTerminal.ts"
 
 /** A line that ends it, and is no command outside. */
@@ -72,6 +73,13 @@ const ran = (
     }
   })
 
+const wordsOf = (line: string): Either.Either<ReadonlyArray<string>, Usage> => {
+  const { unclosed, words } = ShellWords.split(line, ShellWords.shell)
+  return unclosed === undefined ? Either.right(words.map(({ text }) => text)) : Either.left(
+    new Usage({ detail: `A ${unclosed} is not closed.`, next: `Write \\${unclosed} for the character itself.` })
+  )
+}
+
 const loop = (
   reading: Reading,
   json: boolean
@@ -84,7 +92,7 @@ const loop = (
       if (line === undefined || endings.has(line.trim())) return last
       if (line.trim() === "" || line.trimStart().startsWith("#")) continue
       const command = Effect.flatMap(
-        ReplLine.words(line),
+        wordsOf(line),
         (words) => ran(json && !words.includes("--json") ? [...words, "--json"] : words)
       ).pipe(
         Effect.catchAll((error) => Failure.show(error, json)),

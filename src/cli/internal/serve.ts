@@ -24,12 +24,12 @@ import * as PermissionRule from "../../safety/PermissionRule.ts"
 import type * as Permissions from "../../safety/Permissions.ts"
 import * as McpServe from "../../server/McpServe.ts"
 import * as StdioServer from "../../server/StdioServer.ts"
+import * as ShellWords from "../../text/shellWords.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
-import { shellWord } from "./shellWord.ts"
 
 /**
  * The document of `serve --http PORT --json`, written once it listens.
@@ -146,7 +146,7 @@ const permissionsOf = (
     if (rule !== undefined) return "change that rule, or use a client that can ask a person (elicitation)"
     if (allow === undefined) return "to allow every call, add --caller-decides to mcp-runtime serve"
     const inFile = file === undefined ? "" : `, or add "${allow}" to permissions.allow in ${file}`
-    return `to allow it, add --allow ${shellWord(allow)} to mcp-runtime serve, ` +
+    return `to allow it, add --allow ${ShellWords.quote(allow)} to mcp-runtime serve, ` +
       `or --caller-decides to allow every call${inFile}`
   },
   ...(isSet("caller-decides") ? { otherwise: { model: "allow", program: "allow", person: "allow" } } : {})
@@ -163,7 +163,7 @@ const unattendedOf = (
     // a server's name may have characters that a rule cannot have
     const rule = PermissionRule.parse({ decision: "allow", tool })
     const isRule = Either.isRight(rule) && rule.right.matches({ kind: "tool", server, name: "any" })
-    return isRule ? [`--allow ${shellWord(tool)}`] : []
+    return isRule ? [`--allow ${ShellWords.quote(tool)}`] : []
   })
   return {
     allows: isOpen ? "everything" : "read-only",

@@ -10,7 +10,7 @@
  */
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import { nearest, suggestion } from "../../internal/nearest.ts"
+import { nearest, suggestion } from "../../text/nearest.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import { Usage } from "../Usage.ts"

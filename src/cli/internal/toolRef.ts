@@ -3,8 +3,8 @@
  *
  * @internal
  */
+import * as ShellWords from "../../text/shellWords.ts"
 import * as ToolName from "../../tools/ToolName.ts"
-import { shellWord } from "./shellWord.ts"
 
 /** @internal */
 export interface Identity {
@@ -42,4 +42,4 @@ export const spelled = ({ server, tool }: Identity): string => `${server}/${tool
  *
  * @internal
  */
-export const format = (identity: Identity): string => shellWord(spelled(identity))
+export const format = (identity: Identity): string => ShellWords.quote(spelled(identity))

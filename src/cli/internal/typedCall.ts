@@ -5,10 +5,10 @@
  */
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
+import * as ShellWords from "../../text/shellWords.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Command from "../Command.ts"
-import { shellWord } from "./shellWord.ts"
 import * as Styled from "./styled.ts"
 import * as Arguments from "./toolArguments.ts"
 import { type Identity, spelled } from "./toolRef.ts"
@@ -56,6 +56,8 @@ export const line = (
   const shown = words.every((word) => word !== undefined)
     ? words
     : ["--args", Styled.json(Object.fromEntries(args.filter(([name]) => !secrets.has(name))), 0)]
-  return ["mcp-runtime", "call", spelled(identity), ...shown, ...options(shared)].map((word) => shellWord(word ?? ""))
+  return ["mcp-runtime", "call", spelled(identity), ...shown, ...options(shared)].map((word) =>
+    ShellWords.quote(word ?? "")
+  )
     .join(" ")
 }

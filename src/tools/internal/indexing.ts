@@ -1,9 +1,9 @@
+import { nearestOf } from "../../text/nearest.ts"
 import type * as Tool from "../Tool.ts"
 import * as ToolFilter from "../ToolFilter.ts"
 import type * as ToolIndex from "../ToolIndex.ts"
 import type * as ToolName from "../ToolName.ts"
 import { bare, parse, qualifier } from "./qualifiedName.ts"
-import { suggest } from "./suggesting.ts"
 
 /**
  * How the tools of a server get their names, and what those get instead that would share one.
@@ -97,6 +97,9 @@ export const make = (contributions: Iterable<ToolIndex.Contribution>, naming: Na
       return identity === undefined ? undefined : find(identity.server, identity.tool)
     },
     ofServer: (server) => byServer.get(server) ?? none,
-    suggest: (name) => suggest(byServer, name)
+    // the server's name may be part of what was asked for, and models write the prefix in several ways
+    suggest: (name) =>
+      nearestOf(name.replace(/^mcp_+/i, ""), entries, ({ server, tool }) => [tool.name, `${server}_${tool.name}`], 5)
+        .map((entry) => entry.name)
   }
 }

@@ -3,7 +3,6 @@
  *
  * @internal
  */
-import { codeAt } from "../../internal/codeAt.ts"
 import { type Field, fields } from "./searchDocument.ts"
 import type { WeightedTerms } from "./searchQuery.ts"
 
@@ -59,7 +58,7 @@ const shards = 64
 
 const shardOf = (term: string): number => {
   let hash = term.length
-  for (let at = 0; at < term.length; at++) hash = Math.imul(hash, 31) + codeAt(term, at)
+  for (let at = 0; at < term.length; at++) hash = Math.imul(hash, 31) + term.charCodeAt(at)
   return (hash ^ (hash >>> 15)) & (shards - 1)
 }
 

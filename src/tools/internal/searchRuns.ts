@@ -4,8 +4,6 @@
  *
  * @internal
  */
-import { codeAt } from "../../internal/codeAt.ts"
-import { remembering } from "../../internal/remembering.ts"
 import type { See } from "./searchWords.ts"
 
 /** The same stretches come again and again. A server with many others only makes this slower. */
@@ -16,7 +14,7 @@ const places = 8_192
 
 const isAt = (text: string, from: number, run: string): boolean => {
   const { length } = run
-  for (let at = 0; at < length; at++) if (codeAt(text, from + at) !== codeAt(run, at)) return false
+  for (let at = 0; at < length; at++) if (text.charCodeAt(from + at) !== run.charCodeAt(at)) return false
   return true
 }
 
@@ -26,7 +24,15 @@ const isAt = (text: string, from: number, run: string): boolean => {
  * @internal
  */
 export const recognizing = <A extends NonNullable<unknown>>(make: (run: string) => A): See<A> => {
-  const find = remembering(mostRemembered, make)
+  const known = new Map<string, A>()
+  const find = (run: string): A => {
+    const before = known.get(run)
+    if (before !== undefined) return before
+    if (known.size >= mostRemembered) known.clear()
+    const made = make(run)
+    known.set(run, made)
+    return made
+  }
   const runs = Array.from({ length: places }, () => "")
   const lengths = new Uint32Array(places)
   const made: Array<A | undefined> = Array.from({ length: places }, () => undefined)

@@ -4,7 +4,6 @@
  *
  * @internal
  */
-import { codeAt } from "../../internal/codeAt.ts"
 import type { Vocabulary } from "./searchQuery.ts"
 import type { Word } from "./searchTerms.ts"
 
@@ -24,14 +23,14 @@ const mostCompared = 300
 const headLength = 3
 const headOf = (word: string): number => {
   let head = 0
-  for (let at = 0; at < headLength; at++) head |= ((at < word.length ? codeAt(word, at) : 0) & 255) << (8 * at)
+  for (let at = 0; at < headLength; at++) head |= ((at < word.length ? word.charCodeAt(at) : 0) & 255) << (8 * at)
   return head
 }
 
 /** Which characters a word has, roughly: one edit puts in one of them at most, and takes out one at most. */
 const charactersOf = (word: string): number => {
   let characters = 0
-  for (let at = 0; at < word.length; at++) characters |= 1 << (codeAt(word, at) & 31)
+  for (let at = 0; at < word.length; at++) characters |= 1 << (word.charCodeAt(at) & 31)
   return characters
 }
 
@@ -52,7 +51,7 @@ const editsBetween = (a: string, b: string, most: number): number => {
     let least = row[from - 1] = from === 1 ? i : most + 1
     for (let j = from; j <= to; j++) {
       const above = j === i + most ? most + 1 : row[j]!
-      const edits = codeAt(a, i - 1) === codeAt(b, j - 1)
+      const edits = a.charCodeAt(i - 1) === b.charCodeAt(j - 1)
         ? diagonal
         : 1 + Math.min(diagonal, above, row[j - 1]!)
       diagonal = row[j]!

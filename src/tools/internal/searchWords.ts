@@ -3,7 +3,6 @@
  *
  * @internal
  */
-import { codeAt } from "../../internal/codeAt.ts"
 
 /** What is behind this in a run of letters is not looked at: nobody types more, and blobs are no words. */
 const longest = 40
@@ -60,7 +59,7 @@ const mixed = (hash: number): number => hash ^ (hash >>> 15)
 
 const tell = (run: string, isEnough: See<boolean>): boolean => {
   let hash = 0
-  for (let at = 0; at < run.length; at++) hash = hashed(hash, codeAt(run, at))
+  for (let at = 0; at < run.length; at++) hash = hashed(hash, run.charCodeAt(at))
   return isEnough(run, 0, run.length, mixed(hash))
 }
 
@@ -91,7 +90,7 @@ export const eachRun = (text: string, isEnough: See<boolean>): void => {
   let isForeign = false
   const { length } = text
   for (let at = 0; at <= length; at++) {
-    const code = at < length ? codeAt(text, at) : space
+    const code = at < length ? text.charCodeAt(at) : space
     if (code > 127) {
       isForeign = true
       if (from < 0) from = at

@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import { isOneOff } from "../hazards/nearNames.ts"
+import { isOneEdit } from "../../../text/nearest.ts"
 import type * as Table from "./dialects/table.ts"
 
 /** Without what people get wrong first: capitals, and what joins words. */
@@ -46,7 +46,7 @@ export const meant = ({ instead, keys }: Hints, written: string): string | undef
   // a short word is near to too many others
   if (word.length < 4) return undefined
   for (const [bareKey, key] of keys) {
-    if (isOneOff(word, bareKey) || (word.length > 6 && bareKey.startsWith(word))) return key
+    if (isOneEdit(word, bareKey) || (word.length > 6 && bareKey.startsWith(word))) return key
   }
   return undefined
 }

@@ -4,7 +4,7 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
-import { nearest } from "../../../internal/nearest.ts"
+import { nearest } from "../../../text/nearest.ts"
 import type * as ConfigDiscovery from "../../ConfigDiscovery.ts"
 import type * as ConfigDocument from "../../ConfigDocument.ts"
 import type * as ConfigIssue from "../../ConfigIssue.ts"

@@ -5,14 +5,14 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { wildcard } from "../../../internal/wildcard.ts"
+import { wildcard } from "../../../text/wildcard.ts"
 import type * as ConfigFiles from "../../ConfigFiles.ts"
 
 const isBelow = (folder: string, path: string): boolean =>
   path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`)
 
 const fits = (pattern: string): (path: string) => boolean => {
-  const names = pattern.split("/").map(wildcard)
+  const names = pattern.split("/").map((part) => wildcard(part))
   return (path) => {
     const parts = path.split("/")
     return parts.length === names.length && names.every((name, at) => name(parts[at]!))

@@ -11,7 +11,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { readdir } from "node:fs/promises"
-import { wildcard } from "../../../internal/wildcard.ts"
+import { wildcard } from "../../../text/wildcard.ts"
 
 /** @internal */
 export interface Requirements {

@@ -1,6 +1,4 @@
-/**
- * @internal
- */
+import { isOneEdit } from "../../../text/nearest.ts"
 
 /** Scopes and packages that many people have, and that somebody could hope to be taken for. */
 const known: ReadonlyArray<string> = [
@@ -76,21 +74,6 @@ const scoped: ReadonlyArray<string> = [
 const exactly = new Set([...known, ...scoped])
 
 /**
- * Whether one letter more, less or other makes one text the other, or two neighbours in the other order.
- *
- * @internal
- */
-export const isOneOff = (self: string, that: string): boolean => {
-  const [short, long] = self.length <= that.length ? [self, that] : [that, self]
-  if (long.length - short.length > 1) return false
-  let same = 0
-  while (same < short.length && short[same] === long[same]) same += 1
-  if (short.length < long.length) return short.slice(same) === long.slice(same + 1)
-  return short.slice(same + 1) === long.slice(same + 1) ||
-    (short[same] === long[same + 1] && short[same + 1] === long[same] && short.slice(same + 2) === long.slice(same + 2))
-}
-
-/**
  * The well-known name that a package's name, or its scope, is one slip of the finger away from.
  *
  * @internal
@@ -101,6 +84,6 @@ export const nearName = (name: string): string | undefined => {
   // longer than any of them: not worth a look
   if (name.length > 128 || exactly.has(name.toLowerCase())) return undefined
   return exactly.has(part.toLowerCase())
-    ? scoped.find((one) => isOneOff(name, one))
-    : known.find((one) => isOneOff(part, one))
+    ? scoped.find((one) => isOneEdit(name, one))
+    : known.find((one) => isOneEdit(part, one))
 }

@@ -1,7 +1,7 @@
 /**
  * @internal
  */
-import { wildcard } from "../../../internal/wildcard.ts"
+import { wildcard } from "../../../text/wildcard.ts"
 
 const ports: ReadonlyMap<string, string> = new Map([["http", "80"], ["ws", "80"], ["https", "443"], ["wss", "443"]])
 

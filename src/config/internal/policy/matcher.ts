@@ -1,7 +1,8 @@
 /**
  * @internal
  */
-import { caseFolded, wildcard } from "../../../internal/wildcard.ts"
+import { caseFolded } from "../../../text/unicode.ts"
+import { wildcard } from "../../../text/wildcard.ts"
 import type * as ServerPolicy from "../../ServerPolicy.ts"
 import { type Address, address, addressPattern } from "./address.ts"
 

@@ -9,6 +9,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as McpError from "../../../McpError.ts"
+import * as ShellWords from "../../../text/shellWords.ts"
 import * as UntrustedText from "../../../text/UntrustedText.ts"
 import * as Variables from "../../environmentVariables.ts"
 import type * as Expansion from "../../Expansion.ts"
@@ -22,7 +23,6 @@ import * as ServerPolicy from "../../ServerPolicy.ts"
 import * as Dialect from "../dialect/dialect.ts"
 import * as Paths from "../files/paths.ts"
 import * as ClearText from "./clearText.ts"
-import * as CommandLine from "./commandLine.ts"
 import * as EnvFile from "./envFile.ts"
 import * as Fields from "./fields.ts"
 import * as Lookups from "./lookups.ts"
@@ -182,7 +182,7 @@ const ask = (
         Effect.mapBoth({ onFailure: failed, onSuccess: trimmed })
       )
     case "cmd": {
-      const argv = CommandLine.split(name, { home, isWindows: host.platform === "win32" })
+      const argv = ShellWords.withoutShell(name, { home, isWindows: host.platform === "win32" })
       if (argv === undefined) return Effect.fail(failed("needs a shell, and none is used: write it into a program"))
       return outside.run(argv, expansion.directory, host).pipe(
         Effect.mapBoth({ onFailure: failed, onSuccess: trimmed })

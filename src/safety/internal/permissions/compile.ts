@@ -4,8 +4,9 @@
  * @internal
  */
 import * as Either from "effect/Either"
-import { caseFolded, wildcard } from "../../../internal/wildcard.ts"
+import { caseFolded } from "../../../text/unicode.ts"
 import * as UntrustedText from "../../../text/UntrustedText.ts"
+import { wildcard } from "../../../text/wildcard.ts"
 import * as ToolName from "../../../tools/ToolName.ts"
 import type * as PermissionRule from "../../PermissionRule.ts"
 import * as Arguments from "./arguments.ts"

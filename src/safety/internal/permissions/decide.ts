@@ -5,7 +5,7 @@
  * @internal
  */
 import * as Either from "effect/Either"
-import { caseFolded } from "../../../internal/wildcard.ts"
+import { caseFolded } from "../../../text/unicode.ts"
 import * as ToolName from "../../../tools/ToolName.ts"
 import type * as PermissionRule from "../../PermissionRule.ts"
 import * as Compile from "./compile.ts"

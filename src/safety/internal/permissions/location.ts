@@ -4,7 +4,7 @@
  *
  * @internal
  */
-import { wildcard } from "../../../internal/wildcard.ts"
+import { wildcard } from "../../../text/wildcard.ts"
 import { folded, isCluttered, readings } from "./readings.ts"
 
 type Fits = (text: string) => boolean

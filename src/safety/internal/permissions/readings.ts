@@ -4,7 +4,7 @@
  * @internal
  */
 
-import { caseFolded } from "../../../internal/wildcard.ts"
+import { caseFolded } from "../../../text/unicode.ts"
 
 /** What is written so is read by everybody in the same way. */
 const plain = /^(?!home\/|users\/|root\/)[a-z0-9_-][a-z0-9_\-*]*(?:[./][a-z0-9_\-*]+)*$/

@@ -4,7 +4,6 @@
  *
  * @internal
  */
-import { remembering } from "../../../internal/remembering.ts"
 import * as CredentialName from "./credentialName.ts"
 import * as Pattern from "./pattern.ts"
 import * as SecretValue from "./secretValue.ts"
@@ -139,9 +138,6 @@ const isBasic = (value: string): boolean =>
   value.length >= 8 && /^[\w+/-]+={0,2}$/.test(value) &&
   /^[\u0020-\u007e]+:[\u0020-\u007e]*$/.test(Buffer.from(value, "base64").toString("latin1"))
 
-/** The same names and values come again and again in what is told. */
-const mostRemembered = 512
-
 /** @internal */
 export interface Found {
   readonly span: Value | undefined
@@ -155,9 +151,8 @@ export interface Found {
  * @internal
  */
 export const reader = (text: string): (at: number, word: string) => Found => {
-  const isCredential = remembering(mostRemembered, CredentialName.isCredential)
-  const isOpaque = remembering(mostRemembered, SecretValue.isOpaque)
-  const isGiven = remembering(mostRemembered, SecretValue.isGiven)
+  const { isCredential } = CredentialName
+  const { isGiven, isOpaque } = SecretValue
   const lineEnd = endings(text, lineEnds)
   const end = endings(text, ends)
 

@@ -4,7 +4,6 @@
  *
  * @internal
  */
-import { remembering } from "../../../internal/remembering.ts"
 
 const secrets =
   /(^|[/\\~])\.ssh([/\\]|$)|id_(rsa|ed25519|ecdsa|dsa)(?!\.pub)|(^|[/\\~])\.(aws|gnupg|azure|kube|netrc|npmrc|pypirc|pgpass|git-credentials|docker[/\\]config|config[/\\]gcloud|config[/\\]gh|password-store)|(^|[/\\])\.env($|\.(local|production|prod|staging|development|dev)$)|^\.env\.$|[/\\]etc[/\\](passwd|shadow|sudoers)|[/\\]proc[/\\](self|\d+)[/\\]environ|wallet\.dat|\.(pem|p12|pfx|kdbx|keystore|jks)$|(^|[/\\._-])(credentials?|secrets?|tokens?|passwords?)(\.(json|csv|ya?ml|toml|txt|env|db))$|[/\\]credentials$|cookies\.(sqlite|db|txt)|login\.keychain|\.(bash|zsh)_history|(^|[/\\.])mcp\.json$|master\.key$|[/\\]keychains?([/\\]|$)|private\.key$/
@@ -40,9 +39,8 @@ const templates = /\{\{|\$\{|<[a-z_]+>/
 const noGaps =
   /\{(owner|repo|id|version|name|branch|user|username|number|page|host|port|path|org|project|sha|tag|file)\}/
 
-const mostRemembered = 512
-
-const lookedAt = (chunk: string): ReadonlyArray<Place> => {
+/** What the places of a chunk of text are; it holds no spaces and is in small letters. @internal */
+export const placesOf = (chunk: string): ReadonlyArray<Place> => {
   const scheme = chunk.indexOf("://")
   if (scheme > 1) {
     const query = chunk.indexOf("?")
@@ -74,6 +72,3 @@ const lookedAt = (chunk: string): ReadonlyArray<Place> => {
 
 const fileEnding =
   /^(md|txt|json|ya?ml|toml|ts|js|mjs|py|rs|go|java|c|h|cpp|sh|csv|html|css|xml|log|lock|cfg|ini|conf|db|pdf|png|jpe?g|gif|svg|zip|gz)$/
-
-/** What the places of a chunk of text are; it holds no spaces and is in small letters. @internal */
-export const placesOf = remembering(mostRemembered, lookedAt)

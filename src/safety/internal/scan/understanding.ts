@@ -3,7 +3,6 @@
  *
  * @internal
  */
-import { remembering } from "../../../internal/remembering.ts"
 import * as Confusable from "../hidden/confusable.ts"
 import * as Automaton from "./automaton.ts"
 import * as Lexicon from "./lexicon.ts"
@@ -37,7 +36,7 @@ const spelled = (word: string, one: string): string => {
 const hasFigureAndLetter = (word: string): boolean => /[0-9]/.test(word) && /[a-z]/.test(word)
 
 /** What a word may be instead, and how it is disguised. */
-const lookedAt = (word: string): ReadonlyArray<readonly [word: string, disguise: string]> => {
+const alternatives = (word: string): ReadonlyArray<readonly [word: string, disguise: string]> => {
   const found: Array<readonly [string, string]> = []
   if (hasFigureAndLetter(word) && word.length < 24) {
     for (const one of ["i", "l"]) found.push([spelled(word, one), "leet"])
@@ -48,11 +47,6 @@ const lookedAt = (word: string): ReadonlyArray<readonly [word: string, disguise:
   }
   return found
 }
-
-const mostRemembered = 1024
-
-/** The same, looked at once for words that come again. */
-const alternatives = remembering(mostRemembered, lookedAt)
 
 const partsOf = (word: string): ReadonlyArray<string> => {
   const parts: Array<string> = []
@@ -73,11 +67,11 @@ const isFault = (text: string, from: number, to: number): boolean =>
 /** A member of an object or an argument of a function is no next word of a phrase, nor is that of the next sentence. */
 const isApart = (code: number): boolean => code === 0x2e || code === 0x28
 
-/** The words that a run of letters without spaces is made of, if it is, looked at once for runs that come again. */
-const runOf = remembering(mostRemembered, (word): Words | null => {
+/** The words that a run of letters without spaces is made of, if it is. */
+const runOf = (word: string): Words | null => {
   const parts = partsOf(word)
   return parts.length >= leastParts ? split(parts.join(" ")) : null
-})
+}
 
 /** Whether the words from a place on are those of a phrase. */
 const follows = (words: Words, rest: ReadonlyArray<Lexicon.Part>, from: number): boolean => {

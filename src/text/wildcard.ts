@@ -1,0 +1,70 @@
+/** Patterns in which `*` stands for any characters, matched in time linear in the text because both may be untrusted. */
+
+/** A string, or an array of its code points. */
+type Text = ArrayLike<string>
+
+/** For each prefix of the piece, the length of its longest proper prefix that is a suffix too (Knuth, Morris, Pratt). */
+const prefixTable = (piece: Text): Int32Array => {
+  const table = new Int32Array(piece.length)
+  for (let at = 1, length = 0; at < piece.length; at++) {
+    while (length > 0 && piece[at] !== piece[length]) length = table[length - 1]!
+    if (piece[at] === piece[length]) length += 1
+    table[at] = length
+  }
+  return table
+}
+
+/** The end of the first occurrence at or after `from`, or -1. */
+type Search = (text: Text, from: number) => number
+
+const literal = (piece: Text): Search => {
+  const table = prefixTable(piece)
+  return (text, from) => {
+    let length = 0
+    for (let at = from; at < text.length; at++) {
+      while (length > 0 && text[at] !== piece[length]) length = table[length - 1]!
+      if (text[at] === piece[length]) length += 1
+      if (length === piece.length) return at + 1
+    }
+    return -1
+  }
+}
+
+const fitsAt = (piece: Text, text: Text, at: number, anyOne: string | undefined): boolean => {
+  for (let i = 0; i < piece.length; i++) if (piece[i] !== text[at + i] && piece[i] !== anyOne) return false
+  return true
+}
+
+const withAnyOne = (piece: Text, anyOne: string): Search => (text, from) => {
+  for (let at = from; at + piece.length <= text.length; at++) {
+    if (fitsAt(piece, text, at, anyOne)) return at + piece.length
+  }
+  return -1
+}
+
+/**
+ * Compiles a pattern that must match the whole text: `*` is any run of characters, and every other character is itself.
+ * With `anyOne: "?"` a question mark is any one character; a piece that has one is searched in quadratic time.
+ */
+export const wildcard = (pattern: string, anyOne?: "?"): (text: string) => boolean => {
+  const units = (text: string): Text => anyOne === undefined ? text : Array.from(text)
+  const pieces = pattern.split("*").map(units)
+  const first = pieces[0]!
+  const last = pieces.at(-1)!
+  const middle = pieces.slice(1, -1).filter((piece) => piece.length > 0).map((piece) =>
+    anyOne !== undefined && Array.from(piece).includes(anyOne) ? withAnyOne(piece, anyOne) : literal(piece)
+  )
+  const fixed = pieces.length === 1 ? first.length : first.length + last.length
+  return (whole) => {
+    const text = units(whole)
+    if (pieces.length === 1 ? text.length !== fixed : text.length < fixed) return false
+    const end = text.length - last.length
+    if (!fitsAt(first, text, 0, anyOne) || !fitsAt(last, text, end, anyOne)) return false
+    let at = first.length
+    for (const search of middle) {
+      at = search(text, at)
+      if (at === -1 || at > end) return false
+    }
+    return true
+  }
+}
