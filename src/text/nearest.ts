@@ -44,6 +44,9 @@ const leastScore = 0.9
 /** A name this much worse than the best one is left out. */
 const spread = 0.35
 
+/** A folded name of four characters or fewer. */
+const shortest = 6
+
 /** So many of the names with the most pairs in common are compared by their edits. */
 const compared = 24
 
@@ -63,13 +66,14 @@ export const nearestOf = <A>(
 ): ReadonlyArray<A> => {
   const wanted = folded(asked)
   const start = wanted.slice(0, -1)
-  // the beginning of a name is near, however long the name is
-  const begins = (name: string): boolean => start.length > 2 && name.startsWith(start)
+  // the beginning of a name is near, however long the name is, and short names have too few pairs to be compared by
+  const isNear = (name: string): boolean =>
+    (start.length > 2 && name.startsWith(start)) || (name.length <= shortest && isOneEdit(wanted, name))
   const pairs = new Set(Array.from({ length: wanted.length - 1 }, (_, at) => wanted.slice(at, at + 2)))
-  const pairScore = (name: string): number => Math.max(begins(name) ? leastShared : 0, sharedPairs(pairs, name))
+  const pairScore = (name: string): number => Math.max(isNear(name) ? leastShared : 0, sharedPairs(pairs, name))
   const editScore = (name: string): number =>
     Math.max(
-      begins(name) ? leastScore - leastShared : 0,
+      isNear(name) ? leastScore - leastShared : 0,
       1 - distance(wanted, name) / (Math.max(wanted.length, name.length) - 1)
     )
   const near: Array<readonly [readonly [A, ReadonlyArray<string>], number]> = []

@@ -13,6 +13,7 @@ describe("nearest", () => {
     ["SHOW", ["show"]],
     ["githbu", ["github"]],
     ["git", ["github", "gitlab"]],
+    ["shwo", ["show"]],
     ["nothing", []]
   ]
   for (const [typed, found] of near) {
