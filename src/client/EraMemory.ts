@@ -6,7 +6,7 @@
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
 import type * as ServerConfig from "../config/ServerConfig.ts"
-import { sha256 } from "../internal/sha256.ts"
+import { sha256 } from "../json/canonical.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /**

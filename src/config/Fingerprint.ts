@@ -6,7 +6,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"
-import { sha256 } from "../internal/sha256.ts"
+import { canonicalJson, sha256 } from "../json/canonical.ts"
 import type * as ConfigEntry from "./ConfigEntry.ts"
 import type * as Expansion from "./Expansion.ts"
 import type * as Provenance from "./Provenance.ts"
@@ -76,57 +76,44 @@ export const entry = (
   inputs: NonNullable<Expansion.Expansion["inputs"]> = []
 ): string =>
   `sha256:${
-    sha256(canonical([
+    sha256(canonicalJson([
       "entry",
       name,
       provider,
       scope,
       origin,
       root,
-      raw,
-      ...inputs.map(canonical).toSorted()
+      plain(raw),
+      ...inputs.map((input) => canonicalJson(plain(input))).toSorted()
     ]))
   }`
 
 const digest = (config: ServerConfig.ServerConfig, counts: (field: string) => boolean): string =>
-  sha256(record(config, counts))
+  sha256(canonicalJson(plain(Object.fromEntries(Object.entries(config).filter(([field]) => counts(field))))))
 
-/** Every kind of value is written in its own way, so that no two configurations are written alike. */
-const canonical = (value: unknown): string => {
-  // most of what there is by far, and asked first because thousands of servers are written at once
-  if (typeof value === "string") return JSON.stringify(value)
-  if (typeof value !== "object" || value === null) return scalar(value)
-  if (value instanceof Map) return `map${table(value)}`
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
-  if (Redacted.isRedacted(value)) return `secret${canonical(Redacted.value(value))}`
-  if (Duration.isDuration(value)) return `duration${Duration.toMillis(value)}`
-  if (value instanceof Date) return `date${JSON.stringify(value)}`
-  return `object${record(value)}`
-}
-
-const scalar = (value: unknown): string => {
-  if (typeof value === "bigint") return `integer${value}`
-  // JSON has no way to write these, and would write each of them like something else
-  if (typeof value === "number" && (!Number.isFinite(value) || Object.is(value, -0))) {
-    return `number${Object.is(value, -0) ? "-0" : value}`
+/**
+ * A configuration as JSON. Each kind of value that JSON does not have becomes an array that begins with its kind, and so
+ * does an array itself, so that no two configurations become the same.
+ */
+const plain = (value: unknown): unknown => {
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return value
+  if (typeof value === "number") {
+    return Number.isFinite(value) && !Object.is(value, -0)
+      ? value
+      : ["number", text(value)]
   }
-  return JSON.stringify(value) ?? "undefined"
-}
-
-const field = (name: unknown, value: unknown): string => `${canonical(name)}:${canonical(value)}`
-
-/** In an order that does not depend on how they were written. */
-const inOrder = (fields: Array<string>): string => `{${(fields.length > 1 ? fields.toSorted() : fields).join()}}`
-
-const table = (entries: ReadonlyMap<unknown, unknown>): string => {
-  const fields: Array<string> = []
-  entries.forEach((value, name) => {
-    if (value !== undefined) fields.push(field(name, value))
-  })
-  return inOrder(fields)
-}
-
-const record = (value: object, counts: (field: string) => boolean = () => true): string =>
-  inOrder(
-    Object.entries(value).flatMap(([name, held]) => held === undefined || !counts(name) ? [] : [field(name, held)])
+  if (typeof value !== "object") return [typeof value, String(value)]
+  if (Array.isArray(value)) return ["list", ...value.map(plain)]
+  if (value instanceof Map) {
+    const entries = Array.from(value, ([key, item]) => [canonicalJson(plain(key)), plain(item), item] as const)
+    return ["map", Object.fromEntries(entries.flatMap(([key, item, raw]) => raw === undefined ? [] : [[key, item]]))]
+  }
+  if (Redacted.isRedacted(value)) return ["secret", plain(Redacted.value(value))]
+  if (Duration.isDuration(value)) return ["duration", Duration.toMillis(value)]
+  if (value instanceof Date) return ["date", value.toJSON()]
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, item]) => item === undefined ? [] : [[key, plain(item)]])
   )
+}
+
+const text = (value: number): string => Object.is(value, -0) ? "-0" : String(value)

@@ -19,7 +19,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
-import { sha256 } from "../internal/sha256.ts"
+import { sha256 } from "../json/canonical.ts"
 
 /**
  * @since 0.1.0

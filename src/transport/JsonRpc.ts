@@ -4,23 +4,9 @@
  * @since 0.1.0
  */
 
-/**
- * Any JSON value.
- *
- * @since 0.1.0
- * @category models
- */
-export type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject
+import type { Json, JsonObject } from "../json/Json.ts"
 
-/**
- * A JSON object; keys may come from a server, so read them with `Object.hasOwn` or a literal.
- *
- * @since 0.1.0
- * @category models
- */
-export interface JsonObject {
-  readonly [key: string]: Json | undefined
-}
+export { isObject, type Json, type JsonObject } from "../json/Json.ts"
 
 /**
  * The id of a request.
@@ -94,15 +80,6 @@ export type Message = Request | Notification | Success | Failure
  * @category models
  */
 export type Incoming = { readonly [key: string]: unknown }
-
-/**
- * Whether a value is a JSON object and not an array.
- *
- * @since 0.1.0
- * @category guards
- */
-export const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /**
  * Whether an outgoing message is a request, and so is owed an answer.

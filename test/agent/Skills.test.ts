@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import * as Skills from "../../src/agent/Skills.ts"
-import { sha256 } from "../../src/internal/sha256.ts"
+import { sha256 } from "../../src/json/canonical.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Agent from "../support/agent.ts"

@@ -8,7 +8,7 @@ import { build } from "esbuild"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
-import { sha256 } from "../../src/internal/sha256.ts"
+import { sha256 } from "../../src/json/canonical.ts"
 import * as Processes from "../../src/node/internal/processes.ts"
 import * as Turns from "../../src/node/internal/turns.ts"
 

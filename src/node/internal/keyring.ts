@@ -6,7 +6,7 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { sha256 } from "../../internal/sha256.ts"
+import { sha256 } from "../../json/canonical.ts"
 import type * as KeyringModule from "./keyringModule.ts"
 
 /**

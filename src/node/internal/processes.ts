@@ -8,7 +8,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Os from "node:os"
-import { sha256 } from "../../internal/sha256.ts"
+import { sha256 } from "../../json/canonical.ts"
 
 /** @internal */
 export interface Process {

@@ -9,7 +9,7 @@
  */
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import { sha256 } from "../../internal/sha256.ts"
+import { sha256 } from "../../json/canonical.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Transport from "../../transport/Transport.ts"
 import * as Tool from "../Tool.ts"

@@ -1,4 +1,4 @@
-import { sha256 } from "../../internal/sha256.ts"
+import { sha256 } from "../../json/canonical.ts"
 import type * as Tool from "../Tool.ts"
 
 /**

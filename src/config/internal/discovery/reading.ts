@@ -6,7 +6,7 @@
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
-import { sha256 } from "../../../internal/sha256.ts"
+import { sha256 } from "../../../json/canonical.ts"
 import type * as ConfigDocument from "../../ConfigDocument.ts"
 import type * as ConfigFiles from "../../ConfigFiles.ts"
 import type * as ConfigIssue from "../../ConfigIssue.ts"

@@ -4,7 +4,7 @@
  * @internal
  */
 import * as Schema from "effect/Schema"
-import { sha256 } from "../../../internal/sha256.ts"
+import { sha256 } from "../../../json/canonical.ts"
 import * as Sealed from "../../Sealed.ts"
 import type * as Trust from "../../Trust.ts"
 

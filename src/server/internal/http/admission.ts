@@ -5,7 +5,7 @@
  */
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-import { sha256 } from "../../../internal/sha256.ts"
+import { sha256 } from "../../../json/canonical.ts"
 import type * as HttpEndpoint from "../../HttpEndpoint.ts"
 import * as Responses from "./responses.ts"
 

@@ -4,9 +4,9 @@
  * @internal
  */
 import { shown } from "../../../internal/visible.ts"
+import { canonicalJson, elements, fields, staysSchema } from "../../../json/canonical.ts"
 import type * as Tool from "../../Tool.ts"
 import type * as ToolPins from "../../ToolPins.ts"
-import { canonical, elements, fields, staysSchema } from "./canonical.ts"
 import { isSchema, pinned } from "./fingerprinting.ts"
 
 /** More are counted, and not told. */
@@ -45,12 +45,16 @@ const cut = (text: string): string =>
 const bounded = (value: unknown): unknown => {
   if (typeof value === "string") return cut(value)
   if (typeof value !== "object" || value === null) return value
-  const text = canonical(value)
+  const text = canonicalJson(value)
   return text.length <= maxLength ? value : cut(text)
 }
 
 const textLength = (value: unknown): number =>
-  typeof value === "string" ? value.length : typeof value === "object" && value !== null ? canonical(value).length : 0
+  typeof value === "string"
+    ? value.length
+    : typeof value === "object" && value !== null
+    ? canonicalJson(value).length
+    : 0
 
 /** One change, both values bounded. A key of more than `maxKey` characters is left out like a value that is too long. */
 const change = (path: string, before: unknown, after: unknown, key = ""): Change => {
@@ -101,7 +105,7 @@ class Comparison {
       this.#arrays(path, elements(key, before, schema), elements(key, after, schema), schema, depth + 1)
     } else if (depth < maxDepth && isFields(before) && isFields(after)) {
       this.fields(path, fields(before), fields(after), (key) => schema && staysSchema(key), depth + 1)
-    } else if (canonical(before, schema, key) !== canonical(after, schema, key)) {
+    } else if (canonicalJson(before, schema, key) !== canonicalJson(after, schema, key)) {
       this.add(change(path, before, after))
     }
   }
@@ -135,8 +139,8 @@ class Comparison {
     let start = 0
     let end = 0
     if (before.length !== after.length) {
-      const then = before.map((each) => canonical(each, schema))
-      const now = after.map((each) => canonical(each, schema))
+      const then = before.map((each) => canonicalJson(each, schema))
+      const now = after.map((each) => canonicalJson(each, schema))
       this.#aligned += lengthOf(then) + lengthOf(now)
       if (this.#aligned > maxAligned) return this.add(change(path, before, after))
       while (start < shorter && then[start] === now[start]) start++
@@ -166,7 +170,7 @@ export const diff = (before: Tool.Tool["raw"], after: Tool.Tool["raw"]): Readonl
 }
 
 /** Not cut again, because the values are bounded and every escape must stay visible. */
-const value = (of: unknown): string => shown(canonical(of))
+const value = (of: unknown): string => shown(canonicalJson(of))
 
 /** @internal */
 export const render = (changes: ReadonlyArray<Change>): ReadonlyArray<string> =>

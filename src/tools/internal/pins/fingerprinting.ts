@@ -7,9 +7,8 @@
  *
  * @internal
  */
-import { sha256 } from "../../../internal/sha256.ts"
+import { canonicalJson, sha256 } from "../../../json/canonical.ts"
 import type * as Tool from "../../Tool.ts"
-import { canonical } from "./canonical.ts"
 
 /** @internal */
 export interface Fingerprints {
@@ -40,24 +39,24 @@ export const pinned = (raw: Tool.Tool["raw"]): ReadonlyArray<readonly [string, u
  *
  * @internal
  */
-export const written = (raw: Tool.Tool["raw"]): string => canonical(Object.fromEntries(pinned(raw)))
+export const written = (raw: Tool.Tool["raw"]): string => canonicalJson(Object.fromEntries(pinned(raw)))
 
 const hashOf = (parts: ReadonlyArray<string>): string => `sha256:${sha256(JSON.stringify(parts))}`
 
 const calculated = (tool: Tool.Tool): Fingerprints => {
   const body = pinned(tool.raw)
     .filter(([field]) => field !== "annotations")
-    .map(([field, value]) => `${JSON.stringify(field)}:${canonical(value, isSchema(field))}`)
+    .map(([field, value]) => `${JSON.stringify(field)}:${canonicalJson(value, isSchema(field))}`)
     .toSorted()
   // what is made of a definition is what gates and models read, so it counts even where it is not what the text says
   const { annotations, description, inputSchema, name, outputSchema, raw, taskSupport, title } = tool
-  const read = canonical({ name, title, description, taskSupport })
+  const read = canonicalJson({ name, title, description, taskSupport })
   const made = [[inputSchema, raw["inputSchema"]], [outputSchema, raw["outputSchema"]]].map(([schema, given]) =>
-    schema === given ? "" : canonical(schema, true)
+    schema === given ? "" : canonicalJson(schema, true)
   )
   const bare = hashOf(["tool", ...body, read, ...made])
-  const said = raw["annotations"] === undefined ? "" : canonical(raw["annotations"])
-  return { bare, whole: hashOf([bare, said, canonical(annotations)]) }
+  const said = raw["annotations"] === undefined ? "" : canonicalJson(raw["annotations"])
+  return { bare, whole: hashOf([bare, said, canonicalJson(annotations)]) }
 }
 
 const known = new WeakMap<Tool.Tool, Fingerprints>()

@@ -1,0 +1,66 @@
+/** JSON values: their types, and the check that a caller's value is one. */
+
+/** Any JSON value. */
+export type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject
+
+/** A JSON object. Its keys may come from a server, so read them with `Object.hasOwn` or a literal. */
+export interface JsonObject {
+  readonly [key: string]: Json | undefined
+}
+
+/** Whether a value is an object and not an array. */
+export const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Where a value is not JSON, and why. */
+export interface Fault {
+  readonly path: string
+  readonly detail: string
+}
+
+/** Deeper values are refused, cyclic ones among them; a server could not read them either. */
+const maxDepth = 512
+
+const isPlain = (value: unknown): boolean =>
+  typeof value === "string" || typeof value === "boolean" || value === null || value === undefined
+
+/** Values that `JSON.stringify` drops or turns into `null` without a word. */
+const scalarFault = (value: unknown): string | undefined => {
+  switch (typeof value) {
+    case "number":
+      return Number.isFinite(value) ? undefined : `${value} is not JSON`
+    case "bigint":
+    case "function":
+    case "symbol":
+      return `a ${typeof value} is not JSON`
+    default:
+      return undefined
+  }
+}
+
+/** The first fault of a value that is to be sent as JSON, within `maxNodes` array items and object keys. */
+export const notJson = (value: unknown, maxNodes: number, path: string): Fault | undefined => {
+  let nodes = 0
+  const visit = (value: unknown, path: string, depth: number): Fault | undefined => {
+    if (typeof value !== "object" || value === null) {
+      const detail = scalarFault(value)
+      return detail === undefined ? undefined : { path, detail }
+    }
+    if (depth > maxDepth) return { path: path.slice(0, 64), detail: `cyclic, or nested more than ${maxDepth} levels` }
+    if ("toJSON" in value && typeof value.toJSON === "function") return undefined
+    for (const [key, item] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+      if (++nodes > maxNodes) return { path: "", detail: "larger than the message limit" }
+      const fault = isPlain(item) ? undefined : visit(item, `${path}/${key}`, depth + 1)
+      if (fault !== undefined) return fault
+    }
+    return undefined
+  }
+  return visit(value, path, 0)
+}
+
+/** `notJson` for the arguments of a call, which must be an object. */
+export const argumentsFault = (args: unknown, maxNodes: number): Fault | undefined =>
+  isObject(args) ? notJson(args, maxNodes, "arguments") : { path: "arguments", detail: "not an object" }
+
+/** Casts arguments to JSON, which is safe only after `argumentsFault`; each call passes it before it is sent. */
+export const unchecked = (args: object): JsonObject => args as JsonObject
