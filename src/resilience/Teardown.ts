@@ -1,7 +1,6 @@
 /**
- * How servers are ended, and the record of how each one went.
- *
- * @since 0.1.0
+ * How servers are ended: the bounds of each step, the report of how each server ended, and the last resort for a host
+ * process that ends without closing its scopes.
  */
 import type * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
@@ -12,16 +11,8 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Launcher from "../config/launcher.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
-import * as Hold from "../internal/hold.ts"
 import type * as Transport from "../transport/Transport.ts"
-import * as LastResort from "./LastResort.ts"
 
-/**
- * The bounds of each step, and of all of them together.
- *
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   /** How long requests in flight may still finish. */
   readonly drainTimeout: Duration.DurationInput
@@ -31,7 +22,7 @@ export interface Options {
   readonly termGrace: Duration.DurationInput
   /** A farewell over the network: the DELETE of a session, the close frame of a WebSocket. */
   readonly farewellTimeout: Duration.DurationInput
-  /** Everything, whatever the steps say. */
+  /** All steps together. */
   readonly deadline: Duration.DurationInput
   /**
    * How long a launcher (npx, uvx, …) that visibly installs its server may go on, from its start. It comes before the
@@ -40,10 +31,6 @@ export interface Options {
   readonly installGrace: Duration.DurationInput
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = {
   drainTimeout: Duration.zero,
   stdinGrace: Duration.seconds(2),
@@ -53,50 +40,35 @@ export const defaults: Options = {
   installGrace: Duration.minutes(5)
 }
 
-/**
- * How one server ended. `how` is the strongest step that was needed.
- *
- * @since 0.1.0
- * @category models
- */
+/** How one server ended. `how` is the strongest step that was needed. */
 export interface ServerEnd {
   readonly server: string
   readonly transport: Transport.Transport["kind"]
   readonly how: "exited-before" | "closed" | "terminated" | "killed" | "abandoned"
   readonly took: Duration.Duration
-  /** The processes that were still there at SIGKILL. */
+  /** The processes that were still alive at SIGKILL. */
   readonly killed: ReadonlyArray<number>
+  /** Processes that had left the server's tree (daemons) and were found by their environment; they are ended as well. */
+  readonly escaped?: ReadonlyArray<number> | undefined
   readonly exit?: { readonly code: number | null; readonly signal: string | null } | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Report {
   readonly servers: ReadonlyArray<ServerEnd>
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class Teardown extends Context.Tag("effect-mcp-runtime/resilience/Teardown")<Teardown, {
   readonly options: { readonly [K in keyof Options]: Duration.Duration }
-  /** Called by a transport whose end is complete. */
+  /** Called by a transport that has released everything. */
   readonly record: (end: ServerEnd) => void
-  /** What has ended so far. */
   readonly report: Effect.Effect<Report>
-  /** Runs `kill`, synchronously, if the host process ends before the scope does. */
+  /** Calls `kill`, synchronously, if the host process ends before the scope does. */
   readonly lastResort: (kill: () => void) => Effect.Effect<void, never, Scope.Scope>
 }>() {}
 
 /**
- * How long the close of connection attempts to these servers may take: the deadline, and before it the grace of an install
- * where the processes of a launcher can show one.
- *
- * @since 0.1.0
- * @category combinators
+ * How long the close of connections to these servers may take: the deadline, and before it the grace of an install where
+ * the processes of a launcher can show one.
  */
 export const bound = (
   { deadline, installGrace }: Teardown["Type"]["options"],
@@ -106,13 +78,9 @@ export const bound = (
     ? Duration.sum(installGrace, deadline)
     : deadline
 
-/** An application that reconnects for months needs the last ends, not all of them. */
+/** Bounds the memory of an application that reconnects for months. */
 const keptEnds = 1024
 
-/**
- * @since 0.1.0
- * @category constructors
- */
 export const make = (options?: Partial<Options>): Effect.Effect<Teardown["Type"]> =>
   Effect.sync(() => {
     const { deadline, drainTimeout, farewellTimeout, installGrace, stdinGrace, termGrace } = { ...defaults, ...options }
@@ -131,34 +99,19 @@ export const make = (options?: Partial<Options>): Effect.Effect<Teardown["Type"]
         if (ends.length > keptEnds) ends.shift()
       },
       report: Effect.sync(() => ({ servers: ends.slice() })),
-      lastResort: (kill) => Hold.listen(() => LastResort.add(kill))
+      lastResort: (kill) =>
+        Effect.asVoid(Effect.acquireRelease(Effect.sync(() => atExit(kill)), (remove) => Effect.sync(remove)))
     }
   })
 
-/**
- * Servers are ended politely first, within the bounds of `defaults` or those given.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Ends servers politely first, within the bounds of `defaults` or those in `options`. */
 export const layer = (options?: Partial<Options>): Layer.Layer<Teardown> => Layer.effect(Teardown, make(options))
 
-/**
- * The bounds are an operator's.
- *
- * @since 0.1.0
- * @category layers
- */
 export const layerConfig = (
   options: Config.Config<Partial<Options>>
 ): Layer.Layer<Teardown, ConfigError.ConfigError> => Layer.effect(Teardown, Effect.flatMap(options, make))
 
-/**
- * Nobody is waited for: whoever is still there when a scope closes is killed.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Kills what is still alive when a scope closes, without waiting. */
 export const layerImmediate: Layer.Layer<Teardown> = layer({
   drainTimeout: Duration.zero,
   stdinGrace: Duration.zero,
@@ -166,3 +119,70 @@ export const layerImmediate: Layer.Layer<Teardown> = layer({
   farewellTimeout: Duration.zero,
   installGrace: Duration.zero
 })
+
+// The last resort
+
+const guards = new Set<() => void>()
+
+const fatalSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
+
+const runGuards = (): void => {
+  for (const guard of guards) {
+    guards.delete(guard)
+    try {
+      guard()
+    } catch {
+      // The process is ending: the other guards matter more than this error.
+    }
+  }
+}
+
+/**
+ * The number of listeners of the package signal-exit (3 and 4). It raises a signal again only if nothing else listens,
+ * so if it counted as the application's listener, each would wait for the other and Ctrl-C would do nothing.
+ */
+const signalExitListeners = (): number => {
+  const emitters: ReadonlyArray<unknown> = [
+    Reflect.get(process, "__signal_exit_emitter__"),
+    Reflect.get(globalThis, Symbol.for("signal-exit emitter"))
+  ]
+  let count = 0
+  for (const emitter of emitters) {
+    if (typeof emitter === "object" && emitter !== null && "count" in emitter && typeof emitter.count === "number") {
+      count += emitter.count
+    }
+  }
+  return count
+}
+
+const onSignal = (signal: NodeJS.Signals): void => {
+  if (process.listenerCount(signal) > 1 + signalExitListeners()) return
+  runGuards()
+  unlisten()
+  // Raised again without our listener, so that the exit status names the signal.
+  process.kill(process.pid, signal)
+}
+
+const listen = (): void => {
+  process.on("exit", runGuards)
+  // First in the order: a listener that is called once, Effect's `runMain` among them, is removed before it runs.
+  for (const signal of fatalSignals) process.prependListener(signal, onSignal)
+}
+
+const unlisten = (): void => {
+  process.off("exit", runGuards)
+  for (const signal of fatalSignals) process.off(signal, onSignal)
+}
+
+/**
+ * Adds a synchronous guard that runs when the process ends by `process.exit`, an uncaught error or a fatal signal, and
+ * returns its removal. A signal that the application listens for is left to the application, but a second one to an
+ * application that listened once runs the guards. SIGKILL runs none: servers then see the end of their stdin.
+ */
+export const atExit = (guard: () => void): () => void => {
+  if (guards.size === 0) listen()
+  guards.add(guard)
+  return () => {
+    if (guards.delete(guard) && guards.size === 0) unlisten()
+  }
+}

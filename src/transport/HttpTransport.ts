@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as Teardown from "../resilience/Teardown.ts"
-import * as Farewell from "./internal/farewell.ts"
+import * as Ending from "./ending.ts"
 import * as Remote from "./internal/remote.ts"
 import * as Streamable from "./internal/streamable.ts"
 import * as StreamRetry from "./internal/streamRetry.ts"
@@ -73,7 +73,7 @@ export const make = (
     const open = Effect.fnUntraced(function*(config: ServerConfig.HttpServer) {
       const remote = yield* Remote.make(services, config)
       const { close, transport } = Streamable.make(remote, { maxInFlight, retry })
-      yield* Farewell.atEnd(services.ending, config.name, transport.kind, close, remote.client.destroy)
+      yield* Ending.sayFarewell(services.ending, config.name, transport.kind, close, remote.client.destroy)
       return transport
     })
     return { open }

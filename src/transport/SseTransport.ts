@@ -11,7 +11,7 @@ import * as Layer from "effect/Layer"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import type * as Teardown from "../resilience/Teardown.ts"
-import * as Farewell from "./internal/farewell.ts"
+import * as Ending from "./ending.ts"
 import * as LegacySse from "./internal/legacySse.ts"
 import * as Remote from "./internal/remote.ts"
 import type * as Transport from "./Transport.ts"
@@ -37,7 +37,7 @@ export const make: Effect.Effect<SseTransport["Type"], never, Teardown.Teardown>
       const remote = yield* Remote.make(services, config)
       const endpoint = yield* Deferred.make<void, McpError.ConnectError>()
       const { close, transport } = LegacySse.make(remote, endpoint)
-      yield* Farewell.atEnd(services.ending, config.name, transport.kind, close, remote.client.destroy)
+      yield* Ending.sayFarewell(services.ending, config.name, transport.kind, close, remote.client.destroy)
       yield* Deferred.await(endpoint)
       return transport
     })

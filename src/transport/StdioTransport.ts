@@ -1,144 +1,309 @@
 /**
  * A server as a child process: messages are lines on its stdin and stdout.
  *
- * The process gets its own group and an environment of its own. It counts as lost as soon as it exits, closes its
- * stdout or its stdin, leaves what is written to it unread for `stallTimeout`, or writes a line without an end; then,
- * or when the scope closes, all of its processes are ended: its group, and the descendants that left it, as far as they
- * could be found while their parents lived.
- *
- * @since 0.1.0
+ * The process gets a group and an environment of its own. It counts as lost as soon as it exits, closes its stdout or
+ * its stdin, leaves what is written to it unread for `stallTimeout`, or writes a line without an end. Then, or when the
+ * scope closes, all of its processes are ended: its group, the descendants that left it, and daemons that are found by
+ * a variable in their environment.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
 import * as Launcher from "../config/launcher.ts"
 import * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
+import * as ProcessLadder from "../resilience/processLadder.ts"
+import * as ProcessTree from "../resilience/processTree.ts"
 import * as Teardown from "../resilience/Teardown.ts"
-import * as Ending from "./internal/ending.ts"
-import * as ProcessLadder from "./internal/processLadder.ts"
-import * as Spawn from "./internal/spawn.ts"
-import * as StdioPeer from "./internal/stdioPeer.ts"
+import * as ByteRing from "./byteRing.ts"
+import * as Ending from "./ending.ts"
+import type * as JsonRpc from "./JsonRpc.ts"
+import { isRequest } from "./JsonRpc.ts"
+import * as Lines from "./stdio/lines.ts"
+import * as Spawn from "./stdio/spawn.ts"
+import * as WriteQueue from "./stdio/writeQueue.ts"
 import type * as Transport from "./Transport.ts"
 
-/**
- * Opens servers that are child processes: a transport is open once its process has been started.
- *
- * @since 0.1.0
- * @category tags
- */
+/** Opens servers that are child processes: a transport is open once its process has been started. */
 export class StdioTransport extends Context.Tag("effect-mcp-runtime/transport/StdioTransport")<StdioTransport, {
   readonly open: Transport.Open<ServerConfig.StdioServer>
 }>() {}
 
-/** From the end of a process's output to its own, and from its end until its output counts as ended, if none comes. */
+// One server
+
+/** The first sign that a server is lost. */
+type Symptom = "exited" | "stdout-ended" | "stdin-closed" | "stalled" | "endless"
+
+interface Peer {
+  readonly transport: Transport.Transport
+  readonly process: ProcessLadder.Process
+  readonly symptom: Deferred.Deferred<Symptom>
+  /** Done when stdout and stderr have ended and are read. */
+  readonly drained: Deferred.Deferred<void>
+  /** The number of the write under way. */
+  readonly outstanding: () => number | undefined
+  readonly report: (symptom: Symptom) => void
+  /** Reports the end to the sink; later messages are dropped. */
+  readonly finish: (error: Transport.Ended["error"]) => void
+  readonly lost: (symptom: Symptom) => Transport.Ended["error"]
+  /** True while the processes show that the launcher still installs the server. */
+  readonly installing: () => boolean
+  /** Ends the processes at once and synchronously; an install gets SIGTERM, so that npm rolls back. */
+  readonly kill: () => void
+  readonly release: () => void
+}
+
+/** The part of stderr in errors: room for a stack trace of Node with the message above it. */
+const tailInErrors = 4 * 1024
+
+const details: { readonly [K in Exclude<Symptom, "exited">]: readonly [McpError.ConnectionLost["reason"], string] } = {
+  "stdout-ended": ["stdout-ended", "the server closed its stdout and goes on running"],
+  "stdin-closed": ["stdin-closed", "the server does not read any more"],
+  stalled: ["stalled", "the server has left what was written to it unread"],
+  endless: ["stalled", "the server writes a line without an end"]
+}
+
+/** The JSON text of a message; `undefined` for a cycle, a BigInt, or nesting too deep, which arguments can contain. */
+const encode = (message: JsonRpc.Message): string | undefined => {
+  try {
+    return JSON.stringify(message)
+  } catch {
+    return undefined
+  }
+}
+
+/** Wires the pipes and events of a child to a transport, synchronously. Waiting is left to the effects below. */
+const makePeer = (
+  server: string,
+  started: Spawn.Started,
+  limits: Limits.Limits,
+  platform: string,
+  launcher: Launcher.Launcher | undefined
+): Peer => {
+  const { child, exit, kill, pid, release, tree } = started
+  const symptom = Deferred.unsafeMake<Symptom>(FiberId.none)
+  const drained = Deferred.unsafeMake<void>(FiberId.none)
+  const stderr = ByteRing.make(limits.stderrBytes)
+  /** Output from before the start, which only a process has that exited before it. */
+  const early: Array<Buffer> = []
+  let openPipes = 2
+  let hasOutput = false
+  let stdoutClosed = false
+  let phase: McpError.Phase = "initialize"
+  let sink: Transport.Sink | undefined
+  let reader: Lines.LineReader | undefined
+  let final: Transport.Ended | undefined
+
+  const report = (what: Symptom): void => {
+    Deferred.unsafeDone(symptom, Effect.succeed(what))
+  }
+
+  const pipeEnded = (): void => {
+    openPipes--
+    if (openPipes === 0) Deferred.unsafeDone(drained, Effect.void)
+  }
+
+  child.stdout.on("data", (chunk: Buffer) => {
+    // Daemons lose their parents early: descendants are looked for once the server is at work. Only /proc is cheap.
+    if (!hasOutput && platform === "linux") tree.refresh()
+    hasOutput = true
+    if (reader === undefined) early.push(chunk)
+    else if (final === undefined) reader.push(chunk)
+  })
+  child.stdout.once("close", () => {
+    stdoutClosed = true
+    if (final === undefined) reader?.end()
+    if (reader !== undefined) pipeEnded()
+    report("stdout-ended")
+  })
+  child.stderr.on("data", stderr.push)
+  child.stderr.once("close", pipeEnded)
+  child.stdin.once("error", () => report("stdin-closed"))
+  child.once("exit", () => report("exited"))
+
+  const queue = WriteQueue.make(limits.writeQueueBytes, {
+    isOpen: () => child.stdin.writable,
+    write: (data, done) => void child.stdin.write(data, done),
+    end: () => void child.stdin.end()
+  })
+
+  const stderrTail = (limit?: number): string | undefined => {
+    const text = stderr.tail(limit)
+    return text === "" ? undefined : text
+  }
+
+  const lost: Peer["lost"] = (what) => (outcome) => {
+    const tail = stderrTail(tailInErrors)
+    const rest = tail === undefined ? {} : { stderrTail: tail }
+    const exited = exit()
+    if (exited !== undefined) return new McpError.ProcessExited({ server, ...exited, outcome, phase, ...rest })
+    const [reason, detail] = details[what === "exited" ? "stdout-ended" : what]
+    return new McpError.ConnectionLost({ server, reason, detail, outcome, ...rest })
+  }
+
+  const send = (message: JsonRpc.Message): McpError.CallError | undefined => {
+    if (final !== undefined) return final.error("not-sent")
+    // Its last output may still arrive, but it reads nothing any more.
+    if (exit() !== undefined) return lost("exited")("not-sent")
+    const text = encode(message)
+    if (text === undefined) {
+      const excerpt = "method" in message ? message.method : "a response"
+      const what = "a message that cannot be written as JSON"
+      return new McpError.ProtocolViolation({ server, what, excerpt, outcome: "not-sent", phase })
+    }
+    const line = `${text}\n`
+    const bytes = Buffer.byteLength(line)
+    if (bytes > limits.maxMessageBytes) {
+      return new McpError.MessageTooLarge({ server, limit: limits.maxMessageBytes, direction: "sent" })
+    }
+    const queued = queue.offer(isRequest(message) ? message.id : undefined, line, bytes)
+    return queued === undefined
+      ? undefined
+      : new McpError.Overloaded({ server, queue: "write", queued, limit: limits.writeQueueBytes })
+  }
+
+  const start = (to: Transport.Sink): void => {
+    sink = to
+    reader = Lines.makeReader({
+      server,
+      maxMessageBytes: limits.maxMessageBytes,
+      sink: to,
+      onEndless: () => {
+        child.stdout.pause()
+        report("endless")
+      }
+    })
+    for (const chunk of early.splice(0)) reader.push(chunk)
+    if (stdoutClosed) {
+      reader.end()
+      pipeEnded()
+    }
+    child.stdout.resume()
+    if (final !== undefined) to.ended(final)
+  }
+
+  const installing = (): boolean =>
+    launcher !== undefined && !hasOutput && exit() === undefined && child.stdout.readable &&
+    ProcessTree.hasStartedServer(pid, launcher, platform) === false
+
+  return {
+    transport: {
+      kind: "stdio",
+      streamPerRequest: false,
+      // On the next turn, because the caller has not yet returned from starting it.
+      start: (to) => void setImmediate(start, to),
+      send,
+      abandon: queue.abandon,
+      ...(launcher === undefined ? {} : { installing }),
+      negotiated: () => {
+        phase = "ready"
+      },
+      stderrTail
+    },
+    process: { ...started, endInput: queue.end },
+    symptom,
+    drained,
+    outstanding: queue.outstanding,
+    report,
+    finish: (error) => {
+      if (final !== undefined) return
+      queue.stop()
+      final = { error, unsent: queue.unsent }
+      sink?.ended(final)
+    },
+    lost,
+    installing,
+    kill: () => kill(installing() ? "SIGTERM" : "SIGKILL"),
+    release
+  }
+}
+
+// Its life
+
+/** From the end of a pipe to the exit of the process, and from the exit to the end of its output. */
 const settleTime = Duration.millis(200)
-/** Whoever else holds the pipe of a process that has ended can write for ever. */
-const drainTime = Duration.seconds(2)
 
-/** One turn of the event loop, in which what lies ready in a pipe is read. */
-const turn = Effect.async<void>((resume) => {
-  setImmediate(() => resume(Effect.void))
-})
-
-/** Waits a while for something. Time passes as well while this process is held up, so what lies ready is read, too. */
-const settled = <A>(event: Deferred.Deferred<A>): Effect.Effect<boolean> =>
-  Effect.timeoutOption(Deferred.await(event), settleTime).pipe(
-    Effect.flatMap((came) => Option.isSome(came) ? Effect.void : Effect.repeatN(turn, 2)),
-    Effect.zipRight(Deferred.isDone(event))
+/** Reports the loss of the server, and ends what is left of it without waiting for the scope to close. */
+const watch = (peer: Peer, ladder: ProcessLadder.Ladder): Effect.Effect<void> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function*() {
+      const symptom = yield* restore(Deferred.await(peer.symptom))
+      // An exit code says more than the end of a pipe.
+      if (symptom === "stdout-ended" || symptom === "stdin-closed") {
+        yield* restore(Spawn.settled(peer.process.exited, settleTime))
+      }
+      if (peer.process.exit() !== undefined) yield* restore(Spawn.settled(peer.drained, settleTime))
+      peer.finish(peer.lost(symptom))
+      yield* ladder.run("lost")
+    })
   )
 
-/** Waits for the last of the output: until its end, or until nothing has come for a while. */
-const drain = (peer: StdioPeer.StdioPeer): Effect.Effect<void> =>
-  Effect.gen(function*() {
-    const before = peer.progress()
-    const isDone = yield* settled(peer.drained)
-    if (!isDone && peer.progress() > before) yield* drain(peer)
-  })
-
-/** Tells the end of the peer once it shows, and ends what is left of it without waiting for anybody to close. */
-const watch = (peer: StdioPeer.StdioPeer, ladder: ProcessLadder.Ladder): Effect.Effect<void> =>
-  Effect.gen(function*() {
-    const symptom = yield* Deferred.await(peer.symptom)
-    if (symptom === "stdout-ended" || symptom === "stdin-closed") yield* settled(peer.process.exited)
-    if (peer.process.exit() !== undefined) yield* Effect.timeoutOption(drain(peer), drainTime)
-    peer.finish(peer.lost(symptom))
-    yield* ladder.run
-  })
-
-/** The same write under way in three looks, half the limit apart: the peer has stopped reading. */
-const watchStall = (peer: StdioPeer.StdioPeer, limit: Duration.Duration): Effect.Effect<void> => {
+/** Reports a stall when the same write is under way in three looks, half the limit apart. */
+const watchStall = (peer: Peer, limit: Duration.Duration): Effect.Effect<void> => {
   let seen: number | undefined
   let looks = 0
-  const look = (): boolean => {
+  const isStalled = (): boolean => {
     const now = peer.outstanding()
     looks = now !== undefined && now === seen ? looks + 1 : 0
     seen = now
     return looks === 2
   }
   return Effect.sleep(Duration.times(limit, 0.5)).pipe(
-    Effect.map(look),
-    Effect.repeat({ until: (isStalled) => isStalled }),
+    Effect.repeat({ until: isStalled }),
     Effect.zipRight(Effect.sync(() => peer.report("stalled")))
   )
 }
 
-/**
- * @since 0.1.0
- * @category constructors
- */
 export const make: Effect.Effect<StdioTransport["Type"], never, Teardown.Teardown> = Effect.gen(function*() {
   const teardown = yield* Teardown.Teardown
   const base = yield* Limits.CurrentLimits
   const host = yield* HostEnvironment.HostEnvironment
   const ending = yield* Ending.make
 
-  const close = Effect.fnUntraced(function*(
-    server: string,
-    peer: StdioPeer.StdioPeer,
-    ladder: ProcessLadder.Ladder
-  ) {
-    const [took] = yield* Effect.timed(ladder.run)
+  const acquire = Effect.fnUntraced(function*(config: ServerConfig.StdioServer, limits: Limits.Limits) {
+    const { name } = config
+    const started = yield* Spawn.spawn(config, host)
+    const since = yield* Clock.currentTimeMillis
+    const launcher = Launcher.of(config)
+    const peer = makePeer(name, started, limits, host.platform, launcher)
+    const install = launcher && {
+      isRunning: peer.installing,
+      since,
+      onWait: () => ending.installing(name, launcher)
+    }
+    return { peer, ladder: ProcessLadder.make(peer.process, teardown.options, install) }
+  })
+
+  const close = Effect.fnUntraced(function*(server: string, peer: Peer, ladder: ProcessLadder.Ladder) {
+    const isLost = yield* Deferred.isDone(peer.symptom)
+    const [took] = yield* Effect.timed(ladder.run(isLost ? "lost" : "polite"))
     peer.finish((outcome) => new McpError.Closed({ server, operation: "the request", outcome }))
     peer.release()
     ending.record({ server, transport: "stdio", took, exit: peer.process.exit(), ...ladder.outcome() })
   })
 
-  const acquire = (config: ServerConfig.StdioServer, limits: Limits.Limits) =>
-    Effect.zipWith(Spawn.spawn(config, host), Clock.currentTimeMillis, (child, since) => {
-      const { name } = config
-      const launcher = Launcher.of(config)
-      const peer = StdioPeer.make(name, child, limits, host.platform, launcher)
-      const install = launcher === undefined ? undefined : {
-        isRunning: peer.installing,
-        since,
-        onWait: () => ending.installing(name, launcher)
-      }
-      return { peer, ladder: ProcessLadder.make(peer.process, teardown.options, install) }
-    })
-
   return {
-    // untraced, because a trace holds on to its arguments for as long as what was forked in it runs, and a span to an
-    // error as it is before its secrets are hidden
+    // Untraced, because a trace retains its arguments while a forked fiber runs, and a span retains errors as they are
+    // before their secrets are hidden.
     open: Effect.fnUntraced(function*(config: ServerConfig.StdioServer) {
       const limits = ServerConfig.limits(config, base)
-      // what outlives this must not hold on to the configuration, which has secrets in it
+      // What outlives this must not retain the configuration, which has secrets in it.
       const { name } = config
       let kill = (): void => undefined
-      // Before there is a process, so that there is no moment in which it is nobody's.
+      // Before there is a process, so that the last resort covers it from its first moment.
       yield* teardown.lastResort(() => kill())
       const { ladder, peer } = yield* Effect.acquireRelease(
         acquire(config, limits),
         ({ ladder, peer }) => close(name, peer, ladder)
       )
       kill = peer.kill
-      // Interruptible even if whoever opens is not: closing waits for them.
+      // Interruptible even in an uninterruptible region, because closing waits for these fibers.
       yield* Effect.forkScoped(Effect.interruptible(watch(peer, ladder)))
       yield* Effect.forkScoped(Effect.interruptible(watchStall(peer, limits.stallTimeout)))
       return peer.transport
@@ -146,8 +311,4 @@ export const make: Effect.Effect<StdioTransport["Type"], never, Teardown.Teardow
   }
 })
 
-/**
- * @since 0.1.0
- * @category layers
- */
 export const layer: Layer.Layer<StdioTransport, never, Teardown.Teardown> = Layer.effect(StdioTransport, make)

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import type * as Teardown from "../resilience/Teardown.ts"
-import * as Farewell from "./internal/farewell.ts"
+import * as Ending from "./ending.ts"
 import * as KnownHeaders from "./internal/knownHeaders.ts"
 import * as Remote from "./internal/remote.ts"
 import * as WebSocketLink from "./internal/webSocketLink.ts"
@@ -38,7 +38,7 @@ export const make: Effect.Effect<WebSocketTransport["Type"], never, Teardown.Tea
       const source = yield* KnownHeaders.make(yield* headers.resolve(config))
       const socket = yield* WebSocketOpen.open(config, limits, source)
       const link = WebSocketLink.make(config.name, socket, limits)
-      yield* Farewell.atEnd(ending, config.name, link.transport.kind, link.close, link.destroy)
+      yield* Ending.sayFarewell(ending, config.name, link.transport.kind, link.close, link.destroy)
       yield* Effect.forkScoped(link.keepAlive)
       return link.transport
     })

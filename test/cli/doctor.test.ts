@@ -425,6 +425,6 @@ describe("the processes of a server", () => {
     }))
 
   it("are not known elsewhere", () => {
-    assert.deepStrictEqual(Processes.all("win32"), [])
+    assert.deepStrictEqual(Processes.own("win32"), [])
   })
 })

@@ -43,7 +43,10 @@ export const answers = {
     plugin: helpOfMcp,
     "no plugin": helpOfDocker,
     "old and no plugin": `echo "docker: 'mcp' is not a docker command." >&2; exit 1`,
+    "of another program": "echo 'Usage: podman mcp [OPTIONS]'",
+    "in capitals": "echo 'USAGE:'; echo '  docker mcp [command]'",
     hangs: "exec sleep 600",
+    killed: "kill -9 $$",
     stubborn,
     /** Answers only once the other question was asked, too. */
     together: `until grep -q ' info ' "$home/asked"; do sleep 0.01; done; ${helpOfMcp}`
@@ -54,6 +57,7 @@ export const answers = {
     /** Docker 28.0. */
     "down, says 0": `echo; echo "${down}" >&2`,
     hangs: "exec sleep 600",
+    killed: "kill -9 $$",
     stubborn,
     together: `until grep -q ' mcp --help' "$home/asked"; do sleep 0.01; done; echo 28.2.2`,
     /** Leaves a process that holds its output open. */

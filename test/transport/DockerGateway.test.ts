@@ -126,6 +126,36 @@ describe("DockerGateway", () => {
         }).pipe(Effect.provide(live())))
     }
 
+    it.live("judges what no retry can mend first, and an answer before a silence", () =>
+      assertNoLeak(
+        Effect.gen(function*() {
+          const reasonOf = (help: StandInDocker.Answers["help"], info: StandInDocker.Answers["info"]) =>
+            Effect.map(refusal(docker(StandInDocker.make({ help, info }).command)), ({ reason }) => reason)
+          const cases = [
+            ["no plugin", "up", "no-mcp-plugin"],
+            ["no plugin", "hangs", "no-mcp-plugin"],
+            ["no plugin", "killed", "no-mcp-plugin"],
+            ["hangs", "down", "daemon-down"],
+            ["killed", "down", "daemon-down"],
+            ["plugin", "hangs", "timeout"],
+            ["plugin", "killed", "timeout"],
+            ["hangs", "hangs", "timeout"],
+            ["hangs", "up", "timeout"],
+            ["killed", "up", "timeout"]
+          ] as const
+          const reasons = yield* Effect.forEach(cases, ([help, info]) => reasonOf(help, info), { concurrency: 5 })
+          assert.deepStrictEqual<ReadonlyArray<string>>(reasons, cases.map(([, , reason]) => reason))
+        }).pipe(Effect.provide(live("2 seconds")))
+      ))
+
+    it.live("knows the help of the plugin, whatever the program is called and however the help is laid out", () =>
+      Effect.gen(function*() {
+        const { detect } = yield* DockerGateway.DockerGateway
+        for (const help of ["of another program", "in capitals"] as const) {
+          assert.strictEqual(yield* detect(docker(StandInDocker.make({ help }).command)), "28.2.2")
+        }
+      }).pipe(Effect.provide(live())))
+
     it.live("asks again each time, and starts the gateway once Docker is there", () =>
       assertNoLeak(
         Effect.gen(function*() {
@@ -245,7 +275,9 @@ describe("DockerGateway", () => {
       transport.start(sink)
       yield* send(transport, request(1, "environment"))
       const { DOCKER_PASSWORD: _, OTHER: __, ...expected } = host
-      const { OLDPWD: ___, PWD: ____, SHLVL: _____, _: ______, ...env } = Object(resultOf(yield* message)["env"])
+      const { MCP_RUNTIME_CONNECTION: ___, OLDPWD: ____, PWD: _____, SHLVL: ______, _: _______, ...env } = Object(
+        resultOf(yield* message)["env"]
+      )
       assert.deepStrictEqual(env, { ...expected, TOKEN: "t0k3n" })
     })))
 

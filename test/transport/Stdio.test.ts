@@ -102,7 +102,7 @@ describe("StdioTransport", () => {
         assert.strictEqual((yield* message)["id"], 1)
       })).pipe(Effect.provide(live())))
 
-    it.live("gives the server the safe variables and the declared ones, and nothing else", () =>
+    it.live("gives the server the safe variables, the declared ones and its marker, and nothing else", () =>
       Effect.scoped(Effect.gen(function*() {
         const host = {
           PATH: process.env["PATH"]!,
@@ -118,7 +118,9 @@ describe("StdioTransport", () => {
         })
         const { message, transport } = yield* Effect.provide(open(config), live({}, host))
         yield* send(transport, request(1, "environment"))
-        assert.deepStrictEqual(resultOf(yield* message)["env"], {
+        const { MCP_RUNTIME_CONNECTION: marker, ...env } = Object(resultOf(yield* message)["env"])
+        assert.match(marker, /^[0-9a-f-]{36}$/)
+        assert.deepStrictEqual(env, {
           PATH: host.PATH,
           HOME: "/elsewhere",
           LC_ALL: "C",

@@ -85,6 +85,15 @@ describe("StdioTransport", () => {
         assert.deepStrictEqual(order, ["failed", "message"])
       })).pipe(Effect.provide(live())))
 
+    it.live("delivers the answers that are glued behind a line over the limit", () =>
+      Effect.scoped(Effect.gen(function*() {
+        const { message, transport } = yield* open(server([], { maxMessageBytes: 64 * 1024 }))
+        yield* send(transport, request(1, "endless", { bytes: 1 }))
+        const answers = [2, 3, 4].map((id) => JSON.stringify({ result: {}, jsonrpc: "2.0", id }))
+        yield* send(transport, raw(`${answers[0]}${answers[1]}\n`, `${answers[2]}\n`))
+        for (const id of [2, 3, 4]) assert.strictEqual((yield* message)["id"], id)
+      })).pipe(Effect.provide(live())))
+
     it.live("tells an oversize line that answers nothing", () =>
       Effect.scoped(Effect.gen(function*() {
         const { diagnostic, transport } = yield* open(server([], { maxMessageBytes: 1000 }))

@@ -157,11 +157,31 @@ describe("closing a stdio server", () => {
       }).pipe(Effect.provide(live())))
   }
 
-  it.live("lets go of a pipe that somebody holds who cannot be found", () =>
+  it.live("ends a daemon that left the process tree before any look, and reports it", () =>
+    Effect.gen(function*() {
+      const { end, used: pid } = yield* closing(server(), ({ ask }) => ask("daemon"))
+      assert.isFalse(isAlive(pid))
+      assert.deepInclude(end, { how: "terminated", escaped: [pid], exit: { code: 0, signal: null } })
+    }).pipe(Effect.provide(live())))
+
+  it.live("ends the daemon of a server that died", () =>
+    Effect.gen(function*() {
+      const { end, used: pid } = yield* closing(server(), ({ ask, ended, transport }) =>
+        Effect.gen(function*() {
+          const pid = yield* ask("daemon")
+          transport.send({ jsonrpc: "2.0", id: 2, method: "die" })
+          yield* ended
+          return pid
+        }))
+      assert.isFalse(isAlive(pid))
+      assert.deepStrictEqual(end.escaped, [pid])
+    }).pipe(Effect.provide(live())))
+
+  it.live("lets go of a pipe that is held by a daemon with an environment of its own", () =>
     Effect.gen(function*() {
       const pipes = () => activeResources().get("PipeWrap") ?? 0
       const before = pipes()
-      const pid = yield* Effect.scoped(Effect.flatMap(opened(server()), ({ ask }) => ask("daemon")))
+      const pid = yield* Effect.scoped(Effect.flatMap(opened(server()), ({ ask }) => ask("daemon", { clean: true })))
       yield* Effect.addFinalizer(() => Effect.sync(() => process.kill(pid, "SIGKILL")))
       yield* eventually(() => pipes() <= before, () => `${pipes()} pipes`)
       assert.isTrue(isAlive(pid))

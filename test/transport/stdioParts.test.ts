@@ -2,11 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Redacted from "effect/Redacted"
 import * as Environment from "../../src/config/childEnvironment.ts"
-import * as BatchCommand from "../../src/transport/internal/batchCommand.ts"
-import * as MessageReader from "../../src/transport/internal/messageReader.ts"
-import * as WriteQueue from "../../src/transport/internal/writeQueue.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
-import type * as Transport from "../../src/transport/Transport.ts"
+import * as Spawn from "../../src/transport/stdio/spawn.ts"
+import * as WriteQueue from "../../src/transport/stdio/writeQueue.ts"
 import { runs } from "../support/runs.ts"
 
 describe("the environment of a server", () => {
@@ -64,7 +62,7 @@ describe("a batch file as a command", () => {
 
   it("reaches the program with its arguments as they were, through two readings", () => {
     const args = ["plain", "with space", "a&b|c>d", "100%PATH%", "quote\"d", "trailing\\", "caret^", "!bang!", ""]
-    const [, , , line] = BatchCommand.make("C:\\npm files\\npx.cmd", args)!
+    const [, , , line] = Spawn.batchArguments("C:\\npm files\\npx.cmd", args)!
     const read = cmd(cmd(line!.slice(1, -1)))
     const quoted = args.map((arg) => `"${arg.replaceAll("\"", "\\\"").replace(/\\$/, "\\\\")}"`)
     assert.strictEqual(read, ["C:\\npm files\\npx.cmd", ...quoted].join(" "))
@@ -73,7 +71,7 @@ describe("a batch file as a command", () => {
   it("leaves no character to cmd.exe", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.stringOf(FastCheck.constantFrom(..."a%&|<>^\"!() \\;,")), (arg) => {
-        const [, , , line] = BatchCommand.make("x.cmd", [arg])!
+        const [, , , line] = Spawn.batchArguments("x.cmd", [arg])!
         assert.notMatch(line!.slice("\"x.cmd ".length, -1), /(?<!\^)(?:\^\^)*[%&|<>"!()]/)
       }),
       { numRuns: runs(1000) }
@@ -81,108 +79,12 @@ describe("a batch file as a command", () => {
   })
 
   it("is refused with a line break, which cannot be escaped", () => {
-    assert.isUndefined(BatchCommand.make("x.cmd", ["a\nb"]))
-    assert.isUndefined(BatchCommand.make("x.cmd", ["a\r"]))
+    assert.isUndefined(Spawn.batchArguments("x.cmd", ["a\nb"]))
+    assert.isUndefined(Spawn.batchArguments("x.cmd", ["a\r"]))
   })
 })
 
-describe("messageReader", () => {
-  const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
-  const reader = () => {
-    const told: Array<unknown> = []
-    const flow: Array<string> = []
-    const reader = MessageReader.make({
-      server: "s",
-      maxMessageBytes: 1024,
-      endless: (bytes) => flow.push(`endless ${bytes}`),
-      pause: () => flow.push("pause"),
-      resume: () => flow.push("resume")
-    })
-    const sink: Transport.Sink = {
-      message: (message) => told.push(message["n"]),
-      failed: (id, { _tag }) => told.push(`${_tag} ${id}`),
-      waiting: () => undefined,
-      diagnostic: ({ kind }) => told.push(kind),
-      ended: () => undefined
-    }
-    return { told, flow, sink, ...reader }
-  }
-  const lines = (from: number, to: number) =>
-    Buffer.from(Array.from({ length: to - from }, (_, i) => `{"n":${from + i}}\n`).join(""))
-
-  it("takes a flood in turns, holding the rest back, in order", async () => {
-    const { flow, push, sink, start, told } = reader()
-    start(sink)
-    await turn()
-    flow.length = 0
-    push(lines(0, 2000))
-    assert.strictEqual(told.length, 512)
-    assert.deepStrictEqual(flow, ["pause"])
-    push(lines(2000, 2001))
-    for (let i = 0; i < 10; i++) await turn()
-    assert.deepStrictEqual(told, Array.from({ length: 2001 }, (_, n) => n))
-    assert.strictEqual(flow.at(-1), "resume")
-  })
-
-  it("counts the lines of reads that come without a turn between them", async () => {
-    const { push, sink, start, told } = reader()
-    start(sink)
-    await turn()
-    const full = Buffer.concat([lines(0, 300), Buffer.alloc(64 * 1024, "\n")]).subarray(0, 64 * 1024)
-    push(full)
-    push(lines(300, 600))
-    assert.strictEqual(told.length, 300)
-    for (let i = 0; i < 200; i++) await turn()
-    assert.strictEqual(told.length, 600)
-  })
-
-  it("keeps what comes before it is started", async () => {
-    const { push, sink, start, told } = reader()
-    push(lines(0, 3))
-    await turn()
-    assert.deepStrictEqual(told, [])
-    start(sink)
-    await turn()
-    assert.deepStrictEqual(told, [0, 1, 2])
-  })
-
-  it("is done when everything was delivered, a last line without its end too", async () => {
-    const { finish, push, sink, start, told } = reader()
-    let done = 0
-    push(lines(0, 1000))
-    push(Buffer.from("{\"n\":1000}"))
-    finish(() => done++)
-    start(sink)
-    await turn()
-    assert.deepStrictEqual([told.length, done], [512, 0])
-    await turn()
-    assert.deepStrictEqual([told.length, told.at(-1), done], [1001, 1000, 1])
-  })
-
-  it("does not blame the peer for an answer that was cut off by its end", async () => {
-    const { finish, push, sink, start, told } = reader()
-    start(sink)
-    push(Buffer.from("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{"))
-    finish(() => told.push("done"))
-    await turn()
-    assert.deepStrictEqual(told, ["noise", "done"])
-  })
-
-  it("gives a line up that goes on without end", async () => {
-    const { flow, push, sink, start, told } = reader()
-    start(sink)
-    await turn()
-    flow.length = 0
-    push(Buffer.from("{\"jsonrpc\":\"2.0\",\"id\":4,\"result\":\""))
-    for (let i = 0; i <= 256; i++) push(Buffer.alloc(64 * 1024, "x"))
-    assert.deepStrictEqual(told, ["MessageTooLarge 4"])
-    assert.match(flow.join(), /^endless 16\d{6}$/)
-    push(lines(0, 1))
-    assert.deepStrictEqual(told, ["MessageTooLarge 4"])
-  })
-})
-
-describe("writeQueue", () => {
+describe("WriteQueue", () => {
   /** An outlet that takes a write over when told to. */
   const outlet = () => {
     const written: Array<Buffer> = []

@@ -8,7 +8,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fs from "node:fs"
 import * as HostEnvironment from "../../config/HostEnvironment.ts"
-import * as LastResort from "../../resilience/LastResort.ts"
+import * as Teardown from "../../resilience/Teardown.ts"
 import type * as Screen from "../Screen.ts"
 import * as NodeAsk from "./nodeAsk.ts"
 
@@ -62,7 +62,7 @@ export const make: Effect.Effect<Screen.Device> = Effect.gen(function*() {
     },
     moves: TERM !== "dumb",
     atEnd: (text) =>
-      LastResort.add(() => {
+      Teardown.atExit(() => {
         Fs.writeSync(stdout.fd, text)
       }),
     isTerminal: { out: stdout.isTTY === true, err: stderr.isTTY === true },

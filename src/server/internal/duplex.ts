@@ -12,12 +12,11 @@ import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as LineFramer from "../../internal/lineFramer.ts"
-import * as MessageId from "../../internal/messageId.ts"
 import * as RuntimeLog from "../../internal/runtimeLog.ts"
 import * as Signal from "../../internal/signal.ts"
 import * as BoundedWait from "../../resilience/BoundedWait.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
+import * as Lines from "../../transport/stdio/lines.ts"
 import type * as McpServer from "../McpServer.ts"
 import type * as StdioLink from "../StdioLink.ts"
 import * as Conversation from "./conversation.ts"
@@ -35,7 +34,7 @@ export interface Options {
 }
 
 /** A line as it was read, or notice of one that was too long. */
-type Line = { readonly text: string } | { readonly tooLong: LineFramer.Oversize }
+type Line = { readonly text: string } | { readonly tooLong: Lines.Oversize }
 
 const end = Symbol("end")
 
@@ -51,24 +50,22 @@ const reading = (
   held: { bytes: number },
   room: Signal.Signal
 ): Effect.Effect<void> => {
-  const framer = LineFramer.make(limits.maxMessageBytes)
+  const framer = Lines.makeFramer(limits.maxMessageBytes)
   const budget = 2 * limits.maxMessageBytes
-  let unended: LineFramer.Oversize | undefined
-  const take: Effect.Effect<void> = Effect.suspend(() => {
-    const frame = framer.next()
-    if (frame === undefined) return Effect.void
+  let unended: Lines.Oversize | undefined
+  const take = (frame: string | Lines.Oversize): Effect.Effect<void> => {
     if (typeof frame !== "string") {
-      // it is told once, when it has ended
+      // Reported once, when the line has ended.
       unended = frame.tail === undefined ? frame : undefined
-      return unended === undefined ? Effect.zipRight(Queue.offer(inbox, { tooLong: frame }), take) : take
+      return unended === undefined ? Effect.asVoid(Queue.offer(inbox, { tooLong: frame })) : Effect.void
     }
-    if (frame.trim() === "") return take
+    if (frame.trim() === "") return Effect.void
     held.bytes += frame.length
-    return Effect.zipRight(Queue.offer(inbox, { text: frame }), take)
-  })
+    return Effect.asVoid(Queue.offer(inbox, { text: frame }))
+  }
   return Stream.runForEach(link.input, (chunk) => {
-    framer.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
-    return Effect.zipRight(room.until(() => held.bytes <= budget), take)
+    const frames = framer.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
+    return Effect.zipRight(room.until(() => held.bytes <= budget), Effect.forEach(frames, take, { discard: true }))
   }).pipe(
     Effect.zipRight(Effect.suspend(() => {
       if (unended !== undefined) return Effect.asVoid(Queue.offer(inbox, { tooLong: unended }))
@@ -152,7 +149,7 @@ export const serve = (options: Options): Effect.Effect<void, never, Scope.Scope>
       if ("tooLong" in line) {
         const { head, tail } = line.tooLong
         return Effect.zipRight(
-          take(Envelope.tooLarge(limits.maxMessageBytes, MessageId.ofRequest(head, tail ?? ""))),
+          take(Envelope.tooLarge(limits.maxMessageBytes, Lines.idOf("request", head, tail ?? ""))),
           processing
         )
       }

@@ -1,17 +1,10 @@
-/** @internal */
-
-/** @internal */
+/** Keeps the last bytes of an endless stream, in at most twice its capacity of memory. */
 export interface ByteRing {
   readonly push: (bytes: Buffer) => void
-  /** The last bytes as text, not more than `limit`, beginning at a whole character. */
+  /** The last bytes as text, at most `limit`, beginning at a whole character. */
   readonly tail: (limit?: number) => string
 }
 
-/**
- * Keeps the last bytes of an endless stream. It holds nothing until something comes, and at most twice its capacity.
- *
- * @internal
- */
 export const make = (capacity: number): ByteRing => {
   let buffer = Buffer.alloc(0)
   let length = 0
@@ -32,8 +25,7 @@ export const make = (capacity: number): ByteRing => {
       length += fresh.copy(buffer, length)
     },
     tail: (limit = capacity) => {
-      const kept = Math.min(limit, capacity)
-      let from = Math.max(0, length - kept)
+      let from = Math.max(0, length - Math.min(limit, capacity))
       // A cut can fall into a character: its remaining bytes, three at most, are dropped.
       const cut = isWhole && from === 0 ? 0 : from + 3
       while (from < Math.min(cut, length) && (buffer[from]! & 0xc0) === 0x80) from++

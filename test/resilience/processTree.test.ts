@@ -2,26 +2,29 @@ import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
-import * as ProcessTable from "../../src/transport/internal/processTable.ts"
-import * as ProcessTree from "../../src/transport/internal/processTree.ts"
+import * as ProcessTree from "../../src/resilience/processTree.ts"
 import { runs } from "../support/runs.ts"
 
 /** A machine of processes that can be forked, moved to another group, ended and signalled. */
 const machine = () => {
-  const rows = new Map<number, ProcessTable.ProcessRow>()
+  const rows = new Map<number, ProcessTree.ProcessRow>()
   const signalled: Array<string> = []
+  const marks = new Set<number>()
   let clock = 0
-  const start = (pid: number, parent: number, group: number) => {
-    rows.set(pid, { pid, parent, group, start: `${clock++}`, isZombie: false })
+  const start = (pid: number, parent: number, group: number, isMarked = false) => {
+    rows.set(pid, { pid, parent, group, session: group, start: `${clock++}`, isZombie: false })
+    if (isMarked) marks.add(pid)
   }
   const end = (pid: number) => {
     rows.delete(pid)
     for (const row of rows.values()) if (row.parent === pid) rows.set(row.pid, { ...row, parent: 1 })
   }
-  const table: ProcessTable.ProcessTable = {
+  const table: ProcessTree.ProcessTable = {
     find: (pid) => rows.get(pid),
     children: (pid) => [...rows.values()].filter((row) => row.parent === pid).map((row) => row.pid),
-    all: () => [...rows.values()]
+    all: () => [...rows.values()],
+    marked: (_, since) =>
+      [...rows.values()].filter((row) => marks.has(row.pid) && Number(row.start) >= Number(since.start))
   }
   const signals: ProcessTree.Signals = {
     send: (target, signal) => {
@@ -36,10 +39,17 @@ const machine = () => {
     end(pid)
     tree.leaderEnded()
   }
-  return { rows, signalled, start, end, kill, tree: (leader: number) => ProcessTree.make(leader, () => table, signals) }
+  return {
+    rows,
+    signalled,
+    start,
+    end,
+    kill,
+    tree: (leader: number) => ProcessTree.make(leader, "marker=1", () => table, signals)
+  }
 }
 
-describe("processTree", () => {
+describe("ProcessTree", () => {
   it("finds descendants at any depth, also those that left the group", () => {
     const { start, tree } = machine()
     start(10, 1, 10)
@@ -52,7 +62,7 @@ describe("processTree", () => {
     assert.sameMembers([...mine.remaining()], [10, 11, 12, 13])
   })
 
-  it("keeps knowing them after their parents have ended", () => {
+  it("remembers descendants after their parents have ended", () => {
     const { kill, start, tree } = machine()
     start(10, 1, 10)
     start(12, 10, 12)
@@ -62,7 +72,7 @@ describe("processTree", () => {
     assert.deepStrictEqual(mine.remaining(), [12])
   })
 
-  it("finds who is left in the group of a leader that has ended, even if nobody looked before", () => {
+  it("finds the rest of the group after the leader has ended, without an earlier look", () => {
     const { kill, start, tree } = machine()
     start(10, 1, 10)
     start(11, 10, 10)
@@ -113,6 +123,22 @@ describe("processTree", () => {
     assert.isTrue(rows.has(10) && rows.has(15))
   })
 
+  it("finds by its marker a process that left group and parents before any look, and reports it", () => {
+    const { kill, rows, start, tree } = machine()
+    start(5, 1, 5, true)
+    start(10, 1, 10, true)
+    const mine = tree(10)
+    start(30, 1, 30, true)
+    start(31, 1, 31)
+    mine.refresh()
+    kill(10, mine)
+    assert.deepStrictEqual(mine.remaining(), [])
+    mine.sweep()
+    assert.deepStrictEqual([mine.remaining(), mine.escaped()], [[30], [30]])
+    mine.signal("SIGKILL")
+    assert.deepStrictEqual([...rows.keys()], [5, 31])
+  })
+
   it("leaves none of its own and touches none of the others, whatever the machine looks like", () => {
     const fork = FastCheck.record({ parent: FastCheck.nat(), leaves: FastCheck.boolean() })
     FastCheck.assert(
@@ -140,30 +166,30 @@ describe("processTree", () => {
   })
 })
 
-describe("processTable", () => {
+describe("the process table", () => {
   it("reads a program whose name is made to confuse", () => {
     const stat = readFileSync("/proc/self/stat", "latin1").replace(/\(.*\)/, "(evil) Z 1 1 (x)")
-    const row = ProcessTable.parseStat(stat)
+    const row = ProcessTree.parseStat(stat)
     assert.deepInclude(row, { pid: process.pid, parent: process.ppid, isZombie: false })
   })
 
   it("makes nothing of a file that is cut off", () => {
-    assert.isUndefined(ProcessTable.parseStat(""))
-    assert.isUndefined(ProcessTable.parseStat("12 (node) S 1"))
+    assert.isUndefined(ProcessTree.parseStat(""))
+    assert.isUndefined(ProcessTree.parseStat("12 (node) S 1"))
   })
 
   it("reads the output of ps", () => {
     const output =
       "    1     0     1 Ss   Wed Nov 18 12:30:01 2026\n  77    1    77 Z+   Wed Nov 18 12:31:01 2026\nodd\n\n"
-    assert.deepStrictEqual(ProcessTable.parsePs(output), [
-      { pid: 1, parent: 0, group: 1, start: "Wed Nov 18 12:30:01 2026", isZombie: false },
-      { pid: 77, parent: 1, group: 77, start: "Wed Nov 18 12:31:01 2026", isZombie: true }
+    assert.deepStrictEqual(ProcessTree.parsePs(output), [
+      { pid: 1, parent: 0, group: 1, session: 0, start: "Wed Nov 18 12:30:01 2026", isZombie: false },
+      { pid: 77, parent: 1, group: 77, session: 0, start: "Wed Nov 18 12:31:01 2026", isZombie: true }
     ])
   })
 
   it.skipIf(spawnSync("ps", ["-V"]).error !== undefined)("sees the same in /proc and through ps", () => {
-    const [proc, ps] = [ProcessTable.now("linux"), ProcessTable.now("darwin")]
-    const { start: _, ...mine } = proc.find(process.pid)!
+    const [proc, ps] = [ProcessTree.table("linux"), ProcessTree.table("darwin")]
+    const { session: _, start: __, ...mine } = proc.find(process.pid)!
     assert.deepInclude(ps.find(process.pid), mine)
     assert.include(ps.children(process.ppid), process.pid)
     assert.include(proc.children(process.ppid), process.pid)

@@ -1,0 +1,246 @@
+// @effect-diagnostics nodeBuiltinImport:off
+/**
+ * Starts the process of a server. Platform's Command would give it the whole environment of the host, and waits without
+ * a bound at its end.
+ */
+import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
+import * as Option from "effect/Option"
+import * as ChildProcess from "node:child_process"
+import * as Crypto from "node:crypto"
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import type { Readable, Writable } from "node:stream"
+import * as Environment from "../../config/childEnvironment.ts"
+import type * as HostEnvironment from "../../config/HostEnvironment.ts"
+import type * as ServerConfig from "../../config/ServerConfig.ts"
+import * as McpError from "../../McpError.ts"
+import * as BoundedWait from "../../resilience/BoundedWait.ts"
+import type * as ProcessLadder from "../../resilience/processLadder.ts"
+import * as ProcessTree from "../../resilience/processTree.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
+
+type Child = ChildProcess.ChildProcessByStdio<Writable, Readable, Readable>
+
+/** A child process, with what it takes to watch and to end it. */
+export interface Started extends Omit<ProcessLadder.Process, "endInput"> {
+  readonly child: Child
+  readonly pid: number
+  /** Signals all of its processes, at once and synchronously. */
+  readonly kill: (signal: ProcessTree.Signal) => void
+  /** Destroys the pipes and unrefs the process; only errors are still listened to. */
+  readonly release: () => void
+}
+
+/** The variable by which a descendant is found that has left the process tree. Its value is random for each process. */
+const markerName = "MCP_RUNTIME_CONNECTION"
+
+// Windows
+
+/** Finds the file of a command, because Windows itself finds only `.exe` files and `npx` is a `.cmd` file. */
+const findOnWindows = (command: string, cwd: string, environment: ReadonlyMap<string, string>): string => {
+  const variable = (wanted: string): string =>
+    Array.from(environment).find(([name]) => name.toUpperCase() === wanted)?.[1] ?? ""
+  const extensions = ["", ...(variable("PATHEXT") || ".COM;.EXE;.BAT;.CMD").split(";")]
+  const folders = /[\\/:]/.test(command) ? [cwd] : variable("PATH").split(";").filter((folder) => folder !== "")
+  for (const folder of folders) {
+    for (const extension of extensions) {
+      const path = Path.win32.resolve(folder, command + extension)
+      if ((extension !== "" || Path.win32.extname(command) !== "") && isFile(path)) return path
+    }
+  }
+  return command
+}
+
+const isFile = (path: string): boolean => Fs.statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+
+const isBatch = (file: string): boolean => /\.(?:cmd|bat)$/i.test(file)
+
+const meta = /[()\][%!^"`<>&|;, *?]/g
+
+const quote = (argument: string): string => `"${argument.replace(/(\\*)"/g, "$1$1\\\"").replace(/(\\*)$/, "$1$1")}"`
+
+const escapeTwice = (text: string): string => text.replace(meta, "^$&").replace(meta, "^$&")
+
+/**
+ * The arguments of `cmd.exe`, which alone can run a `.cmd` or `.bat` file: one command line in which everything that
+ * `cmd.exe` would interpret is escaped, twice for the arguments, because the file passes them on with `%*`. `undefined`
+ * if they hold a line break, which cannot be escaped.
+ */
+export const batchArguments = (file: string, args: ReadonlyArray<string>): ReadonlyArray<string> | undefined => {
+  if ([file, ...args].some((text) => /[\r\n\0]/.test(text))) return undefined
+  const line = [file.replace(meta, "^$&"), ...args.map((argument) => escapeTwice(quote(argument)))].join(" ")
+  return ["/d", "/s", "/c", `"${line}"`]
+}
+
+// Errors
+
+const codeOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : "UNKNOWN"
+
+const name = (text: string): string => `"${UntrustedText.excerpt(text, 256)}"`
+
+/** Looks up what is wrong, because Node always blames the command, and its text quotes values. */
+const reason = (config: ServerConfig.StdioServer, errno: string): string => {
+  const { command, cwd } = config
+  if (cwd !== undefined) {
+    const found = Fs.statSync(cwd, { throwIfNoEntry: false })
+    if (found === undefined) return `the working directory ${name(cwd)} does not exist`
+    if (!found.isDirectory()) return `the working directory ${name(cwd)} is not a directory`
+  }
+  switch (errno) {
+    case "ENOENT":
+      if (!command.includes("/")) return "there is no such command on the PATH of the server"
+      return isFile(Path.resolve(cwd ?? "", command))
+        ? "the file exists, but the interpreter in its first line does not"
+        : "there is no such file"
+    case "EACCES":
+      return "the file, or the working directory, may not be used: is it executable?"
+    case "ENOTDIR":
+      return "a part of the path is not a directory"
+    case "E2BIG":
+      return "the arguments and the environment are too long"
+    case "EAGAIN":
+    case "EMFILE":
+    case "ENFILE":
+    case "ENOMEM":
+      return "the system has run out of processes, files or memory"
+    default:
+      return "the system refused it"
+  }
+}
+
+const failed = (config: ServerConfig.StdioServer, error: Error): McpError.SpawnFailed => {
+  const errno = codeOf(error)
+  let detail: string
+  try {
+    detail = reason(config, errno)
+  } catch {
+    // A path that may not even be looked at.
+    detail = "the file, or the working directory, may not be used"
+  }
+  return new McpError.SpawnFailed({
+    server: config.name,
+    errno,
+    command: config.command,
+    ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
+    detail
+  })
+}
+
+const invalid = (config: ServerConfig.StdioServer, path: string): McpError.ConfigurationError =>
+  new McpError.ConfigurationError({
+    server: config.name,
+    path: UntrustedText.excerpt(path, 256),
+    detail: "this cannot be given to a process"
+  })
+
+const hasNul = (text: string): boolean => text.includes("\0")
+
+const check = (config: ServerConfig.StdioServer): McpError.ConfigurationError | undefined => {
+  const variable = Environment.invalid(config)
+  if (variable !== undefined) return invalid(config, `env.${variable}`)
+  const argument = (config.args ?? []).findIndex(hasNul)
+  if (argument !== -1) return invalid(config, `args.${argument}`)
+  if (hasNul(config.command)) return invalid(config, "command")
+  return config.cwd !== undefined && hasNul(config.cwd) ? invalid(config, "cwd") : undefined
+}
+
+// Starting
+
+/** Listens for good, because an error event without a listener ends the host; holds nothing in memory. */
+const ignore = (): void => undefined
+
+const started = (child: Child, pid: number, marker: string, platform: string): Started => {
+  const tree = ProcessTree.make(pid, marker, () => ProcessTree.table(platform), ProcessTree.signals(platform))
+  const exited = Deferred.unsafeMake<ProcessLadder.Exit>(FiberId.none)
+  let exit: ProcessLadder.Exit | undefined
+  child.once("exit", (code, signal) => {
+    exit = { code, signal }
+    tree.leaderEnded()
+    Deferred.unsafeDone(exited, Effect.succeed(exit))
+  })
+  return {
+    child,
+    pid,
+    tree,
+    exited,
+    exit: () => exit,
+    kill: (signal) => {
+      tree.sweep()
+      tree.signal(signal)
+    },
+    release: () => {
+      for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy()
+      child.unref()
+    }
+  }
+}
+
+interface Command {
+  readonly file: string
+  readonly args: ReadonlyArray<string>
+  /** The arguments are one command line, quoted already. */
+  readonly isVerbatim: boolean
+}
+
+/** The command as this platform can run it; `undefined` for arguments that no batch file can be given. */
+const commandOf = (
+  { args = [], command, cwd }: ServerConfig.StdioServer,
+  host: HostEnvironment.Host,
+  environment: ReadonlyMap<string, string>
+): Command | undefined => {
+  if (host.platform !== "win32") return { file: command, args, isVerbatim: false }
+  const file = findOnWindows(command, cwd ?? ".", environment)
+  if (!isBatch(file)) return { file, args, isVerbatim: false }
+  const line = batchArguments(file, args)
+  return line && { file: host.variables()["ComSpec"] ?? "cmd.exe", args: line, isVerbatim: true }
+}
+
+/**
+ * Starts the process of a server: its own group, its own environment, three pipes. The child has its pid when this
+ * returns and is ready on the next tick, so there is nothing to wait for or to interrupt.
+ */
+export const spawn = (
+  config: ServerConfig.StdioServer,
+  host: HostEnvironment.Host
+): Effect.Effect<Started, McpError.SpawnFailed | McpError.ConfigurationError> =>
+  Effect.async((resume) => {
+    const problem = check(config)
+    if (problem !== undefined) return resume(Effect.fail(problem))
+    const environment = Environment.make(config, host)
+    const command = commandOf(config, host, environment)
+    if (command === undefined) return resume(Effect.fail(invalid(config, "args")))
+    const id = Crypto.randomUUID()
+    let child: Child
+    try {
+      child = ChildProcess.spawn(command.file, command.args, {
+        stdio: ["pipe", "pipe", "pipe"],
+        env: { ...Object.fromEntries(environment), [markerName]: id },
+        cwd: config.cwd,
+        detached: host.platform !== "win32",
+        windowsHide: true,
+        windowsVerbatimArguments: command.isVerbatim
+      })
+    } catch (error) {
+      return resume(Effect.fail(failed(config, error instanceof Error ? error : new Error("unknown"))))
+    }
+    for (const source of [child, child.stdin, child.stdout, child.stderr]) source.on("error", ignore)
+    // Paused from the start, because Node discards the output of an ended process that nothing has paused or read.
+    child.stdout.pause()
+    if (child.pid === undefined) child.once("error", (error) => resume(Effect.fail(failed(config, error))))
+    else resume(Effect.succeed(started(child, child.pid, `${markerName}=${id}`, host.platform)))
+  })
+
+/** One turn of the event loop, in which what lies ready in a pipe is read. */
+const turn = Effect.async<void>((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
+
+/** Waits for an event of a child; if time passed because this process was held up, what lies ready is read first. */
+export const settled = <A>(event: Deferred.Deferred<A>, limit: Duration.Duration): Effect.Effect<void> =>
+  Effect.flatMap(
+    BoundedWait.within(limit)(Deferred.await(event)),
+    (came) => Option.isSome(came) ? Effect.void : Effect.asVoid(Effect.repeatN(turn, 2))
+  )

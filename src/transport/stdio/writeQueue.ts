@@ -1,0 +1,107 @@
+import type * as JsonRpc from "../JsonRpc.ts"
+
+/** Takes the bytes: one write at a time, and `done` once it was accepted. */
+export interface Outlet {
+  /** False once nothing can be written any more; what waits then was certainly not sent. */
+  readonly isOpen: () => boolean
+  readonly write: (data: string | Buffer, done: (error?: Error | null) => void) => void
+  readonly end: () => void
+}
+
+export interface WriteQueue {
+  /** Queues a line; the number of bytes that wait if there is no room. */
+  readonly offer: (id: JsonRpc.Id | undefined, line: string, bytes: number) => number | undefined
+  /** Drops this request if it still waits. */
+  readonly abandon: (id: JsonRpc.Id) => void
+  /** Ends the outlet once everything is written. */
+  readonly end: () => void
+  /** Writes nothing more. */
+  readonly stop: () => void
+  /** True if nothing of this request was handed over; to be asked after `stop`. */
+  readonly unsent: (id: JsonRpc.Id) => boolean
+  /** The number of writes handed over so far, while one is under way. */
+  readonly outstanding: () => number | undefined
+}
+
+/** The size of one write: more gains nothing, and with less, less is lost with a peer that stops reading. */
+const writeBytes = 64 * 1024
+
+/**
+ * The lines that wait to be written, in order. The lines of one turn leave in one write, at most one write is under way,
+ * and a line larger than a write leaves in pieces, so that a slow reader can be told from one that has stopped.
+ */
+export const make = (limit: number, outlet: Outlet): WriteQueue => {
+  const queue = new Map<JsonRpc.Id | symbol, { readonly line: string; readonly bytes: number }>()
+  let waiting = 0
+  let scheduled = false
+  let writing = false
+  let writes = 0
+  let large: Buffer | undefined
+  let state: "open" | "ending" | "stopped" = "open"
+
+  const remove = (key: JsonRpc.Id | symbol): void => {
+    waiting -= queue.get(key)?.bytes ?? 0
+    queue.delete(key)
+  }
+
+  const next = (): string | Buffer => {
+    let text = ""
+    let bytes = 0
+    for (const [key, entry] of large === undefined ? queue : []) {
+      if (bytes > 0 && bytes + entry.bytes > writeBytes) break
+      remove(key)
+      bytes += entry.bytes
+      if (entry.bytes > writeBytes) large = Buffer.from(entry.line)
+      else text += entry.line
+    }
+    if (large === undefined) return text
+    const piece = large.subarray(0, writeBytes)
+    large = large.length > writeBytes ? large.subarray(writeBytes) : undefined
+    return piece
+  }
+
+  const flush = (): void => {
+    scheduled = false
+    if (writing || state === "stopped" || !outlet.isOpen()) return
+    const data = next()
+    if (data.length > 0) {
+      writing = true
+      writes++
+      outlet.write(data, written)
+    } else if (state === "ending") {
+      state = "stopped"
+      outlet.end()
+    }
+  }
+
+  const written = (error?: Error | null): void => {
+    writing = false
+    // The outlet reports its failure itself.
+    if (error === undefined || error === null) flush()
+  }
+
+  return {
+    offer: (id, line, bytes) => {
+      if (waiting > 0 && waiting + bytes > limit) return waiting
+      queue.set(id ?? Symbol(), { line, bytes })
+      waiting += bytes
+      if (!scheduled && !writing) {
+        scheduled = true
+        queueMicrotask(flush)
+      }
+      return undefined
+    },
+    abandon: remove,
+    end: () => {
+      if (state !== "open") return
+      state = "ending"
+      flush()
+    },
+    stop: () => {
+      state = "stopped"
+      large = undefined
+    },
+    unsent: (id) => queue.has(id),
+    outstanding: () => (writing ? writes : undefined)
+  }
+}
