@@ -33,6 +33,8 @@ export interface Progress {
 export interface RequestOptions {
   /** The longest time without an answer or progress (default: the server's `requestTimeout`). */
   readonly idleTimeout?: Duration.Duration | undefined
+  /** What is left of `idleTimeout` when the request begins, because the caller has waited before (default: all of it). */
+  readonly firstIdleTimeout?: Duration.Duration | undefined
   /** The longest time in all (default: the server's `toolTimeout`). */
   readonly totalTimeout?: Duration.Duration | undefined
   /** Called in the order of arrival, and never after the request has settled. */
@@ -100,6 +102,8 @@ export type PromptArguments<A> = { readonly [K in keyof A]: string | undefined }
 
 export interface CallOptions {
   readonly idleTimeout?: Duration.DurationInput | undefined
+  /** What is left of `idleTimeout` when the call begins, because the caller has waited before (default: all of it). */
+  readonly firstIdleTimeout?: Duration.Duration | undefined
   readonly totalTimeout?: Duration.DurationInput | undefined
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /** Called with each update of a call that the server runs as a task. */

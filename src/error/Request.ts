@@ -77,20 +77,29 @@ export class RequestTimeout
     kind: Schema.Literal("idle", "total"),
     operation: Schema.String,
     limit: Schema.DurationFromSelf,
-    outcome: Outcome
+    outcome: Outcome,
+    /** What the request waited for, if it was not sent. */
+    waitedFor: Schema.optional(Schema.Literal("connection", "permit")),
+    /** The error of the last attempt to connect, if it waited for a connection. */
+    lastError: Schema.optional(Schema.Unknown)
   })
 {
   override get message(): string {
-    return named(
-      this.server,
-      `${this.operation} had no answer within the ${this.kind} limit of ${Duration.format(this.limit)}`
-    )
+    return named(this.server, this.#detail)
+  }
+  get #detail(): string {
+    const { kind, lastError, limit, operation, waitedFor } = this
+    const within = `within the ${kind} limit of ${Duration.format(limit)}`
+    if (waitedFor === undefined) return `${operation} had no answer ${within}`
+    if (waitedFor === "permit") return `${operation} was not sent, because other calls used all permits ${within}`
+    const reason = lastError instanceof Error ? `; the last attempt to connect failed: ${lastError.message}` : ""
+    return `${operation} was not sent, because there was no connection ${within}${reason}`
   }
   get isRetryable(): boolean {
     return this.outcome === "not-sent"
   }
   get countsForBreaker(): boolean {
-    return true
+    return this.waitedFor === undefined
   }
 }
 

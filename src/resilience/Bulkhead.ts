@@ -4,10 +4,13 @@
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
-import { observed } from "../internal/observed.ts"
 import * as McpError from "../McpError.ts"
+import * as Deadline from "./Deadline.ts"
 
 export interface Options {
   /** Calls at once per server; a server's `concurrency` wins. */
@@ -40,25 +43,29 @@ export interface State {
 
 /** The permits of one server. */
 export interface Permits {
-  /** Runs with a permit, first come first served; fails at once with `Overloaded` when the queue is full. */
-  readonly withPermit: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E | McpError.Overloaded, R>
-  readonly take: () => boolean
-  readonly give: () => void
-  readonly hasRoom: () => boolean
+  /**
+   * Runs with a permit, in the order of arrival. Waits for one within the deadline of the call, or fails at once with
+   * `Overloaded` if the queue is full.
+   */
+  readonly withPermit: <A, E, R>(
+    self: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | McpError.Overloaded | McpError.RequestTimeout, R | Deadline.Deadline>
   readonly state: () => State
   /** A larger number admits calls from the queue; a smaller one ends none. */
   readonly resize: (concurrency: number) => void
 }
 
-/** A call that holds a permit, waits for one, or neither. */
+/** A call that holds a permit, or waits for one in the queue. */
 interface Ticket {
   held: boolean
-  readonly admit: () => void
+  readonly admitted: Deferred.Deferred<void>
 }
 
+const waitedFor = (): Deadline.WaitedFor => ({ waitedFor: "permit" })
+
 /**
- * The permits of one server, in the order of arrival: a permit that is given back goes to the first call in the queue,
- * because `Effect.Semaphore` lets a new call overtake one that was woken.
+ * The permits of one server. One that is given back goes to the first call in the queue; `Effect.Semaphore` would let a
+ * new call overtake one that it has woken.
  */
 export const make = (options: Options & { readonly server: string }): Permits => {
   const { queue: limit, server } = options
@@ -73,38 +80,32 @@ export const make = (options: Options & { readonly server: string }): Permits =>
       queue.delete(ticket)
       active++
       ticket.held = true
-      ticket.admit()
+      Deferred.unsafeDone(ticket.admitted, Exit.void)
     }
   }
-  const give = (): void => {
+  const enter = Effect.suspend(() => {
+    const queued = queue.size
+    if (active >= concurrency && queued >= limit) {
+      return Effect.fail(new McpError.Overloaded({ server, queue: "calls", queued, limit }))
+    }
+    const ticket: Ticket = { held: active < concurrency, admitted: Deferred.unsafeMake(FiberId.none) }
+    if (ticket.held) active++
+    else queue.add(ticket)
+    return Effect.succeed(ticket)
+  })
+  const leave = (ticket: Ticket): void => {
+    if (!ticket.held) return void queue.delete(ticket)
     active--
     admit()
   }
-  const take = (): boolean => {
-    if (active >= concurrency) return false
-    active++
-    return true
-  }
   return {
-    withPermit: <A, E, R>(self: Effect.Effect<A, E, R>) =>
-      Effect.uninterruptibleMask((restore): Effect.Effect<A, E | McpError.Overloaded, R> => {
-        if (take()) return observed(restore(self), give)
-        const queued = queue.size
-        if (queued >= limit) return Effect.fail(new McpError.Overloaded({ server, queue: "calls", queued, limit }))
-        let ticket: Ticket | undefined = undefined
-        const admitted = Effect.async<void>((resume) => {
-          ticket = { held: false, admit: () => resume(Effect.void) }
-          queue.add(ticket)
-        })
-        return observed(restore(Effect.zipRight(admitted, self)), () => {
-          if (ticket === undefined) return
-          if (ticket.held) give()
-          else queue.delete(ticket)
-        })
-      }),
-    take,
-    give,
-    hasRoom: () => active < concurrency,
+    withPermit: (self) =>
+      Effect.acquireUseRelease(
+        enter,
+        ({ admitted, held }) =>
+          held ? self : Effect.zipRight(Deadline.boundWait(waitedFor)(() => Deferred.await(admitted)), self),
+        (ticket) => Effect.sync(() => leave(ticket))
+      ),
     state: () => ({ active, queued: queue.size }),
     resize: (permits) => {
       concurrency = Math.max(1, permits)

@@ -1,12 +1,9 @@
 /**
- * Stops asking a server that keeps failing, and asks again with one call after a while.
+ * Rejects calls to a server that keeps failing, and admits one probe after a while.
  *
- * What counts is what an error says of the way to the server: an answer, whatever it is, is a success; interruption and
- * what was decided on our side are neither.
- *
- * @since 0.1.0
+ * Errors on the way to the server count as failures. Any answer is a success, whatever it says. Interruption, and errors
+ * that the runtime decides itself, are neither.
  */
-import type * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
@@ -14,134 +11,51 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import { observed } from "../internal/observed.ts"
 import * as McpError from "../McpError.ts"
-import * as Transition from "./internal/circuitTransition.ts"
+import * as Circuit from "./circuitTransition.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   /** Consecutive failures that open the circuit. */
   readonly failures: number
-  /** How long an open circuit lets nothing through. */
+  /** How long an open circuit rejects all calls. */
   readonly openFor: Duration.DurationInput
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = { failures: 3, openFor: Duration.minutes(5) }
 
-/**
- * `Isolated` is an open circuit that only `reset` closes.
- *
- * @since 0.1.0
- * @category models
- */
+/** `Isolated` is an open circuit that only `reset` closes. */
 export type State =
   | { readonly _tag: "Closed"; readonly failures: number }
   | { readonly _tag: "Open"; readonly retryAfter: Duration.Duration }
   | { readonly _tag: "HalfOpen"; readonly probing: boolean }
   | { readonly _tag: "Isolated" }
 
-/**
- * The leave to make one call, to be given back with how it ended.
- *
- * @since 0.1.0
- * @category models
- */
-export type Pass = number
-
-/**
- * The breaker of one server.
- *
- * @since 0.1.0
- * @category models
- */
+/** The breaker of one server. */
 export interface Breaker {
   readonly protect: <A, E extends McpError.McpError, R>(
     self: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | McpError.CircuitOpen, R>
-  /** What `protect` begins with, as a step of its own: for those who are certain to `settle`. */
-  readonly admit: () => Pass | McpError.CircuitOpen
-  readonly settle: (pass: Pass, exit: Exit.Exit<unknown, McpError.McpError>) => void
   readonly state: Effect.Effect<State>
-  /** Lets nothing through until `reset`. */
+  /** The server has reconnected: an open circuit admits a probe now instead of after `openFor`. */
+  readonly halfOpen: () => void
+  /** Rejects all calls until `reset`. */
   readonly isolate: Effect.Effect<void>
   readonly reset: Effect.Effect<void>
-  /** Forgets what was counted, but leaves an isolated server isolated. */
-  readonly forget: Effect.Effect<void>
-  /** The server has been heard of otherwise: an open circuit lets a probe through now, and not later. */
-  readonly relax: () => void
-  /** Called synchronously with each new kind of state; returns how to stop. */
-  readonly onChange: (listener: (state: State["_tag"]) => void) => () => void
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class CircuitBreaker extends Context.Tag("effect-mcp-runtime/resilience/CircuitBreaker")<CircuitBreaker, {
-  /** The breaker of a server, the same for all who ask. */
-  readonly for: (server: string) => Breaker
+  /** A new breaker for one server. `onChange` is called synchronously with each new kind of state. */
+  readonly make: (server: string, onChange: (state: State["_tag"]) => void) => Breaker
 }>() {}
 
-/** What an exit says of the way to the server. */
-const outcomeOf = (exit: Exit.Exit<unknown, McpError.McpError>): Transition.Outcome => {
+const outcomeOf = (exit: Exit.Exit<unknown, McpError.McpError>): Circuit.Outcome => {
   if (Exit.isSuccess(exit)) return "success"
   if (exit.cause._tag !== "Fail") return "neither"
-  const error = exit.cause.error
-  return error.countsForBreaker ? "failure" : error.outcome === "executed" ? "success" : "neither"
+  const { countsForBreaker, outcome } = exit.cause.error
+  return countsForBreaker ? "failure" : outcome === "executed" ? "success" : "neither"
 }
 
-const makeBreaker = (server: string, rules: Transition.Rules, clock: Clock.Clock): Breaker => {
-  let state = Transition.initial
-  const listeners = new Set<(state: State["_tag"]) => void>()
-  const become = (next: Transition.State): void => {
-    const changed = next._tag !== state._tag
-    state = next
-    if (changed) { for (const listener of listeners) listener(next._tag) }
-  }
-  const admit: Breaker["admit"] = () => {
-    const admission = Transition.admit(rules, state, clock.unsafeCurrentTimeMillis())
-    become(admission.state)
-    return admission._tag === "Admitted"
-      ? admission.epoch
-      : new McpError.CircuitOpen({
-        server,
-        retryAfter: Duration.millis(admission.retryAfter),
-        ...(state._tag === "Isolated" ? { isolated: true } : {})
-      })
-  }
-  const settle: Breaker["settle"] = (pass, exit) =>
-    become(Transition.record(rules, state, pass, outcomeOf(exit), clock.unsafeCurrentTimeMillis()))
-  return {
-    protect: <A, E extends McpError.McpError, R>(self: Effect.Effect<A, E, R>) =>
-      Effect.uninterruptibleMask((restore): Effect.Effect<A, E | McpError.CircuitOpen, R> => {
-        const pass = admit()
-        return typeof pass === "number" ? observed(restore(self), (exit) => settle(pass, exit)) : Effect.fail(pass)
-      }),
-    admit,
-    settle,
-    state: Effect.sync(() => shown(state, clock.unsafeCurrentTimeMillis())),
-    isolate: Effect.sync(() => become(Transition.isolate(state))),
-    reset: Effect.sync(() => become(Transition.reset(state))),
-    forget: Effect.sync(() => become(state._tag === "Isolated" ? state : Transition.reset(state))),
-    relax: () => become(Transition.relax(state)),
-    onChange: (listener) => {
-      const own = (tag: State["_tag"]) => listener(tag)
-      listeners.add(own)
-      return () => {
-        listeners.delete(own)
-      }
-    }
-  }
-}
-
-const shown = (state: Transition.State, now: number): State => {
+const shown = (state: Circuit.State, now: number): State => {
   switch (state._tag) {
     case "Closed":
       return { _tag: "Closed", failures: state.failures }
@@ -154,48 +68,52 @@ const shown = (state: Transition.State, now: number): State => {
   }
 }
 
-/**
- * @since 0.1.0
- * @category constructors
- */
 export const make = (options?: Partial<Options>): Effect.Effect<CircuitBreaker["Type"]> =>
   Effect.map(Effect.clock, (clock) => {
     const { failures, openFor } = { ...defaults, ...options }
     const rules = { failures: Math.max(1, failures), openFor: Duration.toMillis(openFor) }
-    const breakers = new Map<string, Breaker>()
     return {
-      for: (server) => {
-        const known = breakers.get(server)
-        if (known !== undefined) return known
-        const breaker = makeBreaker(server, rules, clock)
-        breakers.set(server, breaker)
-        return breaker
+      make: (server, onChange) => {
+        let state = Circuit.initial
+        const become = (next: Circuit.State): void => {
+          const isNew = next._tag !== state._tag
+          state = next
+          if (isNew) onChange(next._tag)
+        }
+        const admit = Effect.suspend(() => {
+          const admission = Circuit.admit(rules, state, clock.unsafeCurrentTimeMillis())
+          become(admission.state)
+          if (admission._tag === "Admitted") return Effect.succeed(admission.epoch)
+          const retryAfter = Duration.millis(admission.retryAfter)
+          const isolated = state._tag === "Isolated" ? { isolated: true } : {}
+          return Effect.fail(new McpError.CircuitOpen({ server, retryAfter, ...isolated }))
+        })
+        return {
+          protect: (self) =>
+            Effect.acquireUseRelease(
+              admit,
+              () => self,
+              (epoch, exit) =>
+                Effect.sync(() =>
+                  become(Circuit.settle(rules, state, epoch, outcomeOf(exit), clock.unsafeCurrentTimeMillis()))
+                )
+            ),
+          state: Effect.sync(() => shown(state, clock.unsafeCurrentTimeMillis())),
+          halfOpen: () => become(Circuit.halfOpen(state)),
+          isolate: Effect.sync(() => become(Circuit.isolate(state))),
+          reset: Effect.sync(() => become(Circuit.reset(state)))
+        }
       }
     }
   })
 
-/**
- * @since 0.1.0
- * @category layers
- */
 export const layer = (options?: Partial<Options>): Layer.Layer<CircuitBreaker> =>
   Layer.effect(CircuitBreaker, make(options))
 
-/**
- * The rules are an operator's.
- *
- * @since 0.1.0
- * @category layers
- */
 export const layerConfig = (
   options: Config.Config.Wrap<Partial<Options>>
 ): Layer.Layer<CircuitBreaker, ConfigError.ConfigError> =>
   Layer.effect(CircuitBreaker, Effect.flatMap(Config.unwrap(options), make))
 
-/**
- * Every circuit stays closed, unless it is isolated.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Every circuit stays closed, unless it is isolated. */
 export const layerNone: Layer.Layer<CircuitBreaker> = layer({ failures: Infinity })

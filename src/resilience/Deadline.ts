@@ -1,191 +1,104 @@
 /**
- * The time that one call has, over everything it does: waiting for a connection, its attempts, the pauses between them.
+ * The limits of one call, over everything it does: queueing, connecting, its attempts and the delays between them.
  *
- * A deadline is two numbers and costs a subtraction. What is waiting for a person (a login, a question of the server)
- * can stop its idle limit; nothing stops the total.
- *
- * @since 0.1.0
+ * A deadline is two times and no timer. `withinDeadline` provides it, waits inside bound themselves with `boundWait`, and
+ * a request takes what is left to the timer of its connection, which also stops while the server asks a person.
  */
-import type * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as McpError from "../McpError.ts"
 
-/**
- * All in milliseconds; `Infinity` for no limit.
- *
- * @since 0.1.0
- * @category models
- */
 export interface Options {
-  /** The time of the clock at which the call begins. */
-  readonly now: number
-  /** How long nothing may happen. */
+  readonly server: string
+  /** The method, for the error. */
+  readonly operation: string
+  /** Milliseconds without an answer or progress; `Infinity` for no limit. */
   readonly idle: number
-  /** How long it may take in all. */
+  /** Milliseconds in all; `Infinity` for no limit. */
   readonly total: number
 }
 
-/**
- * The limits of one attempt, as a session takes them.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Attempt {
+/** What is left for a request that begins now. */
+export interface Left {
   readonly idleTimeout: Duration.Duration
+  /** The first idle limit, which what the call has waited so far shortens. */
+  readonly firstIdleTimeout: Duration.Duration
   readonly totalTimeout: Duration.Duration
 }
 
-/**
- * The deadline of one call. Every `now` is the time of the clock in milliseconds.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Deadline {
-  readonly idle: number
-  readonly total: number
-  /** What is left of the total; less than nothing once it is over. */
-  readonly left: (now: number) => number
-  /** The limits of an attempt that begins now; `undefined` while nothing is used up, so that the call's own hold. */
-  readonly attempt: (now: number) => Attempt | undefined
-  /** Stops the idle limit until as many have resumed as have paused; it then starts afresh. Returns how to resume. */
-  readonly pause: () => (now: number) => void
-  /** Since when the idle limit runs for a wait that began then. */
-  readonly idleSince: (began: number, now: number) => number
-}
+export class Deadline extends Context.Tag("effect-mcp-runtime/resilience/Deadline")<Deadline, {
+  /** Milliseconds that are left of the total limit; negative once it is over. */
+  readonly left: () => number
+  /** The limits of a request that begins now; `undefined` while nothing is used up. */
+  readonly ofRequest: () => Left | undefined
+  /** Starts the idle limit afresh, because another attempt begins. */
+  readonly restartIdle: () => void
+  /** The milliseconds until the first of both limits, and the error of that limit. */
+  readonly next: () => { readonly wait: number; readonly kind: "idle" | "total" }
+  readonly options: Options
+}>() {}
 
-class Running implements Deadline {
-  readonly idle: number
-  readonly total: number
-  readonly #began: number
-  readonly #until: number
-  #pauses = 0
-  #resumedAt = -Infinity
-
-  constructor({ idle, now, total }: Options) {
-    this.idle = idle
-    this.total = total
-    this.#began = now
-    this.#until = now + total
-  }
-
-  left(now: number): number {
-    return this.#until - now
-  }
-
-  attempt(now: number): Attempt | undefined {
-    if (now <= this.#began) return undefined
-    const left = Math.max(0, this.left(now))
-    return { idleTimeout: Duration.millis(Math.min(this.idle, left)), totalTimeout: Duration.millis(left) }
-  }
-
-  pause(): (now: number) => void {
-    this.#pauses++
-    let resumed = false
-    return (now) => {
-      if (resumed) return
-      resumed = true
-      if (--this.#pauses === 0) this.#resumedAt = now
-    }
-  }
-
-  idleSince(began: number, now: number): number {
-    return this.#pauses > 0 ? now : Math.max(began, this.#resumedAt)
+const make = (options: Options, now: () => number): Deadline["Type"] => {
+  const { idle, total } = options
+  const began = now()
+  let idleSince = began
+  const left = () => began + total - now()
+  const idleLeft = () => idleSince + idle - now()
+  return {
+    options,
+    left,
+    ofRequest: () => {
+      if (now() <= began) return undefined
+      const totalLeft = Math.max(0, left())
+      const millis = (limit: number) => Duration.millis(Math.max(0, Math.min(limit, totalLeft)))
+      return {
+        idleTimeout: millis(idle),
+        firstIdleTimeout: millis(idleLeft()),
+        totalTimeout: Duration.millis(totalLeft)
+      }
+    },
+    restartIdle: () => {
+      idleSince = now()
+    },
+    next: () => left() <= idleLeft() ? { wait: left(), kind: "total" } : { wait: idleLeft(), kind: "idle" }
   }
 }
 
-/**
- * @since 0.1.0
- * @category constructors
- */
-export const make = (options: Options): Deadline => new Running(options)
-
-/**
- * The error of a call whose time was over before it could be sent.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const exceeded = (
-  deadline: Deadline,
-  server: string,
-  operation: string,
-  kind: "idle" | "total"
-): McpError.RequestTimeout =>
-  new McpError.RequestTimeout({
-    server,
-    kind,
-    operation,
-    limit: Duration.millis(deadline[kind]),
-    outcome: "not-sent"
-  })
-
-/** Fails once the wait that began then has used up its limits, unless it has come to its end. */
-const expiry = (
-  deadline: Deadline,
-  server: string,
-  operation: string,
-  hasArrived: () => boolean
-): Effect.Effect<never, McpError.RequestTimeout> =>
-  Effect.clockWith((clock: Clock.Clock) => {
-    const began = clock.unsafeCurrentTimeMillis()
-    const look: Effect.Effect<never, McpError.RequestTimeout> = Effect.suspend(() => {
-      if (hasArrived()) return Effect.never
-      const now = clock.unsafeCurrentTimeMillis()
-      const left = deadline.left(now)
-      if (left <= 0) return Effect.fail(exceeded(deadline, server, operation, "total"))
-      const idle = deadline.idleSince(began, now) + deadline.idle - now
-      if (idle <= 0) return Effect.fail(exceeded(deadline, server, operation, "idle"))
-      return Effect.zipRight(Effect.sleep(Duration.millis(Math.min(idle, left))), look)
-    })
-    // a wait that begins where nothing may be interrupted must still be able to leave its own timer behind
-    return Effect.interruptible(look)
-  })
-
-/**
- * Bounds something that waits first and then does what has limits of its own: until it says that it has arrived, it may
- * take no longer than the idle limit and what is left of the total. Only for waits that do take place: it costs a timer.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const untilArrived =
-  (deadline: Deadline, server: string, operation: string) =>
-  <A, E, R>(self: (arrived: () => void) => Effect.Effect<A, E, R>): Effect.Effect<A, E | McpError.RequestTimeout, R> =>
-    Effect.suspend(() => {
-      let hasArrived = false
-      return Effect.raceFirst(
-        self(() => {
-          hasArrived = true
-        }),
-        expiry(deadline, server, operation, () => hasArrived)
-      )
-    })
-
-/**
- * Bounds a wait that is no request, such as that for a connection, by the idle limit and what is left of the total.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const within =
-  (deadline: Deadline, server: string, operation: string) =>
-  <A, E, R>(wait: Effect.Effect<A, E, R>): Effect.Effect<A, E | McpError.RequestTimeout, R> =>
-    untilArrived(deadline, server, operation)(() => wait)
-
-/**
- * Runs something for which the server is not to blame if it takes long: the idle limit stands still meanwhile.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const pausedWhile = (deadline: Deadline) => <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.clockWith((clock) =>
-    Effect.acquireUseRelease(
-      Effect.sync(() => deadline.pause()),
-      () => self,
-      (resume) => Effect.sync(() => resume(clock.unsafeCurrentTimeMillis()))
+/** One deadline for everything inside, which begins now. */
+export const withinDeadline =
+  (options: Options) => <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Deadline>> =>
+    Effect.clockWith((clock) =>
+      Effect.provideService(self, Deadline, make(options, () => clock.unsafeCurrentTimeMillis()))
     )
-  )
+
+/** What a call waited for when its deadline ended, with the error of the last attempt to connect. */
+export type WaitedFor = Pick<McpError.RequestTimeout, "waitedFor" | "lastError">
+
+/**
+ * Bounds something that waits first and then makes a request, which has a timer of its own: it fails at the deadline
+ * unless it has called `arrived` by then. It costs a timer, so use it only where there is something to wait for.
+ */
+export const boundWait = (waitedFor: () => WaitedFor) =>
+<A, E, R>(
+  self: (arrived: () => void) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | McpError.RequestTimeout, R | Deadline> =>
+  Effect.flatMap(Deadline, ({ next, options: { operation, server, ...limits } }) => {
+    let hasArrived = false
+    const { kind, wait } = next()
+    const limit = Duration.millis(limits[kind])
+    const expiry = Effect.suspend(() =>
+      hasArrived
+        ? Effect.never
+        : Effect.fail(
+          new McpError.RequestTimeout({ server, kind, operation, limit, outcome: "not-sent", ...waitedFor() })
+        )
+    )
+    return Effect.raceFirst(
+      self(() => {
+        hasArrived = true
+      }),
+      // interruptible, because the race must be able to end the timer wherever it is run
+      Effect.interruptible(Effect.zipRight(Effect.sleep(Duration.millis(Math.max(0, wait))), expiry))
+    )
+  })

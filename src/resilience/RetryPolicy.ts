@@ -10,10 +10,14 @@ import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as McpError from "../McpError.ts"
 import type * as Tool from "../tools/Tool.ts"
+import * as Backoff from "./Backoff.ts"
+import * as Deadline from "./Deadline.ts"
 
 export interface Options {
   /** How often a call is sent again. */
@@ -103,6 +107,54 @@ export const decide = ({ attempts, connected, error, repetition, sent }: Failed)
       return "no"
   }
 }
+
+export interface Retrying {
+  readonly options: Options
+  /** Whether the last attempt had a connection. */
+  readonly isConnected: () => boolean
+  /** Asked only where it decides. */
+  readonly repetition: (error: McpError.RuntimeError) => Effect.Effect<Repetition, never, Deadline.Deadline>
+}
+
+/**
+ * Repeats the attempt while that is safe and the deadline leaves time. Fails with the last error of an attempt that may
+ * have reached the server, because a later attempt that was not sent does not make it unsent.
+ */
+export const retryWhenSafe =
+  ({ isConnected, options, repetition }: Retrying) => <A, R>(attempt: Effect.Effect<A, McpError.RuntimeError, R>) =>
+    Effect.suspend(() => {
+      let attempts = 0
+      let sent = 0
+      let inDoubt: McpError.RuntimeError | undefined = undefined
+      let backoff: Backoff.Backoff<unknown, McpError.RuntimeError> | undefined = undefined
+
+      const again = (error: McpError.RuntimeError): Effect.Effect<A, McpError.RuntimeError, R | Deadline.Deadline> =>
+        Effect.gen(function*() {
+          if (error.outcome !== "not-sent") {
+            inDoubt = error
+            sent++
+          }
+          const failed = inDoubt ?? error
+          const facts = { error, attempts, sent, connected: isConnected() }
+          if (decide({ ...facts, repetition: "harmless" }) === "no") return yield* failed
+          const decision = decide({ ...facts, repetition: yield* repetition(error) })
+          if (decision === "no") return yield* failed
+          backoff ??= yield* Backoff.make(schedule(options))
+          const planned = yield* backoff.next(error)
+          if (Option.isNone(planned)) return yield* failed
+          const delay = decision === "now" ? Duration.zero : planned.value[0]
+          const deadline = yield* Deadline.Deadline
+          if (Duration.toMillis(delay) >= deadline.left()) return yield* failed
+          yield* Effect.sleep(delay)
+          deadline.restartIdle()
+          return yield* run
+        })
+      const run: Effect.Effect<A, McpError.RuntimeError, R | Deadline.Deadline> = Effect.suspend(() => {
+        attempts++
+        return Effect.catchAll(attempt, again)
+      })
+      return run
+    })
 
 /** Methods that read, or whose second execution changes nothing. `tools/call` is not among them. */
 const idempotentMethods: ReadonlySet<string> = new Set([

@@ -12,10 +12,10 @@ import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import * as CallSpan from "../observability/CallSpan.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
-import type * as CallPath from "./callPath.ts"
 import type * as ConnectionPool from "./ConnectionPool.ts"
 import type * as Offerings from "./offerings.ts"
 import * as Present from "./present.ts"
+import type * as Requests from "./requests.ts"
 import type * as ServerStatus from "./ServerStatus.ts"
 
 /** What is kept makes no request, and so no span. */
@@ -37,7 +37,7 @@ const awayFor = (server: string, status: ServerStatus.ServerStatus): McpError.Ru
   "error" in status ? status.error : Present.stillConnecting(server, status)
 
 /** @internal */
-export const make = (pool: ConnectionPool.ConnectionPool["Type"], path: CallPath.CallPath) =>
+export const make = (pool: ConnectionPool.ConnectionPool["Type"], ask: Requests.Ask) =>
 <Item extends object>(
   operation: string,
   lists: Offerings.Lists<McpClient.Listing<Item>>,
@@ -61,7 +61,7 @@ export const make = (pool: ConnectionPool.ConnectionPool["Type"], path: CallPath
       const now = pool.member(server)?.status ?? status
       return without({ server, status: now, error: error ? reason(error, now) : awayFor(server, now) })
     }
-    const asked = Effect.match(path.ask(server, operation, (live) => traced(operation, live, lists.get(live))), {
+    const asked = Effect.match(ask(server, operation, (live) => traced(operation, live, lists.get(live))), {
       onFailure: late,
       onSuccess: found
     })

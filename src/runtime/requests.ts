@@ -3,15 +3,17 @@
  *
  * @internal
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as McpClient from "../client/McpClient.ts"
 import type * as McpError from "../McpError.ts"
 import * as CallSpan from "../observability/CallSpan.ts"
+import * as Deadline from "../resilience/Deadline.ts"
 import type * as Permissions from "../safety/Permissions.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
-import type * as CallPath from "./callPath.ts"
 import type * as ConnectionPool from "./ConnectionPool.ts"
 import type * as Permitted from "./permitted.ts"
+import type * as Server from "./Server.ts"
 
 type What =
   | { readonly method: "resources/read"; readonly uri: string }
@@ -36,10 +38,33 @@ export type Send = <A, E extends McpError.McpError, R>(
   f: (live: ConnectionPool.Live, given: Given) => Effect.Effect<A, E, R>
 ) => Effect.Effect<A, E | McpError.RuntimeError, R>
 
-/** @internal */
+/** A request within the deadline of the server's lists, behind its breaker and its bulkhead. */
+export type Ask = <A, E extends McpError.McpError, R>(
+  server: string,
+  operation: string,
+  f: (live: ConnectionPool.Live) => Effect.Effect<A, E, R>
+) => Effect.Effect<A, E | McpError.RuntimeError, R>
+
+export const asking = (pool: ConnectionPool.ConnectionPool["Type"], servers: Server.Servers): Ask => {
+  const ask: Ask = (name, operation, f) =>
+    Effect.suspend(() => {
+      const server = servers.find(name)
+      // a server that was added meanwhile is asked, any other is not found
+      if (server === undefined) return Effect.flatMap(pool.find(name), () => ask(name, operation, f))
+      const total = Duration.toMillis(server.limits.listTimeout)
+      return server.withClient(f).pipe(
+        server.bulkhead.withPermit,
+        server.breaker.protect,
+        Deadline.withinDeadline({ server: name, operation, idle: total, total })
+      )
+    })
+  return ask
+}
+
+/** Reads and prompts, each with a span from before it waits until it is answered. */
 export const make = (
   pool: ConnectionPool.ConnectionPool["Type"],
-  path: CallPath.CallPath,
+  ask: Ask,
   permitted: Permitted.Permitted
 ): Send => {
   const send: Send = (server, what, origin, f) =>
@@ -53,7 +78,7 @@ export const make = (
         { server, config, ...what, connection: () => used },
         (meta) =>
           Effect.flatMap(permitted.authorize(wanted), (permit) =>
-            path.ask(server, what.method, (live) => {
+            ask(server, what.method, (live) => {
               used = live.session
               const waiting = permitted.before(live, wanted, permit)
               const asked = Effect.suspend(() => f(live, { meta, args: permit?.args }))

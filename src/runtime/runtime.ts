@@ -27,8 +27,8 @@ import * as ToolCache from "../tools/ToolCache.ts"
 import * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
 import * as ToolName from "../tools/ToolName.ts"
-import * as CallPath from "./callPath.ts"
 import * as CallStream from "./callStream.ts"
+import * as CallTool from "./callTool.ts"
 import * as ConnectionPool from "./ConnectionPool.ts"
 import * as Departures from "./departures.ts"
 import * as Gather from "./gather.ts"
@@ -39,6 +39,7 @@ import * as Present from "./present.ts"
 import * as Requests from "./requests.ts"
 import * as Required from "./required.ts"
 import * as Sandbox from "./sandbox.ts"
+import * as Server from "./Server.ts"
 import * as ServerInfos from "./serverInfos.ts"
 import * as Startup from "./startup.ts"
 import * as Upkeep from "./upkeep.ts"
@@ -57,7 +58,6 @@ export const make = (
   options: Options
 ): Effect.Effect<Runtime, McpError.RequiredServersFailed, McpRuntime.Requirements | Scope.Scope> =>
   Effect.gen(function*() {
-    const breakers = yield* CircuitBreaker.CircuitBreaker
     const catalog = yield* ToolCatalog.ToolCatalog
     const events = yield* McpEvent.McpEvents
     const metrics = yield* RuntimeMetrics.RuntimeMetrics
@@ -73,29 +73,35 @@ export const make = (
       admit: catalog.admit,
       learn: catalog.learn
     })
-    const path = CallPath.make({
-      clock,
+    const servers = Server.make({
       limits,
       pool,
-      breakers,
+      breakers: yield* CircuitBreaker.CircuitBreaker,
       bulkhead: yield* Bulkhead.Bulkhead,
-      retry: yield* RetryPolicy.RetryPolicy,
       metrics,
+      publish: events.publish
+    })
+    const calls = CallTool.make({
+      clock,
+      pool,
+      servers,
+      retry: yield* RetryPolicy.RetryPolicy,
       publish: events.publish,
       definition: catalog.definition,
       learn: catalog.discover,
       permitted
     })
-    const infos = ServerInfos.make({ pool, breakers, catalog, path })
+    const ask = Requests.asking(pool, servers)
+    const infos = ServerInfos.make({ calls, catalog, events, pool, servers })
     const offerings = Offerings.make({ cache: yield* ToolCache.ToolCache, clock, pool })
     const sandbox = Sandbox.make(pool)
     const logins = yield* Logins.make(pool)
 
-    yield* Startup.watch({ pool, breakers, events, metrics, servers: options.servers })
+    yield* Startup.watch({ pool, events, metrics, runtimeServers: servers, servers: options.servers })
     const { prompts, resources, templates } = offerings
-    yield* Departures.watch(pool, [path.forget, resources.forget, templates.forget, prompts.forget])
+    yield* Departures.watch(pool, [servers.forget, resources.forget, templates.forget, prompts.forget])
     yield* pool.onConnected(yield* Upkeep.make({ catalog, offerings, pool, sandbox }))
-    yield* Effect.forkScoped(path.tellRunning(Duration.decode(options.progressInterval)))
+    yield* Effect.forkScoped(calls.reportRunning(Duration.decode(options.progressInterval)))
     yield* permissions.configure("servers", agreed(options.servers))
     yield* pool.reload(options.servers)
     yield* Required.await(pool, options.servers, Duration.decode(options.requiredTimeout))
@@ -164,9 +170,9 @@ export const make = (
     const callTool: Runtime["callTool"] = (ref, args = {}, own) =>
       Effect.suspend(() => {
         const found = find(ref)
-        if (Either.isRight(found)) return path.call(found.right.server, found.right.tool, args, own)
+        if (Either.isRight(found)) return calls.callTool(found.right.server, found.right.tool, args, own)
         return Effect.flatMap(lookedUp(ref, own), ([identity, left]) =>
-          path.call(identity.server, identity.tool, args, left))
+          calls.callTool(identity.server, identity.tool, args, left))
       })
 
     const ruled = ({ server, tool: { name } }: ToolCatalog.Offered) =>
@@ -175,7 +181,7 @@ export const make = (
     const runtimeTool = (offered: ToolCatalog.Offered): McpRuntime.RuntimeTool => ({
       ...offered,
       requiresApproval: ruled(offered).decision === "ask",
-      call: (args = {}, own) => path.call(offered.server, offered.tool.name, args, own)
+      call: (args = {}, own) => calls.callTool(offered.server, offered.tool.name, args, own)
     })
 
     const toolsOf = ({ missing, quarantined, rejected, tools }: ToolCatalog.Listing): McpRuntime.Tools => {
@@ -206,7 +212,7 @@ export const make = (
     }
     const tools = Effect.map(catalog.list, toolsOf)
 
-    const gather = Gather.make(pool, path)
+    const gather = Gather.make(pool, ask)
     const offered: Runtime["offered"] = (wait) => ({
       tools: Effect.map(catalog.listWithin(wait), toolsOf),
       resources: gather("resources/list", offerings.resources, wait),
@@ -214,7 +220,12 @@ export const make = (
       prompts: gather("prompts/list", offerings.prompts, wait)
     })
     const { firstListWait } = catalog
-    const send = Requests.make(pool, path, permitted)
+    const withBreaker = (server: string, f: (breaker: CircuitBreaker.Breaker) => Effect.Effect<void>) =>
+      Effect.flatMap(pool.find(server), () => {
+        const found = servers.find(server)
+        return found === undefined ? Effect.void : f(found.breaker)
+      })
+    const send = Requests.make(pool, ask, permitted)
 
     return {
       tools,
@@ -302,16 +313,19 @@ export const make = (
           ),
           (report) =>
             Effect.zipRight(
-              // what failed before it was changed says nothing of what it is now
-              Effect.forEach([...report.added, ...report.changed], (server) => breakers.for(server).forget),
+              // failures before the change say nothing about the server that it has become
+              Effect.forEach(
+                [...report.added, ...report.changed],
+                (server) => Effect.ignore(withBreaker(server, forgetFailures))
+              ),
               Effect.sync(() => events.publish(McpEvent.McpEvent.ConfigurationReloaded({ report })))
             )
         ),
       withClient: (server, f, own) =>
-        path.ask(server, "the session", (live) => f(permitted.session(live, own?.origin ?? "program"))),
+        ask(server, "the session", (live) => f(permitted.session(live, own?.origin ?? "program"))),
       notifySandboxState: sandbox.notify,
-      isolate: (server) => Effect.zipRight(pool.find(server), breakers.for(server).isolate),
-      resetBreaker: (server) => Effect.zipRight(pool.find(server), breakers.for(server).reset),
+      isolate: (server) => withBreaker(server, ({ isolate }) => isolate),
+      resetBreaker: (server) => withBreaker(server, ({ reset }) => reset),
       teardownReport: teardown.report
     }
   })
@@ -333,6 +347,9 @@ const atOnce =
     if (present === undefined || Present.isSame(present, config)) return config
     return { name, autoApprove: autoApprove?.filter((tool) => present.autoApprove?.includes(tool) === true) }
   }
+
+const forgetFailures = ({ reset, state }: CircuitBreaker.Breaker): Effect.Effect<void> =>
+  Effect.flatMap(state, ({ _tag }) => _tag === "Isolated" ? Effect.void : reset)
 
 type Unfound = McpError.NotFound | McpError.ToolQuarantined
 

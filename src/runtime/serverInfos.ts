@@ -10,19 +10,20 @@ import * as Stream from "effect/Stream"
 import * as Hold from "../internal/hold.ts"
 import * as Mailbox from "../internal/mailbox.ts"
 import type * as McpError from "../McpError.ts"
+import type * as McpEvent from "../McpEvent.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
-import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
-import * as BreakersHeard from "./breakersHeard.ts"
-import type * as CallPath from "./callPath.ts"
+import type * as CallTool from "./callTool.ts"
 import type * as ConnectionPool from "./ConnectionPool.ts"
+import type * as Server from "./Server.ts"
 
 /** @internal */
 export interface Options {
   readonly pool: ConnectionPool.ConnectionPool["Type"]
   readonly catalog: ToolCatalog.ToolCatalog["Type"]
-  readonly breakers: CircuitBreaker.CircuitBreaker["Type"]
-  readonly path: CallPath.CallPath
+  readonly calls: CallTool.Calls
+  readonly events: McpEvent.McpEvents["Type"]
+  readonly servers: Server.Servers
 }
 
 /** @internal */
@@ -32,12 +33,16 @@ export interface ServerInfos {
   readonly changes: Stream.Stream<ReadonlyArray<McpRuntime.ServerInfo>>
 }
 
+/** The breaker of a server that was removed meanwhile. */
+const closed: McpRuntime.ServerInfo["breaker"] = { _tag: "Closed", failures: 0 }
+
 /** @internal */
-export const make = ({ breakers, catalog, path, pool }: Options): ServerInfos => {
+export const make = ({ calls, catalog, events, pool, servers }: Options): ServerInfos => {
   const infoOf = (member: ConnectionPool.Member): Effect.Effect<McpRuntime.ServerInfo> => {
     const { config, health, live, reconnects, sharedWith, status } = member
     const connection = live?.session
-    return Effect.map(breakers.for(config.name).state, (breaker) => ({
+    const server = servers.find(config.name)
+    return Effect.map(server?.breaker.state ?? Effect.succeed(closed), (breaker) => ({
       name: config.name,
       title: config.title,
       status,
@@ -51,28 +56,27 @@ export const make = ({ breakers, catalog, path, pool }: Options): ServerInfos =>
       connectedSince: status._tag === "Connected" ? status.since : undefined,
       pausedUntil: status._tag === "Connected" ? status.pausedUntil : undefined,
       breaker,
-      bulkhead: path.bulkhead(config.name),
+      bulkhead: server?.bulkhead.state() ?? { active: 0, queued: 0 },
       health,
       reconnects,
-      callsInFlight: path.inFlight(config.name),
+      callsInFlight: calls.inFlight(config.name),
       sharedWith,
       provenance: config.provenance
     }))
   }
   const all = Effect.suspend(() => Effect.forEach(pool.members(), infoOf))
 
-  /** Tells of each change of a status or a breaker from now on. */
+  /** Calls `changed` for each change of a status or a breaker. */
   const watch = (changed: () => void): Effect.Effect<void, never, Scope.Scope> =>
     Hold.listen(() => {
-      const { hear, stop: silence } = BreakersHeard.make(pool, breakers, changed)
-      for (const { name } of pool.configs()) hear(name)
-      const stop = pool.onChange(({ server }) => {
-        hear(server)
-        changed()
-      })
+      const stops = [
+        pool.onChange(changed),
+        events.onEvent(({ _tag }) => {
+          if (_tag === "BreakerChanged") changed()
+        })
+      ]
       return () => {
-        stop()
-        silence()
+        for (const stop of stops) stop()
       }
     })
 

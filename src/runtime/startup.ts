@@ -1,5 +1,5 @@
 /**
- * Tells how the start goes, what becomes of the breakers, and what the metrics of connections are.
+ * Publishes how the start goes and the metrics of connections, and half-opens the breaker of a server that reconnects.
  *
  * @internal
  */
@@ -10,27 +10,21 @@ import * as ServerConfig from "../config/ServerConfig.ts"
 import * as Hold from "../internal/hold.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
-import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
-import * as BreakersHeard from "./breakersHeard.ts"
 import type * as ConnectionPool from "./ConnectionPool.ts"
+import type * as Server from "./Server.ts"
 import type * as ServerStatus from "./ServerStatus.ts"
 
 /** @internal */
 export interface Options {
   readonly pool: ConnectionPool.ConnectionPool["Type"]
-  readonly breakers: CircuitBreaker.CircuitBreaker["Type"]
   readonly events: McpEvent.McpEvents["Type"]
   readonly metrics: RuntimeMetrics.RuntimeMetrics["Type"]
+  readonly runtimeServers: Server.Servers
   readonly servers: ReadonlyArray<ServerConfig.ServerConfig>
 }
 
-/**
- * Gives back how to let go of what is kept of a server.
- *
- * @internal
- */
 export const watch = (
-  { breakers, events, metrics, pool, servers }: Options
+  { events, metrics, pool, runtimeServers, servers }: Options
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {
     const clock = yield* Effect.clock
@@ -59,28 +53,17 @@ export const watch = (
       if (starting.size === 0) complete()
     }
 
-    const { hear, stop: silence } = BreakersHeard.make(pool, breakers, (server, state) => {
-      metrics.for(server).breaker(state)
-      events.publish(McpEvent.McpEvent.BreakerChanged({ server, state }))
-    })
-
-    yield* Hold.make(
-      () =>
-        pool.onChange((change) => {
-          const { previous, server, status } = change
-          hear(server)
-          settled(change)
-          const is = status._tag === "Connected"
-          const was = previous?._tag === "Connected"
-          if (is !== was) metrics.for(server).connections(is ? 1 : 0)
-          if (is && previous?._tag === "Reconnecting") metrics.for(server).reconnected()
-          // a server that has come back may be asked once, however long its circuit would stay open
-          if (is && !was) breakers.for(server).relax()
-        }),
-      (stop) => {
-        stop()
-        silence()
-      }
+    yield* Hold.listen(() =>
+      pool.onChange((change) => {
+        const { previous, server, status } = change
+        settled(change)
+        const is = status._tag === "Connected"
+        const was = previous?._tag === "Connected"
+        if (is !== was) metrics.for(server).connections(is ? 1 : 0)
+        if (is && previous?._tag === "Reconnecting") metrics.for(server).reconnected()
+        // a server that has reconnected gets a probe, however long its circuit would stay open
+        if (is && !was) runtimeServers.find(server)?.breaker.halfOpen()
+      })
     )
     if (of === 0) complete()
   })

@@ -1,15 +1,23 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Config, ConfigProvider, Deferred, Effect, Exit, Fiber } from "effect"
+import { Config, ConfigProvider, Deferred, Effect, Exit, Fiber, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
+import * as Deadline from "../../src/resilience/Deadline.ts"
 import * as ManualClock from "../support/manualClock.ts"
 
 const settle = ManualClock.settle
 
-const make = (options: Partial<Bulkhead.Options>) => Bulkhead.make({ ...Bulkhead.defaults, ...options, server: "s" })
+const make = (options: Partial<Bulkhead.Options>) => {
+  const { withPermit, ...permits } = Bulkhead.make({ ...Bulkhead.defaults, ...options, server: "s" })
+  return {
+    ...permits,
+    withPermit: <A, E>(self: Effect.Effect<A, E>, idle = Infinity) =>
+      Deadline.withinDeadline({ server: "s", operation: "tools/call", idle, total: Infinity })(withPermit(self))
+  }
+}
 
 /** A call that runs until it is released. */
-const call = (permits: Bulkhead.Permits, running: Array<number>, name: number) =>
+const call = (permits: ReturnType<typeof make>, running: Array<number>, name: number) =>
   Effect.gen(function*() {
     const release = yield* Deferred.make<void>()
     const self = Effect.zipRight(Effect.sync(() => running.push(name)), Deferred.await(release))
@@ -56,6 +64,23 @@ describe("Bulkhead", () => {
       yield* Deferred.succeed(first!.release, undefined)
       yield* settle
       assert.deepStrictEqual(running, [0, 2])
+    }))
+
+  it.effect("ends the wait for a permit at the deadline of the call", () =>
+    Effect.gen(function*() {
+      const permits = make({ concurrency: 1 })
+      yield* call(permits, [], 0)
+      const waiting = yield* Effect.fork(Effect.flip(permits.withPermit(Effect.void, 1_000)))
+      yield* settle
+      yield* TestClock.adjust("1 second")
+      assert.deepInclude(yield* Fiber.join(waiting), {
+        _tag: "RequestTimeout",
+        kind: "idle",
+        waitedFor: "permit",
+        outcome: "not-sent",
+        countsForBreaker: false
+      })
+      assert.deepStrictEqual(permits.state(), { active: 1, queued: 0 })
     }))
 
   it.effect("passes on the permit of a call that is interrupted between admission and its first step", () =>

@@ -3,7 +3,7 @@ import { Deferred, Duration, Effect, Exit, Fiber, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as McpError from "../../src/McpError.ts"
 import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
-import * as Transition from "../../src/resilience/internal/circuitTransition.ts"
+import * as Transition from "../../src/resilience/circuitTransition.ts"
 import { runs } from "../support/runs.ts"
 
 const rules: Transition.Rules = { failures: 3, openFor: 1000 }
@@ -55,7 +55,7 @@ class Model {
     for (const other of this.#running) this.#stale.add(other)
   }
 
-  relax(now: number): void {
+  halfOpen(now: number): void {
     if (this.#openUntil !== undefined && this.#probe === undefined) this.#openUntil = Math.min(this.#openUntil, now)
   }
 
@@ -65,7 +65,7 @@ class Model {
 }
 
 const step = FastCheck.oneof(
-  FastCheck.record({ _tag: FastCheck.constant("relax" as const) }),
+  FastCheck.record({ _tag: FastCheck.constant("halfOpen" as const) }),
   FastCheck.record({ _tag: FastCheck.constant("call" as const) }),
   FastCheck.record({
     _tag: FastCheck.constant("end" as const),
@@ -75,8 +75,8 @@ const step = FastCheck.oneof(
   FastCheck.record({ _tag: FastCheck.constant("wait" as const), ms: FastCheck.nat(1500) })
 )
 
-describe("the table of the circuit breaker", () => {
-  it(`is the reference model's, over ${runs(10_000)} random histories`, () => {
+describe("circuitTransition", () => {
+  it(`agrees with the reference model over ${runs(10_000)} random histories`, () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.array(step, { maxLength: 60 }), (steps) => {
         const model = new Model()
@@ -86,9 +86,9 @@ describe("the table of the circuit breaker", () => {
         const running: Array<readonly [call: number, epoch: number]> = []
         for (const event of steps) {
           if (event._tag === "wait") now += event.ms
-          else if (event._tag === "relax") {
-            state = Transition.relax(state)
-            model.relax(now)
+          else if (event._tag === "halfOpen") {
+            state = Transition.halfOpen(state)
+            model.halfOpen(now)
           } else if (event._tag === "call") {
             const admission = Transition.admit(rules, state, now)
             state = admission.state
@@ -97,7 +97,7 @@ describe("the table of the circuit breaker", () => {
             else assert.isAbove(admission.retryAfter, 0)
           } else if (running.length > 0) {
             const [[call, epoch]] = running.splice(event.which % running.length, 1) as [readonly [number, number]]
-            state = Transition.record(rules, state, epoch, event.outcome, now)
+            state = Transition.settle(rules, state, epoch, event.outcome, now)
             model.record(call, event.outcome, now)
           }
           const shown = state._tag === "Closed" ? "closed" : state._tag === "HalfOpen" && state.probing
@@ -111,15 +111,17 @@ describe("the table of the circuit breaker", () => {
   })
 })
 
-describe("a circuit breaker", () => {
-  const fresh = Effect.map(
-    CircuitBreaker.make({ failures: 3, openFor: "1 minute" }),
-    (breakers) => breakers.for(server)
-  )
+describe("CircuitBreaker", () => {
+  const watched = (onChange: (state: CircuitBreaker.State["_tag"]) => void) =>
+    Effect.map(
+      CircuitBreaker.make({ failures: 3, openFor: "1 minute" }),
+      (breakers) => breakers.make(server, onChange)
+    )
+  const fresh = watched(() => undefined)
   const fails = (breaker: CircuitBreaker.Breaker, error: McpError.McpError) =>
     Effect.flip(breaker.protect(Effect.fail(error)))
 
-  it.effect("opens after failures in a row, and says when to come back", () =>
+  it.effect("opens after consecutive failures, with the time until the next probe", () =>
     Effect.gen(function*() {
       const breaker = yield* fresh
       for (let call = 0; call < 3; call++) assert.strictEqual((yield* fails(breaker, broken))._tag, "NetworkError")
@@ -143,7 +145,7 @@ describe("a circuit breaker", () => {
       assert.deepStrictEqual(yield* breaker.state, { _tag: "Closed", failures: 1 })
     }))
 
-  it.effect("takes any answer for a sign of health, and what was decided here for none", () =>
+  it.effect("resets its count on any answer, and ignores errors that the runtime decides itself", () =>
     Effect.gen(function*() {
       const breaker = yield* fresh
       yield* fails(breaker, broken)
@@ -154,7 +156,7 @@ describe("a circuit breaker", () => {
       assert.deepStrictEqual(yield* breaker.state, { _tag: "Closed", failures: 0 })
     }))
 
-  it.effect("lets exactly one probe through, however many ask, and closes with it", () =>
+  it.effect("lets exactly one probe through while half-open, and closes with its success", () =>
     Effect.gen(function*() {
       const breaker = yield* fresh
       for (let call = 0; call < 3; call++) yield* fails(breaker, broken)
@@ -171,7 +173,7 @@ describe("a circuit breaker", () => {
       assert.strictEqual((yield* breaker.state)._tag, "Closed")
     }))
 
-  it.effect("gives the place of an interrupted probe to the next", () =>
+  it.effect("admits another probe after an interrupted one", () =>
     Effect.gen(function*() {
       const breaker = yield* fresh
       for (let call = 0; call < 3; call++) yield* fails(breaker, broken)
@@ -184,26 +186,33 @@ describe("a circuit breaker", () => {
       assert.strictEqual(yield* breaker.protect(Effect.succeed(1)), 1)
     }))
 
-  it.effect("lets nothing through while it is isolated, until it is reset", () =>
+  it.effect("rejects all calls while isolated, until it is reset", () =>
     Effect.gen(function*() {
-      const breaker = yield* fresh
       const seen: Array<string> = []
-      const stop = breaker.onChange((state) => seen.push(state))
+      const breaker = yield* watched((state) => seen.push(state))
       yield* breaker.isolate
       yield* TestClock.adjust("1 hour")
       assert.strictEqual((yield* fails(breaker, broken))._tag, "CircuitOpen")
       yield* breaker.reset
       assert.strictEqual(yield* breaker.protect(Effect.succeed(1)), 1)
-      stop()
-      yield* breaker.isolate
       assert.deepStrictEqual(seen, ["Isolated", "Closed"])
     }))
 
-  it.effect("is one for all who ask for a server, and another for each server", () =>
+  it.effect("admits a probe after halfOpen, before openFor is over", () =>
     Effect.gen(function*() {
-      const breakers = yield* CircuitBreaker.CircuitBreaker
-      assert.strictEqual(breakers.for("a"), breakers.for("a"))
-      yield* breakers.for("a").isolate
-      assert.strictEqual((yield* breakers.for("b").state)._tag, "Closed")
+      const breaker = yield* fresh
+      for (let call = 0; call < 3; call++) yield* fails(breaker, broken)
+      assert.strictEqual((yield* fails(breaker, broken))._tag, "CircuitOpen")
+      breaker.halfOpen()
+      assert.strictEqual(yield* breaker.protect(Effect.succeed(1)), 1)
+      assert.deepStrictEqual(yield* breaker.state, { _tag: "Closed", failures: 0 })
+    }))
+
+  it.effect("has a state of its own for each server", () =>
+    Effect.gen(function*() {
+      const { make } = yield* CircuitBreaker.CircuitBreaker
+      const [a, b] = [make("a", () => undefined), make("b", () => undefined)]
+      yield* a.isolate
+      assert.strictEqual((yield* b.state)._tag, "Closed")
     }).pipe(Effect.provide(CircuitBreaker.layer())))
 })

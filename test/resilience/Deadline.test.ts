@@ -1,88 +1,101 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Exit, Fiber } from "effect"
 import * as FastCheck from "effect/FastCheck"
+import * as McpError from "../../src/McpError.ts"
 import * as Deadline from "../../src/resilience/Deadline.ts"
 import * as ManualClock from "../support/manualClock.ts"
 
-/** A wait that never ends by itself, bounded by a deadline that began just now. */
-const waiting = (options: Omit<Deadline.Options, "now">) =>
+interface Limits {
+  readonly idle: number
+  readonly total: number
+}
+
+const within = (limits: Limits) => Deadline.withinDeadline({ server: "s", operation: "tools/call", ...limits })
+
+const bounded = <A>(wait: Effect.Effect<A>) => Deadline.boundWait(() => ({ waitedFor: "connection" }))(() => wait)
+
+/** Runs over a clock that stands still until it is advanced. */
+const start = <A, E>(limits: Limits, self: Effect.Effect<A, E, Deadline.Deadline>) =>
   Effect.gen(function*() {
     const time = ManualClock.make()
-    const deadline = Deadline.make({ now: 0, ...options })
-    const fiber = yield* Effect.never.pipe(
-      Deadline.within(deadline, "s", "tools/call"),
-      Effect.flip,
-      Effect.withClock(time.clock),
-      Effect.fork
-    )
-    const isOver = () => fiber.unsafePoll() !== null
-    return { time, deadline, fiber, isOver }
+    const fiber = yield* self.pipe(within(limits), Effect.withClock(time.clock), Effect.fork)
+    yield* ManualClock.settle
+    return { time, fiber, isOver: () => fiber.unsafePoll() !== null }
   })
 
-describe("a deadline", () => {
-  it("is what is left of the total, and no more than that for the next attempt", () => {
-    const deadline = Deadline.make({ now: 1_000, idle: 300, total: 1_000 })
-    assert.isUndefined(deadline.attempt(1_000))
-    assert.strictEqual(deadline.left(1_400), 600)
-    const limits = (now: number) => {
-      const attempt = deadline.attempt(now)!
-      return [Duration.toMillis(attempt.idleTimeout), Duration.toMillis(attempt.totalTimeout)]
-    }
-    assert.deepStrictEqual(limits(1_400), [300, 600])
-    assert.deepStrictEqual(limits(1_900), [100, 100])
-    assert.deepStrictEqual(limits(2_500), [0, 0])
-    assert.strictEqual(deadline.left(2_500), -500)
-  })
-
-  it("says of a call that was over before it was sent that it was not", () => {
-    const deadline = Deadline.make({ now: 0, idle: 300, total: 1_000 })
-    const error = Deadline.exceeded(deadline, "s", "tools/call", "total")
-    assert.deepInclude(error, { _tag: "RequestTimeout", kind: "total", operation: "tools/call", outcome: "not-sent" })
-    assert.deepStrictEqual(error.limit, Duration.seconds(1))
-  })
-
-  it.effect("ends a wait at its idle limit", () =>
+describe("Deadline", () => {
+  it.effect("gives a request the limits that are left", () =>
     Effect.gen(function*() {
-      const { fiber, isOver, time } = yield* waiting({ idle: 300, total: 1_000 })
+      const left = (deadline: Deadline.Deadline["Type"]) => {
+        const limits = deadline.ofRequest()
+        return limits && [limits.firstIdleTimeout, limits.idleTimeout, limits.totalTimeout].map(Duration.toMillis)
+      }
+      const { fiber, time } = yield* start(
+        { idle: 300, total: 1_000 },
+        Effect.gen(function*() {
+          const deadline = yield* Deadline.Deadline
+          const seen = [left(deadline)]
+          for (const [wait, attempt] of [[200, false], [0, true], [600, false], [300, true]] as const) {
+            yield* Effect.sleep(wait)
+            if (attempt) deadline.restartIdle()
+            seen.push(left(deadline))
+          }
+          return seen
+        })
+      )
+      yield* time.advance(1_100)
+      assert.deepStrictEqual(yield* Fiber.join(fiber), [
+        undefined,
+        [100, 300, 800],
+        [300, 300, 800],
+        [0, 200, 200],
+        [0, 0, 0]
+      ])
+    }))
+
+  it.effect("ends a wait at its idle limit, and names what it waited for", () =>
+    Effect.gen(function*() {
+      const lastError = new McpError.NetworkError({
+        server: "s",
+        code: "ECONNREFUSED",
+        detail: "",
+        outcome: "not-sent"
+      })
+      const wait = Deadline.boundWait(() => ({ waitedFor: "connection", lastError }))(() => Effect.never)
+      const { fiber, isOver, time } = yield* start({ idle: 300, total: 1_000 }, Effect.flip(wait))
       yield* time.advance(299)
       assert.isFalse(isOver())
       yield* time.advance(1)
       const error = yield* Fiber.join(fiber)
-      assert.deepInclude(error, { kind: "idle", limit: Duration.millis(300), outcome: "not-sent" })
+      assert.deepInclude(error, { kind: "idle", limit: Duration.millis(300), outcome: "not-sent", lastError })
+      assert.match(error.message, /no connection within the idle limit of 300ms; .*ECONNREFUSED/)
     }))
 
   it.effect("ends a wait at its total limit, if that comes first", () =>
     Effect.gen(function*() {
-      const { fiber, time } = yield* waiting({ idle: Infinity, total: 1_000 })
+      const { fiber, time } = yield* start({ idle: Infinity, total: 1_000 }, Effect.flip(bounded(Effect.never)))
       yield* time.advance(1_000)
       assert.deepInclude(yield* Fiber.join(fiber), { kind: "total", limit: Duration.seconds(1) })
     }))
 
-  it.effect("lets through what comes in time, and leaves no timer behind", () =>
+  it.effect("leaves no timer behind a wait that ends in time", () =>
     Effect.gen(function*() {
-      const time = ManualClock.make()
-      const deadline = Deadline.make({ now: 0, idle: 300, total: 1_000 })
-      const came = yield* Deferred.make<number>()
-      const fiber = yield* Deferred.await(came).pipe(
-        Deadline.within(deadline, "s", "o"),
-        Effect.withClock(time.clock),
-        Effect.fork
-      )
+      const arrived = yield* Deferred.make<number>()
+      const { fiber, time } = yield* start({ idle: 300, total: 1_000 }, bounded(Deferred.await(arrived)))
       yield* time.advance(200)
       assert.strictEqual(time.sleeping(), 1)
-      yield* Deferred.succeed(came, 7)
+      yield* Deferred.succeed(arrived, 7)
       assert.strictEqual(yield* Fiber.join(fiber), 7)
       assert.strictEqual(time.sleeping(), 0)
     }))
 
   it.effect("bounds no longer what has arrived", () =>
     Effect.gen(function*() {
-      const time = ManualClock.make()
-      const deadline = Deadline.make({ now: 0, idle: 300, total: 1_000 })
       const done = yield* Deferred.make<string>()
-      const fiber = yield* Deadline.untilArrived(deadline, "s", "o")((arrived) =>
+      const wait = Deadline.boundWait(() => ({ waitedFor: "connection" }))((arrived) =>
         Effect.sleep("100 millis").pipe(Effect.zipRight(Effect.sync(arrived)), Effect.zipRight(Deferred.await(done)))
-      ).pipe(Effect.withClock(time.clock), Effect.fork)
+      )
+      const { fiber, time } = yield* start({ idle: 300, total: 1_000 }, wait)
       yield* time.advance(5_000)
       yield* Deferred.succeed(done, "done")
       assert.strictEqual(yield* Fiber.join(fiber), "done")
@@ -90,96 +103,43 @@ describe("a deadline", () => {
 
   it.effect("is interrupted with its wait", () =>
     Effect.gen(function*() {
-      const { fiber, time } = yield* waiting({ idle: 300, total: 1_000 })
+      const { fiber, time } = yield* start({ idle: 300, total: 1_000 }, bounded(Effect.never))
       yield* time.advance(100)
       assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(fiber)))
       assert.strictEqual(time.sleeping(), 0)
     }))
 
-  it.effect("stands still while it is paused, as often as that is, and then starts afresh", () =>
-    Effect.gen(function*() {
-      const { deadline, isOver, time } = yield* waiting({ idle: 300, total: 100_000 })
-      yield* time.advance(200)
-      const resumeOne = deadline.pause()
-      const resumeTwo = deadline.pause()
-      yield* time.advance(10_000)
-      resumeOne(time.now())
-      resumeOne(time.now())
-      yield* time.advance(10_000)
-      assert.isFalse(isOver())
-      resumeTwo(time.now())
-      yield* time.advance(299)
-      assert.isFalse(isOver())
-      yield* time.advance(1)
-      assert.isTrue(isOver())
-    }))
-
-  it.effect("never lets a pause outlive the total", () =>
-    Effect.gen(function*() {
-      const { deadline, fiber, isOver, time } = yield* waiting({ idle: 300, total: 1_000 })
-      deadline.pause()
-      yield* time.advance(999)
-      assert.isFalse(isOver())
-      yield* time.advance(1)
-      assert.strictEqual((yield* Fiber.join(fiber)).kind, "total")
-    }))
-
-  it.effect("is paused exactly while something runs, however that ends", () =>
-    Effect.gen(function*() {
-      const time = ManualClock.make()
-      const deadline = Deadline.make({ now: 0, idle: 300, total: 1_000 })
-      const isPaused = () => deadline.idleSince(0, 1) === 1
-      const seen = yield* Effect.sync(isPaused).pipe(Deadline.pausedWhile(deadline), Effect.withClock(time.clock))
-      assert.isTrue(seen)
-      assert.isFalse(isPaused())
-      const login = yield* Effect.fork(Deadline.pausedWhile(deadline)(Effect.never))
-      yield* ManualClock.settle
-      assert.isTrue(isPaused())
-      yield* Fiber.interrupt(login)
-      assert.isFalse(isPaused())
-    }))
-})
-
-describe("a deadline, over random histories", () => {
-  const step = FastCheck.oneof(
-    FastCheck.record({ _tag: FastCheck.constant("advance" as const), by: FastCheck.integer({ min: 1, max: 400 }) }),
-    FastCheck.constant({ _tag: "pause" as const }),
-    FastCheck.record({ _tag: FastCheck.constant("resume" as const), which: FastCheck.nat(5) })
-  )
-
   it.effect.prop(
-    "ends a wait at the first time without a pause that is as long as the idle limit, or at the total",
-    [FastCheck.array(step, { maxLength: 15 })],
-    ([steps]) =>
+    "lets waits and attempts take no longer than the idle limit each and the total together",
+    [FastCheck.array(FastCheck.integer({ min: 1, max: 400 }), { maxLength: 12 })],
+    ([attempts]) =>
       Effect.gen(function*() {
-        const idle = 300
-        const total = 2_000
-        const { deadline, fiber, isOver, time } = yield* waiting({ idle, total })
-        yield* ManualClock.settle
-        let open: Array<(now: number) => void> = []
-        let runsSince: number | undefined = 0
-        let endsAt: number | undefined = undefined
-        for (const one of steps) {
-          if (one._tag === "pause") {
-            open.push(deadline.pause())
-            runsSince = undefined
-          } else if (one._tag === "resume") {
-            const resume = open[one.which % Math.max(1, open.length)]
-            if (resume === undefined) continue
-            resume(time.now())
-            open = open.filter((other) => other !== resume)
-            if (open.length === 0) runsSince = time.now()
-          } else {
-            const due = Math.min(total, runsSince === undefined ? Infinity : runsSince + idle)
-            if (due <= time.now() + one.by) endsAt ??= due
-            yield* time.advance(one.by)
+        const limits = { idle: 300, total: 1_200 }
+        const { fiber, time } = yield* start(
+          limits,
+          Effect.gen(function*() {
+            const deadline = yield* Deadline.Deadline
+            for (const duration of attempts) {
+              yield* bounded(Effect.sleep(duration))
+              deadline.restartIdle()
+            }
+          })
+        )
+        yield* time.advance(10_000)
+        let now = 0
+        let expected: string | undefined = undefined
+        for (const duration of attempts) {
+          if (duration >= limits.idle || now + duration >= limits.total) {
+            expected ??= now + limits.idle < limits.total ? "idle" : "total"
+            break
           }
-          assert.strictEqual(isOver(), endsAt !== undefined)
-          if (endsAt !== undefined) break
+          now += duration
         }
-        yield* Fiber.interrupt(fiber)
+        const exit = yield* Fiber.await(fiber)
+        const failure = Exit.isFailure(exit) && exit.cause._tag === "Fail" ? exit.cause.error.kind : undefined
+        assert.strictEqual(failure, expected)
         assert.strictEqual(time.sleeping(), 0)
       }),
-    { fastCheck: { numRuns: 25 } }
+    { fastCheck: { numRuns: 50 } }
   )
 })

@@ -8,9 +8,11 @@ import * as RuntimeMetrics from "../../src/observability/RuntimeMetrics.ts"
 import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
 import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
 import * as RetryPolicy from "../../src/resilience/RetryPolicy.ts"
-import * as CallPath from "../../src/runtime/callPath.ts"
+import * as CallTool from "../../src/runtime/callTool.ts"
 import * as ConnectionPool from "../../src/runtime/ConnectionPool.ts"
 import * as Permitted from "../../src/runtime/permitted.ts"
+import * as Requests from "../../src/runtime/requests.ts"
+import * as Server from "../../src/runtime/Server.ts"
 import * as Permissions from "../../src/safety/Permissions.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Pool from "../support/pool.ts"
@@ -34,8 +36,8 @@ const active = Effect.map(
   ({ value }) => value
 )
 
-describe("the way of a call", () => {
-  it.scoped("leaves nothing taken, wherever it is interrupted", () =>
+describe("callTool", () => {
+  it.scoped("holds no permit and counts no call after an interruption at any step", () =>
     Effect.gen(function*() {
       const { layer, peer } = yield* prepared()
       yield* Effect.gen(function*() {
@@ -62,13 +64,17 @@ describe("the way of a call", () => {
       }).pipe(Effect.provide(layer))
     }))
 
-  it.scoped("gives the place of a probe back, wherever it is interrupted", () =>
+  it.scoped("admits another probe after an interruption at any step", () =>
     Effect.gen(function*() {
-      const { layer } = yield* prepared({ breaker: { failures: 1, openFor: 0 } })
+      const breakers: Array<CircuitBreaker.Breaker> = []
+      const { layer } = yield* prepared({
+        breaker: { failures: 1, openFor: 0 },
+        onBreaker: (_, breaker) => breakers.push(breaker)
+      })
       yield* Effect.gen(function*() {
         const service = yield* McpRuntime.McpRuntime
-        const breaker = (yield* CircuitBreaker.CircuitBreaker).for("path")
         yield* service.connect("path")
+        const breaker = breakers[0]!
         const failure = new McpError.ConnectionLost({
           server: "path",
           reason: "reset",
@@ -86,7 +92,7 @@ describe("the way of a call", () => {
       }).pipe(Effect.provide(layer))
     }))
 
-  it.scoped("does not wait for its next try when it is interrupted", () =>
+  it.scoped("ends at once when it is interrupted between two attempts", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryServer.make({
         era: "session",
@@ -106,7 +112,7 @@ describe("the way of a call", () => {
       }).pipe(Effect.provide(Runtime.layer({ path: peer }, { servers: [config] })))
     }))
 
-  it.scoped("ends the use of a connection that somebody's own code breaks out of", () =>
+  it.scoped("gives the permit and the connection back when the caller's code throws", () =>
     Effect.gen(function*() {
       const { layer, peer } = yield* prepared()
       yield* Effect.gen(function*() {
@@ -136,21 +142,27 @@ describe("the way of a call", () => {
       }).pipe(Effect.provide(layer))
     }))
 
-  it.scoped("asks a server that was added while it was looked for", () =>
+  it.scoped("calls a server that was added while it was looked up", () =>
     Effect.gen(function*() {
       const { layer } = yield* prepared()
       yield* Effect.gen(function*() {
         const pool = yield* ConnectionPool.ConnectionPool
         const { publish } = yield* McpEvent.McpEvents
         let looks = 0
-        const path = CallPath.make({
-          clock: yield* Effect.clock,
+        const late = { ...pool, config: (server: string) => looks++ === 0 ? undefined : pool.config(server) }
+        const servers = Server.make({
           limits: Limits.defaults,
-          pool: { ...pool, config: (server) => looks++ === 0 ? undefined : pool.config(server) },
+          pool: late,
           breakers: yield* CircuitBreaker.CircuitBreaker,
-          bulkhead: yield* Bulkhead.Bulkhead,
-          retry: yield* RetryPolicy.RetryPolicy,
+          bulkhead: Bulkhead.defaults,
           metrics: yield* RuntimeMetrics.RuntimeMetrics,
+          publish
+        })
+        const { callTool } = CallTool.make({
+          clock: yield* Effect.clock,
+          pool: late,
+          servers,
+          retry: RetryPolicy.defaults,
           publish,
           definition: () => undefined,
           learn: () => Effect.void,
@@ -162,9 +174,9 @@ describe("the way of a call", () => {
             learn: () => Effect.void
           })
         })
-        assert.strictEqual((yield* path.call("path", "echo", {}, undefined)).isError, false)
+        assert.strictEqual((yield* callTool("path", "echo", {}, undefined)).isError, false)
         looks = 0
-        yield* path.ask("path", "ping", ({ session }) => session.health)
+        yield* Requests.asking(late, servers)("path", "ping", ({ session }) => session.health)
       }).pipe(Effect.provide(layer))
     }))
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Queue, TestClock } from "effect"
 import * as McpRuntime from "../../src/McpRuntime.ts"
-import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
+import type * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
@@ -144,17 +144,23 @@ describe("what a server offers besides tools", () => {
     }))
 })
 
-describe("a server that is gone", () => {
-  it.scoped("has no circuit any more that somebody is told of", () =>
+describe("McpRuntime", () => {
+  it.scoped("publishes no state of a breaker whose server was removed", () =>
     Effect.gen(function*() {
       const peer = yield* listing()
+      const breakers = new Map<string, CircuitBreaker.Breaker>()
+      const onBreaker = (server: string, breaker: CircuitBreaker.Breaker) => breakers.set(server, breaker)
       yield* Effect.gen(function*() {
-        const { reload, subscribe } = yield* McpRuntime.McpRuntime
-        const breaker = (yield* CircuitBreaker.CircuitBreaker).for("a")
-        yield* reload([])
+        const { isolate, reload, resetBreaker, subscribe } = yield* McpRuntime.McpRuntime
         const events = yield* subscribe
-        yield* breaker.isolate
-        assert.deepStrictEqual(Array.from(yield* Queue.takeAll(events), ({ _tag }) => _tag), [])
-      }).pipe(Effect.provide(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")] })))
+        const states = Effect.map(Queue.takeAll(events), (all) =>
+          Array.from(all).flatMap((event) => event._tag === "BreakerChanged" ? [event.state] : []))
+        yield* isolate("a")
+        yield* resetBreaker("a")
+        assert.deepStrictEqual(yield* states, ["Isolated", "Closed"])
+        yield* reload([])
+        yield* breakers.get("a")!.isolate
+        assert.deepStrictEqual(yield* states, [])
+      }).pipe(Effect.provide(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")], onBreaker })))
     }))
 })

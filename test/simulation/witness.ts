@@ -214,28 +214,24 @@ export class Witness {
     return Layer.effect(
       CircuitBreaker.CircuitBreaker,
       Effect.map(CircuitBreaker.make({ failures, openFor }), (breakers) => {
-        const watched = new Map<string, CircuitBreaker.Breaker>()
-        return {
-          for: (server) => {
-            const known = watched.get(server)
-            if (known !== undefined) return known
-            const made = this.#watched(server, breakers.for(server))
-            watched.set(server, made)
-            return made
-          }
-        }
+        return { make: (server, onChange) => this.#watched(server, breakers, onChange) }
       })
     )
   }
 
-  #watched(server: string, breaker: CircuitBreaker.Breaker): CircuitBreaker.Breaker {
+  #watched(
+    server: string,
+    breakers: CircuitBreaker.CircuitBreaker["Type"],
+    onChange: (state: CircuitBreaker.State["_tag"]) => void
+  ): CircuitBreaker.Breaker {
     let tag: CircuitBreaker.State["_tag"] = "Closed"
     let probes = 0
     let epoch = 0
-    breaker.onChange((state) => {
+    const breaker = breakers.make(server, (state) => {
       tag = state
       probes = 0
       epoch++
+      onChange(state)
     })
     /** What was let through; gives what to do when it has ended. */
     const passed = (): () => void => {
@@ -247,20 +243,10 @@ export class Witness {
         if (epoch === mine) probes--
       }
     }
-    const admitted = new Map<number, Array<() => void>>()
     return {
       ...breaker,
       protect: <A, E extends McpError.McpError, R>(self: Effect.Effect<A, E, R>) =>
-        breaker.protect(Effect.suspend(() => Effect.ensuring(self, Effect.sync(passed())))),
-      admit: () => {
-        const pass = breaker.admit()
-        if (typeof pass === "number") admitted.set(pass, [...admitted.get(pass) ?? [], passed()])
-        return pass
-      },
-      settle: (pass, exit) => {
-        admitted.get(pass)?.pop()?.()
-        breaker.settle(pass, exit)
-      }
+        breaker.protect(Effect.suspend(() => Effect.ensuring(self, Effect.sync(passed()))))
     }
   }
 }

@@ -1,5 +1,5 @@
 /** A runtime for tests, over peers in memory or over another connector. */
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
 import type * as Connector from "../../src/client/Connector.ts"
 import type * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
@@ -24,6 +24,8 @@ export interface Options extends McpRuntime.Options {
   readonly catalog?: Partial<ToolCatalog.Options>
   readonly reconnect?: Partial<ReconnectPolicy.Options>
   readonly breaker?: Partial<CircuitBreaker.Options>
+  /** Called with the breaker of each server. */
+  readonly onBreaker?: (server: string, breaker: CircuitBreaker.Breaker) => void
   readonly bulkhead?: Partial<Bulkhead.Options>
   readonly health?: Layer.Layer<HealthCheck.HealthCheck>
   readonly teardown?: Layer.Layer<Teardown.Teardown>
@@ -33,6 +35,18 @@ export interface Options extends McpRuntime.Options {
   readonly grants?: Layer.Layer<Grants.Grants>
   readonly pins?: Layer.Layer<ToolPins.ToolPins, never, McpEvent.McpEvents>
 }
+
+const breakers = ({ breaker, onBreaker }: Options) =>
+  Layer.effect(
+    CircuitBreaker.CircuitBreaker,
+    Effect.map(CircuitBreaker.make(breaker), ({ make }) => ({
+      make: (server, onChange) => {
+        const made = make(server, onChange)
+        onBreaker?.(server, made)
+        return made
+      }
+    }))
+  )
 
 /** A runtime over any connector. Every part of it is provided too, for tests that look at one. */
 export const layerOver = (
@@ -46,7 +60,7 @@ export const layerOver = (
       options.cache ?? ToolCache.layer(),
       options.health ?? HealthCheck.layerNone,
       Bulkhead.layer(options.bulkhead),
-      CircuitBreaker.layer(options.breaker),
+      breakers(options),
       Layer.orDie(Permissions.layer(options.permissions)),
       ReconnectPolicy.layer(options.reconnect),
       RuntimeMetrics.layer,

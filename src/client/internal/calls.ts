@@ -96,6 +96,7 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Ca
     return {
       cancellable: base.cancellable,
       idle: own.idleTimeout === undefined ? base.idle : Duration.toMillis(own.idleTimeout),
+      firstIdle: own.firstIdleTimeout === undefined ? undefined : Duration.toMillis(own.firstIdleTimeout),
       total: own.totalTimeout === undefined ? base.total : Duration.toMillis(own.totalTimeout),
       progress: base.progress || own.onProgress !== undefined,
       onProgress: own.onProgress,
@@ -145,11 +146,13 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Ca
 
   const again = (
     asked: Asked,
-    setting: Wire.RequestOptions,
+    given: Wire.RequestOptions,
     error: McpError.CallError,
     repeat: Begun,
     generation: number
   ): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> => {
+    // an answer starts the idle limit afresh
+    const setting = given.firstIdle === undefined ? given : { ...given, firstIdle: undefined }
     const next: Begun = { ...repeat, idleSince: undefined }
     const now = wire.now()
     switch (error._tag) {
@@ -205,7 +208,7 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Ca
     refusal: (now: number) => Pause.Later
   ): ReturnType<Request> => {
     const now = wire.now()
-    const idleSince = repeat.idleSince ?? now
+    const idleSince = repeat.idleSince ?? now - (setting.idle - (setting.firstIdle ?? setting.idle))
     return until - idleSince >= setting.idle || until - repeat.since >= setting.total
       ? Effect.fail(refusal(now))
       : Effect.zipRight(

@@ -9,6 +9,8 @@ export interface Limits {
   /** Milliseconds, or `Infinity`. */
   readonly idle: number
   readonly total: number
+  /** What is left of the idle limit when the request begins (default: all of it). */
+  readonly firstIdle?: number | undefined
 }
 
 /** @internal */
@@ -23,7 +25,7 @@ export interface RequestClock {
 /** @internal */
 export const make = (limits: Limits, now: number): RequestClock => ({
   limits,
-  idleAt: now + limits.idle,
+  idleAt: now + (limits.firstIdle ?? limits.idle),
   totalAt: now + limits.total,
   waiting: undefined
 })
@@ -42,7 +44,7 @@ export const at = ({ idleAt, totalAt, waiting }: RequestClock): number =>
   waiting === undefined ? Math.min(idleAt, totalAt) : Infinity
 
 /** @internal */
-export const over = ({ totalAt }: RequestClock, now: number): keyof Limits => totalAt <= now ? "total" : "idle"
+export const over = ({ totalAt }: RequestClock, now: number): "idle" | "total" => totalAt <= now ? "total" : "idle"
 
 /** @internal */
 export const wait = (clock: RequestClock, open: boolean, now: number): void => {

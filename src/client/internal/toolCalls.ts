@@ -57,6 +57,7 @@ export const make = (options: Options): Pick<McpClient.McpClient, "callTool" | "
     if (Option.isNone(totalTimeout)) return Either.left(invalid("totalTimeout", "a duration that is none"))
     return Either.right({
       idleTimeout: idleTimeout.value,
+      firstIdleTimeout: own.firstIdleTimeout,
       totalTimeout: totalTimeout.value,
       onProgress: own.onProgress,
       passInput: own.passInput

@@ -59,6 +59,8 @@ export interface Options {
 export interface RequestOptions {
   /** Milliseconds; `Infinity` for none. */
   readonly idle: number
+  /** What is left of the idle limit when the request begins (default: all of it). */
+  readonly firstIdle?: number | undefined
   readonly total: number
   readonly progress: boolean
   readonly cancellable: boolean

@@ -1,15 +1,11 @@
 /**
  * The circuit breaker as a pure table: state, event and time in, state out.
- *
- * @internal
  */
 
 /**
- * `epoch` counts the news: that the circuit has closed or opened, and every failure that counts. What was admitted before
- * the circuit closed (`since`) says nothing of it any more, and a failure of what was admitted before another counted is
- * the same incident: one crash is one failure, however many calls it ends.
- *
- * @internal
+ * `epoch` grows with every change of state and every counted failure, and each call carries the epoch of its admission.
+ * A closed circuit ignores calls admitted before it closed (`since`), and counts no failure of a call that was admitted
+ * before another failure counted: one crash is one failure, however many calls it ends.
  */
 export type State =
   | { readonly _tag: "Closed"; readonly epoch: number; readonly since: number; readonly failures: number }
@@ -17,26 +13,21 @@ export type State =
   | { readonly _tag: "HalfOpen"; readonly epoch: number; readonly probing: boolean }
   | { readonly _tag: "Isolated"; readonly epoch: number }
 
-/** @internal */
 export interface Rules {
   /** Consecutive failures that open the circuit. */
   readonly failures: number
-  /** Milliseconds until an open circuit lets a probe through. */
+  /** Milliseconds until an open circuit admits a probe. */
   readonly openFor: number
 }
 
-/** @internal */
 export type Outcome = "success" | "failure" | "neither"
 
-/** @internal */
 export type Admission =
   | { readonly _tag: "Admitted"; readonly epoch: number; readonly state: State }
   | { readonly _tag: "Rejected"; readonly retryAfter: number; readonly state: State }
 
-/** @internal */
 export const initial: State = { _tag: "Closed", epoch: 0, since: 0, failures: 0 }
 
-/** @internal */
 export const admit = (rules: Rules, state: State, now: number): Admission => {
   switch (state._tag) {
     case "Closed":
@@ -55,8 +46,8 @@ export const admit = (rules: Rules, state: State, now: number): Admission => {
   }
 }
 
-/** @internal */
-export const record = (rules: Rules, state: State, epoch: number, outcome: Outcome, now: number): State => {
+/** The end of a call that was admitted in this epoch. */
+export const settle = (rules: Rules, state: State, epoch: number, outcome: Outcome, now: number): State => {
   switch (state._tag) {
     case "Closed": {
       if (outcome === "neither" || epoch < state.since) return state
@@ -81,23 +72,14 @@ const open = (rules: Rules, state: State, now: number): State => ({
   until: now + rules.openFor
 })
 
-/** @internal */
 export const reset = (state: State): State => {
   const epoch = state.epoch + 1
   return { _tag: "Closed", epoch, since: epoch, failures: 0 }
 }
 
-/**
- * Nothing passes until `reset`.
- *
- * @internal
- */
+/** An isolated circuit admits no call until `reset`. */
 export const isolate = (state: State): State => ({ _tag: "Isolated", epoch: state.epoch + 1 })
 
-/**
- * There is news of the server: an open circuit lets a probe through now.
- *
- * @internal
- */
-export const relax = (state: State): State =>
+/** An open circuit admits a probe now. */
+export const halfOpen = (state: State): State =>
   state._tag === "Open" ? { _tag: "HalfOpen", epoch: state.epoch + 1, probing: false } : state

@@ -1,0 +1,245 @@
+/** The life of a tool call, outside in: permission, deadline, retries, breaker, bulkhead, connection. */
+import * as Cause from "effect/Cause"
+import type * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import type * as McpClient from "../client/McpClient.ts"
+import * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
+import type * as McpRuntime from "../McpRuntime.ts"
+import * as CallSpan from "../observability/CallSpan.ts"
+import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
+import * as Deadline from "../resilience/Deadline.ts"
+import * as RetryPolicy from "../resilience/RetryPolicy.ts"
+import type * as Permissions from "../safety/Permissions.ts"
+import type * as Tool from "../tools/Tool.ts"
+import type * as ToolResult from "../tools/ToolResult.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
+import type * as ConnectionPool from "./ConnectionPool.ts"
+import type * as Permitted from "./permitted.ts"
+import type * as Server from "./Server.ts"
+
+export interface Options {
+  readonly clock: Clock.Clock
+  readonly pool: ConnectionPool.ConnectionPool["Type"]
+  readonly servers: Server.Servers
+  readonly retry: RetryPolicy.Options
+  readonly publish: (event: McpEvent.McpEvent) => void
+  /** The definition of a tool, if its server has listed it in this run. */
+  readonly definition: (server: string, tool: string) => Tool.Tool | undefined
+  /** Waits until the tools of a server are listed. */
+  readonly learn: (server: string) => Effect.Effect<void, McpError.RuntimeError>
+  readonly permitted: Permitted.Permitted
+}
+
+export interface Calls {
+  readonly callTool: (
+    server: string,
+    tool: string,
+    args: McpClient.Arguments,
+    options: McpRuntime.CallOptions | undefined
+  ) => Effect.Effect<McpRuntime.CallResult, McpError.RuntimeError>
+  /** The number of calls of a server that have begun and not ended. */
+  readonly inFlight: (server: string) => number
+  /** Publishes `CallRunning` for each call every `interval`. Never ends. */
+  readonly reportRunning: (interval: Duration.Duration) => Effect.Effect<never>
+}
+
+/** A call that is under way. */
+interface Call extends CallSpan.Operation {
+  readonly method: "tools/call"
+  readonly server: string
+  readonly tool: string
+  readonly callId: string
+  readonly began: number
+  reportedAt: number
+  attempts: number
+  /** Whether the last attempt had a connection. */
+  isConnected: boolean
+  /** The client that was used last. */
+  client: McpClient.McpClient | undefined
+}
+
+export const make = ({ clock, definition, learn, permitted, pool, publish, retry, servers }: Options): Calls => {
+  const running = new Set<Call>()
+  let ids = 0
+
+  /** One attempt over the live client. A permit is checked again when the request is sent. */
+  const attempt = (
+    server: Server.Server,
+    call: Call,
+    wanted: Permitted.Wanted & { readonly args: McpClient.Arguments },
+    permit: Permissions.Permit | undefined,
+    options: McpRuntime.CallOptions | undefined,
+    meta: JsonRpc.JsonObject | undefined
+  ) => {
+    const { callId, server: name, tool } = call
+    const onProgress = (progress: McpClient.Progress): void => {
+      publish(McpEvent.McpEvent.CallProgress({ callId, server: name, tool, progress }))
+      options?.onProgress?.(progress)
+    }
+    return server.withClient((live) => {
+      call.isConnected = true
+      call.client = live.session
+      const send = Effect.flatMap(
+        Deadline.Deadline,
+        (deadline) =>
+          live.session.callTool(tool, wanted.args, { ...options, ...deadline.ofRequest(), meta, onProgress })
+      )
+      const verified = permitted.before(live, wanted, permit)
+      return verified === undefined ? send : Effect.zipRight(verified, send)
+    })
+  }
+
+  /** Lists an unlisted tool of an expired session first, because its annotations may forbid a second execution. */
+  const repetition =
+    ({ config, name }: Server.Server, tool: string, idempotent: boolean | undefined) =>
+    (error: McpError.RuntimeError): Effect.Effect<RetryPolicy.Repetition, never, Deadline.Deadline> => {
+      const known = Effect.sync(() => RetryPolicy.repetition(config.trusted, definition(name, tool), idempotent))
+      if (error._tag !== "SessionExpired" || idempotent !== undefined || definition(name, tool) !== undefined) {
+        return known
+      }
+      return Effect.flatMap(
+        Deadline.Deadline,
+        (deadline) =>
+          Effect.zipRight(Effect.timeoutOption(Effect.ignore(learn(name)), Math.max(0, deadline.left())), known)
+      )
+    }
+
+  /** A connection that was closed because the server was blocked says so. */
+  const explained = (error: McpError.RuntimeError): McpError.RuntimeError => {
+    const blocked = error._tag === "Closed" ? pool.config(error.server)?.blocked : undefined
+    return error._tag === "Closed" && blocked !== undefined ? new McpError.Closed({ ...error, blocked }) : error
+  }
+
+  /** Runs a call with its span, events and metrics, and describes it beside the result. */
+  const observed = (
+    { metrics }: Server.Server,
+    call: Call,
+    origin: Permitted.Wanted["origin"],
+    self: (meta: JsonRpc.JsonObject | undefined) => Effect.Effect<ToolResult.ToolResult, McpError.RuntimeError>
+  ): Effect.Effect<McpRuntime.CallResult, McpError.RuntimeError> => {
+    const { began, callId, server, tool } = call
+    const millis = () => clock.unsafeCurrentTimeMillis() - began
+    const begin = Effect.sync(() => {
+      running.add(call)
+      metrics.callBegan()
+      publish(McpEvent.McpEvent.CallBegan({ callId, server, tool, origin }))
+    })
+    const end = (exit: Exit.Exit<McpRuntime.CallResult, McpError.RuntimeError>) =>
+      Effect.sync(() => {
+        const outcome = outcomeOf(exit)
+        const took = millis()
+        running.delete(call)
+        metrics.callEnded(outcome, took)
+        const { attempts } = call
+        publish(McpEvent.McpEvent.CallEnded({ callId, server, tool, took: Duration.millis(took), attempts, outcome }))
+      })
+    const described = (result: ToolResult.ToolResult): McpRuntime.CallResult => ({
+      ...result,
+      metadata: {
+        callId,
+        serverName: server,
+        toolName: tool,
+        duration: Duration.millis(millis()),
+        attempts: call.attempts
+      }
+    })
+    return CallSpan.traced(
+      call,
+      (meta) => Effect.acquireUseRelease(begin, () => Effect.map(self(meta), described), (_, exit) => end(exit))
+    )
+  }
+
+  const callTool: Calls["callTool"] = (name, tool, args, options) =>
+    Effect.suspend(() => {
+      const server = servers.find(name)
+      // a server that was added meanwhile is called, any other is not found
+      if (server === undefined) return Effect.flatMap(pool.find(name), () => callTool(name, tool, args, options))
+      if (!server.offers(tool)) {
+        return Effect.fail(new McpError.NotFound({ server: name, kind: "tool", name: tool, suggestions: [] }))
+      }
+      const { config, limits } = server
+      const callId = options?.callId ?? `call-${++ids}`
+      const origin = options?.origin ?? "program"
+      const wanted = { origin, config, callId, kind: "tool" as const, server: name, name: tool, args }
+      return Effect.flatMap(permitted.authorize(wanted), (permit) => {
+        // an approval takes time, after which the name may stand for another server
+        if (servers.find(name) !== server) return callTool(name, tool, args, options)
+        const began = clock.unsafeCurrentTimeMillis()
+        const call: Call = {
+          method: "tools/call",
+          server: name,
+          tool,
+          callId,
+          config,
+          meta: options?.meta,
+          began,
+          reportedAt: began,
+          attempts: 0,
+          isConnected: false,
+          client: undefined,
+          connection: () => call.client
+        }
+        const granted = permit?.args === undefined ? wanted : { ...wanted, args: permit.args }
+        return observed(server, call, origin, (meta) =>
+          attempt(server, call, granted, permit, options, meta).pipe(
+            server.bulkhead.withPermit,
+            server.breaker.protect,
+            counted(call),
+            RetryPolicy.retryWhenSafe({
+              options: retry,
+              isConnected: () => call.isConnected,
+              repetition: repetition(server, tool, options?.idempotent)
+            }),
+            Deadline.withinDeadline({
+              server: name,
+              operation: "tools/call",
+              idle: millis(options?.idleTimeout) ?? Duration.toMillis(limits.requestTimeout),
+              total: millis(options?.totalTimeout) ?? Duration.toMillis(limits.toolTimeout)
+            }),
+            Effect.mapError(explained)
+          ))
+      })
+    })
+
+  return {
+    callTool,
+    inFlight: (server) => Array.from(running).filter((call) => call.server === server).length,
+    reportRunning: (interval) =>
+      Effect.forever(Effect.zipRight(
+        // more often than the interval, so that no report is much later than that
+        Effect.sleep(Duration.times(interval, 1 / 4)),
+        Effect.sync(() => {
+          const now = clock.unsafeCurrentTimeMillis()
+          for (const call of running) {
+            if (now - call.reportedAt < Duration.toMillis(interval)) continue
+            call.reportedAt = now
+            const { began, callId, server, tool } = call
+            publish(McpEvent.McpEvent.CallRunning({ callId, server, tool, since: Duration.millis(now - began) }))
+          }
+        })
+      ))
+  }
+}
+
+const counted = (call: Call) => <A, E, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.suspend(() => {
+    call.attempts++
+    call.isConnected = false
+    return attempt
+  })
+
+/** An invalid duration is `undefined`, and the client refuses it with `InvalidArguments`. */
+const millis = (input: Duration.DurationInput | undefined): number | undefined =>
+  input === undefined ? undefined : Option.getOrUndefined(Option.map(Duration.decodeUnknown(input), Duration.toMillis))
+
+const outcomeOf = (
+  exit: Exit.Exit<McpRuntime.CallResult, McpError.RuntimeError>
+): RuntimeMetrics.Outcome => {
+  if (Exit.isSuccess(exit)) return exit.value.isError ? "ToolError" : "Success"
+  if (exit.cause._tag === "Fail") return exit.cause.error._tag
+  return Cause.isInterrupted(exit.cause) ? "Interrupted" : "Defect"
+}
