@@ -4,8 +4,9 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Stream, TestClock } from "effect"
-import { McpRuntime, MemoryServer, MemoryTransport, type ServerStatus, Teardown } from "effect-mcp-runtime"
+import { McpRuntime, type ServerStatus, Teardown } from "effect-mcp-runtime"
 import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
+import { Faults, MemoryServer, MemoryTransport } from "effect-mcp-runtime/testing"
 
 /** The application: it asks an MCP server, and has something to say when that does not answer. */
 class Weather extends Context.Tag("app/Weather")<Weather, {
@@ -71,7 +72,7 @@ describe("the weather", () => {
     withWeather((weather) =>
       Effect.gen(function*() {
         yield* until("Connected")
-        yield* weather.drop(MemoryTransport.killed())
+        yield* weather.drop(Faults.killed())
         yield* until("Reconnecting")
         const waiting = yield* Effect.fork(forecast("Oslo"))
         yield* TestClock.adjust("1 second")
@@ -85,7 +86,7 @@ describe("the weather", () => {
       Effect.gen(function*() {
         const waiting = yield* Effect.fork(forecast("Atlantis"))
         yield* weather.until(() => weather.executions("forecast") === 1)
-        yield* weather.drop(MemoryTransport.lost())
+        yield* weather.drop(Faults.lost())
         assert.strictEqual(yield* Fiber.join(waiting), "no forecast: ConnectionLost, unknown")
         yield* TestClock.adjust("1 minute")
         yield* until("Connected")

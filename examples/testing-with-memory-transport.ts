@@ -3,16 +3,8 @@
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Fiber, Layer } from "effect"
-import {
-  ClientConnector,
-  Connector,
-  EraMemory,
-  type McpClient,
-  McpEvent,
-  MemoryServer,
-  MemoryTransport,
-  Teardown
-} from "effect-mcp-runtime"
+import { ClientConnector, Connector, EraMemory, type McpClient, McpEvent, Teardown } from "effect-mcp-runtime"
+import { Faults, MemoryServer, MemoryTransport } from "effect-mcp-runtime/testing"
 
 /** The code under test. */
 const forecast = (client: McpClient.McpClient, city: string) =>
@@ -46,7 +38,7 @@ const program = Effect.gen(function*() {
 
     const waiting = yield* Effect.fork(forecast(client, "Atlantis"))
     yield* weather.until(() => weather.executions("forecast") === 2)
-    yield* weather.drop(MemoryTransport.killed())
+    yield* weather.drop(Faults.killed())
     yield* Console.log(yield* Fiber.join(waiting))
   }).pipe(Effect.scoped, Effect.provide(connector))
 

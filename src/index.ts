@@ -353,20 +353,6 @@ export * as McpServe from "./server/McpServe.ts"
 export * as McpServer from "./server/McpServer.ts"
 
 /**
- * A small but honest MCP server in memory, written as data: tools, resources, prompts, in either era of the protocol.
- *
- * @since 0.1.0
- */
-export * as MemoryServer from "./testing/MemoryServer.ts"
-
-/**
- * A transport to a peer in the same process, with faults: for tests of this package and of what is built on it.
- *
- * @since 0.1.0
- */
-export * as MemoryTransport from "./testing/MemoryTransport.ts"
-
-/**
  * Many files as one list of servers: who owns a name, and whom that shadows. Pure, and the same whatever the order in
  * which the files were read.
  *

@@ -1,33 +1,17 @@
 /**
- * A small but honest MCP server in memory, written as data: tools, resources, prompts, in either era of the protocol.
+ * An MCP server in memory, written as data: tools, resources, prompts, in either era of the protocol.
  *
- * It is a `MemoryTransport.Peer`, so every fault can be given to it.
- *
- * @since 0.1.0
+ * It is a `MemoryTransport.Peer`, so it takes every fault.
  */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
-import { Refused } from "./internal/memoryJson.ts"
-import * as memoryProtocol from "./internal/memoryProtocol.ts"
-import type * as MemoryTransport from "./MemoryTransport.ts"
+import { Client, Refused } from "./connectedClient.ts"
+import * as MemoryTransport from "./MemoryTransport.ts"
 
-export {
-  /**
-   * An answer that is an error.
-   *
-   * @since 0.1.0
-   * @category errors
-   */
-  Refused
-}
+export { Refused }
 
-/**
- * What a handler can know and do besides answering.
- *
- * @since 0.1.0
- * @category models
- */
+/** One request, and what its handler can do besides answering. */
 export interface Context {
   readonly io: MemoryTransport.Io
   readonly era: Transport.Era
@@ -39,82 +23,53 @@ export interface Context {
   readonly progress: (progress: number, total?: number, message?: string) => Effect.Effect<void>
   readonly notify: (method: string, params?: JsonRpc.JsonObject) => Effect.Effect<void>
   /**
-   * Asks the client for something: `elicitation/create`, `sampling/createMessage`, `roots/list`. In the stateless era
-   * this ends the round, and the handler runs again from its beginning once the answer is there.
+   * Sends the client a request: `elicitation/create`, `sampling/createMessage`, `roots/list`. In the stateless era this
+   * ends the round, and the handler runs again from its beginning when the answer is there.
    */
   readonly ask: (method: string, params?: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, Refused>
-  /** Succeeds once the client has cancelled the request. */
+  /** Succeeds when the client cancels the request. */
   readonly cancelled: Effect.Effect<void>
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
-export interface Tool {
+/** The result of a request. Where it can be a text, the text stands for a result with this one text in it. */
+export type Answer<A = JsonRpc.JsonObject> = Effect.Effect<A, Refused>
+
+interface Named {
   readonly name: string
-  readonly title?: string | undefined
   readonly description?: string | undefined
+}
+
+export interface Tool extends Named {
+  readonly title?: string | undefined
   /** Default: any object. */
   readonly inputSchema?: JsonRpc.JsonObject | undefined
   readonly outputSchema?: JsonRpc.JsonObject | undefined
   readonly annotations?: JsonRpc.JsonObject | undefined
-  /** Other fields of the definition; they win. */
+  /** Other fields of the definition; they override the ones above. */
   readonly definition?: JsonRpc.JsonObject | undefined
-  /** Gives a text, or a whole result. */
-  readonly call: (args: JsonRpc.JsonObject, context: Context) => Effect.Effect<string | JsonRpc.JsonObject, Refused>
+  readonly call: (args: JsonRpc.JsonObject, context: Context) => Answer<string | JsonRpc.JsonObject>
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
-export interface Resource {
+export interface Resource extends Named {
   readonly uri: string
-  readonly name: string
-  readonly description?: string | undefined
   readonly mimeType?: string | undefined
-  /** Gives a text, or a whole result. */
-  readonly read: (context: Context) => Effect.Effect<string | JsonRpc.JsonObject, Refused>
+  readonly read: (context: Context) => Answer<string | JsonRpc.JsonObject>
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
-export interface Template {
+export interface Template extends Named {
   /** With `{variables}`, each of which matches anything but a slash. */
   readonly uriTemplate: string
-  readonly name: string
-  readonly description?: string | undefined
   readonly mimeType?: string | undefined
-  readonly read: (uri: string, context: Context) => Effect.Effect<string | JsonRpc.JsonObject, Refused>
+  readonly read: (uri: string, context: Context) => Answer<string | JsonRpc.JsonObject>
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
-export interface Prompt {
-  readonly name: string
-  readonly description?: string | undefined
-  readonly arguments?:
-    | ReadonlyArray<{
-      readonly name: string
-      readonly description?: string | undefined
-      readonly required?: boolean | undefined
-    }>
-    | undefined
-  /** Gives the text of a message of the user, or a whole result. */
-  readonly get: (args: JsonRpc.JsonObject, context: Context) => Effect.Effect<string | JsonRpc.JsonObject, Refused>
+export interface Prompt extends Named {
+  readonly arguments?: ReadonlyArray<Named & { readonly required?: boolean | undefined }> | undefined
+  /** A text stands for one message of the user. */
+  readonly get: (args: JsonRpc.JsonObject, context: Context) => Answer<string | JsonRpc.JsonObject>
 }
 
-/**
- * What a server offers; may change while it runs.
- *
- * @since 0.1.0
- * @category models
- */
+/** The tools, resources and prompts of a server, which may change while it runs. */
 export interface Offer {
   readonly tools?: ReadonlyArray<Tool> | undefined
   readonly resources?: ReadonlyArray<Resource> | undefined
@@ -122,65 +77,93 @@ export interface Offer {
   readonly prompts?: ReadonlyArray<Prompt> | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options extends Offer, MemoryTransport.PeerOptions {
-  /** `null`: the server does not say who it is, which only the stateless era allows. */
+  /** `null`: an anonymous server, which only the stateless era allows. */
   readonly serverInfo?: { readonly name: string; readonly version: string; readonly title?: string } | null | undefined
+  /** Default: both. */
   readonly era?: Transport.Era | "both" | undefined
   /** Versions of the session era, best first. */
   readonly sessionVersions?: ReadonlyArray<string> | undefined
   /** Versions of the stateless era, best first. */
   readonly statelessVersions?: ReadonlyArray<string> | undefined
-  /** Default: what the offer needs. */
+  /** Default: those that the offer needs. */
   readonly capabilities?: JsonRpc.JsonObject | undefined
   readonly instructions?: string | undefined
   /** The values that complete an argument. */
-  readonly complete?:
-    | ((params: JsonRpc.JsonObject, context: Context) => Effect.Effect<ReadonlyArray<string>, Refused>)
-    | undefined
-  /** Items of one page of a list (default: all). */
+  readonly complete?: ((params: JsonRpc.JsonObject, context: Context) => Answer<ReadonlyArray<string>>) | undefined
+  /** Items in one page of a list (default: all). */
   readonly pageSize?: number | undefined
   /** Caching hints of the stateless era. */
   readonly ttlMs?: number | undefined
   readonly cacheScope?: "public" | "private" | undefined
-  /** More requests, or other answers to those of the protocol. */
-  readonly methods?:
-    | Readonly<
-      Record<string, (params: JsonRpc.JsonObject, context: Context) => Effect.Effect<JsonRpc.JsonObject, Refused>>
-    >
-    | undefined
-  /** Finishes and answers what was cancelled, as careless servers do. */
+  /** Handlers of further requests, or in place of those of the protocol. */
+  readonly methods?: Readonly<Record<string, (params: JsonRpc.JsonObject, context: Context) => Answer>> | undefined
+  /** Finishes and answers cancelled requests, as careless servers do. */
   readonly ignoresCancellation?: boolean | undefined
   /** Runs beside each connection. */
   readonly onConnect?: ((io: MemoryTransport.Io) => Effect.Effect<void>) | undefined
-  /** Runs when a connection's scope closes. */
+  /** Runs when the scope of a connection closes. */
   readonly onDisconnect?: ((io: MemoryTransport.Io) => Effect.Effect<void>) | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Server extends MemoryTransport.Peer {
-  /** How often a tool was started; rounds of input are no new start. */
+  /** The number of times a tool was started; a round of input is not a new start. */
   readonly executions: (tool: string) => number
-  /** Sends a notification on every connection whose client is ready; those of the stateless era only to whoever listens. */
+  /** Notifies every connection that is ready; in the stateless era, the subscriptions whose filter matches. */
   readonly notify: (method: string, params?: JsonRpc.JsonObject) => Effect.Effect<void>
-  /** Offers something else, and says so. */
+  /** Replaces parts of the offer, and notifies of the lists that changed. */
   readonly update: (offer: Offer) => Effect.Effect<void>
-  /** Ends the subscriptions of the stateless era, gracefully. */
+  /** Ends the subscriptions of the stateless era gracefully. */
   readonly endSubscriptions: Effect.Effect<void>
-  /** Tells those who subscribe to it. */
+  /** Notifies the subscribers of this resource. */
   readonly resourceUpdated: (uri: string) => Effect.Effect<void>
 }
 
-/**
- * A server in memory.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const make: (options?: Options) => Effect.Effect<Server> = memoryProtocol.make
+/** The state that all connections of a server share. */
+export interface State {
+  readonly options: Options
+  offer: Offer
+  readonly executions: Map<string, number>
+}
+
+/** The parts of an offer, and the list that changes with each. */
+const lists = new Map([
+  ["tools", "tools"],
+  ["resources", "resources"],
+  ["templates", "resources"],
+  ["prompts", "prompts"]
+])
+
+export const make = (options: Options = {}): Effect.Effect<Server> =>
+  Effect.gen(function*() {
+    const { prompts, resources, templates, tools } = options
+    const state: State = { options, offer: { prompts, resources, templates, tools }, executions: new Map() }
+    const clients = new Set<Client>()
+
+    const connect = Effect.fnUntraced(function*(io: MemoryTransport.Io) {
+      const client = new Client(state, io)
+      yield* Effect.acquireRelease(Effect.sync(() => clients.add(client)), () => {
+        clients.delete(client)
+        return options.onDisconnect?.(io) ?? Effect.void
+      })
+      if (options.onConnect !== undefined) yield* Effect.forkScoped(options.onConnect(io))
+      return client
+    })
+    const notify = (method: string, params: JsonRpc.JsonObject = {}) =>
+      Effect.forEach(clients, (client) => client.announce(method, params), { discard: true })
+
+    return {
+      ...(yield* MemoryTransport.make(connect, options)),
+      executions: (tool) => state.executions.get(tool) ?? 0,
+      notify,
+      update: (offer) =>
+        Effect.suspend(() => {
+          const changed = Object.entries(offer).filter(([part, items]) => lists.has(part) && items !== undefined)
+          state.offer = { ...state.offer, ...Object.fromEntries(changed) }
+          const names = new Set(changed.map(([part]) => lists.get(part)))
+          return Effect.forEach(names, (name) => notify(`notifications/${name}/list_changed`), { discard: true })
+        }),
+      endSubscriptions: Effect.forEach(clients, (client) => client.endSubscriptions, { discard: true }),
+      resourceUpdated: (uri) => notify("notifications/resources/updated", { uri })
+    }
+  })

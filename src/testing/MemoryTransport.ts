@@ -1,262 +1,239 @@
 /**
- * A transport to a peer in the same process, with faults: for tests of this package and of what is built on it.
+ * A transport to a peer in the same process, with faults.
  *
- * Everything runs on Effect's `Clock`, so `TestClock` drives it, and nothing is random but what a seed decides. Messages
- * cross as JSON texts, in order, and never within the call that sends them. `MemoryServer` is a whole MCP server to put
- * at the other end.
- *
- * @since 0.1.0
+ * Time is Effect's `Clock`, so `TestClock` drives it, and every random choice comes from a seed. Messages cross as JSON
+ * text, in order, and never inside the call that sends them. `MemoryServer` is a peer that is a whole MCP server.
  */
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
+import * as Teardown from "../resilience/Teardown.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as Transport from "../transport/Transport.ts"
-import * as memoryPeer from "./internal/memoryPeer.ts"
+import { Connection } from "./connection.ts"
+import * as Faults from "./Faults.ts"
 
-/**
- * How a connection ends, seen from the client: the error for a request whose outcome is `outcome`.
- *
- * @since 0.1.0
- * @category models
- */
-export interface End {
-  (server: string, outcome: McpError.Outcome, stderrTail: string | undefined): McpError.ConnectError
-}
-
-/**
- * What a peer can do with one connection.
- *
- * @since 0.1.0
- * @category models
- */
+/** The peer's side of one connection. */
 export interface Io {
   /** 1 for the first connection of the peer, 2 for the second. */
   readonly connection: number
   readonly config: ServerConfig.ServerConfig
-  /** Sends any value as JSON, whether or not it is a message. */
+  /** Sends any value as JSON, even one that is not a message. */
   readonly send: (message: unknown) => Effect.Effect<void>
-  /** Sends a text as it is, whether or not it is JSON. */
+  /** Sends a text as it is, even one that is not JSON. */
   readonly line: (text: string) => Effect.Effect<void>
-  /** Lets a request fail alone, as HTTP can with a status. */
+  /** Fails one request and keeps the connection, as HTTP does with a status. */
   readonly fail: (id: JsonRpc.Id, error: (server: string) => McpError.CallError) => Effect.Effect<void>
   readonly stderr: (text: string) => Effect.Effect<void>
-  /** Lets whoever waits with `until` ask again. */
+  /** Evaluates the predicates of `until` again. */
   readonly stir: Effect.Effect<void>
-  /** Ends the connection, after what was sent has arrived. */
-  readonly end: (end?: End) => Effect.Effect<void>
+  /** Ends the connection after the messages in flight have arrived. */
+  readonly end: (end?: Faults.End) => Effect.Effect<void>
 }
 
 /**
- * What a peer does with what it receives. Each call runs in a fiber of its own, which ends with the connection; they
- * start in the order of arrival.
- *
- * @since 0.1.0
- * @category models
+ * Handles the client's messages. Each call runs in a fiber of its own, which ends with the connection; the fibers start
+ * in the order of arrival.
  */
 export interface Receiver {
   readonly message: (message: JsonRpc.Incoming) => Effect.Effect<void>
-  /** The client no longer waits for this request; only if `streamPerRequest`. */
+  /** The client stopped waiting for this request; only with `streamPerRequest`. */
   readonly abandoned?: ((id: JsonRpc.Id) => Effect.Effect<void>) | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface PeerOptions {
-  /** Whether each request has a stream of its own, as over HTTP (default: no). */
+  /** Gives each request a stream of its own, as over HTTP (default: no). */
   readonly streamPerRequest?: boolean | undefined
-  /** How many messages may wait while the peer hangs (default 1 024). */
+  /** The number of messages that may wait while the peer hangs (default 1,024). */
   readonly queueLimit?: number | undefined
-  /** How many entries of the transcript are kept (default 10 000, the newest). */
+  /** The number of newest transcript entries that are kept (default 10,000). */
   readonly transcriptLimit?: number | undefined
 }
 
-/**
- * One thing that happened at a peer, for assertions and for comparing runs.
- *
- * @since 0.1.0
- * @category models
- */
+/** One step of the traffic of a peer, for assertions and for comparing runs. */
 export interface Entry {
   /** Milliseconds of the `Clock`. */
   readonly at: number
-  /** 0 where there is no connection. */
+  /** 0 for a refused connect. */
   readonly connection: number
   readonly kind: "opened" | "refused" | "received" | "delivered" | "lost" | "ended" | "closed"
   /** The message as it crossed, or the tag of the error. */
   readonly detail: string
 }
 
-/**
- * The connections of a peer, counted.
- *
- * @since 0.1.0
- * @category models
- */
 export interface Connections {
   readonly opened: number
   readonly refused: number
-  /** Acquired and not yet released: a connection that has ended counts until its scope closes. */
+  /** Connections whose scope is open, even if the peer has ended them. */
   readonly open: number
-  /** The most that were open at once. */
   readonly maxOpen: number
-  /** Released. */
   readonly closed: number
 }
 
-/**
- * Random faults: how likely each is, from 0 to 1.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Rates {
-  /** A connect is refused. */
-  readonly refuse?: number | undefined
-  /** The connection breaks at a message, before or after it has arrived. */
-  readonly drop?: number | undefined
-  /** What is under way to the client is lost when the connection breaks. */
-  readonly discard?: number | undefined
-  /** An answer never comes. */
-  readonly lose?: number | undefined
-  /** An answer comes twice. */
-  readonly duplicate?: number | undefined
-  /** An answer to a request that nobody made comes as well. */
-  readonly stray?: number | undefined
-  /** A line that is no message comes first. */
-  readonly garbage?: number | undefined
-  /** A message is late by up to `maxDelay`, and what follows it with it. */
-  readonly delay?: number | undefined
-  /** Default: one second. */
-  readonly maxDelay?: Duration.DurationInput | undefined
-}
-
-/**
- * How late a message arrives: always the same, or decided for each. Messages never overtake each other.
- *
- * @since 0.1.0
- * @category models
- */
-export type Delay =
-  | Duration.DurationInput
-  | ((message: JsonRpc.Incoming, direction: "to-peer" | "to-client") => Duration.DurationInput)
-
-/**
- * A peer: what answers, what it has seen, and the faults that a test can give it. Faults concern the connections that
- * are open and those to come, until `heal`.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Peer {
+/** A peer: its transport, its faults and its transcript. */
+export interface Peer extends Faults.Controls {
   readonly open: Transport.Open<ServerConfig.ServerConfig>
   /** The counters as they are now. */
   readonly connections: () => Connections
   readonly transcript: () => ReadonlyArray<Entry>
-  /** The messages that reached the peer, all of them or those with this method. */
+  /** The messages that reached the peer: all, or those with this method. */
   readonly received: (method?: string) => ReadonlyArray<JsonRpc.Incoming>
-  /** Waits until this is true; it is asked again whenever something happens at the peer. */
+  /** Waits for a predicate, which is evaluated at every step of the peer. */
   readonly until: (predicate: () => boolean) => Effect.Effect<void>
   /** Sends a message on every open connection. */
   readonly broadcast: (message: unknown) => Effect.Effect<void>
-  /** Sends a line that is no message on every open connection. */
+  /** Sends a line that is not a message on every open connection. */
   readonly garbage: (text: string) => Effect.Effect<void>
-  /** Ends every open connection; with `discard`, what is under way to the client is lost. */
-  readonly drop: (end?: End, options?: { readonly discard?: boolean | undefined }) => Effect.Effect<void>
-  /** Stops reading: what is sent waits, and after the `stallTimeout` the connection is lost. */
-  readonly hang: Effect.Effect<void>
-  readonly unhang: Effect.Effect<void>
-  /** Goes on reading and working, and sends nothing any more. */
-  readonly halfClose: Effect.Effect<void>
-  readonly delay: (delay: Delay) => Effect.Effect<void>
-  /** Sends each answer this many times more. */
-  readonly duplicate: (copies: number) => Effect.Effect<void>
-  /** Refuses the next connects (default: all). */
-  readonly refuseConnect: (end: End, times?: number) => Effect.Effect<void>
-  readonly slowConnect: (duration: Duration.DurationInput) => Effect.Effect<void>
-  /** Random faults; the same seed and the same program give the same faults. */
-  readonly chaos: (seed: number, rates: Rates) => Effect.Effect<void>
-  /** Takes all faults away. */
-  readonly heal: Effect.Effect<void>
+  /** Ends every open connection; with `discard`, messages in flight to the client are lost. */
+  readonly drop: (end?: Faults.End, options?: { readonly discard?: boolean | undefined }) => Effect.Effect<void>
 }
 
-/**
- * A peer in full control of each connection.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const make: (
-  connect: (io: Io) => Effect.Effect<Receiver, never, Scope.Scope>,
-  options?: PeerOptions
-) => Effect.Effect<Peer> = memoryPeer.make
+type Connect = (io: Io) => Effect.Effect<Receiver, never, Scope.Scope>
 
-/**
- * A peer that is one function of what it receives.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The transcript of a peer, its counters, and the waiters of `until`. */
+export class Journal {
+  readonly #limit: number
+  readonly #entries: Array<Entry> = []
+  readonly #messages: Array<JsonRpc.Incoming> = []
+  readonly #count = { opened: 0, refused: 0, open: 0, maxOpen: 0, closed: 0 }
+  readonly #waiting = new Set<{ readonly predicate: () => boolean; readonly resume: () => void }>()
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  note(at: number, connection: number, kind: Entry["kind"], detail: string): void {
+    this.#keep(this.#entries, { at, connection, kind, detail })
+    if (kind === "refused") this.#count.refused++
+    if (kind === "closed") {
+      this.#count.closed++
+      this.#count.open--
+    }
+    this.stir()
+  }
+
+  /** Gives the number of the new connection. */
+  opened(at: number, server: string): number {
+    const connection = ++this.#count.opened
+    this.#count.maxOpen = Math.max(this.#count.maxOpen, ++this.#count.open)
+    this.note(at, connection, "opened", server)
+    return connection
+  }
+
+  received(at: number, connection: number, text: string): JsonRpc.Incoming {
+    // the cast: `send` made the text from a message
+    const message = JSON.parse(text) as JsonRpc.Incoming
+    this.#keep(this.#messages, message)
+    this.note(at, connection, "received", text)
+    return message
+  }
+
+  stir(): void {
+    for (const waiter of this.#waiting) {
+      if (!waiter.predicate()) continue
+      this.#waiting.delete(waiter)
+      waiter.resume()
+    }
+  }
+
+  readonly view: Pick<Peer, "connections" | "received" | "transcript" | "until"> = {
+    connections: () => ({ ...this.#count }),
+    transcript: () => this.#newest(this.#entries),
+    received: (method) =>
+      this.#newest(this.#messages).filter((message) => method === undefined || message["method"] === method),
+    until: (predicate) =>
+      Effect.suspend(() =>
+        predicate() ? Effect.void : Effect.async<void>((resume) => {
+          const waiter = { predicate, resume: () => resume(Effect.void) }
+          this.#waiting.add(waiter)
+          return Effect.sync(() => this.#waiting.delete(waiter))
+        })
+      )
+  }
+
+  /** Cuts at twice the limit, so that a long simulation does not move the list for each entry. */
+  #keep<A>(list: Array<A>, item: A): void {
+    list.push(item)
+    if (list.length >= 2 * this.#limit) list.splice(0, list.length - this.#limit)
+  }
+
+  #newest<A>(list: ReadonlyArray<A>): ReadonlyArray<A> {
+    return list.slice(Math.max(0, list.length - this.#limit))
+  }
+}
+
+/** A peer in full control of each connection. */
+export const make = (connect: Connect, options: PeerOptions = {}): Effect.Effect<Peer> =>
+  Effect.sync(() => {
+    const faults = new Faults.Faults()
+    const journal = new Journal(options.transcriptLimit ?? 10_000)
+    const connections = new Set<Connection>()
+    const each = (f: (connection: Connection) => void) => Effect.sync(() => Array.from(connections).forEach(f))
+
+    const open = Effect.fnUntraced(function*(
+      config: ServerConfig.ServerConfig
+    ): Effect.fn.Return<Transport.Transport, McpError.ConnectError, Scope.Scope> {
+      const clock = yield* Effect.clock
+      const limits = ServerConfig.limits(config, yield* Limits.CurrentLimits)
+      const teardown = Option.getOrUndefined(yield* Effect.serviceOption(Teardown.Teardown))
+      const refusal = faults.admit()
+      const { connectDelay } = faults.active
+      if (Duration.greaterThan(connectDelay, Duration.zero)) yield* Effect.sleep(connectDelay)
+      if (refusal !== undefined) {
+        const error = refusal(config.name, "not-sent", undefined)
+        journal.note(clock.unsafeCurrentTimeMillis(), 0, "refused", error._tag)
+        return yield* error
+      }
+      const peerScope = yield* Scope.make()
+      const connection = yield* Effect.acquireRelease(
+        Effect.sync(() => {
+          const connection = new Connection({ config, limits, clock, faults, journal, options, peerScope, teardown })
+          connections.add(connection)
+          return connection
+        }),
+        (connection) => {
+          connections.delete(connection)
+          return connection.release
+        }
+      )
+      yield* connection.run(yield* Scope.extend(connect(connection.io), peerScope))
+      return connection
+    })
+
+    return {
+      ...faults.controls,
+      ...journal.view,
+      open,
+      broadcast: (message) => each((connection) => connection.toClient(message)),
+      garbage: (text) => each((connection) => connection.lineToClient(text)),
+      drop: (end = Faults.lost(), how) => each((connection) => connection.end(end, how?.discard))
+    }
+  })
+
+/** A peer that is one function of the messages it receives. */
 export const peer = (
   message: (message: JsonRpc.Incoming, io: Io) => Effect.Effect<void>,
   options?: PeerOptions
 ): Effect.Effect<Peer> => make((io) => Effect.succeed({ message: (incoming) => message(incoming, io) }), options)
 
-/**
- * The end of a process that has exited by itself.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const exited = (code = 0): End => (server, outcome, stderrTail) =>
-  new McpError.ProcessExited({ server, code, signal: null, outcome, phase: "ready", stderrTail })
-
-/**
- * The end of a process that was killed.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const killed = (signal = "SIGKILL"): End => (server, outcome, stderrTail) =>
-  new McpError.ProcessExited({ server, code: null, signal, outcome, phase: "ready", stderrTail })
-
-/**
- * The end of a socket or a pipe.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const lost =
-  (reason: McpError.ConnectionLost["reason"] = "socket-closed"): End => (server, outcome, stderrTail) =>
-    new McpError.ConnectionLost({ server, reason, detail: "the peer ended the connection", outcome, stderrTail })
-
-/**
- * The configuration of a server that `layer` knows by this name.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The configuration of a server that `layer` knows by this name. */
 export const config = (
   name: string,
   overrides?: Partial<Omit<ServerConfig.StdioInput, "name">>
 ): ServerConfig.StdioServer => ServerConfig.stdio({ command: "memory", ...overrides, name })
 
-/**
- * Reaches these peers, by the name of the server or as a function chooses, whatever transport the configuration names.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layer = (
-  peers: Readonly<Record<string, Peer>> | ((config: ServerConfig.ServerConfig) => Peer | undefined)
-): Layer.Layer<Transport.Transports> => {
+/** The peers of a `layer`: by the name of the server, or chosen by a function. */
+export type Peers = Readonly<Record<string, Peer>> | ((config: ServerConfig.ServerConfig) => Peer | undefined)
+
+/** Opens these peers, whatever transport the configuration names. */
+export const layer = (peers: Peers): Layer.Layer<Transport.Transports> => {
   const byName = new Map(typeof peers === "function" ? [] : Object.entries(peers))
-  const find = typeof peers === "function" ? peers : (config: ServerConfig.ServerConfig) => byName.get(config.name)
+  const find = typeof peers === "function" ? peers : ({ name }: ServerConfig.ServerConfig) => byName.get(name)
   return Layer.succeed(Transport.Transports, {
     open: (config) =>
       find(config)?.open(config) ??

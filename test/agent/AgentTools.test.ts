@@ -7,8 +7,8 @@ import * as UriTemplate from "../../src/internal/uriTemplate.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as Permissions from "../../src/safety/Permissions.ts"
+import type * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
-import type * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as Agent from "../support/agent.ts"
 import * as Pool from "../support/pool.ts"
 
@@ -48,7 +48,7 @@ const resource = (uri: string, more: Partial<MemoryServer.Resource> = {}): Memor
   ...more
 })
 
-const refused: MemoryTransport.End = (server, outcome) =>
+const refused: Faults.End = (server, outcome) =>
   new McpError.NetworkError({ server, code: "ECONNREFUSED", detail: "refused", outcome })
 
 const hidden = "\u{e0049}\u{e0067}\u200b\u202e"

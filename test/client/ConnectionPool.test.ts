@@ -21,13 +21,13 @@ import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
 import * as Teardown from "../../src/resilience/Teardown.ts"
+import type * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
-import type * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as Pool from "../support/pool.ts"
 
 const pool = Pool.ConnectionPool.ConnectionPool
 
-const refused: MemoryTransport.End = (server, outcome) =>
+const refused: Faults.End = (server, outcome) =>
   new McpError.NetworkError({ server, code: "ECONNREFUSED", detail: "refused", outcome })
 
 const echo: MemoryServer.Tool = { name: "echo", call: () => Effect.succeed("done") }

@@ -4,6 +4,7 @@ import * as Connector from "../../src/client/Connector.ts"
 import * as InputHandlers from "../../src/client/InputHandlers.ts"
 import type * as McpClient from "../../src/client/McpClient.ts"
 import * as McpError from "../../src/McpError.ts"
+import * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as OverMemory from "../support/overMemory.ts"
@@ -199,7 +200,7 @@ describe("a request", () => {
       const connection = yield* connectTo(peer)
       const fiber = yield* Effect.fork(Effect.exit(call(connection, "hang")))
       yield* peer.until(() => peer.received("tools/call").length === 1)
-      yield* peer.drop(MemoryTransport.killed())
+      yield* peer.drop(Faults.killed())
       const error = failureOf(yield* Fiber.join(fiber))
       assert.strictEqual(error?._tag, "ProcessExited")
       assert.strictEqual(error?.outcome, "unknown")

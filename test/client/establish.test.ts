@@ -4,6 +4,7 @@ import * as Connector from "../../src/client/Connector.ts"
 import * as EraMemory from "../../src/client/EraMemory.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
+import * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as OverMemory from "../support/overMemory.ts"
@@ -114,7 +115,7 @@ describe("connecting", () => {
       const peer = yield* MemoryTransport.peer((message, io) => {
         switch (message["method"]) {
           case "server/discover":
-            return io.end(MemoryTransport.exited(1))
+            return io.end(Faults.exited(1))
           case "initialize":
             return io.send({ jsonrpc: "2.0", id: message["id"], result: initialized })
           default:
@@ -225,7 +226,7 @@ describe("connecting", () => {
         const events = yield* McpEvent.McpEvents
         const seen = yield* events.subscribe
         yield* connect()
-        yield* peer.drop(MemoryTransport.killed())
+        yield* peer.drop(Faults.killed())
         const tags = Array.from(yield* Queue.takeN(seen, 3), (event) => event._tag)
         assert.deepStrictEqual(tags, ["Connecting", "Connected", "Disconnected"])
       })

@@ -4,6 +4,7 @@ import * as Connector from "../../src/client/Connector.ts"
 import * as InputHandlers from "../../src/client/InputHandlers.ts"
 import { begun, unsent } from "../../src/client/internal/unsent.ts"
 import * as McpError from "../../src/McpError.ts"
+import * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as OverMemory from "../support/overMemory.ts"
@@ -98,7 +99,7 @@ describe("a call that the server has had a part of", () => {
       const gone = yield* Deferred.make<void>()
       const leaving = InputHandlers.layer({
         elicit: () =>
-          peer.drop(MemoryTransport.killed()).pipe(
+          peer.drop(Faults.killed()).pipe(
             Effect.zipRight(Deferred.await(gone)),
             Effect.as({ action: "decline" })
           )

@@ -10,11 +10,12 @@ import * as Hiding from "../../src/client/internal/hiding.ts"
 import * as Wire from "../../src/client/internal/wire.ts"
 import * as Limits from "../../src/config/Limits.ts"
 import * as Redaction from "../../src/safety/Redaction.ts"
+import type * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as ManualClock from "../support/manualClock.ts"
 import { costlyRuns } from "../support/runs.ts"
 
-const rates: MemoryTransport.Rates = {
+const rates: Faults.Rates = {
   drop: 0.006,
   discard: 0.5,
   lose: 0.1,

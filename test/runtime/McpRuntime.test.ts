@@ -2,14 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Fiber, Layer, Queue, Schedule, type Scope, Stream, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
+import type * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
-import type * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
 
 const runtime = McpRuntime.McpRuntime
 
-const refused: MemoryTransport.End = (server, outcome) =>
+const refused: Faults.End = (server, outcome) =>
   new McpError.NetworkError({ server, code: "ECONNREFUSED", detail: "refused", outcome })
 
 const tool = (name: string, text = name): MemoryServer.Tool => ({ name, call: () => Effect.succeed(text) })

@@ -9,8 +9,8 @@ import * as Approval from "../../src/safety/Approval.ts"
 import * as Grants from "../../src/safety/Grants.ts"
 import type * as PermissionRule from "../../src/safety/PermissionRule.ts"
 import * as Permissions from "../../src/safety/Permissions.ts"
+import type * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
-import type * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
@@ -75,7 +75,7 @@ const denied = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return error instanceof McpError.PermissionDenied ? error.why : `${String(error)}`
   })
 
-const refused: MemoryTransport.End = (server, outcome) =>
+const refused: Faults.End = (server, outcome) =>
   new McpError.NetworkError({ server, code: "ECONNREFUSED", detail: "refused", outcome })
 
 const paramsOf = (message: JsonRpc.Incoming | undefined): JsonRpc.Incoming => {

@@ -4,14 +4,14 @@ import { Deferred, Effect, Exit, Fiber, Layer, Scope, Stream, TestClock } from "
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as Teardown from "../../src/resilience/Teardown.ts"
+import type * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
-import type * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
 
 const runtime = McpRuntime.McpRuntime
 
-const refused: MemoryTransport.End = (server, outcome) =>
+const refused: Faults.End = (server, outcome) =>
   new McpError.NetworkError({ server, code: "ECONNREFUSED", detail: "refused", outcome })
 
 const one: MemoryServer.Tool = { name: "one", call: () => Effect.succeed("one") }

@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Fingerprint from "../../src/config/Fingerprint.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
+import * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
-import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as Script from "./script.ts"
 
 export interface Host {
@@ -90,24 +90,24 @@ const makeHost = (plan: Script.HostPlan, executions: Map<number, number>): Effec
     (peer): Host => ({ plan, peer, version: 1, offered: Script.tools })
   )
 
-const network: MemoryTransport.End = (server, outcome) =>
+const network: Faults.End = (server, outcome) =>
   new McpError.NetworkError({ server, code: "ECONNREFUSED", detail: "refused", outcome })
 
-const refusals: { readonly [R in Script.Refusal]: MemoryTransport.End } = {
+const refusals: { readonly [R in Script.Refusal]: Faults.End } = {
   network,
   spawn: (server) => new McpError.SpawnFailed({ server, errno: "ENOENT", command: server, detail: "not found" }),
   unauthorized: (server) => new McpError.Unauthorized({ server }),
   limited: (server) => new McpError.RateLimited({ server, detail: "later", retryAfter: Duration.seconds(7) }),
-  lost: MemoryTransport.lost("reset")
+  lost: Faults.lost("reset")
 }
 
 const ends = {
-  lost: MemoryTransport.lost(),
-  killed: MemoryTransport.killed(),
-  exited: MemoryTransport.exited(1)
+  lost: Faults.lost(),
+  killed: Faults.killed(),
+  exited: Faults.exited(1)
 }
 
-const rates = (wild: number): MemoryTransport.Rates => ({
+const rates = (wild: number): Faults.Rates => ({
   refuse: 0.1 * wild,
   drop: 0.01 * wild,
   discard: 0.5,

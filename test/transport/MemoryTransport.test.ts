@@ -6,6 +6,7 @@ import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import * as Teardown from "../../src/resilience/Teardown.ts"
+import * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as Transport from "../../src/transport/Transport.ts"
@@ -13,7 +14,7 @@ import * as Sink from "../support/sink.ts"
 import { transportContract } from "../support/transportContract.ts"
 
 const echo = (message: JsonRpc.Incoming, io: MemoryTransport.Io) => {
-  if (message["method"] === "die") return io.end(MemoryTransport.exited(3))
+  if (message["method"] === "die") return io.end(Faults.exited(3))
   return message["method"] === "echo"
     ? io.send({ jsonrpc: "2.0", id: message["id"], result: message["params"] })
     : Effect.void
@@ -61,7 +62,7 @@ describe("MemoryTransport: ends", () => {
       transport.send(request(1))
       yield* peer.until(() => peer.received().length === 1)
       yield* Effect.yieldNow()
-      yield* peer.drop(MemoryTransport.lost("reset"), { discard: true })
+      yield* peer.drop(Faults.lost("reset"), { discard: true })
       yield* TestClock.adjust("1 second")
       const ended = yield* heard.ended
       assert.deepStrictEqual(heard.order, ["ended"])
@@ -72,7 +73,7 @@ describe("MemoryTransport: ends", () => {
     Effect.gen(function*() {
       const { heard, peer, transport } = yield* opened()
       const fatal = yield* MemoryTransport.peer((_, io) =>
-        Effect.zipRight(io.stderr("out of memory\n"), io.end(MemoryTransport.killed("SIGABRT")))
+        Effect.zipRight(io.stderr("out of memory\n"), io.end(Faults.killed("SIGABRT")))
       )
       const second = yield* fatal.open(config)
       const other = Sink.make()
@@ -242,7 +243,7 @@ describe("MemoryTransport: faults", () => {
   it.scoped("a request can fail alone", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryTransport.peer((message, io) =>
-        io.fail(Number(message["id"]), (server) => MemoryTransport.lost()(server, "unknown", undefined))
+        io.fail(Number(message["id"]), (server) => Faults.lost()(server, "unknown", undefined))
       )
       const transport = yield* peer.open(config)
       const heard = Sink.make()
@@ -288,7 +289,7 @@ describe("MemoryTransport: connecting", () => {
   it.scoped("refuses as often as it was told to", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryTransport.peer(echo)
-      yield* peer.refuseConnect(MemoryTransport.lost("reset"), 2)
+      yield* peer.refuseConnect(Faults.lost("reset"), 2)
       const first = yield* Effect.flip(Effect.scoped(peer.open(config)))
       const second = yield* Effect.flip(Effect.scoped(peer.open(config)))
       yield* Effect.scoped(peer.open(config))

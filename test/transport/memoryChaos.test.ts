@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
+import type * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as Sink from "../support/sink.ts"
@@ -13,7 +14,7 @@ const request = (id: JsonRpc.Id): JsonRpc.Request => ({ jsonrpc: "2.0", id, meth
 const config = MemoryTransport.config("peer")
 
 describe("MemoryTransport: chance", () => {
-  const rates: MemoryTransport.Rates = {
+  const rates: Faults.Rates = {
     refuse: 0.2,
     drop: 0.02,
     discard: 0.5,
@@ -42,7 +43,7 @@ describe("MemoryTransport: chance", () => {
     })
 
   /** What arrives for one request when chance is no chance at all. */
-  const certain = (rates: MemoryTransport.Rates) =>
+  const certain = (rates: Faults.Rates) =>
     Effect.gen(function*() {
       const peer = yield* MemoryTransport.peer(echo)
       yield* peer.chaos(1, rates)

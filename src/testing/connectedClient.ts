@@ -1,0 +1,427 @@
+/** The client at the end of one connection to a memory server, and the answers to its requests. */
+import * as Cause from "effect/Cause"
+import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { wildcard } from "../text/wildcard.ts"
+import * as JsonRpc from "../transport/JsonRpc.ts"
+import type * as Transport from "../transport/Transport.ts"
+import { parseJson } from "./connection.ts"
+import type * as MemoryServer from "./MemoryServer.ts"
+import type * as MemoryTransport from "./MemoryTransport.ts"
+
+/** An answer that is an error. */
+export class Refused extends Data.TaggedError("Refused")<{
+  readonly code: number
+  readonly message: string
+  readonly data?: JsonRpc.Json | undefined
+}> {}
+
+const refuse = (code: number, message: string, data?: JsonRpc.Json): MemoryServer.Answer =>
+  Effect.fail(new Refused({ code, message, data }))
+
+const objectOf = (value: unknown): JsonRpc.JsonObject =>
+  // the cast: the value comes from JSON text
+  JsonRpc.isObject(value) ? value as JsonRpc.JsonObject : {}
+
+const isId = (value: unknown): value is JsonRpc.Id => typeof value === "string" || typeof value === "number"
+
+const reserved = "io.modelcontextprotocol/"
+
+const metaOf = (params: JsonRpc.JsonObject): JsonRpc.JsonObject => objectOf(params["_meta"])
+
+const versionOf = (params: JsonRpc.JsonObject): JsonRpc.Json | undefined => metaOf(params)[`${reserved}protocolVersion`]
+
+const stamped = (params: JsonRpc.JsonObject, id: JsonRpc.Id): JsonRpc.JsonObject => ({
+  ...params,
+  _meta: { ...metaOf(params), [`${reserved}subscriptionId`]: id }
+})
+
+/** The fields of a subscription's filter, by the notification that they ask for. */
+const listChanges: ReadonlyMap<string, string> = new Map([
+  ["notifications/tools/list_changed", "toolsListChanged"],
+  ["notifications/prompts/list_changed", "promptsListChanged"],
+  ["notifications/resources/list_changed", "resourcesListChanged"]
+])
+
+const filterOf = (params: JsonRpc.JsonObject): JsonRpc.JsonObject => {
+  const asked = objectOf(params["notifications"])
+  const { resourceSubscriptions } = asked
+  return {
+    ...Object.fromEntries([...listChanges.values()].filter((key) => asked[key] === true).map((key) => [key, true])),
+    ...(Array.isArray(resourceSubscriptions) ? { resourceSubscriptions: resourceSubscriptions.map(String) } : {})
+  }
+}
+
+const matchesFilter = (filter: JsonRpc.JsonObject, method: string, params: JsonRpc.JsonObject): boolean => {
+  const { resourceSubscriptions: uris } = filter
+  if (method !== "notifications/resources/updated") return filter[listChanges.get(method) ?? ""] === true
+  return Array.isArray(uris) && uris.includes(String(params["uri"]))
+}
+
+/** The requests whose results carry caching hints in the stateless era. */
+const cacheable = /(^server\/discover|\/list|^resources\/read)$/
+
+interface Running {
+  readonly cancelled: Deferred.Deferred<void>
+  /** Completed by the first question of a stateless handler that has no answer yet. */
+  readonly round: Deferred.Deferred<JsonRpc.JsonObject>
+}
+
+export class Client implements MemoryTransport.Receiver {
+  readonly #state: MemoryServer.State
+  readonly #io: MemoryTransport.Io
+  /** Decided by `initialize`, or by the first stateless request. */
+  #era: Transport.Era | undefined = undefined
+  /** The handshake of the session era is complete. */
+  #ready = false
+  #capabilities: JsonRpc.JsonObject = {}
+  readonly #subscribed = new Set<string>()
+  readonly #subscriptions = new Map<
+    JsonRpc.Id,
+    { readonly filter: JsonRpc.JsonObject; readonly end: Deferred.Deferred<void> }
+  >()
+  readonly #running = new Map<JsonRpc.Id, Running>()
+  readonly #asked = new Map<JsonRpc.Id, Deferred.Deferred<JsonRpc.JsonObject, Refused>>()
+  #questions = 0
+
+  constructor(state: MemoryServer.State, io: MemoryTransport.Io) {
+    this.#state = state
+    this.#io = io
+  }
+
+  message(message: JsonRpc.Incoming): Effect.Effect<void> {
+    const { id, method } = message
+    const params = objectOf(message["params"])
+    if (typeof method === "string") return isId(id) ? this.#request(id, method, params) : this.#notified(method, params)
+    const asked = isId(id) ? this.#asked.get(id) : undefined
+    return asked === undefined ? Effect.void : Effect.asVoid(Deferred.complete(asked, outcome(message)))
+  }
+
+  abandoned(id: JsonRpc.Id): Effect.Effect<void> {
+    const running = this.#running.get(id)
+    return running === undefined ? Effect.void : Effect.asVoid(Deferred.succeed(running.cancelled, undefined))
+  }
+
+  /** Notifies the client if it is ready and subscribed. */
+  announce(method: string, params: JsonRpc.JsonObject): Effect.Effect<void> {
+    if (this.#era === "stateless") {
+      return Effect.forEach(this.#subscriptions, ([id, { filter }]) =>
+        matchesFilter(filter, method, params)
+          ? this.#notify(method, stamped(params, id))
+          : Effect.void, { discard: true })
+    }
+    const isUpdate = method === "notifications/resources/updated"
+    if (!this.#ready || (isUpdate && !this.#subscribed.has(String(params["uri"])))) return Effect.void
+    return this.#notify(method, params)
+  }
+
+  get endSubscriptions(): Effect.Effect<void> {
+    return Effect.forEach(this.#subscriptions.values(), ({ end }) => Deferred.succeed(end, undefined), {
+      discard: true
+    })
+  }
+
+  #notify(method: string, params: JsonRpc.JsonObject = {}): Effect.Effect<void> {
+    return this.#io.send({ jsonrpc: "2.0", method, params })
+  }
+
+  #notified(method: string, params: JsonRpc.JsonObject): Effect.Effect<void> {
+    if (method === "notifications/initialized") this.#ready = true
+    const { requestId } = params
+    return method === "notifications/cancelled" && isId(requestId) ? this.abandoned(requestId) : Effect.void
+  }
+
+  #request(id: JsonRpc.Id, method: string, params: JsonRpc.JsonObject): Effect.Effect<void> {
+    return Effect.gen(this, function*() {
+      const running = { cancelled: yield* Deferred.make<void>(), round: yield* Deferred.make<JsonRpc.JsonObject>() }
+      this.#running.set(id, running)
+      const context = this.#context(id, method, params, running)
+      const success = (result: JsonRpc.JsonObject) => this.#success(context, result)
+      const answer = Effect.raceFirst(this.#answer(context), Deferred.await(running.round)).pipe(
+        Effect.map(success),
+        Effect.catchAllCause((cause) =>
+          Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.succeed(failure(id, cause))
+        ),
+        Effect.asSome
+      )
+      const sent = yield* this.#state.options.ignoresCancellation === true
+        ? answer
+        : Effect.raceFirst(answer, Effect.as(Deferred.await(running.cancelled), Option.none()))
+      if (Option.isSome(sent)) yield* this.#io.send(sent.value)
+    }).pipe(Effect.ensuring(Effect.sync(() => this.#running.delete(id))))
+  }
+
+  /** In the stateless era, every result has a type and names the server. */
+  #success({ era, id, method }: MemoryServer.Context, result: JsonRpc.JsonObject): JsonRpc.Message {
+    if (era === "session") return { jsonrpc: "2.0", id, result }
+    const { cacheScope = "private", ttlMs = 0 } = this.#state.options
+    const resultType = result["resultType"] ?? "complete"
+    const hints = resultType === "complete" && cacheable.test(method) ? { ttlMs, cacheScope } : {}
+    const serverInfo = this.#serverInfo
+    const _meta = { ...(serverInfo === undefined ? {} : { [`${reserved}serverInfo`]: serverInfo }), ...metaOf(result) }
+    const named = Object.keys(_meta).length === 0 ? {} : { _meta }
+    return { jsonrpc: "2.0", id, result: { resultType, ...hints, ...result, ...named } }
+  }
+
+  #context(id: JsonRpc.Id, method: string, params: JsonRpc.JsonObject, running: Running): MemoryServer.Context {
+    const { progressToken } = metaOf(params)
+    const isStateless = versionOf(params) !== undefined
+    return {
+      io: this.#io,
+      era: isStateless ? "stateless" : "session",
+      id,
+      method,
+      params,
+      clientCapabilities: isStateless ? objectOf(metaOf(params)[`${reserved}clientCapabilities`]) : this.#capabilities,
+      progress: (progress, total, message) =>
+        progressToken === undefined
+          ? Effect.void
+          : this.#notify("notifications/progress", { progressToken, progress, total, message }),
+      notify: (method, params) => this.#notify(method, params),
+      ask: isStateless ? inRounds(params, running) : (method, params) => this.#ask(method, params),
+      cancelled: Deferred.await(running.cancelled)
+    }
+  }
+
+  #ask(method: string, params: JsonRpc.JsonObject = {}): Effect.Effect<JsonRpc.JsonObject, Refused> {
+    return Effect.flatMap(Deferred.make<JsonRpc.JsonObject, Refused>(), (answer) => {
+      const id = `ask-${++this.#questions}`
+      this.#asked.set(id, answer)
+      return this.#io.send({ jsonrpc: "2.0", id, method, params }).pipe(
+        Effect.zipRight(Deferred.await(answer)),
+        Effect.onInterrupt(() => this.#notify("notifications/cancelled", { requestId: id })),
+        Effect.ensuring(Effect.sync(() => this.#asked.delete(id)))
+      )
+    })
+  }
+
+  get #serverInfo(): JsonRpc.JsonObject | undefined {
+    const { serverInfo } = this.#state.options
+    return serverInfo === null ? undefined : { name: "memory", version: "1.0.0", ...serverInfo }
+  }
+
+  get #serverCapabilities(): JsonRpc.JsonObject {
+    const { offer, options } = this.#state
+    const has = (part: keyof MemoryServer.Offer) => options[part] !== undefined || (offer[part] ?? []).length > 0
+    return options.capabilities ?? {
+      ...(has("tools") ? { tools: { listChanged: true } } : {}),
+      ...(has("resources") || has("templates") ? { resources: { subscribe: true, listChanged: true } } : {}),
+      ...(has("prompts") ? { prompts: { listChanged: true } } : {}),
+      ...(options.complete !== undefined ? { completions: {} } : {}),
+      logging: {}
+    }
+  }
+
+  /** Checks the era and version of a request, and answers it. */
+  #answer(context: MemoryServer.Context): MemoryServer.Answer {
+    const { method, params } = context
+    const {
+      era = "both",
+      methods = {},
+      sessionVersions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"],
+      statelessVersions = ["2026-07-28"]
+    } = this.#state.options
+    const scripted = Object.hasOwn(methods, method) ? methods[method] : undefined
+    const answer = (ofEra: MemoryServer.Answer | undefined): MemoryServer.Answer =>
+      scripted?.(params, context) ?? ofEra ?? this.#offered(context) ?? refuse(-32601, `Method not found: ${method}`)
+    const requested = versionOf(params) ?? null
+    const unsupported = (requested: JsonRpc.Json) =>
+      refuse(-32022, "Unsupported protocol version", {
+        supported: era === "session" ? [] : statelessVersions,
+        requested
+      })
+
+    if (context.era === "stateless" || method === "server/discover") {
+      if (era === "session") return scripted?.(params, context) ?? refuse(-32601, `Method not found: ${method}`)
+      const isComplete = metaOf(params)[`${reserved}clientCapabilities`] !== undefined
+      if (typeof requested !== "string" || !isComplete) return refuse(-32602, "Invalid params: incomplete _meta")
+      if (!statelessVersions.includes(requested)) return unsupported(requested)
+      this.#era ??= "stateless"
+      return answer(this.#stateless(context, statelessVersions))
+    }
+    if (scripted !== undefined) return scripted(params, context)
+    if (era === "stateless") {
+      const { protocolVersion } = params
+      return method === "initialize"
+        ? unsupported(typeof protocolVersion === "string" ? protocolVersion : "")
+        : refuse(-32602, "Invalid params: incomplete _meta")
+    }
+    if (method !== "initialize" && method !== "ping" && this.#era !== "session") {
+      return refuse(-32600, "Invalid request: not initialized")
+    }
+    return answer(this.#session(context, sessionVersions))
+  }
+
+  #stateless({ id, method, params }: MemoryServer.Context, supportedVersions: ReadonlyArray<string>) {
+    if (method === "subscriptions/listen") return this.#listen(id, filterOf(params))
+    if (method !== "server/discover") return undefined
+    const { instructions } = this.#state.options
+    return Effect.succeed({ supportedVersions, capabilities: this.#serverCapabilities, instructions })
+  }
+
+  /** Opens a subscription, whose answer is its graceful end. */
+  #listen(id: JsonRpc.Id, filter: JsonRpc.JsonObject): MemoryServer.Answer {
+    return Effect.gen(this, function*() {
+      const end = yield* Deferred.make<void>()
+      this.#subscriptions.set(id, { filter, end })
+      yield* this.#notify("notifications/subscriptions/acknowledged", stamped({ notifications: filter }, id))
+      if (Object.keys(filter).length > 0) yield* Deferred.await(end)
+      return stamped({}, id)
+    }).pipe(Effect.ensuring(Effect.sync(() => this.#subscriptions.delete(id))))
+  }
+
+  #session({ method, params }: MemoryServer.Context, versions: ReadonlyArray<string>): MemoryServer.Answer | undefined {
+    switch (method) {
+      case "initialize": {
+        const { capabilities, protocolVersion } = params
+        this.#era = "session"
+        this.#capabilities = objectOf(capabilities)
+        return Effect.succeed({
+          protocolVersion: typeof protocolVersion === "string" && versions.includes(protocolVersion)
+            ? protocolVersion
+            : versions[0],
+          capabilities: this.#serverCapabilities,
+          serverInfo: this.#serverInfo,
+          instructions: this.#state.options.instructions
+        })
+      }
+      case "ping":
+      case "logging/setLevel":
+        return Effect.succeed({})
+      case "resources/subscribe":
+        this.#subscribed.add(String(params["uri"]))
+        return Effect.succeed({})
+      case "resources/unsubscribe":
+        this.#subscribed.delete(String(params["uri"]))
+        return Effect.succeed({})
+      default:
+        return undefined
+    }
+  }
+
+  /** Answers the requests that both eras have. */
+  #offered(context: MemoryServer.Context): MemoryServer.Answer | undefined {
+    const { offer, options } = this.#state
+    const { prompts = [], resources = [], templates = [], tools = [] } = offer
+    const { method, params } = context
+    switch (method) {
+      case "tools/list":
+        return page("tools", tools.map(toolDefinition), options, params)
+      case "resources/list":
+        return page("resources", resources, options, params)
+      case "resources/templates/list":
+        return page("resourceTemplates", templates, options, params)
+      case "prompts/list":
+        return page("prompts", prompts, options, params)
+      case "tools/call":
+        return this.#call(context)
+      case "resources/read":
+        return read(offer, context)
+      case "prompts/get": {
+        const prompt = prompts.find(({ name }) => name === params["name"])
+        return prompt === undefined
+          ? refuse(-32602, `Unknown prompt: ${String(params["name"])}`)
+          : whole(prompt.get(objectOf(params["arguments"]), context), (text) => ({
+            messages: [{ role: "user", content: { type: "text", text } }]
+          }))
+      }
+      case "completion/complete":
+        return options.complete && Effect.map(options.complete(params, context), (values) => ({
+          completion: { values: values.slice(0, 100), total: values.length, hasMore: values.length > 100 }
+        }))
+      default:
+        return undefined
+    }
+  }
+
+  #call(context: MemoryServer.Context): MemoryServer.Answer {
+    const { params } = context
+    const { executions, offer } = this.#state
+    const tool = offer.tools?.find(({ name }) => name === params["name"])
+    if (tool === undefined) return refuse(-32602, `Unknown tool: ${String(params["name"])}`)
+    const isFirstRound = params["inputResponses"] === undefined && params["requestState"] === undefined
+    if (isFirstRound) executions.set(tool.name, (executions.get(tool.name) ?? 0) + 1)
+    return Effect.zipRight(
+      this.#io.stir,
+      whole(tool.call(objectOf(params["arguments"]), context), (text) => ({ content: [{ type: "text", text }] }))
+    )
+  }
+}
+
+/** The client's answer to a question. */
+const outcome = (message: JsonRpc.Incoming): MemoryServer.Answer => {
+  if (!("error" in message)) return Effect.succeed(objectOf(message["result"]))
+  const { code, data, message: text } = objectOf(message["error"])
+  return refuse(typeof code === "number" ? code : -32603, typeof text === "string" ? text : "", data)
+}
+
+const failure = (id: JsonRpc.Id, cause: Cause.Cause<Refused>): JsonRpc.Message => {
+  const { code, data, message } = Option.getOrElse(
+    Cause.failureOption(cause),
+    () => new Refused({ code: -32603, message: `Internal error: ${Cause.pretty(cause)}` })
+  )
+  return { jsonrpc: "2.0", id, error: { code, message, data } }
+}
+
+/** Takes the answers that came with a request, and ends the round at the first question without one. */
+const inRounds = (params: JsonRpc.JsonObject, { round }: Running): MemoryServer.Context["ask"] => {
+  const { inputResponses, requestState } = params
+  const answers = { ...objectOf(parseJson(String(requestState))), ...objectOf(inputResponses) }
+  const state = JSON.stringify(answers)
+  let questions = 0
+  return (method, question = {}) =>
+    Effect.suspend(() => {
+      const key = `input-${++questions}`
+      if (Object.hasOwn(answers, key)) return Effect.succeed(objectOf(answers[key]))
+      const inputRequests = { [key]: { method, params: question } }
+      const result = { resultType: "input_required", inputRequests, requestState: state }
+      return Effect.zipRight(Deferred.succeed(round, result), Effect.never)
+    })
+}
+
+/** A handler's result, with a text put into the result that it stands for. */
+const whole = (
+  given: MemoryServer.Answer<string | JsonRpc.JsonObject>,
+  resultOf: (text: string) => JsonRpc.JsonObject
+): MemoryServer.Answer => Effect.map(given, (given) => typeof given === "string" ? resultOf(given) : given)
+
+const toolDefinition = ({ definition, inputSchema, ...tool }: MemoryServer.Tool): object => ({
+  ...tool,
+  inputSchema: inputSchema ?? { type: "object" },
+  ...definition
+})
+
+const page = (
+  key: string,
+  items: ReadonlyArray<object>,
+  { pageSize = Infinity }: MemoryServer.Options,
+  { cursor }: JsonRpc.JsonObject
+): MemoryServer.Answer => {
+  const from = cursor === undefined ? 0 : Number(String(cursor).replace(/^from-/, ""))
+  if (!Number.isInteger(from) || from < 0 || from > items.length) return refuse(-32602, "Invalid cursor")
+  const next = from + pageSize < items.length ? { nextCursor: `from-${from + pageSize}` } : {}
+  // the cast: a definition is JSON but for its handlers, which `JSON.stringify` leaves out
+  return Effect.succeed({ [key]: items.slice(from, from + pageSize) as ReadonlyArray<JsonRpc.JsonObject>, ...next })
+}
+
+const read = (
+  { resources = [], templates = [] }: MemoryServer.Offer,
+  context: MemoryServer.Context
+): MemoryServer.Answer => {
+  const uri = String(context.params["uri"])
+  const resource = resources.find((resource) => resource.uri === uri)
+  const template = templates.find(({ uriTemplate }) => isFrom(uriTemplate, uri))
+  const given = resource?.read(context) ?? template?.read(uri, context)
+  if (given === undefined) return refuse(context.era === "stateless" ? -32602 : -32002, "Resource not found", { uri })
+  const mimeType = resource?.mimeType ?? template?.mimeType ?? "text/plain"
+  return whole(given, (text) => ({ contents: [{ uri, mimeType, text }] }))
+}
+
+/** Compares segment by segment, because a variable stands for anything but a slash. */
+const isFrom = (template: string, uri: string): boolean => {
+  const segments = uri.split("/")
+  const patterns = template.replaceAll(/\{[^{}]*\}/g, "*").split("/")
+  return patterns.length === segments.length && patterns.every((pattern, at) => wildcard(pattern)(segments[at]!))
+}
