@@ -15,7 +15,7 @@ import * as ConfigFile from "../src/config/ConfigFile.ts"
 import * as Dialect from "../src/config/Dialect.ts"
 import * as Variables from "../src/config/environmentVariables.ts"
 import * as ReconnectPolicy from "../src/resilience/ReconnectPolicy.ts"
-import { root, run, sources } from "./package/project.ts"
+import { entryPoints, root, run, sources } from "./package/project.ts"
 import * as Built from "./support/built.ts"
 import { type Block, commands, documents, fence, leadsSomewhere } from "./support/markdown.ts"
 
@@ -67,8 +67,8 @@ const fragments = documents.flatMap(({ name, text }) =>
 /** The same over the sources, so that it runs without a build. */
 const overSources = (code: string): string =>
   code.replaceAll(
-    /(from |import\()"effect-mcp-runtime(?:\/([\w/]+))?"/g,
-    (_, before: string, path = "index") => `${before}${JSON.stringify(join(folder, "src", `${path}.ts`))}`
+    /(?<=from |import\()"(effect-mcp-runtime[^"]*)"/g,
+    (_, specifier: string) => JSON.stringify(join(folder, "src", entryPoints.get(specifier) ?? specifier))
   )
 
 beforeAll(() => {
@@ -102,7 +102,9 @@ const errorsIn = async (part: string): Promise<ReadonlyArray<string>> => {
         skipLibCheck: true,
         noEmit: true,
         types: ["node"],
-        paths: { "effect-mcp-runtime": [join(types, "index.d.ts")], "effect-mcp-runtime/*": [join(types, "*.d.ts")] }
+        paths: Object.fromEntries(
+          Array.from(entryPoints, ([specifier, path]) => [specifier, [join(types, path.replace(/\.ts$/, ".d.ts"))]])
+        )
       },
       include: [part]
     })

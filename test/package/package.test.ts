@@ -22,7 +22,7 @@ import { fileURLToPath } from "node:url"
 import * as Built from "../support/built.ts"
 import { pidsWithArgument } from "../support/leaks.ts"
 import * as StandInDocker from "../support/standInDocker.ts"
-import { isInternal, root, run, sources } from "./project.ts"
+import { entryPoints, root, run, sources } from "./project.ts"
 
 // Compilers and packers on a busy machine. `vi.setConfig` would reach only the first file of a process.
 const patient = { timeout: 60_000 }
@@ -31,9 +31,7 @@ const folder = fileURLToPath(root)
 const readme = readFileSync(new URL("README.md", root), "utf8")
 const programs = Array.from(readme.matchAll(/^```ts\n([\s\S]*?)^```/gm), ([, code]) => code!)
 
-const publicModules = sources.map(({ path }) => path.replace(/\.ts$/, "")).filter((path) =>
-  !isInternal(path) && path !== "index" && !/^(cli|demo)\//.test(path)
-)
+const specifiers = Array.from(entryPoints.keys())
 
 /** Packages whose own declarations have errors under strict options, which are not ours to answer for. */
 const unsound =
@@ -101,7 +99,7 @@ beforeAll(async () => {
   writeFileSync(join(consumer, "package.json"), JSON.stringify({ name: "consumer", type: "module" }))
   programs.forEach((program, at) => writeFileSync(join(consumer, `readme-${at + 1}.ts`), program))
   cpSync(join(folder, "examples"), join(consumer, "examples"), { recursive: true })
-  const every = publicModules.map((path, at) => `export * as Module${at} from "effect-mcp-runtime/${path}"\n`)
+  const every = specifiers.map((specifier, at) => `export * as Module${at} from "${specifier}"\n`)
   writeFileSync(join(consumer, "every.ts"), every.join(""))
 }, 120_000)
 
@@ -267,12 +265,14 @@ describe("the package", patient, () => {
   })
 
   it("lets every public module be imported by its path", async () => {
-    const imports = publicModules.map((path) => `await import("effect-mcp-runtime/${path}")`)
+    const imports = specifiers.map((specifier) => `await import("${specifier}")`)
     assert.strictEqual(await node(`${imports.join("\n")}\nconsole.log("imported")`), "imported\n")
   })
 
   it("keeps the internal modules, and the demo's program, to itself", async () => {
-    const paths = sources.map(({ path }) => path.replace(/\.ts$/, "")).filter(isInternal).concat("demo/main")
+    const reachable = new Set(entryPoints.values())
+    const paths = sources.map(({ path }) => path).filter((path) => !reachable.has(path))
+      .map((path) => path.replace(/\.ts$/, ""))
     const out = await node(`
       for (const path of ${JSON.stringify(paths)}) {
         const code = await import("effect-mcp-runtime/" + path).then(() => "imported", (error) => error.code)
