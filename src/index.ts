@@ -263,7 +263,7 @@ export * as HttpEndpoint from "./server/HttpEndpoint.ts"
  *
  * @since 0.1.0
  */
-export * as HttpTransport from "./transport/HttpTransport.ts"
+export * as HttpTransport from "./transport/Http.ts"
 
 /**
  * Looks for orders to a model in the text of a server. It labels and decides nothing: whoever means harm and tries long
@@ -552,7 +552,7 @@ export * as Spill from "./safety/Spill.ts"
  *
  * @since 0.1.0
  */
-export * as SseTransport from "./transport/SseTransport.ts"
+export * as LegacySseTransport from "./transport/LegacySse.ts"
 
 /**
  * The two pipes at which a program is served that has started this one: `NodeStdioLink.layer` has those of the process.
@@ -736,4 +736,4 @@ export * as UrlGuard from "./auth/UrlGuard.ts"
  *
  * @since 0.1.0
  */
-export * as WebSocketTransport from "./transport/WebSocketTransport.ts"
+export * as WebSocketTransport from "./transport/WebSocket.ts"

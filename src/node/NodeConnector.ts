@@ -15,11 +15,11 @@ import * as McpEvent from "../McpEvent.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import * as AnyTransport from "../transport/AnyTransport.ts"
 import * as DockerGateway from "../transport/DockerGateway.ts"
-import * as HttpTransport from "../transport/HttpTransport.ts"
-import * as SseTransport from "../transport/SseTransport.ts"
+import * as HttpTransport from "../transport/Http.ts"
+import * as LegacySseTransport from "../transport/LegacySse.ts"
 import * as StdioTransport from "../transport/StdioTransport.ts"
 import * as Transport from "../transport/Transport.ts"
-import * as WebSocketTransport from "../transport/WebSocketTransport.ts"
+import * as WebSocketTransport from "../transport/WebSocket.ts"
 
 /**
  * @since 0.1.0
@@ -43,7 +43,7 @@ export const makeTransports: Effect.Effect<
   Teardown.Teardown | McpEvent.McpEvents
 > = Effect.succeed(Context.empty()).pipe(
   Effect.flatMap(service(HttpTransport.HttpTransport, HttpTransport.make())),
-  Effect.flatMap(service(SseTransport.SseTransport, SseTransport.make)),
+  Effect.flatMap(service(LegacySseTransport.LegacySseTransport, LegacySseTransport.make)),
   Effect.flatMap(service(StdioTransport.StdioTransport, StdioTransport.make)),
   Effect.flatMap(service(DockerGateway.DockerGateway, DockerGateway.make())),
   Effect.flatMap(service(WebSocketTransport.WebSocketTransport, WebSocketTransport.make)),

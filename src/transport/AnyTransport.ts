@@ -6,11 +6,11 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as DockerGateway from "./DockerGateway.ts"
-import * as HttpTransport from "./HttpTransport.ts"
-import * as SseTransport from "./SseTransport.ts"
+import * as HttpTransport from "./Http.ts"
+import * as LegacySseTransport from "./LegacySse.ts"
 import * as StdioTransport from "./StdioTransport.ts"
 import * as Transport from "./Transport.ts"
-import * as WebSocketTransport from "./WebSocketTransport.ts"
+import * as WebSocketTransport from "./WebSocket.ts"
 
 /**
  * The transports to choose from.
@@ -21,7 +21,7 @@ import * as WebSocketTransport from "./WebSocketTransport.ts"
 export type Each =
   | DockerGateway.DockerGateway
   | HttpTransport.HttpTransport
-  | SseTransport.SseTransport
+  | LegacySseTransport.LegacySseTransport
   | StdioTransport.StdioTransport
   | WebSocketTransport.WebSocketTransport
 
@@ -32,7 +32,7 @@ export type Each =
 export const make: Effect.Effect<Transport.Transports["Type"], never, Each> = Effect.gen(function*() {
   const docker = yield* DockerGateway.DockerGateway
   const http = yield* HttpTransport.HttpTransport
-  const sse = yield* SseTransport.SseTransport
+  const sse = yield* LegacySseTransport.LegacySseTransport
   const stdio = yield* StdioTransport.StdioTransport
   const ws = yield* WebSocketTransport.WebSocketTransport
   return {

@@ -49,7 +49,7 @@ describe("every module of src", () => {
       [/^@modelcontextprotocol\/server/, /^$/],
       [/^@effect\/platform-node/, /^(cli|node|demo)\//],
       [/^@effect\/cli/, /^cli\/internal\/(completions|wizard)\.ts$/],
-      [/^ws$/, /^transport\/(WebSocketTransport\.ts|internal\/)/],
+      [/^ws$/, /^transport\/WebSocket\.ts$/],
       [/^(ajv|re2js)/, /^tools\//],
       [/^@effect\/ai(\/|$)/, /^agent\/AiToolkit\.ts$/],
       [/^(ai|@ai-sdk\/.*)(\/|$)/, /^agent\/AiSdk\.ts$/],
@@ -59,7 +59,7 @@ describe("every module of src", () => {
       [/^gpt-tokenizer/, /^safety\/internal\/tiktoken\.ts$/],
       [
         /^node:(https?|zlib)$/,
-        /^(transport\/internal\/|node\/internal\/callbackServer\.ts$|node\/NodeHttpListener\.ts$|auth\/internal\/guardedFetchExchange\.ts$)/
+        /^(transport\/(Http\.ts$|WebSocket\.ts$|http\/)|node\/internal\/callbackServer\.ts$|node\/NodeHttpListener\.ts$|auth\/internal\/guardedFetchExchange\.ts$)/
       ],
       [/^node:dns$/, /^auth\/internal\/guardedFetchLookup\.ts$/]
     ]

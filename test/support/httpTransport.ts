@@ -9,7 +9,7 @@ import * as Scope from "effect/Scope"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import type * as McpError from "../../src/McpError.ts"
 import * as Teardown from "../../src/resilience/Teardown.ts"
-import * as HttpTransport from "../../src/transport/HttpTransport.ts"
+import * as HttpTransport from "../../src/transport/Http.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import type * as Transport from "../../src/transport/Transport.ts"
 import * as Sink from "./sink.ts"
@@ -81,6 +81,7 @@ export const started = (
       yield* outcome(request(`init-${++handshakes}`, "initialize", { protocolVersion: "2025-11-25" }))
       transport.negotiated({ era: "session", protocolVersion: "2025-11-25" })
       transport.send({ jsonrpc: "2.0", method: "notifications/initialized" })
+      yield* transport.accepted ?? Effect.void
     })
     return { transport, heard, outcome, handshake, close: Scope.close(scope, Exit.void), ends }
   })
@@ -99,7 +100,7 @@ export const unstarted = (
     .pipe(
       Effect.provide(
         Layer.provide(
-          HttpTransport.layerWith({ retryFloor: "20 millis", retryDelay: "20 millis", ...options }),
+          HttpTransport.layer({ retryFloor: "20 millis", retryDelay: "20 millis", ...options }),
           teardown(ends, farewellTimeout)
         )
       )

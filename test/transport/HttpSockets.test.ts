@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as Peer from "../fixtures/httpPeer.ts"
 import * as Client from "../support/httpTransport.ts"
@@ -219,7 +220,7 @@ describe("an idle socket that the server has closed", () => {
 })
 
 describe("the handshake", () => {
-  it.scopedLive("is over before any request is sent, which could overtake it", () =>
+  it.scopedLive("ends when initialized is accepted, because a request could overtake it", () =>
     Effect.gen(function*() {
       let initialized: Peer.Hit | undefined
       const peer = yield* Peer.serve((hit) => {
@@ -227,13 +228,14 @@ describe("the handshake", () => {
         else if (!Peer.standard(hit)) echo(hit)
       })
       const client = yield* Client.open(peer.url)
-      yield* client.handshake
-      client.transport.send(Client.call(1))
+      const handshake = yield* Effect.fork(client.handshake)
+      yield* peer.until(() => initialized !== undefined)
       client.transport.send({ jsonrpc: "2.0", method: "notifications/roots/list_changed" })
-      yield* peer.until(() => peer.hits.length === 3)
-      assert.isEmpty(peer.hits.filter(({ message }) => message?.method === "tools/call"))
+      yield* peer.until(() => peer.hits.length === 3 && peer.hits[2]!.over)
+      assert.isNull(handshake.unsafePoll())
       initialized!.response.writeHead(202).end()
-      yield* client.heard.answer(1)
+      yield* Fiber.join(handshake)
+      assert.deepInclude(yield* client.outcome(Client.call(1)), { id: 1 })
     }))
 
   it.scopedLive("does not cost the requests when its end is refused, or not answered", () =>

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as FastCheck from "effect/FastCheck"
-import * as StreamRetry from "../../src/transport/internal/streamRetry.ts"
+import * as Resume from "../../src/transport/http/resume.ts"
 import * as Peer from "../fixtures/httpPeer.ts"
 import * as Client from "../support/httpTransport.ts"
 
@@ -202,7 +201,7 @@ describe("an answer whose stream was cut", () => {
     Effect.gen(function*() {
       const { client, peer } = yield* resumable((hit) => Peer.sse(hit).end())
       assert.deepInclude(yield* client.outcome(Client.call(7)), { _tag: "StreamInterrupted" })
-      assert.lengthOf(peer.of("GET"), 1 + StreamRetry.defaults.failures)
+      assert.lengthOf(peer.of("GET"), 1 + Resume.defaults.retryFailures)
     }))
 
   it.scopedLive("is StreamInterrupted at once when the server asks to wait too long, or gave no id", () =>
@@ -225,48 +224,4 @@ describe("an answer whose stream was cut", () => {
       yield* peer.until(() => peer.of("GET")[1]!.over)
       assert.deepStrictEqual(client.heard.failures, [])
     }))
-})
-
-describe("the delay before a stream is opened again", () => {
-  const { ceiling: _, ...bounds } = StreamRetry.defaults
-  const options = { ...bounds, ceiling: "1 hour" } as const
-
-  it("is never under the floor, never sooner than asked, and never above both the longest and what was asked", () => {
-    FastCheck.assert(
-      FastCheck.property(
-        FastCheck.nat({ max: 50 }),
-        FastCheck.option(FastCheck.nat({ max: 3_600_000 }), { nil: undefined }),
-        (failures, asked) => {
-          const delay = StreamRetry.delay(options, failures, asked)
-          assert.isAtLeast(delay ?? 0, Math.max(failures === 0 && (asked ?? 0) > 0 ? 250 : 1000, asked ?? 0))
-          assert.isAtMost(delay ?? 0, Math.max(30_000, asked ?? 0))
-        }
-      )
-    )
-  })
-
-  it("is what the server asks for as long as nothing fails, but for a floor", () => {
-    assert.deepStrictEqual([1, 250, 500, 700].map((asked) => StreamRetry.delay(options, 0, asked)), [
-      250,
-      250,
-      500,
-      700
-    ])
-    assert.strictEqual(StreamRetry.delay(options, 0, undefined), 1000)
-    assert.strictEqual(StreamRetry.delay(options, 1, 500), 1000)
-  })
-
-  it("does not exist above the ceiling", () => {
-    assert.isUndefined(StreamRetry.delay(options, 0, 3_600_001))
-  })
-
-  it("lets at most five streams that end at once into three seconds", () => {
-    let at = 0
-    const opened = [0]
-    for (let failures = 1; failures < options.failures; failures++) {
-      at += StreamRetry.delay(options, failures, 0) ?? 0
-      opened.push(at)
-    }
-    assert.isAtMost(opened.filter((time) => time <= 3000).length, 5)
-  })
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import * as Redaction from "../../src/safety/Redaction.ts"
-import * as KnownHeaders from "../../src/transport/internal/knownHeaders.ts"
+import * as RemoteHeaders from "../../src/transport/RemoteHeaders.ts"
 
 const headers = (record: Readonly<Record<string, string>>) =>
   new Map(Object.entries(record).map(([name, value]) => [name, Redacted.make(value)]))
@@ -12,7 +12,7 @@ describe("the headers of a connection", () => {
       const redaction = yield* Redaction.Redaction
       const scope = yield* Scope.make()
       let given = headers({ authorization: "Bearer walnut-harbour", accept: "application/json" })
-      const source = yield* KnownHeaders.make({ current: () => given, refused: () => undefined }).pipe(
+      const source = yield* RemoteHeaders.secret({ current: () => given, refused: () => undefined }).pipe(
         Scope.extend(scope)
       )
       assert.strictEqual(source.current(), given)
@@ -29,7 +29,7 @@ describe("the headers of a connection", () => {
     Effect.scoped(Effect.gen(function*() {
       const { text } = yield* Redaction.Redaction
       const basic = Buffer.from("me:walnut-harbour").toString("base64")
-      const source = yield* KnownHeaders.make({
+      const source = yield* RemoteHeaders.secret({
         current: () => headers({ authorization: `Basic ${basic}`, cookie: "theme=x; sid=saffron-riverbend" }),
         refused: () => undefined
       })

@@ -20,8 +20,10 @@ type Failure = McpError.RuntimeError
 
 type Table = { readonly [T in Failure["_tag"]]: (error: Extract<Failure, { readonly _tag: T }>) => Advice }
 
+const quote = (text: string): string => `"${UntrustedText.excerpt(text, 128)}"`
+
 const the = ({ server }: { readonly server: string }): string =>
-  server === "" ? "The server" : `The server ${UntrustedText.quote(server)}`
+  server === "" ? "The server" : `The server ${quote(server)}`
 
 const stop = "Do not try again: the same would happen."
 const tellUser = `${stop} Go on without this server, and tell the user about it if the task needs it.`
@@ -45,7 +47,7 @@ const refusal = "Do not try again, and do not try to reach the same in another w
 const permission: Record<McpError.PermissionDenied["why"], (error: McpError.PermissionDenied) => string> = {
   rule: () => `A rule of the user does not allow it. ${refusal} If the task needs it, tell the user so.`,
   unanswered: ({ allow, remedy }) => {
-    const how = remedy ?? (allow === undefined ? undefined : `the rule allow ${UntrustedText.quote(allow)} permits it`)
+    const how = remedy ?? (allow === undefined ? undefined : `the rule allow ${quote(allow)} permits it`)
     const also = how === undefined ? "" : `, and how to allow it: ${how}`
     return `It needs the user's approval, and the user cannot be asked now. ${refusal} ` +
       `If the task needs it, tell the user so${also}.`
@@ -96,7 +98,7 @@ const table: Table = {
       : { what: `${the(error)} has failed several times and is left alone for now.`, next: later(error.retryAfter) },
   Closed: (error) =>
     error.blocked === undefined
-      ? { what: `The connection to ${UntrustedText.quote(error.server)} is closed.`, next: lost(error) }
+      ? { what: `The connection to ${quote(error.server)} is closed.`, next: lost(error) }
       : {
         what: `${the(error)} may not be used any more.`,
         next: `${error.outcome === "unknown" ? `${lost(error)} ` : ""}${tellUser}`
@@ -106,10 +108,7 @@ const table: Table = {
     what: `${the(error)} was not there within ${Duration.format(error.limit)}.`,
     next: `Nothing was sent, so nothing has happened. ${once}`
   }),
-  ConnectionLost: (error) => ({
-    what: `The connection to ${UntrustedText.quote(error.server)} was lost.`,
-    next: lost(error)
-  }),
+  ConnectionLost: (error) => ({ what: `The connection to ${quote(error.server)} was lost.`, next: lost(error) }),
   DockerUnavailable: (error) => ({ what: `${the(error)} needs Docker, which does not work here.`, next: tellUser }),
   Forbidden: (error) => ({
     what: `${the(error)} refused access: what we are signed in with does not suffice.`,
@@ -127,13 +126,13 @@ const table: Table = {
   }),
   InvalidArguments: (error) => ({
     what: `The arguments cannot be sent: ${UntrustedText.excerpt(error.detail, 512)}${
-      error.path === "" ? "" : ` (at ${UntrustedText.quote(error.path)})`
+      error.path === "" ? "" : ` (at ${quote(error.path)})`
     }.`,
     next: "Nothing was sent. Correct them as the schema of the tool asks, and call again."
   }),
   InvalidToolResult: (error) => ({
     what: `The tool of ${
-      UntrustedText.quote(error.server)
+      quote(error.server)
     } ran, but what it gave back is not what it declares, so it cannot be shown.`,
     next: "It has been carried out. Do not do it again unless it only reads; use another tool to see what it did."
   }),
@@ -144,21 +143,19 @@ const table: Table = {
         next: "Nothing was sent. Call again with less."
       }
       : {
-        what: `The answer of ${UntrustedText.quote(error.server)} is larger than ${error.limit} bytes.`,
+        what: `The answer of ${quote(error.server)} is larger than ${error.limit} bytes.`,
         next: "It may have been carried out. Ask for less: a filter, a smaller range, one page."
       },
   NetworkError: (error) => ({ what: `${the(error)} could not be reached over the network.`, next: lost(error) }),
   NotFound: (error) => {
     const near = error.suggestions ?? []
     return {
-      what: `There is no ${error.kind} ${UntrustedText.quote(error.name)}${
-        error.server === "" ? "" : ` on the server ${UntrustedText.quote(error.server)}`
+      what: `There is no ${error.kind} ${quote(error.name)}${
+        error.server === "" ? "" : ` on the server ${quote(error.server)}`
       }.`,
       next: near.length === 0
         ? "Use a name that you were given, as it is written there; do not guess."
-        : `Did you mean ${
-          near.slice(0, 3).map((text) => UntrustedText.quote(text)).join(" or ")
-        }? Use a name as it is written there.`
+        : `Did you mean ${near.slice(0, 3).map(quote).join(" or ")}? Use a name as it is written there.`
     }
   },
   OriginMismatch: (error) => ({
@@ -166,25 +163,20 @@ const table: Table = {
     next: tellUser
   }),
   Overloaded: (error) => ({
-    what: `Too many calls to ${UntrustedText.quote(error.server)} wait already.`,
+    what: `Too many calls to ${quote(error.server)} wait already.`,
     next: "Nothing was sent. Wait until others have ended, make fewer at once, and try again."
   }),
   PaginationLimit: (error) => ({
-    what: `A list of ${UntrustedText.quote(error.server)} does not end, and was given up.`,
+    what: `A list of ${quote(error.server)} does not end, and was given up.`,
     next: stop
   }),
   PermissionDenied: (error) => ({
-    what: `The ${error.kind} ${UntrustedText.quote(error.name)} of ${
-      UntrustedText.quote(error.server)
-    } was not used: it is not permitted.`,
+    what: `The ${error.kind} ${quote(error.name)} of ${quote(error.server)} was not used: it is not permitted.`,
     next: permission[error.why](error)
   }),
-  PolicyDenied: (error) => ({
-    what: `A policy does not allow the server ${UntrustedText.quote(error.server)}.`,
-    next: tellUser
-  }),
+  PolicyDenied: (error) => ({ what: `A policy does not allow the server ${quote(error.server)}.`, next: tellUser }),
   ProcessExited: (error) => ({
-    what: `The process of the server ${UntrustedText.quote(error.server)} has ended.`,
+    what: `The process of the server ${quote(error.server)} has ended.`,
     next: lost(error)
   }),
   ProtocolViolation: (error) => ({ what: `${the(error)} broke the protocol.`, next: broken(error) }),
@@ -207,21 +199,15 @@ const table: Table = {
     next: error.isRetryable ? later(error.retryAfter) : tellUser
   }),
   SessionExpired: (error) => ({
-    what: `The session with ${UntrustedText.quote(error.server)} has expired.`,
+    what: `The session with ${quote(error.server)} has expired.`,
     next: lost(error)
   }),
   SpawnFailed: (error) => ({ what: `${the(error)} could not be started.`, next: tellUser }),
-  StreamInterrupted: (error) => ({
-    what: `The answer of ${UntrustedText.quote(error.server)} broke off.`,
-    next: lost(error)
-  }),
-  TlsError: (error) => ({
-    what: `No secure connection to ${UntrustedText.quote(error.server)} was possible.`,
-    next: tellUser
-  }),
+  StreamInterrupted: (error) => ({ what: `The answer of ${quote(error.server)} broke off.`, next: lost(error) }),
+  TlsError: (error) => ({ what: `No secure connection to ${quote(error.server)} was possible.`, next: tellUser }),
   ToolQuarantined: (error) => ({
-    what: `The tool ${UntrustedText.quote(error.tool)} of ${
-      UntrustedText.quote(error.server)
+    what: `The tool ${quote(error.tool)} of ${
+      quote(error.server)
     } is not any more what it was when the user agreed to it.`,
     next: `Nothing was sent. ${refusal} Tell the user that it has changed and has to be looked at.`
   }),

@@ -4,6 +4,7 @@
  * @internal
  */
 import type * as ServerConfig from "../../config/ServerConfig.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 
 /** @internal */
 export type Step =
@@ -40,3 +41,6 @@ export interface Cause {
   readonly cause: string
   readonly hint: string | undefined
 }
+
+/** @internal */
+export const quote = (text: string): string => `"${UntrustedText.excerpt(text, 256)}"`

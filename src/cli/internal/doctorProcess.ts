@@ -7,9 +7,8 @@ import * as Duration from "effect/Duration"
 import * as Launcher from "../../config/launcher.ts"
 import * as StderrReader from "../../internal/stderrReader.ts"
 import type * as McpError from "../../McpError.ts"
-import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Advice from "./advice.ts"
-import type { Cause, Facts } from "./doctorFacts.ts"
+import { type Cause, type Facts, quote } from "./doctorFacts.ts"
 
 /** The party that its stderr blames. */
 const blamed = ({ stderr }: Facts): Cause | undefined => {
@@ -17,7 +16,7 @@ const blamed = ({ stderr }: Facts): Cause | undefined => {
   return fault && { cause: StderrReader.sentence(fault), hint: Advice.about(fault) }
 }
 
-const shownNoise = (noise: string): string => `It wrote ${UntrustedText.quote(noise.slice(0, 120))} there.`
+const shownNoise = (noise: string): string => `It wrote ${quote(noise.slice(0, 120))} there.`
 
 /**
  * What has come on its standard output in the place of messages.
@@ -43,14 +42,14 @@ export const spawn = (error: McpError.SpawnFailed, { folders, hasFolder }: Facts
   if (!hasFolder) {
     return {
       cause: "its working folder does not exist",
-      hint: `Make the folder ${UntrustedText.quote(error.cwd ?? "")}, or correct "cwd" in its configuration.`
+      hint: `Make the folder ${quote(error.cwd ?? "")}, or correct "cwd" in its configuration.`
     }
   }
   if (error.errno === "ENOENT" && !/[\\/]/.test(error.command)) {
     return {
       cause: "command not found on PATH",
       hint:
-        `Looked for ${UntrustedText.quote(error.command)} in ${
+        `Looked for ${quote(error.command)} in ${
           folders.length === 0 ? "no folder: PATH is empty" : folders.join(", ")
         }. `
         + "Install it, or write its whole path into the configuration."
@@ -59,16 +58,11 @@ export const spawn = (error: McpError.SpawnFailed, { folders, hasFolder }: Facts
   if (error.errno === "ENOENT" || error.errno === "ENOTDIR") {
     return {
       cause: "command not found",
-      hint: `Check ${
-        UntrustedText.quote(error.command)
-      }: the file, and the interpreter in its first line, have to exist.`
+      hint: `Check ${quote(error.command)}: the file, and the interpreter in its first line, have to exist.`
     }
   }
   return error.errno === "EACCES"
-    ? {
-      cause: "the command may not be run",
-      hint: `Make it executable: chmod +x ${UntrustedText.quote(error.command)}.`
-    }
+    ? { cause: "the command may not be run", hint: `Make it executable: chmod +x ${quote(error.command)}.` }
     : { cause: "the system could not start the command", hint: Advice.next(error) }
 }
 
@@ -107,7 +101,7 @@ export const timeout = (error: McpError.ConnectTimeout, facts: Facts): Cause => 
     }
   }
   const { line } = StderrReader.read(facts.stderr)
-  const output = line === undefined ? "" : `; its stderr: ${UntrustedText.quote(line.slice(0, 200))}`
+  const output = line === undefined ? "" : `; its stderr: ${quote(line.slice(0, 200))}`
   return {
     cause: "it never answers initialize",
     hint: `It runs, but did not answer within ${limit}${output}. Check that it is an MCP server over `

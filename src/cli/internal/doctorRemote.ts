@@ -5,9 +5,8 @@
  */
 import type * as ServerConfig from "../../config/ServerConfig.ts"
 import type * as McpError from "../../McpError.ts"
-import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Advice from "./advice.ts"
-import type { Cause, Facts } from "./doctorFacts.ts"
+import { type Cause, type Facts, quote } from "./doctorFacts.ts"
 
 const isRemote = (config: ServerConfig.ServerConfig): config is Extract<ServerConfig.ServerConfig, { url: string }> =>
   "url" in config
@@ -26,7 +25,7 @@ const pathOf = (config: ServerConfig.ServerConfig): string => {
 /** Nobody answers there: which address is likely to be meant. */
 const elsewhere = (status: number, { config }: Facts): Cause => {
   const path = pathOf(config)
-  const at = path === "" ? "at this address" : `at ${UntrustedText.quote(path)}`
+  const at = path === "" ? "at this address" : `at ${quote(path)}`
   const old = config.transport === "sse"
   const usual = old
     ? path.endsWith("/mcp")
@@ -65,9 +64,7 @@ const hasCredentials = ({ config }: Facts): boolean =>
 export const content = (error: McpError.UnexpectedContentType, { config }: Facts): Cause => ({
   cause: "something else answers there",
   hint: error.got.startsWith("text/html")
-    ? `A web page is at ${
-      UntrustedText.quote(pathOf(config))
-    }, and no MCP server: look up its address, which often ends in /mcp.`
+    ? `A web page is at ${quote(pathOf(config))}, and no MCP server: look up its address, which often ends in /mcp.`
     : Advice.next(error)
 })
 
@@ -113,5 +110,5 @@ export const forbidden = ({ scope }: McpError.Forbidden): Cause => ({
   cause: "the credentials do not suffice (403)",
   hint: scope === undefined
     ? "Check which rights the credentials in its headers have."
-    : `Its credentials need the scope ${UntrustedText.quote(scope)}.`
+    : `Its credentials need the scope ${quote(scope)}.`
 })

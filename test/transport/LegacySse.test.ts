@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import type * as Teardown from "../../src/resilience/Teardown.ts"
-import * as SseTransport from "../../src/transport/SseTransport.ts"
+import * as LegacySseTransport from "../../src/transport/LegacySse.ts"
 import * as Peer from "../fixtures/httpPeer.ts"
 import * as Client from "../support/httpTransport.ts"
 import { transportContract } from "../support/transportContract.ts"
@@ -15,8 +15,8 @@ const transport = (
   config: ServerConfig.SseServer | ServerConfig.HttpServer,
   ends: Array<Teardown.ServerEnd> = []
 ) =>
-  Effect.flatMap(SseTransport.SseTransport, (sse) => sse.open(config)).pipe(
-    Effect.provide(Layer.provide(SseTransport.layer, Client.teardown(ends)))
+  Effect.flatMap(LegacySseTransport.LegacySseTransport, (sse) => sse.open(config)).pipe(
+    Effect.provide(Layer.provide(LegacySseTransport.layer, Client.teardown(ends)))
   )
 
 const configured = (url: string, config: Partial<ServerConfig.RemoteInput> = {}) =>
@@ -158,21 +158,21 @@ describe("the old transport", () => {
       assert.strictEqual(opened.kind, "sse")
     }))
 
-  it.scopedLive("sends no request before initialized is accepted, which it could overtake", () =>
+  it.scopedLive("tells when initialized is accepted, because a request could overtake it", () =>
     Effect.gen(function*() {
       let initialized: Peer.Hit | undefined
       const { peer } = yield* serve((hit, say) => {
         if (hit.message?.method === "notifications/initialized") initialized = hit
         else echo(hit, say)
       })
-      const client = yield* open(peer.url)
-      client.transport.send({ jsonrpc: "2.0", method: "notifications/initialized" })
-      client.transport.send(Client.call(1))
-      client.transport.send({ jsonrpc: "2.0", method: "notifications/roots/list_changed" })
-      yield* peer.until(() => peer.of("POST").length === 2)
-      assert.isEmpty(peer.hits.filter(({ message }) => message?.method === "tools/call"))
+      const { transport } = yield* open(peer.url)
+      transport.send({ jsonrpc: "2.0", method: "notifications/initialized" })
+      const accepted = yield* Effect.fork(transport.accepted ?? Effect.void)
+      transport.send({ jsonrpc: "2.0", method: "notifications/roots/list_changed" })
+      yield* peer.until(() => peer.of("POST").length === 2 && peer.of("POST")[1]!.over)
+      assert.isNull(accepted.unsafePoll())
       initialized!.response.writeHead(202).end()
-      yield* client.heard.answer(1)
+      yield* Fiber.join(accepted)
     }))
 
   it.scopedLive("names the version that was negotiated", () =>

@@ -10,8 +10,7 @@ import { type WebSocket, WebSocketServer } from "ws"
 import * as Limits from "../../src/config/Limits.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import type * as Teardown from "../../src/resilience/Teardown.ts"
-import * as WebSocketLink from "../../src/transport/internal/webSocketLink.ts"
-import * as WebSocketTransport from "../../src/transport/WebSocketTransport.ts"
+import * as WebSocketTransport from "../../src/transport/WebSocket.ts"
 import * as Peer from "../fixtures/httpPeer.ts"
 import * as Client from "../support/httpTransport.ts"
 import * as Sink from "../support/sink.ts"
@@ -254,7 +253,7 @@ describe("a WebSocket", () => {
       send: (_: string, done: (error?: Error) => void) => written.push(done)
     })
     // Only what a link uses of a socket is there.
-    const { transport } = WebSocketLink.make("peer", socket as unknown as WebSocket, Limits.defaults)
+    const { transport } = WebSocketTransport.link("peer", socket as unknown as WebSocket, Limits.defaults)
     const heard = Sink.make()
     transport.start(heard.sink)
     for (const id of [1, 2, 3]) transport.send(Client.call(id))

@@ -1,19 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as SseParser from "../../src/transport/internal/sseParser.ts"
+import * as Sse from "../../src/transport/http/sse.ts"
 import { runs } from "../support/runs.ts"
 import * as Texts from "../support/texts.ts"
 
 interface Parsed {
-  readonly events: ReadonlyArray<SseParser.SseEvent>
+  readonly events: ReadonlyArray<Sse.SseEvent>
   readonly lastEventId: string | undefined
   readonly retry: number | undefined
   readonly within: boolean
 }
 
 const parse = (chunks: ReadonlyArray<Uint8Array>, limit = 1024 * 1024): Parsed => {
-  const events: Array<SseParser.SseEvent> = []
-  const parser = SseParser.make(limit, (event) => events.push(event))
+  const events: Array<Sse.SseEvent> = []
+  const parser = Sse.parser(limit, (event) => events.push(event))
   const within = chunks.every((chunk) => parser.push(chunk))
   parser.end()
   return { events, lastEventId: parser.lastEventId(), retry: parser.retry(), within }
@@ -130,7 +130,7 @@ describe("the parser of event streams", () => {
 
   it("is linear for one long event in many chunks", () => {
     const chunk = Buffer.alloc(1024, 120)
-    const parser = SseParser.make(64 * 1024 * 1024, () => undefined)
+    const parser = Sse.parser(64 * 1024 * 1024, () => undefined)
     const started = process.cpuUsage()
     parser.push(bytes("data: "))
     for (let n = 0; n < 8 * 1024; n++) parser.push(chunk)

@@ -1,13 +1,9 @@
-/** @internal */
+/** JSON-RPC messages in texts that a server sent. */
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as JsonRpc from "../JsonRpc.ts"
 import type * as Transport from "../Transport.ts"
 
-/**
- * The value of a JSON text, or `undefined`: for what is broken, and for what is nested too deeply to be read.
- *
- * @internal
- */
+/** The value of a JSON text; `undefined` if it is broken or nested too deeply. */
 export const parse = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -16,34 +12,25 @@ export const parse = (text: string): unknown => {
   }
 }
 
-/** @internal */
 export const noise = (text: string): Transport.Diagnostic => ({
   kind: "noise",
   detail: UntrustedText.excerpt(text, 256)
 })
 
-/**
- * Hands over the message, or the messages of a batch, that a parsed text holds; tells apart what is neither.
- *
- * @internal
- */
-export const each = (
-  value: unknown,
-  text: string,
-  onMessage: (message: JsonRpc.Incoming) => void,
-  onNoise: (diagnostic: Transport.Diagnostic) => void
-): void => {
+export interface Handlers {
+  readonly message: (message: JsonRpc.Incoming) => void
+  readonly diagnostic: (diagnostic: Transport.Diagnostic) => void
+}
+
+/** Hands over the message, or the messages of a batch, in a parsed text. */
+export const each = (value: unknown, text: string, on: Handlers): void => {
   for (const item of Array.isArray(value) ? value : [value]) {
-    if (JsonRpc.isObject(item)) onMessage(item)
-    else onNoise(noise(text))
+    if (JsonRpc.isObject(item)) on.message(item)
+    else on.diagnostic(noise(text))
   }
 }
 
-/**
- * The members of a JSON-RPC error, if a value is one.
- *
- * @internal
- */
+/** The members of a JSON-RPC error; `undefined` if the value is no such error. */
 export const failure = (value: unknown): { id: unknown; code: number; message: string; data: unknown } | undefined => {
   if (!JsonRpc.isObject(value) || !Object.hasOwn(value, "error")) return undefined
   const error = value["error"]

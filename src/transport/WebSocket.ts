@@ -1,0 +1,224 @@
+/** MCP over a WebSocket: one JSON message per text frame, subprotocol `mcp`. */
+// @effect-diagnostics nodeBuiltinImport:off - reads the refusal of a handshake, a response of node:http
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import type { RawData, WebSocket } from "ws"
+import type * as Limits from "../config/Limits.ts"
+import * as ServerConfig from "../config/ServerConfig.ts"
+import * as McpError from "../McpError.ts"
+import type * as Teardown from "../resilience/Teardown.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
+import * as Ending from "./ending.ts"
+import * as Client from "./http/client.ts"
+import * as Connection from "./http/connection.ts"
+import * as Headers from "./http/headers.ts"
+import * as Messages from "./http/messages.ts"
+import * as Refusal from "./http/refusal.ts"
+import * as JsonRpc from "./JsonRpc.ts"
+import * as RemoteHeaders from "./RemoteHeaders.ts"
+import type * as Transport from "./Transport.ts"
+
+export class WebSocketTransport
+  extends Context.Tag("effect-mcp-runtime/transport/WebSocket/WebSocketTransport")<WebSocketTransport, {
+    readonly open: Transport.Open<ServerConfig.WebSocketServer>
+  }>()
+{}
+
+export const make: Effect.Effect<WebSocketTransport["Type"], never, Teardown.Teardown> = Effect.map(
+  Connection.services,
+  ({ ending, headers, limits: base }) => ({
+    // untraced, because a span would keep an error as it is before its secrets are hidden
+    open: Effect.fnUntraced(function*(config: ServerConfig.WebSocketServer) {
+      const limits = ServerConfig.limits(config, base)
+      const source = yield* RemoteHeaders.secret(yield* headers.resolve(config))
+      const socket = yield* opened(config, { server: config.name, limits, source })
+      const { close, keepAlive, transport } = link(config.name, socket, limits)
+      yield* Ending.sayFarewell(ending, config.name, transport.kind, close, () => socket.terminate())
+      yield* Effect.forkScoped(keepAlive)
+      return transport
+    })
+  })
+)
+
+export const layer: Layer.Layer<WebSocketTransport, never, Teardown.Teardown> = Layer.effect(WebSocketTransport, make)
+
+/** A socket after its handshake, paused; terminated with the scope. */
+const opened = (
+  config: ServerConfig.WebSocketServer,
+  peer: Refusal.Peer
+): Effect.Effect<WebSocket, McpError.ConnectError, Scope.Scope> =>
+  Effect.gen(function*() {
+    // loaded on first use, because most applications have no such server
+    const { WebSocket } = yield* Effect.promise(() => import("ws"))
+    const headers = Array.from(peer.source.current())
+      .filter(([name]) => !Headers.reserved.has(name.toLowerCase()))
+      .map(([name, value]) => [name, Redacted.value(value)])
+    const url = new URL(config.url)
+    url.hash = ""
+    const socket = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        new WebSocket(url, ["mcp"], {
+          headers: Object.fromEntries(headers),
+          perMessageDeflate: false,
+          maxPayload: peer.limits.maxMessageBytes,
+          followRedirects: false
+        })
+      ),
+      (socket) => Effect.sync(() => socket.terminate())
+    )
+    return yield* handshake(socket, peer)
+  })
+
+const handshake = (socket: WebSocket, peer: Refusal.Peer): Effect.Effect<WebSocket, McpError.ConnectError> =>
+  Effect.async((resume) => {
+    const { server } = peer
+    let upgraded = false
+    socket.on("upgrade", () => {
+      upgraded = true
+    })
+    socket.on("unexpected-response", (_, response) => {
+      const status = response.statusCode ?? 0
+      const { location } = response.headers
+      if (status < 300 || status >= 400) return resume(Refusal.refuse(peer, response, false))
+      const reason = location === undefined ? "malformed" : "method"
+      resume(new McpError.RedirectBlocked({ server, to: (location ?? "").slice(0, 2048), reason }))
+    })
+    // this listener stays, because a socket that is terminated while it connects emits an error
+    socket.on("error", (error: Client.SystemError) =>
+      resume(Effect.fail(
+        upgraded && error.code === undefined
+          ? Refusal.violation(server, "a WebSocket handshake that is not one", error.message, "open")
+          : Client.network(server, error, true)
+      )))
+    socket.on("open", () => {
+      // frames can follow the handshake in the same packet; they wait until the transport is started
+      socket.pause()
+      resume(Effect.succeed(socket))
+    })
+  })
+
+/** After an event loop that was blocked, timers run before input that has already arrived. */
+const grace = "100 millis"
+
+const textOf = (data: RawData): string =>
+  (Array.isArray(data) ? Buffer.concat(data) : Buffer.isBuffer(data) ? data : Buffer.from(data)).toString("utf8")
+
+/** The transport over an open socket. */
+export const link = (server: string, socket: WebSocket, limits: Limits.Limits) => {
+  /** Requests whose bytes the system does not have yet: an incomplete frame was not seen by the server. */
+  const unwritten = new Set<JsonRpc.Id>()
+  let sink: Transport.Sink | undefined
+  let end: Transport.Ended | undefined
+  let isAlive = true
+
+  const finish = (error: Transport.Ended["error"]): void => {
+    if (end !== undefined) return
+    const unsent = new Set(unwritten)
+    end = { error, unsent: (id) => unsent.has(id) }
+    sink?.ended(end)
+  }
+
+  const lost = (reason: McpError.ConnectionLost["reason"], detail: string) => (outcome: McpError.Outcome) =>
+    new McpError.ConnectionLost({ server, reason, detail, outcome })
+
+  const on: Messages.Handlers = {
+    message: (message) => {
+      if (end === undefined) sink?.message(message)
+    },
+    diagnostic: (diagnostic) => {
+      if (end === undefined) sink?.diagnostic(diagnostic)
+    }
+  }
+
+  socket.on("message", (data, isBinary) => {
+    isAlive = true
+    if (isBinary) return on.diagnostic({ kind: "noise", detail: "a binary frame" })
+    const text = textOf(data)
+    Messages.each(Messages.parse(text), text, on)
+  })
+  socket.on("pong", () => {
+    isAlive = true
+  })
+  socket.on("error", (error: Client.SystemError) => {
+    const { code } = error
+    finish((outcome) => {
+      if (code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") {
+        return new McpError.MessageTooLarge({ server, limit: limits.maxMessageBytes, direction: "received" })
+      }
+      if (code?.startsWith("WS_ERR_") === true) return Refusal.violation(server, `a broken frame (${code})`, "")
+      const broken = Client.network(server, error, outcome === "not-sent")
+      return broken._tag === "TlsError" ? broken : lost("reset", code ?? "?")(outcome)
+    })
+  })
+  socket.on("close", (code, reason) => {
+    const why = reason.length === 0 ? "" : ` ${UntrustedText.excerpt(reason.toString("utf8"), 128)}`
+    finish(lost("socket-closed", `close code ${code}${why}`))
+  })
+
+  const send = (message: JsonRpc.Message): McpError.CallError | undefined => {
+    if (end !== undefined) return end.error("not-sent")
+    const text = JSON.stringify(message)
+    const bytes = Buffer.byteLength(text)
+    if (bytes > limits.maxMessageBytes) {
+      return new McpError.MessageTooLarge({ server, limit: limits.maxMessageBytes, direction: "sent" })
+    }
+    const queued = socket.bufferedAmount
+    if (queued + bytes > limits.writeQueueBytes && queued > 0) {
+      return new McpError.Overloaded({ server, queue: "write", queued, limit: limits.writeQueueBytes })
+    }
+    const id = JsonRpc.isRequest(message) ? message.id : undefined
+    if (id !== undefined) unwritten.add(id)
+    // a failed write ends the socket, whose events report it
+    socket.send(text, (error) => {
+      if (id !== undefined && (error === undefined || error === null)) unwritten.delete(id)
+    })
+    return undefined
+  }
+
+  const judge = Effect.sync(() => {
+    if (isAlive) return
+    finish(lost("stalled", "nothing came back for a ping"))
+    socket.terminate()
+  })
+
+  const ping = Effect.sync(() => {
+    isAlive = false
+    if (socket.readyState === socket.OPEN) socket.ping()
+  })
+
+  const beat = Effect.suspend(() => isAlive ? ping : Effect.zipRight(Effect.delay(judge, grace), ping))
+
+  const transport: Transport.Transport = {
+    kind: "ws",
+    streamPerRequest: false,
+    start: (to) => {
+      sink = to
+      if (end !== undefined) return to.ended(end)
+      socket.resume()
+    },
+    send,
+    abandon: () => undefined,
+    negotiated: () => undefined,
+    stderrTail: () => undefined
+  }
+
+  return {
+    transport,
+    /** Pings while the socket lives, and ends it when nothing comes back. */
+    keepAlive: Effect.repeat(
+      Effect.andThen(Effect.sleep(limits.keepAlive), beat),
+      { while: () => end === undefined }
+    ),
+    /** Settles everything at once, then closes with a handshake. */
+    close: Effect.async<void>((resume) => {
+      finish((outcome) => new McpError.Closed({ server, operation: "the request", outcome }))
+      if (socket.readyState === socket.CLOSED) return resume(Effect.void)
+      socket.on("close", () => resume(Effect.void))
+      socket.resume()
+      socket.close(1000)
+    })
+  }
+}

@@ -1,0 +1,123 @@
+/** The headers of our own requests. */
+import * as Redacted from "effect/Redacted"
+import * as JsonRpc from "../JsonRpc.ts"
+import type * as RemoteHeaders from "../RemoteHeaders.ts"
+import type * as Transport from "../Transport.ts"
+
+/** Set by the transport, whatever a configuration says of them. */
+export const reserved: ReadonlySet<string> = new Set([
+  "accept",
+  "accept-encoding",
+  "content-type",
+  "last-event-id",
+  "mcp-method",
+  "mcp-name",
+  "mcp-protocol-version",
+  "mcp-session-id"
+])
+
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const value = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
+const plain = /^[\u0021-\u007e](?:[\t\u0020-\u007e]*[\u0021-\u007e])?$/
+
+export const isName = (text: string): boolean => token.test(text)
+export const isValue = (text: string): boolean => value.test(text)
+
+/** A text as a header value: as it is where that is safe, otherwise within the base64 sentinel of SEP-2243. */
+export const encode = (text: string): string =>
+  plain.test(text) && !(text.startsWith("=?base64?") && text.endsWith("?="))
+    ? text
+    : `=?base64?${Buffer.from(text, "utf8").toString("base64")}?=`
+
+/** The parameter that `Mcp-Name` mirrors (SEP-2243, SEP-2663). */
+const nameSource: ReadonlyMap<string, string> = new Map([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+  ["tasks/get", "taskId"],
+  ["tasks/update", "taskId"],
+  ["tasks/cancel", "taskId"]
+])
+
+const protocolVersionKey = "io.modelcontextprotocol/protocolVersion"
+
+export interface RequestHeaders {
+  session: string | undefined
+  negotiated: Transport.Negotiated | undefined
+  /** The version that a message of the stateless era names; `undefined` for one of the session era. */
+  readonly stateless: (message: JsonRpc.Message) => string | undefined
+  readonly post: (
+    message: JsonRpc.Message,
+    bytes: number,
+    extra?: Readonly<Record<string, string>>
+  ) => ReadonlyArray<string>
+  readonly get: (lastEventId: string | undefined) => ReadonlyArray<string>
+  readonly delete: () => ReadonlyArray<string>
+}
+
+export const make = (url: URL, source: RemoteHeaders.Source): RequestHeaders => {
+  let known: ReadonlyMap<string, Redacted.Redacted> | undefined
+  let configured: ReadonlyArray<string> = []
+
+  /** The configured headers, flattened again only when the source gives others. */
+  const common = (): ReadonlyArray<string> => {
+    const current = source.current()
+    if (current !== known) {
+      known = current
+      configured = Array.from(current).reduce(
+        (headers, [name, value]) =>
+          reserved.has(name.toLowerCase()) ? headers : headers.concat(name, Redacted.value(value)),
+        ["host", url.host]
+      )
+    }
+    return configured
+  }
+
+  const ofSession = (): ReadonlyArray<string> => [
+    ...(self.session === undefined ? [] : ["mcp-session-id", self.session]),
+    ...(self.negotiated === undefined ? [] : ["mcp-protocol-version", self.negotiated.protocolVersion])
+  ]
+
+  const mirrored = (message: JsonRpc.Message, version: string): ReadonlyArray<string> => {
+    const headers = ["mcp-protocol-version", encode(version)]
+    if (!("method" in message)) return headers
+    headers.push("mcp-method", encode(message.method))
+    const field = nameSource.get(message.method)
+    const name = field === undefined ? undefined : message.params?.[field]
+    if (typeof name === "string") headers.push("mcp-name", encode(name))
+    return headers
+  }
+
+  const self: RequestHeaders = {
+    session: undefined,
+    negotiated: undefined,
+    stateless: (message) => {
+      const meta = "method" in message ? message.params?.["_meta"] : undefined
+      const version = JsonRpc.isObject(meta) ? meta[protocolVersionKey] : undefined
+      if (typeof version === "string") return version
+      return self.negotiated?.era === "stateless" ? self.negotiated.protocolVersion : undefined
+    },
+    post: (message, bytes, extra = {}) => {
+      const version = self.stateless(message)
+      // `initialize` begins a session, so it names none
+      const begins = "method" in message && message.method === "initialize"
+      return common().concat(
+        ["content-type", "application/json", "accept", "application/json, text/event-stream"],
+        ["accept-encoding", "gzip, deflate, br", "content-length", String(bytes)],
+        version !== undefined ? mirrored(message, version) : begins ? [] : ofSession(),
+        Object.entries(extra).filter(([name]) => !reserved.has(name.toLowerCase())).flat()
+      )
+    },
+    get: (lastEventId) => {
+      const id = Buffer.from(lastEventId ?? "", "utf8").toString("latin1")
+      return common().concat(
+        // an encoding would hold events back until a block of it is full
+        ["accept", "text/event-stream", "cache-control", "no-cache"],
+        ofSession(),
+        id !== "" && isValue(id) ? ["last-event-id", id] : []
+      )
+    },
+    delete: () => common().concat(ofSession())
+  }
+  return self
+}

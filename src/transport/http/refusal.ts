@@ -1,0 +1,221 @@
+/** What the status, the headers and the body of a response without an answer mean, as errors. */
+// @effect-diagnostics nodeBuiltinImport:off - reads responses of node:http
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { IncomingMessage } from "node:http"
+import type * as Limits from "../../config/Limits.ts"
+import * as McpError from "../../McpError.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
+import type * as JsonRpc from "../JsonRpc.ts"
+import type * as RemoteHeaders from "../RemoteHeaders.ts"
+import * as Client from "./client.ts"
+import * as Messages from "./messages.ts"
+
+export interface Peer {
+  readonly server: string
+  readonly limits: Limits.Limits
+  /** Told of a 401 or 403. */
+  readonly source: RemoteHeaders.Source
+}
+
+export type Refusal =
+  | McpError.Unauthorized
+  | McpError.Forbidden
+  | McpError.RateLimited
+  | McpError.Unavailable
+  | McpError.SessionExpired
+  | McpError.HttpStatus
+
+/** The body of a refusal only explains it, so a slow one is cut short. */
+const patience = Duration.seconds(2)
+
+/** What servers of the session era answer with 400 when they do not know the session. */
+const sessionUnknown: ReadonlySet<number> = new Set([-32000, -32001])
+const invalidRequest = -32600
+const methodNotFound = -32601
+
+/** Fails with what a refused GET, DELETE, notification or WebSocket handshake means. */
+export const refuse = (peer: Peer, response: IncomingMessage, inSession: boolean): Effect.Effect<never, Refusal> =>
+  Effect.flatMap(explained(peer, response), ({ body, error, failure }) =>
+    Effect.fail(
+      error ?? (inSession ? expired(peer, response, failure, undefined) : undefined) ?? status(peer, response, body)
+    ))
+
+/** Fails with what a refused request means, which can be the JSON-RPC error in the body. */
+export const refuseRequest = (
+  peer: Peer,
+  response: IncomingMessage,
+  id: JsonRpc.Id,
+  inSession: boolean
+): Effect.Effect<never, Refusal | McpError.RemoteError> =>
+  Effect.flatMap(
+    explained(peer, response),
+    ({ body, error, failure }): Effect.Effect<never, Refusal | McpError.RemoteError> => {
+      if (error !== undefined) return Effect.fail(error)
+      const ended = inSession ? expired(peer, response, failure, id) : undefined
+      if (ended !== undefined) return Effect.fail(ended)
+      if (failure === undefined) return Effect.fail(status(peer, response, body))
+      const { code, data, message: detail } = failure
+      // an anonymous 404 or 405 outside of a session is about the address, which may be one of the old SSE transport
+      const isMisplaced = !inSession && (response.statusCode === 404 || response.statusCode === 405)
+      return failure.id === id || (isAnonymous(failure) && !isMisplaced)
+        ? new McpError.RemoteError({ server: peer.server, code, detail, data })
+        : status(peer, response, body)
+    }
+  )
+
+type Failure = ReturnType<typeof Messages.failure>
+
+const isAnonymous = (failure: NonNullable<Failure>): boolean => failure.id === undefined || failure.id === null
+
+const explained = (peer: Peer, response: IncomingMessage) =>
+  Effect.gen(function*() {
+    const slow = Effect.zipRight(
+      Effect.delay(Effect.sync(() => response.destroy(new Error("slow"))), patience),
+      Effect.never
+    )
+    const { text: body } = yield* Effect.raceFirst(Client.text(response, peer.limits.errorBodyBytes), slow)
+    const error = decisive(peer.server, response, body, yield* Clock.currentTimeMillis)
+    if (error?._tag === "Unauthorized" || error?._tag === "Forbidden") peer.source.refused(error)
+    const failure = (response.statusCode ?? 0) < 500 ? Messages.failure(Messages.parse(body)) : undefined
+    return { body, error, failure }
+  })
+
+/** The error where the status alone decides. */
+const decisive = (server: string, { headers, statusCode }: IncomingMessage, body: string, now: number) => {
+  switch (statusCode) {
+    case 401: {
+      const { challenge, resourceMetadata, scope } = challengeOf(headers["www-authenticate"])
+      return new McpError.Unauthorized({ server, challenge, resourceMetadata, scope })
+    }
+    case 403: {
+      const { challenge, scope } = challengeOf(headers["www-authenticate"])
+      return new McpError.Forbidden({ server, challenge, scope })
+    }
+    case 429: {
+      const wait = retryAfter(headers["retry-after"], now)
+      return new McpError.RateLimited({ server, retryAfter: wait, detail: UntrustedText.excerpt(body) })
+    }
+    case 503: {
+      const wait = retryAfter(headers["retry-after"], now)
+      if (wait === undefined) return undefined
+      return new McpError.Unavailable({ server, retryAfter: wait, detail: UntrustedText.excerpt(body) })
+    }
+    default:
+      return undefined
+  }
+}
+
+const expired = (
+  { server }: Peer,
+  { statusCode }: IncomingMessage,
+  failure: Failure,
+  id: JsonRpc.Id | undefined
+): McpError.SessionExpired | undefined => {
+  const isExpired = statusCode === 404
+    ? id === undefined || failure?.id !== id || failure.code !== methodNotFound
+    : statusCode === 400 && failure !== undefined &&
+      (sessionUnknown.has(failure.code) || (isAnonymous(failure) && failure.code === invalidRequest))
+  return isExpired
+    ? new McpError.SessionExpired({ server, detail: failure?.message ?? `status ${statusCode}` })
+    : undefined
+}
+
+const status = ({ server }: Peer, { statusCode }: IncomingMessage, body: string): McpError.HttpStatus =>
+  new McpError.HttpStatus({
+    server,
+    status: statusCode ?? 0,
+    excerpt: UntrustedText.excerpt(body),
+    outcome: "unknown"
+  })
+
+/** Fails with what a success means whose content is neither JSON nor an event stream. */
+export const unexpectedContent = (
+  peer: Peer,
+  response: IncomingMessage
+): Effect.Effect<never, McpError.ProtocolViolation | McpError.UnexpectedContentType> =>
+  Effect.flatMap(
+    explained(peer, response),
+    ({ body }): Effect.Effect<never, McpError.ProtocolViolation | McpError.UnexpectedContentType> => {
+      const got = response.headers["content-type"] ?? ""
+      return got === "" && body === ""
+        ? violation(peer.server, `status ${response.statusCode} without content`, "")
+        : new McpError.UnexpectedContentType({
+          server: peer.server,
+          got: got.slice(0, 256),
+          excerpt: UntrustedText.excerpt(body)
+        })
+    }
+  )
+
+export const violation = (
+  server: string,
+  what: string,
+  excerpt: string,
+  phase: McpError.Phase = "ready"
+): McpError.ProtocolViolation =>
+  new McpError.ProtocolViolation({
+    server,
+    what,
+    excerpt: UntrustedText.excerpt(excerpt, 256),
+    outcome: "unknown",
+    phase
+  })
+
+/** The error of a body that did not end well. */
+export const broken = ({ limits, server }: Peer, end: Exclude<Client.End, "ended">) => {
+  switch (end) {
+    case "oversize":
+      return new McpError.MessageTooLarge({ server, limit: limits.maxMessageBytes, direction: "received" })
+    case "cut":
+      return new McpError.StreamInterrupted({ server, detail: "the connection was cut", outcome: "unknown" })
+    case "corrupt":
+      return violation(server, "a body that cannot be decompressed", "")
+    case "encoding":
+      return violation(server, "a body in an encoding that was not asked for", "")
+  }
+}
+
+/** The three forms of a date in HTTP; `Date.parse` alone reads `-5` and `1.5` as dates. */
+const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? [\w :-]{10,40}$/
+
+/** `Retry-After`: whole seconds, or an HTTP date. */
+const retryAfter = (header: string | undefined, now: number): Duration.Duration | undefined => {
+  const text = header?.trim() ?? ""
+  if (/^\d+$/.test(text)) return Duration.seconds(Number(text))
+  if (!httpDate.test(text)) return undefined
+  const date = Date.parse(text.endsWith(" GMT") ? text : `${text} GMT`)
+  return Number.isNaN(date) ? undefined : Duration.millis(Math.max(0, date - now))
+}
+
+/** What a `WWW-Authenticate` header asks for: untrusted. */
+export interface Challenge {
+  /** In lower case. */
+  readonly schemes: ReadonlyArray<string>
+  readonly error: string | undefined
+  readonly challenge: string | undefined
+  readonly resourceMetadata: string | undefined
+  readonly scope: string | undefined
+}
+
+const longestChallenge = 8 * 1024
+const parameter = /([a-z_]{1,32})=(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))/gi
+/** A challenge begins with a word that no `=` follows. */
+const schemeName = /(?:^|,)\s*([a-z][a-z0-9-]{0,31})(?=\s+[a-z_]|\s*(?:,|$))/gi
+
+export const challengeOf = (header: string | undefined): Challenge => {
+  const text = (header ?? "").slice(0, longestChallenge)
+  const parameters = new Map<string, string>()
+  for (const [, name, quoted, token] of text.matchAll(parameter)) {
+    const key = name!.toLowerCase()
+    if (!parameters.has(key)) parameters.set(key, quoted?.replace(/\\(.)/g, "$1") ?? token!)
+  }
+  return {
+    schemes: Array.from(text.matchAll(schemeName), ([, name]) => name!.toLowerCase()),
+    error: parameters.get("error"),
+    challenge: header === undefined ? undefined : UntrustedText.excerpt(text),
+    resourceMetadata: parameters.get("resource_metadata"),
+    scope: parameters.get("scope")
+  }
+}
