@@ -126,14 +126,6 @@ export interface State {
   readonly executions: Map<string, number>
 }
 
-/** The parts of an offer, and the list that changes with each. */
-const lists = new Map([
-  ["tools", "tools"],
-  ["resources", "resources"],
-  ["templates", "resources"],
-  ["prompts", "prompts"]
-])
-
 export const make = (options: Options = {}): Effect.Effect<Server> =>
   Effect.gen(function*() {
     const { prompts, resources, templates, tools } = options
@@ -158,9 +150,10 @@ export const make = (options: Options = {}): Effect.Effect<Server> =>
       notify,
       update: (offer) =>
         Effect.suspend(() => {
-          const changed = Object.entries(offer).filter(([part, items]) => lists.has(part) && items !== undefined)
+          const changed = Object.entries(offer).filter(([, items]) => items !== undefined)
           state.offer = { ...state.offer, ...Object.fromEntries(changed) }
-          const names = new Set(changed.map(([part]) => lists.get(part)))
+          // templates are resources to the protocol
+          const names = new Set(changed.map(([part]) => part === "templates" ? "resources" : part))
           return Effect.forEach(names, (name) => notify(`notifications/${name}/list_changed`), { discard: true })
         }),
       endSubscriptions: Effect.forEach(clients, (client) => client.endSubscriptions, { discard: true }),

@@ -109,18 +109,15 @@ export class Journal {
 
   note(at: number, connection: number, kind: Entry["kind"], detail: string): void {
     this.#keep(this.#entries, { at, connection, kind, detail })
-    if (kind === "refused") this.#count.refused++
-    if (kind === "closed") {
-      this.#count.closed++
-      this.#count.open--
-    }
+    if (kind === "opened" || kind === "refused" || kind === "closed") this.#count[kind]++
+    this.#count.open = this.#count.opened - this.#count.closed
+    this.#count.maxOpen = Math.max(this.#count.maxOpen, this.#count.open)
     this.stir()
   }
 
   /** Gives the number of the new connection. */
   opened(at: number, server: string): number {
-    const connection = ++this.#count.opened
-    this.#count.maxOpen = Math.max(this.#count.maxOpen, ++this.#count.open)
+    const connection = this.#count.opened + 1
     this.note(at, connection, "opened", server)
     return connection
   }

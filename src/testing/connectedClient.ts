@@ -7,7 +7,6 @@ import * as Option from "effect/Option"
 import { wildcard } from "../text/wildcard.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
-import { parseJson } from "./connection.ts"
 import type * as MemoryServer from "./MemoryServer.ts"
 import type * as MemoryTransport from "./MemoryTransport.ts"
 
@@ -217,41 +216,31 @@ export class Client implements MemoryTransport.Receiver {
   /** Checks the era and version of a request, and answers it. */
   #answer(context: MemoryServer.Context): MemoryServer.Answer {
     const { method, params } = context
-    const {
-      era = "both",
-      methods = {},
-      sessionVersions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"],
-      statelessVersions = ["2026-07-28"]
-    } = this.#state.options
+    const { era = "both", methods = {}, sessionVersions, statelessVersions = ["2026-07-28"] } = this.#state.options
+    if (context.era === "stateless" && era !== "session") this.#era ??= "stateless"
     const scripted = Object.hasOwn(methods, method) ? methods[method] : undefined
-    const answer = (ofEra: MemoryServer.Answer | undefined): MemoryServer.Answer =>
-      scripted?.(params, context) ?? ofEra ?? this.#offered(context) ?? refuse(-32601, `Method not found: ${method}`)
-    const requested = versionOf(params) ?? null
-    const unsupported = (requested: JsonRpc.Json) =>
-      refuse(-32022, "Unsupported protocol version", {
-        supported: era === "session" ? [] : statelessVersions,
-        requested
-      })
+    if (scripted !== undefined) return scripted(params, context)
+    const notFound = refuse(-32601, `Method not found: ${method}`)
+    const unsupported = (requested: JsonRpc.Json | undefined) =>
+      refuse(-32022, "Unsupported protocol version", { supported: statelessVersions, requested })
 
     if (context.era === "stateless" || method === "server/discover") {
-      if (era === "session") return scripted?.(params, context) ?? refuse(-32601, `Method not found: ${method}`)
+      if (era === "session") return notFound
+      const version = versionOf(params)
       const isComplete = metaOf(params)[`${reserved}clientCapabilities`] !== undefined
-      if (typeof requested !== "string" || !isComplete) return refuse(-32602, "Invalid params: incomplete _meta")
-      if (!statelessVersions.includes(requested)) return unsupported(requested)
-      this.#era ??= "stateless"
-      return answer(this.#stateless(context, statelessVersions))
+      if (typeof version !== "string" || !isComplete) return refuse(-32602, "Invalid params: incomplete _meta")
+      if (!statelessVersions.includes(version)) return unsupported(version)
+      return this.#stateless(context, statelessVersions) ?? this.#offered(context) ?? notFound
     }
-    if (scripted !== undefined) return scripted(params, context)
     if (era === "stateless") {
-      const { protocolVersion } = params
       return method === "initialize"
-        ? unsupported(typeof protocolVersion === "string" ? protocolVersion : "")
+        ? unsupported(params["protocolVersion"])
         : refuse(-32602, "Invalid params: incomplete _meta")
     }
     if (method !== "initialize" && method !== "ping" && this.#era !== "session") {
       return refuse(-32600, "Invalid request: not initialized")
     }
-    return answer(this.#session(context, sessionVersions))
+    return this.#session(context, sessionVersions) ?? this.#offered(context) ?? notFound
   }
 
   #stateless({ id, method, params }: MemoryServer.Context, supportedVersions: ReadonlyArray<string>) {
@@ -272,7 +261,10 @@ export class Client implements MemoryTransport.Receiver {
     }).pipe(Effect.ensuring(Effect.sync(() => this.#subscriptions.delete(id))))
   }
 
-  #session({ method, params }: MemoryServer.Context, versions: ReadonlyArray<string>): MemoryServer.Answer | undefined {
+  #session(
+    { method, params }: MemoryServer.Context,
+    versions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as ReadonlyArray<string>
+  ): MemoryServer.Answer | undefined {
     switch (method) {
       case "initialize": {
         const { capabilities, protocolVersion } = params
@@ -365,18 +357,26 @@ const failure = (id: JsonRpc.Id, cause: Cause.Cause<Refused>): JsonRpc.Message =
   return { jsonrpc: "2.0", id, error: { code, message, data } }
 }
 
+const answersIn = ({ inputResponses, requestState }: JsonRpc.JsonObject): JsonRpc.JsonObject => ({
+  ...(typeof requestState === "string" ? objectOf(JSON.parse(requestState)) : {}),
+  ...objectOf(inputResponses)
+})
+
+const inputRequired = (key: string, request: JsonRpc.JsonObject, answers: JsonRpc.JsonObject): JsonRpc.JsonObject => ({
+  resultType: "input_required",
+  inputRequests: { [key]: request },
+  requestState: JSON.stringify(answers)
+})
+
 /** Takes the answers that came with a request, and ends the round at the first question without one. */
 const inRounds = (params: JsonRpc.JsonObject, { round }: Running): MemoryServer.Context["ask"] => {
-  const { inputResponses, requestState } = params
-  const answers = { ...objectOf(parseJson(String(requestState))), ...objectOf(inputResponses) }
-  const state = JSON.stringify(answers)
   let questions = 0
   return (method, question = {}) =>
     Effect.suspend(() => {
       const key = `input-${++questions}`
+      const answers = answersIn(params)
       if (Object.hasOwn(answers, key)) return Effect.succeed(objectOf(answers[key]))
-      const inputRequests = { [key]: { method, params: question } }
-      const result = { resultType: "input_required", inputRequests, requestState: state }
+      const result = inputRequired(key, { method, params: question }, answers)
       return Effect.zipRight(Deferred.succeed(round, result), Effect.never)
     })
 }

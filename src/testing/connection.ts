@@ -13,8 +13,8 @@ import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as Teardown from "../resilience/Teardown.ts"
-import * as UntrustedText from "../text/UntrustedText.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
+import * as Lines from "../transport/stdio/lines.ts"
 import type * as Transport from "../transport/Transport.ts"
 import * as Faults from "./Faults.ts"
 import type * as MemoryTransport from "./MemoryTransport.ts"
@@ -81,6 +81,7 @@ export class Connection implements Transport.Transport {
   readonly #fibers = new Set<Fiber.RuntimeFiber<void>>()
   #stderr = ""
   #sink: Transport.Sink | undefined = undefined
+  #reader: Lines.LineReader | undefined = undefined
   #peerEnded = false
   #ended: Transport.Ended | undefined = undefined
   #closed = false
@@ -106,7 +107,10 @@ export class Connection implements Transport.Transport {
     }
   }
 
+  /** The client reads what arrives as it reads the output of a process. */
   start(sink: Transport.Sink): void {
+    const { maxMessageBytes } = this.#at.limits
+    this.#reader = Lines.makeReader({ server: this.#server, maxMessageBytes, sink, onEndless: () => undefined })
     this.#sink = sink
     this.#started.unsafeOpen()
   }
@@ -118,7 +122,7 @@ export class Connection implements Transport.Transport {
     if (this.#closed) return new McpError.Closed({ server, operation, outcome: "not-sent" })
     if (this.#ended !== undefined) return this.#ended.error("not-sent")
     const text = JSON.stringify(message)
-    if (exceeds(text, limits.maxMessageBytes)) {
+    if (Buffer.byteLength(text) > limits.maxMessageBytes) {
       return new McpError.MessageTooLarge({ server, limit: limits.maxMessageBytes, direction: "sent" })
     }
     const queued = this.#up.items.length
@@ -301,7 +305,7 @@ export class Connection implements Transport.Transport {
   }
 
   #arriveText(text: string, late = 0): void {
-    this.#arrive(text, (sink) => deliverText(this.#server, this.#at.limits, text, sink), late)
+    this.#arrive(text, () => this.#reader?.push(Buffer.from(`${text}\n`)), late)
   }
 
   #arrive(detail: string, deliver: Arriving["deliver"], late = 0): void {
@@ -327,37 +331,5 @@ export class Connection implements Transport.Transport {
 
   #note(kind: MemoryTransport.Entry["kind"], detail: string): void {
     this.#at.journal.note(this.#now(), this.#number, kind, detail)
-  }
-}
-
-const utf8 = new TextEncoder()
-
-const exceeds = (text: string, bytes: number): boolean =>
-  text.length > bytes || (3 * text.length > bytes && utf8.encode(text).length > bytes)
-
-const deliverText = (server: string, limits: Limits.Limits, text: string, sink: Transport.Sink): void => {
-  const limit = limits.maxMessageBytes
-  const value = parseJson(text)
-  if (exceeds(text, limit)) {
-    sink.diagnostic({ kind: "oversize", detail: `a message of more than ${limit} bytes` })
-    const id = JsonRpc.isObject(value) && !("method" in value) ? value["id"] : undefined
-    if (typeof id === "string" || typeof id === "number") {
-      sink.failed(id, new McpError.MessageTooLarge({ server, limit, direction: "received" }))
-    }
-    return
-  }
-  const messages: ReadonlyArray<unknown> = Array.isArray(value) ? value : [value]
-  if (messages.length > 0 && messages.every(JsonRpc.isObject)) {
-    return messages.forEach((message) => sink.message(message))
-  }
-  sink.diagnostic({ kind: "noise", detail: UntrustedText.excerpt(text, 256) })
-}
-
-/** `undefined` for a text that is not JSON. */
-export const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
