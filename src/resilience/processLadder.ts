@@ -42,7 +42,7 @@ export interface Ladder {
 /** Between the exit of the leader and SIGTERM for its descendants, which may be exiting as well; part of `stdinGrace`. */
 const settleTime = Duration.millis(100)
 /** SIGKILL works at once or, on a process that hangs in the kernel, never. */
-const killTime = Duration.seconds(1)
+const killTime = Duration.seconds(2)
 const installPause = Duration.millis(100)
 /** Only direct children report their end, so descendants are polled, at growing intervals in milliseconds. */
 const firstPause = 2
@@ -72,9 +72,10 @@ export const make = (process: Process, options: Teardown.Teardown["Type"]["optio
     })
   const exited = Deferred.await(process.exited)
   const othersGone = poll(() => tree.remaining().length === 0)
-  // Again and again, because a process may fork between the sweep and the signal.
+  // Again and again, because a process may fork between the look and the signal.
   const kill = poll(() => {
-    if (sweptClean()) return true
+    if (isGone() && sweptClean()) return true
+    tree.refresh()
     tree.signal("SIGKILL")
     return false
   })

@@ -9,7 +9,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Scope from "effect/Scope"
 import * as Connector from "../client/Connector.ts"
@@ -23,6 +22,7 @@ import * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as Current from "./current.ts"
 import * as Off from "./off.ts"
+import * as Releases from "./releases.ts"
 import * as Series from "./series.ts"
 import { ServerStatus } from "./ServerStatus.ts"
 import type * as Supervisor from "./Supervisor.ts"
@@ -157,6 +157,12 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       signal.raise()
     }
 
+    const releases = Releases.make(options.closeWithin)
+
+    /** Only lost and refused connections are released beside the backoff. */
+    const isBeside = (exit: Exit.Exit<Turn>): boolean =>
+      Exit.isSuccess(exit) && (exit.value._tag === "Lost" || exit.value._tag === "Refused")
+
     /** One connection, from the attempt to its end, in a scope of its own. */
     const turn: Effect.Effect<Turn> = Effect.acquireUseRelease(
       Scope.make(),
@@ -174,11 +180,10 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       // in a fiber of its own, because a finalizer leaves the fiber references of whoever acquired behind in the fiber it
       // runs in: this one would keep something of every connection that it ever had
       (scope, exit) =>
-        Effect.flatMap(
-          Effect.fork(Scope.close(scope, exit)),
-          // a connection that does not let go must not keep the server
-          (closing) => BoundedWait.within(options.closeWithin)(Fiber.await(closing))
-        )
+        Effect.flatMap(Effect.fork(Scope.close(scope, exit)), (closing) => {
+          releases.add(closing)
+          return isBeside(exit) ? Effect.void : releases.downTo(0)
+        })
     )
 
     const connected = (session: McpClient.McpClient, scope: Scope.Scope): Effect.Effect<Turn> =>
@@ -314,8 +319,10 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       if (retired) return signal.until(() => closed)
       // switched off and on again while the connection ended: `Disabled` is published in between
       const why = off() ?? unpublished
-      unpublished = undefined
       if (why !== undefined) {
+        // a server is off once its processes are gone
+        if (releases.count() > 0) return releases.downTo(0)
+        unpublished = undefined
         series.forget()
         stormed = false
         rested = true
@@ -334,6 +341,8 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         }
         return signal.until(() => closed || off() !== undefined || wanted)
       }
+      // two are outstanding at most
+      if (releases.count() > 1) return releases.downTo(1)
       const early = series.admit(now())
       if (early > 0 && series.isSlow()) {
         return Effect.raceFirst(Effect.sleep(Duration.millis(early)), signal.until(isUnwanted))
@@ -395,7 +404,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     return {
       config,
       run: Effect.ensuring(
-        loop,
+        Effect.zipRight(loop, releases.downTo(0)),
         Effect.sync(() => {
           closed = true
           current = undefined

@@ -878,3 +878,68 @@ describe("the end of a pool", () => {
       assert.strictEqual((yield* Fiber.poll(closing))._tag, "Some")
     }))
 })
+
+describe("the release of a lost connection", () => {
+  /** A pool whose connections are released when their gates are opened, in order. */
+  const gated = <A, E>(
+    use: (
+      server: Effect.Effect.Success<ReturnType<typeof MemoryServer.make>>,
+      gates: ReadonlyArray<Deferred.Deferred<void>>
+    ) => Effect.Effect<A, E, Pool.ConnectionPool.ConnectionPool | Scope.Scope>
+  ) =>
+    Effect.gen(function*() {
+      const server = yield* MemoryServer.make({ era: "session" })
+      const gates = yield* Effect.replicateEffect(Deferred.make<void>(), 3)
+      const open = Effect.forEach(gates, (gate) => Deferred.succeed(gate, undefined))
+      yield* Effect.gen(function*() {
+        let connections = 0
+        yield* Effect.flatMap(pool, (_) =>
+          _.onConnected(() => Effect.uninterruptible(Deferred.await(gates[connections++]!))))
+        yield* reload(Pool.remote("a"))
+        yield* Pool.until("a", "Connected")
+        yield* use(server, gates)
+      }).pipe(
+        Effect.ensuring(open),
+        Effect.provide(Pool.layer(() =>
+          server, { teardown: Teardown.layer() }))
+      )
+    })
+
+  it.scoped("runs beside the backoff, and the next connection does not wait for it", () =>
+    gated((server) =>
+      Effect.gen(function*() {
+        yield* server.drop()
+        yield* Pool.until("a", "Reconnecting")
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(yield* status("a"), "Connected")
+      })
+    ))
+
+  it.scoped("holds the next attempt back while two of them run", () =>
+    gated((server, gates) =>
+      Effect.gen(function*() {
+        for (let lost = 0; lost < 2; lost++) {
+          yield* Pool.until("a", "Connected")
+          yield* server.drop()
+          yield* Pool.until("a", "Reconnecting")
+          yield* TestClock.adjust("2 seconds")
+        }
+        assert.notStrictEqual(yield* status("a"), "Connected")
+        yield* Deferred.succeed(gates[0]!, undefined)
+        yield* Pool.until("a", "Connected")
+      })
+    ))
+
+  it.scoped("is awaited by a disconnect", () =>
+    gated((server, gates) =>
+      Effect.gen(function*() {
+        yield* server.drop()
+        yield* Pool.until("a", "Reconnecting")
+        const stopping = yield* Effect.fork(Effect.flatMap(pool, (_) => _.disconnect("a")))
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual((yield* Fiber.poll(stopping))._tag, "None")
+        yield* Deferred.succeed(gates[0]!, undefined)
+        yield* Fiber.join(stopping)
+      })
+    ))
+})

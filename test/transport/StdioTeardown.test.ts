@@ -23,6 +23,7 @@ import {
   assertNoLeak,
   contentOf,
   eventually,
+  gone,
   isAlive,
   openFiles,
   pidsWithArgument
@@ -156,6 +157,23 @@ describe("closing a stdio server", () => {
         assert.isFalse(isAlive(pid))
       }).pipe(Effect.provide(live())))
   }
+
+  it.live("terminates one that closed its stdout at once, without the grace for the end of stdin", () =>
+    Effect.gen(function*() {
+      const { end, used: pid } = yield* closing(
+        server("--ignore-end"),
+        ({ ask, ended, transport }) =>
+          Effect.gen(function*() {
+            const pid = yield* ask("pid")
+            transport.send({ jsonrpc: "2.0", id: 2, method: "closeStdout" })
+            yield* ended
+            yield* gone(pid)
+            return pid
+          })
+      )
+      assert.isFalse(isAlive(pid))
+      assert.deepInclude(end, { how: "terminated", exit: { code: null, signal: "SIGTERM" } })
+    }).pipe(Effect.provide(live({ stdinGrace: "1 hour", deadline: "1 hour" }))))
 
   it.live("ends a daemon that left the process tree before any look, and reports it", () =>
     Effect.gen(function*() {
