@@ -1,7 +1,7 @@
 /**
- * Clients that nobody here wrote, against `mcp-runtime serve` and the example of a served agent: `npm run clients`. First
- * the clients of the SDKs and of the AI SDK in all combinations, which `npm test` has a part of; then the programs of
- * `programs.mjs`. Needs `npm run build`.
+ * Programs by other authors (`programs.mjs`) against `mcp-runtime serve` and the example of a served agent: `npm run
+ * clients`. The clients of the SDKs and of the AI SDK are in `npm run test:programs`; `MCP_CLIENTS=all` runs them in all
+ * combinations. Needs `npm run build`.
  */
 import { execFile, spawn } from "node:child_process"
 import assert from "node:assert/strict"
@@ -23,14 +23,6 @@ const exec = promisify(execFile)
 
 const run = (command, args, options = {}) =>
   exec(command, args, { cwd: root, timeout: 120_000, maxBuffer: 64 * 1024 * 1024, ...options })
-
-/** What is long is shown as it comes. */
-const shown = (command, args, env) =>
-  new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: root, env: { ...process.env, ...env }, stdio: "inherit" })
-    child.once("error", reject)
-    child.once("exit", (code) => code === 0 ? resolve() : reject(new Error(`${args.join(" ")} ended with ${code}`)))
-  })
 
 const folder = mkdtempSync(join(tmpdir(), "mcp-clients-"))
 const children = []
@@ -180,11 +172,6 @@ const withInspector = async (config, way) => {
 
 try {
   await Programs.install()
-  await shown(
-    process.execPath,
-    [join(root, "node_modules/vitest/vitest.mjs"), "run", "test/server/agents", "test/server/behind", "test/server/clients"],
-    { MCP_CLIENTS: "all", TEST_PART: "programs" }
-  )
   const compiler = join(root, "node_modules/.bin/tsc")
   const as = "--ignoreConfig --noCheck --target es2022 --module esnext --moduleResolution bundler --rootDir examples"
   await run(compiler, [...as.split(" "), "--outDir", dirname(agent), "examples/agent-server.ts"])

@@ -7,7 +7,7 @@ const patient = { timeout: 30_000 }
 
 const isAll = process.env["MCP_CLIENTS"] === "all"
 
-/** A caller without a session, which has the longest way; `npm run clients` has all that can be asked. */
+/** A caller without a session, which has the longest way; `MCP_CLIENTS=all` has all that can be asked. */
 const kinds: ReadonlyArray<Kind> = isAll
   ? ["SDK 1.x", "SDK 2.x", "SDK 2.x, which looks for itself", "SDK 2.x, stateless"]
   : ["SDK 2.x, which looks for itself"]

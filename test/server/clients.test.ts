@@ -3,7 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type Caller, connect, type Kind, whenOffered } from "./callers.ts"
 import * as Serving from "./serving.ts"
 
-/** Those that are most unlike each other; `npm run clients` has all of them. */
+/** The clients that differ most; `MCP_CLIENTS=all` runs all of them. */
 const kinds: ReadonlyArray<Kind> = process.env["MCP_CLIENTS"] === "all"
   ? ["SDK 1.x", "SDK 2.x", "SDK 2.x, which looks for itself", "SDK 2.x, stateless", "AI SDK"]
   : ["SDK 1.x", "SDK 2.x, which looks for itself"]
