@@ -1,8 +1,4 @@
-/**
- * Waiting with a limit that also holds where nothing may be interrupted: in finalizers.
- *
- * @since 0.1.0
- */
+/** A wait with a limit that also holds in finalizers, where interruption is not allowed. */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -10,14 +6,10 @@ import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 
 /**
- * Waits for something, but not longer than this, in a finalizer too: `None` if the time was over first.
+ * Waits no longer than `limit`, in a finalizer too; `None` if the limit was reached.
  *
- * In a finalizer only a wait in a fiber of its own can be cut short, and such a fiber has a weakness: if its parent is
- * interrupted in the meantime, it gets the interruption although the parent is to be left alone. The wait is then begun
- * again for the time that is left. Where interruption is allowed, it ends the wait as always.
- *
- * @since 0.1.0
- * @category combinators
+ * The wait runs interruptibly in a fiber of its own, which can inherit the interruption of a parent that is itself
+ * uninterruptible. The wait then begins again with the time that is left.
  */
 export const within =
   (limit: Duration.Duration) => <A, E, R>(wait: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R> =>

@@ -73,6 +73,8 @@ export const make = (options: Options & { readonly server: string }): Permits =>
   let concurrency = Math.max(1, options.concurrency)
   let active = 0
   const queue = new Set<Ticket>()
+  /** Of every call that did not have to wait. */
+  const atOnce: Ticket = { held: true, admitted: Deferred.unsafeMake(FiberId.none) }
 
   const admit = (): void => {
     for (const ticket of queue) {
@@ -84,13 +86,14 @@ export const make = (options: Options & { readonly server: string }): Permits =>
     }
   }
   const enter = Effect.suspend(() => {
-    const queued = queue.size
-    if (active >= concurrency && queued >= limit) {
-      return Effect.fail(new McpError.Overloaded({ server, queue: "calls", queued, limit }))
+    if (active < concurrency) {
+      active++
+      return Effect.succeed(atOnce)
     }
-    const ticket: Ticket = { held: active < concurrency, admitted: Deferred.unsafeMake(FiberId.none) }
-    if (ticket.held) active++
-    else queue.add(ticket)
+    const queued = queue.size
+    if (queued >= limit) return Effect.fail(new McpError.Overloaded({ server, queue: "calls", queued, limit }))
+    const ticket: Ticket = { held: false, admitted: Deferred.unsafeMake(FiberId.none) }
+    queue.add(ticket)
     return Effect.succeed(ticket)
   })
   const leave = (ticket: Ticket): void => {

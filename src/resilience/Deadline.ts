@@ -19,19 +19,11 @@ export interface Options {
   readonly total: number
 }
 
-/** What is left for a request that begins now. */
-export interface Left {
-  readonly idleTimeout: Duration.Duration
-  /** The first idle limit, which what the call has waited so far shortens. */
-  readonly firstIdleTimeout: Duration.Duration
-  readonly totalTimeout: Duration.Duration
-}
-
 export class Deadline extends Context.Tag("effect-mcp-runtime/resilience/Deadline")<Deadline, {
   /** Milliseconds that are left of the total limit; negative once it is over. */
   readonly left: () => number
   /** The limits of a request that begins now; `undefined` while nothing is used up. */
-  readonly ofRequest: () => Left | undefined
+  readonly ofRequest: () => Record<"idleTimeout" | "firstIdleTimeout" | "totalTimeout", Duration.Duration> | undefined
   /** Starts the idle limit afresh, because another attempt begins. */
   readonly restartIdle: () => void
   /** The milliseconds until the first of both limits, and the error of that limit. */

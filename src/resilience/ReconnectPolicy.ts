@@ -1,7 +1,5 @@
 /**
- * When to connect again to a server that was lost or did not answer: a `Schedule` as a value, per server.
- *
- * @since 0.1.0
+ * When to connect again to a server that was lost or did not answer: a `Schedule` per server.
  */
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
@@ -13,35 +11,22 @@ import * as Schedule from "effect/Schedule"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 
-/**
- * How one server is reconnected.
- *
- * @since 0.1.0
- * @category models
- */
+/** How one server is reconnected. */
 export interface Reconnect {
   /** The delays of one series of attempts; the series is over when it ends. */
   readonly schedule: Schedule.Schedule<unknown, McpError.ConnectError>
-  /** What follows the series for a remote that was once connected; without it, the server is given up. */
+  /** Follows the series for a server that was once connected; without it, the server has failed. */
   readonly slowLane: Schedule.Schedule<unknown, McpError.ConnectError> | undefined
   /** A connection that lived this long begins a new series; a shorter one continues the old. */
   readonly stableAfter: Duration.Duration
-  /** More reconnects than this within that time, whatever the schedule says, and the server is given up. */
+  /** More reconnects than this within that time, whatever the schedule says, and the server has failed. */
   readonly storm: { readonly reconnects: number; readonly within: Duration.Duration }
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class ReconnectPolicy extends Context.Tag("effect-mcp-runtime/resilience/ReconnectPolicy")<ReconnectPolicy, {
   readonly for: (config: ServerConfig.ServerConfig) => Reconnect
 }>() {}
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type Preset = "standard" | "capped" | "steps" | "health"
 
 const doubling = (first: Duration.DurationInput, cap: Duration.DurationInput) =>
@@ -49,12 +34,7 @@ const doubling = (first: Duration.DurationInput, cap: Duration.DurationInput) =>
 
 const jitter = { min: 0.8, max: 1.2 }
 
-/**
- * The delays of each preset.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The delays of each preset. */
 export const schedules: { readonly [P in Preset]: Schedule.Schedule<unknown> } = {
   /** 0.5, 1, 2, 4 s, ±20 %. */
   standard: Schedule.exponential(Duration.millis(500)).pipe(
@@ -69,31 +49,17 @@ export const schedules: { readonly [P in Preset]: Schedule.Schedule<unknown> } =
   health: Schedule.intersect(doubling("100 millis", "10 seconds"), Schedule.recurs(5))
 }
 
-/**
- * From 15 s, doubling to 5 min, without end.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** From 15 s, doubling to 5 min, without end. */
 export const slowLane: Schedule.Schedule<unknown> = Schedule.jitteredWith(doubling("15 seconds", "5 minutes"), jitter)
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
-  /** A preset, or a schedule of one's own. */
   readonly schedule: Preset | Schedule.Schedule<unknown, McpError.ConnectError>
   readonly stableAfter: Duration.DurationInput
-  /** Reconnects within `stormWithin` after which a server is given up. */
+  /** Reconnects within `stormWithin` after which a server has failed. */
   readonly stormReconnects: number
   readonly stormWithin: Duration.DurationInput
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = {
   schedule: "standard",
   stableAfter: Duration.seconds(30),
@@ -101,10 +67,6 @@ export const defaults: Options = {
   stormWithin: Duration.seconds(30)
 }
 
-/**
- * @since 0.1.0
- * @category constructors
- */
 export const make = (options?: Partial<Options>): ReconnectPolicy["Type"] => {
   const { schedule, stableAfter, stormReconnects, stormWithin } = { ...defaults, ...options }
   const reconnect: Reconnect = {
@@ -113,32 +75,18 @@ export const make = (options?: Partial<Options>): ReconnectPolicy["Type"] => {
     stableAfter: Duration.decode(stableAfter),
     storm: { reconnects: stormReconnects, within: Duration.decode(stormWithin) }
   }
-  // a local process that keeps dying will not get better by itself; a remote machine may come back
+  // a local process that keeps exiting stays broken; a remote machine may come back
   const remote: Reconnect = schedule === "standard" ? { ...reconnect, slowLane } : reconnect
   return { for: (config) => config.transport === "stdio" ? reconnect : remote }
 }
 
-/**
- * @since 0.1.0
- * @category layers
- */
 export const layer = (options?: Partial<Options>): Layer.Layer<ReconnectPolicy> =>
   Layer.succeed(ReconnectPolicy, make(options))
 
-/**
- * Nothing is reconnected but on demand.
- *
- * @since 0.1.0
- * @category layers
- */
+/** No server is reconnected but on demand. */
 export const layerNone: Layer.Layer<ReconnectPolicy> = layer({ schedule: Schedule.stop })
 
-/**
- * The preset, by its name, and the numbers are an operator's.
- *
- * @since 0.1.0
- * @category layers
- */
+/** A preset, by its name, and numbers. */
 export const layerConfig = (
   options: Config.Config.Wrap<Partial<Omit<Options, "schedule"> & { readonly schedule: Preset }>>
 ): Layer.Layer<ReconnectPolicy, ConfigError.ConfigError> =>

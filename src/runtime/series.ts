@@ -5,14 +5,16 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import * as Pause from "../client/internal/pause.ts"
 import type * as McpError from "../McpError.ts"
+import * as Backoff from "../resilience/Backoff.ts"
 import type * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
-import * as Delays from "./delays.ts"
-import * as Storm from "./storm.ts"
 
 /** @internal */
 export interface Series {
@@ -38,11 +40,46 @@ export interface Series {
   readonly calm: () => void
 }
 
+/** The input of the schedule: why the last attempt failed, and whether any attempt has ever succeeded. */
+interface Attempted {
+  readonly error: McpError.ConnectError
+  readonly wasConnected: boolean
+}
+
+/** The fast lane, then the slow lane for a server that was once connected; its output says which lane it is. */
+const lanes = ({ schedule, slowLane }: ReconnectPolicy.Reconnect) =>
+  Schedule.andThenEither(
+    Schedule.mapInput(schedule, ({ error }: Attempted) => error),
+    (slowLane ?? Schedule.stop).pipe(
+      Schedule.mapInput(({ error }: Attempted) => error),
+      Schedule.whileInput(({ wasConnected }) => wasConnected)
+    )
+  )
+
+/** The attempts within a sliding time; with a limit of 0 none is ever allowed. */
+const window = (limit: number, within: number) => {
+  let attempts: ReadonlyArray<number> = []
+  return {
+    /** Milliseconds until another attempt is allowed; 0 if one is allowed now. */
+    wait: (now: number): number => {
+      attempts = attempts.filter((at) => at > now - within)
+      if (attempts.length < limit) return 0
+      return (attempts[attempts.length - limit] ?? now) + within - now
+    },
+    count: (now: number): void => {
+      attempts = [...attempts, now]
+    },
+    reset: (): void => {
+      attempts = []
+    }
+  }
+}
+
 /** @internal */
 export const make = (reconnect: ReconnectPolicy.Reconnect): Series => {
-  const delays = Delays.make(reconnect.schedule)
-  const slowDelays = reconnect.slowLane === undefined ? undefined : Delays.make(reconnect.slowLane)
-  const storm = Storm.make(reconnect.storm.reconnects, Duration.toMillis(reconnect.storm.within))
+  const newBackoff = Backoff.make(lanes(reconnect))
+  const storm = window(reconnect.storm.reconnects, Duration.toMillis(reconnect.storm.within))
+  let backoff = newBackoff
   let attempt = 0
   let slow = false
   let wasConnected = false
@@ -51,31 +88,24 @@ export const make = (reconnect: ReconnectPolicy.Reconnect): Series => {
   const over = (): void => {
     attempt = 0
     slow = false
-    delays.reset()
-    slowDelays?.reset()
-  }
-
-  const planned = (error: McpError.ConnectError): Effect.Effect<Duration.Duration | undefined> => {
-    if (slow && slowDelays !== undefined) return slowDelays.next(error)
-    return Effect.flatMap(delays.next(error), (delay) => {
-      // only what has been there once is known to be worth waiting for
-      if (delay !== undefined || slowDelays === undefined || !wasConnected) return Effect.succeed(delay)
-      slow = true
-      return slowDelays.next(error)
-    })
+    // a new driver, because a step that is under way would overwrite the state of one that was reset
+    backoff = newBackoff
   }
 
   return {
     attempt: () => attempt,
     isSlow: () => slow,
     next: (error) =>
-      Effect.suspend(() => {
+      Effect.gen(function*() {
         failing = true
-        return Effect.map(planned(error), (delay) => {
-          if (delay === undefined) return undefined
-          attempt++
-          return Duration.max(delay, Duration.millis(Pause.of(error, 0, Pause.longestOfConnects)?.until ?? 0))
-        })
+        const current = yield* backoff
+        backoff = Effect.succeed(current)
+        const planned = yield* current.next({ error, wasConnected })
+        if (Option.isNone(planned)) return undefined
+        const [delay, lane] = planned.value
+        slow = Either.isRight(lane)
+        attempt++
+        return Duration.max(delay, Duration.millis(Pause.of(error, 0, Pause.longestOfConnects)?.until ?? 0))
       }),
     admit: (now) => {
       if (!failing) return 0
@@ -83,7 +113,7 @@ export const make = (reconnect: ReconnectPolicy.Reconnect): Series => {
       if (wait === 0) storm.count(now)
       return wait
     },
-    wait: (now) => storm.wait(now),
+    wait: storm.wait,
     connected: () => {
       wasConnected = true
     },

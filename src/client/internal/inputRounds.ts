@@ -97,7 +97,7 @@ const rounds = (
       ...(typeof state === "string" ? { requestState: state } : {})
     }
     const result = yield* Effect.mapError(
-      options.once(asked.method, params, { ...asked.own, totalTimeout }),
+      options.once(asked.method, params, { ...asked.own, firstIdleTimeout: undefined, totalTimeout }),
       begun
     )
     return result["resultType"] === "input_required" ? yield* rounds(options, asked, result, round + 1, limit) : result
