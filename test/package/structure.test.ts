@@ -94,6 +94,53 @@ describe("every module of src", () => {
   })
 })
 
+/** The timers outside of `resilience`, where the delays between attempts are made by a `Schedule`. */
+const timers: Readonly<Record<string, string>> = {
+  "cli/internal/doctor.ts": "looks for leaked sockets until they are closed",
+  "cli/internal/doctorVisit.ts": "looks for leaked processes until they have ended",
+  "cli/internal/settling.ts": "redraws a progress line",
+  "cli/internal/smoke.ts": "looks for leaked processes and sockets until they are gone",
+  "client/internal/calls.ts": "waits as long as the server asks with Retry-After",
+  "client/internal/changes.ts": "spaces signals of changes",
+  "client/internal/deadlines.ts": "the one timer of the requests of a connection",
+  "client/internal/establish.ts": "the connect limit, which moves while a launcher installs",
+  "client/internal/inputRounds.ts": "paces the rounds of one request that has no questions",
+  "client/internal/watching.ts": "listens again",
+  "demo/DemoServer.ts": "a slow tool",
+  "node/NodeHttpListener.ts": "the keep-alive of a socket",
+  "node/internal/turns.ts": "polls a file lock, and touches it while it is held",
+  "runtime/callStream.ts": "keeps a subscribed connection from becoming idle",
+  "runtime/callTool.ts": "reports the calls that still run",
+  "runtime/current.ts": "the idle limit of a connection, and the end of a pause",
+  "runtime/slots.ts": "gives a connect slot back after a while",
+  "runtime/supervising.ts": "sleeps the delay that the reconnect schedule has planned",
+  "runtime/upkeep.ts": "spaces the lists of one server",
+  "safety/Spill.ts": "removes old files",
+  "server/internal/duplex.ts": "bounds the end of a caller that reads no more",
+  "server/internal/gateway/news.ts": "gathers changes",
+  "server/internal/http/session.ts": "bounds a session without a reader",
+  "server/internal/rounds.ts": "gathers questions, and bounds the wait for their answers",
+  "tools/internal/pins/pins.ts": "gives way to other events between batches",
+  "transport/LegacySse.ts": "bounds a POST whose answer has arrived already",
+  "transport/StdioTransport.ts": "looks for a process that reads nothing",
+  "transport/WebSocket.ts": "the keep-alive of a socket",
+  "transport/http/client.ts": "the keep-alive of a socket",
+  "transport/http/refusal.ts": "bounds the body of an error",
+  "transport/http/resume.ts": "sleeps the delay that the schedule of a stream has planned"
+}
+
+describe("every timer outside of resilience", () => {
+  it("is none between attempts, but for those with a reason in the list", () => {
+    const faults = sources
+      .filter(({ path }) => !/^(resilience|testing)\//.test(path) && !Object.hasOwn(timers, path))
+      .filter(({ text }) =>
+        /\b(Effect\.(sleep|delay)|Clock\.sleep|setTimeout|setInterval)\b/.test(withoutComments(text))
+      )
+      .map(({ path }) => path)
+    assert.deepStrictEqual(faults, [])
+  })
+})
+
 /**
  * The folders that have been rebuilt, with their budgets in lines (DESIGN §4). The gate is in code lines: 31,000 of the
  * 45,000 lines of the whole are code, and 10 % more is allowed.
