@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Rec from "effect/Record"
 import type * as Scope from "effect/Scope"
 import * as Launcher from "../config/launcher.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
@@ -83,17 +84,9 @@ const keptEnds = 1024
 
 export const make = (options?: Partial<Options>): Effect.Effect<Teardown["Type"]> =>
   Effect.sync(() => {
-    const { deadline, drainTimeout, farewellTimeout, installGrace, stdinGrace, termGrace } = { ...defaults, ...options }
     const ends: Array<ServerEnd> = []
     return {
-      options: {
-        drainTimeout: Duration.decode(drainTimeout),
-        stdinGrace: Duration.decode(stdinGrace),
-        termGrace: Duration.decode(termGrace),
-        farewellTimeout: Duration.decode(farewellTimeout),
-        deadline: Duration.decode(deadline),
-        installGrace: Duration.decode(installGrace)
-      },
+      options: Rec.map({ ...defaults, ...options }, (bound) => Duration.decode(bound)),
       record: (end) => {
         ends.push(end)
         if (ends.length > keptEnds) ends.shift()
@@ -146,13 +139,9 @@ const signalExitListeners = (): number => {
     Reflect.get(process, "__signal_exit_emitter__"),
     Reflect.get(globalThis, Symbol.for("signal-exit emitter"))
   ]
-  let count = 0
-  for (const emitter of emitters) {
-    if (typeof emitter === "object" && emitter !== null && "count" in emitter && typeof emitter.count === "number") {
-      count += emitter.count
-    }
-  }
-  return count
+  const countOf = (emitter: unknown): number =>
+    typeof emitter === "object" && emitter !== null && "count" in emitter ? Number(emitter.count) || 0 : 0
+  return emitters.reduce<number>((sum, emitter) => sum + countOf(emitter), 0)
 }
 
 const onSignal = (signal: NodeJS.Signals): void => {

@@ -146,29 +146,25 @@ export const hasStartedServer = (pid: number, { server }: Launcher.Launcher, pla
 
 export type Signal = "SIGTERM" | "SIGKILL"
 
-export interface Signals {
-  /** Signals a process, or a group by its negative number; false if it does not exist. Signal 0 only asks. */
-  readonly send: (target: number, signal: Signal | 0) => boolean
-}
+/** Signals a process, or a group by its negative number; false if it does not exist. Signal 0 only asks. */
+export type Send = (target: number, signal: Signal | 0) => boolean
 
 /**
  * Real signals. Windows has neither groups nor a polite signal that reaches a program without a window, so only
  * `SIGKILL` does something there, and to the whole tree.
  */
-export const signals = (platform: string): Signals => ({
-  send: (target, signal) => {
-    if (platform === "win32") {
-      if (signal === "SIGKILL") run("taskkill", ["/pid", String(Math.abs(target)), "/T", "/F"])
-      return signal !== 0
-    }
-    try {
-      return process.kill(target, signal)
-    } catch (error) {
-      // EPERM: the process exists and has become another user.
-      return error instanceof Error && "code" in error && error.code === "EPERM"
-    }
+export const sender = (platform: string): Send => (target, signal) => {
+  if (platform === "win32") {
+    if (signal === "SIGKILL") run("taskkill", ["/pid", String(Math.abs(target)), "/T", "/F"])
+    return signal !== 0
   }
-})
+  try {
+    return process.kill(target, signal)
+  } catch (error) {
+    // EPERM: the process exists and has become another user.
+    return error instanceof Error && "code" in error && error.code === "EPERM"
+  }
+}
 
 export interface ProcessTree {
   /** Looks for new descendants. They are found through their parents, so only while those live. */
@@ -188,7 +184,7 @@ export interface ProcessTree {
  * The processes of one server: the group it was started in, its descendants wherever they went, and on Linux what has
  * its marker in the environment.
  */
-export const make = (leader: number, marker: string, now: () => ProcessTable, signals: Signals): ProcessTree => {
+export const make = (leader: number, marker: string, now: () => ProcessTable, send: Send): ProcessTree => {
   /** The descendants, with the start time that tells them from later processes with the same pid. */
   const known = new Map<number, ProcessRow>()
   const escaped = new Set<number>()
@@ -203,7 +199,7 @@ export const make = (leader: number, marker: string, now: () => ProcessTable, si
 
   const groupMembers = (table: ProcessTable): ReadonlyArray<ProcessRow> => {
     if (groupIsGone) return []
-    const rows = signals.send(-leader, 0) ? table.all() : []
+    const rows = send(-leader, 0) ? table.all() : []
     // The number of a group is not used again while it has members, so a process with this pid is a stranger.
     groupIsGone = rows.length === 0 || rows.some((row) => row.pid === leader)
     return groupIsGone ? [] : rows.filter((row) => row.group === leader && !row.isZombie)
@@ -248,7 +244,7 @@ export const make = (leader: number, marker: string, now: () => ProcessTable, si
     },
     leaderEnded: () => {
       leaderIsAlive = false
-      if (!signals.send(-leader, 0)) groupIsGone = true
+      if (!send(-leader, 0)) groupIsGone = true
     },
     remaining: () => {
       if (!leaderIsAlive && known.size === 0 && groupIsGone) return []
@@ -260,11 +256,11 @@ export const make = (leader: number, marker: string, now: () => ProcessTable, si
     escaped: () => [...escaped],
     signal: (signal) => {
       const table = now()
-      if (leaderIsAlive || groupMembers(table).length > 0) signals.send(-leader, signal)
+      if (leaderIsAlive || groupMembers(table).length > 0) send(-leader, signal)
       // The group has had its signal already, and a second SIGTERM means "at once" to some programs.
       for (const row of known.values()) {
         const found = current(table, row)
-        if (found !== undefined && found.group !== leader) signals.send(row.pid, signal)
+        if (found !== undefined && found.group !== leader) send(row.pid, signal)
       }
     }
   }

@@ -26,14 +26,12 @@ const machine = () => {
     marked: (_, since) =>
       [...rows.values()].filter((row) => marks.has(row.pid) && Number(row.start) >= Number(since.start))
   }
-  const signals: ProcessTree.Signals = {
-    send: (target, signal) => {
-      const hit = [...rows.values()].filter((row) => target < 0 ? row.group === -target : row.pid === target)
-      if (signal === 0) return hit.length > 0
-      for (const { pid } of hit) signalled.push(`${signal} ${pid}`)
-      if (signal === "SIGKILL") { for (const { pid } of hit) end(pid) }
-      return hit.length > 0
-    }
+  const send: ProcessTree.Send = (target, signal) => {
+    const hit = [...rows.values()].filter((row) => target < 0 ? row.group === -target : row.pid === target)
+    if (signal === 0) return hit.length > 0
+    for (const { pid } of hit) signalled.push(`${signal} ${pid}`)
+    if (signal === "SIGKILL") { for (const { pid } of hit) end(pid) }
+    return hit.length > 0
   }
   const kill = (pid: number, tree: ProcessTree.ProcessTree) => {
     end(pid)
@@ -45,7 +43,7 @@ const machine = () => {
     start,
     end,
     kill,
-    tree: (leader: number) => ProcessTree.make(leader, "marker=1", () => table, signals)
+    tree: (leader: number) => ProcessTree.make(leader, "marker=1", () => table, send)
   }
 }
 

@@ -153,7 +153,7 @@ const check = (config: ServerConfig.StdioServer): McpError.ConfigurationError | 
 const ignore = (): void => undefined
 
 const started = (child: Child, pid: number, marker: string, platform: string): Started => {
-  const tree = ProcessTree.make(pid, marker, () => ProcessTree.table(platform), ProcessTree.signals(platform))
+  const tree = ProcessTree.make(pid, marker, () => ProcessTree.table(platform), ProcessTree.sender(platform))
   const exited = Deferred.unsafeMake<ProcessLadder.Exit>(FiberId.none)
   let exit: ProcessLadder.Exit | undefined
   child.once("exit", (code, signal) => {
