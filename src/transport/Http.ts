@@ -56,60 +56,34 @@ const foreground: ReadonlySet<string> = new Set(["tools/call", "resources/read",
 const sessionId = /^[\u0021-\u007e]{1,4096}$/
 
 const streamable = (connection: Connection.Connection, options: Options) => {
-  const { asideIdle, client, limits, path, server } = connection
+  const { client, limits, path, server } = connection
   const headers = Headers.make(connection.url, connection.source)
-  let sink: Transport.Sink | undefined
   let listening: Fiber.RuntimeFiber<void> | undefined
   let isListening = false
-  let closed = false
   /** True after the server refused the session: only `initialize` is sent until it has started a new one. */
   let expired = false
   /** True if the server may ask us; what it asks before it has the stream of notifications is lost. */
   let answersServer = false
 
-  const diagnostic = (diagnostic: Transport.Diagnostic): void => {
-    if (!closed) sink?.diagnostic(diagnostic)
-  }
-
-  const fail = (post: Connection.Post, error: McpError.CallError): void => {
-    if (!outbox.isPending(post) || !JsonRpc.isRequest(post.message)) return
-    outbox.settle(post, post)
-    sink?.failed(post.message.id, error)
-  }
-
-  /** `from`: the request on whose stream the message came. */
   const deliver = (message: JsonRpc.Incoming, from: Connection.Post | undefined): void => {
-    if (closed) return
-    if (!Object.hasOwn(message, "method") && Object.hasOwn(message, "id")) {
-      const failure = message["id"] === null && from !== undefined && outbox.isPending(from)
-        ? Messages.failure(message)
-        : undefined
-      if (failure !== undefined && from !== undefined) {
-        const { code, data, message: detail } = failure
-        return fail(from, new McpError.RemoteError({ server, code, detail, data }))
-      }
-      const pending = outbox.pending(message["id"])
-      if (pending === undefined) return diagnostic({ kind: "dropped", detail: "an answer to no pending request" })
-      outbox.settle(pending, from)
-      if (isInitialize(pending.message) && Object.hasOwn(message, "result")) expired = false
-    }
-    sink?.message(message)
+    if (from !== undefined && isInitialize(from.message) && Object.hasOwn(message, "result")) expired = false
+    channel.deliver(message, from)
   }
 
-  const handlers = (from: Connection.Post | undefined): Messages.Handlers => ({
-    message: (message) => deliver(message, from),
-    diagnostic
-  })
-
-  const get = (inSession: boolean, onOpen: () => void): Resume.Follow => (lastEventId, onMessage) =>
-    Effect.suspend(() => {
-      const message = (message: JsonRpc.Incoming): void => {
-        onMessage()
-        deliver(message, undefined)
-      }
-      const onEvent = (event: Sse.SseEvent): void => Sse.onMessage(event, { message, diagnostic })
-      return Sse.open(connection, { path, headers: headers.get(lastEventId), inSession, onOpen, onEvent })
-    })
+  const handlers = (from: Connection.Post | undefined, onMessage?: () => void): Sse.Handlers & Messages.Handlers => {
+    const on: Messages.Handlers = {
+      message: (message) => {
+        onMessage?.()
+        deliver(message, from)
+      },
+      diagnostic: channel.diagnostic
+    }
+    return {
+      ...on,
+      event: (event) => Sse.onMessage(event, on),
+      isDone: () => from !== undefined && !channel.isPending(from)
+    }
+  }
 
   const readJson = (post: Connection.Post, id: JsonRpc.Id, response: IncomingMessage) =>
     Effect.flatMap(Client.text(response, limits.maxMessageBytes), ({ end, text }) => {
@@ -125,42 +99,30 @@ const streamable = (connection: Connection.Connection, options: Options) => {
       return Effect.sync(() => Messages.each(value, text, handlers(post)))
     })
 
-  /** Succeeds with the cut if the answer did not come on its stream. */
+  /** Succeeds with a cut if the answer was to come on its stream. */
   const readAnswer = (
     post: Connection.Post,
     id: JsonRpc.Id,
     response: IncomingMessage,
     inSession: boolean
-  ): Effect.Effect<Sse.Cut | undefined, McpError.CallError> => {
-    if (!Client.isSuccess(response)) return Refusal.refuseRequest(connection, response, id, inSession)
+  ): Effect.Effect<Sse.Cut | void, McpError.CallError> => {
+    if (!Client.isSuccess(response)) return Refusal.refuseRequest(connection, response, inSession, id)
     if (response.statusCode === 202) {
       return isListening
-        ? Effect.as(Client.drain(client, response, limits.errorBodyBytes), undefined)
+        ? Client.drain(client, response, limits.errorBodyBytes)
         : Refusal.violation(server, "status 202 to a request, and no stream for its answer", "")
     }
     switch (Client.mediaType(response)) {
       case "application/json":
         return Number(response.headers["content-length"] ?? 0) > limits.maxMessageBytes
           ? Effect.fail(Refusal.broken(connection, "oversize"))
-          : Effect.as(readJson(post, id, response), undefined)
-      case "text/event-stream": {
-        const on = handlers(post)
-        const onEvent = (event: Sse.SseEvent): void => Sse.onMessage(event, on)
-        return Effect.map(
-          Sse.events(response, limits.maxMessageBytes, onEvent, () => !outbox.isPending(post)),
-          (cut) => {
-            if (cut.end !== "done") return cut
-            if (!response.closed) client.linger(response)
-            return undefined
-          }
-        )
-      }
+          : readJson(post, id, response)
+      case "text/event-stream":
+        return Sse.events(connection, response, handlers(post))
       default:
         return Refusal.unexpectedContent(connection, response)
     }
   }
-
-  const interrupted = (detail: string) => new McpError.StreamInterrupted({ server, detail, outcome: "unknown" })
 
   const beginSession = (id: string | ReadonlyArray<string> | undefined): McpError.ProtocolViolation | undefined => {
     if (id !== undefined && (typeof id !== "string" || !sessionId.test(id))) {
@@ -177,46 +139,50 @@ const streamable = (connection: Connection.Connection, options: Options) => {
       outcome: "not-sent"
     })
 
+  const callOf = ({ body, bytes, headers: extra, message }: Connection.Post) => ({
+    method: "POST" as const,
+    path,
+    headers: headers.post(message, bytes, extra),
+    body
+  })
+
   const request = (post: Connection.Post, message: JsonRpc.Request): Effect.Effect<void, McpError.CallError> => {
     const begins = isInitialize(message)
     if (expired && !begins) return heldBack()
     const session = begins ? undefined : headers.session
     const isStateless = headers.stateless(message) !== undefined
-    const inSession = session !== undefined && !isStateless
-    const exchange = client.exchange({
-      method: "POST",
-      path,
-      headers: headers.post(message, post.bytes, post.headers),
-      body: post.body,
+    const call: Client.Call = {
+      ...callOf(post),
       repeatable: RetryPolicy.isIdempotent(message.method),
       foreground: foreground.has(message.method),
-      waiting: (open) => {
-        if (outbox.isPending(post)) sink?.waiting(message.id, open)
-      }
-    }, (response): Effect.Effect<Sse.Cut | undefined, McpError.CallError> => {
-      const broken = begins && Client.isSuccess(response)
-        ? beginSession(response.headers["mcp-session-id"])
-        : undefined
-      return broken ?? readAnswer(post, message.id, response, inSession)
-    })
-    const resume = (cut: Sse.Cut | undefined): Effect.Effect<void, McpError.CallError> => {
-      if (cut === undefined || cut.end === "done") return Effect.void
-      const { end, lastEventId, retry } = cut
-      if (end !== "ended" && end !== "cut") return Effect.fail(Refusal.broken(connection, end))
-      if (isStateless || lastEventId === undefined) {
-        return interrupted(end === "cut" ? "the connection was cut" : "the server ended it")
-      }
-      const rest = Resume.resume(options, get(session !== undefined, () => undefined), { lastEventId, retry })
-      return Effect.flatMap(rest, interrupted)
+      waiting: (open) => channel.waiting(post, open)
     }
-    return exchange.pipe(
+    const interrupted = (detail: string) => new McpError.StreamInterrupted({ server, detail, outcome: "unknown" })
+    return client.exchange(call, (response) => {
+      const id = response.headers["mcp-session-id"]
+      const broken = begins && Client.isSuccess(response) ? beginSession(id) : undefined
+      return broken ?? readAnswer(post, message.id, response, session !== undefined && !isStateless)
+    }).pipe(
       Effect.tapErrorTag("SessionExpired", () =>
         Effect.sync(() => {
           if (headers.session !== session) return
           expired = true
           stopListening()
         })),
-      Effect.flatMap(resume)
+      Effect.flatMap((cut): Effect.Effect<void, McpError.CallError> => {
+        if (cut === undefined || cut.end === "done") return Effect.void
+        const { end, lastEventId, retry } = cut
+        if (end !== "ended" && end !== "cut") return Effect.fail(Refusal.broken(connection, end))
+        if (isStateless || lastEventId === undefined) {
+          return interrupted(end === "cut" ? "the connection was cut" : "the server ended it")
+        }
+        const rest: Resume.Follow = (lastEventId, onMessage) =>
+          Sse.open(connection, headers.get(lastEventId), session !== undefined, handlers(post, onMessage))
+        return Effect.flatMap(
+          Resume.reopen(options, rest, { lastEventId, retry }),
+          (why) => interrupted(`it could not be resumed: ${why}`)
+        )
+      })
     )
   }
 
@@ -228,45 +194,49 @@ const streamable = (connection: Connection.Connection, options: Options) => {
 
   /** Opens the stream of notifications; waits until it is open, or will not be for now, if the server may ask us. */
   const listen = Effect.suspend(() => {
-    if (closed || headers.negotiated?.era === "stateless") return Effect.void
+    if (channel.hasEnded() || headers.negotiated?.era === "stateless") return Effect.void
     stopListening()
     const settled = Deferred.unsafeMake<void>(FiberId.none)
     const change = (open: boolean): void => {
       isListening = open
       Deferred.unsafeDone(settled, Effect.void)
     }
-    const follow = get(headers.session !== undefined, () => change(true))
-    const once: Resume.Follow = (lastEventId, onMessage) =>
-      Effect.ensuring(follow(lastEventId, onMessage), Effect.sync(() => change(false)))
-    listening = connection.fork(Resume.listen(options, once, diagnostic))
+    const inSession = headers.session !== undefined
+    const follow: Resume.Follow = (lastEventId, onMessage) =>
+      Effect.ensuring(
+        Sse.open(connection, headers.get(lastEventId), inSession, {
+          ...handlers(undefined, onMessage),
+          open: () => change(true)
+        }),
+        Effect.sync(() => change(false))
+      )
+    listening = connection.fork(
+      Effect.map(
+        Resume.reopen(options, follow),
+        (why) =>
+          channel.diagnostic({ kind: "stream", detail: `the server's stream of notifications was given up: ${why}` })
+      )
+    )
     return answersServer ? Deferred.await(settled) : Effect.void
   })
 
   const notify = (post: Connection.Post): Effect.Effect<void, McpError.CallError> => {
-    const { message } = post
-    const exchange = client.exchange({
-      method: "POST",
-      path,
-      headers: headers.post(message, post.bytes, post.headers),
-      body: post.body,
-      repeatable: true
-    }, (response) =>
+    const exchange = client.exchange({ ...callOf(post), repeatable: true }, (response) =>
       Client.isSuccess(response)
         ? Client.drain(client, response, limits.errorBodyBytes)
         : Refusal.refuse(connection, response, headers.session !== undefined))
-    return "method" in message && message.method === "notifications/initialized"
+    return "method" in post.message && post.message.method === "notifications/initialized"
       ? Effect.zipRight(exchange, listen)
       : exchange
   }
 
-  const outbox = Connection.outbox(connection, options.maxInFlight, {
-    post: (post) => JsonRpc.isRequest(post.message) ? request(post, post.message) : notify(post),
-    failed: (post, error) =>
-      JsonRpc.isRequest(post.message) ? fail(post, error) : diagnostic(Connection.notAccepted(post.message, error))
-  })
+  const channel = Connection.channel(
+    connection,
+    options.maxInFlight,
+    (post) => JsonRpc.isRequest(post.message) ? request(post, post.message) : notify(post)
+  )
 
   const send: Transport.Transport["send"] = (message, sendOptions) => {
-    if (closed) return new McpError.Closed({ server, operation: "sending", outcome: "not-sent" })
     for (const [name, value] of Object.entries(sendOptions?.headers ?? {})) {
       if (!Headers.isName(name) || !Headers.isValue(value)) {
         return new McpError.ConfigurationError({ server, path: `headers.${name}`, detail: "not a header" })
@@ -279,47 +249,33 @@ const streamable = (connection: Connection.Connection, options: Options) => {
       headers.negotiated = undefined
       stopListening()
     }
-    return outbox.send(message, sendOptions)
+    return channel.send(message, sendOptions)
   }
 
-  const farewell = Effect.suspend(() => {
+  const transport: Transport.Transport = {
+    ...channel.transport,
+    kind: "streamable-http",
+    streamPerRequest: true,
+    send,
+    negotiated: (negotiated) => {
+      headers.negotiated = negotiated
+    }
+  }
+
+  /** Ends everything at once but the farewell to the server, and waits for that. */
+  const close = Effect.suspend(() => {
+    stopListening()
+    channel.end((outcome) => new McpError.Closed({ server, operation: "the request", outcome }))
     if (headers.session !== undefined && !expired) {
       const call: Client.Call = { method: "DELETE", path, headers: headers.delete(), repeatable: true }
       connection.forkAside(
-        Effect.ignore(client.exchange(call, (response) => Effect.asVoid(Client.text(response, limits.errorBodyBytes))))
+        Effect.ignore(client.exchange(call, (response) => Client.drain(client, response, limits.errorBodyBytes)))
       )
     }
-    return asideIdle
+    return connection.asideIdle
   })
 
-  const transport: Transport.Transport = {
-    kind: "streamable-http",
-    streamPerRequest: true,
-    start: (to) => {
-      sink = to
-    },
-    send,
-    accepted: Connection.accepted(connection),
-    abandon: (id) => {
-      const pending = outbox.pending(id)
-      if (pending !== undefined) outbox.settle(pending)
-    },
-    negotiated: (negotiated) => {
-      headers.negotiated = negotiated
-    },
-    stderrTail: () => undefined
-  }
-
-  return {
-    transport,
-    /** Ends everything at once but the farewell to the server, and waits for that. */
-    close: Effect.suspend(() => {
-      closed = true
-      stopListening()
-      sink?.ended(outbox.close((outcome) => new McpError.Closed({ server, operation: "the request", outcome })))
-      return farewell
-    })
-  }
+  return { transport, close }
 }
 
 const isInitialize = (message: JsonRpc.Message): boolean => "method" in message && message.method === "initialize"

@@ -6,7 +6,6 @@ import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
@@ -47,9 +46,6 @@ export const layer: Layer.Layer<LegacySseTransport, never, Teardown.Teardown> = 
 
 const maxInFlight = 64
 
-/** How long a POST whose answer came first, on the stream, may take to be accepted. */
-const grace = "1 second"
-
 /** Opens the stream; `endpoint` is settled when the server has named a usable one, or can no longer. */
 const legacySse = (
   connection: Connection.Connection,
@@ -57,116 +53,57 @@ const legacySse = (
 ) => {
   const { client, limits, server, url } = connection
   const headers = Headers.make(url, connection.source)
-  /** What comes after the endpoint and before `start`. */
-  let early: Array<(sink: Transport.Sink) => void> = []
-  let sink: Transport.Sink | undefined
   let path: string | undefined
-  let end: Transport.Ended | undefined
 
-  const tell = (what: (sink: Transport.Sink) => void): void => {
-    if (sink !== undefined) what(sink)
-    else if (path !== undefined) early.push(what)
-  }
+  const channel = Connection.channel(connection, maxInFlight, ({ body, bytes, message }) => {
+    const id = JsonRpc.isRequest(message) ? message.id : undefined
+    const call: Client.Call = {
+      method: "POST",
+      path: path ?? connection.path,
+      headers: headers.post(message, bytes),
+      body,
+      repeatable: !JsonRpc.isRequest(message) || RetryPolicy.isIdempotent(message.method)
+    }
+    return client.exchange(call, (response) =>
+      Client.isSuccess(response)
+        ? Client.drain(client, response, limits.errorBodyBytes)
+        : Refusal.refuseRequest(connection, response, false, id))
+  })
 
   const finish = (error: Transport.Ended["error"]): void => {
-    if (end !== undefined) return
-    const ended = outbox.close(error)
-    end = ended
-    tell((sink) => sink.ended(ended))
+    channel.end(error)
     Deferred.unsafeDone(endpoint, Effect.fail(error("not-sent")))
     client.destroy()
   }
 
-  const diagnostic = (diagnostic: Transport.Diagnostic): void => {
-    if (end === undefined) tell((sink) => sink.diagnostic(diagnostic))
-  }
-
-  const message = (message: JsonRpc.Incoming): void => {
-    if (end !== undefined) return
-    if (!Object.hasOwn(message, "method") && Object.hasOwn(message, "id")) {
-      const pending = outbox.pending(message["id"])
-      if (pending === undefined) return diagnostic({ kind: "dropped", detail: "an answer to no pending request" })
-      outbox.settle(pending, pending)
-      const { fiber } = pending
-      if (fiber?.unsafePoll() === null) {
-        connection.fork(Effect.delay(Effect.sync(() => fiber.unsafeInterruptAsFork(FiberId.none)), grace))
-      }
+  const event = (event: Sse.SseEvent): void => {
+    if (event.type !== "endpoint") {
+      return Sse.onMessage(event, { message: channel.deliver, diagnostic: channel.diagnostic })
     }
-    tell((sink) => sink.message(message))
-  }
-
-  const onEvent = (event: Sse.SseEvent): void => {
-    if (end !== undefined) return
-    if (event.type !== "endpoint") return Sse.onMessage(event, { message, diagnostic })
-    if (path !== undefined) return diagnostic({ kind: "lenient", detail: "another endpoint event was ignored" })
+    if (path !== undefined) return channel.diagnostic({ kind: "lenient", detail: "another endpoint event was ignored" })
     const named = endpointOf(server, url, event.data)
     if (Either.isLeft(named)) return finish(() => named.left)
     path = named.right
     Deferred.unsafeDone(endpoint, Effect.void)
   }
 
-  const outbox = Connection.outbox(connection, maxInFlight, {
-    post: ({ body, bytes, message }) => {
-      const request = JsonRpc.isRequest(message) ? message : undefined
-      return client.exchange({
-        method: "POST",
-        path: path ?? connection.path,
-        headers: headers.post(message, bytes),
-        body,
-        repeatable: request === undefined || RetryPolicy.isIdempotent(request.method)
-      }, (response): Effect.Effect<void, McpError.CallError> => {
-        if (Client.isSuccess(response)) {
-          return Client.drain(client, response, limits.errorBodyBytes)
-        }
-        return request === undefined
-          ? Refusal.refuse(connection, response, false)
-          : Refusal.refuseRequest(connection, response, request.id, false)
-      })
-    },
-    failed: (post, error) => {
-      const { message } = post
-      if (!JsonRpc.isRequest(message)) return diagnostic(Connection.notAccepted(message, error))
-      if (!outbox.isPending(post)) return
-      outbox.settle(post, post)
-      tell((sink) => sink.failed(message.id, error))
-    }
-  })
-
-  const stream = Sse.open(connection, {
-    path: connection.path,
-    headers: headers.get(undefined),
-    inSession: false,
-    onOpen: () => undefined,
-    onEvent
-  })
-  connection.fork(Effect.match(stream, {
+  connection.fork(Effect.match(Sse.open(connection, headers.get(undefined), false, { event }), {
     onFailure: (error) => finish(() => error),
-    onSuccess: (cut) =>
+    onSuccess: ({ end }) =>
       finish((outcome) =>
-        cut.end === "ended" || cut.end === "cut" || cut.end === "done"
+        end === "ended" || end === "cut" || end === "done"
           ? new McpError.StreamInterrupted({ server, detail: "the stream ended", outcome })
-          : Refusal.broken(connection, cut.end)
+          : Refusal.broken(connection, end)
       )
   }))
 
   const transport: Transport.Transport = {
+    ...channel.transport,
     kind: "sse",
     streamPerRequest: false,
-    start: (to) => {
-      sink = to
-      for (const what of early) what(to)
-      early = []
-    },
-    send: (message) => end === undefined ? outbox.send(message) : end.error("not-sent"),
-    accepted: Connection.accepted(connection),
-    abandon: (id) => {
-      const pending = outbox.pending(id)
-      if (pending !== undefined) outbox.settle(pending)
-    },
     negotiated: (negotiated) => {
       headers.negotiated = negotiated
-    },
-    stderrTail: () => undefined
+    }
   }
 
   return {

@@ -1,4 +1,4 @@
-/** What every connection over HTTP has, and the queue of what it POSTs. */
+/** A connection over HTTP: what it has, and the channel that messages take through it. */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,13 +10,13 @@ import type * as Scope from "effect/Scope"
 import * as Limits from "../../config/Limits.ts"
 import * as ServerConfig from "../../config/ServerConfig.ts"
 import * as McpError from "../../McpError.ts"
-import type * as Teardown from "../../resilience/Teardown.ts"
 import * as Ending from "../ending.ts"
 import * as JsonRpc from "../JsonRpc.ts"
 import * as RemoteHeaders from "../RemoteHeaders.ts"
 import type * as Transport from "../Transport.ts"
 import * as Client from "./client.ts"
 import * as Login from "./login.ts"
+import * as Messages from "./messages.ts"
 import * as Refusal from "./refusal.ts"
 
 type Fork = (effect: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
@@ -31,33 +31,21 @@ export interface Connection {
   readonly source: RemoteHeaders.Source
   /** Runs requests and streams, which end with the scope of the connection. */
   readonly fork: Fork
-  /** Runs what has no answer of its own: notifications, answers, the farewell. */
+  /** Runs what has no answer: notifications, our answers, the farewell. */
   readonly forkAside: Fork
   /** Waits until nothing runs aside. */
   readonly asideIdle: Effect.Effect<void>
 }
 
-/** A server that accepts no notification gets requests all the same, a little later. */
-const patience = Duration.seconds(2)
-
-export const accepted = ({ asideIdle }: Connection): Effect.Effect<void> =>
-  Effect.timeoutTo(asideIdle, { duration: patience, onSuccess: () => undefined, onTimeout: () => undefined })
-
 /** What the layer of a transport has for all its connections. */
-export interface Services {
-  readonly limits: Limits.Limits
-  readonly headers: RemoteHeaders.RemoteHeaders["Type"]
-  readonly ending: Ending.Ending
-}
-
-export const services: Effect.Effect<Services, never, Teardown.Teardown> = Effect.all({
+export const services = Effect.all({
   limits: Limits.CurrentLimits,
   headers: RemoteHeaders.RemoteHeaders,
   ending: Ending.make
 })
 
 export const make = (
-  { headers, limits: base }: Services,
+  { headers, limits: base }: Effect.Effect.Success<typeof services>,
   config: ServerConfig.HttpServer | ServerConfig.SseServer
 ): Effect.Effect<Connection, McpError.ConnectError, Scope.Scope> =>
   Effect.gen(function*() {
@@ -69,18 +57,12 @@ export const make = (
       Effect.sync(() => Client.make(server, url, Duration.toMillis(limits.keepAlive))),
       (client) => Effect.sync(client.destroy)
     )
+    const client = source.login === undefined ? plain : Login.client(plain, server, url, source.login)
+    const path = url.pathname + url.search
+    const fork = yield* FiberSet.makeRuntime<never, void, never>()
     const aside = yield* FiberSet.make<void>()
-    return {
-      server,
-      url,
-      path: url.pathname + url.search,
-      limits,
-      client: source.login === undefined ? plain : Login.client(plain, server, url, source.login),
-      source,
-      fork: yield* FiberSet.makeRuntime<never, void, never>(),
-      forkAside: yield* FiberSet.runtime(aside)<never>(),
-      asideIdle: FiberSet.awaitEmpty(aside)
-    }
+    const forkAside = yield* FiberSet.runtime(aside)<never>()
+    return { server, url, path, limits, client, source, fork, forkAside, asideIdle: FiberSet.awaitEmpty(aside) }
   })
 
 /** A message on its way. */
@@ -93,43 +75,53 @@ export interface Post {
   fiber: Fiber.RuntimeFiber<void> | undefined
 }
 
-const nameOf = (message: JsonRpc.Message): string => "method" in message ? message.method : "an answer"
-
-export const notAccepted = (message: JsonRpc.Message, error: McpError.CallError): Transport.Diagnostic => ({
-  kind: "dropped",
-  detail: `${nameOf(message)} was not accepted: ${error.message}`
-})
-
-export interface Outbox {
-  readonly send: (message: JsonRpc.Message, options?: Transport.SendOptions) => McpError.CallError | undefined
-  /** The request with this id, while it has no answer. */
-  readonly pending: (id: unknown) => Post | undefined
+export interface Channel {
+  readonly send: Transport.Transport["send"]
+  /** True while the request has neither an answer nor an error. */
   readonly isPending: (post: Post) => boolean
-  /** Forgets a request, which ends its exchange unless the exchange itself brought the answer. */
-  readonly settle: (post: Post, by?: Post) => void
-  /** Ends all requests; what runs aside goes on. */
-  readonly close: (error: Transport.Ended["error"]) => Transport.Ended
-}
-
-export interface Handlers {
-  readonly post: (post: Post) => Effect.Effect<void, McpError.CallError>
-  readonly failed: (post: Post, error: McpError.CallError) => void
+  /** `from`: the request on whose stream the message came, if it was one. */
+  readonly deliver: (message: JsonRpc.Incoming, from?: Post) => void
+  readonly diagnostic: (diagnostic: Transport.Diagnostic) => void
+  readonly waiting: (post: Post, open: boolean) => void
+  /** Ends all requests, once; what runs aside goes on. */
+  readonly end: (error: Transport.Ended["error"]) => void
+  readonly hasEnded: () => boolean
+  readonly transport: Pick<Transport.Transport, "accepted" | "abandon" | "send" | "start" | "stderrTail">
 }
 
 /** Notifications and answers never wait for requests, because a server may need them to answer those. */
 const maxAside = 16
 
+/** A server that accepts no notification gets requests all the same, a little later. */
+const acceptance = Duration.seconds(2)
+
+/** How long the exchange of a request may go on after its answer came on another stream. */
+const grace = Duration.seconds(1)
+
 /**
- * Messages are POSTed in their order, so many requests at once; the others wait, bounded by bytes. A subscription lasts
- * as long as its connection, so it takes no place among the requests.
+ * POSTs messages in their order, `maxInFlight` requests at once; the others wait, bounded by bytes. A subscription lasts as
+ * long as its connection, so it takes no place among the requests.
  */
-export const outbox = (
-  { fork, forkAside, limits, server }: Connection,
+export const channel = (
+  { asideIdle, fork, forkAside, limits, server }: Connection,
   maxInFlight: number,
-  on: Handlers
-): Outbox => {
+  post: (post: Post) => Effect.Effect<void, McpError.CallError>
+): Channel => {
   const table = new Map<JsonRpc.Id, Post>()
+  /** What comes before `start`. */
+  let early: Array<(sink: Transport.Sink) => void> = []
+  let sink: Transport.Sink | undefined
+  let ended: Transport.Ended | undefined
   let waitingBytes = 0
+
+  const tell = (what: (sink: Transport.Sink) => void): void => {
+    if (sink === undefined) early.push(what)
+    else what(sink)
+  }
+
+  const diagnostic = (diagnostic: Transport.Diagnostic): void => {
+    if (ended === undefined) tell((sink) => sink.diagnostic(diagnostic))
+  }
 
   const lane = (max: number, fork: Fork) => {
     const waiting = new Set<Post>()
@@ -140,12 +132,7 @@ export const outbox = (
     }
     const start = (item: Post): void => {
       running++
-      item.fiber = fork(
-        Effect.catchAllCause(
-          Effect.suspend(() => on.post(item)),
-          (cause) => Effect.sync(() => on.failed(item, errorOf(item, cause)))
-        )
-      )
+      item.fiber = fork(run(item))
       item.fiber.addObserver(() => {
         running--
         startNext()
@@ -173,49 +160,117 @@ export const outbox = (
     return { enter, leave }
   }
 
-  /** A defect, or an interruption from below, must not leave a caller waiting. */
-  const errorOf = ({ message }: Post, cause: Cause.Cause<McpError.CallError>): McpError.CallError =>
-    Option.getOrElse(Cause.failureOption(cause), () =>
-      Cause.isInterruptedOnly(cause)
-        ? new McpError.Closed({ server, operation: nameOf(message), outcome: "unknown" })
-        : Refusal.violation(server, "an exchange that ended with a defect", Cause.pretty(cause)))
-
   const requests = lane(maxInFlight, fork)
   const subscriptions = lane(Infinity, fork)
   const aside = lane(maxAside, forkAside)
 
-  const settle = (item: Post, by?: Post): void => {
-    if (!JsonRpc.isRequest(item.message)) return
-    table.delete(item.message.id)
+  const run = (item: Post): Effect.Effect<void> =>
+    Effect.catchAllCause(Effect.suspend(() => post(item)), (cause) =>
+      Effect.sync(() =>
+        fail(
+          item,
+          // a defect or an interruption from below must not leave a caller waiting
+          Option.getOrElse(
+            Cause.failureOption(cause),
+            () => Refusal.violation(server, "an exchange that came to an unexpected end", Cause.pretty(cause))
+          )
+        )
+      ))
+
+  const isPending = (item: Post): boolean => JsonRpc.isRequest(item.message) && table.get(item.message.id) === item
+
+  const settle = (id: JsonRpc.Id, item: Post): void => {
+    table.delete(id)
     requests.leave(item)
-    if (item !== by) item.fiber?.unsafeInterruptAsFork(FiberId.none)
   }
 
-  const pending = (id: unknown): Post | undefined =>
-    typeof id === "string" || typeof id === "number" ? table.get(id) : undefined
+  const interrupt = ({ fiber }: Post): void => fiber?.unsafeInterruptAsFork(FiberId.none)
+
+  const fail = (item: Post, error: McpError.CallError): void => {
+    const { message } = item
+    if (!JsonRpc.isRequest(message)) {
+      const what = "method" in message ? message.method : "an answer"
+      return diagnostic({ kind: "dropped", detail: `${what} was not accepted: ${error.message}` })
+    }
+    if (!isPending(item)) return
+    settle(message.id, item)
+    tell((sink) => sink.failed(message.id, error))
+  }
+
+  const deliver: Channel["deliver"] = (message, from) => {
+    if (ended !== undefined) return
+    if (!Object.hasOwn(message, "method") && Object.hasOwn(message, "id")) {
+      const id = message["id"]
+      const failure = id === null ? Messages.failure(message) : undefined
+      if (failure !== undefined && from !== undefined && isPending(from)) {
+        const { code, data, message: detail } = failure
+        return fail(from, new McpError.RemoteError({ server, code, detail, data }))
+      }
+      const isId = typeof id === "string" || typeof id === "number"
+      const pending = isId ? table.get(id) : undefined
+      if (pending === undefined || !isId) {
+        return diagnostic({ kind: "dropped", detail: "an answer to no pending request" })
+      }
+      settle(id, pending)
+      if (pending !== from && pending.fiber?.unsafePoll() === null) {
+        fork(Effect.delay(Effect.sync(() => interrupt(pending)), grace))
+      }
+    }
+    tell((sink) => sink.message(message))
+  }
+
+  const send: Channel["send"] = (message, options) => {
+    if (ended !== undefined) return ended.error("not-sent")
+    const body = JSON.stringify(message)
+    const bytes = Buffer.byteLength(body)
+    if (bytes > limits.maxMessageBytes) {
+      return new McpError.MessageTooLarge({ server, limit: limits.maxMessageBytes, direction: "sent" })
+    }
+    const item: Post = { message, body, bytes, headers: options?.headers, fiber: undefined }
+    if (!JsonRpc.isRequest(message)) return aside.enter(item)
+    table.set(message.id, item)
+    const refused = (message.method === "subscriptions/listen" ? subscriptions : requests).enter(item)
+    if (refused !== undefined) table.delete(message.id)
+    return refused
+  }
 
   return {
-    send: (message, options) => {
-      const body = JSON.stringify(message)
-      const bytes = Buffer.byteLength(body)
-      if (bytes > limits.maxMessageBytes) {
-        return new McpError.MessageTooLarge({ server, limit: limits.maxMessageBytes, direction: "sent" })
-      }
-      const item: Post = { message, body, bytes, headers: options?.headers, fiber: undefined }
-      if (!JsonRpc.isRequest(message)) return aside.enter(item)
-      table.set(message.id, item)
-      const refused = (message.method === "subscriptions/listen" ? subscriptions : requests).enter(item)
-      if (refused !== undefined) table.delete(message.id)
-      return refused
+    send,
+    isPending,
+    deliver,
+    diagnostic,
+    waiting: (item, open) => {
+      const { message } = item
+      if (JsonRpc.isRequest(message) && isPending(item)) tell((sink) => sink.waiting(message.id, open))
     },
-    pending,
-    isPending: (item) => JsonRpc.isRequest(item.message) && table.get(item.message.id) === item,
-    settle,
-    close: (error) => {
-      const items = Array.from(table.values())
-      const unsent = new Set(Array.from(table).flatMap(([id, item]) => item.fiber === undefined ? [id] : []))
-      for (const item of items) settle(item)
-      return { error, unsent: (id) => unsent.has(id) }
+    end: (error) => {
+      if (ended !== undefined) return
+      const items = Array.from(table)
+      const unsent = new Set(items.flatMap(([id, { fiber }]) => fiber === undefined ? [id] : []))
+      const end: Transport.Ended = { error, unsent: (id) => unsent.has(id) }
+      ended = end
+      for (const [id, item] of items) {
+        settle(id, item)
+        interrupt(item)
+      }
+      tell((sink) => sink.ended(end))
+    },
+    hasEnded: () => ended !== undefined,
+    transport: {
+      start: (to) => {
+        sink = to
+        for (const what of early) what(to)
+        early = []
+      },
+      send,
+      accepted: Effect.asVoid(Effect.timeoutOption(asideIdle, acceptance)),
+      abandon: (id) => {
+        const item = table.get(id)
+        if (item === undefined) return
+        settle(id, item)
+        interrupt(item)
+      },
+      stderrTail: () => undefined
     }
   }
 }

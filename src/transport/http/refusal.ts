@@ -35,51 +35,58 @@ const sessionUnknown: ReadonlySet<number> = new Set([-32000, -32001])
 const invalidRequest = -32600
 const methodNotFound = -32601
 
-/** Fails with what a refused GET, DELETE, notification or WebSocket handshake means. */
-export const refuse = (peer: Peer, response: IncomingMessage, inSession: boolean): Effect.Effect<never, Refusal> =>
-  Effect.flatMap(explained(peer, response), ({ body, error, failure }) =>
-    Effect.fail(
-      error ?? (inSession ? expired(peer, response, failure, undefined) : undefined) ?? status(peer, response, body)
-    ))
-
 /** Fails with what a refused request means, which can be the JSON-RPC error in the body. */
 export const refuseRequest = (
   peer: Peer,
   response: IncomingMessage,
-  id: JsonRpc.Id,
-  inSession: boolean
+  inSession: boolean,
+  id: JsonRpc.Id | undefined
 ): Effect.Effect<never, Refusal | McpError.RemoteError> =>
-  Effect.flatMap(
-    explained(peer, response),
-    ({ body, error, failure }): Effect.Effect<never, Refusal | McpError.RemoteError> => {
-      if (error !== undefined) return Effect.fail(error)
-      const ended = inSession ? expired(peer, response, failure, id) : undefined
-      if (ended !== undefined) return Effect.fail(ended)
-      if (failure === undefined) return Effect.fail(status(peer, response, body))
-      const { code, data, message: detail } = failure
-      // an anonymous 404 or 405 outside of a session is about the address, which may be one of the old SSE transport
-      const isMisplaced = !inSession && (response.statusCode === 404 || response.statusCode === 405)
-      return failure.id === id || (isAnonymous(failure) && !isMisplaced)
-        ? new McpError.RemoteError({ server: peer.server, code, detail, data })
-        : status(peer, response, body)
+  Effect.flatMap(explained(peer, response), (body): Effect.Effect<never, Refusal | McpError.RemoteError> => {
+    const { server } = peer
+    const status = response.statusCode ?? 0
+    const failure = status < 500 ? Messages.failure(Messages.parse(body)) : undefined
+    const isOurs = failure !== undefined && id !== undefined && failure.id === id
+    const isAnonymous = failure !== undefined && (failure.id === undefined || failure.id === null)
+    const isExpired = status === 404
+      ? !(isOurs && failure.code === methodNotFound)
+      : status === 400 && failure !== undefined &&
+        (sessionUnknown.has(failure.code) || (isAnonymous && failure.code === invalidRequest))
+    if (inSession && isExpired) {
+      return new McpError.SessionExpired({ server, detail: failure?.message ?? `status ${status}` })
     }
+    // an anonymous 404 or 405 outside of a session is about the address, which may be one of the old SSE transport
+    const isMisplaced = !inSession && (status === 404 || status === 405)
+    return isOurs || (isAnonymous && !isMisplaced)
+      ? new McpError.RemoteError({ server, code: failure.code, detail: failure.message, data: failure.data })
+      : new McpError.HttpStatus({ server, status, excerpt: UntrustedText.excerpt(body), outcome: "unknown" })
+  })
+
+/** Fails with what a refused GET, notification or WebSocket handshake means. */
+export const refuse = (peer: Peer, response: IncomingMessage, inSession: boolean): Effect.Effect<never, Refusal> =>
+  Effect.catchTag(
+    refuseRequest(peer, response, inSession, undefined),
+    "RemoteError",
+    ({ detail }) =>
+      new McpError.HttpStatus({
+        server: peer.server,
+        status: response.statusCode ?? 0,
+        excerpt: UntrustedText.excerpt(detail),
+        outcome: "unknown"
+      })
   )
 
-type Failure = ReturnType<typeof Messages.failure>
-
-const isAnonymous = (failure: NonNullable<Failure>): boolean => failure.id === undefined || failure.id === null
-
+/** The body, as far as it comes in time; fails where the status alone decides. */
 const explained = (peer: Peer, response: IncomingMessage) =>
   Effect.gen(function*() {
     const slow = Effect.zipRight(
       Effect.delay(Effect.sync(() => response.destroy(new Error("slow"))), patience),
       Effect.never
     )
-    const { text: body } = yield* Effect.raceFirst(Client.text(response, peer.limits.errorBodyBytes), slow)
-    const error = decisive(peer.server, response, body, yield* Clock.currentTimeMillis)
+    const { text } = yield* Effect.raceFirst(Client.text(response, peer.limits.errorBodyBytes), slow)
+    const error = decisive(peer.server, response, text, yield* Clock.currentTimeMillis)
     if (error?._tag === "Unauthorized" || error?._tag === "Forbidden") peer.source.refused(error)
-    const failure = (response.statusCode ?? 0) < 500 ? Messages.failure(Messages.parse(body)) : undefined
-    return { body, error, failure }
+    return error === undefined ? text : yield* error
   })
 
 /** The error where the status alone decides. */
@@ -107,47 +114,20 @@ const decisive = (server: string, { headers, statusCode }: IncomingMessage, body
   }
 }
 
-const expired = (
-  { server }: Peer,
-  { statusCode }: IncomingMessage,
-  failure: Failure,
-  id: JsonRpc.Id | undefined
-): McpError.SessionExpired | undefined => {
-  const isExpired = statusCode === 404
-    ? id === undefined || failure?.id !== id || failure.code !== methodNotFound
-    : statusCode === 400 && failure !== undefined &&
-      (sessionUnknown.has(failure.code) || (isAnonymous(failure) && failure.code === invalidRequest))
-  return isExpired
-    ? new McpError.SessionExpired({ server, detail: failure?.message ?? `status ${statusCode}` })
-    : undefined
-}
-
-const status = ({ server }: Peer, { statusCode }: IncomingMessage, body: string): McpError.HttpStatus =>
-  new McpError.HttpStatus({
-    server,
-    status: statusCode ?? 0,
-    excerpt: UntrustedText.excerpt(body),
-    outcome: "unknown"
-  })
-
 /** Fails with what a success means whose content is neither JSON nor an event stream. */
 export const unexpectedContent = (
   peer: Peer,
   response: IncomingMessage
-): Effect.Effect<never, McpError.ProtocolViolation | McpError.UnexpectedContentType> =>
-  Effect.flatMap(
-    explained(peer, response),
-    ({ body }): Effect.Effect<never, McpError.ProtocolViolation | McpError.UnexpectedContentType> => {
-      const got = response.headers["content-type"] ?? ""
-      return got === "" && body === ""
-        ? violation(peer.server, `status ${response.statusCode} without content`, "")
-        : new McpError.UnexpectedContentType({
-          server: peer.server,
-          got: got.slice(0, 256),
-          excerpt: UntrustedText.excerpt(body)
-        })
-    }
-  )
+): Effect.Effect<never, Refusal | McpError.ProtocolViolation | McpError.UnexpectedContentType> =>
+  Effect.flatMap(explained(peer, response), (body) => {
+    const { server } = peer
+    const got = response.headers["content-type"] ?? ""
+    return Effect.fail(
+      got === "" && body === ""
+        ? violation(server, `status ${response.statusCode} without content`, "")
+        : new McpError.UnexpectedContentType({ server, got: got.slice(0, 256), excerpt: UntrustedText.excerpt(body) })
+    )
+  })
 
 export const violation = (
   server: string,

@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schedule from "effect/Schedule"
 import type * as McpError from "../../McpError.ts"
-import type * as Transport from "../Transport.ts"
 import type * as Sse from "./sse.ts"
 
 export interface Options {
@@ -29,15 +28,12 @@ export const defaults: Options = {
 /** Doubled delays stop growing here. */
 const longest = Duration.seconds(30)
 
-/** A stream that lived shorter and carried no message counts as a failure. */
-const shortLived = Duration.seconds(5)
+/** A stream of notifications that lived shorter and carried no message has failed. */
+const shortLived = Duration.toMillis("5 seconds")
 
 const usual = ({ retryDelay, retryFloor }: Options) => Duration.max(retryDelay, retryFloor)
 
-/**
- * The delays after failures in a row: doubling, never shorter than what the server asked for (the input), over when the
- * stream is to be given up.
- */
+/** The delays after failures in a row, the first of doubling ones; never shorter than what the server asked for. */
 export const backoff = (options: Options): Schedule.Schedule<Duration.Duration, Duration.Duration> =>
   Schedule.exponential(usual(options)).pipe(
     Schedule.modifyDelay((_, delay) => Duration.min(delay, Duration.max(usual(options), longest))),
@@ -46,34 +42,11 @@ export const backoff = (options: Options): Schedule.Schedule<Duration.Duration, 
     Schedule.modifyDelay((asked, delay) => Duration.max(delay, asked))
   )
 
-/** The delay after a stream that ended as it should. */
-export const polite = (options: Options, asked: Duration.Duration): Duration.Duration =>
-  Duration.greaterThan(asked, Duration.zero) ? Duration.max(asked, options.retryFloor) : usual(options)
-
-/** Opens the stream after the event with this id and reads it to its end. */
+/** Opens the stream after the event with this id, and reads it to its end. */
 export type Follow = (
   lastEventId: string | undefined,
   onMessage: () => void
 ) => Effect.Effect<Sse.Cut, McpError.ConnectError>
-
-/** A stream that was open. */
-interface Seen {
-  readonly from: string | undefined
-  readonly cut: Sse.Cut
-  readonly messages: number
-  readonly lived: Duration.Duration
-  readonly asked: Duration.Duration
-}
-
-interface Rule {
-  /** What is known from before. */
-  readonly start: { readonly lastEventId: string | undefined; readonly retry: number | undefined }
-  /** True if the stream was open before, so that an error of the server may pass. */
-  readonly wasOpen: boolean
-  readonly isHealthy: (seen: Seen) => boolean
-  /** The delay after a healthy stream where the server has never asked for one. */
-  readonly pause: Duration.Duration
-}
 
 const isTransient = (error: McpError.ConnectError, wasOpen: boolean): boolean => {
   switch (error._tag) {
@@ -88,23 +61,44 @@ const isTransient = (error: McpError.ConnectError, wasOpen: boolean): boolean =>
   }
 }
 
-/** Opens a stream again and again; succeeds with the reason when it is given up. */
-const reopen = (options: Options, rule: Rule, follow: Follow): Effect.Effect<string> =>
+/**
+ * Opens a stream again and again; succeeds with the reason when it is given up. With `from` it is the rest of an answer,
+ * which goes on after that event for as long as each stream brings a new one; without, the stream of notifications.
+ */
+export const reopen = (
+  options: Options,
+  follow: Follow,
+  from?: { readonly lastEventId: string; readonly retry: number | undefined }
+): Effect.Effect<string> =>
   Effect.gen(function*() {
-    const delays = yield* Schedule.driver(backoff(options))
-    let { lastEventId, retry } = rule.start
-    let { wasOpen } = rule
-    let pause = retry === undefined ? Duration.zero : polite(options, Duration.millis(retry))
-    while (Duration.lessThanOrEqualTo(Duration.millis(retry ?? 0), options.retryCeiling)) {
+    const failures = yield* Schedule.driver(backoff(options))
+    let lastEventId = from?.lastEventId
+    let asked = from?.retry === undefined ? undefined : Duration.millis(from.retry)
+    let wasOpen = from !== undefined
+
+    /** The delay after a stream that ended as it should. */
+    const polite = (): Duration.Duration => {
+      if (asked === undefined && from !== undefined) return Duration.zero
+      return asked === undefined || Duration.equals(asked, Duration.zero)
+        ? usual(options)
+        : Duration.max(asked, options.retryFloor)
+    }
+    const isHealthy = (cut: Sse.Cut, messages: number, lived: number): boolean =>
+      from !== undefined
+        ? cut.lastEventId !== undefined && cut.lastEventId !== lastEventId
+        : messages > 0 || lived >= shortLived ||
+          (asked !== undefined && Duration.greaterThanOrEqualTo(asked, options.retryFloor))
+
+    let pause = from === undefined ? Duration.zero : polite()
+    while (Duration.lessThanOrEqualTo(asked ?? Duration.zero, options.retryCeiling)) {
       if (!Duration.equals(pause, Duration.zero)) yield* Effect.sleep(pause)
-      let messages = 0
       const began = yield* Clock.currentTimeMillis
+      let messages = 0
       const ended = yield* Effect.either(follow(lastEventId, () => {
         messages++
       }))
-      const lived = Duration.millis((yield* Clock.currentTimeMillis) - began)
-      let isHealthy = false
       let least = Duration.zero
+      let healthy = false
       if (Either.isLeft(ended)) {
         const error = ended.left
         if (!isTransient(error, wasOpen)) return error.message
@@ -113,54 +107,17 @@ const reopen = (options: Options, rule: Rule, follow: Follow): Effect.Effect<str
         const cut = ended.right
         if (cut.end !== "ended" && cut.end !== "cut") return `its body is ${cut.end}`
         wasOpen = true
-        retry = cut.retry ?? retry
-        isHealthy = rule.isHealthy({ from: lastEventId, cut, messages, lived, asked: Duration.millis(retry ?? 0) })
+        if (cut.retry !== undefined) asked = Duration.millis(cut.retry)
+        healthy = isHealthy(cut, messages, (yield* Clock.currentTimeMillis) - began)
         lastEventId = cut.lastEventId ?? lastEventId
       }
-      const asked = Duration.max(least, Duration.millis(retry ?? 0))
-      if (Duration.greaterThan(asked, options.retryCeiling)) break
-      if (isHealthy) {
-        yield* delays.reset
-        pause = retry === undefined ? rule.pause : polite(options, asked)
-      } else {
-        const next = yield* Effect.either(delays.next(asked))
-        if (Either.isLeft(next)) return `${options.retryFailures} failures in a row`
-        pause = Duration.zero
+      least = Duration.max(least, asked ?? Duration.zero)
+      if (Duration.greaterThan(least, options.retryCeiling)) break
+      pause = healthy ? polite() : Duration.zero
+      if (healthy) yield* failures.reset
+      else if (Either.isLeft(yield* Effect.either(failures.next(least)))) {
+        return `${options.retryFailures} failures in a row`
       }
     }
-    return "the server asks to wait for more than an hour"
+    return "the server asks to wait for too long"
   })
-
-/** Keeps the stream of notifications open. It is optional, so giving it up is told once and harms nothing. */
-export const listen = (
-  options: Options,
-  follow: Follow,
-  diagnostic: (diagnostic: Transport.Diagnostic) => void
-): Effect.Effect<void> =>
-  Effect.map(
-    reopen(options, {
-      start: { lastEventId: undefined, retry: undefined },
-      wasOpen: false,
-      isHealthy: ({ asked, lived, messages }) =>
-        messages > 0 || Duration.greaterThanOrEqualTo(lived, shortLived) ||
-        Duration.between(asked, { minimum: options.retryFloor, maximum: options.retryCeiling }),
-      pause: usual(options)
-    }, follow),
-    (why) => diagnostic({ kind: "stream", detail: `the server's stream of notifications was given up: ${why}` })
-  )
-
-/** Follows the rest of an answer whose stream was cut; succeeds with the reason when that is given up. */
-export const resume = (
-  options: Options,
-  follow: Follow,
-  start: { readonly lastEventId: string; readonly retry: number | undefined }
-): Effect.Effect<string> =>
-  Effect.map(
-    reopen(options, {
-      start,
-      wasOpen: true,
-      isHealthy: ({ cut, from }) => cut.lastEventId !== undefined && cut.lastEventId !== from,
-      pause: Duration.zero
-    }, follow),
-    (why) => `it could not be resumed: ${why}`
-  )
