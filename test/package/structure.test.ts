@@ -121,7 +121,7 @@ const timers: Readonly<Record<string, string>> = {
   "server/internal/http/session.ts": "bounds a session without a reader",
   "server/internal/rounds.ts": "gathers questions, and bounds the wait for their answers",
   "tools/internal/pins/pins.ts": "gives way to other events between batches",
-  "transport/LegacySse.ts": "bounds a POST whose answer has arrived already",
+  "transport/http/connection.ts": "bounds a POST whose answer came on another stream",
   "transport/StdioTransport.ts": "looks for a process that reads nothing",
   "transport/WebSocket.ts": "the keep-alive of a socket",
   "transport/http/client.ts": "the keep-alive of a socket",
