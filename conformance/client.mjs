@@ -135,7 +135,8 @@ const valueOf = (schema) => {
 const argumentsOf = ({ inputSchema }) =>
   Object.fromEntries(Object.entries(inputSchema.properties ?? {}).map(([key, schema]) => [key, valueOf(schema)]))
 
-const wantsLogin = (error) => error._tag === "Unauthorized" || error._tag === "Forbidden"
+const wantsLogin = ({ _tag, reason }) =>
+  (_tag === "AuthorizationFailed" && reason === "unauthorized") || (_tag === "HttpError" && reason === "forbidden")
 
 const program = Effect.gen(function*() {
   const runtime = yield* McpRuntime.McpRuntime

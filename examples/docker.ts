@@ -19,8 +19,8 @@ const program = Effect.gen(function*() {
   for (const tool of tools) yield* Console.log(tool.name)
 }).pipe(
   Effect.scoped,
-  Effect.catchTag("DockerUnavailable", (error) =>
-    error.isRetryable
+  Effect.catchTag("SpawnFailed", (error) =>
+    error.reason === "docker-daemon-down"
       ? Console.error(`Docker is not up: ${error.detail}`)
       : Console.error(error.message))
 )

@@ -4,7 +4,7 @@
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Duration, Effect, Layer, Schedule, Stream } from "effect"
-import { type McpError, McpRuntime, ReconnectPolicy, ServerConfig } from "effect-mcp-runtime"
+import { McpError, McpRuntime, ReconnectPolicy, ServerConfig } from "effect-mcp-runtime"
 import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
 import { fileURLToPath } from "node:url"
 
@@ -37,7 +37,9 @@ const program = Effect.gen(function*() {
     Stream.runForEach((event) =>
       event._tag === "Reconnecting"
         ? Console.log(
-          `${event.server}: ${event.error._tag}, attempt ${event.attempt} in ${Duration.toMillis(event.delay)} ms`
+          `${event.server}: ${McpError.label(event.error)}, attempt ${event.attempt} in ${
+            Duration.toMillis(event.delay)
+          } ms`
         )
         : Effect.void
     ),
@@ -46,7 +48,7 @@ const program = Effect.gen(function*() {
   // the server ends in the middle of each of these calls; the next one waits for its successor
   for (let n = 0; n < 2; n++) {
     yield* runtime.callTool({ server: "demo", tool: "crash" }).pipe(
-      Effect.catchTag("ProcessExited", ({ outcome }) => Console.log(`it crashed; the call may have run: ${outcome}`))
+      Effect.catchTag("ConnectionLost", ({ outcome }) => Console.log(`it crashed; the call may have run: ${outcome}`))
     )
   }
   const sum = yield* runtime.callTool({ server: "demo", tool: "add" }, { a: 2, b: 40 })

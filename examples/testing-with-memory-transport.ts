@@ -10,7 +10,7 @@ import { Faults, MemoryServer, MemoryTransport } from "effect-mcp-runtime/testin
 const forecast = (client: McpClient.McpClient, city: string) =>
   client.callTool("forecast", { city }).pipe(
     Effect.map(({ content }) => content[0]?._tag === "Text" ? content[0].text : "nothing to say"),
-    Effect.catchTag("ProcessExited", ({ outcome }) => Effect.succeed(`the server went away (${outcome})`))
+    Effect.catchTag("ConnectionLost", ({ outcome }) => Effect.succeed(`the server went away (${outcome})`))
   )
 
 const program = Effect.gen(function*() {

@@ -30,7 +30,6 @@ const refusal = (error: McpError.RuntimeError) => {
     case "InvalidArguments":
       return answer(400)
     case "PermissionDenied":
-    case "ToolQuarantined":
       return answer(403)
     case "CircuitOpen":
       return answer(503, { "retry-after": String(Math.ceil(Duration.toSeconds(error.retryAfter ?? 60))) })

@@ -207,7 +207,7 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
    * servers without one, which are `missing` until their first list arrives.
    */
   readonly tools: Effect.Effect<Tools>
-  readonly tool: (ref: ToolRef) => Effect.Effect<RuntimeTool, McpError.NotFound | McpError.ToolQuarantined>
+  readonly tool: (ref: ToolRef) => Effect.Effect<RuntimeTool, McpError.NotFound | McpError.PermissionDenied>
   /** Interrupting it cancels the call at the server. A tool that reports failure has `isError` in its result. */
   readonly callTool: (
     ref: ToolRef,

@@ -1,8 +1,9 @@
 /**
- * The exit codes of the program, and the one table that says which error ends in which.
+ * The exit codes of the program. `errorFacets.ts` has the code of each error.
  *
  * @since 0.1.0
  */
+import * as ErrorFacets from "../errorFacets.ts"
 import type * as McpError from "../McpError.ts"
 import type * as Usage from "./Usage.ts"
 
@@ -10,7 +11,7 @@ import type * as Usage from "./Usage.ts"
  * @since 0.1.0
  * @category models
  */
-export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 70 | 130
+export type ExitCode = 0 | ErrorFacets.ExitCode | 70 | 130
 
 /**
  * It did what it was asked.
@@ -26,7 +27,7 @@ export const ok: ExitCode = 0
  * @since 0.1.0
  * @category exit codes
  */
-export const tool: ExitCode = 1
+export const tool: ExitCode = ErrorFacets.exitCodes.tool
 
 /**
  * It was called wrongly: an unknown command, option, server, tool or argument.
@@ -34,7 +35,7 @@ export const tool: ExitCode = 1
  * @since 0.1.0
  * @category exit codes
  */
-export const usage: ExitCode = 2
+export const usage: ExitCode = ErrorFacets.exitCodes.usage
 
 /**
  * A configuration cannot be used.
@@ -42,7 +43,7 @@ export const usage: ExitCode = 2
  * @since 0.1.0
  * @category exit codes
  */
-export const config: ExitCode = 3
+export const config: ExitCode = ErrorFacets.exitCodes.configuration
 
 /**
  * A server could not be reached, or was lost.
@@ -50,7 +51,7 @@ export const config: ExitCode = 3
  * @since 0.1.0
  * @category exit codes
  */
-export const connection: ExitCode = 4
+export const connection: ExitCode = ErrorFacets.exitCodes.connection
 
 /**
  * It is not permitted, or not agreed to yet.
@@ -58,7 +59,7 @@ export const connection: ExitCode = 4
  * @since 0.1.0
  * @category exit codes
  */
-export const permission: ExitCode = 5
+export const permission: ExitCode = ErrorFacets.exitCodes.permission
 
 /**
  * A fault of this program itself.
@@ -78,68 +79,13 @@ export const interrupted: ExitCode = 130
 
 type Failure = McpError.McpError | Usage.Usage
 
-type Table = {
-  readonly [T in Failure["_tag"]]: ExitCode | ((error: Extract<Failure, { readonly _tag: T }>) => ExitCode)
-}
-
-const table: Table = {
-  AuthorizationFailed: ({ reason }) => reason === "unreachable" ? connection : permission,
-  Cancelled: tool,
-  CapabilityMissing: tool,
-  CircuitOpen: connection,
-  Closed: ({ blocked }) => blocked === undefined ? connection : permission,
-  ConfigurationError: config,
-  ConnectTimeout: connection,
-  ConnectionLost: connection,
-  DockerUnavailable: connection,
-  Forbidden: permission,
-  HttpStatus: connection,
-  InitializeRejected: connection,
-  InputRoundsExceeded: tool,
-  InvalidArguments: usage,
-  InvalidToolResult: tool,
-  MessageTooLarge: ({ direction }) => direction === "sent" ? usage : connection,
-  NetworkError: connection,
-  NotFound: usage,
-  OriginMismatch: connection,
-  Overloaded: connection,
-  PaginationLimit: tool,
-  PermissionDenied: permission,
-  PolicyDenied: permission,
-  ProcessExited: connection,
-  ProtocolViolation: connection,
-  RateLimited: connection,
-  RedirectBlocked: connection,
-  RemoteError: tool,
-  RequestTimeout: connection,
-  RequiredServersFailed: connection,
-  ServerUnavailable: ({ why }) =>
-    why === "denied" || why === "untrusted" ? permission : why === "disabled" ? config : connection,
-  SessionExpired: connection,
-  SpawnFailed: connection,
-  StreamInterrupted: connection,
-  TlsError: connection,
-  ToolError: tool,
-  ToolQuarantined: permission,
-  TrustNotKept: config,
-  Unauthorized: permission,
-  Unavailable: connection,
-  UnexpectedContentType: connection,
-  UnsupportedProtocolVersion: connection,
-  Usage: usage
-}
-
 /**
  * The exit code of an error.
  *
  * @since 0.1.0
  * @category combinators
  */
-export const of = <F extends Failure>(error: F): ExitCode => {
-  // the table has, for the tag of an error, what takes that error
-  const entry = table[error._tag] as ExitCode | ((error: F) => ExitCode)
-  return typeof entry === "function" ? entry(error) : entry
-}
+export const of = (error: Failure): ExitCode => error._tag === "Usage" ? usage : ErrorFacets.exitCode(error)
 
 /**
  * For the help.

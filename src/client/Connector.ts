@@ -19,7 +19,7 @@ import * as Secrets from "./internal/secrets.ts"
 import type * as McpClient from "./McpClient.ts"
 
 /** A variable without a value, because of which a header was left out. */
-export type Unset = NonNullable<McpError.Unauthorized["unset"]>[number]
+export type Unset = NonNullable<McpError.AuthorizationFailed["unset"]>[number]
 
 export interface ConnectOptions {
   /** Named in the errors of requests that the server refuses, because a missing header is the likely cause. */

@@ -15,7 +15,6 @@ import * as Connector from "./Connector.ts"
 import type * as Adapter from "./internal/adapter.ts"
 import * as Establish from "./internal/establish.ts"
 import * as SdkClient from "./internal/sdkClient.ts"
-import { begun } from "./internal/unsent.ts"
 import type * as McpClient from "./McpClient.ts"
 
 const load: Effect.Effect<Adapter.Loaded> = Effect.map(
@@ -92,8 +91,8 @@ const followed = (
         let created = false
         const failed = (cause: unknown): McpError.CallError => {
           const error = failure(server, cause)
-          // what cannot be asked about a task any more has been begun all the same
-          return created ? begun(error) : error
+          // what cannot be asked about a task any more has been McpError.partlySent all the same
+          return created ? McpError.partlySent(error) : error
         }
         return Stream.mapEffect(
           Stream.fromAsyncIterable(start(controller.signal), failed),

@@ -75,7 +75,9 @@ const call = (server: string, { arguments: args, tool }: Invocation) =>
 const recover = (server: string, { crash, next }: NonNullable<Options["recovery"]>) =>
   Effect.gen(function*() {
     yield* Effect.catchAll(call(server, crash), (error) =>
-      Console.log(row("failed", `${error._tag}; it may have run (${error.outcome}), so it is not called again`)))
+      Console.log(
+        row("failed", `${McpError.label(error)}; it may have run (${error.outcome}), so it is not called again`)
+      ))
     yield* call(server, next)
     yield* Console.log(row("recovery", "the server was started again, and the call waited for it"))
   })
@@ -86,7 +88,7 @@ const visit = Effect.fn("Demo.visit")(
     const missing = offered.missing.find(({ server }) => server === name)
     if (missing !== undefined) {
       const { error, status } = missing
-      yield* Console.log(row("failed", error?._tag ?? status._tag))
+      yield* Console.log(row("failed", error === undefined ? status._tag : McpError.label(error)))
       return error === undefined ? [] : [error]
     }
     const took = milliseconds(Duration.millis((connectedSince ?? began) - began))
@@ -167,7 +169,7 @@ export const run = Effect.fn("Demo.run")(function*(options: Options) {
       yield* service.servers,
       (info) =>
         Effect.zipRight(heading(info.name), visit(info, offered, began, options)).pipe(
-          Effect.catchAll((error) => Effect.as(Console.log(row("failed", error._tag)), [error]))
+          Effect.catchAll((error) => Effect.as(Console.log(row("failed", McpError.label(error))), [error]))
         )
     )
     return each.flat()

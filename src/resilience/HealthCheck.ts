@@ -60,14 +60,11 @@ const isAnswer = (error: McpError.CallError): boolean => {
     case "ConnectTimeout":
     case "NetworkError":
     case "Overloaded":
-    case "ProcessExited":
     case "RequestTimeout":
-    case "StreamInterrupted":
-    case "TlsError":
       return false
-    case "HttpStatus":
+    case "HttpError":
       // a gateway that cannot reach its server answers with these
-      return !error.countsForBreaker
+      return error.reason !== "status" || !error.countsForBreaker
     default:
       return true
   }

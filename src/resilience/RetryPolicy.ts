@@ -78,31 +78,25 @@ export interface Failed {
 }
 
 /** Retryable errors that say that the server, or the runtime, takes no requests at present. */
-const refusals: ReadonlySet<McpError.RuntimeError["_tag"]> = new Set<McpError.RuntimeError["_tag"]>([
-  "CircuitOpen",
-  "Overloaded",
-  "RateLimited",
-  "ServerUnavailable",
-  "Unavailable"
-])
-
-const isLostConnection = ({ _tag }: McpError.RuntimeError): boolean =>
-  _tag === "ConnectionLost" || _tag === "ProcessExited" || _tag === "StreamInterrupted"
+const isRefusal = (error: McpError.RuntimeError): boolean =>
+  error._tag === "CircuitOpen" || error._tag === "Overloaded" || error._tag === "ServerUnavailable" ||
+  (error._tag === "HttpError" && (error.reason === "rate-limited" || error.reason === "unavailable"))
 
 /** The decision table: the call is not sent again, sent again now, or after the delay of the schedule. */
 export const decide = ({ attempts, connected, error, repetition, sent }: Failed): "no" | "now" | "delayed" => {
-  if (!connected || refusals.has(error._tag)) return "no"
+  if (!connected || isRefusal(error)) return "no"
   // the total limit of the call leaves no time for another attempt
   if (error._tag === "RequestTimeout" && error.kind === "total") return "no"
   switch (error.outcome) {
     case "not-sent":
       if (!error.isRetryable) return "no"
       // the next attempt waits for the next connection anyway
-      return attempts === 1 && isLostConnection(error) ? "now" : "delayed"
+      return attempts === 1 && error._tag === "ConnectionLost" ? "now" : "delayed"
     case "unknown":
       // the specification lets this refusal mean "not executed"; one such answer is believed
       if (error._tag === "SessionExpired") return sent === 1 && repetition !== "harmful" ? "now" : "no"
-      return error.countsForBreaker && repetition === "harmless" ? "delayed" : "no"
+      // a connection that moved is lost without a fault of the server
+      return (error.countsForBreaker || error._tag === "ConnectionLost") && repetition === "harmless" ? "delayed" : "no"
     case "executed":
       return "no"
   }

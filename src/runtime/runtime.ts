@@ -128,9 +128,11 @@ export const make = (
         const found = find(ref)
         const aside = Either.isLeft(found) ? quarantined.find((one) => isMeant(ref, one)) : undefined
         return aside === undefined ? found : Effect.fail(
-          new McpError.ToolQuarantined({
+          new McpError.PermissionDenied({
             server: aside.server,
-            tool: aside.tool,
+            why: "quarantined",
+            kind: "tool",
+            name: aside.tool,
             changed: aside.changes.map(({ path }) => path)
           })
         )
@@ -351,7 +353,7 @@ const atOnce =
 const forgetFailures = ({ reset, state }: CircuitBreaker.Breaker): Effect.Effect<void> =>
   Effect.flatMap(state, ({ _tag }) => _tag === "Isolated" ? Effect.void : reset)
 
-type Unfound = McpError.NotFound | McpError.ToolQuarantined
+type Unfound = McpError.NotFound | McpError.PermissionDenied
 
 /** Whether somebody means a tool that no index has any more. */
 const isMeant = (ref: McpRuntime.ToolRef, { server, tool }: Identity): boolean => {

@@ -13,7 +13,6 @@ import * as FiberId from "effect/FiberId"
 import * as Scope from "effect/Scope"
 import * as Connector from "../client/Connector.ts"
 import * as Pause from "../client/internal/pause.ts"
-import { unsent } from "../client/internal/unsent.ts"
 import type * as McpClient from "../client/McpClient.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import { observed } from "../internal/observed.ts"
@@ -109,7 +108,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       const wait = stormed || series.isSlow() ? series.wait(now()) : 0
       if (wait === 0) return undefined
       // it is tried again by itself, only not for everyone who asks
-      if (!stormed && lastError !== undefined) return unsent(lastError)
+      if (!stormed && lastError !== undefined) return McpError.notSent(lastError)
       return new McpError.ServerUnavailable({
         server,
         why: "storm",
@@ -277,18 +276,18 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       openGate(Exit.fail(error))
     }
 
-    const giveUp = (error: McpError.ConnectError, refused: Supervisor.UseError = unsent(error)): void =>
+    const giveUp = (error: McpError.ConnectError, refused: Supervisor.UseError = McpError.notSent(error)): void =>
       park(
         ServerStatus.Failed({ error, stderrTail: "stderrTail" in error ? error.stderrTail : undefined }),
         refused
       )
 
-    const recover = (error: McpError.ConnectError, verdict: Verdict.Verdict): Effect.Effect<void> => {
+    const recover = (error: McpError.ConnectError, next: McpError.Next): Effect.Effect<void> => {
       lastError = error
       const failedAt = now()
       pause = Pause.of(error, failedAt, Pause.longestOfConnects)
-      if (verdict === "auth") return Effect.sync(() => park(ServerStatus.NeedsAuth({ error }), unsent(error)))
-      if (verdict === "final") return Effect.sync(() => giveUp(error))
+      if (next === "login") return Effect.sync(() => park(ServerStatus.NeedsAuth({ error }), McpError.notSent(error)))
+      if (next === "final") return Effect.sync(() => giveUp(error))
       return Effect.flatMap(series.next(error), (delay) => {
         if (delay === undefined) return Effect.sync(() => giveUp(error))
         if (isUnwanted()) return Effect.void
@@ -304,7 +303,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         const isPutOff = pause !== undefined && pause.until - failedAt >= Duration.toMillis(delay)
         patient = !series.isSlow() && Duration.toMillis(delay) <= (isPutOff ? Pause.longestOfCalls : patience)
         if (!patient) {
-          openGate(Exit.fail(refusal() ?? unsent(error)))
+          openGate(Exit.fail(refusal() ?? McpError.notSent(error)))
           if (series.isSlow()) wanted = false
         }
         return Effect.raceFirst(
@@ -365,10 +364,10 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
               become(ServerStatus.Idle({ tools: knownTools }))
             })
           case "Refused":
-            return recover(ended.error, Verdict.ofConnect(ended.error))
+            return recover(ended.error, McpError.next(ended.error))
           case "Lost":
             if (ended.uptime >= Duration.toMillis(reconnect.stableAfter)) series.over()
-            return recover(ended.error, Verdict.ofLoss(ended.error))
+            return recover(ended.error, McpError.nextAfterLoss(ended.error))
         }
       })
     })
@@ -424,7 +423,10 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         if (status._tag === "Connected") become(ServerStatus.Connected({ ...status, tools }))
         else if (status._tag === "Idle") become(ServerStatus.Idle({ tools }))
       },
-      first: Effect.flatMap(settled, () => "error" in status ? Effect.fail(unsent(status.error)) : Effect.void),
+      first: Effect.flatMap(
+        settled,
+        () => "error" in status ? Effect.fail(McpError.notSent(status.error)) : Effect.void
+      ),
       connect: whenUp(() => {
         if (current !== undefined) return
         series.forget()

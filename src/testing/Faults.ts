@@ -12,11 +12,11 @@ export interface End {
 
 /** A process that exits by itself. */
 export const exited = (code = 0): End => (server, outcome, stderrTail) =>
-  new McpError.ProcessExited({ server, code, signal: null, outcome, phase: "ready", stderrTail })
+  new McpError.ConnectionLost({ server, reason: "exited", code, signal: null, outcome, phase: "ready", stderrTail })
 
 /** A process that is killed. */
 export const killed = (signal = "SIGKILL"): End => (server, outcome, stderrTail) =>
-  new McpError.ProcessExited({ server, code: null, signal, outcome, phase: "ready", stderrTail })
+  new McpError.ConnectionLost({ server, reason: "exited", code: null, signal, outcome, phase: "ready", stderrTail })
 
 /** A socket or a pipe that closes. */
 export const lost = (

@@ -149,9 +149,9 @@ const isHelpOfMcp = /^\s*usage:\s*\S.*\bmcp\b/im
 const notThere: ReadonlySet<string> = new Set(["ENOENT", "EACCES", "ENOTDIR"])
 
 const notStarted = (error: McpError.SpawnFailed | McpError.ConfigurationError) => {
-  if (error._tag !== "SpawnFailed" || !notThere.has(error.errno)) return error
+  if (error._tag !== "SpawnFailed" || !notThere.has(error.errno ?? "")) return error
   const detail = `${error.command}: ${error.detail}`
-  return new McpError.DockerUnavailable({ server: error.server, reason: "not-installed", detail })
+  return new McpError.SpawnFailed({ server: error.server, reason: "docker-not-installed", detail })
 }
 
 const complaint = ({ code, stderr }: Answer, otherwise: string): string =>
@@ -162,20 +162,20 @@ const judge = (
   server: string,
   help: Either.Either<Answer, string>,
   info: Either.Either<Answer, string>
-): Either.Either<string, McpError.DockerUnavailable> => {
-  const unavailable = (reason: McpError.DockerUnavailable["reason"], detail: string) =>
-    Either.left(new McpError.DockerUnavailable({ server, reason, detail }))
+): Either.Either<string, McpError.SpawnFailed> => {
+  const unavailable = (reason: McpError.SpawnFailed["reason"], detail: string) =>
+    Either.left(new McpError.SpawnFailed({ server, reason, detail }))
   if (Either.isRight(help) && (help.right.code !== 0 || !isHelpOfMcp.test(help.right.stdout))) {
-    return unavailable("no-mcp-plugin", complaint(help.right, "it printed the help of something else"))
+    return unavailable("docker-no-mcp-plugin", complaint(help.right, "it printed the help of something else"))
   }
-  if (Either.isLeft(info)) return unavailable("timeout", `"docker info" ${info.left}`)
+  if (Either.isLeft(info)) return unavailable("docker-timeout", `"docker info" ${info.left}`)
   // Docker 28.0 prints nothing but its complaint, and exits with 0.
   const version = info.right.stdout.trim()
   if (info.right.code !== 0 || version === "") {
-    return unavailable("daemon-down", complaint(info.right, "it told no version"))
+    return unavailable("docker-daemon-down", complaint(info.right, "it told no version"))
   }
   return Either.isLeft(help)
-    ? unavailable("timeout", `"docker mcp --help" ${help.left}`)
+    ? unavailable("docker-timeout", `"docker mcp --help" ${help.left}`)
     : Either.right(UntrustedText.excerpt(version, 64))
 }
 

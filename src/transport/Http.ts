@@ -157,7 +157,8 @@ const streamable = (connection: Connection.Connection, options: Options) => {
       foreground: foreground.has(message.method),
       waiting: (open) => channel.waiting(post, open)
     }
-    const interrupted = (detail: string) => new McpError.StreamInterrupted({ server, detail, outcome: "unknown" })
+    const interrupted = (detail: string) =>
+      new McpError.ConnectionLost({ server, reason: "stream-interrupted", detail, outcome: "unknown" })
     return client.exchange(call, (response) => {
       const id = response.headers["mcp-session-id"]
       const broken = begins && Client.isSuccess(response) ? beginSession(id) : undefined

@@ -92,7 +92,7 @@ const legacySse = (
     onSuccess: ({ end }) =>
       finish((outcome) =>
         end === "ended" || end === "cut" || end === "done"
-          ? new McpError.StreamInterrupted({ server, detail: "the stream ended", outcome })
+          ? new McpError.ConnectionLost({ server, reason: "stream-interrupted", detail: "the stream ended", outcome })
           : Refusal.broken(connection, end)
       )
   }))
@@ -117,12 +117,14 @@ const endpointOf = (
   server: string,
   url: URL,
   text: string
-): Either.Either<string, McpError.OriginMismatch | McpError.ProtocolViolation> => {
+): Either.Either<string, McpError.HttpError | McpError.ProtocolViolation> => {
   if (text === "" || !URL.canParse(text, url.href)) {
     return Either.left(Refusal.violation(server, "an endpoint that is no URL", text, "endpoint"))
   }
   const endpoint = new URL(text, url)
   return endpoint.origin === url.origin
     ? Either.right(endpoint.pathname + endpoint.search)
-    : Either.left(new McpError.OriginMismatch({ server, to: endpoint.href.slice(0, 2048) }))
+    : Either.left(
+      new McpError.HttpError({ server, reason: "origin", outcome: "not-sent", to: endpoint.href.slice(0, 2048) })
+    )
 }

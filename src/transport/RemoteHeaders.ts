@@ -61,7 +61,7 @@ export interface Source {
   /** Asked before each request; the same map as long as nothing has changed. */
   readonly current: () => Headers
   /** Told when the server has refused them. */
-  readonly refused: (error: McpError.Unauthorized | McpError.Forbidden) => void
+  readonly refused: (error: McpError.AuthorizationFailed | McpError.HttpError) => void
   readonly login?: Login | undefined
 }
 

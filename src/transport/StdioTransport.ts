@@ -142,7 +142,9 @@ const makePeer = (
     const tail = stderrTail(tailInErrors)
     const rest = tail === undefined ? {} : { stderrTail: tail }
     const exited = exit()
-    if (exited !== undefined) return new McpError.ProcessExited({ server, ...exited, outcome, phase, ...rest })
+    if (exited !== undefined) {
+      return new McpError.ConnectionLost({ server, reason: "exited", ...exited, outcome, phase, ...rest })
+    }
     const [reason, detail] = details[what === "exited" ? "stdout-ended" : what]
     return new McpError.ConnectionLost({ server, reason, detail, outcome, ...rest })
   }

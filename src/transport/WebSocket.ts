@@ -84,7 +84,15 @@ const handshake = (socket: WebSocket, peer: Refusal.Peer): Effect.Effect<WebSock
       const { location } = response.headers
       if (status < 300 || status >= 400) return resume(Refusal.refuse(peer, response, false))
       const reason = location === undefined ? "malformed" : "method"
-      resume(new McpError.RedirectBlocked({ server, to: (location ?? "").slice(0, 2048), reason }))
+      resume(
+        new McpError.HttpError({
+          server,
+          reason: "redirect",
+          outcome: "not-sent",
+          to: (location ?? "").slice(0, 2048),
+          redirect: reason
+        })
+      )
     })
     // this listener stays, because a socket that is terminated while it connects emits an error
     socket.on("error", (error: Client.SystemError) =>
@@ -150,7 +158,7 @@ export const link = (server: string, socket: WebSocket, limits: Limits.Limits) =
       }
       if (code?.startsWith("WS_ERR_") === true) return Refusal.violation(server, `a broken frame (${code})`, "")
       const broken = Client.network(server, error, outcome === "not-sent")
-      return broken._tag === "TlsError" ? broken : lost("reset", code ?? "?")(outcome)
+      return broken._tag === "NetworkError" && broken.reason === "tls" ? broken : lost("reset", code ?? "?")(outcome)
     })
   })
   socket.on("close", (code, reason) => {

@@ -469,101 +469,179 @@ const secretly = `Authorization: Bearer ${secret}\n    at Object.<anonymous> (/s
 
 const common = { server: "a", outcome: "unknown", detail: secretly, stderrTail: secretly } as const
 
-const errors: { readonly [T in McpError.RuntimeError["_tag"]]: Extract<McpError.RuntimeError, { readonly _tag: T }> } =
-  {
-    Cancelled: new McpError.Cancelled({ ...common, operation: "tools/call", reason: secretly }),
-    CapabilityMissing: new McpError.CapabilityMissing({ server: "a", capability: "tools", operation: "tools/call" }),
-    CircuitOpen: new McpError.CircuitOpen({ server: "a", retryAfter: Duration.minutes(2) }),
-    Closed: new McpError.Closed({ ...common, operation: "tools/call" }),
-    ConfigurationError: new McpError.ConfigurationError({ server: "a", path: "env.TOKEN", detail: secretly }),
-    ConnectTimeout: new McpError.ConnectTimeout({
-      server: "a",
-      phase: "initialize",
-      limit: Duration.minutes(1),
-      stderrTail: secretly
-    }),
-    ConnectionLost: new McpError.ConnectionLost({ ...common, reason: "reset" }),
-    DockerUnavailable: new McpError.DockerUnavailable({ server: "a", reason: "daemon-down", detail: secretly }),
-    Forbidden: new McpError.Forbidden({ server: "a", challenge: secretly }),
-    HttpStatus: new McpError.HttpStatus({ server: "a", status: 500, excerpt: secretly, outcome: "unknown" }),
-    InitializeRejected: new McpError.InitializeRejected({
-      server: "a",
-      code: 1,
-      detail: secretly,
-      stderrTail: secretly
-    }),
-    InputRoundsExceeded: new McpError.InputRoundsExceeded({ server: "a", operation: "tools/call", rounds: 9 }),
-    InvalidArguments: new McpError.InvalidArguments({
-      server: "a",
-      operation: "tools/call",
-      path: "x",
-      detail: "no JSON"
-    }),
-    InvalidToolResult: new McpError.InvalidToolResult({ server: "a", tool: "t", path: "/x", detail: secretly }),
-    MessageTooLarge: new McpError.MessageTooLarge({ server: "a", limit: 10, direction: "received" }),
-    NetworkError: new McpError.NetworkError({ ...common, code: "ECONNRESET" }),
-    NotFound: new McpError.NotFound({ server: "", kind: "tool", name: "x", suggestions: ["mcp__a__y"] }),
-    OriginMismatch: new McpError.OriginMismatch({ server: "a", to: `https://x.test/?token=${secret}` }),
-    Overloaded: new McpError.Overloaded({ server: "a", queue: "calls", queued: 9, limit: 9 }),
-    PaginationLimit: new McpError.PaginationLimit({
-      server: "a",
-      operation: "tools/list",
-      reason: "pages",
-      pages: 9,
-      limit: 9
-    }),
-    PermissionDenied: new McpError.PermissionDenied({
-      server: "a",
-      kind: "tool",
-      name: "t",
-      why: "rule",
-      rule: `deny a/t(token=${secret})`
-    }),
-    PolicyDenied: new McpError.PolicyDenied({ server: "a", decision: "denied" }),
-    ProcessExited: new McpError.ProcessExited({ ...common, code: 1, signal: null, phase: "ready" }),
-    ProtocolViolation: new McpError.ProtocolViolation({
-      server: "a",
-      what: secretly,
-      excerpt: secretly,
-      outcome: "unknown",
-      phase: "ready"
-    }),
-    RateLimited: new McpError.RateLimited({ server: "a", retryAfter: Duration.seconds(30), detail: secretly }),
-    RedirectBlocked: new McpError.RedirectBlocked({
-      server: "a",
-      to: `https://x.test/?token=${secret}`,
-      reason: "other-origin"
-    }),
-    RemoteError: new McpError.RemoteError({ server: "a", code: -32000, detail: secretly, data: { secret } }),
-    RequestTimeout: new McpError.RequestTimeout({
-      server: "a",
-      kind: "idle",
-      operation: "tools/call",
-      limit: Duration.minutes(5),
-      outcome: "unknown"
-    }),
-    ServerUnavailable: new McpError.ServerUnavailable({ server: "a", why: "untrusted", detail: secretly }),
-    SessionExpired: new McpError.SessionExpired({ server: "a", detail: secretly }),
-    SpawnFailed: new McpError.SpawnFailed({
-      server: "a",
-      errno: "ENOENT",
-      command: `x --token ${secret}`,
-      detail: secretly
-    }),
-    StreamInterrupted: new McpError.StreamInterrupted(common),
-    TlsError: new McpError.TlsError({ server: "a", code: "CERT", detail: secretly }),
-    AuthorizationFailed: new McpError.AuthorizationFailed({ server: "a", reason: "refused", detail: secretly }),
-    ToolQuarantined: new McpError.ToolQuarantined({ server: "a", tool: "t", changed: ["/description"] }),
-    Unauthorized: new McpError.Unauthorized({ server: "a", challenge: secretly }),
-    Unavailable: new McpError.Unavailable({ server: "a", detail: secretly }),
-    UnexpectedContentType: new McpError.UnexpectedContentType({
-      server: "a",
-      got: "text/html",
-      excerpt: secretly,
-      outcome: "unknown"
-    }),
-    UnsupportedProtocolVersion: new McpError.UnsupportedProtocolVersion({ server: "a", got: "1", supported: ["2"] })
-  }
+const errors: Readonly<Record<string, McpError.RuntimeError>> = {
+  Cancelled: new McpError.Cancelled({ ...common, operation: "tools/call", detail: secretly }),
+  CapabilityMissing: new McpError.CapabilityMissing({ server: "a", capability: "tools", operation: "tools/call" }),
+  CircuitOpen: new McpError.CircuitOpen({ server: "a", retryAfter: Duration.minutes(2) }),
+  Closed: new McpError.Closed({ ...common, operation: "tools/call" }),
+  ConfigurationError: new McpError.ConfigurationError({ server: "a", path: "env.TOKEN", detail: secretly }),
+  ConnectTimeout: new McpError.ConnectTimeout({
+    server: "a",
+    phase: "initialize",
+    limit: Duration.minutes(1),
+    stderrTail: secretly
+  }),
+  ConnectionLost: new McpError.ConnectionLost({ ...common, reason: "reset" }),
+  "SpawnFailed/docker": new McpError.SpawnFailed({ server: "a", reason: "docker-daemon-down", detail: secretly }),
+  "HttpError/forbidden": new McpError.HttpError({
+    server: "a",
+    reason: "forbidden",
+    outcome: "not-sent",
+    challenge: secretly
+  }),
+  "HttpError": new McpError.HttpError({
+    server: "a",
+    reason: "status",
+    status: 500,
+    detail: secretly,
+    outcome: "unknown"
+  }),
+  "HandshakeFailed/rejected": new McpError.HandshakeFailed({
+    server: "a",
+    reason: "rejected",
+    code: 1,
+    detail: secretly,
+    stderrTail: secretly
+  }),
+  "ProtocolViolation/input-rounds": new McpError.ProtocolViolation({
+    server: "a",
+    reason: "input-rounds",
+    outcome: "unknown",
+    operation: "tools/call",
+    rounds: 9
+  }),
+  InvalidArguments: new McpError.InvalidArguments({
+    server: "a",
+    operation: "tools/call",
+    path: "x",
+    detail: "no JSON"
+  }),
+  "ProtocolViolation/tool-result": new McpError.ProtocolViolation({
+    server: "a",
+    reason: "tool-result",
+    outcome: "executed",
+    tool: "t",
+    path: "/x",
+    what: secretly
+  }),
+  MessageTooLarge: new McpError.MessageTooLarge({ server: "a", limit: 10, direction: "received" }),
+  NetworkError: new McpError.NetworkError({ ...common, code: "ECONNRESET" }),
+  NotFound: new McpError.NotFound({ server: "", kind: "tool", name: "x", suggestions: ["mcp__a__y"] }),
+  "HttpError/origin": new McpError.HttpError({
+    server: "a",
+    reason: "origin",
+    outcome: "not-sent",
+    to: `https://x.test/?token=${secret}`
+  }),
+  Overloaded: new McpError.Overloaded({ server: "a", queue: "calls", queued: 9, limit: 9 }),
+  "ProtocolViolation/pagination": new McpError.ProtocolViolation({
+    server: "a",
+    reason: "pagination",
+    outcome: "executed",
+    operation: "tools/list",
+    exceeds: "pages",
+    pages: 9,
+    limit: 9
+  }),
+  PermissionDenied: new McpError.PermissionDenied({
+    server: "a",
+    kind: "tool",
+    name: "t",
+    why: "rule",
+    rule: `deny a/t(token=${secret})`
+  }),
+  "PermissionDenied/policy": new McpError.PermissionDenied({
+    server: "a",
+    why: "policy",
+    kind: "server",
+    name: "a",
+    decision: "denied"
+  }),
+  "ConnectionLost/exited": new McpError.ConnectionLost({
+    ...common,
+    reason: "exited",
+    code: 1,
+    signal: null,
+    phase: "ready"
+  }),
+  ProtocolViolation: new McpError.ProtocolViolation({
+    server: "a",
+    what: secretly,
+    excerpt: secretly,
+    outcome: "unknown",
+    phase: "ready"
+  }),
+  "HttpError/rate-limited": new McpError.HttpError({
+    server: "a",
+    reason: "rate-limited",
+    outcome: "not-sent",
+    retryAfter: Duration.seconds(30),
+    detail: secretly
+  }),
+  "HttpError/redirect": new McpError.HttpError({
+    server: "a",
+    reason: "redirect",
+    outcome: "not-sent",
+    to: `https://x.test/?token=${secret}`,
+    redirect: "other-origin"
+  }),
+  RemoteError: new McpError.RemoteError({ server: "a", code: -32000, detail: secretly, data: { secret } }),
+  RequestTimeout: new McpError.RequestTimeout({
+    server: "a",
+    kind: "idle",
+    operation: "tools/call",
+    limit: Duration.minutes(5),
+    outcome: "unknown"
+  }),
+  ServerUnavailable: new McpError.ServerUnavailable({ server: "a", why: "untrusted", detail: secretly }),
+  SessionExpired: new McpError.SessionExpired({ server: "a", detail: secretly }),
+  SpawnFailed: new McpError.SpawnFailed({
+    server: "a",
+    errno: "ENOENT",
+    command: `x --token ${secret}`,
+    detail: secretly
+  }),
+  "ConnectionLost/stream-interrupted": new McpError.ConnectionLost({ ...common, reason: "stream-interrupted" }),
+  "NetworkError/tls": new McpError.NetworkError({
+    server: "a",
+    reason: "tls",
+    outcome: "not-sent",
+    code: "CERT",
+    detail: secretly
+  }),
+  AuthorizationFailed: new McpError.AuthorizationFailed({ server: "a", reason: "refused", detail: secretly }),
+  "PermissionDenied/quarantined": new McpError.PermissionDenied({
+    server: "a",
+    why: "quarantined",
+    kind: "tool",
+    name: "t",
+    changed: ["/description"]
+  }),
+  "AuthorizationFailed/unauthorized": new McpError.AuthorizationFailed({
+    server: "a",
+    reason: "unauthorized",
+    challenge: secretly
+  }),
+  "HttpError/unavailable": new McpError.HttpError({
+    server: "a",
+    reason: "unavailable",
+    outcome: "not-sent",
+    detail: secretly
+  }),
+  "HttpError/content-type": new McpError.HttpError({
+    server: "a",
+    reason: "content-type",
+    got: "text/html",
+    detail: secretly,
+    outcome: "unknown"
+  }),
+  "HandshakeFailed/version": new McpError.HandshakeFailed({
+    server: "a",
+    reason: "version",
+    got: "1",
+    supported: ["2"]
+  })
+}
 
 describe("the words for an error", () => {
   it("say of each what failed and what to do, in words of ours", () => {

@@ -70,7 +70,7 @@ describe("a request that carries a login", () => {
         refused: ({ attempt }) => Effect.sync(() => attempts.push(attempt) < 3)
       })
       const error = yield* outcome(HttpTransport.call(1))
-      assert("_tag" in error && error._tag === "Unauthorized")
+      assert("_tag" in error && error._tag === "AuthorizationFailed" && error.reason === "unauthorized")
       assert.deepStrictEqual([attempts, peer.hits.length], [[0, 1, 2], 3])
     }))
 })

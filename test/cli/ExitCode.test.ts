@@ -34,15 +34,30 @@ const errors: ReadonlyArray<readonly [error: Command.Failure, code: number, next
     /look before you repeat it/
   ],
   [
-    new McpError.ProcessExited({ server, code: 1, signal: null, outcome: "not-sent", phase: "initialize" }),
+    new McpError.ConnectionLost({
+      server,
+      reason: "exited",
+      code: 1,
+      signal: null,
+      outcome: "not-sent",
+      phase: "initialize"
+    }),
     4,
     /Run its command by hand/
   ],
   [new McpError.ServerUnavailable({ server: "a b", why: "untrusted", detail: "new" }), 5, /mcp-runtime approve 'a b'/],
   [new McpError.ServerUnavailable({ server, why: "disabled", detail: "off" }), 3, /Switch it on/],
   [new McpError.PermissionDenied({ server, kind: "tool", name: "x", why: "rule", rule: "deny x" }), 5, /rule/],
-  [new McpError.PolicyDenied({ server, decision: "denied" }), 5, /ask whoever wrote the policy/],
-  [new McpError.ToolQuarantined({ server, tool: "x", changed: ["/description"] }), 5, /mcp-runtime approve/],
+  [
+    new McpError.PermissionDenied({ server, why: "policy", kind: "server", name: server, decision: "denied" }),
+    5,
+    /ask whoever wrote the policy/
+  ],
+  [
+    new McpError.PermissionDenied({ server, why: "quarantined", kind: "tool", name: "x", changed: ["/description"] }),
+    5,
+    /mcp-runtime approve/
+  ],
   [new McpError.CircuitOpen({ server, retryAfter: Duration.minutes(5) }), 4, /Try again in 5m/],
   [new McpError.RemoteError({ server, code: -32602, detail: "bad" }), 1, /mcp-runtime show/]
 ]

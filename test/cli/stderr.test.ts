@@ -222,7 +222,7 @@ describe("the cause that the stderr of a server names", () => {
       ending(at, names)
       const expectMessage = (name: string, errors: ReadonlyArray<Failed & { readonly name: string }>, view: string) => {
         const found = errors.find((error) => error.name === name)
-        assert.deepInclude(found, { tag: "ProcessExited", message: messageOf(name) }, view)
+        assert.deepInclude(found, { tag: "ConnectionLost/exited", message: messageOf(name) }, view)
       }
       const listed: { readonly servers: ReadonlyArray<{ readonly name: string; readonly error: Failed | null }> } = JSON
         .parse((yield* run(at, ["list", "--json"])).out)
@@ -255,7 +255,7 @@ describe("the cause that the stderr of a server names", () => {
         expectMessage(name, [{ ...problem, name }], "doctor")
         assert.strictEqual(problem.cause, party ?? "it exits at once (code 3)")
         if (next !== undefined) assert.match(problem.hint, next)
-        assert.include(events, ` ConnectFailed ${name}: error=ProcessExited: ${messageOf(name)}`)
+        assert.include(events, ` ConnectFailed ${name}: error=ConnectionLost/exited: ${messageOf(name)}`)
       }
     }), 120_000)
 

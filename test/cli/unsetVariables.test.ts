@@ -128,7 +128,7 @@ describe("a server that answers 401, with a header of a variable that is not set
         const error = yield* Effect.flip(mcp.connect("web"))
         const [info] = yield* mcp.servers
         for (const one of [error, info?.error]) {
-          assert.deepInclude(one, { _tag: "Unauthorized" })
+          assert.deepInclude(one, { _tag: "AuthorizationFailed", reason: "unauthorized" })
           const { unset } = one as { readonly unset?: ReadonlyArray<{ readonly at: string; readonly name: string }> }
           assert.deepStrictEqual(unset?.map(({ at, name }) => [at, name]), [["headers.Authorization", "UNSET_TOKEN"]])
         }

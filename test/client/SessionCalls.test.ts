@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, TestClock } from "effect"
 import { Stream } from "effect"
 import * as McpClient from "../../src/client/McpClient.ts"
+import * as McpError from "../../src/McpError.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as Fake from "../support/fakeConnection.ts"
 
@@ -50,7 +51,7 @@ describe("Session.callTool", () => {
     Effect.gen(function*() {
       const { session } = yield* opened({ answers: { "tools/call": { content: "text" } } })
       const error = yield* Effect.flip(session.callTool("x"))
-      assert(error._tag === "InvalidToolResult")
+      assert(error._tag === "ProtocolViolation" && error.reason === "tool-result")
       assert.deepStrictEqual([error.tool, error.path, error.outcome], ["x", "/content", "executed"])
     }))
 
@@ -282,7 +283,7 @@ describe("Session.callTool and output schemas", () => {
       const { session } = yield* answering(structured({ sum: "3" }))
       yield* session.tools
       const error = yield* Effect.flip(session.callTool("sum"))
-      assert(error._tag === "InvalidToolResult")
+      assert(error._tag === "ProtocolViolation" && error.reason === "tool-result")
       assert.deepStrictEqual([error.tool, error.path], ["sum", "/structuredContent/sum"])
     }))
 
@@ -291,7 +292,7 @@ describe("Session.callTool and output schemas", () => {
       const { session } = yield* answering(text)
       yield* session.tools
       const error = yield* Effect.flip(session.callTool("sum"))
-      assert(error._tag === "InvalidToolResult")
+      assert(error._tag === "ProtocolViolation" && error.reason === "tool-result")
       assert.strictEqual(error.path, "/structuredContent")
     }))
 
@@ -320,7 +321,10 @@ describe("Session.callTool and output schemas", () => {
       )
       yield* TestClock.adjust("1 second")
       const errors = yield* Fiber.join(calls)
-      assert.deepStrictEqual(errors.map(({ _tag }) => _tag), Array.from({ length: 5 }, () => "InvalidToolResult"))
+      assert.deepStrictEqual(
+        errors.map(McpError.label),
+        Array.from({ length: 5 }, () => "ProtocolViolation/tool-result")
+      )
       assert.strictEqual(connection.askedFor("tools/list").length, 1)
     }))
 
@@ -389,7 +393,10 @@ describe("Session.callTool and output schemas", () => {
       yield* session.tools
       yield* TestClock.adjust("5 seconds")
       yield* Fiber.join(old)
-      assert.strictEqual((yield* Effect.flip(session.callTool("sum")))._tag, "InvalidToolResult")
+      assert.deepInclude(yield* Effect.flip(session.callTool("sum")), {
+        _tag: "ProtocolViolation",
+        reason: "tool-result"
+      })
     }))
 
   it.effect("passes a result whose schema cannot be used", () =>
@@ -411,7 +418,10 @@ describe("Session.callTool and output schemas", () => {
       yield* session.tools
       for (let round = 0; round < 2; round++) {
         for (const { name } of tools) {
-          assert.strictEqual((yield* Effect.flip(session.callTool(name)))._tag, "InvalidToolResult")
+          assert.deepInclude(yield* Effect.flip(session.callTool(name)), {
+            _tag: "ProtocolViolation",
+            reason: "tool-result"
+          })
         }
       }
     }))
@@ -424,7 +434,7 @@ describe("Session.callTool and output schemas", () => {
       })
       yield* session.tools
       const error = yield* Effect.flip(session.callTool("sum"))
-      assert(error._tag === "InvalidToolResult")
+      assert(error._tag === "ProtocolViolation" && error.reason === "tool-result")
       assert.strictEqual(error.path, "/structuredContent")
     }))
 })

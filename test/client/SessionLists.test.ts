@@ -81,8 +81,8 @@ describe("Session lists", () => {
         answers: { "tools/list": paged((_, nth) => ({ tools: [], nextCursor: `c${nth}` })) }
       })
       const error = yield* Effect.flip(session.tools)
-      assert(error._tag === "PaginationLimit")
-      assert.deepStrictEqual([error.reason, error.pages, error.limit], ["pages", 100, 100])
+      assert(error._tag === "ProtocolViolation" && error.reason === "pagination")
+      assert.deepStrictEqual([error.exceeds, error.pages, error.limit], ["pages", 100, 100])
       assert.strictEqual(connection.asked.length, 100)
     }))
 
@@ -106,8 +106,8 @@ describe("Session lists", () => {
         }
       })
       const error = yield* Effect.flip(session.resources)
-      assert(error._tag === "PaginationLimit")
-      assert.deepStrictEqual([error.reason, error.pages, error.limit], ["items", 2, 3])
+      assert(error._tag === "ProtocolViolation" && error.reason === "pagination")
+      assert.deepStrictEqual([error.exceeds, error.pages, error.limit], ["items", 2, 3])
     }))
 
   it.effect("gives up on a cursor over maxCursorBytes, counted in bytes", () =>
@@ -121,7 +121,9 @@ describe("Session lists", () => {
         })
         const error = yield* Effect.option(Effect.flip(session.prompts))
         assert.strictEqual(
-          error._tag === "Some" && error.value._tag === "PaginationLimit" ? error.value.reason : undefined,
+          error._tag === "Some" && error.value._tag === "ProtocolViolation" && error.value.reason === "pagination"
+            ? error.value.exceeds
+            : undefined,
           reason
         )
       }

@@ -86,7 +86,10 @@ for (const era of ["session", "stateless"] as const) {
         assert(echoed?._tag === "Text")
         assert.strictEqual(echoed.text, "hi")
         assert.deepStrictEqual((yield* session.callTool("sum")).structuredContent, { sum: 3 })
-        assert.strictEqual((yield* Effect.flip(session.callTool("sum", { wrong: true })))._tag, "InvalidToolResult")
+        assert.deepInclude(yield* Effect.flip(session.callTool("sum", { wrong: true })), {
+          _tag: "ProtocolViolation",
+          reason: "tool-result"
+        })
       }))
 
     it.scoped("streams every progress and the result", () =>

@@ -8,7 +8,7 @@ const server = "s"
 const remote = (code: number, data?: unknown) =>
   Either.left(new McpError.RemoteError({ server, code, detail: "", data }))
 const status = (status: number) =>
-  Either.left(new McpError.HttpStatus({ server, status, excerpt: "", outcome: "executed" }))
+  Either.left(new McpError.HttpError({ server, reason: "status", status, detail: "", outcome: "executed" }))
 const decided = (answer: Parameters<typeof Era.decide>[1]) => Era.decide(server, answer)._tag
 
 describe("the era of a server", () => {
@@ -31,7 +31,9 @@ describe("the era of a server", () => {
     assert.deepStrictEqual(refused, { _tag: "Again", protocolVersion: "2026-07-28" })
     const decision = Era.final(server, refused)
     assert.strictEqual(decision._tag, "Impossible")
-    if (decision._tag === "Impossible") assert.strictEqual(decision.error._tag, "UnsupportedProtocolVersion")
+    if (decision._tag === "Impossible") {
+      assert.deepInclude(decision.error, { _tag: "HandshakeFailed", reason: "version" })
+    }
     const stateless = Era.decide(server, Either.right({ supportedVersions: ["2026-07-28"] }))
     assert.strictEqual(Era.final(server, stateless), stateless)
   })
@@ -39,12 +41,20 @@ describe("the era of a server", () => {
   it("is foreign if it speaks only versions that we do not", () => {
     const decision = Era.decide(server, remote(-32022, { supported: ["2027-01-01"] }))
     assert.strictEqual(decision._tag, "Impossible")
-    if (decision._tag === "Impossible") assert.strictEqual(decision.error._tag, "UnsupportedProtocolVersion")
+    if (decision._tag === "Impossible") {
+      assert.deepInclude(decision.error, { _tag: "HandshakeFailed", reason: "version" })
+    }
   })
 
   it("is not decided by what says nothing of it", () => {
     const network = new McpError.NetworkError({ server, code: "ECONNREFUSED", detail: "", outcome: "not-sent" })
-    for (const error of [network, new McpError.Unauthorized({ server }), new McpError.Forbidden({ server })]) {
+    for (
+      const error of [
+        network,
+        new McpError.AuthorizationFailed({ server, reason: "unauthorized" }),
+        new McpError.HttpError({ server, reason: "forbidden", outcome: "not-sent" })
+      ]
+    ) {
       const decision = Era.decide(server, Either.left(error))
       assert.deepStrictEqual(decision, { _tag: "Impossible", error })
     }

@@ -106,7 +106,10 @@ describe("connecting", () => {
       assert.isTrue(Either.isRight(once.connected) && once.connected.right.era === "stateless")
       assert.strictEqual(once.asked, 2)
       const always = yield* connectTo(Infinity)
-      assert.isTrue(Either.isLeft(always.connected) && always.connected.left._tag === "UnsupportedProtocolVersion")
+      assert.isTrue(
+        Either.isLeft(always.connected) && always.connected.left._tag === "HandshakeFailed" &&
+          always.connected.left.reason === "version"
+      )
       assert.strictEqual(always.asked, 2)
     }))
 
@@ -176,9 +179,9 @@ describe("connecting", () => {
       }
     }))
 
-  const refusals: ReadonlyArray<readonly [string, object, McpError.ConnectError["_tag"]]> = [
-    ["an error", { error: { code: -32000, message: "no" } }, "InitializeRejected"],
-    ["a version that is none", { result: { ...initialized, protocolVersion: "banana" } }, "UnsupportedProtocolVersion"],
+  const refusals: ReadonlyArray<readonly [string, object, string]> = [
+    ["an error", { error: { code: -32000, message: "no" } }, "HandshakeFailed/rejected"],
+    ["a version that is none", { result: { ...initialized, protocolVersion: "banana" } }, "HandshakeFailed/version"],
     ["no version", { result: { capabilities: {}, serverInfo: initialized.serverInfo } }, "ProtocolViolation"],
     ["a result that is a text", { result: "hello" }, "ProtocolViolation"]
   ]
@@ -188,7 +191,8 @@ describe("connecting", () => {
         Effect.gen(function*() {
           const peer = yield* answering({ "server/discover": unknownMethod, initialize: () => answer })
           const exit = yield* Effect.exit(Effect.scoped(Effect.provide(connect(), OverMemory[layer]({ peer }))))
-          assert.strictEqual(failureOf(exit)?._tag, tag)
+          const failure = failureOf(exit)
+          assert.strictEqual(failure && McpError.label(failure), tag)
           assert.strictEqual(peer.connections().open, 0)
         }))
     }
@@ -211,11 +215,22 @@ describe("connecting", () => {
       const peer = yield* MemoryTransport.peer((message, io) =>
         typeof message["id"] !== "number" ? Effect.void : io.fail(
           message["id"],
-          (server) => new McpError.RateLimited({ server, retryAfter: Duration.seconds(5), detail: "" })
+          (server) =>
+            new McpError.HttpError({
+              server,
+              reason: "rate-limited",
+              outcome: "not-sent",
+              retryAfter: Duration.seconds(5),
+              detail: ""
+            })
         )
       )
       const exit = yield* Effect.exit(Effect.provide(connect(), OverMemory.client({ peer })))
-      assert.deepInclude(failureOf(exit), { _tag: "RateLimited", retryAfter: Duration.seconds(5) })
+      assert.deepInclude(failureOf(exit), {
+        _tag: "HttpError",
+        reason: "rate-limited",
+        retryAfter: Duration.seconds(5)
+      })
       assert.strictEqual(peer.received("server/discover").length, 1)
     }))
 

@@ -56,10 +56,10 @@ describe("an error that leaves a connection", () => {
     const error = new McpError.Cancelled({
       server: "s",
       operation: "tools/call",
-      reason: "walnut-harbour",
+      detail: "walnut-harbour",
       outcome: "unknown"
     })
-    assert.strictEqual(hide.error(error).reason, "[redacted]")
+    assert.strictEqual(hide.error(error).detail, "[redacted]")
   })
 })
 

@@ -9,10 +9,22 @@ import * as OverMemory from "../support/overMemory.ts"
 type Refusal = (server: string) => McpError.CallError | undefined
 
 const rateLimited = (seconds: number): Refusal => (server) =>
-  new McpError.RateLimited({ server, retryAfter: Duration.seconds(seconds), detail: "slowly" })
+  new McpError.HttpError({
+    server,
+    reason: "rate-limited",
+    outcome: "not-sent",
+    retryAfter: Duration.seconds(seconds),
+    detail: "slowly"
+  })
 
 const unavailable = (seconds: number): Refusal => (server) =>
-  new McpError.Unavailable({ server, retryAfter: Duration.seconds(seconds), detail: "soon" })
+  new McpError.HttpError({
+    server,
+    reason: "unavailable",
+    outcome: "not-sent",
+    retryAfter: Duration.seconds(seconds),
+    detail: "soon"
+  })
 
 /** A connection to a peer that refuses requests, as HTTP would, while it is told to; a ping is always answered. */
 const connected = (overrides?: Parameters<typeof MemoryTransport.config>[1]) =>
@@ -101,7 +113,12 @@ describe("a server that says when to come back", () => {
         ]
       ) {
         const error = yield* Effect.flip(attempt)
-        assert.deepInclude(error, { _tag: "Unavailable", detail: "soon", retryAfter: Duration.seconds(25) })
+        assert.deepInclude(error, {
+          _tag: "HttpError",
+          reason: "unavailable",
+          detail: "soon",
+          retryAfter: Duration.seconds(25)
+        })
         assert.strictEqual(error.outcome, "not-sent")
       }
       assert.strictEqual(calls(), 1)
@@ -138,7 +155,7 @@ describe("a server that says when to come back", () => {
         yield* TestClock.adjust("20 seconds")
       }
       // at 40 s there are 10 s left, and 20 s are asked for
-      assert.strictEqual((yield* Fiber.join(fiber))._tag, "RateLimited")
+      assert.deepInclude(yield* Fiber.join(fiber), { _tag: "HttpError", reason: "rate-limited" })
       assert.strictEqual(calls(), 3)
     }))
 
@@ -152,7 +169,7 @@ describe("a server that says when to come back", () => {
         yield* connection.health
         yield* TestClock.adjust("1 second")
       }
-      assert.strictEqual((yield* Fiber.join(fiber))._tag, "RateLimited")
+      assert.deepInclude(yield* Fiber.join(fiber), { _tag: "HttpError", reason: "rate-limited" })
       assert.strictEqual(calls(), 4)
     }))
 
@@ -174,9 +191,9 @@ describe("a server that says when to come back", () => {
     Effect.gen(function*() {
       const { call, calls, refused, state } = yield* connected()
       const first = yield* refused(rateLimited(1_000_000))
-      assert.strictEqual((yield* Effect.flip(Fiber.join(first)))._tag, "RateLimited")
+      assert.deepInclude(yield* Effect.flip(Fiber.join(first)), { _tag: "HttpError", reason: "rate-limited" })
       state.refusal = undefined
-      assert.strictEqual((yield* Effect.flip(call()))._tag, "RateLimited")
+      assert.deepInclude(yield* Effect.flip(call()), { _tag: "HttpError", reason: "rate-limited" })
       yield* TestClock.adjust("1 minute")
       yield* call()
       assert.strictEqual(calls(), 2)

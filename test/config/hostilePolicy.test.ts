@@ -7,6 +7,7 @@ import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as Resolution from "../../src/config/Resolution.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as Trust from "../../src/config/Trust.ts"
+import * as McpError from "../../src/McpError.ts"
 
 const managed = "/etc/ours/mcp-client.json"
 const settings = "/etc/claude-code/managed-settings.json"
@@ -86,7 +87,7 @@ describe("what an administrator denies", () => {
         )
       assert.isTrue(Either.isRight(yield* connect("good.example")))
       const denied = yield* connect("API.bad.example:443")
-      assert.strictEqual(Either.isLeft(denied) ? denied.left._tag : undefined, "PolicyDenied")
+      assert.strictEqual(Either.isLeft(denied) ? McpError.label(denied.left) : undefined, "PermissionDenied/policy")
     }))
 
   it.effect("holds beside a rule that is none, and that is said (cfg-068)", () =>

@@ -511,7 +511,7 @@ describe("a configuration", () => {
         broken: false
       }
       const policies = Resolution.layerTest({ policies: [policy] })
-      const denied = { _tag: "PolicyDenied", decision: "denied" }
+      const denied = { _tag: "PermissionDenied", why: "policy", kind: "server", decision: "denied" }
       const template = remote({ url: "https://${env:A}.bad.test/mcp", expansion: expansion("home") })
       assert.deepInclude(yield* Effect.flip(resolve(template, policies)), denied as never)
       const plain = remote({ url: "https://a.bad.test/mcp" })
@@ -534,7 +534,7 @@ describe("a configuration", () => {
         broken: false
       }
       const error = yield* Effect.flip(resolve(config, Resolution.layerTest({ policies: [policy] })))
-      assert.strictEqual(error._tag, "PolicyDenied")
+      assert.deepInclude(error, { _tag: "PermissionDenied", why: "policy" })
       const listed = { ...policy, allow: policy.deny, deny: [] }
       yield* resolve(config, Resolution.layerTest({ policies: [listed] }))
     }))

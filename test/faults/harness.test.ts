@@ -82,7 +82,10 @@ describe("the harness tells", () => {
       assert.include(yield* complaint(fails("it", Effect.succeed(1), "ConnectionLost")), "it succeeded: 1")
       assert.include(yield* complaint(fails("it", Effect.die("boom"), "ConnectionLost")), "it failed otherwise")
       assert.include(yield* complaint(fails("it", Effect.fail("text"), "ConnectionLost")), "it failed otherwise")
-      assert.include(yield* complaint(fails("it", Effect.fail(lost), "ProcessExited")), "expected")
+      assert.include(
+        yield* complaint(fails("it", Effect.fail(lost), "ConnectionLost", { reason: "exited" })),
+        "expected"
+      )
       assert.include(yield* complaint(fails("it", Effect.fail(lost), "ConnectionLost", { reason: "reset" })), "reason")
       assert.include(yield* complaint(succeeds("it", Effect.fail(lost))), "it failed")
       assert.strictEqual(failure("it", Exit.fail(lost), "ConnectionLost", { reason: "stalled" }), lost)

@@ -245,6 +245,9 @@ export const wellFormed = (error: McpError.McpError): void => {
   assert.notMatch(error.message, control)
 }
 
+/** A tag, or a tag and a reason as `McpError.label` writes them. */
+export type Expected = McpError.McpError["_tag"] | `${McpError.McpError["_tag"]}/${string}`
+
 /**
  * The operation fails in time, with one typed error of one of these tags and with these fields; a field that is a
  * function is a predicate.
@@ -252,7 +255,7 @@ export const wellFormed = (error: McpError.McpError): void => {
 export const fails = <A, E, R>(
   what: string,
   operation: Effect.Effect<A, E, R>,
-  tags: McpError.McpError["_tag"] | ReadonlyArray<McpError.McpError["_tag"]>,
+  tags: Expected | ReadonlyArray<Expected>,
   fields: Fields = {},
   within?: Duration.DurationInput
 ): Effect.Effect<McpError.McpError, never, R> =>
@@ -262,14 +265,18 @@ export const fails = <A, E, R>(
 export const failure = <A, E>(
   what: string,
   exit: Exit.Exit<A, E>,
-  tags: McpError.McpError["_tag"] | ReadonlyArray<McpError.McpError["_tag"]>,
+  tags: Expected | ReadonlyArray<Expected>,
   fields: Fields = {}
 ): McpError.McpError => {
   if (Exit.isSuccess(exit)) return assert.fail(`${what} succeeded: ${JSON.stringify(exit.value)?.slice(0, 500)}`)
   const found = exit.cause._tag === "Fail" ? exit.cause.error : undefined
   if (!McpError.isMcpError(found)) return assert.fail(`${what} failed otherwise: ${Cause.pretty(exit.cause)}`)
   wellFormed(found)
-  assert.include(typeof tags === "string" ? [tags] : tags, found._tag, `${what}: ${found.message}`)
+  const isExpected = (tag: Expected) => tag.includes("/") ? McpError.label(found) === tag : found._tag === tag
+  assert.isTrue(
+    (typeof tags === "string" ? [tags] : tags).some(isExpected),
+    `${what}: expected ${String(tags)}, not ${McpError.label(found)}: ${found.message}`
+  )
   for (const [field, expected] of Object.entries(fields)) {
     const actual: unknown = Reflect.get(found, field)
     if (typeof expected === "function") {

@@ -1,14 +1,12 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import type * as McpError from "../../src/McpError.ts"
 import type { modes } from "../fixtures/faults/httpModes.ts"
-import { echoes, fails, succeeds, textOf } from "./harness.ts"
+import { echoes, type Expected, fails, succeeds, textOf } from "./harness.ts"
 import { http } from "./http.ts"
 
 const soon = "2 seconds"
 const MiB = 1024 * 1024
 type ModeName = keyof typeof modes
-type Tag = McpError.McpError["_tag"]
 
 const until = (holds: () => boolean) => Effect.repeat(Effect.sleep("10 millis"), { until: holds })
 
@@ -53,18 +51,18 @@ describe("answers over HTTP that never come", () => {
 })
 
 describe("answers over HTTP that are wrong", () => {
-  const calls: ReadonlyArray<readonly [ModeName, Tag, Readonly<Record<string, unknown>>]> = [
+  const calls: ReadonlyArray<readonly [ModeName, Expected, Readonly<Record<string, unknown>>]> = [
     // No stream is open on which the answer could still come.
     ["http-202-call", "ProtocolViolation", {}],
     ["http-204-call", "ProtocolViolation", {}],
-    ["http-sse-end-noanswer", "StreamInterrupted", { outcome: "unknown" }],
+    ["http-sse-end-noanswer", "ConnectionLost/stream-interrupted", { outcome: "unknown" }],
     ["http-gzip-corrupt", "ProtocolViolation", {}],
-    ["http-wrong-content-type", "UnexpectedContentType", { got: (got: string) => got.startsWith("text/plain") }],
+    ["http-wrong-content-type", "HttpError/content-type", { got: (got: string) => got.startsWith("text/plain") }],
     ["http-bad-json", "ProtocolViolation", {}],
     ["http-empty-200", "ProtocolViolation", {}],
     ["http-wrong-id", "ProtocolViolation", {}],
     ["http-huge-header", "NetworkError", { code: "HPE_HEADER_OVERFLOW" }],
-    ["http-length-lie", "StreamInterrupted", { outcome: "unknown" }]
+    ["http-length-lie", "ConnectionLost/stream-interrupted", { outcome: "unknown" }]
   ]
   for (const [mode, tag, fields] of calls) {
     http(mode, `the call fails at once with ${tag}, and is not sent again`, (peer, server) =>
@@ -85,7 +83,8 @@ describe("answers over HTTP that are wrong", () => {
     "http-html-200",
     "connect fails at once with UnexpectedContentType{text/html}",
     (peer) =>
-      fails("open", peer.open, "UnexpectedContentType", {
+      fails("open", peer.open, "HttpError", {
+        reason: "content-type",
         got: (got: string) => got.startsWith("text/html"),
         outcome: "not-sent",
         countsForBreaker: true
@@ -110,7 +109,10 @@ describe("answers over HTTP that are wrong", () => {
     (peer, server) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
-        yield* fails("bad", session.callTool("bad"), "StreamInterrupted", { outcome: "unknown" }, "3 seconds")
+        yield* fails("bad", session.callTool("bad"), "ConnectionLost", {
+          reason: "stream-interrupted",
+          outcome: "unknown"
+        }, "3 seconds")
         assert.strictEqual(server.executions("bad"), 1)
         yield* echoes(session)
       })
@@ -171,9 +173,10 @@ describe("answers over HTTP that are too large", () => {
     (peer, server) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
-        yield* fails("bad", session.callTool("bad"), "HttpStatus", {
+        yield* fails("bad", session.callTool("bad"), "HttpError", {
+          reason: "status",
           status: 500,
-          excerpt: (text: string) => text.length <= 1100
+          detail: (text: string) => text.length <= 1100
         }, soon)
         yield* until(() => server.seen.some(({ aborted }) => aborted))
         assert.isBelow(server.written, 32 * MiB)

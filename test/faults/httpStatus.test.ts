@@ -57,7 +57,13 @@ describe("the way to an HTTP server", () => {
       })),
       (peer, server) =>
         Effect.gen(function*() {
-          yield* fails("open", peer.open, "TlsError", { outcome: "not-sent", isRetryable: false }, soon)
+          yield* fails(
+            "open",
+            peer.open,
+            "NetworkError",
+            { reason: "tls", outcome: "not-sent", isRetryable: false },
+            soon
+          )
           assert.strictEqual(server.seen.length, 0)
         })
     )
@@ -113,7 +119,8 @@ describe("an HTTP server that says no", () => {
     "connect fails with Unauthorized and the challenge, not with our secret",
     (peer) =>
       Effect.gen(function*() {
-        const error = yield* fails("open", peer.open, "Unauthorized", {
+        const error = yield* fails("open", peer.open, "AuthorizationFailed", {
+          reason: "unauthorized",
           resourceMetadata: "http://127.0.0.1/.well-known/oauth-protected-resource",
           scope: "read",
           outcome: "not-sent",
@@ -129,14 +136,20 @@ describe("an HTTP server that says no", () => {
     "http-403-init",
     "connect fails with Forbidden",
     (peer) =>
-      fails("open", peer.open, "Forbidden", { outcome: "not-sent", isRetryable: false, countsForBreaker: false }, soon)
+      fails("open", peer.open, "HttpError", {
+        reason: "forbidden",
+        outcome: "not-sent",
+        isRetryable: false,
+        countsForBreaker: false
+      }, soon)
   )
 
   http(
     "http-500-init",
     "connect fails with HttpStatus{500}",
     (peer) =>
-      fails("open", peer.open, "HttpStatus", {
+      fails("open", peer.open, "HttpError", {
+        reason: "status",
         status: 500,
         outcome: "not-sent",
         isRetryable: true,
@@ -148,13 +161,20 @@ describe("an HTTP server that says no", () => {
     "http-502-html-init",
     "connect fails with HttpStatus{502} and a short excerpt of the page",
     (peer) =>
-      fails("open", peer.open, "HttpStatus", {
+      fails("open", peer.open, "HttpError", {
+        reason: "status",
         status: 502,
-        excerpt: (text: string) => text.includes("Bad gateway") && text.length <= 1100
+        detail: (text: string) => text.includes("Bad gateway") && text.length <= 1100
       }, soon)
   )
 
-  for (const [mode, tag, counts] of [["http-429", "RateLimited", false], ["http-503", "Unavailable", true]] as const) {
+  for (
+    const [mode, tag, counts] of [["http-429", "HttpError/rate-limited", false], [
+      "http-503",
+      "HttpError/unavailable",
+      true
+    ]] as const
+  ) {
     http(
       `${mode}-init`,
       `connect fails at once with ${tag} and the time that the server asks for; the next one works`,
@@ -210,7 +230,7 @@ describe("an HTTP server that says no", () => {
       yield* fails(
         "bad",
         session.callTool("bad"),
-        "Unauthorized",
+        "AuthorizationFailed/unauthorized",
         { outcome: "not-sent", countsForBreaker: false },
         soon
       )
@@ -226,7 +246,7 @@ describe("an HTTP server that says no", () => {
         yield* fails(
           "bad",
           session.callTool("bad"),
-          "Forbidden",
+          "HttpError/forbidden",
           { scope: "files:write", countsForBreaker: false },
           soon
         )
@@ -240,7 +260,8 @@ describe("an HTTP server that says no", () => {
     (peer, server) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
-        yield* fails("bad", session.callTool("bad"), "HttpStatus", {
+        yield* fails("bad", session.callTool("bad"), "HttpError", {
+          reason: "status",
           status: 500,
           outcome: "unknown",
           isRetryable: false,
@@ -265,9 +286,10 @@ describe("redirects", () => {
     "connect fails with RedirectBlocked, for good, and nothing is sent to the other origin",
     run(elsewhere("http-redirect-other-307"), (peer, { witness }) =>
       Effect.gen(function*() {
-        yield* fails("open", peer.open, "RedirectBlocked", {
+        yield* fails("open", peer.open, "HttpError", {
+          reason: "redirect",
           to: (to: string) => to.startsWith(witness.origin),
-          reason: "other-origin",
+          redirect: "other-origin",
           outcome: "not-sent",
           isRetryable: false,
           countsForBreaker: true
@@ -282,7 +304,7 @@ describe("redirects", () => {
     run(elsewhere("http-redirect-other-302-call"), (peer, { witness }) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
-        yield* fails("bad", session.callTool("bad"), "RedirectBlocked", { isRetryable: false }, soon)
+        yield* fails("bad", session.callTool("bad"), "HttpError", { reason: "redirect", isRetryable: false }, soon)
         assert.strictEqual(witness.most(), 0)
         yield* echoes(session)
       }))
@@ -306,7 +328,13 @@ describe("redirects", () => {
     "connect fails with RedirectBlocked{loop} after a few rounds",
     (peer, server) =>
       Effect.gen(function*() {
-        yield* fails("open", peer.open, "RedirectBlocked", { reason: "loop", outcome: "not-sent" }, soon)
+        yield* fails(
+          "open",
+          peer.open,
+          "HttpError",
+          { reason: "redirect", redirect: "loop", outcome: "not-sent" },
+          soon
+        )
         assert.isAtMost(server.seen.length, 12)
       })
   )

@@ -125,7 +125,8 @@ describe("the life of a process", () => {
     "init-exit",
     "connect fails at once with ProcessExited that carries the end of stderr",
     (peer) =>
-      fails("open", peer.open, "ProcessExited", {
+      fails("open", peer.open, "ConnectionLost", {
+        reason: "exited",
         code: 7,
         signal: null,
         phase: "initialize",
@@ -137,7 +138,12 @@ describe("the life of a process", () => {
 
   stdio("init-error", "connect fails at once with InitializeRejected", (peer, journal) =>
     Effect.gen(function*() {
-      yield* fails("open", peer.open, "InitializeRejected", { code: -32000, detail: "no licence", outcome: "not-sent" })
+      yield* fails("open", peer.open, "HandshakeFailed", {
+        reason: "rejected",
+        code: -32000,
+        detail: "no licence",
+        outcome: "not-sent"
+      })
       assert.deepStrictEqual(alive(journal), [])
     }))
 
@@ -146,7 +152,13 @@ describe("the life of a process", () => {
     "connect fails with ProcessExited although an answer comes",
     (peer, journal) =>
       Effect.gen(function*() {
-        yield* fails("open", peer.open, "ProcessExited", { code: 0, outcome: "not-sent" }, "3 seconds")
+        yield* fails(
+          "open",
+          peer.open,
+          "ConnectionLost",
+          { reason: "exited", code: 0, outcome: "not-sent" },
+          "3 seconds"
+        )
         assert.deepStrictEqual(alive(journal), [])
       })
   )
@@ -160,17 +172,17 @@ describe("the life of a process", () => {
         const hanging = yield* Effect.fork(Effect.exit(session.callTool("hang")))
         yield* journal.until((entry) => entry.executed === "hang")
         const lost = { signal: "SIGKILL", code: null, outcome: "unknown", isRetryable: false, countsForBreaker: true }
-        yield* fails("bad", session.callTool("bad"), "ProcessExited", lost, soon)
-        yield* fails("hang", Effect.flatten(Fiber.join(hanging)), "ProcessExited", lost, soon)
+        yield* fails("bad", session.callTool("bad"), "ConnectionLost/exited", lost, soon)
+        yield* fails("hang", Effect.flatten(Fiber.join(hanging)), "ConnectionLost/exited", lost, soon)
         yield* fails(
           "echo",
           session.callTool("echo"),
-          "ProcessExited",
+          "ConnectionLost/exited",
           { outcome: "not-sent", isRetryable: true },
           soon
         )
         const ended = yield* succeeds("ended", session.ended)
-        assert.strictEqual(ended._tag, "ProcessExited")
+        assert.deepInclude(ended, { _tag: "ConnectionLost", reason: "exited" })
         assert.deepStrictEqual([journal.executions("bad"), journal.executions("hang")], [1, 1])
       })
   )
@@ -182,7 +194,8 @@ describe("the life of a process", () => {
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
         assert.strictEqual(textOf(yield* succeeds("bad", session.callTool("bad"))), "the last words")
-        yield* fails("echo", session.callTool("echo"), "ProcessExited", {
+        yield* fails("echo", session.callTool("echo"), "ConnectionLost", {
+          reason: "exited",
           code: 0,
           outcome: (o: string) => o !== "executed"
         }, soon)
@@ -196,7 +209,13 @@ describe("the life of a process", () => {
       Effect.gen(function*() {
         for (let round = 0; round < 3; round++) {
           const session = yield* succeeds("open", peer.open)
-          yield* fails("bad", session.callTool("bad"), "ProcessExited", { countsForBreaker: true }, soon)
+          yield* fails(
+            "bad",
+            session.callTool("bad"),
+            "ConnectionLost",
+            { reason: "exited", countsForBreaker: true },
+            soon
+          )
         }
         assert.strictEqual(journal.executions("bad"), 3)
         assert.strictEqual(journal.pids().length, 3)

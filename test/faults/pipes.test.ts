@@ -120,7 +120,13 @@ describe("pipes that break or clog", () => {
     (peer) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
-        const error = yield* fails("bad", session.callTool("bad"), "ProcessExited", { code: 9 }, soon)
+        const error = yield* fails(
+          "bad",
+          session.callTool("bad"),
+          "ConnectionLost",
+          { reason: "exited", code: 9 },
+          soon
+        )
         assert.include(error.message, "red")
         assert.include(error.message, "\\x1b")
       })

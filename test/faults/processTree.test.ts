@@ -28,7 +28,11 @@ describe("what a process leaves behind", () => {
     (peer, journal) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
-        yield* fails("bad", session.callTool("bad"), "ProcessExited", { signal: "SIGKILL", outcome: "unknown" }, soon)
+        yield* fails("bad", session.callTool("bad"), "ConnectionLost", {
+          reason: "exited",
+          signal: "SIGKILL",
+          outcome: "unknown"
+        }, soon)
         yield* peer.close
         assert.deepStrictEqual(alive(journal), [])
         assert.strictEqual(journal.executions("bad"), 1)

@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Schedule, type Scope } from "effect"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
-import type * as McpError from "../../src/McpError.ts"
+import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
@@ -94,12 +94,12 @@ const reconnects = (runtime: Runtime) => Effect.map(runtime.server("fleet"), (in
 describe("a process that fails in the middle", () => {
   const rows: ReadonlyArray<{
     readonly mode: string
-    readonly bad: McpError.McpError["_tag"] | { readonly text: string }
+    readonly bad: harness.Expected | { readonly text: string }
     readonly config?: Partial<ServerConfig.StdioInput>
   }> = [
-    { mode: "sigkill-mid-call", bad: "ProcessExited" },
+    { mode: "sigkill-mid-call", bad: "ConnectionLost/exited" },
     { mode: "exit-with-last-result", bad: { text: "the last words" } },
-    { mode: "grandchild-holds-and-server-dies", bad: "ProcessExited" },
+    { mode: "grandchild-holds-and-server-dies", bad: "ConnectionLost/exited" },
     { mode: "close-stdout", bad: "ConnectionLost" },
     { mode: "close-stdin", bad: { text: "deaf from now on" } },
     { mode: "endless-line", bad: "MessageTooLarge", config: { maxMessageBytes: 64 * 1024 } }
@@ -151,11 +151,11 @@ describe("a process that fails in the middle", () => {
           const error = yield* harness.fails(
             `call ${round}`,
             call(runtime, "bad"),
-            ["ProcessExited", "CircuitOpen", "ServerUnavailable"]
+            ["ConnectionLost/exited", "CircuitOpen", "ServerUnavailable"]
           )
-          tags.push(error._tag)
+          tags.push(McpError.label(error))
         }
-        const crashes = tags.filter((tag) => tag === "ProcessExited").length
+        const crashes = tags.filter((tag) => tag === "ConnectionLost/exited").length
         assert.isAtMost(journal.pids().length, 1 + ReconnectPolicy.defaults.stormReconnects)
         assert.isAtLeast(crashes, 3)
         assert.isAtMost(journal.executions("bad"), crashes)
@@ -175,7 +175,7 @@ describe("a server that cannot be connected", () => {
 
   interface Row {
     readonly mode: string
-    readonly tag: McpError.McpError["_tag"]
+    readonly tag: harness.Expected
     readonly times: number
     readonly config?: Partial<ServerConfig.StdioInput>
   }
@@ -184,11 +184,11 @@ describe("a server that cannot be connected", () => {
 
   for (
     const { config, mode, tag, times } of [
-      { mode: "init-exit", tag: "ProcessExited", times: 2 },
-      { mode: "init-answer-after-exit", tag: "ProcessExited", times: 2 },
+      { mode: "init-exit", tag: "ConnectionLost/exited", times: 2 },
+      { mode: "init-answer-after-exit", tag: "ConnectionLost/exited", times: 2 },
       { mode: "init-never", tag: "ConnectTimeout", times: 2, config: patient },
-      { mode: "init-error", tag: "InitializeRejected", times: 1 },
-      { mode: "ver-unknown", tag: "UnsupportedProtocolVersion", times: 1 },
+      { mode: "init-error", tag: "HandshakeFailed/rejected", times: 1 },
+      { mode: "ver-unknown", tag: "HandshakeFailed/version", times: 1 },
       { mode: "ver-missing", tag: "ProtocolViolation", times: 1 }
     ] satisfies ReadonlyArray<Row>
   ) {
@@ -198,7 +198,7 @@ describe("a server that cannot be connected", () => {
       (runtime, journal) =>
         Effect.gen(function*() {
           const status = yield* givenUp(runtime)
-          assert.isTrue(status._tag === "Failed" && status.error._tag === tag, JSON.stringify(status))
+          assert.isTrue(status._tag === "Failed" && McpError.label(status.error) === tag, JSON.stringify(status))
           assert.strictEqual(journal.entries().filter(({ role }) => role === "server").length, times)
           if (times === 1) yield* harness.fails("call", call(runtime, "echo"), tag, { outcome: "not-sent" })
         }),
@@ -219,10 +219,10 @@ describe("a server that cannot be connected", () => {
 
   for (
     const [mode, tag, times] of [
-      ["http-500-init", "HttpStatus", 2],
-      ["http-401-init", "Unauthorized", 1],
-      ["http-403-init", "Forbidden", 1],
-      ["http-html-200", "UnexpectedContentType", 1]
+      ["http-500-init", "HttpError", 2],
+      ["http-401-init", "AuthorizationFailed/unauthorized", 1],
+      ["http-403-init", "HttpError/forbidden", 1],
+      ["http-html-200", "HttpError/content-type", 1]
     ] as const
   ) {
     http(
@@ -231,13 +231,13 @@ describe("a server that cannot be connected", () => {
       (runtime, server) =>
         Effect.gen(function*() {
           const status = yield* givenUp(runtime)
-          assert.isTrue("error" in status && status.error._tag === tag, JSON.stringify(status))
-          assert.strictEqual(status._tag, tag === "Unauthorized" ? "NeedsAuth" : "Failed")
+          assert.isTrue("error" in status && McpError.label(status.error) === tag, JSON.stringify(status))
+          assert.strictEqual(status._tag, tag === "AuthorizationFailed/unauthorized" ? "NeedsAuth" : "Failed")
           assert.strictEqual(server.count("server/discover"), times)
           const before = server.seen.length
           yield* harness.fails("call", call(runtime, "echo"), tag, { outcome: "not-sent" })
           // a login is not to be had by asking again
-          if (tag === "Unauthorized") assert.strictEqual(server.seen.length, before)
+          if (tag === "AuthorizationFailed/unauthorized") assert.strictEqual(server.seen.length, before)
         }),
       { reconnect: attempts(1) }
     )
@@ -332,7 +332,10 @@ describe("a session or a stream that ends", () => {
     "the call fails with an unknown outcome and is not made again, the next one works",
     (runtime, server) =>
       Effect.gen(function*() {
-        yield* harness.fails("bad", call(runtime, "bad"), "StreamInterrupted", { outcome: "unknown" })
+        yield* harness.fails("bad", call(runtime, "bad"), "ConnectionLost", {
+          reason: "stream-interrupted",
+          outcome: "unknown"
+        })
         yield* echoes(runtime)
         assert.strictEqual(server.messages.filter(({ params }) => params?.["name"] === "bad").length, 1)
         assert.strictEqual(server.messages.filter(({ method }) => method === "initialize").length, 2)
@@ -341,8 +344,8 @@ describe("a session or a stream that ends", () => {
 
   for (
     const [mode, tag, times] of [
-      ["sse-500", "HttpStatus", 2],
-      ["sse-401", "Unauthorized", 1]
+      ["sse-500", "HttpError", 2],
+      ["sse-401", "AuthorizationFailed/unauthorized", 1]
     ] as const
   ) {
     sse(
@@ -352,7 +355,7 @@ describe("a session or a stream that ends", () => {
         Effect.gen(function*() {
           yield* Node.until(runtime, "fleet", ({ _tag }) => _tag === "Failed" || _tag === "NeedsAuth")
           const { status } = yield* runtime.server("fleet")
-          assert.isTrue("error" in status && status.error._tag === tag, JSON.stringify(status))
+          assert.isTrue("error" in status && McpError.label(status.error) === tag, JSON.stringify(status))
           assert.strictEqual(server.streams, times)
         }),
       { reconnect: attempts(1) }

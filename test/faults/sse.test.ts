@@ -49,7 +49,8 @@ describe("the old HTTP+SSE transport", () => {
       }),
       (peer, witness) =>
         Effect.gen(function*() {
-          yield* fails("open", peer.open, "OriginMismatch", {
+          yield* fails("open", peer.open, "HttpError", {
+            reason: "origin",
             to: (to: string) => to.startsWith(witness.origin),
             isRetryable: false,
             countsForBreaker: true
@@ -68,20 +69,28 @@ describe("the old HTTP+SSE transport", () => {
   sse(
     "sse-401",
     "connect fails with Unauthorized",
-    (peer) => fails("open", peer.open, "Unauthorized", { scope: "read", countsForBreaker: false }, soon)
+    (peer) =>
+      fails("open", peer.open, "AuthorizationFailed", {
+        reason: "unauthorized",
+        scope: "read",
+        countsForBreaker: false
+      }, soon)
   )
 
   sse(
     "sse-500",
     "connect fails with HttpStatus{500}",
-    (peer) => fails("open", peer.open, "HttpStatus", { status: 500, countsForBreaker: true }, soon)
+    (peer) => fails("open", peer.open, "HttpError", { reason: "status", status: 500, countsForBreaker: true }, soon)
   )
 
   sse(
     "sse-html",
     "connect fails with UnexpectedContentType",
     (peer) =>
-      fails("open", peer.open, "UnexpectedContentType", { got: (got: string) => got.startsWith("text/html") }, soon)
+      fails("open", peer.open, "HttpError", {
+        reason: "content-type",
+        got: (got: string) => got.startsWith("text/html")
+      }, soon)
   )
 
   sse(
@@ -90,13 +99,17 @@ describe("the old HTTP+SSE transport", () => {
     (peer, server) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
-        yield* fails("bad", session.callTool("bad"), "StreamInterrupted", {
+        yield* fails("bad", session.callTool("bad"), "ConnectionLost", {
+          reason: "stream-interrupted",
           outcome: "unknown",
           isRetryable: false,
           countsForBreaker: true
         }, soon)
         assert.strictEqual(server.messages.filter(({ params }) => params?.["name"] === "bad").length, 1)
-        yield* fails("echo", session.callTool("echo"), "StreamInterrupted", { outcome: "not-sent" }, soon)
+        yield* fails("echo", session.callTool("echo"), "ConnectionLost", {
+          reason: "stream-interrupted",
+          outcome: "not-sent"
+        }, soon)
         yield* peer.close
         yield* echoes(yield* succeeds("open anew", peer.open))
       })
@@ -117,8 +130,9 @@ describe("the old HTTP+SSE transport", () => {
           yield* echoes(session)
           server.cut()
           const ended = yield* succeeds("ended", session.ended, soon)
-          assert.strictEqual(ended._tag, "StreamInterrupted")
-          yield* fails("echo", session.callTool("echo"), "StreamInterrupted", {
+          assert.deepInclude(ended, { _tag: "ConnectionLost", reason: "stream-interrupted" })
+          yield* fails("echo", session.callTool("echo"), "ConnectionLost", {
+            reason: "stream-interrupted",
             outcome: "not-sent",
             isRetryable: true
           }, soon)
@@ -132,7 +146,13 @@ describe("the old HTTP+SSE transport", () => {
   sse("sse-post-500", "the call fails with HttpStatus{500}, the session lives", (peer) =>
     Effect.gen(function*() {
       const session = yield* succeeds("open", peer.open)
-      yield* fails("bad", session.callTool("bad"), "HttpStatus", { status: 500, outcome: "unknown" }, soon)
+      yield* fails(
+        "bad",
+        session.callTool("bad"),
+        "HttpError",
+        { reason: "status", status: 500, outcome: "unknown" },
+        soon
+      )
       yield* echoes(session)
     }))
 

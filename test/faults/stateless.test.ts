@@ -32,7 +32,8 @@ describe("the same faults without a handshake, over stdio", () => {
     "connect fails with UnsupportedProtocolVersion, for good",
     (peer, journal) =>
       Effect.gen(function*() {
-        yield* fails("open", peer.open, "UnsupportedProtocolVersion", {
+        yield* fails("open", peer.open, "HandshakeFailed", {
+          reason: "version",
           got: "2099-01-01",
           outcome: "not-sent",
           isRetryable: false
@@ -48,7 +49,11 @@ describe("the same faults without a handshake, over stdio", () => {
     (peer, journal) =>
       Effect.gen(function*() {
         const session = yield* opened(peer)
-        yield* fails("bad", session.callTool("bad"), "ProcessExited", { signal: "SIGKILL", outcome: "unknown" }, soon)
+        yield* fails("bad", session.callTool("bad"), "ConnectionLost", {
+          reason: "exited",
+          signal: "SIGKILL",
+          outcome: "unknown"
+        }, soon)
         assert.strictEqual(journal.executions("bad"), 1)
       }),
     stateless
@@ -158,7 +163,11 @@ describe("the same faults without a handshake, over HTTP", () => {
       (peer, server) =>
         Effect.gen(function*() {
           const session = yield* opened(peer)
-          yield* fails("bad", session.callTool("bad"), ["ConnectionLost", "NetworkError", "StreamInterrupted"], {
+          yield* fails("bad", session.callTool("bad"), [
+            "ConnectionLost",
+            "NetworkError",
+            "ConnectionLost/stream-interrupted"
+          ], {
             outcome: "unknown",
             isRetryable: false
           }, soon)

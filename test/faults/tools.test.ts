@@ -41,8 +41,9 @@ describe("lists of tools", () => {
     (peer, journal) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
-        yield* fails("tools", session.tools, "PaginationLimit", {
-          reason: "pages",
+        yield* fails("tools", session.tools, "ProtocolViolation", {
+          reason: "pagination",
+          exceeds: "pages",
           limit: 100,
           countsForBreaker: false
         })
@@ -150,7 +151,8 @@ describe("results of tools", () => {
     Effect.gen(function*() {
       const session = yield* succeeds("open", peer.open)
       assert.include(yield* names(session), "redos")
-      yield* fails("redos", session.callTool("redos"), "InvalidToolResult", {
+      yield* fails("redos", session.callTool("redos"), "ProtocolViolation", {
+        reason: "tool-result",
         path: (path: string) => path.includes("value")
       }, soon)
       yield* echoes(session)
@@ -165,7 +167,8 @@ describe("results of tools", () => {
         Effect.gen(function*() {
           const session = yield* succeeds("open", peer.open)
           if (listed) yield* names(session)
-          yield* fails("add", session.callTool("add"), "InvalidToolResult", {
+          yield* fails("add", session.callTool("add"), "ProtocolViolation", {
+            reason: "tool-result",
             tool: "add",
             path: (path: string) => path.includes("sum"),
             outcome: "executed",
@@ -186,7 +189,11 @@ describe("results of tools", () => {
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
         yield* names(session)
-        yield* fails("add", session.callTool("add"), "InvalidToolResult", { tool: "add", outcome: "executed" }, soon)
+        yield* fails("add", session.callTool("add"), "ProtocolViolation", {
+          reason: "tool-result",
+          tool: "add",
+          outcome: "executed"
+        }, soon)
         yield* echoes(session)
       })
   )
@@ -216,7 +223,8 @@ describe("results of tools", () => {
   stdio("content-not-array", "content that is no array is InvalidToolResult", (peer) =>
     Effect.gen(function*() {
       const session = yield* succeeds("open", peer.open)
-      yield* fails("bad", session.callTool("bad"), "InvalidToolResult", {
+      yield* fails("bad", session.callTool("bad"), "ProtocolViolation", {
+        reason: "tool-result",
         path: (path: string) => path.includes("content"),
         outcome: "executed"
       }, soon)

@@ -15,7 +15,8 @@ describe("handshakes", () => {
       "connect fails with UnsupportedProtocolVersion, for good, and the process is dead",
       (peer, journal) =>
         Effect.gen(function*() {
-          yield* fails("open", peer.open, "UnsupportedProtocolVersion", {
+          yield* fails("open", peer.open, "HandshakeFailed", {
+            reason: "version",
             got,
             supported: (versions: ReadonlyArray<string>) => versions.includes("2025-11-25"),
             outcome: "not-sent",

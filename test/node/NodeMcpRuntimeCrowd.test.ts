@@ -3,6 +3,7 @@ import { Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
 import { alive, journalOfMine } from "../faults/stdio.ts"
@@ -79,9 +80,9 @@ describe("sixty-four servers at once", () => {
         yield* Stream.runHead(settled)
         const later = yield* runtime.tools
         assert.deepStrictEqual(
-          later.missing.map(({ error, server }) => [server, error?._tag]),
+          later.missing.map(({ error, server }) => [server, error && McpError.label(error)]),
           [
-            ...numbered(4, (at) => [`dead-${at}`, "ProcessExited"]),
+            ...numbered(4, (at) => [`dead-${at}`, "ConnectionLost/exited"]),
             ...numbered(4, (at) => [`dead-remote-${at}`, "NetworkError"])
           ]
         )

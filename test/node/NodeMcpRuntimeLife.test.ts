@@ -32,10 +32,10 @@ describe("servers that are required", () => {
       const error = yield* Node.within("20 seconds", Effect.flip(Node.using(given, () => Effect.void)))
       assert(error._tag === "RequiredServersFailed")
       assert.deepStrictEqual(
-        error.failures.map(({ error, server }) => [server, McpError.isMcpError(error) && error._tag]),
+        error.failures.map(({ error, server }) => [server, McpError.isMcpError(error) && McpError.label(error)]),
         [
           ["absent", "SpawnFailed"],
-          ["ends", "ProcessExited"],
+          ["ends", "ConnectionLost/exited"],
           ["mute", "ConnectTimeout"],
           ["as mute", "ConnectTimeout"]
         ]
@@ -144,7 +144,10 @@ describe("a reload", () => {
           const before = yield* pid
           const { changed, failed } = yield* runtime.reload([Node.thin(journal, { exit: 1 })])
           assert.deepStrictEqual(changed, [])
-          assert.deepStrictEqual(failed.map(({ error, server }) => [server, error._tag]), [["thin", "ProcessExited"]])
+          assert.deepStrictEqual(failed.map(({ error, server }) => [server, McpError.label(error)]), [[
+            "thin",
+            "ConnectionLost/exited"
+          ]])
           assert.strictEqual(yield* pid, before)
           assert.strictEqual((yield* runtime.server("thin")).status._tag, "Connected")
         }))

@@ -1,5 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Layer, Schedule } from "effect"
+import * as McpError from "../../src/McpError.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
 import { journalOfMine } from "../faults/stdio.ts"
 import * as Node from "../support/nodeRuntime.ts"
@@ -17,7 +18,7 @@ describe("a process that is killed", () => {
           const [first] = journal.pids()
           yield* kill(first!)
           const error = yield* Fiber.join(call)
-          assert.isTrue(error._tag === "ProcessExited" && error.signal === "SIGKILL")
+          assert.isTrue(error._tag === "ConnectionLost" && error.reason === "exited" && error.signal === "SIGKILL")
           assert.deepStrictEqual([error.outcome, error.isRetryable], ["unknown", false])
           // the first delay of the preset is 0.5 s
           const result = yield* Node.within("10 seconds", runtime.callTool({ server: "thin", tool: "pid" }))
@@ -40,7 +41,7 @@ describe("a process that is killed", () => {
           const [first] = journal.pids()
           yield* kill(first!)
           for (const error of yield* Effect.forEach(calls, Fiber.join)) {
-            assert.deepStrictEqual([error._tag, error.outcome], ["ProcessExited", "unknown"])
+            assert.deepStrictEqual([McpError.label(error), error.outcome], ["ConnectionLost/exited", "unknown"])
           }
           yield* journal.until(() => journal.pids().length === 2)
           yield* Node.until(runtime, "thin", Node.is("Connected"))

@@ -10,15 +10,16 @@ const { McpEvent: Event } = McpEvent
 const { ServerStatus: Status } = ServerStatus
 const server = "files"
 const decided = { callId: "c", server, kind: "tool", name: "get", origin: "model" } as const
-const lost = new McpError.ProcessExited({
+const lost = new McpError.ConnectionLost({
   server,
+  reason: "exited",
   code: null,
   signal: "SIGKILL",
   outcome: "unknown",
   phase: "ready",
   stderrTail: "token=canary"
 })
-const refused = new McpError.InitializeRejected({ server, code: -32600, detail: "canary\u001b[2J" })
+const refused = new McpError.HandshakeFailed({ server, reason: "rejected", code: -32600, detail: "canary\u001b[2J" })
 
 /** What is logged of these events, one line each: level, server and message. */
 const logged = (...events: ReadonlyArray<McpEvent.McpEvent>) =>
@@ -68,8 +69,8 @@ describe("the log of transitions", () => {
       assert.deepStrictEqual(lines, [
         "DEBUG files connecting",
         "DEBUG files connected (stateless era)",
-        "WARN files not connected; attempt 1 in 500ms: ProcessExited (SIGKILL, ready phase)",
-        "WARN files not connected; attempt 2 in 500ms: ProcessExited (SIGKILL, ready phase)",
+        "WARN files not connected; attempt 1 in 500ms: ConnectionLost/exited (SIGKILL, ready phase)",
+        "WARN files not connected; attempt 2 in 500ms: ConnectionLost/exited (SIGKILL, ready phase)",
         "INFO files connected again (stateless era)",
         "DEBUG files closed"
       ])
@@ -85,7 +86,7 @@ describe("the log of transitions", () => {
         changed(connected, Status.Connecting())
       )
       assert.deepStrictEqual(lines, [
-        "WARN files given up: InitializeRejected (-32600)",
+        "WARN files given up: HandshakeFailed/rejected (-32600)",
         "DEBUG files connecting",
         "INFO files connected again (stateless era)",
         "DEBUG files connected (stateless era)"
@@ -111,7 +112,7 @@ describe("the log of transitions", () => {
 
   it.effect("tells what keeps a server from being used", () =>
     Effect.gen(function*() {
-      const denied = new McpError.Unauthorized({ server })
+      const denied = new McpError.AuthorizationFailed({ server, reason: "unauthorized" })
       const lines = yield* logged(
         changed(Status.NeedsAuth({ error: denied })),
         changed(Status.Blocked({ why: "untrusted" })),
@@ -119,7 +120,7 @@ describe("the log of transitions", () => {
         changed(Status.Idle({ tools: undefined }))
       )
       assert.deepStrictEqual(lines, [
-        "WARN files needs authorization: Unauthorized",
+        "WARN files needs a login: AuthorizationFailed/unauthorized",
         "WARN files blocked (untrusted)",
         "DEBUG files disabled (disconnected)",
         "DEBUG files idle"

@@ -11,7 +11,7 @@ const rules: Transition.Rules = { failures: 3, openFor: 1000 }
 const server = "s"
 const broken = new McpError.NetworkError({ server, code: "ECONNRESET", detail: "", outcome: "unknown" })
 const answered = new McpError.RemoteError({ server, code: -32603, detail: "" })
-const limited = new McpError.RateLimited({ server, detail: "" })
+const limited = new McpError.HttpError({ server, reason: "rate-limited", outcome: "not-sent", detail: "" })
 
 /** The same rules, told in another way: the whole history is kept and looked at anew each time. */
 class Model {

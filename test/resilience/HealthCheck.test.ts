@@ -194,23 +194,23 @@ const server = "peer"
 const outcome = "unknown"
 const answers: ReadonlyArray<readonly [McpError.CallError, boolean]> = [
   [new McpError.RemoteError({ server, code: -32603, detail: "" }), true],
-  [new McpError.RateLimited({ server, detail: "" }), true],
-  [new McpError.Unavailable({ server, detail: "" }), true],
-  [new McpError.Unauthorized({ server }), true],
-  [new McpError.Forbidden({ server }), true],
+  [new McpError.HttpError({ server, reason: "rate-limited", outcome: "not-sent", detail: "" }), true],
+  [new McpError.HttpError({ server, reason: "unavailable", outcome: "not-sent", detail: "" }), true],
+  [new McpError.AuthorizationFailed({ server, reason: "unauthorized" }), true],
+  [new McpError.HttpError({ server, reason: "forbidden", outcome: "not-sent" }), true],
   [new McpError.SessionExpired({ server, detail: "" }), true],
-  [new McpError.HttpStatus({ server, status: 405, excerpt: "", outcome }), true],
+  [new McpError.HttpError({ server, reason: "status", status: 405, detail: "", outcome }), true],
   [new McpError.ProtocolViolation({ server, what: "", excerpt: "", outcome, phase: "ready" }), true],
-  [new McpError.HttpStatus({ server, status: 502, excerpt: "", outcome }), false],
+  [new McpError.HttpError({ server, reason: "status", status: 502, detail: "", outcome }), false],
   [new McpError.RequestTimeout({ server, kind: "idle", operation: "ping", limit: Duration.zero, outcome }), false],
   [new McpError.NetworkError({ server, code: "ECONNREFUSED", detail: "", outcome }), false],
-  [new McpError.StreamInterrupted({ server, detail: "", outcome }), false],
+  [new McpError.ConnectionLost({ server, reason: "stream-interrupted", detail: "", outcome }), false],
   [new McpError.Overloaded({ server, queue: "write", queued: 1, limit: 1 }), false]
 ]
 
 describe("HealthCheck.watch", () => {
   for (const [error, ok] of answers) {
-    const status = error._tag === "HttpStatus" ? ` ${error.status}` : ""
+    const status = error._tag === "HttpError" && error.reason === "status" ? ` ${error.status}` : ""
     it.effect(`counts ${error._tag}${status} as ${ok ? "an answer" : "silence"}`, () =>
       Effect.gen(function*() {
         const { fiber, isOver, probes, seconds } = yield* scripted(Effect.fail(error), { strikes: 2 })

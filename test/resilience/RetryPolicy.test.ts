@@ -14,50 +14,75 @@ const outcomes: ReadonlyArray<McpError.Outcome> = ["not-sent", "unknown", "execu
 const each = <E>(make: (outcome: McpError.Outcome) => E): ReadonlyArray<E> => outcomes.map(make)
 
 /** Every error that a call can have, with everything that it can say of itself. */
-const errors: {
-  readonly [T in McpError.RuntimeError["_tag"]]: ReadonlyArray<Extract<McpError.RuntimeError, { _tag: T }>>
-} = {
+const errors = {
   AuthorizationFailed: (["login", "unreachable"] as const).map((reason) =>
     new McpError.AuthorizationFailed({ server, reason, detail })
   ),
-  Cancelled: each((outcome) => new McpError.Cancelled({ server, operation: "o", reason: "r", outcome })),
+  Cancelled: each((outcome) => new McpError.Cancelled({ server, operation: "o", detail: "r", outcome })),
   CapabilityMissing: [new McpError.CapabilityMissing({ server, capability: "c", operation: "o" })],
   CircuitOpen: [new McpError.CircuitOpen({ server, retryAfter: limit })],
   Closed: each((outcome) => new McpError.Closed({ server, operation: "o", outcome })),
   ConfigurationError: [new McpError.ConfigurationError({ server, path: "p", detail })],
   ConnectTimeout: [new McpError.ConnectTimeout({ server, phase: "initialize", limit })],
   ConnectionLost: each((outcome) => new McpError.ConnectionLost({ server, reason: "reset", detail, outcome })),
-  DockerUnavailable: (["daemon-down", "not-installed"] as const).map((reason) =>
-    new McpError.DockerUnavailable({ server, reason, detail })
+  "SpawnFailed/docker": (["daemon-down", "not-installed"] as const).map((reason) =>
+    new McpError.SpawnFailed({ server, reason: `docker-${reason}`, detail })
   ),
-  Forbidden: [new McpError.Forbidden({ server })],
-  HttpStatus: [400, 404, 408, 500, 502, 503, 504].flatMap((status) =>
-    each((outcome) => new McpError.HttpStatus({ server, status, excerpt: "", outcome }))
+  "HttpError/forbidden": [new McpError.HttpError({ server, reason: "forbidden", outcome: "not-sent" })],
+  "HttpError": [400, 404, 408, 500, 502, 503, 504].flatMap((status) =>
+    each((outcome) => new McpError.HttpError({ server, reason: "status", status, detail: "", outcome }))
   ),
-  InitializeRejected: [new McpError.InitializeRejected({ server, code: -32603, detail })],
-  InputRoundsExceeded: [new McpError.InputRoundsExceeded({ server, operation: "o", rounds: 10 })],
+  "HandshakeFailed/rejected": [new McpError.HandshakeFailed({ server, reason: "rejected", code: -32603, detail })],
+  "ProtocolViolation/input-rounds": [
+    new McpError.ProtocolViolation({ server, reason: "input-rounds", outcome: "unknown", operation: "o", rounds: 10 })
+  ],
   InvalidArguments: [new McpError.InvalidArguments({ server, operation: "o", path: "p", detail })],
-  InvalidToolResult: [new McpError.InvalidToolResult({ server, tool: "t", path: "p", detail })],
+  "ProtocolViolation/tool-result": [
+    new McpError.ProtocolViolation({
+      server,
+      reason: "tool-result",
+      outcome: "executed",
+      tool: "t",
+      path: "p",
+      what: detail
+    })
+  ],
   MessageTooLarge: (["received", "sent"] as const).map((direction) =>
     new McpError.MessageTooLarge({ server, limit: 1, direction })
   ),
   NetworkError: each((outcome) => new McpError.NetworkError({ server, code: "ECONNRESET", detail, outcome })),
   NotFound: [new McpError.NotFound({ server, kind: "tool", name: "t" })],
-  OriginMismatch: [new McpError.OriginMismatch({ server, to: "x" })],
+  "HttpError/origin": [new McpError.HttpError({ server, reason: "origin", outcome: "not-sent", to: "x" })],
   Overloaded: (["write", "calls"] as const).map((queue) =>
     new McpError.Overloaded({ server, queue, queued: 1, limit: 1 })
   ),
-  PaginationLimit: [new McpError.PaginationLimit({ server, operation: "o", reason: "pages", pages: 1, limit: 1 })],
+  "ProtocolViolation/pagination": [
+    new McpError.ProtocolViolation({
+      server,
+      reason: "pagination",
+      outcome: "executed",
+      operation: "o",
+      exceeds: "pages",
+      pages: 1,
+      limit: 1
+    })
+  ],
   PermissionDenied: [new McpError.PermissionDenied({ server, kind: "tool", name: "t", why: "rule" })],
-  PolicyDenied: [new McpError.PolicyDenied({ server, decision: "denied" })],
-  ProcessExited: each((outcome) =>
-    new McpError.ProcessExited({ server, code: 1, signal: null, outcome, phase: "ready" })
+  "PermissionDenied/policy": [
+    new McpError.PermissionDenied({ server, why: "policy", kind: "server", name: server, decision: "denied" })
+  ],
+  "ConnectionLost/exited": each((outcome) =>
+    new McpError.ConnectionLost({ server, reason: "exited", code: 1, signal: null, outcome, phase: "ready" })
   ),
   ProtocolViolation: each((outcome) =>
     new McpError.ProtocolViolation({ server, what: "w", excerpt: "", outcome, phase: "ready" })
   ),
-  RateLimited: [undefined, limit].map((retryAfter) => new McpError.RateLimited({ server, retryAfter, detail })),
-  RedirectBlocked: [new McpError.RedirectBlocked({ server, to: "x", reason: "loop" })],
+  "HttpError/rate-limited": [undefined, limit].map((retryAfter) =>
+    new McpError.HttpError({ server, reason: "rate-limited", outcome: "not-sent", retryAfter, detail })
+  ),
+  "HttpError/redirect": [
+    new McpError.HttpError({ server, reason: "redirect", outcome: "not-sent", to: "x", redirect: "loop" })
+  ],
   RemoteError: [-32000, -32603].map((code) => new McpError.RemoteError({ server, code, detail })),
   RequestTimeout: (["idle", "total"] as const).flatMap((kind) =>
     each((outcome) => new McpError.RequestTimeout({ server, kind, operation: "o", limit, outcome }))
@@ -67,16 +92,22 @@ const errors: {
   ),
   SessionExpired: each((outcome) => new McpError.SessionExpired({ server, detail, outcome })),
   SpawnFailed: [new McpError.SpawnFailed({ server, errno: "ENOENT", command: "x", detail })],
-  StreamInterrupted: each((outcome) => new McpError.StreamInterrupted({ server, detail, outcome })),
-  ToolQuarantined: [new McpError.ToolQuarantined({ server, tool: "t", changed: [] })],
-  TlsError: [new McpError.TlsError({ server, code: "CERT", detail })],
-  Unauthorized: [new McpError.Unauthorized({ server })],
-  Unavailable: [undefined, limit].map((retryAfter) => new McpError.Unavailable({ server, retryAfter, detail })),
-  UnexpectedContentType: each((outcome) =>
-    new McpError.UnexpectedContentType({ server, got: "text/html", excerpt: "", outcome })
+  "ConnectionLost/stream-interrupted": each((outcome) =>
+    new McpError.ConnectionLost({ server, reason: "stream-interrupted", detail, outcome })
   ),
-  UnsupportedProtocolVersion: [new McpError.UnsupportedProtocolVersion({ server, got: "1", supported: [] })]
-}
+  "PermissionDenied/quarantined": [
+    new McpError.PermissionDenied({ server, why: "quarantined", kind: "tool", name: "t", changed: [] })
+  ],
+  "NetworkError/tls": [new McpError.NetworkError({ server, reason: "tls", outcome: "not-sent", code: "CERT", detail })],
+  "AuthorizationFailed/unauthorized": [new McpError.AuthorizationFailed({ server, reason: "unauthorized" })],
+  "HttpError/unavailable": [undefined, limit].map((retryAfter) =>
+    new McpError.HttpError({ server, reason: "unavailable", outcome: "not-sent", retryAfter, detail })
+  ),
+  "HttpError/content-type": each((outcome) =>
+    new McpError.HttpError({ server, reason: "content-type", got: "text/html", detail: "", outcome })
+  ),
+  "HandshakeFailed/version": [new McpError.HandshakeFailed({ server, reason: "version", got: "1", supported: [] })]
+} satisfies Readonly<Record<string, ReadonlyArray<McpError.RuntimeError>>>
 
 const all: ReadonlyArray<McpError.RuntimeError> = Object.values(errors).flat()
 
@@ -150,8 +181,12 @@ const repeated = (given: Facts): ReadonlyArray<string> =>
     new Set(
       all.filter((error) => decide(error, given) !== "no").map((error) =>
         [
-          error._tag,
-          error._tag === "HttpStatus" ? error.status : error._tag === "RequestTimeout" ? error.kind : "",
+          McpError.label(error),
+          error._tag === "HttpError" && error.reason === "status"
+            ? error.status
+            : error._tag === "RequestTimeout"
+            ? error.kind
+            : "",
           error.outcome
         ].filter((part) => part !== "").join(" ")
       )
@@ -161,39 +196,39 @@ const repeated = (given: Facts): ReadonlyArray<string> =>
 describe("RetryPolicy.decide", () => {
   it("is made again after exactly these errors, if its tool has no annotations", () => {
     assert.deepStrictEqual(repeated(first), [
-      "AuthorizationFailed not-sent",
+      "AuthorizationFailed/unreachable not-sent",
       "ConnectTimeout not-sent",
-      "ConnectionLost not-sent",
-      "DockerUnavailable not-sent",
-      "HttpStatus 408 not-sent",
-      "HttpStatus 500 not-sent",
-      "HttpStatus 502 not-sent",
-      "HttpStatus 503 not-sent",
-      "HttpStatus 504 not-sent",
+      "ConnectionLost/exited not-sent",
+      "ConnectionLost/reset not-sent",
+      "ConnectionLost/stream-interrupted not-sent",
+      "HttpError 408 not-sent",
+      "HttpError 500 not-sent",
+      "HttpError 502 not-sent",
+      "HttpError 503 not-sent",
+      "HttpError 504 not-sent",
       "NetworkError not-sent",
-      "ProcessExited not-sent",
       "RequestTimeout idle not-sent",
       "SessionExpired not-sent",
       "SessionExpired unknown",
-      "StreamInterrupted not-sent"
+      "SpawnFailed/docker-daemon-down not-sent"
     ])
   })
 
   it("is made again after these as well, if running it twice does no harm", () => {
     const plain = repeated(first)
     assert.deepStrictEqual(repeated({ ...first, idempotent: true }).filter((shown) => !plain.includes(shown)), [
-      "ConnectionLost unknown",
-      "HttpStatus 408 unknown",
-      "HttpStatus 500 unknown",
-      "HttpStatus 502 unknown",
-      "HttpStatus 503 unknown",
-      "HttpStatus 504 unknown",
+      "ConnectionLost/exited unknown",
+      "ConnectionLost/reset unknown",
+      "ConnectionLost/stream-interrupted unknown",
+      "HttpError 408 unknown",
+      "HttpError 500 unknown",
+      "HttpError 502 unknown",
+      "HttpError 503 unknown",
+      "HttpError 504 unknown",
+      "HttpError/content-type unknown",
       "NetworkError unknown",
-      "ProcessExited unknown",
       "ProtocolViolation unknown",
-      "RequestTimeout idle unknown",
-      "StreamInterrupted unknown",
-      "UnexpectedContentType unknown"
+      "RequestTimeout idle unknown"
     ])
   })
 
@@ -231,7 +266,13 @@ describe("RetryPolicy.decide", () => {
   })
 
   it("is sent again at once, the first time, for a connection that was lost before it was sent", () => {
-    for (const lost of [errors.ConnectionLost[0]!, errors.ProcessExited[0]!, errors.StreamInterrupted[0]!]) {
+    for (
+      const lost of [
+        errors.ConnectionLost[0]!,
+        errors["ConnectionLost/exited"][0]!,
+        errors["ConnectionLost/stream-interrupted"][0]!
+      ]
+    ) {
       assert.strictEqual(decide(lost, first), "now")
       assert.strictEqual(decide(lost, { ...first, attempts: 2 }), "delayed")
     }

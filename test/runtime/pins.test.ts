@@ -2,6 +2,7 @@ import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Queue, type Scope, TestClock } from "effect"
 import * as TrustStore from "../../src/config/TrustStore.ts"
+import * as McpError from "../../src/McpError.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as ConnectionPool from "../../src/runtime/ConnectionPool.ts"
@@ -114,7 +115,7 @@ describe("a tool that changes while its server is connected", () => {
 
         const before = calls(server)
         const refused = yield* Effect.flip(held.call())
-        assert.strictEqual(refused._tag, "ToolQuarantined")
+        assert.deepInclude(refused, { _tag: "PermissionDenied", why: "quarantined" })
         assert.deepStrictEqual("changed" in refused ? refused.changed : [], ["/description"])
         assert.isTrue(Exit.isFailure(yield* Effect.exit(runtime.callTool({ server: "a", tool: "one" }))))
         assert.strictEqual(calls(server), before)
@@ -192,7 +193,10 @@ describe("a tool that has changed by the next connection", () => {
         const calling = yield* Effect.fork(Effect.either(one.call()))
         yield* TestClock.adjust("10 seconds")
         const outcome = yield* Fiber.join(calling)
-        assert.strictEqual(outcome._tag === "Left" ? outcome.left._tag : "called", "ToolQuarantined")
+        assert.strictEqual(
+          outcome._tag === "Left" ? McpError.label(outcome.left) : "called",
+          "PermissionDenied/quarantined"
+        )
         assert.strictEqual(calls(server), 1)
       })))
 
@@ -296,7 +300,7 @@ describe("a tool that has changed by the next run", () => {
       yield* withServer({ tools: poisoned }, (server, runtime) =>
         Effect.gen(function*() {
           const refused = yield* Effect.flip(runtime.callTool({ server: "a", tool: "one" }))
-          assert.include(["ToolQuarantined", "NotFound"], refused._tag)
+          assert.include(["PermissionDenied/quarantined", "NotFound"], McpError.label(refused))
           assert.deepStrictEqual(yield* names, ["two"])
           assert.strictEqual(calls(server), 0)
           yield* approveAll

@@ -1,7 +1,7 @@
 /** What a server that answers 429 or 503 with `Retry-After` leads to. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Fiber, Schedule, Stream, TestClock } from "effect"
-import type * as McpError from "../../src/McpError.ts"
+import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeConnector from "../../src/node/NodeConnector.ts"
 import type * as ServerStatus from "../../src/runtime/ServerStatus.ts"
@@ -46,9 +46,9 @@ const retryAfterOf = (error: McpError.McpError): number | undefined =>
   "retryAfter" in error && error.retryAfter !== undefined ? Duration.toMillis(error.retryAfter) : undefined
 
 /** The call fails, and its error says after which time in milliseconds another is worth it. */
-const failsFor = (runtime: Api, tag: McpError.McpError["_tag"], millis: number | undefined) =>
+const failsFor = (runtime: Api, tag: string, millis: number | undefined) =>
   Effect.map(Effect.flip(work(runtime)), (error) => {
-    assert.deepStrictEqual([error._tag, error.outcome, retryAfterOf(error)], [tag, "not-sent", millis])
+    assert.deepStrictEqual([McpError.label(error), error.outcome, retryAfterOf(error)], [tag, "not-sent", millis])
   })
 
 const statusOf = (runtime: Api) => Effect.map(runtime.server("ledger"), ({ status }) => status)
@@ -70,7 +70,7 @@ const until = (runtime: Api, holds: (status: ServerStatus.ServerStatus) => boole
 
 describe("a Retry-After of more than 60 seconds", () => {
   for (
-    const [status, tag] of [[429, "RateLimited"], [503, "Unavailable"]] as const
+    const [status, tag] of [[429, "HttpError/rate-limited"], [503, "HttpError/unavailable"]] as const
   ) {
     it.scoped(`fails calls at once for 60 seconds, then sends one probe, whose success ends the pause (${status})`, () =>
       using((runtime, ledger) =>
@@ -115,18 +115,18 @@ describe("a Retry-After of more than 60 seconds", () => {
       Effect.gen(function*() {
         yield* runtime.tools
         refusing(ledger, 429, "3600")
-        yield* failsFor(runtime, "RateLimited", 60_000)
+        yield* failsFor(runtime, "HttpError/rate-limited", 60_000)
         yield* TestClock.adjust("61 seconds")
-        yield* failsFor(runtime, "RateLimited", 60_000)
+        yield* failsFor(runtime, "HttpError/rate-limited", 60_000)
         assert.strictEqual(ledger.executions("work"), 2)
-        yield* failsFor(runtime, "RateLimited", 60_000)
+        yield* failsFor(runtime, "HttpError/rate-limited", 60_000)
         assert.strictEqual(ledger.executions("work"), 2)
 
         ledger.script = (request) => request.tool === undefined ? request.standard() : undefined
         yield* TestClock.adjust("1 minute")
         const probe = yield* Effect.fork(work(runtime))
         yield* ledger.until(() => ledger.executions("work") === 3)
-        yield* failsFor(runtime, "RateLimited", undefined)
+        yield* failsFor(runtime, "HttpError/rate-limited", undefined)
         yield* Fiber.interrupt(probe)
         answering(ledger)
         yield* work(runtime)
@@ -139,16 +139,16 @@ describe("a Retry-After of more than 60 seconds", () => {
       Effect.gen(function*() {
         yield* runtime.tools
         refusing(ledger, 429, "3600")
-        yield* failsFor(runtime, "RateLimited", 60_000)
+        yield* failsFor(runtime, "HttpError/rate-limited", 60_000)
         const health = runtime.withClient("ledger", (session) => session.health)
         const pings = ledger.count("ping")
         yield* health
         assert.strictEqual(ledger.count("ping"), pings + 1)
-        yield* failsFor(runtime, "RateLimited", 60_000)
+        yield* failsFor(runtime, "HttpError/rate-limited", 60_000)
         yield* TestClock.adjust("1 minute")
         yield* health
         // the probe is still to come
-        yield* failsFor(runtime, "RateLimited", 60_000)
+        yield* failsFor(runtime, "HttpError/rate-limited", 60_000)
         assert.strictEqual(ledger.executions("work"), 2)
       })
     ))
@@ -158,9 +158,13 @@ describe("a Retry-After of more than 60 seconds", () => {
       Effect.gen(function*() {
         yield* runtime.tools
         refusing(ledger, 429, "3600")
-        yield* failsFor(runtime, "RateLimited", 60_000)
+        yield* failsFor(runtime, "HttpError/rate-limited", 60_000)
         const error = yield* Effect.flip(runtime.readResource("ledger", "file:///a"))
-        assert.deepStrictEqual([error._tag, error.outcome, retryAfterOf(error)], ["RateLimited", "not-sent", 60_000])
+        assert.deepStrictEqual([McpError.label(error), error.outcome, retryAfterOf(error)], [
+          "HttpError/rate-limited",
+          "not-sent",
+          60_000
+        ])
         assert.strictEqual(ledger.count("resources/read"), 0)
       })
     ))
@@ -176,7 +180,11 @@ describe("a Retry-After of up to 60 seconds", () => {
         // calls that cannot wait so long fail at once, and only the first of them is sent
         for (let count = 0; count < 2; count++) {
           const error = yield* Effect.flip(work(runtime, { idleTimeout: "20 seconds" }))
-          assert.deepStrictEqual([error._tag, error.outcome, retryAfterOf(error)], ["RateLimited", "not-sent", 60_000])
+          assert.deepStrictEqual([McpError.label(error), error.outcome, retryAfterOf(error)], [
+            "HttpError/rate-limited",
+            "not-sent",
+            60_000
+          ])
         }
         assert.strictEqual(ledger.executions("work"), 1)
         assert.strictEqual(yield* pauseOf(runtime), 60_000)
@@ -216,7 +224,7 @@ describe("the value of Retry-After", () => {
         Effect.gen(function*() {
           yield* runtime.tools
           refusing(ledger, 429, value)
-          yield* failsFor(runtime, "RateLimited", millis)
+          yield* failsFor(runtime, "HttpError/rate-limited", millis)
           assert.strictEqual(ledger.executions("work"), 1)
           assert.strictEqual(yield* pauseOf(runtime), millis)
         })
@@ -244,7 +252,7 @@ describe("a Retry-After at connect", () => {
             assert.strictEqual(status._tag === "Reconnecting" ? status.until : status._tag, wait)
             const attempts = ledger.count("server/discover")
             const error = yield* Effect.flip(work(runtime))
-            assert.deepStrictEqual([error._tag, error.outcome], ["RateLimited", "not-sent"])
+            assert.deepStrictEqual([McpError.label(error), error.outcome], ["HttpError/rate-limited", "not-sent"])
             assert.strictEqual(ledger.count("server/discover"), attempts)
             answering(ledger)
             yield* TestClock.adjust(wait - 1)
@@ -266,7 +274,7 @@ describe("a Retry-After at connect", () => {
         Effect.gen(function*() {
           yield* until(runtime, ({ _tag }) => _tag === "Failed")
           const attempts = ledger.count("server/discover")
-          yield* failsFor(runtime, "RateLimited", 300_000)
+          yield* failsFor(runtime, "HttpError/rate-limited", 300_000)
           assert.strictEqual(ledger.count("server/discover"), attempts)
           answering(ledger)
           yield* TestClock.adjust("5 minutes")

@@ -34,11 +34,13 @@ describe("a subscription", () => {
     const [what, error] of [
       [
         "an HTTP status",
-        (server: string) => new McpError.HttpStatus({ server, status: 500, excerpt: "", outcome: "unknown" })
+        (server: string) =>
+          new McpError.HttpError({ server, reason: "status", status: 500, detail: "", outcome: "unknown" })
       ],
       [
         "a stream that broke off",
-        (server: string) => new McpError.StreamInterrupted({ server, detail: "", outcome: "unknown" })
+        (server: string) =>
+          new McpError.ConnectionLost({ server, reason: "stream-interrupted", detail: "", outcome: "unknown" })
       ]
     ] as const
   ) {

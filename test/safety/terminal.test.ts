@@ -80,10 +80,11 @@ describe("what a server says, on its way to a terminal", () => {
   it("is harmless in the message of an error, with its name and its stderr", () => {
     for (const { id, text } of texts) {
       const errors = [
-        new McpError.HttpStatus({
+        new McpError.HttpError({
           server: text,
+          reason: "status",
           status: 500,
-          excerpt: UntrustedText.excerpt(text),
+          detail: UntrustedText.excerpt(text),
           outcome: "unknown"
         }),
         new McpError.ConnectionLost({

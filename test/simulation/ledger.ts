@@ -1,7 +1,7 @@
 /** Every call that was made: how it went, how it had to go, and what the servers saw of it. */
 import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import type * as McpError from "../../src/McpError.ts"
+import * as McpError from "../../src/McpError.ts"
 import type * as McpRuntime from "../../src/McpRuntime.ts"
 import type * as Script from "./script.ts"
 import type { Witness } from "./witness.ts"
@@ -63,7 +63,7 @@ export class Ledger {
       }
     } else if (exit.cause._tag === "Fail") {
       call.error = exit.cause.error
-      call.outcome = `${call.error._tag} ${call.error.outcome}`
+      call.outcome = `${McpError.label(call.error)} ${call.error.outcome}`
     } else {
       call.outcome = "interrupted"
       if (!call.interrupted) witness.violate(`call ${call.token} ended with ${exit.cause._tag}`)

@@ -163,7 +163,7 @@ export class Witness {
     const millis = Number(delay.value._tag === "Millis" ? delay.value.millis : NaN)
     const range = bounds(this.script.preset, attempt)
     if (range === undefined) return this.violate(`${server} was to be attempted for the ${attempt}th time`)
-    const asked = error._tag === "RateLimited" ? 7_000 : 0
+    const asked = error._tag === "HttpError" && error.reason === "rate-limited" ? 7_000 : 0
     const [low, high] = [Math.max(range[0], asked), Math.max(range[1], asked)]
     if (!(millis >= low && millis <= high)) {
       this.violate(`${server} was to be attempted for the ${attempt}th time after ${millis} ms`)

@@ -96,8 +96,15 @@ const network: Faults.End = (server, outcome) =>
 const refusals: { readonly [R in Script.Refusal]: Faults.End } = {
   network,
   spawn: (server) => new McpError.SpawnFailed({ server, errno: "ENOENT", command: server, detail: "not found" }),
-  unauthorized: (server) => new McpError.Unauthorized({ server }),
-  limited: (server) => new McpError.RateLimited({ server, detail: "later", retryAfter: Duration.seconds(7) }),
+  unauthorized: (server) => new McpError.AuthorizationFailed({ server, reason: "unauthorized" }),
+  limited: (server) =>
+    new McpError.HttpError({
+      server,
+      reason: "rate-limited",
+      outcome: "not-sent",
+      detail: "later",
+      retryAfter: Duration.seconds(7)
+    }),
   lost: Faults.lost("reset")
 }
 

@@ -35,7 +35,7 @@ const open = (config: ServerConfig.DockerServer) =>
 
 const refusal = Effect.fnUntraced(function*(config: ServerConfig.DockerServer) {
   const error: McpError.ConnectError = yield* Effect.flip(Effect.scoped(open(config)))
-  if (error._tag !== "DockerUnavailable") return assert.fail(`${error._tag}: ${error.message}`)
+  if (error._tag !== "SpawnFailed" || error.reason === "command") return assert.fail(`${error._tag}: ${error.message}`)
   return error
 })
 
@@ -78,7 +78,7 @@ describe("DockerGateway", () => {
     it.live("says that Docker is not installed", () =>
       Effect.gen(function*() {
         const error = yield* refusal(docker("docker", { env: { PATH: folder() } }))
-        assert.deepInclude(error, { reason: "not-installed", isRetryable: false, outcome: "not-sent" })
+        assert.deepInclude(error, { reason: "docker-not-installed", isRetryable: false, outcome: "not-sent" })
         assert.include(error.message, "install Docker")
       }).pipe(Effect.provide(live())))
 
@@ -88,7 +88,7 @@ describe("DockerGateway", () => {
         writeFileSync(file, "")
         chmodSync(file, 0o644)
         const error = yield* refusal(docker(file))
-        assert.strictEqual(error.reason, "not-installed")
+        assert.strictEqual(error.reason, "docker-not-installed")
         assert.include(error.detail, file)
       }).pipe(Effect.provide(live())))
 
@@ -108,7 +108,7 @@ describe("DockerGateway", () => {
         Effect.gen(function*() {
           const standIn = StandInDocker.make({ help, info: "down" })
           const error = yield* refusal(docker(standIn.command))
-          assert.deepInclude(error, { reason: "no-mcp-plugin", isRetryable: false })
+          assert.deepInclude(error, { reason: "docker-no-mcp-plugin", isRetryable: false })
           assert.include(error.message, "docker-mcp")
           assert.notInclude(standIn.asked().map(({ args }) => args).join(), "gateway")
         }).pipe(Effect.provide(live())))
@@ -119,7 +119,7 @@ describe("DockerGateway", () => {
         Effect.gen(function*() {
           const standIn = StandInDocker.make({ info })
           const error = yield* refusal(docker(standIn.command))
-          assert.deepInclude(error, { reason: "daemon-down", isRetryable: true })
+          assert.deepInclude(error, { reason: "docker-daemon-down", isRetryable: true })
           assert.include(error.detail, "Is the docker daemon running?")
           assert.include(error.message, "start Docker")
           assert.notInclude(standIn.asked().map(({ args }) => args).join(), "gateway")
@@ -132,16 +132,16 @@ describe("DockerGateway", () => {
           const reasonOf = (help: StandInDocker.Answers["help"], info: StandInDocker.Answers["info"]) =>
             Effect.map(refusal(docker(StandInDocker.make({ help, info }).command)), ({ reason }) => reason)
           const cases = [
-            ["no plugin", "up", "no-mcp-plugin"],
-            ["no plugin", "hangs", "no-mcp-plugin"],
-            ["no plugin", "killed", "no-mcp-plugin"],
-            ["hangs", "down", "daemon-down"],
-            ["killed", "down", "daemon-down"],
-            ["plugin", "hangs", "timeout"],
-            ["plugin", "killed", "timeout"],
-            ["hangs", "hangs", "timeout"],
-            ["hangs", "up", "timeout"],
-            ["killed", "up", "timeout"]
+            ["no plugin", "up", "docker-no-mcp-plugin"],
+            ["no plugin", "hangs", "docker-no-mcp-plugin"],
+            ["no plugin", "killed", "docker-no-mcp-plugin"],
+            ["hangs", "down", "docker-daemon-down"],
+            ["killed", "down", "docker-daemon-down"],
+            ["plugin", "hangs", "docker-timeout"],
+            ["plugin", "killed", "docker-timeout"],
+            ["hangs", "hangs", "docker-timeout"],
+            ["hangs", "up", "docker-timeout"],
+            ["killed", "up", "docker-timeout"]
           ] as const
           const reasons = yield* Effect.forEach(cases, ([help, info]) => reasonOf(help, info), { concurrency: 5 })
           assert.deepStrictEqual<ReadonlyArray<string>>(reasons, cases.map(([, , reason]) => reason))
@@ -161,11 +161,11 @@ describe("DockerGateway", () => {
         Effect.gen(function*() {
           const standIn = StandInDocker.make({ info: "down", gateway: "driven by hand" })
           const config = docker(standIn.command)
-          assert.strictEqual((yield* refusal(config)).reason, "daemon-down")
+          assert.strictEqual((yield* refusal(config)).reason, "docker-daemon-down")
           standIn.answer({ info: "up" })
           yield* Effect.scoped(open(config))
           standIn.answer({ info: "down" })
-          assert.strictEqual((yield* refusal(config)).reason, "daemon-down")
+          assert.strictEqual((yield* refusal(config)).reason, "docker-daemon-down")
         }).pipe(Effect.provide(live()))
       ))
 
@@ -174,7 +174,7 @@ describe("DockerGateway", () => {
         Effect.gen(function*() {
           const standIn = StandInDocker.make({ info: "stubborn" })
           const [took, error] = yield* Effect.timed(refusal(docker(standIn.command)))
-          assert.deepInclude(error, { reason: "timeout", isRetryable: true })
+          assert.deepInclude(error, { reason: "docker-timeout", isRetryable: true })
           assert.include(error.detail, "docker info")
           assert.isBelow(Duration.toMillis(took), 5_000)
           yield* Effect.forEach(standIn.asked(), ({ pid }) => gone(pid))
@@ -289,7 +289,8 @@ describe("DockerGateway", () => {
         const { ended, sink } = yield* RecordingSink.make
         transport.start(sink)
         assert.deepInclude((yield* ended).error("unknown"), {
-          _tag: "ProcessExited",
+          _tag: "ConnectionLost",
+          reason: "exited",
           code: 3,
           stderrTail: "error: pulling the images failed\n"
         })

@@ -42,16 +42,22 @@ describe("the configuration of Docker's gateway", () => {
   })
 })
 
-describe("DockerUnavailable", () => {
+describe("SpawnFailed for Docker", () => {
   it("is an error that says what to do, in one line", () => {
-    for (const reason of ["not-installed", "no-mcp-plugin", "daemon-down", "timeout"] as const) {
-      const error = new McpError.DockerUnavailable({ server: "d", reason, detail: "a\nb\u202e".repeat(1_000) })
+    for (
+      const reason of ["docker-not-installed", "docker-no-mcp-plugin", "docker-daemon-down", "docker-timeout"] as const
+    ) {
+      const error = new McpError.SpawnFailed({
+        server: "d",
+        reason,
+        detail: "a\nb\u202e".repeat(1_000)
+      })
       assert.isTrue(McpError.isMcpError(error))
       assert.match(error.message, /install|start/)
       assert.notMatch(error.message, /[\n\u202e]/)
       assert.isBelow(error.message.length, 3_000)
       assert.isTrue(error.countsForBreaker)
-      assert.strictEqual(error.isRetryable, reason === "daemon-down" || reason === "timeout")
+      assert.strictEqual(error.isRetryable, reason === "docker-daemon-down" || reason === "docker-timeout")
     }
   })
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Zlib from "node:zlib"
+import * as McpError from "../../src/McpError.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as Peer from "../fixtures/httpPeer.ts"
 import * as Client from "../support/httpTransport.ts"
@@ -118,14 +119,16 @@ describe("the answer to a POST", () => {
 describe("what is no answer", () => {
   const fails = (
     name: string,
-    tag: string,
+    label: string,
     misbehave: (hit: Peer.Hit) => void,
     fields: Readonly<Record<string, unknown>> = {}
   ) =>
-    it.scopedLive(`${name} is ${tag}`, () =>
+    it.scopedLive(`${name} is ${label}`, () =>
       Effect.gen(function*() {
         const { client, outcome } = yield* respond(misbehave)
-        assert.deepInclude(outcome, { _tag: tag, server: "peer", ...fields })
+        assert(McpError.isMcpError(outcome))
+        assert.strictEqual(McpError.label(outcome), label)
+        assert.deepInclude(outcome, { server: "peer", ...fields })
         assert.deepStrictEqual(client.heard.order.filter((word) => word !== "noise"), ["failed 7"])
       }))
 
@@ -145,15 +148,20 @@ describe("what is no answer", () => {
     body("application/json", "{\"jsonrpc\":\"2.0\",\"id\":\"7\",\"result\":{}}")
   )
   fails("a number", "ProtocolViolation", body("application/json", "17"))
-  fails("plain text", "UnexpectedContentType", body("text/plain", "hello"), { got: "text/plain", excerpt: "hello" })
-  fails("an HTML page", "UnexpectedContentType", body("text/html", "<h1>Log in</h1>"), { got: "text/html" })
+  fails("plain text", "HttpError/content-type", body("text/plain", "hello"), {
+    got: "text/plain",
+    detail: "hello"
+  })
+  fails("an HTML page", "HttpError/content-type", body("text/html", "<h1>Log in</h1>"), {
+    got: "text/html"
+  })
   fails("corrupt gzip", "ProtocolViolation", (hit) => {
     hit.response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end("not gzip")
   })
   fails("an unknown encoding", "ProtocolViolation", (hit) => {
     hit.response.writeHead(200, { "content-type": "application/json", "content-encoding": "zstd" }).end("{}")
   })
-  fails("a body shorter than it says", "StreamInterrupted", (hit) => {
+  fails("a body shorter than it says", "ConnectionLost/stream-interrupted", (hit) => {
     hit.response.writeHead(200, { "content-type": "application/json", "content-length": 500 })
     hit.response.write("{\"jsonrpc\"")
     setImmediate(() => hit.socket.destroy())
@@ -163,8 +171,12 @@ describe("what is no answer", () => {
     hit.response.writeHead(200, { "content-type": "application/json", "content-length": 5 })
     hit.response.end("{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}")
   })
-  fails("a stream that ends without the answer", "StreamInterrupted", (hit) => Peer.sse(hit).end(": bye\n\n"))
-  fails("a stream that is cut", "StreamInterrupted", (hit) => {
+  fails(
+    "a stream that ends without the answer",
+    "ConnectionLost/stream-interrupted",
+    (hit) => Peer.sse(hit).end(": bye\n\n")
+  )
+  fails("a stream that is cut", "ConnectionLost/stream-interrupted", (hit) => {
     Peer.sse(hit).write("data: {\"jsonrpc\"")
     setImmediate(() => hit.socket.destroy())
   })
@@ -224,7 +236,7 @@ describe("what is too large", () => {
           written = bytes
         })
       })
-      assert.deepInclude(outcome, { _tag: "HttpStatus", status: 500 })
+      assert.deepInclude(outcome, { _tag: "HttpError", reason: "status", status: 500 })
       yield* peer.until(() => peer.sockets.size === 0)
       assert.isBelow(written, 64 * limit)
     }))

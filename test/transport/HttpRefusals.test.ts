@@ -43,42 +43,62 @@ describe("a refusal by status", () => {
     { "www-authenticate": "Bearer resource_metadata=\"https://a.example/.well-known/x\", scope=\"a b\"" },
     "",
     {
-      _tag: "Unauthorized",
+      _tag: "AuthorizationFailed",
+      reason: "unauthorized",
       resourceMetadata: "https://a.example/.well-known/x",
       scope: "a b"
     }
   )
-  is("401 without a challenge", 401, json, rpc(-32001), { _tag: "Unauthorized", challenge: undefined })
+  is("401 without a challenge", 401, json, rpc(-32001), {
+    _tag: "AuthorizationFailed",
+    reason: "unauthorized",
+    challenge: undefined
+  })
   is("403 for want of scope", 403, { "www-authenticate": "Bearer error=\"insufficient_scope\", scope=files" }, "", {
-    _tag: "Forbidden",
+    _tag: "HttpError",
+    reason: "forbidden",
     scope: "files"
   })
   is("429 with seconds", 429, { "retry-after": "3" }, "slow", {
-    _tag: "RateLimited",
+    _tag: "HttpError",
+    reason: "rate-limited",
     retryAfter: seconds(3),
     detail: "slow"
   })
   is("429 with a date that is past", 429, { "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" }, "", {
-    _tag: "RateLimited",
+    _tag: "HttpError",
+    reason: "rate-limited",
     retryAfter: Duration.zero
   })
-  is("429 without a time", 429, { "retry-after": "later" }, "", { _tag: "RateLimited", retryAfter: undefined })
-  is("503 with a time", 503, { "retry-after": "1" }, "", { _tag: "Unavailable", retryAfter: seconds(1) })
-  is("503 without a time", 503, {}, "", { _tag: "HttpStatus", status: 503, outcome: "unknown" })
-  is("500", 500, json, rpc(-32603, 7), { _tag: "HttpStatus", status: 500, outcome: "unknown" })
-  is("404 without a session", 404, {}, "nope", { _tag: "HttpStatus", status: 404, excerpt: "nope" })
+  is("429 without a time", 429, { "retry-after": "later" }, "", {
+    _tag: "HttpError",
+    reason: "rate-limited",
+    retryAfter: undefined
+  })
+  is("503 with a time", 503, { "retry-after": "1" }, "", {
+    _tag: "HttpError",
+    reason: "unavailable",
+    retryAfter: seconds(1)
+  })
+  is("503 without a time", 503, {}, "", { _tag: "HttpError", reason: "status", status: 503, outcome: "unknown" })
+  is("500", 500, json, rpc(-32603, 7), { _tag: "HttpError", reason: "status", status: 500, outcome: "unknown" })
+  is("404 without a session", 404, {}, "nope", { _tag: "HttpError", reason: "status", status: 404, detail: "nope" })
   is("400 with a JSON-RPC error without id", 400, json, rpc(-32022, undefined, { supported: ["2026-07-28"] }), {
     _tag: "RemoteError",
     code: -32022,
     data: { supported: ["2026-07-28"] }
   })
   is("404 with a JSON-RPC error for the request", 404, json, rpc(-32601, 7), { _tag: "RemoteError", code: -32601 })
-  is("400 with a JSON-RPC error for another request", 400, json, rpc(-32602, 8), { _tag: "HttpStatus", status: 400 })
-  is("405 with text", 405, {}, "POST not allowed", { _tag: "HttpStatus", status: 405 })
+  is("400 with a JSON-RPC error for another request", 400, json, rpc(-32602, 8), {
+    _tag: "HttpError",
+    reason: "status",
+    status: 400
+  })
+  is("405 with text", 405, {}, "POST not allowed", { _tag: "HttpError", reason: "status", status: 405 })
 
   it.scopedLive("keeps no more than an excerpt of a long page", () =>
     Effect.map(answered(502, { "content-type": "text/html" }, `<p>\u001b[31m${"x".repeat(300_000)}`), ({ outcome }) => {
-      assert.deepInclude(outcome, { _tag: "HttpStatus", status: 502 })
+      assert.deepInclude(outcome, { _tag: "HttpError", reason: "status", status: 502 })
       const excerpt = String("excerpt" in outcome ? outcome.excerpt : "")
       assert.isBelow(excerpt.length, 1200)
       assert.notInclude(excerpt, "\u001b")
@@ -91,7 +111,7 @@ describe("a refusal by status", () => {
       })
       const client = yield* Client.open(peer.url)
       const outcome = yield* client.outcome(Client.call(7)).pipe(Effect.timeout("10 seconds"))
-      assert.deepInclude(outcome, { _tag: "Unauthorized" })
+      assert.deepInclude(outcome, { _tag: "AuthorizationFailed", reason: "unauthorized" })
       yield* peer.until(() => peer.sockets.size === 0)
     }))
 })
@@ -173,7 +193,11 @@ describe("a way that does not exist", () => {
     Effect.gen(function*() {
       const peer = yield* Peer.serve((hit) => Peer.json(hit, Peer.answer(hit)))
       const client = yield* Client.open(peer.url.replace("http:", "https:"))
-      assert.deepInclude(yield* client.outcome(Client.call(7)), { _tag: "TlsError", isRetryable: false })
+      assert.deepInclude(yield* client.outcome(Client.call(7)), {
+        _tag: "NetworkError",
+        reason: "tls",
+        isRetryable: false
+      })
       assert.lengthOf(peer.hits, 0)
     }))
 
@@ -218,14 +242,14 @@ describe("a redirect", () => {
   for (const status of [301, 302, 303, 307, 308]) {
     it.scopedLive(`${status} to another origin is blocked, and nothing is sent there`, () =>
       Effect.map(to(status, (other) => other.url), ({ other, outcome }) => {
-        assert.deepInclude(outcome, { _tag: "RedirectBlocked", reason: "other-origin", to: other.url })
+        assert.deepInclude(outcome, { _tag: "HttpError", reason: "redirect", redirect: "other-origin", to: other.url })
         assert.strictEqual(other.connections(), 0)
       }))
   }
 
   it.scopedLive("to the same host on another port or scheme is another origin", () =>
     Effect.map(to(307, (_, hit) => `https://${hit.headers.host}/mcp/`), ({ outcome }) => {
-      assert.deepInclude(outcome, { _tag: "RedirectBlocked", reason: "other-origin" })
+      assert.deepInclude(outcome, { _tag: "HttpError", reason: "redirect", redirect: "other-origin" })
     }))
 
   for (const status of [307, 308]) {
@@ -244,13 +268,13 @@ describe("a redirect", () => {
 
   it.scopedLive("that would change the method is blocked", () =>
     Effect.map(to(302, () => "/other"), ({ outcome, peer }) => {
-      assert.deepInclude(outcome, { _tag: "RedirectBlocked", reason: "method" })
+      assert.deepInclude(outcome, { _tag: "HttpError", reason: "redirect", redirect: "method" })
       assert.lengthOf(peer.hits, 1)
     }))
 
   it.scopedLive("to itself is a loop", () =>
     Effect.map(to(307, () => "/mcp"), ({ outcome, peer }) => {
-      assert.deepInclude(outcome, { _tag: "RedirectBlocked", reason: "loop" })
+      assert.deepInclude(outcome, { _tag: "HttpError", reason: "redirect", redirect: "loop" })
       assert.isAtMost(peer.hits.length, 6)
     }))
 
@@ -260,14 +284,18 @@ describe("a redirect", () => {
         hit.response.writeHead(307, { location: `/${hit.nth}` }).end()
       })
       const client = yield* Client.open(peer.url)
-      assert.deepInclude(yield* client.outcome(Client.call(7)), { _tag: "RedirectBlocked", reason: "loop" })
+      assert.deepInclude(yield* client.outcome(Client.call(7)), {
+        _tag: "HttpError",
+        reason: "redirect",
+        redirect: "loop"
+      })
       assert.lengthOf(peer.hits, 6)
     }))
 
   for (const [name, location] of [["without a target", undefined], ["to no URL", "http://[bad"]] as const) {
     it.scopedLive(`${name} is malformed`, () =>
       Effect.map(to(307, () => location), ({ outcome }) => {
-        assert.deepInclude(outcome, { _tag: "RedirectBlocked", reason: "malformed" })
+        assert.deepInclude(outcome, { _tag: "HttpError", reason: "redirect", redirect: "malformed" })
       }))
   }
 })

@@ -103,7 +103,11 @@ describe("the stateless era", () => {
         Peer.sse(hit).write("id: e1\ndata:\n\n")
         setTimeout(() => hit.socket.destroy(), 10)
       })
-      assert.deepInclude(yield* client.outcome(Client.call(1)), { _tag: "StreamInterrupted", outcome: "unknown" })
+      assert.deepInclude(yield* client.outcome(Client.call(1)), {
+        _tag: "ConnectionLost",
+        reason: "stream-interrupted",
+        outcome: "unknown"
+      })
       assert.lengthOf(peer.hits, 1)
     }))
 

@@ -193,14 +193,21 @@ describe("an answer whose stream was cut", () => {
   it.scopedLive("is StreamInterrupted once the resumption is refused", () =>
     Effect.gen(function*() {
       const { client, peer } = yield* resumable((hit) => hit.response.writeHead(405).end())
-      assert.deepInclude(yield* client.outcome(Client.call(7)), { _tag: "StreamInterrupted", outcome: "unknown" })
+      assert.deepInclude(yield* client.outcome(Client.call(7)), {
+        _tag: "ConnectionLost",
+        reason: "stream-interrupted",
+        outcome: "unknown"
+      })
       assert.lengthOf(peer.of("GET"), 2)
     }))
 
   it.scopedLive("is StreamInterrupted after a bounded number of attempts", () =>
     Effect.gen(function*() {
       const { client, peer } = yield* resumable((hit) => Peer.sse(hit).end())
-      assert.deepInclude(yield* client.outcome(Client.call(7)), { _tag: "StreamInterrupted" })
+      assert.deepInclude(yield* client.outcome(Client.call(7)), {
+        _tag: "ConnectionLost",
+        reason: "stream-interrupted"
+      })
       assert.lengthOf(peer.of("GET"), 1 + Resume.defaults.retryFailures)
     }))
 
@@ -210,8 +217,14 @@ describe("an answer whose stream was cut", () => {
         (hit) => Peer.sse(hit).end(),
         (hit) => cut(hit, hit.message?.id === 7 ? "id: e1\nretry: 99999999999\ndata:\n\n" : "data: {\"json")
       )
-      assert.deepInclude(yield* client.outcome(Client.call(7)), { _tag: "StreamInterrupted" })
-      assert.deepInclude(yield* client.outcome(Client.call(8)), { _tag: "StreamInterrupted" })
+      assert.deepInclude(yield* client.outcome(Client.call(7)), {
+        _tag: "ConnectionLost",
+        reason: "stream-interrupted"
+      })
+      assert.deepInclude(yield* client.outcome(Client.call(8)), {
+        _tag: "ConnectionLost",
+        reason: "stream-interrupted"
+      })
       assert.lengthOf(peer.of("GET"), 1)
     }))
 

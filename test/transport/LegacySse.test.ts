@@ -86,29 +86,39 @@ describe("opening the old transport", () => {
   }
 
   fails("401 is Unauthorized", (hit) => hit.response.writeHead(401, { "www-authenticate": "Bearer" }).end(), {
-    _tag: "Unauthorized",
+    _tag: "AuthorizationFailed",
+    reason: "unauthorized",
     challenge: "Bearer"
   })
-  fails("403 is Forbidden", (hit) => hit.response.writeHead(403).end(), { _tag: "Forbidden" })
-  fails("500 is HttpStatus", (hit) => hit.response.writeHead(500).end("no"), { _tag: "HttpStatus", status: 500 })
+  fails("403 is Forbidden", (hit) => hit.response.writeHead(403).end(), { _tag: "HttpError", reason: "forbidden" })
+  fails("500 is HttpStatus", (hit) => hit.response.writeHead(500).end("no"), {
+    _tag: "HttpError",
+    reason: "status",
+    status: 500
+  })
   fails("405 with a JSON-RPC error is HttpStatus", (hit) => {
     Peer.json(hit, { jsonrpc: "2.0", id: null, error: { code: -32000, message: "no" } }, {}, 405)
-  }, { _tag: "HttpStatus", status: 405 })
+  }, { _tag: "HttpError", reason: "status", status: 405 })
   fails("a page is UnexpectedContentType", (hit) => {
     hit.response.writeHead(200, { "content-type": "text/html" }).end("<p>")
-  }, { _tag: "UnexpectedContentType", got: "text/html" })
+  }, { _tag: "HttpError", reason: "content-type", got: "text/html" })
   fails("an endpoint that is no URL is ProtocolViolation", names("http://[not a url"), {
     _tag: "ProtocolViolation",
     phase: "endpoint"
   })
   fails("an endpoint that is empty is ProtocolViolation", names(""), { _tag: "ProtocolViolation" })
   fails("an endpoint on another origin is OriginMismatch", names("http://127.0.0.1:1/messages"), {
-    _tag: "OriginMismatch",
+    _tag: "HttpError",
+    reason: "origin",
     to: "http://127.0.0.1:1/messages"
   })
-  fails("an endpoint that is no place is OriginMismatch", names("javascript:alert(1)"), { _tag: "OriginMismatch" })
+  fails("an endpoint that is no place is OriginMismatch", names("javascript:alert(1)"), {
+    _tag: "HttpError",
+    reason: "origin"
+  })
   fails("a stream that ends before it names the endpoint is StreamInterrupted", (hit) => Peer.sse(hit).end(), {
-    _tag: "StreamInterrupted",
+    _tag: "ConnectionLost",
+    reason: "stream-interrupted",
     outcome: "not-sent"
   })
   fails("an endless event is MessageTooLarge", (hit) => {
@@ -204,9 +214,17 @@ describe("the old transport", () => {
       const client = yield* open(peer.url)
       client.transport.send(Client.call(1))
       const ended = yield* client.heard.ended
-      assert.deepInclude(ended.error("unknown"), { _tag: "StreamInterrupted", outcome: "unknown" })
+      assert.deepInclude(ended.error("unknown"), {
+        _tag: "ConnectionLost",
+        reason: "stream-interrupted",
+        outcome: "unknown"
+      })
       assert.isFalse(ended.unsent(1))
-      assert.deepInclude(client.transport.send(Client.call(2)), { _tag: "StreamInterrupted", outcome: "not-sent" })
+      assert.deepInclude(client.transport.send(Client.call(2)), {
+        _tag: "ConnectionLost",
+        reason: "stream-interrupted",
+        outcome: "not-sent"
+      })
       yield* peer.until(() => peer.sockets.size === 0)
       yield* client.close
       assert.deepStrictEqual(client.heard.order, ["ended"])
@@ -231,7 +249,7 @@ describe("the old transport", () => {
         else echo(hit, say)
       })
       const client = yield* open(peer.url)
-      assert.deepInclude(yield* client.outcome(Client.call(1)), { _tag: "HttpStatus", status: 500 })
+      assert.deepInclude(yield* client.outcome(Client.call(1)), { _tag: "HttpError", reason: "status", status: 500 })
       assert.deepInclude(yield* client.outcome(Client.call(2)), { id: 2 })
       assert.lengthOf(client.heard.endings, 0)
     }))

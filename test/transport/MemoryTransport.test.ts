@@ -80,8 +80,14 @@ describe("MemoryTransport: ends", () => {
       second.start(other.sink)
       second.send(request(1))
       const error = (yield* other.ended).error("unknown")
-      assert.strictEqual(error._tag === "ProcessExited" ? error.signal : undefined, "SIGABRT")
-      assert.strictEqual(error._tag === "ProcessExited" ? error.stderrTail : undefined, "out of memory\n")
+      assert.strictEqual(
+        error._tag === "ConnectionLost" && error.reason === "exited" ? error.signal : undefined,
+        "SIGABRT"
+      )
+      assert.strictEqual(
+        error._tag === "ConnectionLost" && error.reason === "exited" ? error.stderrTail : undefined,
+        "out of memory\n"
+      )
       assert.strictEqual(second.stderrTail(), "out of memory\n")
       transport.send(request(2))
       yield* heard.answer(2)
@@ -96,7 +102,7 @@ describe("MemoryTransport: ends", () => {
       transport.start(heard.sink)
       transport.send(request(1))
       const error = (yield* heard.ended).error("unknown")
-      assert.strictEqual(error._tag === "ProcessExited" ? error.code : undefined, 1)
+      assert.strictEqual(error._tag === "ConnectionLost" && error.reason === "exited" ? error.code : undefined, 1)
       assert.include(transport.stderrTail(), "a bug in the script")
     }))
 

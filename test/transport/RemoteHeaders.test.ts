@@ -10,6 +10,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as McpError from "../../src/McpError.ts"
 import * as RemoteHeaders from "../../src/transport/RemoteHeaders.ts"
 import * as Peer from "../fixtures/httpPeer.ts"
 import * as Client from "../support/httpTransport.ts"
@@ -83,15 +84,15 @@ describe("the headers of a remote server", () => {
           Effect.succeed({
             current: () => current,
             refused: (error) => {
-              refusals.push(error._tag)
+              refusals.push(McpError.label(error))
             }
           })
       })
       const client = yield* Client.open(peer.url).pipe(Effect.provide(layer))
-      assert.deepInclude(yield* client.outcome(Client.call(1)), { _tag: "Unauthorized" })
+      assert.deepInclude(yield* client.outcome(Client.call(1)), { _tag: "AuthorizationFailed", reason: "unauthorized" })
       current = new Map([["authorization", Redacted.make("Bearer 2")]])
       assert.deepInclude(yield* client.outcome(Client.call(2)), { id: 2 })
-      assert.deepStrictEqual(refusals, ["Unauthorized"])
+      assert.deepStrictEqual(refusals, ["AuthorizationFailed/unauthorized"])
     }))
 })
 

@@ -150,7 +150,12 @@ describe("StdioTransport", () => {
           transport.start(told.sink)
           const ended = yield* told.ended
           assert.strictEqual((yield* told.message)["method"], "a")
-          assert.deepInclude(ended.error("unknown"), { _tag: "ProcessExited", code: 3, stderrTail: "oh no\n" })
+          assert.deepInclude(ended.error("unknown"), {
+            _tag: "ConnectionLost",
+            reason: "exited",
+            code: 3,
+            stderrTail: "oh no\n"
+          })
           assert.deepStrictEqual(told.order, ["message", "ended"])
         })).pipe(Effect.provide(live()))
       ))
@@ -183,7 +188,8 @@ describe("StdioTransport", () => {
           assert.strictEqual((yield* message)["id"], 1)
           assert.strictEqual((yield* message)["id"], 2)
           assert.deepInclude(error("unknown"), {
-            _tag: "ProcessExited",
+            _tag: "ConnectionLost",
+            reason: "exited",
             code: 7,
             signal: null,
             phase: "ready",
@@ -200,7 +206,7 @@ describe("StdioTransport", () => {
           const file = join(folder(), "words")
           writeFileSync(file, Array.from({ length: 50_000 }, (_, n) => `{"n":${n}}\n`).join(""))
           const { ended, order } = yield* open(ServerConfig.stdio({ name: "fixture", command: "cat", args: [file] }))
-          assert.deepInclude((yield* ended).error("unknown"), { _tag: "ProcessExited", code: 0 })
+          assert.deepInclude((yield* ended).error("unknown"), { _tag: "ConnectionLost", reason: "exited", code: 0 })
           assert.deepStrictEqual([order.length, order.at(-1)], [50_001, "ended"])
         })).pipe(Effect.provide(live()))
       ))
@@ -211,7 +217,12 @@ describe("StdioTransport", () => {
           const { ended, transport } = yield* open(server())
           yield* send(transport, request(1, "die"))
           const { error, unsent } = yield* ended
-          assert.deepInclude(error("unknown"), { _tag: "ProcessExited", code: null, signal: "SIGKILL" })
+          assert.deepInclude(error("unknown"), {
+            _tag: "ConnectionLost",
+            reason: "exited",
+            code: null,
+            signal: "SIGKILL"
+          })
           assert.isFalse(unsent(1))
         })).pipe(Effect.provide(live()))
       ))
@@ -222,7 +233,11 @@ describe("StdioTransport", () => {
           const { ended, message, transport } = yield* open(server())
           yield* send(transport, request(1, "descendant", { kind: "pipes", dies: true }))
           const pid = Number(resultOf(yield* message)["pid"])
-          assert.deepInclude((yield* ended).error("unknown"), { _tag: "ProcessExited", signal: "SIGKILL" })
+          assert.deepInclude((yield* ended).error("unknown"), {
+            _tag: "ConnectionLost",
+            reason: "exited",
+            signal: "SIGKILL"
+          })
           yield* gone(pid)
         })).pipe(Effect.provide(live()))
       ))
@@ -232,8 +247,12 @@ describe("StdioTransport", () => {
         Effect.scoped(Effect.gen(function*() {
           const { ended, transport } = yield* open(server())
           yield* send(transport, request(1, "answerAfterExit"))
-          assert.deepInclude((yield* ended).error("unknown"), { _tag: "ProcessExited", code: 7 })
-          assert.deepInclude(transport.send(request(2, "echo")), { _tag: "ProcessExited", outcome: "not-sent" })
+          assert.deepInclude((yield* ended).error("unknown"), { _tag: "ConnectionLost", reason: "exited", code: 7 })
+          assert.deepInclude(transport.send(request(2, "echo")), {
+            _tag: "ConnectionLost",
+            reason: "exited",
+            outcome: "not-sent"
+          })
         })).pipe(Effect.provide(live()))
       ))
 

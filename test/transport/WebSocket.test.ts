@@ -118,21 +118,25 @@ describe("the handshake of a WebSocket", () => {
       }))
 
   fails("401 is Unauthorized", (hit) => hit.response.writeHead(401, { "www-authenticate": "Bearer scope=a" }).end(), {
-    _tag: "Unauthorized",
+    _tag: "AuthorizationFailed",
+    reason: "unauthorized",
     scope: "a"
   })
-  fails("403 is Forbidden", (hit) => hit.response.writeHead(403).end(), { _tag: "Forbidden" })
+  fails("403 is Forbidden", (hit) => hit.response.writeHead(403).end(), { _tag: "HttpError", reason: "forbidden" })
   fails("429 is RateLimited", (hit) => hit.response.writeHead(429, { "retry-after": "2" }).end(), {
-    _tag: "RateLimited",
+    _tag: "HttpError",
+    reason: "rate-limited",
     retryAfter: Duration.seconds(2)
   })
   fails("200 with a page is HttpStatus", (hit) => hit.response.writeHead(200).end("<p>"), {
-    _tag: "HttpStatus",
+    _tag: "HttpError",
+    reason: "status",
     status: 200,
-    excerpt: "<p>"
+    detail: "<p>"
   })
   fails("a redirect is not followed", (hit) => hit.response.writeHead(302, { location: "ws://127.0.0.1:1/" }).end(), {
-    _tag: "RedirectBlocked",
+    _tag: "HttpError",
+    reason: "redirect",
     to: "ws://127.0.0.1:1/"
   })
 
@@ -154,7 +158,7 @@ describe("the handshake of a WebSocket", () => {
     Effect.gen(function*() {
       const peer = yield* serve(echo)
       const error = yield* Effect.flip(transport(peer.url.replace("ws:", "wss:")))
-      assert.deepInclude(error, { _tag: "TlsError" })
+      assert.deepInclude(error, { _tag: "NetworkError", reason: "tls" })
     }))
 
   it.scopedLive("that never ends waits until it is interrupted, and leaves no socket", () =>

@@ -45,6 +45,8 @@ const lost = ({ outcome }: { readonly outcome: McpError.Outcome }): string =>
 const refusal = "Do not try again, and do not try to reach the same in another way."
 
 const permission: Record<McpError.PermissionDenied["why"], (error: McpError.PermissionDenied) => string> = {
+  policy: () => tellUser,
+  quarantined: () => `Nothing was sent. ${refusal} Tell the user that it has changed and has to be looked at.`,
   rule: () => `A rule of the user does not allow it. ${refusal} If the task needs it, tell the user so.`,
   unanswered: ({ allow, remedy }) => {
     const how = remedy ?? (allow === undefined ? undefined : `the rule allow ${quote(allow)} permits it`)
@@ -82,14 +84,98 @@ const remote = (code: number): string => {
   }
 }
 
+const signIn = "Nothing was done. Do not try again before the user has signed in; tell the user so."
+
+const http: Record<McpError.HttpError["reason"], (error: McpError.HttpError) => Advice> = {
+  status: (error) => ({
+    what: `${the(error)} answered with the HTTP status ${error.status}.`,
+    next: (error.status ?? 0) >= 500 || error.outcome === "unknown"
+      ? lost(error)
+      : "Do not repeat the same call unchanged.",
+    theirs: error.detail
+  }),
+  "rate-limited": (error) => ({ what: `${the(error)} asks for fewer calls.`, next: later(error.retryAfter) }),
+  unavailable: (error) => ({ what: `${the(error)} is out of service for a while.`, next: later(error.retryAfter) }),
+  forbidden: (error) => ({
+    what: `${the(error)} refused access: what we are signed in with does not suffice.`,
+    next: tellUser
+  }),
+  redirect: (error) => ({
+    what: `${the(error)} sent us to another place, and nothing was sent there.`,
+    next: tellUser
+  }),
+  origin: (error) => ({
+    what: `${the(error)} names another place to send to, and nothing was sent there.`,
+    next: tellUser
+  }),
+  "content-type": (error) => ({
+    what: `${the(error)} answered with something that is no MCP.`,
+    next: broken(error)
+  })
+}
+
+const violation: Record<McpError.ProtocolViolation["reason"], (error: McpError.ProtocolViolation) => Advice> = {
+  message: (error) => ({ what: `${the(error)} broke the protocol.`, next: broken(error) }),
+  pagination: (error) => ({ what: `A list of ${quote(error.server)} does not end, and was given up.`, next: stop }),
+  "input-rounds": (error) => ({
+    what: `${the(error)} kept asking for input and did not finish.`,
+    next: "It may have been carried out in part. Give what it may have asked for in the arguments, or go on without it."
+  }),
+  "tool-result": (error) => ({
+    what: `The tool of ${
+      quote(error.server)
+    } ran, but what it gave back is not what it declares, so it cannot be shown.`,
+    next: "It has been carried out. Do not do it again unless it only reads; use another tool to see what it did."
+  })
+}
+
 const table: Table = {
-  AuthorizationFailed: (error) =>
-    error.reason === "unreachable"
-      ? { what: `${the(error)} could not have our sign-in renewed.`, next: `Nothing was done. ${once}` }
-      : {
-        what: `${the(error)} needs somebody to sign in.`,
-        next: "Nothing was done. Do not try again before the user has signed in; tell the user so."
-      },
+  AuthorizationFailed: (error) => {
+    switch (error.reason) {
+      case "unauthorized":
+        return { what: `${the(error)} asks us to sign in.`, next: signIn }
+      case "unreachable":
+        return { what: `${the(error)} could not have our sign-in renewed.`, next: `Nothing was done. ${once}` }
+      default:
+        return { what: `${the(error)} needs somebody to sign in.`, next: signIn }
+    }
+  },
+  ConnectionLost: (error) => ({
+    what: error.reason === "exited"
+      ? `The process of the server ${quote(error.server)} has ended.`
+      : error.reason === "stream-interrupted"
+      ? `The answer of ${quote(error.server)} broke off.`
+      : `The connection to ${quote(error.server)} was lost.`,
+    next: lost(error)
+  }),
+  HandshakeFailed: (error) => ({
+    what: error.reason === "version"
+      ? `${the(error)} speaks another version of the protocol.`
+      : `${the(error)} refused to be connected.`,
+    next: tellUser
+  }),
+  HttpError: (error) => http[error.reason](error),
+  NetworkError: (error) =>
+    error.reason === "tls"
+      ? { what: `No secure connection to ${quote(error.server)} was possible.`, next: tellUser }
+      : { what: `${the(error)} could not be reached over the network.`, next: lost(error) },
+  PermissionDenied: (error) => ({
+    what: error.why === "policy"
+      ? `A policy does not allow the server ${quote(error.server)}.`
+      : error.why === "quarantined"
+      ? `The tool ${quote(error.name)} of ${
+        quote(error.server)
+      } is not any more what it was when the user agreed to it.`
+      : `The ${error.kind} ${quote(error.name)} of ${quote(error.server)} was not used: it is not permitted.`,
+    next: permission[error.why](error)
+  }),
+  ProtocolViolation: (error) => violation[error.reason](error),
+  SpawnFailed: (error) => ({
+    what: error.reason === "command"
+      ? `${the(error)} could not be started.`
+      : `${the(error)} needs Docker, which does not work here.`,
+    next: tellUser
+  }),
   Cancelled: (error) => ({ what: "The call was cancelled before it ended.", next: lost(error) }),
   CapabilityMissing: (error) => ({ what: `${the(error)} does not support this.`, next: stop }),
   CircuitOpen: (error) =>
@@ -108,33 +194,11 @@ const table: Table = {
     what: `${the(error)} was not there within ${Duration.format(error.limit)}.`,
     next: `Nothing was sent, so nothing has happened. ${once}`
   }),
-  ConnectionLost: (error) => ({ what: `The connection to ${quote(error.server)} was lost.`, next: lost(error) }),
-  DockerUnavailable: (error) => ({ what: `${the(error)} needs Docker, which does not work here.`, next: tellUser }),
-  Forbidden: (error) => ({
-    what: `${the(error)} refused access: what we are signed in with does not suffice.`,
-    next: tellUser
-  }),
-  HttpStatus: (error) => ({
-    what: `${the(error)} answered with the HTTP status ${error.status}.`,
-    next: error.status >= 500 || error.outcome === "unknown" ? lost(error) : "Do not repeat the same call unchanged.",
-    theirs: error.excerpt
-  }),
-  InitializeRejected: (error) => ({ what: `${the(error)} refused to be connected.`, next: tellUser }),
-  InputRoundsExceeded: (error) => ({
-    what: `${the(error)} kept asking for input and did not finish.`,
-    next: "It may have been carried out in part. Give what it may have asked for in the arguments, or go on without it."
-  }),
   InvalidArguments: (error) => ({
     what: `The arguments cannot be sent: ${UntrustedText.excerpt(error.detail, 512)}${
       error.path === "" ? "" : ` (at ${quote(error.path)})`
     }.`,
     next: "Nothing was sent. Correct them as the schema of the tool asks, and call again."
-  }),
-  InvalidToolResult: (error) => ({
-    what: `The tool of ${
-      quote(error.server)
-    } ran, but what it gave back is not what it declares, so it cannot be shown.`,
-    next: "It has been carried out. Do not do it again unless it only reads; use another tool to see what it did."
   }),
   MessageTooLarge: (error) =>
     error.direction === "sent"
@@ -146,7 +210,6 @@ const table: Table = {
         what: `The answer of ${quote(error.server)} is larger than ${error.limit} bytes.`,
         next: "It may have been carried out. Ask for less: a filter, a smaller range, one page."
       },
-  NetworkError: (error) => ({ what: `${the(error)} could not be reached over the network.`, next: lost(error) }),
   NotFound: (error) => {
     const near = error.suggestions ?? []
     return {
@@ -158,32 +221,9 @@ const table: Table = {
         : `Did you mean ${near.slice(0, 3).map(quote).join(" or ")}? Use a name as it is written there.`
     }
   },
-  OriginMismatch: (error) => ({
-    what: `${the(error)} names another place to send to, and nothing was sent there.`,
-    next: tellUser
-  }),
   Overloaded: (error) => ({
     what: `Too many calls to ${quote(error.server)} wait already.`,
     next: "Nothing was sent. Wait until others have ended, make fewer at once, and try again."
-  }),
-  PaginationLimit: (error) => ({
-    what: `A list of ${quote(error.server)} does not end, and was given up.`,
-    next: stop
-  }),
-  PermissionDenied: (error) => ({
-    what: `The ${error.kind} ${quote(error.name)} of ${quote(error.server)} was not used: it is not permitted.`,
-    next: permission[error.why](error)
-  }),
-  PolicyDenied: (error) => ({ what: `A policy does not allow the server ${quote(error.server)}.`, next: tellUser }),
-  ProcessExited: (error) => ({
-    what: `The process of the server ${quote(error.server)} has ended.`,
-    next: lost(error)
-  }),
-  ProtocolViolation: (error) => ({ what: `${the(error)} broke the protocol.`, next: broken(error) }),
-  RateLimited: (error) => ({ what: `${the(error)} asks for fewer calls.`, next: later(error.retryAfter) }),
-  RedirectBlocked: (error) => ({
-    what: `${the(error)} sent us to another place, and nothing was sent there.`,
-    next: tellUser
   }),
   RemoteError: (error) => ({
     what: `${the(error)} answered with the error ${error.code}.`,
@@ -201,28 +241,6 @@ const table: Table = {
   SessionExpired: (error) => ({
     what: `The session with ${quote(error.server)} has expired.`,
     next: lost(error)
-  }),
-  SpawnFailed: (error) => ({ what: `${the(error)} could not be started.`, next: tellUser }),
-  StreamInterrupted: (error) => ({ what: `The answer of ${quote(error.server)} broke off.`, next: lost(error) }),
-  TlsError: (error) => ({ what: `No secure connection to ${quote(error.server)} was possible.`, next: tellUser }),
-  ToolQuarantined: (error) => ({
-    what: `The tool ${quote(error.tool)} of ${
-      quote(error.server)
-    } is not any more what it was when the user agreed to it.`,
-    next: `Nothing was sent. ${refusal} Tell the user that it has changed and has to be looked at.`
-  }),
-  Unauthorized: (error) => ({
-    what: `${the(error)} asks us to sign in.`,
-    next: "Nothing was done. Do not try again before the user has signed in; tell the user so."
-  }),
-  Unavailable: (error) => ({ what: `${the(error)} is out of service for a while.`, next: later(error.retryAfter) }),
-  UnexpectedContentType: (error) => ({
-    what: `${the(error)} answered with something that is no MCP.`,
-    next: broken(error)
-  }),
-  UnsupportedProtocolVersion: (error) => ({
-    what: `${the(error)} speaks another version of the protocol.`,
-    next: tellUser
   })
 }
 

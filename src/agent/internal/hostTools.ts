@@ -10,6 +10,7 @@ import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as RuntimeLog from "../../internal/runtimeLog.ts"
+import * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
 import * as McpRuntime from "../../McpRuntime.ts"
 import type * as ServerStatus from "../../runtime/ServerStatus.ts"
@@ -41,7 +42,7 @@ const states: { readonly [S in ServerStatus.ServerStatus["_tag"]]: string } = {
 /** The tag of the error without its message, which may hold text of the server. */
 const why = ({ error, status }: Missing): string => {
   if (error?._tag === "ServerUnavailable" && error.why === "connecting") return states.Connecting
-  return error === undefined ? states[status._tag] : `${states[status._tag]} (${error._tag})`
+  return error === undefined ? states[status._tag] : `${states[status._tag]} (${McpError.label(error)})`
 }
 
 /** What somebody has switched off is not missed. */

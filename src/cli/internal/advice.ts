@@ -51,13 +51,15 @@ const sent = ({ outcome }: { readonly outcome: McpError.Outcome }): string => {
 const after = (retryAfter: Duration.Duration | undefined): string =>
   retryAfter === undefined ? "Try again later." : `Try again in ${Duration.format(retryAfter)}.`
 
-const denied: Record<McpError.PermissionDenied["why"], string> = {
+const denied: Record<McpError.PermissionDenied["why"], string | undefined> = {
   rule: "Change the rule in the permissions of the configuration, if it is yours.",
   unanswered: "Run it on a terminal to be asked, or allow it with a rule in the permissions of the configuration.",
   refused: "Nothing was sent.",
   changed: "Look at what it is now with `mcp-runtime show`, and call it again.",
   crowded: "Wait until other calls have been approved or refused, then try again.",
-  "too-long": "Nothing was sent."
+  "too-long": "Nothing was sent.",
+  policy: undefined,
+  quarantined: "Look at what it is now with `mcp-runtime show`, and agree with `mcp-runtime approve`."
 }
 
 const unavailable: Record<McpError.ServerUnavailable["why"], (server: string) => string> = {
@@ -90,9 +92,51 @@ const unauthorized: { readonly [R in McpError.AuthorizationFailed["reason"]]?: s
   unreachable: "The authorization server did not answer: try again later."
 }
 
+const http: Record<McpError.HttpError["reason"], (error: McpError.HttpError) => string> = {
+  status: sent,
+  "rate-limited": ({ retryAfter }) => after(retryAfter),
+  unavailable: ({ retryAfter }) => after(retryAfter),
+  forbidden: ({ scope, server, unset }) =>
+    unset === undefined ? `Check which rights its credentials have. ${logIn(server, scope)}` : orLogIn(server, scope),
+  redirect: () => "Write the address where it leads to into its configuration, if you trust that.",
+  origin: () => "Nothing was sent there: correct the address in its configuration if it should be.",
+  "content-type": () => "Check the address in its configuration: something else answers there."
+}
+
+const violations: Record<McpError.ProtocolViolation["reason"], string | undefined> = {
+  message: "This is a fault of the server: tell whoever wrote it.",
+  pagination: undefined,
+  "input-rounds": "Give in the arguments what it asks for.",
+  "tool-result": "It ran. With --json the result is shown as it came."
+}
+
 const table: Table = {
-  AuthorizationFailed: ({ reason, server, unset }) =>
-    unset === undefined ? unauthorized[reason] ?? logIn(server) : orLogIn(server),
+  AuthorizationFailed: ({ reason, server, unset }) => {
+    if (unset !== undefined) return orLogIn(server)
+    return reason === "unauthorized"
+      ? `${logIn(server)} If it has credentials in its configuration, correct those.`
+      : unauthorized[reason] ?? logIn(server)
+  },
+  ConnectionLost: ({ outcome, phase, reason }) =>
+    reason === "exited" && phase !== "ready" ? "Run its command by hand to see what it misses." : sent({ outcome }),
+  HandshakeFailed: ({ reason, unset }) =>
+    reason === "version"
+      ? "Update the server."
+      : unset === undefined
+      ? "Check that it is an MCP server, and which settings it needs in its configuration."
+      : undefined,
+  HttpError: (error) => http[error.reason](error),
+  NetworkError: ({ reason }) =>
+    reason === "tls"
+      ? "Check the certificate of the server; plain HTTP is never taken in its place."
+      : "Check the address in its configuration, and whether the server runs.",
+  ProtocolViolation: ({ reason }) => violations[reason],
+  SpawnFailed: ({ errno, reason }) =>
+    reason !== "command"
+      ? undefined
+      : errno === "ENOENT"
+      ? "Install it, or write its whole path into the configuration."
+      : "Check the command and the folder in its configuration.",
   Cancelled: sent,
   CapabilityMissing: asIs,
   CircuitOpen: ({ retryAfter }) => after(retryAfter),
@@ -105,58 +149,24 @@ const table: Table = {
     phase === "install"
       ? "The launcher is still installing its package: run the command again, or wait longer with --timeout."
       : "See the output of the server with --verbose, or wait longer with --timeout.",
-  ConnectionLost: sent,
-  DockerUnavailable: asIs,
-  Forbidden: ({ scope, server, unset }) =>
-    unset === undefined ? `Check which rights its credentials have. ${logIn(server, scope)}` : orLogIn(server, scope),
-  HttpStatus: sent,
-  InitializeRejected: ({ unset }) =>
-    unset === undefined
-      ? "Check that it is an MCP server, and which settings it needs in its configuration."
-      : undefined,
-  InputRoundsExceeded: () => "Give in the arguments what it asks for.",
   InvalidArguments: () => "See what it takes with `mcp-runtime show`.",
-  InvalidToolResult: () => "It ran. With --json the result is shown as it came.",
   MessageTooLarge: ({ direction }) => direction === "sent" ? "Send less." : "Ask for less.",
-  NetworkError: () => "Check the address in its configuration, and whether the server runs.",
   NotFound: ({ kind, suggestions }) =>
     (suggestions ?? []).length > 0 ? undefined : kind === "server"
       ? "See which there are with `mcp-runtime list`."
       : kind === "tool"
       ? "See which there are with `mcp-runtime tools`."
       : undefined,
-  OriginMismatch: () => "Nothing was sent there: correct the address in its configuration if it should be.",
   Overloaded: () => "Nothing was sent; try again with fewer at once.",
-  PaginationLimit: asIs,
   PermissionDenied: ({ why }) => denied[why],
-  PolicyDenied: asIs,
-  ProcessExited: ({ outcome, phase }) =>
-    phase === "ready" ? sent({ outcome }) : "Run its command by hand to see what it misses.",
-  ProtocolViolation: () => "This is a fault of the server: tell whoever wrote it.",
-  RateLimited: ({ retryAfter }) => after(retryAfter),
-  RedirectBlocked: () => "Write the address where it leads to into its configuration, if you trust that.",
   RemoteError: ({ code }) => code === -32602 ? "See what it takes with `mcp-runtime show`." : undefined,
   RequestTimeout: (error) => `${sent(error)} Give it longer with --timeout.`,
   RequiredServersFailed: asIs,
   ServerUnavailable: ({ server, why }) => unavailable[why](server),
   SessionExpired: sent,
-  SpawnFailed: ({ errno }) =>
-    errno === "ENOENT"
-      ? "Install it, or write its whole path into the configuration."
-      : "Check the command and the folder in its configuration.",
-  StreamInterrupted: sent,
-  TlsError: () => "Check the certificate of the server; plain HTTP is never taken in its place.",
   ToolError: asIs,
-  ToolQuarantined: () => "Look at what it is now with `mcp-runtime show`, and agree with `mcp-runtime approve`.",
   TrustNotKept: () =>
     "Check who may write to the folder for the state of programs ($XDG_STATE_HOME or ~/.local/state).",
-  Unauthorized: ({ server, unset }) =>
-    unset === undefined
-      ? `${logIn(server)} If it has credentials in its configuration, correct those.`
-      : orLogIn(server),
-  Unavailable: ({ retryAfter }) => after(retryAfter),
-  UnexpectedContentType: () => "Check the address in its configuration: something else answers there.",
-  UnsupportedProtocolVersion: () => "Update the server.",
   Usage: ({ next }) => next
 }
 

@@ -71,7 +71,13 @@ const settled = (
     }
     yield* usable(found, discovery)
     if (found.state._tag === "Denied") {
-      return yield* new McpError.PolicyDenied({ server: found.name, decision: found.state.decision })
+      return yield* new McpError.PermissionDenied({
+        server: found.name,
+        why: "policy",
+        kind: "server",
+        name: found.name,
+        decision: found.state.decision
+      })
     }
     const asks = [found.provenance, ...found.sources].some(({ origin }) => !Scope.rights(origin).start)
     if (asks && variables.length > 0) {

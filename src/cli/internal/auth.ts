@@ -49,10 +49,13 @@ const report = ({ keptIn }: Application.Application, servers: ReadonlyArray<Shap
   )
 
 /** Whoever has logged in need not do it again because the server cannot be connected to. */
-const unused = ({ runtime }: Application.Application, server: string, { _tag }: McpRuntime.LoginError) =>
+const unused = ({ runtime }: Application.Application, server: string, error: McpRuntime.LoginError) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    if (_tag === "AuthorizationFailed" || (yield* runtime.authorization(server))._tag !== "LoggedIn") return
+    if (
+      (error._tag === "AuthorizationFailed" && error.reason !== "unauthorized") ||
+      (yield* runtime.authorization(server))._tag !== "LoggedIn"
+    ) return
     yield* screen.note(`You are logged in to ${server}, but then it could not be connected to.`)
   })
 

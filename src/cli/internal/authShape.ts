@@ -6,6 +6,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import type * as Credentials from "../../auth/Credentials.ts"
+import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import type * as Screen from "../Screen.ts"
 import * as Table from "./table.ts"
@@ -51,7 +52,7 @@ export const without = (
   scopes: [],
   expiresAt: null,
   renewable: false,
-  error: error === undefined ? null : { tag: error._tag, message: error.message }
+  error: error === undefined ? null : { tag: McpError.label(error), message: error.message }
 })
 
 /** @internal */

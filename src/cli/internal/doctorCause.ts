@@ -46,6 +46,64 @@ const configuration = (error: McpError.ConfigurationError): Cause => {
   }
 }
 
+const docker: Partial<Record<McpError.SpawnFailed["reason"], Cause>> = {
+  "docker-not-installed": {
+    cause: "Docker is not installed",
+    hint: "Install Docker with its MCP Toolkit, or set \"command\" to where it is."
+  },
+  "docker-no-mcp-plugin": {
+    cause: "Docker cannot run it",
+    hint: "Install Docker with its MCP Toolkit, or set \"command\" to where it is."
+  },
+  "docker-daemon-down": {
+    cause: "Docker cannot run it",
+    hint: "Start Docker, and look at DOCKER_HOST and the Docker context."
+  },
+  "docker-timeout": {
+    cause: "Docker cannot run it",
+    hint: "Start Docker, and look at DOCKER_HOST and the Docker context."
+  }
+}
+
+const handshake = ({ code, got = "", reason, supported = [] }: McpError.HandshakeFailed): Cause =>
+  reason === "version"
+    ? {
+      cause: "the protocol version is wrong",
+      hint: `It speaks ${quote(got)}, and this client ${supported.join(", ")}: update the server.`
+    }
+    : {
+      cause: `it refuses to initialize (${code})`,
+      hint: "Its own words say why; often a variable, a licence or an argument is missing in its configuration."
+    }
+
+const violation = (error: McpError.ProtocolViolation, facts: Facts): Cause => {
+  switch (error.reason) {
+    case "pagination":
+      return { cause: "its list never ends", hint: "This is a fault of the server: its pages lead to each other." }
+    case "input-rounds":
+      return known("it asks for input without end")(error)
+    case "tool-result":
+      return known("a result is not what was promised")(error)
+    case "message":
+      return Process.noisy(facts) ?? {
+        cause: "it breaks the protocol",
+        hint: `This is a fault of the server: ${UntrustedText.excerpt(error.what, 200)}. Update it, or tell whoever `
+          + "wrote it."
+      }
+  }
+}
+
+const denied = (error: McpError.PermissionDenied): Cause => {
+  switch (error.why) {
+    case "policy":
+      return { cause: "a policy denies it", hint: "Ask whoever wrote the policy of this machine or workspace." }
+    case "quarantined":
+      return known("a tool is not what it was")(error)
+    default:
+      return known("a rule denies it")(error)
+  }
+}
+
 const table: Table = {
   AuthorizationFailed: Remote.authorization,
   Cancelled: known("the request was cancelled"),
@@ -54,50 +112,19 @@ const table: Table = {
   Closed: known("the connection is closed"),
   ConfigurationError: configuration,
   ConnectTimeout: Process.timeout,
-  ConnectionLost: Process.ending("it closes the connection"),
-  DockerUnavailable: ({ reason }) => ({
-    cause: reason === "not-installed" ? "Docker is not installed" : "Docker cannot run it",
-    hint: reason === "daemon-down" || reason === "timeout"
-      ? "Start Docker, and look at DOCKER_HOST and the Docker context."
-      : "Install Docker with its MCP Toolkit, or set \"command\" to where it is."
-  }),
-  Forbidden: Remote.forbidden,
-  HttpStatus: Remote.status,
-  InitializeRejected: ({ code }) => ({
-    cause: `it refuses to initialize (${code})`,
-    hint: "Its own words say why; often a variable, a licence or an argument is missing in its configuration."
-  }),
-  InputRoundsExceeded: known("it asks for input without end"),
+  ConnectionLost: Process.ended,
+  HandshakeFailed: handshake,
+  HttpError: Remote.http,
   InvalidArguments: known("the arguments are wrong"),
-  InvalidToolResult: known("a result is not what was promised"),
   MessageTooLarge: () => ({
     cause: "a message is too large",
     hint: "Have the server send less, or raise \"maxMessageBytes\" in its configuration."
   }),
   NetworkError: Remote.network,
   NotFound: known("there is no such thing"),
-  OriginMismatch: known("it sends its clients to another origin"),
   Overloaded: known("too many requests wait"),
-  PaginationLimit: () => ({
-    cause: "its list never ends",
-    hint: "This is a fault of the server: its pages lead to each other."
-  }),
-  PermissionDenied: known("a rule denies it"),
-  PolicyDenied: () => ({
-    cause: "a policy denies it",
-    hint: "Ask whoever wrote the policy of this machine or workspace."
-  }),
-  ProcessExited: Process.exited,
-  ProtocolViolation: ({ what }, facts) =>
-    Process.noisy(facts) ?? {
-      cause: "it breaks the protocol",
-      hint: `This is a fault of the server: ${UntrustedText.excerpt(what, 200)}. Update it, or tell whoever wrote it.`
-    },
-  RateLimited: known("it was asked too often (429)"),
-  RedirectBlocked: ({ to }) => ({
-    cause: "the URL leads elsewhere",
-    hint: `Write ${quote(to)} into its configuration, if that is the server you mean.`
-  }),
+  PermissionDenied: denied,
+  ProtocolViolation: violation,
   RemoteError: ({ code }, { step }) =>
     step === "list"
       ? {
@@ -112,19 +139,9 @@ const table: Table = {
   RequiredServersFailed: known("servers that are required are not there"),
   ServerUnavailable: known("it is not available"),
   SessionExpired: known("the session has expired"),
-  SpawnFailed: Process.spawn,
-  StreamInterrupted: known("its answer broke off"),
-  TlsError: Remote.tls,
+  SpawnFailed: (error, facts) => docker[error.reason] ?? Process.spawn(error, facts),
   ToolError: known("a tool failed"),
-  ToolQuarantined: known("a tool is not what it was"),
-  TrustNotKept: known("what was agreed to could not be kept"),
-  Unauthorized: Remote.unauthorized,
-  Unavailable: known("it is unavailable for a while (503)"),
-  UnexpectedContentType: Remote.content,
-  UnsupportedProtocolVersion: ({ got, supported }) => ({
-    cause: "the protocol version is wrong",
-    hint: `It speaks ${quote(got)}, and this client ${supported.join(", ")}: update the server.`
-  })
+  TrustNotKept: known("what was agreed to could not be kept")
 }
 
 /** @internal */

@@ -39,35 +39,33 @@ export const noisy = ({ noise }: Facts): Cause | undefined => {
 
 /** @internal */
 export const spawn = (error: McpError.SpawnFailed, { folders, hasFolder }: Facts): Cause => {
+  const { command = "", errno } = error
   if (!hasFolder) {
     return {
       cause: "its working folder does not exist",
       hint: `Make the folder ${quote(error.cwd ?? "")}, or correct "cwd" in its configuration.`
     }
   }
-  if (error.errno === "ENOENT" && !/[\\/]/.test(error.command)) {
+  if (errno === "ENOENT" && !/[\\/]/.test(command)) {
     return {
       cause: "command not found on PATH",
       hint:
-        `Looked for ${quote(error.command)} in ${
-          folders.length === 0 ? "no folder: PATH is empty" : folders.join(", ")
-        }. `
+        `Looked for ${quote(command)} in ${folders.length === 0 ? "no folder: PATH is empty" : folders.join(", ")}. `
         + "Install it, or write its whole path into the configuration."
     }
   }
-  if (error.errno === "ENOENT" || error.errno === "ENOTDIR") {
+  if (errno === "ENOENT" || errno === "ENOTDIR") {
     return {
       cause: "command not found",
-      hint: `Check ${quote(error.command)}: the file, and the interpreter in its first line, have to exist.`
+      hint: `Check ${quote(command)}: the file, and the interpreter in its first line, have to exist.`
     }
   }
-  return error.errno === "EACCES"
-    ? { cause: "the command may not be run", hint: `Make it executable: chmod +x ${quote(error.command)}.` }
+  return errno === "EACCES"
+    ? { cause: "the command may not be run", hint: `Make it executable: chmod +x ${quote(command)}.` }
     : { cause: "the system could not start the command", hint: Advice.next(error) }
 }
 
-/** @internal */
-export const exited = (error: McpError.ProcessExited, facts: Facts): Cause => {
+const exited = (error: McpError.ConnectionLost, facts: Facts): Cause => {
   const why = blamed(facts)
   if (why !== undefined) return why
   const end = error.signal ?? `code ${error.code}`
@@ -109,6 +107,19 @@ export const timeout = (error: McpError.ConnectTimeout, facts: Facts): Cause => 
   }
 }
 
+const closes: Cause = {
+  cause: "it closes the connection",
+  hint: "This is a fault of the server: see the end of its stderr."
+}
+
 /** @internal */
-export const ending = (cause: string) => (_: McpError.McpError, facts: Facts): Cause =>
-  noisy(facts) ?? blamed(facts) ?? { cause, hint: "This is a fault of the server: see the end of its stderr." }
+export const ended = (error: McpError.ConnectionLost, facts: Facts): Cause => {
+  switch (error.reason) {
+    case "exited":
+      return exited(error, facts)
+    case "stream-interrupted":
+      return { cause: "its answer broke off", hint: Advice.next(error) }
+    default:
+      return noisy(facts) ?? blamed(facts) ?? closes
+  }
+}

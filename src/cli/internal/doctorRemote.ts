@@ -42,17 +42,16 @@ const elsewhere = (status: number, { config }: Facts): Cause => {
   }
 }
 
-/** @internal */
-export const status = (error: McpError.HttpStatus, facts: Facts): Cause => {
-  if (error.status === 404 || error.status === 405 || error.status === 410) return elsewhere(error.status, facts)
-  if (error.status >= 500) {
+const refused = (status: number, facts: Facts): Cause => {
+  if (status === 404 || status === 405 || status === 410) return elsewhere(status, facts)
+  if (status >= 500) {
     return {
-      cause: `the server fails (${error.status})`,
+      cause: `the server fails (${status})`,
       hint: "The fault is at the server, or at what stands before it: look at its log, and try again later."
     }
   }
   return {
-    cause: `the server refuses the request (${error.status})`,
+    cause: `the server refuses the request (${status})`,
     hint: "Check the address and the headers in its configuration."
   }
 }
@@ -60,16 +59,16 @@ export const status = (error: McpError.HttpStatus, facts: Facts): Cause => {
 const hasCredentials = ({ config }: Facts): boolean =>
   isRemote(config) && Array.from(config.headers?.keys() ?? []).some((name) => /^(authorization|x-api-key)$/i.test(name))
 
-/** @internal */
-export const content = (error: McpError.UnexpectedContentType, { config }: Facts): Cause => ({
+const content = (error: McpError.HttpError, { config }: Facts): Cause => ({
   cause: "something else answers there",
-  hint: error.got.startsWith("text/html")
+  hint: error.got?.startsWith("text/html") === true
     ? `A web page is at ${quote(pathOf(config))}, and no MCP server: look up its address, which often ends in /mcp.`
     : Advice.next(error)
 })
 
 /** @internal */
-export const network = ({ code }: McpError.NetworkError): Cause => {
+export const network = ({ code, reason }: McpError.NetworkError): Cause => {
+  if (reason === "tls") return tls(code)
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") {
     return { cause: "the host of the URL is not known", hint: "Check how the host is spelt, and the network." }
   }
@@ -79,8 +78,7 @@ export const network = ({ code }: McpError.NetworkError): Cause => {
   }
 }
 
-/** @internal */
-export const tls = ({ code }: McpError.TlsError): Cause => ({
+const tls = (code: string): Cause => ({
   cause: `its TLS cannot be used (${code})`,
   hint: code === "CERT_HAS_EXPIRED"
     ? "Its certificate has expired: it has to be renewed there."
@@ -89,8 +87,7 @@ export const tls = ({ code }: McpError.TlsError): Cause => ({
     : "Check that the port speaks TLS, or whether the address begins with http://; plain HTTP is never tried instead."
 })
 
-/** @internal */
-export const unauthorized = ({ server }: McpError.Unauthorized, facts: Facts): Cause => ({
+const unauthorized = (server: string, facts: Facts): Cause => ({
   cause: "it wants credentials (401)",
   hint: hasCredentials(facts)
     ? "Those in its headers are refused: they may have expired, or be meant for another server."
@@ -100,15 +97,39 @@ export const unauthorized = ({ server }: McpError.Unauthorized, facts: Facts): C
 })
 
 /** @internal */
-export const authorization = ({ reason, server }: McpError.AuthorizationFailed): Cause =>
-  reason === "unreachable"
+export const authorization = ({ reason, server }: McpError.AuthorizationFailed, facts: Facts): Cause =>
+  reason === "unauthorized"
+    ? unauthorized(server, facts)
+    : reason === "unreachable"
     ? { cause: "the authorization server does not answer", hint: "Try again later." }
     : { cause: `nobody has logged in (${reason})`, hint: Advice.logIn(server) }
 
-/** @internal */
-export const forbidden = ({ scope }: McpError.Forbidden): Cause => ({
+const forbidden = (scope: string | undefined): Cause => ({
   cause: "the credentials do not suffice (403)",
   hint: scope === undefined
     ? "Check which rights the credentials in its headers have."
     : `Its credentials need the scope ${quote(scope)}.`
 })
+
+/** @internal */
+export const http = (error: McpError.HttpError, facts: Facts): Cause => {
+  switch (error.reason) {
+    case "status":
+      return refused(error.status ?? 0, facts)
+    case "content-type":
+      return content(error, facts)
+    case "forbidden":
+      return forbidden(error.scope)
+    case "redirect":
+      return {
+        cause: "the URL leads elsewhere",
+        hint: `Write ${quote(error.to ?? "")} into its configuration, if that is the server you mean.`
+      }
+    case "origin":
+      return { cause: "it sends its clients to another origin", hint: Advice.next(error) }
+    case "rate-limited":
+      return { cause: "it was asked too often (429)", hint: Advice.next(error) }
+    case "unavailable":
+      return { cause: "it is unavailable for a while (503)", hint: Advice.next(error) }
+  }
+}

@@ -153,10 +153,9 @@ const stepOf = (error: McpError.McpError, isOpen: boolean): Step => {
   switch (error._tag) {
     case "ConfigurationError":
       return "variables"
-    case "PolicyDenied":
+    case "PermissionDenied":
       return "trust"
     case "NetworkError":
-    case "TlsError":
       return "connect"
     default:
       return isOpen ? "initialize" : "connect"
@@ -167,7 +166,11 @@ const failed = (notes: Notes, config: ServerConfig.ServerConfig, step: Step, err
   Effect.map(factsOf(config, step, error), (facts) => {
     const { cause, hint } = DoctorCause.of(error, facts)
     for (const at of IssueShape.unsetFields(error)) notes.unset.add(at)
-    ill(notes, { step, cause, message: error.message, hint: hint ?? null, tag: error._tag }, ExitCode.of(error))
+    ill(
+      notes,
+      { step, cause, message: error.message, hint: hint ?? null, tag: McpError.label(error) },
+      ExitCode.of(error)
+    )
     notes.stderr = facts.stderr ?? notes.stderr
   })
 

@@ -6,6 +6,7 @@
 import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as McpError from "../../McpError.ts"
 import type * as McpEvent from "../../McpEvent.ts"
 import type * as ServerStatus from "../../runtime/ServerStatus.ts"
 import type * as Screen from "../Screen.ts"
@@ -40,6 +41,7 @@ export const plain = (value: unknown, depth = 0): unknown => {
     return Number.isFinite(milliseconds) ? Math.round(milliseconds * 1_000) / 1_000 : null
   }
   if (Redacted.isRedacted(value)) return "(hidden)"
+  if (McpError.isMcpError(value)) return { tag: McpError.label(value), message: value.message }
   if (isError(value)) return { tag: value._tag, message: value.message }
   if (value instanceof Error) return { tag: value.name, message: value.message }
   if (depth >= deepest) return "…"

@@ -6,6 +6,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
@@ -57,7 +58,7 @@ export const show = (error: Command.Failure, json: boolean): Effect.Effect<ExitC
     if (json) {
       yield* screen.json(Failed, {
         error: {
-          tag: error._tag,
+          tag: error._tag === "Usage" ? error._tag : McpError.label(error),
           message,
           ...(next === undefined ? {} : { next }),
           ...("server" in error && error.server !== "" && error.server !== fileItself ? { server: error.server } : {}),

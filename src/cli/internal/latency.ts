@@ -42,9 +42,7 @@ const perMilli = 1_000_000
 /** Nobody waits for an answer any more, or none was given. */
 const unanswered: ReadonlySet<Extract<McpEvent.McpEvent, { readonly _tag: "CallEnded" }>["outcome"]> = new Set([
   "ConnectionLost",
-  "ProcessExited",
-  "RequestTimeout",
-  "StreamInterrupted"
+  "RequestTimeout"
 ])
 
 /** @internal */

@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
@@ -66,7 +67,7 @@ const serverOf = (
     era: info?.era ?? null,
     protocolVersion: info?.protocolVersion ?? null,
     from: { provider, path: path ?? null, line: line ?? null },
-    error: info?.error === undefined ? null : { tag: info.error._tag, message: info.error.message },
+    error: info?.error === undefined ? null : { tag: McpError.label(info.error), message: info.error.message },
     issues: IssueShape.ofServer(found, issues).map(IssueShape.of)
   }
 }

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
-import type * as McpError from "../../McpError.ts"
+import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import type * as ToolCatalog from "../../tools/ToolCatalog.ts"
 import * as Application from "../Application.ts"
@@ -30,8 +30,8 @@ export const Missing = Schema.Array(Schema.Struct({
 /** @internal */
 export const missing = (all: ReadonlyArray<ToolCatalog.Missing>): typeof Missing.Type =>
   all.map((one) => {
-    const { _tag, message } = reasonOf(one)
-    return { server: one.server, tag: _tag, message }
+    const error = reasonOf(one)
+    return { server: one.server, tag: McpError.label(error), message: error.message }
   })
 
 /** The error, and the next step below it, unless the message of the error names that step. */

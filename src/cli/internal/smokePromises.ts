@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import type * as McpError from "../../McpError.ts"
+import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 
 /**
@@ -184,7 +184,7 @@ const survives = (runtime: Runtime, server: string): Promised => ({
     const crashed = yield* Effect.either(runtime.callTool({ server, tool: "crash" }, {}))
     if (Either.isRight(crashed)) return yield* broken("it did not crash")
     const again = yield* sum(runtime, server, 4, 3)
-    return `${crashed.left._tag} (${crashed.left.outcome}), and then ${again}`
+    return `${McpError.label(crashed.left)} (${crashed.left.outcome}), and then ${again}`
   })
 })
 

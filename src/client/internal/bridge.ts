@@ -9,7 +9,6 @@ import * as McpError from "../../McpError.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Transport from "../../transport/Transport.ts"
 import * as Protocol from "../Protocol.ts"
-import { isOnlyOfRequests } from "./onlyOfRequests.ts"
 import type * as Wire from "./wire.ts"
 
 /**
@@ -125,7 +124,7 @@ export const make = (wire: Wire.Wire, options: Options): Bridge => {
  * @internal
  */
 export const refusal = (server: string, error: McpError.CallError): McpError.ConnectError => {
-  if (isOnlyOfRequests(error)) {
+  if (!McpError.isConnectError(error) && error._tag !== "RemoteError") {
     return new McpError.ProtocolViolation({
       server,
       what: `the handshake ended with ${error._tag}`,
@@ -136,12 +135,13 @@ export const refusal = (server: string, error: McpError.CallError): McpError.Con
   }
   if (error._tag !== "RemoteError") return error
   return error.code === -32022
-    ? new McpError.UnsupportedProtocolVersion({
+    ? new McpError.HandshakeFailed({
       server,
+      reason: "version",
       got: supportedOf(error.data) ?? "another version",
       supported: [...Protocol.sessionVersions]
     })
-    : new McpError.InitializeRejected({ server, code: error.code, detail: error.detail })
+    : new McpError.HandshakeFailed({ server, reason: "rejected", code: error.code, detail: error.detail })
 }
 
 const supportedOf = (data: unknown): string | undefined => {
@@ -170,8 +170,9 @@ export const checked = (
   return Protocol.sessionVersions.includes(protocolVersion)
     ? Either.right({ params, result, protocolVersion })
     : Either.left(
-      new McpError.UnsupportedProtocolVersion({
+      new McpError.HandshakeFailed({
         server,
+        reason: "version",
         got: protocolVersion.slice(0, 256),
         supported: [...Protocol.sessionVersions]
       })

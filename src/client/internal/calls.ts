@@ -172,8 +172,7 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Ca
           })
           : Effect.fail(error)
       }
-      case "RateLimited":
-      case "Unavailable": {
+      case "HttpError": {
         gate ??= new Pause.Gate()
         const pause = gate.refused(error, now)
         if (pause === undefined) return Effect.fail(error)
@@ -205,7 +204,7 @@ export const make = (wire: Wire.Wire, limits: Limits.Limits, manner: Manner): Ca
     setting: Wire.RequestOptions,
     repeat: Begun,
     until: number,
-    refusal: (now: number) => Pause.Later
+    refusal: (now: number) => McpError.HttpError
   ): ReturnType<Request> => {
     const now = wire.now()
     const idleSince = repeat.idleSince ?? now - (setting.idle - (setting.firstIdle ?? setting.idle))

@@ -21,7 +21,6 @@ import * as Calls from "./calls.ts"
 import type * as Handshake from "./handshake.ts"
 import * as InputRounds from "./inputRounds.ts"
 import type * as Inputs from "./inputs.ts"
-import { unsent } from "./unsent.ts"
 import * as Watching from "./watching.ts"
 import type * as Wire from "./wire.ts"
 
@@ -123,7 +122,7 @@ const sessionOf = (
         generation++
         expired = false
       }),
-      Effect.mapError(unsent)
+      Effect.mapError(McpError.notSent)
     )
 
   const begin = (): Deferred.Deferred<void, McpError.ConnectError> => {
@@ -149,7 +148,7 @@ const sessionOf = (
     return begun
   }
 
-  const ended = Effect.flatMap(wire.ending.wait, (error) => Effect.fail(unsent(error)))
+  const ended = Effect.flatMap(wire.ending.wait, (error) => Effect.fail(McpError.notSent(error)))
   const ready = Effect.suspend(() =>
     expired ? Effect.raceFirst(Deferred.await(beginning ?? begin()), ended) : Effect.void
   )

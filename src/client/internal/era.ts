@@ -7,7 +7,6 @@ import * as Either from "effect/Either"
 import * as McpError from "../../McpError.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as Protocol from "../Protocol.ts"
-import { isOnlyOfRequests } from "./onlyOfRequests.ts"
 
 /** @internal */
 export type Decision =
@@ -26,20 +25,24 @@ export const decide = (
 ): Decision => {
   if (Either.isRight(answer)) return fromVersions(server, answer.right["supportedVersions"], answer.right)
   const error = answer.left
-  if (isOnlyOfRequests(error)) return session
   switch (error._tag) {
     case "RemoteError":
       return error.code === -32022 && JsonRpc.isObject(error.data)
         ? fromVersions(server, error.data["supported"], undefined)
         : session
-    // answers of a server, or of something before it, that does not know the question: the older one may still work
-    case "HttpStatus":
+    // answers of a server, or of a proxy, that does not know the question: the older one may still work
     case "ProtocolViolation":
-    case "UnexpectedContentType":
     case "MessageTooLarge":
     case "SessionExpired":
-    case "StreamInterrupted":
+    case "Cancelled":
+    case "InvalidArguments":
+    case "NotFound":
+    case "RequestTimeout":
       return session
+    case "HttpError":
+      return error.reason === "status" || error.reason === "content-type" ? session : { _tag: "Impossible", error }
+    case "ConnectionLost":
+      return error.reason === "stream-interrupted" ? session : { _tag: "Impossible", error }
     default:
       return { _tag: "Impossible", error }
   }
@@ -62,8 +65,9 @@ const fromVersions = (server: string, versions: unknown, discovered: JsonRpc.Jso
 
 const impossible = (server: string, got: string): Extract<Decision, { _tag: "Impossible" }> => ({
   _tag: "Impossible",
-  error: new McpError.UnsupportedProtocolVersion({
+  error: new McpError.HandshakeFailed({
     server,
+    reason: "version",
     got,
     supported: [...Protocol.statelessVersions, ...Protocol.sessionVersions]
   })

@@ -26,7 +26,6 @@ import * as McpClient from "../McpClient.ts"
 import type * as Adapter from "./adapter.ts"
 import * as Attempt from "./attempt.ts"
 import * as Hiding from "./hiding.ts"
-import { unsent } from "./unsent.ts"
 
 /** @internal */
 export type Services = Transport.Transports | McpEvent.McpEvents | Teardown.Teardown | EraMemory.EraMemory
@@ -97,7 +96,7 @@ export const make = (adapter: Adapter.Adapter): Effect.Effect<Connector.Connecto
               return yield* Effect.provideService(McpClient.make(channel), McpEvent.McpEvents, events)
             })
           ),
-          Effect.mapError((error) => hiding.error(unsent(error)))
+          Effect.mapError((error) => hiding.error(McpError.notSent(error)))
         )
       })
 
@@ -169,16 +168,18 @@ const follow = (
   phase: McpError.Phase
 ): Plan | undefined => {
   switch (error._tag) {
-    case "ProcessExited":
+    case "ConnectionLost":
       // some servers end at a question that they do not know: start it once more without asking
-      return plan.era === "auto" && phase === "discover" ? { ...plan, era: "session" } : undefined
-    case "HttpStatus":
-      return plan.config.transport === "streamable-http" && plan.config.sseFallback !== false &&
+      return error.reason === "exited" && plan.era === "auto" && phase === "discover"
+        ? { ...plan, era: "session" }
+        : undefined
+    case "HttpError":
+      return error.reason === "status" && plan.config.transport === "streamable-http" &&
+          plan.config.sseFallback !== false &&
           (error.status === 400 || error.status === 404 || error.status === 405)
         ? { ...plan, config: { ...plan.config, transport: "sse" } }
         : undefined
-    case "InitializeRejected":
-    case "UnsupportedProtocolVersion":
+    case "HandshakeFailed":
       if (plan.era !== "remembered") return undefined
       memory.forget(EraMemory.identity(plan.config))
       return { ...plan, era: "auto" }

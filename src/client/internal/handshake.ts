@@ -61,8 +61,7 @@ export const negotiate = (options: Options): Effect.Effect<Settled, McpError.Con
     return Option.isSome(late) && late.value._tag === "Stateless" ? stateless(options, late.value) : yield* session.left
   })
 
-const refusesSessions = (error: McpError.ConnectError): boolean =>
-  error._tag === "UnsupportedProtocolVersion" || error._tag === "InitializeRejected"
+const refusesSessions = (error: McpError.ConnectError): boolean => error._tag === "HandshakeFailed"
 
 /** @internal */
 export const onlyStateless = (options: Options): Effect.Effect<Settled, McpError.ConnectError> =>
@@ -74,8 +73,9 @@ export const onlyStateless = (options: Options): Effect.Effect<Settled, McpError
         return Effect.fail(decision.error)
       case "Session":
         return Effect.fail(
-          new McpError.UnsupportedProtocolVersion({
+          new McpError.HandshakeFailed({
             server: options.server,
+            reason: "version",
             got: "a version before 2026-07-28",
             supported: [...Protocol.statelessVersions]
           })

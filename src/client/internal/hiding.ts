@@ -4,7 +4,7 @@
  *
  * @internal
  */
-import type * as McpError from "../../McpError.ts"
+import * as McpError from "../../McpError.ts"
 import type * as Redaction from "../../safety/Redaction.ts"
 import type * as Connector from "../Connector.ts"
 
@@ -19,12 +19,16 @@ export interface Hiding {
 const own: ReadonlySet<string> = new Set([
   "_tag",
   "code",
+  "decision",
   "direction",
   "errno",
+  "exceeds",
   "kind",
   "operation",
   "outcome",
   "phase",
+  "reason",
+  "redirect",
   "server",
   "signal",
   "why"
@@ -32,21 +36,19 @@ const own: ReadonlySet<string> = new Set([
 
 type Unset = ReadonlyArray<Connector.Unset>
 
-/** Statuses that refuse the request itself, and not its address or its rate. */
-const isRefusal = (status: number): boolean => status === 400 || status === 407 || status === 422
+/** The request itself is refused, and not its address or its rate. */
+const isRefusal = ({ reason, status }: McpError.HttpError): boolean =>
+  reason === "forbidden" || (reason === "status" && (status === 400 || status === 407 || status === 422))
 
 /** Names the unset variables in an error that their missing headers may have caused. */
-const explained = <E extends McpError.McpError>(unset: Unset, error: E): E => {
-  // the casts: its own class makes it anew of the same fields
-  const fields = { ...error, unset }
+const explained = (unset: Unset, error: McpError.McpError): McpError.McpError => {
   switch (error._tag) {
-    case "HttpStatus":
-      return isRefusal(error.status) ? Reflect.construct(error.constructor, [fields]) as E : error
-    case "Unauthorized":
-    case "Forbidden":
+    case "HttpError":
+      return isRefusal(error) ? new McpError.HttpError({ ...error, unset }) : error
     case "AuthorizationFailed":
-    case "InitializeRejected":
-      return Reflect.construct(error.constructor, [fields]) as E
+      return new McpError.AuthorizationFailed({ ...error, unset })
+    case "HandshakeFailed":
+      return error.reason === "rejected" ? new McpError.HandshakeFailed({ ...error, unset }) : error
     default:
       return error
   }
@@ -56,12 +58,12 @@ const explained = <E extends McpError.McpError>(unset: Unset, error: E): E => {
 export const make = (redaction: Redaction.Redactor, unset: Unset = []): Hiding => ({
   text: redaction.text,
   error: (given) => {
-    const error = unset.length === 0 ? given : explained(unset, given)
+    // the cast: the same class
+    const error = unset.length === 0 ? given : explained(unset, given) as typeof given
     const fields = new Map<string, unknown>(Object.entries(error))
     let isHidden = false
     for (const [key, value] of fields) {
-      // the one reason that is a text of the server
-      if (own.has(key) || (key === "reason" && error._tag !== "Cancelled")) continue
+      if (own.has(key)) continue
       const hidden = redaction.json(value)
       if (hidden === value) continue
       fields.set(key, hidden)

@@ -11,7 +11,6 @@ import * as McpError from "../../McpError.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Calls from "./calls.ts"
 import type * as Inputs from "./inputs.ts"
-import { begun } from "./unsent.ts"
 
 /** @internal */
 export interface Options {
@@ -58,8 +57,10 @@ const rounds = (
 ): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> =>
   Effect.gen(function*() {
     if (round > options.maxRounds) {
-      return yield* new McpError.InputRoundsExceeded({
+      return yield* new McpError.ProtocolViolation({
         server: options.server,
+        reason: "input-rounds",
+        outcome: "unknown",
         operation: asked.method,
         rounds: options.maxRounds
       })
@@ -98,7 +99,7 @@ const rounds = (
     }
     const result = yield* Effect.mapError(
       options.once(asked.method, params, { ...asked.own, firstIdleTimeout: undefined, totalTimeout }),
-      begun
+      McpError.partlySent
     )
     return result["resultType"] === "input_required" ? yield* rounds(options, asked, result, round + 1, limit) : result
   })
@@ -118,7 +119,7 @@ const ask = (
       new McpError.Cancelled({
         server: options.server,
         operation,
-        reason: `the application declined what the server asked: ${refused.reason}`,
+        detail: `the application declined what the server asked: ${refused.reason}`,
         outcome: "unknown"
       })
   )

@@ -70,8 +70,16 @@ export const all = (options: Options, list: List): Effect.Effect<Pages, McpError
 const walk = Effect.fnUntraced(function*(options: Options, list: List) {
   const { channel, report, request } = options
   const { limits, server } = channel
-  const exceeded = (reason: McpError.PaginationLimit["reason"], pages: number, limit: number) =>
-    new McpError.PaginationLimit({ server, operation: list.method, reason, pages, limit })
+  const exceeded = (reason: McpError.ProtocolViolation["exceeds"], pages: number, limit: number) =>
+    new McpError.ProtocolViolation({
+      server,
+      reason: "pagination",
+      outcome: "executed",
+      operation: list.method,
+      exceeds: reason,
+      pages,
+      limit
+    })
 
   const cursors = new Set<string>()
   const pages: Array<ReadonlyArray<unknown>> = []

@@ -7,20 +7,13 @@ import * as Duration from "effect/Duration"
 import * as McpError from "../../McpError.ts"
 
 /**
- * The errors that can ask for a pause.
- *
- * @internal
- */
-export type Later = McpError.RateLimited | McpError.Unavailable
-
-/**
  * No request is sent before `until`, in milliseconds of the clock.
  *
  * @internal
  */
 export interface Pause {
   readonly until: number
-  readonly error: Later
+  readonly error: McpError.HttpError
 }
 
 /**
@@ -44,15 +37,13 @@ export const longestOfConnects = 600_000
  * @internal
  */
 export const of = (error: McpError.CallError, now: number, longest: number): Pause | undefined =>
-  (error._tag === "RateLimited" || error._tag === "Unavailable") && error.retryAfter !== undefined
-    ? { until: now + Math.min(Duration.toMillis(error.retryAfter), longest), error }
+  error._tag === "HttpError" && error.retryAfter !== undefined ?
+    { until: now + Math.min(Duration.toMillis(error.retryAfter), longest), error }
     : undefined
 
-const remaining = ({ error, until }: Pause, now: number, paused: boolean | undefined): Later => {
+const remaining = ({ error, until }: Pause, now: number, paused: boolean | undefined): McpError.HttpError => {
   const retryAfter = now < until ? Duration.millis(until - now) : undefined
-  return error._tag === "RateLimited"
-    ? new McpError.RateLimited({ ...error, retryAfter, paused })
-    : new McpError.Unavailable({ ...error, retryAfter, paused })
+  return new McpError.HttpError({ ...error, retryAfter, paused })
 }
 
 /**
@@ -60,7 +51,7 @@ const remaining = ({ error, until }: Pause, now: number, paused: boolean | undef
  *
  * @internal
  */
-export const refusal = (pause: Pause, now: number): Later => remaining(pause, now, true)
+export const refusal = (pause: Pause, now: number): McpError.HttpError => remaining(pause, now, true)
 
 /** @internal */
 export type Admission =
@@ -68,7 +59,7 @@ export type Admission =
   /** Sent alone. `probed` takes its outcome, on which the next requests depend. */
   | { readonly _tag: "Probe"; readonly pause: Pause }
   | { readonly _tag: "Wait"; readonly pause: Pause }
-  | { readonly _tag: "Refused"; readonly error: Later }
+  | { readonly _tag: "Refused"; readonly error: McpError.HttpError }
 
 const open: Admission = { _tag: "Open" }
 
@@ -106,7 +97,7 @@ export class Gate {
   }
 
   /** Begins the pause that an answer asks for; of two pauses the one that ends later holds. */
-  refused(error: Later, now: number): Pause | undefined {
+  refused(error: McpError.HttpError, now: number): Pause | undefined {
     const pause = of(error, now, longestOfCalls)
     if (pause === undefined || error.retryAfter === undefined) return undefined
     if (this.#pause === undefined || pause.until >= this.#pause.until) {
@@ -118,7 +109,7 @@ export class Gate {
   }
 
   /** The error for the request that began the pause, if it must not wait. */
-  answer(error: Later, now: number): Later | undefined {
+  answer(error: McpError.HttpError, now: number): McpError.HttpError | undefined {
     return this.#needsProbe && this.#pause !== undefined
       ? remaining({ ...this.#pause, error }, now, undefined)
       : undefined

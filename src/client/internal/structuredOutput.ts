@@ -32,7 +32,7 @@ export interface Check {
     name: string,
     result: ToolResult.ToolResult,
     mismatch: Mismatch
-  ): Effect.Effect<ToolResult.ToolResult, McpError.InvalidToolResult>
+  ): Effect.Effect<ToolResult.ToolResult, McpError.ProtocolViolation>
 }
 
 /** How many schemas are kept ready; the least recently used give way. */
@@ -79,7 +79,7 @@ export const make = (options: Options): Check => {
     result: ToolResult.ToolResult,
     mismatch: Mismatch,
     verdict: OutputSchema.Verdict
-  ): Effect.Effect<ToolResult.ToolResult, McpError.InvalidToolResult> => {
+  ): Effect.Effect<ToolResult.ToolResult, McpError.ProtocolViolation> => {
     if (verdict._tag === "Valid") return Effect.succeed(result)
     if (verdict._tag === "Unchecked") {
       const tool = known.get(name)
@@ -93,7 +93,16 @@ export const make = (options: Options): Check => {
     }
     const path = `/structuredContent${verdict.path}`
     if (mismatch === "fail") {
-      return Effect.fail(new McpError.InvalidToolResult({ server, tool: name, path, detail: verdict.detail }))
+      return Effect.fail(
+        new McpError.ProtocolViolation({
+          server,
+          reason: "tool-result",
+          outcome: "executed",
+          tool: name,
+          path,
+          what: verdict.detail
+        })
+      )
     }
     report(
       `a result of "${UntrustedText.excerpt(name, 64)}" violates its output schema at ${

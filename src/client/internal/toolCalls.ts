@@ -117,7 +117,15 @@ export const make = (options: Options): Pick<McpClient.McpClient, "callTool" | "
   const finish = (name: string, raw: JsonRpc.JsonObject, own: McpClient.CallOptions | undefined): Call => {
     const decoded = ToolResult.decode(raw, { era, passInput: own?.passInput !== undefined })
     if (Either.isLeft(decoded)) {
-      return Effect.fail(new McpError.InvalidToolResult({ server, tool: name, ...decoded.left }))
+      return Effect.fail(
+        new McpError.ProtocolViolation({
+          server,
+          reason: "tool-result",
+          outcome: "executed",
+          tool: name,
+          ...decoded.left
+        })
+      )
     }
     // a question has no structure to be checked
     return raw["resultType"] === "input_required" && own?.passInput !== undefined

@@ -365,7 +365,7 @@ class Engine implements Wire {
   /** Only the connection knows how far it has come. */
   #staged<E extends McpError.CallError>(error: E): E {
     if (this.phase === "ready" || !("phase" in error) || error.phase === this.phase) return error
-    if (error._tag === "ProcessExited") return new McpError.ProcessExited({ ...error, phase: this.phase }) as E
+    if (error._tag === "ConnectionLost") return new McpError.ConnectionLost({ ...error, phase: this.phase }) as E
     if (error._tag === "ProtocolViolation") return new McpError.ProtocolViolation({ ...error, phase: this.phase }) as E
     return error
   }

@@ -4,7 +4,7 @@
  * @internal
  */
 import * as Duration from "effect/Duration"
-import type * as McpError from "../../McpError.ts"
+import * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 
 const particulars = (error: McpError.McpError): string | undefined => {
@@ -13,23 +13,23 @@ const particulars = (error: McpError.McpError): string | undefined => {
       return error.errno
     case "ConnectTimeout":
       return `${error.phase} phase, ${Duration.format(error.limit)}`
-    case "InitializeRejected":
+    case "HandshakeFailed":
+      return error.code === undefined ? undefined : String(error.code)
     case "RemoteError":
       return String(error.code)
     case "CapabilityMissing":
       return error.capability
-    case "ProcessExited":
-      return `${error.signal ?? `exit code ${error.code}`}, ${error.phase} phase`
     case "ConnectionLost":
-    case "RedirectBlocked":
-      return error.reason
+      return error.reason === "exited"
+        ? `${error.signal ?? `exit code ${error.code}`}, ${error.phase} phase`
+        : undefined
     case "NetworkError":
       return error.code
-    case "HttpStatus":
-      return String(error.status)
+    case "HttpError":
+      return error.redirect ?? (error.status === undefined ? undefined : String(error.status))
     case "ConfigurationError":
       return error.path
-    case "PolicyDenied":
+    case "PermissionDenied":
       return error.decision
     case "ServerUnavailable":
       return error.why
@@ -41,5 +41,6 @@ const particulars = (error: McpError.McpError): string | undefined => {
 /** @internal */
 export const of = (error: McpError.McpError): string => {
   const more = particulars(error)
-  return more === undefined || more === "" ? error._tag : `${error._tag} (${UntrustedText.excerpt(more, 64)})`
+  const label = McpError.label(error)
+  return more === undefined || more === "" ? label : `${label} (${UntrustedText.excerpt(more, 64)})`
 }

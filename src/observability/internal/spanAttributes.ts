@@ -8,6 +8,7 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
+import * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as Transport from "../../transport/Transport.ts"
 import type * as CallSpan from "../CallSpan.ts"
@@ -59,7 +60,9 @@ const failure = (cause: Cause.Cause<unknown>): Attributes => {
   const error = Option.getOrUndefined(Cause.failureOption(cause))
   if (error === undefined) return { "error.type": Cause.isInterruptedOnly(cause) ? "Interrupted" : "Defect" }
   if (!Predicate.hasProperty(error, "_tag") || typeof error._tag !== "string") return { "error.type": "_OTHER" }
-  if (error._tag !== "RemoteError" || !Predicate.hasProperty(error, "code")) return { "error.type": text(error._tag) }
+  if (error._tag !== "RemoteError" || !Predicate.hasProperty(error, "code")) {
+    return { "error.type": McpError.isMcpError(error) ? McpError.label(error) : text(error._tag) }
+  }
   // The convention: the code of JSON-RPC is the type of the error.
   const code = String(error.code)
   return { "error.type": code, "rpc.response.status_code": code }

@@ -67,7 +67,7 @@ export const make = (now: () => number): (event: McpEvent.McpEvent) => Line | un
       case "Blocked":
         return trouble(server, `blocked (${status.why})`)
       case "NeedsAuth":
-        return trouble(server, `needs authorization: ${Reason.of(status.error)}`)
+        return trouble(server, `needs a login: ${Reason.of(status.error)}`)
       case "Idle":
         return line("Debug", server, "idle")
       case "Connecting":

@@ -28,8 +28,7 @@ export type Failure =
   | McpError.AuthorizationFailed
   | McpError.ConfigurationError
   | McpError.NetworkError
-  | McpError.TlsError
-  | McpError.RedirectBlocked
+  | McpError.HttpError
 
 export interface HttpClient {
   /** `read` gets the head of the final response. Anything but success, interruption included, destroys the socket. */
@@ -118,8 +117,14 @@ export const make = (server: string, url: URL, keepAlive: number): HttpClient =>
           outgoing.end(call.body)
         })
 
-      const blocked = (to: string, reason: McpError.RedirectBlocked["reason"]) =>
-        new McpError.RedirectBlocked({ server, to: to.slice(0, 2048), reason })
+      const blocked = (to: string, reason: McpError.HttpError["redirect"]) =>
+        new McpError.HttpError({
+          server,
+          reason: "redirect",
+          outcome: "not-sent",
+          to: to.slice(0, 2048),
+          redirect: reason
+        })
 
       const follow = (fresh: boolean, hops: number): Effect.Effect<Http.IncomingMessage, Failure> =>
         Effect.flatMap(send(fresh), (response) => {
@@ -191,10 +196,10 @@ export const network = (
   server: string,
   error: SystemError,
   connecting: boolean
-): McpError.NetworkError | McpError.TlsError => {
+): McpError.NetworkError => {
   const code = error.code ?? error.errors?.[0]?.code ?? "UNKNOWN"
   const detail = UntrustedText.excerpt(error.message === "" ? code : error.message, 256)
-  if (tls.test(code)) return new McpError.TlsError({ server, code, detail })
+  if (tls.test(code)) return new McpError.NetworkError({ server, reason: "tls", outcome: "not-sent", code, detail })
   const outcome = connecting || beforeConnected(error) ? "not-sent" : "unknown"
   return new McpError.NetworkError({ server, code, detail, outcome })
 }

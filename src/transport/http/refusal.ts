@@ -20,12 +20,9 @@ export interface Peer {
 }
 
 export type Refusal =
-  | McpError.Unauthorized
-  | McpError.Forbidden
-  | McpError.RateLimited
-  | McpError.Unavailable
+  | McpError.AuthorizationFailed
+  | McpError.HttpError
   | McpError.SessionExpired
-  | McpError.HttpStatus
 
 /** The body of a refusal only explains it, so a slow one is cut short. */
 const patience = Duration.seconds(2)
@@ -59,7 +56,13 @@ export const refuseRequest = (
     const isMisplaced = !inSession && (status === 404 || status === 405)
     return isOurs || (isAnonymous && !isMisplaced)
       ? new McpError.RemoteError({ server, code: failure.code, detail: failure.message, data: failure.data })
-      : new McpError.HttpStatus({ server, status, excerpt: UntrustedText.excerpt(body), outcome: "unknown" })
+      : new McpError.HttpError({
+        server,
+        reason: "status",
+        status,
+        detail: UntrustedText.excerpt(body),
+        outcome: "unknown"
+      })
   })
 
 /** Fails with what a refused GET, notification or WebSocket handshake means. */
@@ -68,10 +71,11 @@ export const refuse = (peer: Peer, response: IncomingMessage, inSession: boolean
     refuseRequest(peer, response, inSession, undefined),
     "RemoteError",
     ({ detail }) =>
-      new McpError.HttpStatus({
+      new McpError.HttpError({
         server: peer.server,
+        reason: "status",
         status: response.statusCode ?? 0,
-        excerpt: UntrustedText.excerpt(detail),
+        detail: UntrustedText.excerpt(detail),
         outcome: "unknown"
       })
   )
@@ -85,7 +89,7 @@ const explained = (peer: Peer, response: IncomingMessage) =>
     )
     const { text } = yield* Effect.raceFirst(Client.text(response, peer.limits.errorBodyBytes), slow)
     const error = decisive(peer.server, response, text, yield* Clock.currentTimeMillis)
-    if (error?._tag === "Unauthorized" || error?._tag === "Forbidden") peer.source.refused(error)
+    if (error?._tag === "AuthorizationFailed" || error?.reason === "forbidden") peer.source.refused(error)
     return error === undefined ? text : yield* error
   })
 
@@ -94,20 +98,41 @@ const decisive = (server: string, { headers, statusCode }: IncomingMessage, body
   switch (statusCode) {
     case 401: {
       const { challenge, resourceMetadata, scope } = challengeOf(headers["www-authenticate"])
-      return new McpError.Unauthorized({ server, challenge, resourceMetadata, scope })
+      return new McpError.AuthorizationFailed({ server, reason: "unauthorized", challenge, resourceMetadata, scope })
     }
     case 403: {
       const { challenge, scope } = challengeOf(headers["www-authenticate"])
-      return new McpError.Forbidden({ server, challenge, scope })
+      return new McpError.HttpError({
+        server,
+        reason: "forbidden",
+        status: statusCode,
+        outcome: "not-sent",
+        challenge,
+        scope
+      })
     }
     case 429: {
       const wait = retryAfter(headers["retry-after"], now)
-      return new McpError.RateLimited({ server, retryAfter: wait, detail: UntrustedText.excerpt(body) })
+      return new McpError.HttpError({
+        server,
+        reason: "rate-limited",
+        status: statusCode,
+        outcome: "not-sent",
+        retryAfter: wait,
+        detail: UntrustedText.excerpt(body)
+      })
     }
     case 503: {
       const wait = retryAfter(headers["retry-after"], now)
       if (wait === undefined) return undefined
-      return new McpError.Unavailable({ server, retryAfter: wait, detail: UntrustedText.excerpt(body) })
+      return new McpError.HttpError({
+        server,
+        reason: "unavailable",
+        status: statusCode,
+        outcome: "not-sent",
+        retryAfter: wait,
+        detail: UntrustedText.excerpt(body)
+      })
     }
     default:
       return undefined
@@ -118,14 +143,20 @@ const decisive = (server: string, { headers, statusCode }: IncomingMessage, body
 export const unexpectedContent = (
   peer: Peer,
   response: IncomingMessage
-): Effect.Effect<never, Refusal | McpError.ProtocolViolation | McpError.UnexpectedContentType> =>
+): Effect.Effect<never, Refusal | McpError.ProtocolViolation | McpError.HttpError> =>
   Effect.flatMap(explained(peer, response), (body) => {
     const { server } = peer
     const got = response.headers["content-type"] ?? ""
     return Effect.fail(
       got === "" && body === ""
         ? violation(server, `status ${response.statusCode} without content`, "")
-        : new McpError.UnexpectedContentType({ server, got: got.slice(0, 256), excerpt: UntrustedText.excerpt(body) })
+        : new McpError.HttpError({
+          server,
+          reason: "content-type",
+          outcome: "unknown",
+          got: got.slice(0, 256),
+          detail: UntrustedText.excerpt(body)
+        })
     )
   })
 
@@ -149,7 +180,12 @@ export const broken = ({ limits, server }: Peer, end: Exclude<Client.End, "ended
     case "oversize":
       return new McpError.MessageTooLarge({ server, limit: limits.maxMessageBytes, direction: "received" })
     case "cut":
-      return new McpError.StreamInterrupted({ server, detail: "the connection was cut", outcome: "unknown" })
+      return new McpError.ConnectionLost({
+        server,
+        reason: "stream-interrupted",
+        detail: "the connection was cut",
+        outcome: "unknown"
+      })
     case "corrupt":
       return violation(server, "a body that cannot be decompressed", "")
     case "encoding":

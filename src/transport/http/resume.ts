@@ -51,11 +51,10 @@ export type Follow = (
 const isTransient = (error: McpError.ConnectError, wasOpen: boolean): boolean => {
   switch (error._tag) {
     case "NetworkError":
-    case "RateLimited":
-    case "Unavailable":
-      return true
-    case "HttpStatus":
-      return wasOpen && error.status >= 500
+      return error.reason === "network"
+    case "HttpError":
+      return error.reason === "rate-limited" || error.reason === "unavailable" ||
+        (wasOpen && (error.status ?? 0) >= 500)
     default:
       return false
   }

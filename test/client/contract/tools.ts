@@ -98,7 +98,7 @@ export const tools = (it: It, cell: Cell): void => {
       const { session } = yield* Opened
       yield* session.tools
       const error = yield* Effect.flip(session.callTool("add_wrongly", { a: 2, b: 3 }))
-      assert.strictEqual(error._tag, "InvalidToolResult")
+      assert.deepInclude(error, { _tag: "ProtocolViolation", reason: "tool-result" })
       assert.strictEqual(error.outcome, "executed")
     }))
 

@@ -390,7 +390,15 @@ export const make = (outside: Outside): Resolution.Resolution["Type"] => {
     // as it was known when it was found, whose values are none of its identity
     const fingerprint = given.expansion === undefined ? Fingerprint.of(given) : given.expansion.fingerprint
     const decision = ServerPolicy.decide(policies, ServerPolicy.subject(config, fingerprint))
-    if (decision !== "allowed") return yield* new McpError.PolicyDenied({ server: config.name, decision })
+    if (decision !== "allowed") {
+      return yield* new McpError.PermissionDenied({
+        server: config.name,
+        why: "policy",
+        kind: "server",
+        name: config.name,
+        decision
+      })
+    }
   })
   return {
     resolve: (config) =>

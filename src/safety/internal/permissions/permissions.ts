@@ -20,6 +20,8 @@ import { copied } from "./copied.ts"
 type Service = Permissions.Permissions["Type"]
 
 type Denied = McpError.PermissionDenied
+/** The reasons of a decision about a call. */
+type Why = Exclude<Denied["why"], "policy" | "quarantined">
 
 /** @internal */
 export const make = (
@@ -66,7 +68,7 @@ export const make = (
     /** Publishes the refusal, with the `allow` rule that would permit the call if no person could be asked. */
     const stopped = (
       request: Permissions.Request,
-      why: Denied["why"],
+      why: Why,
       rule: string | undefined,
       size?: Pick<Denied, "length" | "limit">
     ): Denied => {
@@ -82,7 +84,7 @@ export const make = (
 
     const refuse = (
       request: Permissions.Request,
-      why: Denied["why"],
+      why: Why,
       rule: string | undefined
     ): Effect.Effect<never, Denied> => Effect.suspend(() => Effect.fail(stopped(request, why, rule)))
 
@@ -218,7 +220,7 @@ export const make = (
       { isApproved, isGranted, isReadOnly: isForReading, pin, request, revision: then }: Permissions.Permit,
       tool: Tool.Tool | undefined,
       config: ServerConfig.ServerConfig
-    ): readonly [why: Denied["why"], rule: string | undefined] | undefined => {
+    ): readonly [why: Why, rule: string | undefined] | undefined => {
       if (pin !== undefined && pin !== Agreements.pinOf(tool)) return ["changed", undefined]
       // somebody has agreed to that server, and not to its name
       if (

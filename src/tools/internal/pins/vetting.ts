@@ -45,16 +45,11 @@ const unsent = (error: McpError.RuntimeError): McpError.CallError => {
       return new McpError.Closed({ ...error, outcome: "not-sent" })
     case "ConnectionLost":
       return new McpError.ConnectionLost({ ...error, outcome: "not-sent" })
-    case "ProcessExited":
-      return new McpError.ProcessExited({ ...error, outcome: "not-sent" })
-    case "StreamInterrupted":
-      return new McpError.StreamInterrupted({ ...error, outcome: "not-sent" })
     default:
       return new McpError.Cancelled({
         server: error.server,
-        operation: "tools/call",
-        // by its tag alone, because a message may have text of the server in it
-        reason: `what the tool is now could not be learned (${error._tag})`,
+        operation: "tools/call", // by its tag alone, because a message may have text of the server in it
+        detail: `what the tool is now could not be learned (${error._tag})`,
         outcome: "not-sent"
       })
   }
@@ -123,7 +118,7 @@ export const make = (pins: ToolPins.ToolPins["Type"], limits: Limits.Limits, dec
       const held = known?.held.get(tool)
       if (held !== undefined) {
         const changed = held.changes.map(({ path }) => path)
-        return yield* new McpError.ToolQuarantined({ server, tool, changed })
+        return yield* new McpError.PermissionDenied({ server, why: "quarantined", kind: "tool", name: tool, changed })
       }
       return yield* new McpError.NotFound({ server, kind: "tool", name: tool })
     })

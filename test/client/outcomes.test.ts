@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Layer, Stream } from "effect"
 import * as Connector from "../../src/client/Connector.ts"
 import * as InputHandlers from "../../src/client/InputHandlers.ts"
-import { begun, unsent } from "../../src/client/internal/unsent.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
@@ -17,18 +16,18 @@ describe("a failed connect", () => {
     const phase = "ready"
     const errors: ReadonlyArray<McpError.ConnectError> = [
       new McpError.ConnectionLost({ server, reason: "reset", detail: "", outcome }),
-      new McpError.HttpStatus({ server, status: 502, excerpt: "", outcome }),
+      new McpError.HttpError({ server, reason: "status", status: 502, detail: "", outcome }),
       new McpError.MessageTooLarge({ server, limit: 5, direction: "received" }),
       new McpError.NetworkError({ server, code: "ECONNRESET", detail: "", outcome }),
-      new McpError.ProcessExited({ server, code: 1, signal: null, outcome, phase, stderrTail: "x" }),
+      new McpError.ConnectionLost({ server, reason: "exited", code: 1, signal: null, outcome, phase, stderrTail: "x" }),
       new McpError.ProtocolViolation({ server, what: "w", excerpt: "", outcome: "executed", phase }),
       new McpError.SessionExpired({ server, detail: "", outcome }),
-      new McpError.StreamInterrupted({ server, detail: "", outcome }),
-      new McpError.UnexpectedContentType({ server, got: "text/html", excerpt: "" })
+      new McpError.ConnectionLost({ server, reason: "stream-interrupted", detail: "", outcome }),
+      new McpError.HttpError({ server, reason: "content-type", outcome: "unknown", got: "text/html", detail: "" })
     ]
     for (const error of errors) {
       assert.notStrictEqual(error.outcome, "not-sent")
-      const told = unsent(error)
+      const told = McpError.withOutcome(error, "not-sent")
       assert.strictEqual(told.outcome, "not-sent")
       assert.strictEqual(told._tag, error._tag)
       assert.strictEqual(told.message, error.message)
@@ -57,11 +56,11 @@ describe("a call that the server has had a part of", () => {
   const errors: ReadonlyArray<McpError.CallError> = [
     new McpError.ConnectionLost({ server, reason: "reset", detail: "", outcome }),
     new McpError.NetworkError({ server, code: "ECONNREFUSED", detail: "", outcome }),
-    new McpError.ProcessExited({ server, code: 1, signal: null, outcome, phase }),
-    new McpError.StreamInterrupted({ server, detail: "", outcome }),
-    new McpError.HttpStatus({ server, status: 502, excerpt: "", outcome }),
-    new McpError.RateLimited({ server, retryAfter, detail: "" }),
-    new McpError.Unavailable({ server, retryAfter, detail: "" }),
+    new McpError.ConnectionLost({ server, reason: "exited", code: 1, signal: null, outcome, phase }),
+    new McpError.ConnectionLost({ server, reason: "stream-interrupted", detail: "", outcome }),
+    new McpError.HttpError({ server, reason: "status", status: 502, detail: "", outcome }),
+    new McpError.HttpError({ server, reason: "rate-limited", outcome: "not-sent", retryAfter, detail: "" }),
+    new McpError.HttpError({ server, reason: "unavailable", outcome: "not-sent", retryAfter, detail: "" }),
     new McpError.SessionExpired({ server, detail: "", outcome }),
     new McpError.Overloaded({ server, queue: "write", queued: 1, limit: 1 })
   ]
@@ -69,24 +68,24 @@ describe("a call that the server has had a part of", () => {
   it("is not told to be unsent by a later part that was, so that nobody makes it again", () => {
     for (const error of errors) {
       assert.strictEqual(error.outcome, "not-sent")
-      const told = begun(error)
+      const told = McpError.partlySent(error)
       assert.strictEqual(told.outcome, "unknown", error._tag)
       assert.isFalse(told.isRetryable)
     }
   })
 
   it("does not fail with SessionExpired if only a later part was refused for the session", () => {
-    const told = begun(new McpError.SessionExpired({ server, detail: "" }))
-    assert.deepInclude(told, { _tag: "StreamInterrupted", outcome: "unknown" })
+    const told = McpError.partlySent(new McpError.SessionExpired({ server, detail: "" }))
+    assert.deepInclude(told, { _tag: "ConnectionLost", reason: "stream-interrupted", outcome: "unknown" })
   })
 
   it("keeps the errors that cannot be mistaken", () => {
     const kept: ReadonlyArray<McpError.CallError> = [
       new McpError.RemoteError({ server, code: -32603, detail: "" }),
       new McpError.NetworkError({ server, code: "ECONNRESET", detail: "", outcome: "unknown" }),
-      new McpError.Unauthorized({ server })
+      new McpError.AuthorizationFailed({ server, reason: "unauthorized" })
     ]
-    for (const error of kept) assert.strictEqual(begun(error), error)
+    for (const error of kept) assert.strictEqual(McpError.partlySent(error), error)
   })
 
   it.scoped("has an unknown outcome if the server is gone before it can be given an answer", () =>
@@ -110,7 +109,7 @@ describe("a call that the server has had a part of", () => {
       )
       connection.onEnded(() => Deferred.unsafeDone(gone, Effect.void))
       const error = yield* Effect.flip(connection.request("tools/call", { name: "ask", arguments: {} }))
-      assert.deepInclude(error, { _tag: "ProcessExited", outcome: "unknown" })
+      assert.deepInclude(error, { _tag: "ConnectionLost", reason: "exited", outcome: "unknown" })
       assert.strictEqual(peer.executions("ask"), 1)
     }))
 
@@ -137,6 +136,6 @@ describe("a call that the server has had a part of", () => {
       assert.isDefined(connection.tasks)
       const updates = connection.tasks.callTool({ name: "slow", arguments: {} })
       const error = yield* Effect.flip(Stream.runDrain(updates))
-      assert.deepInclude(error, { _tag: "StreamInterrupted", outcome: "unknown" })
+      assert.deepInclude(error, { _tag: "ConnectionLost", reason: "stream-interrupted", outcome: "unknown" })
     }))
 })
