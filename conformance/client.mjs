@@ -169,9 +169,8 @@ const layer = NodeMcpRuntime.layer({
     login: "calls",
     grants: await grants(),
     clientMetadataUrl: "https://conformance-test.local/client-metadata.json"
-  },
-  replace: Layer.merge(person, browser)
-})
+  }
+}).pipe(NodeMcpRuntime.using(Layer.merge(person, browser)))
 
 const exit = await Effect.runPromiseExit(Effect.provide(program, layer))
 if (exit._tag === "Failure") {

@@ -25,4 +25,4 @@ const program = Effect.gen(function*() {
       : Console.error(error.message))
 )
 
-program.pipe(Effect.provide(NodeConnector.layer), NodeRuntime.runMain)
+program.pipe(Effect.provide(NodeConnector.layer()), NodeRuntime.runMain)

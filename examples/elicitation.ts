@@ -28,4 +28,4 @@ const program = Effect.gen(function*() {
   for (const part of content) if (part._tag === "Text") yield* Console.log(part.text)
 })
 
-program.pipe(Effect.scoped, Effect.provide(Layer.provide(NodeConnector.layer, user)), NodeRuntime.runMain)
+program.pipe(Effect.scoped, Effect.provide(Layer.provide(NodeConnector.layer(), user)), NodeRuntime.runMain)

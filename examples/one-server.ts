@@ -36,4 +36,4 @@ const program = Effect.gen(function*() {
 })
 
 // Leaving the scope closes the client; the process is gone when the program ends.
-program.pipe(Effect.scoped, Effect.provide(NodeConnector.layer), NodeRuntime.runMain)
+program.pipe(Effect.scoped, Effect.provide(NodeConnector.layer()), NodeRuntime.runMain)

@@ -36,4 +36,4 @@ const program = Effect.gen(function*() {
   yield* Console.log("still connected")
 })
 
-program.pipe(Effect.scoped, Effect.provide(NodeConnector.layer), NodeRuntime.runMain)
+program.pipe(Effect.scoped, Effect.provide(NodeConnector.layer()), NodeRuntime.runMain)

@@ -59,9 +59,8 @@ const program = Effect.gen(function*() {
 
 const layer = NodeMcpRuntime.layer({
   servers: [demo, missing],
-  replace: OwnPolicy,
   cacheDirectory: "memory",
   logs: false
-})
+}).pipe(NodeMcpRuntime.using(OwnPolicy))
 
 program.pipe(Effect.provide(layer), NodeRuntime.runMain)

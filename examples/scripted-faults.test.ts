@@ -42,12 +42,13 @@ const withWeather = <A, E>(
   Effect.flatMap(server, (weather) =>
     Effect.provide(
       body(weather),
-      Weather.layer.pipe(Layer.provideMerge(NodeMcpRuntime.layer({
-        servers: [MemoryTransport.config("weather")],
-        replace: Layer.merge(MemoryTransport.layer({ weather }), Teardown.layerImmediate),
-        cacheDirectory: "memory",
-        logs: false
-      })))
+      Weather.layer.pipe(Layer.provideMerge(
+        NodeMcpRuntime.layer({
+          servers: [MemoryTransport.config("weather")],
+          cacheDirectory: "memory",
+          logs: false
+        }).pipe(NodeMcpRuntime.using(Layer.merge(MemoryTransport.layer({ weather }), Teardown.layerImmediate)))
+      ))
     ))
 
 const forecast = (city: string) => Effect.flatMap(Weather, (weather) => weather.forecast(city))

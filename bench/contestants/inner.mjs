@@ -14,7 +14,7 @@ const answers = {
 }
 
 /**
- * A `Connector` of such connections, for the runtime's `replace`. The answer comes in a microtask, because no server
+ * A `Connector` of such connections, for `NodeMcpRuntime.using`. The answer comes in a microtask, because no server
  * answers before it is asked: the fiber is suspended and resumed, as it is by a real answer.
  */
 export const layer = (modules) => {

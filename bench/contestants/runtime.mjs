@@ -3,6 +3,7 @@
  * places, deadline, events, metrics. One runtime has all the servers of a cell, as an application has.
  */
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Inner from "./inner.mjs"
 import * as Promises from "./promises.mjs"
@@ -25,18 +26,18 @@ export const make = async ({ dist }) => {
   }
   const innerOf = async (server) =>
     server.kind === "inner"
-      ? {
-        replace: Inner.layer({
-          Connector: await load("client/Connector.js"),
-          Limits: await load("config/Limits.js"),
-          McpError: await load("McpError.js")
-        })
-      }
-      : {}
+      ? Inner.layer({
+        Connector: await load("client/Connector.js"),
+        Limits: await load("config/Limits.js"),
+        McpError: await load("McpError.js")
+      })
+      : Layer.empty
 
   /** A runtime of one's own; what it is asked runs in its own context. */
-  const start = async (options) => {
-    const managed = ManagedRuntime.make(NodeMcpRuntime.layer({ logs: false, cacheDirectory: "memory", ...options }))
+  const start = async (options, inner = Layer.empty) => {
+    const managed = ManagedRuntime.make(
+      NodeMcpRuntime.layer({ logs: false, cacheDirectory: "memory", ...options }).pipe(NodeMcpRuntime.using(inner))
+    )
     const began = performance.now()
     let built = 0
     // as an Effect application sees it, which goes on in the fiber that has built the layer
@@ -50,7 +51,7 @@ export const make = async ({ dist }) => {
   let shared = undefined
   const configs = new Map()
   const open = async (server) => {
-    shared ??= start({ servers: [], ...await innerOf(server) })
+    shared ??= start({ servers: [] }, await innerOf(server))
     const { managed, mcp } = await shared
     const config = configOf(server)
     const ref = { server: config.name, tool: "echo" }

@@ -17,7 +17,7 @@ export const make = async ({ adapter, dist, face }) => {
   const NodeConnector = await import(new URL("node/NodeConnector.js", dist).href)
   const Connector = await import(new URL("client/Connector.js", dist).href)
   const ServerConfig = await import(new URL("config/ServerConfig.js", dist).href)
-  const runtime = ManagedRuntime.make(NodeConnector[adapter])
+  const runtime = ManagedRuntime.make(NodeConnector[adapter]())
   let opened = 0
 
   const config = (server) => {

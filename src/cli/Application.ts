@@ -12,6 +12,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Credentials from "../auth/Credentials.ts"
+import * as InputHandlers from "../client/InputHandlers.ts"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as Dialect from "../config/Dialect.ts"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
@@ -262,7 +263,7 @@ export const named = (
  * @since 0.1.0
  * @category layers
  */
-export const limits = ({ timeout }: Pick<Command.Shared, "timeout">): Layer.Layer<never, Usage> =>
+export const limits = ({ timeout }: Pick<Command.Shared, "timeout">): Layer.Layer<Limits.CurrentLimits, Usage> =>
   timeout === undefined
     ? Layer.catchAll(Limits.layerConfig, (error) =>
       Layer.fail(
@@ -342,9 +343,10 @@ const opened = <A, E, R>(
       // what was shown is what is started, unless somebody has just agreed to more
       if (choice.consent === true && names !== undefined && (yield* Asking.consent(trust, names))) yield* found.discover
       const turns = yield* Effect.makeSemaphore(1)
-      const person = Layer.merge(
+      const person = Layer.mergeAll(
         Asking.layer(screen, turns),
-        LoggingIn.layer(screen, { browser: choice.browser !== false, timeout: shared.timeout })
+        LoggingIn.layer(screen, { browser: choice.browser !== false, timeout: shared.timeout }),
+        choice.answers === true ? Eliciting.layer(screen, discovery, turns) : InputHandlers.layerNone
       )
       const started = names === undefined ? found : NarrowedDiscovery.narrowed(found, names)
       // the options of the runtime of every command but `serve` and `smoke`
@@ -352,10 +354,10 @@ const opened = <A, E, R>(
         follow: choice.follow === true,
         logs: shared.verbose,
         // commands wait for the first attempt of each server, with progress, so a list must not give up earlier
-        catalog: { firstListWait: "settled" },
-        replace: choice.answers === true ? Layer.merge(person, Eliciting.layer(screen, discovery, turns)) : person
+        catalog: { firstListWait: "settled" }
       }).pipe(
-        Layer.provide(limits(shared)),
+        NodeMcpRuntime.using(person),
+        NodeMcpRuntime.using(limits(shared)),
         Layer.provideMerge(Layer.succeedContext(
           Context.add(
             ground,

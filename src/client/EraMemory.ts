@@ -61,12 +61,12 @@ const reached = (config: ServerConfig.ServerConfig): ReadonlyArray<unknown> => {
 }
 
 /**
- * Remembers while the layer lives.
+ * Remembers in this process.
  *
  * @since 0.1.0
- * @category layers
+ * @category constructors
  */
-export const layerMemory: Layer.Layer<EraMemory> = Layer.sync(EraMemory, () => {
+export const makeMemory = (): EraMemory["Type"] => {
   const verdicts = new Map<string, Verdict>()
   return {
     get: (identity) => verdicts.get(identity),
@@ -77,7 +77,13 @@ export const layerMemory: Layer.Layer<EraMemory> = Layer.sync(EraMemory, () => {
       verdicts.delete(identity)
     }
   }
-})
+}
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerMemory: Layer.Layer<EraMemory> = Layer.sync(EraMemory, makeMemory)
 
 /**
  * Remembers nothing.

@@ -88,7 +88,7 @@ export class InputHandlers extends Context.Reference<InputHandlers>()("effect-mc
  * @since 0.1.0
  * @category layers
  */
-export const layer = (handlers: Handlers): Layer.Layer<never> => Layer.succeed(InputHandlers, handlers)
+export const layer = (handlers: Handlers): Layer.Layer<InputHandlers> => Layer.succeed(InputHandlers, handlers)
 
 /**
  * Declares nothing and declines everything.
@@ -96,4 +96,4 @@ export const layer = (handlers: Handlers): Layer.Layer<never> => Layer.succeed(I
  * @since 0.1.0
  * @category layers
  */
-export const layerNone: Layer.Layer<never> = layer({})
+export const layerNone: Layer.Layer<InputHandlers> = layer({})

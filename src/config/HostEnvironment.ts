@@ -35,7 +35,7 @@ export class HostEnvironment extends Context.Reference<HostEnvironment>()(
  * @since 0.1.0
  * @category layers
  */
-export const layer = (variables: Readonly<Record<string, string>>): Layer.Layer<never> =>
+export const layer = (variables: Readonly<Record<string, string>>): Layer.Layer<HostEnvironment> =>
   Layer.succeed(HostEnvironment, {
     platform: process.platform,
     variables: () => variables,

@@ -7,9 +7,7 @@ import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 
 /**
  * @since 0.1.0
@@ -109,27 +107,23 @@ export const layer = (limits?: Partial<Limits>): Layer.Layer<CurrentLimits> =>
 const milliseconds = (name: string) =>
   Config.integer(name).pipe(
     Config.validate({ message: "expected a positive number of milliseconds", validation: (ms) => ms > 0 }),
-    Config.map(Duration.millis),
-    Config.option
+    Config.map(Duration.millis)
   )
 
 /**
- * Other limits, set by an operator: `MCP_TIMEOUT` and `MCP_TOOL_TIMEOUT` in milliseconds, `MCP_MAX_MESSAGE_BYTES`.
+ * The limits that an operator sets: `MCP_TIMEOUT` and `MCP_TOOL_TIMEOUT` in milliseconds, `MCP_MAX_MESSAGE_BYTES`.
  *
+ * @since 0.1.0
+ * @category config
+ */
+export const config: Config.Config<Limits> = Config.all({
+  startupTimeout: Config.withDefault(milliseconds("MCP_TIMEOUT"), defaults.startupTimeout),
+  toolTimeout: Config.withDefault(milliseconds("MCP_TOOL_TIMEOUT"), defaults.toolTimeout),
+  maxMessageBytes: Config.withDefault(Config.integer("MCP_MAX_MESSAGE_BYTES"), defaults.maxMessageBytes)
+}).pipe(Config.map((operator) => Object.assign({}, defaults, operator)))
+
+/**
  * @since 0.1.0
  * @category layers
  */
-export const layerConfig: Layer.Layer<CurrentLimits, ConfigError.ConfigError> = Layer.effect(
-  CurrentLimits,
-  Effect.gen(function*() {
-    const startupTimeout = yield* milliseconds("MCP_TIMEOUT")
-    const toolTimeout = yield* milliseconds("MCP_TOOL_TIMEOUT")
-    const maxMessageBytes = yield* Config.option(Config.integer("MCP_MAX_MESSAGE_BYTES"))
-    return {
-      ...defaults,
-      startupTimeout: Option.getOrElse(startupTimeout, () => defaults.startupTimeout),
-      toolTimeout: Option.getOrElse(toolTimeout, () => defaults.toolTimeout),
-      maxMessageBytes: Option.getOrElse(maxMessageBytes, () => defaults.maxMessageBytes)
-    }
-  })
-)
+export const layerConfig: Layer.Layer<CurrentLimits, ConfigError.ConfigError> = Layer.effect(CurrentLimits, config)

@@ -97,19 +97,22 @@ export class Resolution extends Context.Reference<Resolution>()("effect-mcp-runt
 
 /**
  * With files (up to 64 KiB, 2 s), programs (no shell, no more of the environment than a server gets, 64 KiB, 10 s), and
- * whoever answers.
+ * the answers of the application.
  *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  options?: Partial<Options>
+): Effect.Effect<Resolution["Type"], never, FileSystem.FileSystem> =>
+  Effect.map(FileSystem.FileSystem, (fs) => internal.make({ ...defaults, ...options, ...Outside.make(fs) }))
+
+/**
  * @since 0.1.0
  * @category layers
  */
-export const layer = (options?: Partial<Options>): Layer.Layer<never, never, FileSystem.FileSystem> =>
-  Layer.effect(
-    Resolution,
-    Effect.map(
-      FileSystem.FileSystem,
-      (fs) => internal.make({ ...defaults, ...options, ...Outside.make(fs) })
-    )
-  )
+export const layer = (options?: Partial<Options>): Layer.Layer<Resolution, never, FileSystem.FileSystem> =>
+  Layer.effect(Resolution, make(options))
 
 /**
  * What is found where, for tests: inputs and secrets by their ids, files by their absolute paths, what programs print by
@@ -130,7 +133,7 @@ export interface Answers {
  * @since 0.1.0
  * @category layers
  */
-export const layerTest = (answers: Answers = {}): Layer.Layer<never> => {
+export const layerTest = (answers: Answers = {}): Layer.Layer<Resolution> => {
   const find = (among: Readonly<Record<string, string>> | undefined, key: string) =>
     Option.fromNullable(among !== undefined && Object.hasOwn(among, key) ? among[key] : undefined)
   const orElse = (found: Option.Option<string>) => Effect.mapError(found, () => "does not exist")

@@ -61,9 +61,9 @@ export const layerKeyValueStore: Layer.Layer<TrustStore, never, KeyValueStore.Ke
  * For this process only.
  *
  * @since 0.1.0
- * @category layers
+ * @category constructors
  */
-export const layerMemory: Layer.Layer<TrustStore> = Layer.sync(TrustStore, () => {
+export const makeMemory = (): TrustStore["Type"] => {
   const values = new Map<string, string>()
   return {
     get: (key) => Effect.sync(() => Option.fromNullable(values.get(key))),
@@ -80,4 +80,10 @@ export const layerMemory: Layer.Layer<TrustStore> = Layer.sync(TrustStore, () =>
         return kept
       })
   }
-})
+}
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerMemory: Layer.Layer<TrustStore> = Layer.sync(TrustStore, makeMemory)

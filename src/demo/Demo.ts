@@ -154,9 +154,8 @@ export const run = Effect.fn("Demo.run")(function*(options: Options) {
   const runtime = NodeMcpRuntime.layer({
     servers: configs,
     cacheDirectory: "memory",
-    logs: false,
-    replace: Layer.succeed(Teardown.Teardown, teardown)
-  })
+    logs: false
+  }).pipe(NodeMcpRuntime.using(Layer.succeed(Teardown.Teardown, teardown)))
   const report = Effect.gen(function*() {
     yield* heading("teardown")
     for (const end of (yield* teardown.report).servers) yield* Console.log(ended(end))

@@ -7,6 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as HashSet from "effect/HashSet"
+import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import type * as LogLevel from "effect/LogLevel"
 
@@ -40,6 +41,16 @@ const replacing = (from: 0 | 1, to: 0 | 1) => (loggers: HashSet.HashSet<AnyLogge
  * @internal
  */
 export const onStderr: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.locallyWith(
+  FiberRef.currentLoggers,
+  replacing(0, 1)
+)
+
+/**
+ * The same for a layer.
+ *
+ * @internal
+ */
+export const layerOnStderr: <A, E, R>(self: Layer.Layer<A, E, R>) => Layer.Layer<A, E, R> = Layer.locallyWith(
   FiberRef.currentLoggers,
   replacing(0, 1)
 )

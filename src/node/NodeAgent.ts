@@ -1,26 +1,25 @@
 /**
  * What an agent needs over a runtime, for Node: tools under safe names, calls that never fail, output that is guarded, and
- * long output kept in files of the user.
- *
- * @since 0.1.0
+ * long output in files of the user.
  */
+import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
 import * as AgentTools from "../agent/AgentTools.ts"
 import * as ToolHandler from "../agent/ToolHandler.ts"
-import * as OutputGuard from "../safety/OutputGuard.ts"
-import * as Tokens from "../safety/Tokens.ts"
+import type * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
+import * as McpRuntime from "../McpRuntime.ts"
+import type * as OutputGuard from "../safety/OutputGuard.ts"
+import * as Permissions from "../safety/Permissions.ts"
 import type * as AutoSearch from "../tools/AutoSearch.ts"
 import * as SearchSession from "../tools/SearchSession.ts"
+import * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolSearch from "../tools/ToolSearch.ts"
-import type * as NodeMcpRuntime from "./NodeMcpRuntime.ts"
+import { concern, sealed } from "./composition.ts"
 import * as NodeSpill from "./NodeSpill.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
-export interface Options<E = never> {
-  /** The tools of our own, beside those of the servers. */
+export interface Options {
+  /** The runtime's own tools, beside those of the servers. */
   readonly agentTools?: Parameters<typeof AgentTools.layer>[0]
   /** When a model gets a search in place of all definitions. */
   readonly search?: Partial<AutoSearch.Options> | undefined
@@ -28,37 +27,42 @@ export interface Options<E = never> {
   readonly output?: Partial<OutputGuard.Options> | undefined
   /** Where long output is kept, and for how long. */
   readonly spill?: Partial<NodeSpill.Options> | undefined
-  /** Takes the place of whatever it provides: `Tokens.layerTiktoken`, a `Spill` of one's own. */
-  readonly replace?: Layer.Layer<never, E> | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type Services =
   | AgentTools.AgentTools
   | OutputGuard.OutputGuard
   | SearchSession.SearchSessions
   | ToolHandler.ToolHandler
 
-/**
- * Over `NodeMcpRuntime.layer` or `NodeMcpRuntime.layerConfigured`.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layer = <E = never>(
-  options: Options<E> = {}
-): Layer.Layer<Services, E, NodeMcpRuntime.Services> => {
-  const replacements: Layer.Layer<never, E> = options.replace ?? Layer.empty
-  const replaced = <Out, E2, In>(self: Layer.Layer<Out, E2, In>): Layer.Layer<Out, E | E2, In> =>
-    Layer.merge(self, replacements)
+/** What `using` replaces. */
+export type Concern = NodeSpill.Concern | SearchSession.SearchSessions | ToolSearch.ToolSearch
+
+/** Replaces concerns: `NodeAgent.layer().pipe(NodeAgent.using(Tokens.layerTiktoken()))`. */
+export const using: <Out extends Concern, E, R>(
+  layer: Layer.Layer<Out, E, R>
+) => <A, E2, R2>(self: Layer.Layer<A, E2, R2>) => Layer.Layer<A, E | E2, R | Exclude<R2, Out>> = (layer) =>
+  Layer.provide(layer)
+
+/** Over `NodeMcpRuntime.layer` or `NodeMcpRuntime.layerConfigured`. */
+export const layer = (
+  options: Options = {}
+): Layer.Layer<
+  Services,
+  McpError.ConfigurationError,
+  McpEvent.McpEvents | McpRuntime.McpRuntime | Permissions.Permissions | ToolCatalog.ToolCatalog
+> => {
   const readTool = options.agentTools?.tools?.mcp_read_output === false ? undefined : "mcp_read_output"
-  return ToolHandler.layer(options.handler).pipe(
-    Layer.provideMerge(replaced(AgentTools.layer(options.agentTools))),
-    Layer.provideMerge(replaced(OutputGuard.layer({ readTool, ...options.output }))),
-    Layer.provideMerge(replaced(SearchSession.layer(options.search))),
-    Layer.provide(replaced(Layer.mergeAll(NodeSpill.layer(options.spill), Tokens.layerEstimate, ToolSearch.layer())))
+  const guard = NodeSpill.layerGuard({ output: { readTool, ...options.output }, spill: options.spill })
+  const search = concern(SearchSession.SearchSessions, SearchSession.make(options.search)).pipe(
+    Layer.provide(concern(ToolSearch.ToolSearch, ToolSearch.make()))
+  )
+  return sealed(
+    ToolHandler.layer(options.handler).pipe(
+      Layer.provideMerge(AgentTools.layer(options.agentTools)),
+      Layer.provideMerge(guard),
+      Layer.provideMerge(search)
+    ),
+    Context.pick(McpEvent.McpEvents, McpRuntime.McpRuntime, Permissions.Permissions, ToolCatalog.ToolCatalog)
   )
 }

@@ -1,16 +1,12 @@
 /**
- * Everything that it takes to connect to servers from Node, wired with its defaults.
- *
- * @since 0.1.0
+ * A connector with its transports, for Node: what one connection takes, without the runtime.
  */
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ClientConnector from "../client/ClientConnector.ts"
-import type * as Connector from "../client/Connector.ts"
+import * as Connector from "../client/Connector.ts"
 import * as EraMemory from "../client/EraMemory.ts"
 import * as SdkConnector from "../client/SdkConnector.ts"
-import * as Assembly from "../internal/assembly.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import * as AnyTransport from "../transport/AnyTransport.ts"
@@ -20,88 +16,48 @@ import * as LegacySseTransport from "../transport/LegacySse.ts"
 import * as StdioTransport from "../transport/StdioTransport.ts"
 import * as Transport from "../transport/Transport.ts"
 import * as WebSocketTransport from "../transport/WebSocket.ts"
+import { concern, given } from "./composition.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   readonly teardown?: Partial<Teardown.Options> | undefined
 }
 
-const { service } = Assembly.over(Context.empty())
-
-/**
- * Every transport, over the `Teardown` and `McpEvents` of the application.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const makeTransports: Effect.Effect<
-  Transport.Transports["Type"],
-  never,
-  Teardown.Teardown | McpEvent.McpEvents
-> = Effect.succeed(Context.empty()).pipe(
-  Effect.flatMap(service(HttpTransport.HttpTransport, HttpTransport.make())),
-  Effect.flatMap(service(LegacySseTransport.LegacySseTransport, LegacySseTransport.make)),
-  Effect.flatMap(service(StdioTransport.StdioTransport, StdioTransport.make)),
-  Effect.flatMap(service(DockerGateway.DockerGateway, DockerGateway.make())),
-  Effect.flatMap(service(WebSocketTransport.WebSocketTransport, WebSocketTransport.make)),
-  Effect.flatMap((each) => Effect.provide(AnyTransport.make, each))
+/** Every transport, each from the environment or with its default. */
+export const makeTransports = AnyTransport.make.pipe(
+  Effect.provideServiceEffect(DockerGateway.DockerGateway, given(DockerGateway.DockerGateway, DockerGateway.make())),
+  Effect.provideServiceEffect(StdioTransport.StdioTransport, given(StdioTransport.StdioTransport, StdioTransport.make)),
+  Effect.provideServiceEffect(HttpTransport.HttpTransport, given(HttpTransport.HttpTransport, HttpTransport.make())),
+  Effect.provideServiceEffect(
+    LegacySseTransport.LegacySseTransport,
+    given(LegacySseTransport.LegacySseTransport, LegacySseTransport.make)
+  ),
+  Effect.provideServiceEffect(
+    WebSocketTransport.WebSocketTransport,
+    given(WebSocketTransport.WebSocketTransport, WebSocketTransport.make)
+  )
 )
 
-/**
- * @since 0.1.0
- * @category layers
- */
-export const layerTransports: Layer.Layer<Transport.Transports, never, Teardown.Teardown | McpEvent.McpEvents> = Layer
-  .effect(Transport.Transports, makeTransports)
+export const layerTransports = (): Layer.Layer<Transport.Transports, never, Teardown.Teardown> =>
+  concern(Transport.Transports, makeTransports)
 
-const closed = <E>(
-  connector: Layer.Layer<
-    Connector.Connector,
-    E,
-    Transport.Transports | McpEvent.McpEvents | Teardown.Teardown | EraMemory.EraMemory
-  >,
-  options: Options
-): Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown, E> =>
-  connector.pipe(
-    Layer.provide(Layer.merge(layerTransports, EraMemory.layerMemory)),
-    Layer.provideMerge(Layer.merge(Teardown.layer(options.teardown), McpEvent.layer))
+type Parts = Transport.Transports | McpEvent.McpEvents | Teardown.Teardown | EraMemory.EraMemory
+
+const closed = (
+  connector: Effect.Effect<Connector.Connector["Type"], never, Parts>,
+  options: Options = {}
+): Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> =>
+  Layer.effect(Connector.Connector, connector).pipe(
+    Layer.provide(layerTransports()),
+    Layer.provide(concern(EraMemory.EraMemory, Effect.sync(EraMemory.makeMemory))),
+    Layer.provideMerge(concern(Teardown.Teardown, Teardown.make(options.teardown))),
+    Layer.provideMerge(concern(McpEvent.McpEvents, McpEvent.make()))
   )
 
-/**
- * The default connector, which reaches servers of both eras.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerWith = (
-  options: Options
-): Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> => closed(ClientConnector.layer, options)
+/** The default connector. */
+export const layer = (options?: Options): Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> =>
+  closed(ClientConnector.make, options)
 
-/**
- * The default connector with the default bounds.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layer: Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> =
-  /* @__PURE__ */ layerWith({})
-
-/**
- * The connector over `@modelcontextprotocol/sdk` 1.x: the session era and its tasks.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerSdkWith = (
-  options: Options
-): Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> => closed(SdkConnector.layer, options)
-
-/**
- * @since 0.1.0
- * @category layers
- */
-export const layerSdk: Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> =
-  /* @__PURE__ */ layerSdkWith({})
+/** The connector over `@modelcontextprotocol/sdk` 1.x: the session era and its tasks. */
+export const layerSdk = (
+  options?: Options
+): Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> => closed(SdkConnector.make, options)

@@ -1,7 +1,5 @@
 /**
- * The whole runtime for Node: every concern with its default, each to be replaced by one layer.
- *
- * @since 0.1.0
+ * The whole runtime for Node: a composition of one layer per concern, each replaced by providing another (`using`).
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
@@ -19,13 +17,15 @@ import * as TokenStore from "../auth/TokenStore.ts"
 import * as ClientConnector from "../client/ClientConnector.ts"
 import * as Connector from "../client/Connector.ts"
 import * as EraMemory from "../client/EraMemory.ts"
+import type * as InputHandlers from "../client/InputHandlers.ts"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as ConfigFiles from "../config/ConfigFiles.ts"
+import type * as HostEnvironment from "../config/HostEnvironment.ts"
+import * as Limits from "../config/Limits.ts"
 import * as Resolution from "../config/Resolution.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as Trust from "../config/Trust.ts"
 import * as TrustStore from "../config/TrustStore.ts"
-import * as Assembly from "../internal/assembly.ts"
 import * as RuntimeLog from "../internal/runtimeLog.ts"
 import type * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
@@ -42,68 +42,61 @@ import * as ConnectionPool from "../runtime/ConnectionPool.ts"
 import * as Approval from "../safety/Approval.ts"
 import * as Grants from "../safety/Grants.ts"
 import * as Permissions from "../safety/Permissions.ts"
+import type * as Redaction from "../safety/Redaction.ts"
 import * as ToolCache from "../tools/ToolCache.ts"
 import * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
+import type * as AnyTransport from "../transport/AnyTransport.ts"
+import * as RemoteHeaders from "../transport/RemoteHeaders.ts"
 import * as Transport from "../transport/Transport.ts"
+import { concern, fromEnvironment, given, sealed } from "./composition.ts"
 import * as FileStore from "./FileStore.ts"
 import * as NodeConnector from "./NodeConnector.ts"
 import * as NodeInteraction from "./NodeInteraction.ts"
 import * as NodeTokenStore from "./NodeTokenStore.ts"
 import * as NodeTrust from "./NodeTrust.ts"
 
-/**
- * What can be set without replacing anything.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Options<E = never> extends McpRuntime.Options {
+/** The settings of the default layers. */
+export interface Options extends McpRuntime.Options {
   /** How remote servers are logged in to. */
   readonly auth?: Partial<Credentials.Options> | undefined
   readonly bulkhead?: Partial<Bulkhead.Options> | undefined
   readonly cache?: Partial<ToolCache.PersistedOptions> | undefined
-  /** Where tools are kept between runs (default: a folder for caches of the user), or `"memory"` for nowhere. */
+  /** Where tools are kept between runs (default: the user's folder for caches); `"memory"` keeps them in the process. */
   readonly cacheDirectory?: string | undefined
   readonly catalog?: Partial<ToolCatalog.Options> | undefined
   readonly circuitBreaker?: Partial<CircuitBreaker.Options> | undefined
   readonly health?: Partial<HealthCheck.Options> | undefined
-  /** Whether every server, those too that are required, is started when something is asked of it (default: no). */
+  /** Starts every server, required ones too, at its first use (default: no). */
   readonly lazy?: boolean | undefined
-  /** Whether transitions are logged (default: yes). */
+  /** Logs the transitions of servers (default: yes). */
   readonly logs?: boolean | undefined
-  /** Who may use what (default: a model is not permitted what nobody has agreed to, everybody else is). */
+  /** Who may use what (default: a model needs the approval of a person, the application and the person do not). */
   readonly permissions?: Partial<Permissions.Options> | undefined
-  /** Whether a tool may become another without anybody being asked (default: no, within a run). */
+  /** Whether a tool may change without approval (default: not within a run). */
   readonly pins?: Partial<ToolPins.Options> | undefined
   readonly pool?: Partial<ConnectionPool.Options> | undefined
   readonly reconnect?: Partial<ReconnectPolicy.Options> | undefined
-  /** Who answers what configurations ask for, and what they must pass when they are connected. */
+  /** Answers for the variables of configurations, and the policies that a resolved configuration must pass. */
   readonly resolution?: Partial<Resolution.Options> | undefined
   readonly retry?: Partial<RetryPolicy.Options> | undefined
   readonly teardown?: Partial<Teardown.Options> | undefined
-  /**
-   * Takes the place of whatever it provides: `ReconnectPolicy.layerNone`, an `Approval` that asks somebody, a `Connector`
-   * of one's own, several merged.
-   */
-  readonly replace?: Layer.Layer<never, E> | undefined
 }
 
-/**
- * Why there is no runtime: a server that is required is not there, or something that was given in code cannot be used.
- *
- * @since 0.1.0
- * @category models
- */
+/** Settings for servers that a discovery finds. */
+export interface ConfiguredOptions extends Omit<Options, "servers"> {
+  /** Where servers are looked for, and which of them count. */
+  readonly config?: Partial<ConfigDiscovery.Options> | undefined
+  /** Follows changes of files and of decisions while the runtime runs (default: yes). */
+  readonly follow?: boolean | undefined
+  /** Where decisions about trust are kept. */
+  readonly trust?: Partial<NodeTrust.Options> | undefined
+}
+
+/** A required server did not start, or a setting cannot be used. */
 export type Failure = McpError.RequiredServersFailed | McpError.ConfigurationError
 
-/**
- * The runtime, and what an application asks beside it: who may use what, which tools were set aside, what happens. It is
- * also what `NodeAgent.layer` stands on.
- *
- * @since 0.1.0
- * @category models
- */
+/** The runtime, and the services that an application or `NodeAgent.layer` uses beside it. */
 export type Services =
   | Credentials.Credentials
   | McpEvent.McpEvents
@@ -112,195 +105,224 @@ export type Services =
   | ToolCatalog.ToolCatalog
   | ToolPins.ToolPins
 
+/** What `using` replaces: every service that the composition looks up in its environment. */
+export type Concern =
+  | AnyTransport.Each
+  | Approval.Approval
+  | Bulkhead.Bulkhead
+  | CircuitBreaker.CircuitBreaker
+  | ConfigDiscovery.ConfigDiscovery
+  | ConfigFiles.ConfigFiles
+  | Connector.Connector
+  | Credentials.Credentials
+  | EraMemory.EraMemory
+  | Grants.Grants
+  | HealthCheck.HealthCheck
+  | HostEnvironment.HostEnvironment
+  | InputHandlers.InputHandlers
+  | Interaction.Interaction
+  | Limits.CurrentLimits
+  | McpEvent.McpEvents
+  | Permissions.Permissions
+  | ReconnectPolicy.ReconnectPolicy
+  | Redaction.Redaction
+  | RemoteHeaders.RemoteHeaders
+  | Resolution.Resolution
+  | RetryPolicy.RetryPolicy
+  | RuntimeMetrics.RuntimeMetrics
+  | Teardown.Teardown
+  | TokenStore.TokenStore
+  | ToolCache.ToolCache
+  | ToolPins.ToolPins
+  | Transport.Transports
+  | Trust.Trust
+
+/** Replaces concerns: `NodeMcpRuntime.layer(options).pipe(NodeMcpRuntime.using(ReconnectPolicy.layerNone))`. */
+export const using: <Out extends Concern, E, R>(
+  layer: Layer.Layer<Out, E, R>
+) => <A, E2, R2>(self: Layer.Layer<A, E2, R2>) => Layer.Layer<A, E | E2, R | Exclude<R2, Out>> = (layer) =>
+  Layer.provide(layer)
+
+/** Where a runtime has its servers from, and where it keeps what outlives a connection. */
+interface Sources<R> {
+  readonly servers: Effect.Effect<ReadonlyArray<ServerConfig.ServerConfig>, never, R>
+  readonly policies: Resolution.Options["policies"]
+  readonly grants: Effect.Effect<Grants.Grants["Type"], never, Platform>
+  readonly pins: Effect.Effect<ToolPins.ToolPins["Type"], never, McpEvent.McpEvents | Platform | Scope.Scope>
+  readonly tokens: Effect.Effect<TokenStore.TokenStore["Type"], never, Platform>
+}
+
 type Platform = FileSystem.FileSystem | Path.Path
 
-/** The disk of Node, which nothing stands in for. */
-const platform: Effect.Effect<Context.Context<Platform>, never, Scope.Scope> = Effect.zipWith(
-  Layer.build(NodeFileSystem.layer),
-  Layer.build(NodePath.layer),
-  (files, paths) => Context.merge(files, paths)
-)
+const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
-/** A runtime and all its concerns, over what happens, what is pinned and what was granted. */
-const runtimeOver = (
-  options: Options<unknown>,
-  replacements: Context.Context<never>,
-  platform: Context.Context<Platform>
-) => {
-  const { all, layer, service } = Assembly.over(replacements)
-  const cache = options.cacheDirectory === "memory"
-    ? Layer.build(ToolCache.layer(options.cache))
-    : Effect.provideServiceEffect(
-      Layer.build(ToolCache.layerPersisted(options.cache)),
-      KeyValueStore.KeyValueStore,
-      Effect.provide(FileStore.make({ directory: options.cacheDirectory }), platform)
-    )
-  const resolution = Effect.provide(Layer.build(Resolution.layer(options.resolution)), platform)
+const starting = ({ lazy }: Pick<Options, "lazy">) => (server: ServerConfig.ServerConfig): ServerConfig.ServerConfig =>
+  lazy === true ? { ...server, lazy, required: false } : server
 
-  const reached = (ground: Context.Context<McpEvent.McpEvents | TokenStore.TokenStore>) =>
-    Effect.succeed(ground).pipe(
-      Effect.flatMap(service(Teardown.Teardown, Teardown.make(options.teardown))),
-      // the log is below the pool, because it has the teardown to tell of
-      Effect.flatMap(layer(options.logs === false ? Layer.empty : TransitionLog.layer)),
-      Effect.flatMap(service(Interaction.Interaction, NodeInteraction.make())),
-      Effect.flatMap(layer(Credentials.layer(options.auth))),
-      Effect.flatMap(service(Transport.Transports, NodeConnector.makeTransports)),
-      Effect.flatMap(layer(EraMemory.layerMemory)),
-      Effect.flatMap(service(Connector.Connector, ClientConnector.make)),
-      Effect.flatMap(layer(Bulkhead.layer(options.bulkhead))),
-      Effect.flatMap(layer(RetryPolicy.layer(options.retry))),
-      Effect.flatMap(service(CircuitBreaker.CircuitBreaker, CircuitBreaker.make(options.circuitBreaker))),
-      Effect.flatMap(layer(HealthCheck.layer(options.health))),
-      Effect.flatMap(
-        service(ReconnectPolicy.ReconnectPolicy, Effect.sync(() => ReconnectPolicy.make(options.reconnect)))
+/** The plain settings, as references for all layers above. */
+const settingsOf = (options: Omit<Options, "servers">, { policies }: Pick<Sources<never>, "policies">) =>
+  Layer.effectContext(Effect.gen(function*() {
+    const { bulkhead, health, resolution, retry } = options
+    return Context.make(Limits.CurrentLimits, yield* given(Limits.CurrentLimits, fromEnvironment(Limits.config))).pipe(
+      Context.add(
+        Bulkhead.Bulkhead,
+        yield* given(Bulkhead.Bulkhead, Effect.succeed({ ...Bulkhead.defaults, ...bulkhead }))
       ),
-      Effect.flatMap(service(RuntimeMetrics.RuntimeMetrics, RuntimeMetrics.make))
-    )
-
-  return (ground: Context.Context<Grants.Grants | McpEvent.McpEvents | TokenStore.TokenStore | ToolPins.ToolPins>) =>
-    Effect.flatMap(reached(ground), (reached) =>
-      Effect.succeed(Context.merge(ground, reached)).pipe(
-        Effect.flatMap(all(cache)),
-        Effect.flatMap(all(resolution)),
-        Effect.flatMap(layer(Approval.layerNobody)),
-        Effect.flatMap(service(Permissions.Permissions, Permissions.make(options.permissions))),
-        Effect.flatMap(service(ConnectionPool.ConnectionPool, ConnectionPool.make(options.pool))),
-        Effect.flatMap(service(ToolCatalog.ToolCatalog, ToolCatalog.make(options.catalog))),
-        Effect.flatMap(
-          service(
-            McpRuntime.McpRuntime,
-            McpRuntime.make({ ...options, servers: options.servers.map(resting(options)) })
-          )
-        ),
-        Effect.map((made) => Context.merge(shown(made), replacements))
-      ))
-}
-
-const resting = ({ lazy }: Pick<Options, "lazy">) => (config: ServerConfig.ServerConfig): ServerConfig.ServerConfig =>
-  lazy === true ? { ...config, lazy, required: false } : config
-
-const shown = Context.pick(
-  Credentials.Credentials,
-  McpEvent.McpEvents,
-  McpRuntime.McpRuntime,
-  Permissions.Permissions,
-  ToolCatalog.ToolCatalog,
-  ToolPins.ToolPins
-)
-
-/** Builds the layer once with all replacements merged. Its fibers log to stderr by default. */
-const replacing = <E, A, E2, R>(
-  { replace }: Pick<Options<E>, "replace">,
-  make: (replacements: Context.Context<never>) => Effect.Effect<Context.Context<A>, E2, R>
-): Layer.Layer<A, E | E2, Exclude<R, Scope.Scope>> => {
-  const made = (replacements: Context.Context<never>) => Layer.scopedContext(RuntimeLog.onStderr(make(replacements)))
-  return replace === undefined ? made(Context.empty()) : Layer.flatMap(replace, made)
-}
-
-/**
- * One `McpRuntime` over everything that it takes. It waits for no server but those that are `required`.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layer = <E = never>(
-  options: Options<E>
-): Layer.Layer<Services, Failure | E> =>
-  replacing(options, (replacements) => {
-    const { layer, service } = Assembly.over(replacements)
-    return Effect.succeed(Context.empty()).pipe(
-      Effect.flatMap(service(McpEvent.McpEvents, McpEvent.make())),
-      Effect.flatMap(layer(ToolPins.layerMemory(options.pins))),
-      Effect.flatMap(layer(Grants.layerMemory)),
-      Effect.flatMap(service(TokenStore.TokenStore, TokenStore.makeMemory)),
-      Effect.flatMap((ground) =>
-        Effect.flatMap(platform, (platform) => runtimeOver(options, replacements, platform)(ground))
+      Context.add(
+        HealthCheck.HealthCheck,
+        yield* given(HealthCheck.HealthCheck, Effect.succeed({ ...HealthCheck.defaults, ...health }))
+      ),
+      Context.add(
+        RetryPolicy.RetryPolicy,
+        yield* given(RetryPolicy.RetryPolicy, Effect.succeed({ ...RetryPolicy.defaults, ...retry }))
+      ),
+      Context.add(
+        Resolution.Resolution,
+        yield* given(Resolution.Resolution, Resolution.make({ ...resolution, policies }))
       )
     )
-  })
+  }))
 
-/**
- * What can be set for a runtime whose servers are found.
- *
- * @since 0.1.0
- * @category models
- */
-export interface ConfiguredOptions<E = never> extends Omit<Options<E>, "servers"> {
-  /** Where servers are looked for, and which of them count. */
-  readonly config?: Partial<ConfigDiscovery.Options> | undefined
-  /** Whether what changes in files and decisions is taken up while it runs (default: yes). */
-  readonly follow?: boolean | undefined
-  /** What was agreed to, where it is kept. */
-  readonly trust?: Partial<NodeTrust.Options> | undefined
+/** The logins, also as the headers of remote connections. */
+const credentialsOf = ({ auth }: Pick<Options, "auth">, { tokens }: Pick<Sources<never>, "tokens">) => {
+  const make = Credentials.make(auth).pipe(
+    Effect.provideServiceEffect(TokenStore.TokenStore, given(TokenStore.TokenStore, tokens)),
+    Effect.provideServiceEffect(Interaction.Interaction, given(Interaction.Interaction, NodeInteraction.make()))
+  )
+  return Layer.scopedContext(Effect.gen(function*() {
+    const credentials = yield* given(Credentials.Credentials, make)
+    const headers = yield* given(RemoteHeaders.RemoteHeaders, Effect.succeed({ resolve: credentials.resolve }))
+    return Context.make(Credentials.Credentials, credentials).pipe(Context.add(RemoteHeaders.RemoteHeaders, headers))
+  }))
 }
 
-const blockedOf = ({ servers }: ConfigDiscovery.Discovery) =>
-  servers.flatMap(({ config, name }) => config?.blocked === undefined ? [] : [{ server: name, why: config.blocked }])
+/** The fibers of a composition log to stderr by default. */
+const closed: typeof sealed = (composition, required) => RuntimeLog.layerOnStderr(sealed(composition, required))
 
-/** What was agreed to is kept, what tools were, and who is logged in, each in a place of its own. */
-const kept = (
-  { config, pins, trust }: ConfiguredOptions<unknown>,
-  replacements: Context.Context<never>,
-  platform: Context.Context<Platform>
-) => {
-  const { all, service } = Assembly.over(replacements)
-  const app = config?.app ?? ConfigDiscovery.defaults.app
-  const within =
-    (room: NodeTrust.Room) =>
-    <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, TrustStore.TrustStore>> =>
-      Effect.provideServiceEffect(
-        self,
+/** The picture of docs/architecture.md: what stands above uses what is provided below it. */
+const compose = <R>(options: Omit<Options, "servers">, sources: Sources<R>) => {
+  const settings = settingsOf(options, sources)
+  const events = concern(McpEvent.McpEvents, McpEvent.make())
+  const teardown = concern(Teardown.Teardown, Teardown.make(options.teardown))
+  const log = options.logs === false ? Layer.empty : Layer.scopedDiscard(TransitionLog.make)
+  const credentials = credentialsOf(options, sources)
+  const transports = concern(Transport.Transports, NodeConnector.makeTransports)
+  const connector = concern(
+    Connector.Connector,
+    Effect.provideServiceEffect(
+      ClientConnector.make,
+      EraMemory.EraMemory,
+      given(EraMemory.EraMemory, Effect.sync(EraMemory.makeMemory))
+    )
+  )
+  const reconnect = concern(ReconnectPolicy.ReconnectPolicy, Effect.sync(() => ReconnectPolicy.make(options.reconnect)))
+  const breaker = concern(CircuitBreaker.CircuitBreaker, CircuitBreaker.make(options.circuitBreaker))
+  const cache = concern(
+    ToolCache.ToolCache,
+    options.cacheDirectory === "memory" ? ToolCache.make(options.cache) : Effect.provideServiceEffect(
+      ToolCache.makePersisted(options.cache),
+      KeyValueStore.KeyValueStore,
+      FileStore.make({ directory: options.cacheDirectory })
+    )
+  )
+  const pins = concern(ToolPins.ToolPins, sources.pins)
+  const permissions = concern(
+    Permissions.Permissions,
+    Permissions.make(options.permissions).pipe(
+      Effect.provideServiceEffect(Approval.Approval, given(Approval.Approval, Effect.succeed(Approval.nobody))),
+      Effect.provideServiceEffect(Grants.Grants, given(Grants.Grants, sources.grants))
+    )
+  )
+  const metrics = concern(RuntimeMetrics.RuntimeMetrics, RuntimeMetrics.make)
+  const runtime = Layer.scoped(
+    McpRuntime.McpRuntime,
+    Effect.flatMap(
+      sources.servers,
+      (servers) => McpRuntime.make({ ...options, servers: servers.map(starting(options)) })
+    )
+  )
+  return runtime.pipe(
+    Layer.provideMerge(ToolCatalog.layer(options.catalog)),
+    Layer.provide(ConnectionPool.layer(options.pool)),
+    Layer.provide([reconnect, breaker, cache, metrics]),
+    Layer.provideMerge(permissions),
+    Layer.provideMerge(pins),
+    Layer.provide(connector),
+    Layer.provide(transports),
+    Layer.provideMerge(credentials),
+    Layer.provide(log),
+    Layer.provide(teardown),
+    Layer.provideMerge(events),
+    Layer.provide(settings),
+    Layer.provide(platform)
+  )
+}
+
+/** One `McpRuntime` over everything that it takes. It waits for no server but those that are `required`. */
+export const layer = (options: Options): Layer.Layer<Services, Failure> =>
+  closed(
+    compose(options, {
+      servers: Effect.succeed(options.servers),
+      policies: options.resolution?.policies ?? Resolution.defaults.policies,
+      grants: Effect.sync(Grants.makeMemory),
+      pins: Effect.provideServiceEffect(
+        ToolPins.make(options.pins),
         TrustStore.TrustStore,
-        Effect.provide(
-          NodeTrust.makeStore({
-            app,
-            room,
-            directory: trust?.directory === undefined ? undefined : `${trust.directory}/${room}`
-          }),
-          platform
-        )
-      )
-  return (ground: Context.Context<McpEvent.McpEvents>) =>
-    Effect.succeed(ground).pipe(
-      Effect.flatMap(all(within("pins")(Layer.build(ToolPins.layer({ key: trust?.key, ...pins }))))),
-      Effect.flatMap(all(within("grants")(Layer.build(Grants.layer({ key: trust?.key }))))),
-      Effect.flatMap(service(
-        TokenStore.TokenStore,
-        Effect.provide(
-          NodeTokenStore.make({
-            app,
-            directory: trust?.directory === undefined ? undefined : `${trust.directory}/logins`
-          }),
-          platform
-        )
-      ))
-    )
-}
+        Effect.sync(TrustStore.makeMemory)
+      ),
+      tokens: TokenStore.makeMemory
+    }),
+    Context.pick()
+  )
 
-/** Takes up what a discovery has found, and what it finds. */
-const following = (options: ConfiguredOptions<unknown>) =>
+/** A discovery, and the trust that it stands on. */
+const discovering = ({ config, trust }: Pick<ConfiguredOptions, "config" | "trust">) =>
+  concern(ConfigDiscovery.ConfigDiscovery, ConfigDiscovery.make(config)).pipe(
+    Layer.provideMerge(
+      concern(Trust.Trust, NodeTrust.make({ app: config?.app ?? ConfigDiscovery.defaults.app, ...trust }))
+    ),
+    Layer.provide(concern(ConfigFiles.ConfigFiles, ConfigFiles.make())),
+    Layer.provide(platform),
+    Layer.provideMerge(concern(McpEvent.McpEvents, McpEvent.make()))
+  )
+
+/** The files of one kind of decision; `directory` of the options is the folder above all of them. */
+const decisions = ({ config, trust }: ConfiguredOptions, room: NodeTrust.Room) =>
+  Effect.provideServiceEffect(
+    TrustStore.TrustStore,
+    NodeTrust.makeStore({
+      app: config?.app ?? ConfigDiscovery.defaults.app,
+      room,
+      directory: trust?.directory === undefined ? undefined : `${trust.directory}/${room}`
+    })
+  )
+
+/** Takes over what the discovery found, and later what it finds. */
+const following = (options: ConfiguredOptions) =>
   Effect.gen(function*() {
     const discovery = yield* ConfigDiscovery.ConfigDiscovery
     const { reload } = yield* McpRuntime.McpRuntime
-    const events = yield* McpEvent.McpEvents
+    const { publish } = yield* McpEvent.McpEvents
     const { configure } = yield* Permissions.Permissions
-    const take = (current: ConfigDiscovery.Discovery) =>
+    const take = ({ configs, issues, permissions, servers }: ConfigDiscovery.Discovery) =>
       Effect.zipLeft(
-        configure("files", current.permissions),
+        configure("files", permissions),
         Effect.sync(() =>
-          events.publish(McpEvent.McpEvent.ConfigurationFound({
-            servers: current.configs.length,
-            blocked: blockedOf(current),
-            issues: current.issues
+          publish(McpEvent.McpEvent.ConfigurationFound({
+            servers: configs.length,
+            blocked: servers.flatMap(({ config, name }) =>
+              config?.blocked === undefined ? [] : [{ server: name, why: config.blocked }]
+            ),
+            issues
           }))
         )
       )
     yield* take(yield* discovery.current)
     if (options.follow === false) return
     yield* discovery.changes.pipe(
-      // a reload waits for successors, and what must be stopped does not wait for that
+      // unbounded, because a reload waits for successors and the next one may have to stop a server now
       Stream.mapEffect(
-        ({ discovery }) => Effect.zipRight(take(discovery), reload(discovery.configs.map(resting(options)))),
+        ({ discovery }) => Effect.zipRight(take(discovery), reload(discovery.configs.map(starting(options)))),
         { concurrency: "unbounded" }
       ),
       Stream.runDrain,
@@ -308,123 +330,59 @@ const following = (options: ConfiguredOptions<unknown>) =>
     )
   })
 
-/** A runtime over what a discovery has found last. */
-const discovered = (options: ConfiguredOptions<unknown>, replacements: Context.Context<never>) =>
-(
-  ground: Context.Context<ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents | Trust.Trust>
-) =>
-  Effect.gen(function*() {
-    const { current } = Context.get(ground, ConfigDiscovery.ConfigDiscovery)
-    const { configs } = yield* current
-    const policies = Effect.zipWith(
-      options.resolution?.policies ?? Resolution.defaults.policies,
-      Effect.map(current, (current) => current.policies),
-      (given, found) => [...given, ...found]
-    )
-    const { replace: _, ...rest } = options
-    const disk = yield* platform
-    const over = runtimeOver(
-      { ...rest, servers: configs, resolution: { ...options.resolution, policies } },
-      replacements,
-      disk
-    )
-    const runtime = yield* Effect.flatMap(kept(options, replacements, disk)(ground), over)
-    const all = Context.merge(ground, runtime)
-    yield* Effect.provide(following(options), all)
-    return all
-  })
-
-/** What looks for servers, and knows what was agreed to. */
-const discovering = ({ config, trust }: ConfiguredOptions<unknown>, replacements: Context.Context<never>) => {
-  const { all, service } = Assembly.over(replacements)
-  return Effect.succeed(Context.empty()).pipe(
-    Effect.flatMap(service(McpEvent.McpEvents, McpEvent.make())),
-    Effect.flatMap(all(platform)),
-    Effect.flatMap(service(ConfigFiles.ConfigFiles, ConfigFiles.make())),
-    Effect.flatMap(
-      service(Trust.Trust, NodeTrust.make({ app: config?.app ?? ConfigDiscovery.defaults.app, ...trust }))
-    ),
-    Effect.flatMap(service(ConfigDiscovery.ConfigDiscovery, ConfigDiscovery.make(config))),
-    Effect.map((made) =>
-      Context.merge(Context.pick(ConfigDiscovery.ConfigDiscovery, McpEvent.McpEvents, Trust.Trust)(made), replacements)
-    )
-  )
+/** A runtime over what a discovery found last, with decisions and logins in files. */
+const composeDiscovered = (options: ConfiguredOptions) => {
+  const { config, pins, resolution, trust } = options
+  return Layer.unwrapEffect(Effect.map(ConfigDiscovery.ConfigDiscovery, ({ current }) => {
+    const runtime = compose(options, {
+      servers: Effect.map(current, ({ configs }) => configs),
+      policies: Effect.zipWith(
+        resolution?.policies ?? Resolution.defaults.policies,
+        Effect.map(current, ({ policies }) => policies),
+        (code, files) => [...code, ...files]
+      ),
+      grants: decisions(options, "grants")(Grants.make({ key: trust?.key })),
+      pins: decisions(options, "pins")(ToolPins.make({ key: trust?.key, ...pins })),
+      tokens: NodeTokenStore.make({
+        app: config?.app ?? ConfigDiscovery.defaults.app,
+        directory: trust?.directory === undefined ? undefined : `${trust.directory}/logins`
+      })
+    })
+    return Layer.scopedDiscard(following(options)).pipe(Layer.provideMerge(runtime))
+  }))
 }
 
-/**
- * The discovery of `layerConfigured` alone, for whoever looks first, and starts what was found then with
- * `layerDiscovered`.
- *
- * @since 0.1.0
- * @category layers
- */
+/** The discovery of `layerConfigured` alone, for an application that looks before it starts `layerDiscovered`. */
 export const layerDiscovery = (
   options: Pick<ConfiguredOptions, "config" | "trust"> = {}
 ): Layer.Layer<ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents | Trust.Trust> =>
-  Layer.scopedContext(RuntimeLog.onStderr(discovering(options, Context.empty())))
+  closed(discovering(options), Context.pick())
+
+/** One `McpRuntime` over what the discovery of the environment found last; nothing is read again before servers start. */
+export const layerDiscovered = (
+  options: ConfiguredOptions = {}
+): Layer.Layer<Services, Failure, ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents> =>
+  closed(composeDiscovered(options), Context.pick(ConfigDiscovery.ConfigDiscovery, McpEvent.McpEvents))
 
 /**
- * One `McpRuntime` over what a discovery has found last: nothing is read once more before servers start. What of
- * `options` is about the discovery itself counts for nothing.
- *
- * @since 0.1.0
- * @category layers
+ * One `McpRuntime` over the servers that configuration files name, with its discovery and its trust. A server that needs
+ * approval is blocked, and starts when it is approved.
  */
-export const layerDiscovered = <E = never>(
-  options: ConfiguredOptions<E> = {}
-): Layer.Layer<Services, Failure | E, ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents | Trust.Trust> =>
-  replacing(options, (replacements) =>
-    Effect.flatMap(
-      Effect.context<ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents | Trust.Trust>(),
-      (context) => {
-        const ground = Context.pick(ConfigDiscovery.ConfigDiscovery, McpEvent.McpEvents, Trust.Trust)(context)
-        return discovered(options, replacements)(Context.merge(ground, replacements))
-      }
-    ))
+export const layerConfigured = (
+  options: ConfiguredOptions = {}
+): Layer.Layer<Services | ConfigDiscovery.ConfigDiscovery | Trust.Trust, Failure> =>
+  closed(Layer.provideMerge(composeDiscovered(options), discovering(options)), Context.pick())
 
-/**
- * One `McpRuntime` over the servers that configuration files name, with the discovery and the trust that it stands on:
- * what nobody has agreed to is blocked, and starts when it is approved.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerConfigured = <E = never>(
-  options: ConfiguredOptions<E> = {}
-): Layer.Layer<
-  Services | ConfigDiscovery.ConfigDiscovery | Trust.Trust,
-  Failure | E
-> =>
-  replacing(
-    options,
-    (replacements) => Effect.flatMap(discovering(options, replacements), discovered(options, replacements))
-  )
-
-/**
- * What `discover` found.
- *
- * @since 0.1.0
- * @category models
- */
 export interface Discovered extends McpRuntime.Tools {
   readonly runtime: McpRuntime.McpRuntime["Type"]
-  /** The servers that offer nothing, and why: `missing` under the name that people look for. */
+  /** The servers without tools, and why: `missing` under the name that users look for. */
   readonly errors: McpRuntime.Tools["missing"]
 }
 
-/**
- * Connects to every server and lists its tools, in one step: what there is, what is not and why. The servers live until
- * the scope closes.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const discover = <E = never>(
-  options: Options<E>
-): Effect.Effect<Discovered, Failure | E, Scope.Scope> =>
-  Effect.flatMap(Layer.build(layer(options)), (context) =>
-    Effect.gen(function*() {
-      const runtime = yield* McpRuntime.McpRuntime
-      const tools = yield* runtime.tools
-      return { ...tools, runtime, errors: tools.missing }
-    }).pipe(Effect.provide(context)))
+/** Connects to every server and lists its tools. The servers live until the scope closes. */
+export const discover = (options: Options): Effect.Effect<Discovered, Failure, Scope.Scope> =>
+  Effect.gen(function*() {
+    const runtime = Context.get(yield* Layer.build(layer(options)), McpRuntime.McpRuntime)
+    const tools = yield* runtime.tools
+    return { ...tools, runtime, errors: tools.missing }
+  })

@@ -1,156 +1,122 @@
 /**
  * The gateway for Node: over servers that are given in code, or over those that configuration files name.
- *
- * @since 0.1.0
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as TokenStore from "../auth/TokenStore.ts"
-import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
-import type * as Trust from "../config/Trust.ts"
+import * as InputHandlers from "../client/InputHandlers.ts"
+import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
+import * as TrustStore from "../config/TrustStore.ts"
+import type * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
+import * as Approval from "../safety/Approval.ts"
 import * as Grants from "../safety/Grants.ts"
-import * as OutputGuard from "../safety/OutputGuard.ts"
-import * as Tokens from "../safety/Tokens.ts"
+import type * as OutputGuard from "../safety/OutputGuard.ts"
+import * as Permissions from "../safety/Permissions.ts"
 import * as McpServe from "../server/McpServe.ts"
 import * as Runtimes from "../server/Runtimes.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
 import * as ToolSearch from "../tools/ToolSearch.ts"
+import { concern, isolated } from "./composition.ts"
 import * as NodeMcpRuntime from "./NodeMcpRuntime.ts"
 import * as NodeSpill from "./NodeSpill.ts"
 
-/** What a caller's runtime puts in the place of something comes before what everybody's does. */
-const replacing = <E>(
-  own: Layer.Layer<never, E> | undefined,
-  replace: Layer.Layer<never>
-): Layer.Layer<never, E> => own === undefined ? replace : Layer.merge(own, replace)
+/** The services that tell the callers of a gateway apart. */
+const seated = ({ approval, handlers }: Runtimes.Seat): Context.Context<never> => {
+  const context = approval === undefined ? Context.empty() : Context.make(Approval.Approval, approval)
+  return handlers === undefined ? context : Context.add(context, InputHandlers.InputHandlers, handlers)
+}
 
-const runtimes = <E>(
-  layer: (
-    options: { readonly replace: Layer.Layer<never, E>; readonly lazy: boolean }
-  ) => Layer.Layer<NodeMcpRuntime.Services, NodeMcpRuntime.Failure | E>,
-  own: Layer.Layer<never, E> | undefined,
-  isLazy: boolean
-): Runtimes.Runtimes["Type"] => ({
-  open: ({ lazy, replace }) =>
-    // what could not be replaced is a mistake of the program, and shows when the first runtime is opened
-    Effect.catchAll(
-      Layer.build(layer({ lazy: lazy || isLazy, replace: replacing(own, replace) })),
-      (error): Effect.Effect<never, NodeMcpRuntime.Failure> => isFailure(error) ? Effect.fail(error) : Effect.die(error)
-    )
-})
+/** One runtime for each seat. They share what replaces a concern, but for events and permissions. */
+const runtimes = (
+  layer: (options: { readonly lazy: boolean }) => Layer.Layer<NodeMcpRuntime.Services, NodeMcpRuntime.Failure>,
+  isLazy: boolean | undefined
+) =>
+  Effect.map(Effect.context<never>(), (environment): Runtimes.Runtimes["Type"] => {
+    const shared = Context.omit(McpEvent.McpEvents, Permissions.Permissions)(environment)
+    return {
+      open: (seat) =>
+        Layer.build(layer({ lazy: seat.lazy || isLazy === true })).pipe(
+          // not in the environment of the request that opens the seat
+          Effect.mapInputContext((request: Context.Context<Scope.Scope>) =>
+            shared.pipe(Context.merge(seated(seat)), Context.merge(Context.pick(Scope.Scope)(request)))
+          )
+        )
+    }
+  })
 
-const isFailure = (error: unknown): error is NodeMcpRuntime.Failure =>
-  typeof error === "object" && error !== null && "_tag" in error &&
-  (error._tag === "RequiredServersFailed" || error._tag === "ConfigurationError")
-
-/** What a tool was, and what was agreed to, is so for all runtimes. */
-const layerKept = (
-  options: Pick<NodeMcpRuntime.Options, "pins">
-): Layer.Layer<Grants.Grants | TokenStore.TokenStore | ToolPins.ToolPins> =>
-  Layer.mergeAll(
-    Grants.layerMemory,
-    TokenStore.layerMemory,
-    Layer.provide(ToolPins.layerMemory(options.pins), McpEvent.layer)
+/** Runtimes over servers that are given in code. What a tool was, and what was approved, holds for all of them. */
+export const layerRuntimes = (options: NodeMcpRuntime.Options): Layer.Layer<Runtimes.Runtimes> => {
+  const pins = ToolPins.make(options.pins).pipe(
+    Effect.provideServiceEffect(TrustStore.TrustStore, Effect.sync(TrustStore.makeMemory)),
+    Effect.provideServiceEffect(McpEvent.McpEvents, McpEvent.make())
   )
+  const composition = Layer.scoped(
+    Runtimes.Runtimes,
+    runtimes(({ lazy }) => NodeMcpRuntime.layer({ ...options, lazy }), options.lazy)
+  ).pipe(
+    Layer.provide([
+      concern(Grants.Grants, Effect.sync(Grants.makeMemory)),
+      concern(TokenStore.TokenStore, TokenStore.makeMemory),
+      concern(ToolPins.ToolPins, pins)
+    ])
+  )
+  return Layer.scopedContext(isolated(Layer.build(composition), Context.pick()))
+}
 
-/**
- * Runtimes over servers that are given in code.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerRuntimes = <E = never>(
-  options: NodeMcpRuntime.Options<E>
-): Layer.Layer<Runtimes.Runtimes> =>
+/** Runtimes over what the discovery of the environment found; see `NodeMcpRuntime.layerDiscovered`. */
+export const layerRuntimesDiscovered = (
+  options: NodeMcpRuntime.ConfiguredOptions = {}
+): Layer.Layer<Runtimes.Runtimes, never, ConfigDiscovery.ConfigDiscovery> =>
   Layer.scoped(
     Runtimes.Runtimes,
-    Effect.map(Layer.build(layerKept(options)), (kept) => {
-      const own: Layer.Layer<never, E> = options.replace ?? Layer.empty
-      return runtimes<E>(
-        ({ lazy, replace }) => NodeMcpRuntime.layer({ ...options, lazy, replace }),
-        Layer.merge(Layer.succeedContext(kept), own),
-        options.lazy === true
-      )
-    })
+    isolated(
+      Effect.flatMap(ConfigDiscovery.ConfigDiscovery, (discovery) =>
+        runtimes(
+          ({ lazy }) =>
+            NodeMcpRuntime.layerDiscovered({ ...options, lazy }).pipe(
+              Layer.provide(Layer.succeed(ConfigDiscovery.ConfigDiscovery, discovery)),
+              Layer.provide(Layer.scoped(McpEvent.McpEvents, McpEvent.make()))
+            ),
+          options.lazy
+        )),
+      Context.pick(ConfigDiscovery.ConfigDiscovery)
+    )
   )
 
-/**
- * Runtimes over what a discovery has found; see `NodeMcpRuntime.layerDiscovered`. Each has events of its own.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerRuntimesDiscovered = <E = never>(
-  options: NodeMcpRuntime.ConfiguredOptions<E> = {}
-): Layer.Layer<Runtimes.Runtimes, never, ConfigDiscovery.ConfigDiscovery | Trust.Trust> =>
-  Layer.effect(
-    Runtimes.Runtimes,
-    Effect.map(Effect.context<ConfigDiscovery.ConfigDiscovery | Trust.Trust>(), (ground) =>
-      runtimes<E>(
-        ({ lazy, replace }) =>
-          NodeMcpRuntime.layerDiscovered({ ...options, lazy, replace }).pipe(
-            Layer.provide(Layer.merge(Layer.succeedContext(ground), Layer.fresh(McpEvent.layer)))
-          ),
-        options.replace,
-        options.lazy === true
-      ))
-  )
-
-/**
- * @since 0.1.0
- * @category models
- */
 export interface GuardOptions {
   readonly output?: Partial<OutputGuard.Options> | undefined
   /** Where long output is kept, and for how long. */
   readonly spill?: Partial<NodeSpill.Options> | undefined
 }
 
-/** The tool that reads on in what was too long, as `McpServe` offers it. */
+/** The name under which `McpServe` offers the rest of long output. */
 const readTool = "mcp_read_output"
 
-/**
- * What a gateway needs beside runtimes.
- *
- * @since 0.1.0
- * @category layers
- */
+/** What a gateway needs beside runtimes. */
 export const layerGuards = (
-  options: GuardOptions = {}
-): Layer.Layer<OutputGuard.OutputGuard | ToolSearch.ToolSearch> =>
+  { output, spill }: GuardOptions = {}
+): Layer.Layer<OutputGuard.OutputGuard | ToolSearch.ToolSearch, McpError.ConfigurationError> =>
   Layer.merge(
-    OutputGuard.layer({ readTool, ...options.output }).pipe(
-      Layer.provide(Layer.mergeAll(NodeSpill.layer(options.spill), Tokens.layerEstimate, McpEvent.layer))
+    Layer.provide(
+      NodeSpill.layerGuard({ output: { readTool, ...output }, spill }),
+      Layer.scoped(McpEvent.McpEvents, McpEvent.make())
     ),
-    ToolSearch.layer()
+    concern(ToolSearch.ToolSearch, ToolSearch.make())
   )
 
-/**
- * The gateway over servers that are given in code, with everything that it takes.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const make = <E = never>(
-  options: NodeMcpRuntime.Options<E> & { readonly serve?: Partial<McpServe.Options> | undefined } & {
+/** The gateway over servers that are given in code, with everything that it takes. */
+export const make = (
+  options: NodeMcpRuntime.Options & {
+    readonly serve?: Partial<McpServe.Options> | undefined
     readonly guard?: GuardOptions | undefined
   }
-): Effect.Effect<McpServe.Gateway, never, Scope.Scope> => {
+): Effect.Effect<McpServe.Gateway, McpError.ConfigurationError, Scope.Scope> => {
   const { guard, serve, ...rest } = options
-  return Effect.gen(function*() {
-    // a wrapper that nobody sees need not be made
-    const output = { wrap: serve?.output === "wrap", ...guard?.output }
-    const needed = yield* Layer.build(Layer.merge(layerRuntimes(rest), layerGuards({ ...guard, output })))
-    return yield* Effect.provide(
-      McpServe.make(serve),
-      Context.pick(
-        Runtimes.Runtimes,
-        OutputGuard.OutputGuard,
-        ToolSearch.ToolSearch
-      )(needed)
-    )
-  })
+  // a wrapper that is not shown need not be made
+  const output = { wrap: serve?.output === "wrap", ...guard?.output }
+  const parts = Layer.build(Layer.merge(layerRuntimes(rest), layerGuards({ ...guard, output })))
+  return Effect.flatMap(parts, (parts) => Effect.provide(McpServe.make(serve), parts))
 }

@@ -6,10 +6,16 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as Path from "@effect/platform/Path"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
+import type * as McpError from "../McpError.ts"
+import type * as McpEvent from "../McpEvent.ts"
+import * as OutputGuard from "../safety/OutputGuard.ts"
 import * as Spill from "../safety/Spill.ts"
+import * as Tokens from "../safety/Tokens.ts"
+import { concern, fromEnvironment, given } from "./composition.ts"
 import * as FileStore from "./FileStore.ts"
 
 /**
@@ -51,4 +57,22 @@ export const layer = (options?: Partial<Options>): Layer.Layer<Spill.Spill> => {
     const directory = all.directory ?? defaultDirectory(host, yield* Path.Path)
     return directory === undefined ? Spill.layerMemory(all) : Spill.layerFiles({ ...all, directory })
   })).pipe(Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
+}
+
+/** What `layerGuard` looks up in its environment. */
+export type Concern = OutputGuard.OutputGuard | Spill.Spill | Tokens.Tokens
+
+/** The output guard, with the settings of the environment, over the spill of these options. */
+export const layerGuard = (options: {
+  readonly output?: Partial<OutputGuard.Options> | undefined
+  readonly spill?: Partial<Options> | undefined
+}): Layer.Layer<OutputGuard.OutputGuard, McpError.ConfigurationError, McpEvent.McpEvents> => {
+  const spill = Effect.map(Layer.build(layer(options.spill)), Context.get(Spill.Spill))
+  return concern(
+    OutputGuard.OutputGuard,
+    fromEnvironment(OutputGuard.makeConfig(options.output)).pipe(
+      Effect.provideServiceEffect(Spill.Spill, given(Spill.Spill, spill)),
+      Effect.provideServiceEffect(Tokens.Tokens, given(Tokens.Tokens, Effect.succeed(Tokens.estimate)))
+    )
+  )
 }

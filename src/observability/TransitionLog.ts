@@ -10,6 +10,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as LogLevel from "effect/LogLevel"
 import * as Mailbox from "effect/Mailbox"
+import type * as Scope from "effect/Scope"
 import * as RuntimeLog from "../internal/runtimeLog.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
@@ -29,34 +30,40 @@ const write = (hidden: Redaction.Redactor["text"]) => ({ level, message, server 
 }
 
 /**
- * Writes what the bus tells from now on, until the scope closes; then what it has told before is still written. To hear
- * of the teardown it has to outlive the runtime: provide it to the runtime's layer, and not beside it.
+ * Writes the events published from now on; when the scope closes, what was published before is still written. Its scope
+ * has to outlive the runtime, because the teardown is written too.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<void, never, McpEvent.McpEvents | Scope.Scope> = Effect.gen(function*() {
+  const events = yield* McpEvent.McpEvents
+  const clock = yield* Effect.clock
+  const { text } = yield* Redaction.Redaction
+  const lineOf = TransitionLine.make(() => clock.unsafeCurrentTimeMillis())
+  const lines = yield* Mailbox.make<TransitionLine.Line>({ capacity: backlog, strategy: "sliding" })
+  const writing: Effect.Effect<void> = Effect.flatMap(lines.takeAll, ([some, done]) => {
+    const written = Effect.forEach(some, write(text), { discard: true })
+    return done ? written : Effect.zipRight(written, Effect.suspend(() => writing))
+  })
+  const writer = yield* Effect.forkScoped(writing)
+  // Heard synchronously: a subscription would wake a fiber for every call, and lose transitions behind many calls.
+  const stop = events.onEvent((event) => {
+    const line = lineOf(event)
+    if (line !== undefined) lines.unsafeOffer(line)
+  })
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(stop).pipe(
+      Effect.zipRight(lines.end),
+      Effect.zipRight(BoundedWait.within(farewell)(Fiber.await(writer)))
+    )
+  )
+})
+
+/**
+ * Provide it to the layer of the runtime, not beside it.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<never, never, McpEvent.McpEvents> = Layer.scopedDiscard(
-  Effect.gen(function*() {
-    const events = yield* McpEvent.McpEvents
-    const clock = yield* Effect.clock
-    const { text } = yield* Redaction.Redaction
-    const lineOf = TransitionLine.make(() => clock.unsafeCurrentTimeMillis())
-    const lines = yield* Mailbox.make<TransitionLine.Line>({ capacity: backlog, strategy: "sliding" })
-    const writing: Effect.Effect<void> = Effect.flatMap(lines.takeAll, ([some, done]) => {
-      const written = Effect.forEach(some, write(text), { discard: true })
-      return done ? written : Effect.zipRight(written, Effect.suspend(() => writing))
-    })
-    const writer = yield* Effect.forkScoped(writing)
-    // Heard synchronously: a subscription would wake a fiber for every call, and lose transitions behind many calls.
-    const stop = events.onEvent((event) => {
-      const line = lineOf(event)
-      if (line !== undefined) lines.unsafeOffer(line)
-    })
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(stop).pipe(
-        Effect.zipRight(lines.end),
-        Effect.zipRight(BoundedWait.within(farewell)(Fiber.await(writer)))
-      )
-    )
-  })
-)
+export const layer: Layer.Layer<never, never, McpEvent.McpEvents> = Layer.scopedDiscard(make)

@@ -142,12 +142,15 @@ const linesOf = (args: JsonRpc.JsonObject | undefined, json: string, limit: numb
  * No person can be asked: a call that needs approval is not permitted, and the error says how to allow it.
  *
  * @since 0.1.0
+ * @category constructors
+ */
+export const nobody: Approval["Type"] = { ask: () => Effect.succeed({ _tag: "Unanswered" }), isAttended: false }
+
+/**
+ * @since 0.1.0
  * @category layers
  */
-export const layerNobody: Layer.Layer<Approval> = Layer.succeed(Approval, {
-  ask: () => Effect.succeed({ _tag: "Unanswered" }),
-  isAttended: false
-})
+export const layerNobody: Layer.Layer<Approval> = Layer.succeed(Approval, nobody)
 
 /**
  * Answers from a list, in order, and then with no; keeps what was asked.

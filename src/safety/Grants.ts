@@ -122,40 +122,45 @@ const Kept = Schema.Struct({
  * Kept for the next run, signed, where decisions about trust are kept.
  *
  * @since 0.1.0
- * @category layers
+ * @category constructors
  */
-export const layer = (options?: Partial<Options>): Layer.Layer<Grants, never, TrustStore.TrustStore> =>
-  Layer.effect(
-    Grants,
-    Effect.gen(function*() {
-      const store = yield* TrustStore.TrustStore
-      const turn = yield* Effect.makeSemaphore(1)
-      const kept = Sealed.make({ store, key: options?.key, kind: "grants", schema: Kept })
-      const wordsOf = ({ identity, kind, name, server }: Place) => [identity, server, kind, name]
-      const unkept = ({ server }: Place) => ({ detail }: Sealed.Unusable) =>
-        new McpError.TrustNotKept({ server, detail })
-      const read = (place: Place): Effect.Effect<ReadonlyArray<Grant>, Sealed.Unusable> =>
-        Effect.map(kept.get(wordsOf(place)), (found) =>
+export const make = (options?: Partial<Options>): Effect.Effect<Grants["Type"], never, TrustStore.TrustStore> =>
+  Effect.gen(function*() {
+    const store = yield* TrustStore.TrustStore
+    const turn = yield* Effect.makeSemaphore(1)
+    const kept = Sealed.make({ store, key: options?.key, kind: "grants", schema: Kept })
+    const wordsOf = ({ identity, kind, name, server }: Place) => [identity, server, kind, name]
+    const unkept = ({ server }: Place) => ({ detail }: Sealed.Unusable) => new McpError.TrustNotKept({ server, detail })
+    const read = (place: Place): Effect.Effect<ReadonlyArray<Grant>, Sealed.Unusable> =>
+      Effect.map(
+        kept.get(wordsOf(place)),
+        (found) =>
           found._tag !== "Record" ? [] : found.record.grants.map(({ args, at, pin, until }) => ({
             args: args ?? undefined,
             pin: pin ?? undefined,
             until: until ?? undefined,
             at
-          })))
-      return {
-        find: (place) =>
-          Effect.orElseSucceed(read(place), () => []),
-        add: (place, grant) =>
-          turn.withPermits(1)(Effect.flatMap(read(place), (before) => {
-            const grants = added(before, grant).map(({ args = null, at, pin = null, until = null }) => ({
-              args,
-              pin,
-              until,
-              at
-            }))
-            return kept.set(wordsOf(place), { grants })
-          })).pipe(Effect.mapError(unkept(place))),
-        remove: (place) => turn.withPermits(1)(kept.remove(wordsOf(place))).pipe(Effect.mapError(unkept(place)))
-      }
-    })
-  )
+          }))
+      )
+    return {
+      find: (place) => Effect.orElseSucceed(read(place), () => []),
+      add: (place, grant) =>
+        turn.withPermits(1)(Effect.flatMap(read(place), (before) => {
+          const grants = added(before, grant).map(({ args = null, at, pin = null, until = null }) => ({
+            args,
+            pin,
+            until,
+            at
+          }))
+          return kept.set(wordsOf(place), { grants })
+        })).pipe(Effect.mapError(unkept(place))),
+      remove: (place) => turn.withPermits(1)(kept.remove(wordsOf(place))).pipe(Effect.mapError(unkept(place)))
+    }
+  })
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options?: Partial<Options>): Layer.Layer<Grants, never, TrustStore.TrustStore> =>
+  Layer.effect(Grants, make(options))

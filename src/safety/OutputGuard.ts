@@ -153,21 +153,31 @@ const positive = (name: string) =>
  * An operator's `MAX_MCP_OUTPUT_TOKENS` and `MCP_MAX_RESULT_CHARS` come before what the application says.
  *
  * @since 0.1.0
+ * @category constructors
+ */
+export const makeConfig = (
+  options?: Partial<Options>
+): Effect.Effect<
+  OutputGuard["Type"],
+  ConfigError.ConfigError,
+  Tokens.Tokens | Spill.Spill | McpEvent.McpEvents
+> =>
+  Effect.gen(function*() {
+    const all = { ...defaults, ...options }
+    const maxTokens = yield* positive("MAX_MCP_OUTPUT_TOKENS")
+    const maxResultChars = yield* positive("MCP_MAX_RESULT_CHARS")
+    return yield* make({
+      ...all,
+      maxTokens: Option.getOrElse(maxTokens, () => all.maxTokens),
+      maxResultChars: Option.getOrElse(maxResultChars, () => all.maxResultChars)
+    })
+  })
+
+/**
+ * @since 0.1.0
  * @category layers
  */
 export const layerConfig = (
   options?: Partial<Options>
 ): Layer.Layer<OutputGuard, ConfigError.ConfigError, Tokens.Tokens | Spill.Spill | McpEvent.McpEvents> =>
-  Layer.effect(
-    OutputGuard,
-    Effect.gen(function*() {
-      const all = { ...defaults, ...options }
-      const maxTokens = yield* positive("MAX_MCP_OUTPUT_TOKENS")
-      const maxResultChars = yield* positive("MCP_MAX_RESULT_CHARS")
-      return yield* make({
-        ...all,
-        maxTokens: Option.getOrElse(maxTokens, () => all.maxTokens),
-        maxResultChars: Option.getOrElse(maxResultChars, () => all.maxResultChars)
-      })
-    })
-  )
+  Layer.effect(OutputGuard, makeConfig(options))

@@ -74,7 +74,7 @@ export const make = (options?: Partial<Options>): Redactor => internal.make({ ..
 /**
  * The redaction of an application. It is on without a Layer, because a secret that was told cannot be taken back, and
  * what is told comes from everywhere; one for the whole process then, so that a secret of one runtime is none of
- * another's log. A Layer of one's own belongs below everything that connects and tells: with `NodeMcpRuntime`, `replace`.
+ * another's log. A Layer of your own belongs below everything that connects and logs: `NodeMcpRuntime.using`.
  *
  * @since 0.1.0
  * @category references
@@ -87,7 +87,7 @@ export class Redaction extends Context.Reference<Redaction>()("effect-mcp-runtim
  * @since 0.1.0
  * @category layers
  */
-export const layer = (options?: Partial<Options>): Layer.Layer<never> =>
+export const layer = (options?: Partial<Options>): Layer.Layer<Redaction> =>
   Layer.effect(Redaction, Effect.sync(() => make(options)))
 
 /**
@@ -96,4 +96,4 @@ export const layer = (options?: Partial<Options>): Layer.Layer<never> =>
  * @since 0.1.0
  * @category layers
  */
-export const layerNone: Layer.Layer<never> = Layer.succeed(Redaction, internal.none)
+export const layerNone: Layer.Layer<Redaction> = Layer.succeed(Redaction, internal.none)

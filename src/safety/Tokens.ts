@@ -32,11 +32,15 @@ export class Tokens extends Context.Tag("effect-mcp-runtime/safety/Tokens")<Toke
  * and Korean, code, JSON, logs, hexadecimal and base64; where one letter is repeated, it counts several times too many.
  *
  * @since 0.1.0
+ * @category constructors
+ */
+export const estimate: Tokens["Type"] = { count: (text) => Effect.sync(() => TokenCount.estimated(text)) }
+
+/**
+ * @since 0.1.0
  * @category layers
  */
-export const layerEstimate: Layer.Layer<Tokens> = Layer.succeed(Tokens, {
-  count: (text) => Effect.sync(() => TokenCount.estimated(text))
-})
+export const layerEstimate: Layer.Layer<Tokens> = Layer.succeed(Tokens, estimate)
 
 /**
  * Counts with the package `gpt-tokenizer`, which is loaded when the first text is counted. Without it texts are estimated,

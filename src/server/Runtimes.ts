@@ -6,11 +6,12 @@
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import type * as InputHandlers from "../client/InputHandlers.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpEvent from "../McpEvent.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
+import type * as Approval from "../safety/Approval.ts"
 import type * as Permissions from "../safety/Permissions.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 
@@ -27,17 +28,27 @@ export type Services =
   | ToolCatalog.ToolCatalog
 
 /**
+ * What distinguishes the runtime of one caller.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Seat {
+  /** Answers what servers ask. */
+  readonly handlers?: InputHandlers.Handlers | undefined
+  readonly approval?: Approval.Approval["Type"] | undefined
+  /** Starts every server at its first use. */
+  readonly lazy: boolean
+}
+
+/**
  * `NodeMcpServe` has them.
  *
  * @since 0.1.0
  * @category tags
  */
 export class Runtimes extends Context.Tag("effect-mcp-runtime/server/Runtimes")<Runtimes, {
-  /** `replace` is who answers what servers ask and who approves; `lazy`: no server starts before it is needed. */
-  readonly open: (options: {
-    readonly replace: Layer.Layer<never>
-    readonly lazy: boolean
-  }) => Effect.Effect<
+  readonly open: (seat: Seat) => Effect.Effect<
     Context.Context<Services>,
     McpError.RequiredServersFailed | McpError.ConfigurationError,
     Scope.Scope

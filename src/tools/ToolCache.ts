@@ -175,7 +175,7 @@ interface Entry {
   isLoaded: boolean
 }
 
-const make = (
+const over = (
   options: Options,
   persistence: Persistence.Persistence
 ): Effect.Effect<ToolCache["Type"], never, Scope.Scope> =>
@@ -244,41 +244,53 @@ const make = (
   })
 
 /**
- * Lists are kept in memory, while the layer lives.
+ * Lists are kept in memory, until the scope closes.
  *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options?: Partial<Options>): Effect.Effect<ToolCache["Type"], never, Scope.Scope> =>
+  over({ ...defaults, ...options }, Persistence.none)
+
+/**
  * @since 0.1.0
  * @category layers
  */
-export const layer = (options?: Partial<Options>): Layer.Layer<ToolCache> =>
-  Layer.scoped(ToolCache, make({ ...defaults, ...options }, Persistence.none))
+export const layer = (options?: Partial<Options>): Layer.Layer<ToolCache> => Layer.scoped(ToolCache, make(options))
 
 /**
  * Lists are also kept between runs, without their annotations, each under the fingerprint of its configuration. What a
  * server calls private is kept only if its credentials are part of the configuration, and so of that fingerprint.
  *
- * Nothing waits for a list to be written; when the layer ends, what is not yet written is, for two seconds at most.
+ * Nothing waits for a list to be written; when the scope closes, what is not yet written is, for two seconds at most.
  *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const makePersisted = (
+  options?: Partial<PersistedOptions>
+): Effect.Effect<ToolCache["Type"], never, KeyValueStore.KeyValueStore | McpEvent.McpEvents | Scope.Scope> =>
+  Effect.gen(function*() {
+    const all = { ...defaults, ...options }
+    const clock = yield* Effect.clock
+    const { known } = yield* Redaction.Redaction
+    const persistence = yield* Persistence.make({
+      holdsSecret: (text) => known(text) !== text,
+      store: yield* KeyValueStore.KeyValueStore,
+      events: yield* McpEvent.McpEvents,
+      limits: yield* Limits.CurrentLimits,
+      now: () => clock.unsafeCurrentTimeMillis(),
+      maxBytes: all.maxSnapshotBytes,
+      maxAge: Duration.toMillis(all.maxSnapshotAge)
+    })
+    return yield* over(all, persistence)
+  })
+
+/**
  * @since 0.1.0
  * @category layers
  */
 export const layerPersisted = (
   options?: Partial<PersistedOptions>
 ): Layer.Layer<ToolCache, never, KeyValueStore.KeyValueStore | McpEvent.McpEvents> =>
-  Layer.scoped(
-    ToolCache,
-    Effect.gen(function*() {
-      const all = { ...defaults, ...options }
-      const clock = yield* Effect.clock
-      const { known } = yield* Redaction.Redaction
-      const persistence = yield* Persistence.make({
-        holdsSecret: (text) => known(text) !== text,
-        store: yield* KeyValueStore.KeyValueStore,
-        events: yield* McpEvent.McpEvents,
-        limits: yield* Limits.CurrentLimits,
-        now: () => clock.unsafeCurrentTimeMillis(),
-        maxBytes: all.maxSnapshotBytes,
-        maxAge: Duration.toMillis(all.maxSnapshotAge)
-      })
-      return yield* make(all, persistence)
-    })
-  )
+  Layer.scoped(ToolCache, makePersisted(options))

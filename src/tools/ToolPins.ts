@@ -10,6 +10,7 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type * as Sealed from "../config/Sealed.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
@@ -162,12 +163,20 @@ export class ToolPins extends Context.Tag("effect-mcp-runtime/tools/ToolPins")<T
  * Kept for the next run, signed, where decisions about trust are kept.
  *
  * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  options?: Partial<Options>
+): Effect.Effect<ToolPins["Type"], never, McpEvent.McpEvents | Scope.Scope | TrustStore.TrustStore> =>
+  internal.make({ ...defaults, ...options })
+
+/**
+ * @since 0.1.0
  * @category layers
  */
 export const layer = (
   options?: Partial<Options>
-): Layer.Layer<ToolPins, never, McpEvent.McpEvents | TrustStore.TrustStore> =>
-  Layer.scoped(ToolPins, internal.make({ ...defaults, ...options }))
+): Layer.Layer<ToolPins, never, McpEvent.McpEvents | TrustStore.TrustStore> => Layer.scoped(ToolPins, make(options))
 
 /**
  * For this process only.

@@ -142,6 +142,17 @@ export class RemoteHeaders extends Context.Reference<RemoteHeaders>()("effect-mc
   } => ({ resolve: (config) => Effect.map(fromConfig(config), constant) })
 }) {}
 
+/**
+ * The headers of the fiber that opens a connection, because the credentials of a runtime may be made after its transports;
+ * without any, those of the environment that this is run in.
+ */
+export const whenOpened: Effect.Effect<RemoteHeaders["Type"]> = Effect.map(RemoteHeaders, (built) => ({
+  resolve: (config) =>
+    Effect.contextWithEffect((context: Context.Context<never>) =>
+      (context.unsafeMap.has(RemoteHeaders.key) ? Context.get(context, RemoteHeaders) : built).resolve(config)
+    )
+}))
+
 /** Headers whose values are no secrets; errors quote them. */
 const harmless: ReadonlySet<string> = new Set([
   "accept",

@@ -694,7 +694,7 @@ describe("over a real process", () => {
         ReconnectPolicy.layer(NodeRuntime.quick),
         RuntimeMetrics.layer
       )),
-      Layer.provideMerge(NodeConnector.layer)
+      Layer.provideMerge(NodeConnector.layer())
     )
 
   it.live("lists, calls, and lets go of a call that hangs", () =>

@@ -1,6 +1,6 @@
 /** A client secret or an assertion goes to the authorization server that the configuration names, and to no other. */
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, Layer, Redacted } from "effect"
+import { Cause, Effect, Exit, Redacted } from "effect"
 import type * as Grant from "../../src/auth/Grant.ts"
 import * as TokenStore from "../../src/auth/TokenStore.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
@@ -34,13 +34,11 @@ const loggingIn = (
     const replace = AuthServer.replacing(AuthServer.person(), yield* TokenStore.makeMemory, yield* McpEvent.make())
     const exit = yield* Effect.exit(
       Effect.flatMap(McpRuntime.McpRuntime, ({ authorize }) => authorize(server)).pipe(
-        Effect.provide(Layer.fresh(NodeMcpRuntime.layer({
-          servers: [config],
-          auth: { grants },
-          replace,
-          cacheDirectory: "memory",
-          logs: false
-        })))
+        Effect.provide(
+          NodeMcpRuntime.layer({ servers: [config], auth: { grants }, cacheDirectory: "memory", logs: false }).pipe(
+            NodeMcpRuntime.using(replace)
+          )
+        )
       )
     )
     return Exit.isSuccess(exit) ? "logged in" : Cause.pretty(exit.cause).split("\n")[0]!

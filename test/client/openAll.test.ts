@@ -33,5 +33,5 @@ describe("several servers in one scope", () => {
       }
       // one ladder is two graces; one after another they would take eight
       assert.isBelow(Duration.toMillis(took), grace * 6)
-    }).pipe(Effect.provide(NodeConnector.layerWith({ teardown: { stdinGrace: grace, termGrace: grace } }))))
+    }).pipe(Effect.provide(NodeConnector.layer({ teardown: { stdinGrace: grace, termGrace: grace } }))))
 })

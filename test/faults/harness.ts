@@ -60,7 +60,7 @@ const teardown: Partial<Teardown.Options> = {
 }
 
 /** `FLEET_ADAPTER=sdk` runs the cases of the session era over the other adapter. */
-const layerWith = process.env["FLEET_ADAPTER"] === "sdk" ? NodeConnector.layerSdkWith : NodeConnector.layerWith
+const layerWith = process.env["FLEET_ADAPTER"] === "sdk" ? NodeConnector.layerSdk : NodeConnector.layer
 
 const environment = (options: Options) =>
   layerWith({ teardown: { ...teardown, ...options.teardown } }).pipe(

@@ -120,11 +120,11 @@ const layer = (folder: string, sinks: Sinks) => {
       schedule: Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(1)),
       stormReconnects: 10_000
     },
-    replace: events,
     trust: { directory: path("trust") },
     config: { directory: path("root"), root: path("root"), home: path("home") }
   }).pipe(
-    Layer.provide(HostEnvironment.layer({ ...canaries, HOME: path("home"), PATH: process.env["PATH"] ?? "" }))
+    NodeMcpRuntime.using(events),
+    NodeMcpRuntime.using(HostEnvironment.layer({ ...canaries, HOME: path("home"), PATH: process.env["PATH"] ?? "" }))
   )
 }
 

@@ -117,9 +117,10 @@ describe("a secret of a login", () => {
         })
         const options = Node.options(
           [there.config({ oauth: { clientId: "us", clientSecret: Redacted.make(ours), scopes: ["a", "b"] } })],
-          { replace: AuthServer.replacing(AuthServer.person(), store, events), logs: true, retry: { retries: 0 } }
+          { logs: true, retry: { retries: 0 } }
         )
         yield* Node.using(options, (runtime) => used({ there, runtime, add })).pipe(
+          Effect.provide(AuthServer.replacing(AuthServer.person(), store, events)),
           // with the SDK they are gone
           Effect.tap(() =>
             Effect.sync(() => {

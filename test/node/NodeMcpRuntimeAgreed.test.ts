@@ -1,7 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, watch, writeFileSync } from "node:fs"
@@ -69,7 +68,7 @@ const run = <A, E>(
       const runtime = yield* McpRuntime.McpRuntime
       return yield* body(runtime, yield* ToolPins.ToolPins, asked)
     })).pipe(
-      Effect.provide(Layer.provide(
+      Effect.provide(
         NodeMcpRuntime.layerConfigured({
           cacheDirectory: "memory",
           logs: false,
@@ -79,11 +78,14 @@ const run = <A, E>(
             root: join(folder, "work"),
             home: join(folder, "home"),
             debounce: "20 millis"
-          },
-          replace: Approval.layerTest(answers, asked)
-        }),
-        HostEnvironment.layer({ HOME: join(folder, "home"), PATH: process.env["PATH"] ?? "" })
-      ))
+          }
+        }).pipe(
+          NodeMcpRuntime.using(Approval.layerTest(answers, asked)),
+          NodeMcpRuntime.using(
+            HostEnvironment.layer({ HOME: join(folder, "home"), PATH: process.env["PATH"] ?? "" })
+          )
+        )
+      )
     )
   })
 

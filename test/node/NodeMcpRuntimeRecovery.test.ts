@@ -189,7 +189,7 @@ describe("a remote server that is killed and started again on its port", () => {
           storm: { reconnects: 10_000, within: ReconnectPolicy.make().for(first.config("a")).stableAfter }
         })
       })
-      yield* Node.using(Node.options([first.config("a")], { replace: patience }), (runtime) =>
+      yield* Node.using(Node.options([first.config("a")]), (runtime) =>
         Effect.gen(function*() {
           yield* runtime.tools
           yield* first.kill
@@ -209,7 +209,7 @@ describe("a remote server that is killed and started again on its port", () => {
           yield* Node.until(runtime, "a", Node.is("Connected"))
           const result = yield* runtime.callTool({ server: "a", tool: "pid" })
           assert.strictEqual(Node.textOf(result), String(second.pid))
-        }))
+        })).pipe(Effect.provide(patience))
     })
   )
 })

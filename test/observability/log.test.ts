@@ -44,9 +44,10 @@ describe.each(loggers)("without a logger of the application (%s)", (_, logger) =
           Effect.provide(Layer.provideMerge(
             NodeMcpRuntime.layer({
               servers: [MemoryTransport.config("s"), MemoryTransport.config("gone")],
-              replace: Layer.merge(MemoryTransport.layer({ s: server }), InputHandlers.layer({ roots })),
               cacheDirectory: "memory"
-            }),
+            }).pipe(
+              NodeMcpRuntime.using(Layer.merge(MemoryTransport.layer({ s: server }), InputHandlers.layer({ roots })))
+            ),
             logger
           )),
           recorded

@@ -37,9 +37,8 @@ const running = (connect: Connector.Connector["Type"]["connect"]) =>
       servers: [Pool.remote("a")],
       cacheDirectory: "memory",
       logs: false,
-      reconnect: { stormReconnects: Infinity },
-      replace: Layer.succeed(Connector.Connector, { connect })
-    })
+      reconnect: { stormReconnects: Infinity }
+    }).pipe(NodeMcpRuntime.using(Layer.succeed(Connector.Connector, { connect })))
     const service = Context.get(yield* Layer.build(layer), McpRuntime.McpRuntime)
     yield* service.tools
     return service
@@ -74,12 +73,13 @@ describe("the memory of a runtime", () => {
       })
       const server = fileURLToPath(new URL("../fixtures/runtime/thin.mjs", import.meta.url))
       const service = Context.get(
-        yield* Layer.build(NodeMcpRuntime.layer({
-          servers: [Pool.local("a", { command: process.execPath, args: [server, "/dev/null"] })],
-          cacheDirectory: "memory",
-          logs: false,
-          replace: resolution
-        })),
+        yield* Layer.build(
+          NodeMcpRuntime.layer({
+            servers: [Pool.local("a", { command: process.execPath, args: [server, "/dev/null"] })],
+            cacheDirectory: "memory",
+            logs: false
+          }).pipe(NodeMcpRuntime.using(resolution))
+        ),
         McpRuntime.McpRuntime
       )
       assert.isNotEmpty((yield* service.tools).tools)

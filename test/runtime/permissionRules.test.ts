@@ -31,13 +31,14 @@ const outcomes = (permissions: Partial<Permissions.Options>, calls: ReadonlyArra
         Effect.map((either) => Either.isRight(either) ? "done" : either.left._tag)
       )
     const results = yield* Effect.forEach(calls, call).pipe(
-      Effect.provide(NodeMcpRuntime.layer({
-        servers: [MemoryTransport.config("Shop"), MemoryTransport.config("docs")],
-        permissions,
-        replace: MemoryTransport.layer({ Shop: shop, docs }),
-        cacheDirectory: "memory",
-        logs: false
-      })),
+      Effect.provide(
+        NodeMcpRuntime.layer({
+          servers: [MemoryTransport.config("Shop"), MemoryTransport.config("docs")],
+          permissions,
+          cacheDirectory: "memory",
+          logs: false
+        }).pipe(NodeMcpRuntime.using(MemoryTransport.layer({ Shop: shop, docs })))
+      ),
       Effect.catchTag("ConfigurationError", ({ detail }) => Effect.succeed([detail]))
     )
     return { results, deleted: ["delete", "Delete", "DELETE_ALL"].filter((name) => shop.executions(name) > 0) }
@@ -98,12 +99,13 @@ describe("an approval", () => {
         Effect.flatMap(McpRuntime.McpRuntime, ({ callTool }) =>
           // the cast: what a compiler would refuse reaches this from a library all the same
           callTool({ server: "Shop", tool: "buy" }, args as JsonRpc.JsonObject, { origin: "model" }))).pipe(
-          Effect.provide(NodeMcpRuntime.layer({
-            servers: [MemoryTransport.config("Shop")],
-            replace: Layer.merge(MemoryTransport.layer({ Shop: shop }), approval),
-            cacheDirectory: "memory",
-            logs: false
-          }))
+          Effect.provide(
+            NodeMcpRuntime.layer({
+              servers: [MemoryTransport.config("Shop")],
+              cacheDirectory: "memory",
+              logs: false
+            }).pipe(NodeMcpRuntime.using(Layer.merge(MemoryTransport.layer({ Shop: shop }), approval)))
+          )
         )
       assert.deepStrictEqual(shown, sent)
       // how often a getter is read is left open

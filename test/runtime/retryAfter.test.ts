@@ -25,7 +25,7 @@ const using = <A, E, R>(
     const ledger = yield* Ledger.serve({ tools })
     if (script !== undefined) ledger.script = script
     return yield* Effect.flatMap(McpRuntime.McpRuntime, (runtime) => body(runtime, ledger)).pipe(
-      Effect.provide(Runtime.layerOver(NodeConnector.layerWith({}), { ...options, servers: [ledger.config()] }))
+      Effect.provide(Runtime.layerOver(NodeConnector.layer(), { ...options, servers: [ledger.config()] }))
     )
   })
 

@@ -19,8 +19,8 @@ const tools: ReadonlyArray<Ledger.Tool> = [
 ]
 
 const connectors = {
-  "the default connector": () => NodeConnector.layerWith({}),
-  "SdkConnector": () => NodeConnector.layerSdkWith({})
+  "the default connector": () => NodeConnector.layer(),
+  "SdkConnector": () => NodeConnector.layerSdk()
 }
 
 type Api = McpRuntime.McpRuntime["Type"]

@@ -45,17 +45,18 @@ const open = Effect.fnUntraced(function*(options: {
   const context = yield* Layer.buildWithScope(
     NodeMcpRuntime.layer({
       servers: options.servers ?? [config()],
-      replace: Layer.mergeAll(
+      pool: options.pool,
+      cacheDirectory: "memory",
+      logs: false
+    }).pipe(
+      NodeMcpRuntime.using(Layer.mergeAll(
         MemoryTransport.layer(() => server),
         Layer.succeed(McpEvent.McpEvents, events),
         Layer.succeed(Resolution.Resolution, {
           resolve: (config) => Effect.as(options.resolving?.(config, made) ?? Effect.void, { config, warnings: [] })
         })
-      ),
-      pool: options.pool,
-      cacheDirectory: "memory",
-      logs: false
-    }),
+      ))
+    ),
     scope
   )
   const runtime = yield* Effect.provide(McpRuntime.McpRuntime, context)

@@ -1,5 +1,6 @@
 /** A gateway over peers in memory, and callers of it. */
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer } from "effect"
+import * as InputHandlers from "../../src/client/InputHandlers.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as Approval from "../../src/safety/Approval.ts"
@@ -32,23 +33,18 @@ const runtimes = (
   options: Options,
   kept: Context.Context<Grants.Grants | ToolCache.ToolCache | ToolPins.ToolPins>
 ): Runtimes.Runtimes["Type"] => ({
-  open: ({ lazy, replace }) =>
-    Effect.gen(function*() {
-      const replaced = yield* Layer.build(replace)
-      // what is in it does not show in its type
-      const approval = Context.getOption(replaced as Context.Context<Approval.Approval>, Approval.Approval)
-      return yield* Layer.build(
-        Runtime.layer(peers, {
-          permissions: { otherwise: open },
-          cache: Layer.succeed(ToolCache.ToolCache, Context.get(kept, ToolCache.ToolCache)),
-          grants: Layer.succeed(Grants.Grants, Context.get(kept, Grants.Grants)),
-          pins: Layer.succeed(ToolPins.ToolPins, Context.get(kept, ToolPins.ToolPins)),
-          ...(Option.isSome(approval) ? { approval: Layer.succeed(Approval.Approval, approval.value) } : {}),
-          ...options,
-          servers: lazy ? servers.map((server) => ({ ...server, lazy })) : servers
-        }).pipe(Layer.provide(Layer.succeedContext(replaced)))
-      )
-    })
+  open: ({ approval, handlers, lazy }) =>
+    Layer.build(
+      Runtime.layer(peers, {
+        permissions: { otherwise: open },
+        cache: Layer.succeed(ToolCache.ToolCache, Context.get(kept, ToolCache.ToolCache)),
+        grants: Layer.succeed(Grants.Grants, Context.get(kept, Grants.Grants)),
+        pins: Layer.succeed(ToolPins.ToolPins, Context.get(kept, ToolPins.ToolPins)),
+        ...(approval === undefined ? {} : { approval: Layer.succeed(Approval.Approval, approval) }),
+        ...options,
+        servers: lazy ? servers.map((server) => ({ ...server, lazy })) : servers
+      }).pipe(Layer.provide(InputHandlers.layer(handlers ?? {})))
+    )
 })
 
 export const make = (peers: Peers, servers: ReadonlyArray<ServerConfig.ServerConfig>, options: Options = {}) =>

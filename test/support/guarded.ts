@@ -38,9 +38,10 @@ export const again = <A, E>(
 ) => {
   const person = AuthServer.person()
   return Effect.flatMap(McpEvent.make(), (events) => {
-    const replace = AuthServer.replacing(person, store, events)
-    const options = Node.options([server.config(config)], { replace, auth, retry: { retries: 0 } })
-    return Node.using(options, (runtime) => body({ server, person, store, events, runtime }))
+    const options = Node.options([server.config(config)], { auth, retry: { retries: 0 } })
+    return Node.using(options, (runtime) => body({ server, person, store, events, runtime })).pipe(
+      Effect.provide(AuthServer.replacing(person, store, events))
+    )
   })
 }
 

@@ -139,12 +139,15 @@ export const using = <A, E, R>(
       Effect.tap(body(runtime), () => Effect.map(runtime.servers, (servers) => place.tell("status", servers)))
   ).pipe(
     Effect.tapError((error) => Effect.sync(() => place.tell("error", error))),
-    Effect.provide(NodeMcpRuntime.layer({
-      servers: [ServerConfig.http({ name: "notes", url, lazy: true, ...(oauth === undefined ? {} : { oauth }) })],
-      cacheDirectory: join(place.folder, "cache"),
-      reconnect: { stormReconnects: 10_000 },
-      auth,
-      replace: Layer.mergeAll(events, interaction, NodeTokenStore.layerFile({ directory: place.logins }))
-    }))
+    Effect.provide(
+      NodeMcpRuntime.layer({
+        servers: [ServerConfig.http({ name: "notes", url, lazy: true, ...(oauth === undefined ? {} : { oauth }) })],
+        cacheDirectory: join(place.folder, "cache"),
+        reconnect: { stormReconnects: 10_000 },
+        auth
+      }).pipe(
+        NodeMcpRuntime.using(Layer.mergeAll(events, interaction, NodeTokenStore.layerFile({ directory: place.logins })))
+      )
+    )
   )
 }

@@ -64,7 +64,7 @@ describe("DockerGateway", () => {
         const asked = standIn.asked().map(({ args }) => args)
         assert.sameMembers(asked.slice(0, 2), ["mcp --help", "info --format {{.ServerVersion}}"])
         assert.deepStrictEqual(asked.slice(2), ["mcp gateway run --profile work --servers time,fetch --verbose"])
-      }).pipe(Effect.provide(NodeConnector.layer))
+      }).pipe(Effect.provide(NodeConnector.layer()))
     ))
 
   describe("before the gateway is started", () => {

@@ -103,7 +103,7 @@ export const layerWatched: Layer.Layer<
     stderr: (server) => transports.get(server)?.stderrTail(),
     noise: (server) => noise.get(server)
   }))
-})).pipe(Layer.provide(NodeConnector.layerTransports))
+})).pipe(Layer.provide(NodeConnector.layerTransports()))
 
 interface Notes {
   readonly steps: Array<Server["steps"][number]>

@@ -214,7 +214,7 @@ export const layer = (
   screen: Shown,
   discovery: ConfigDiscovery.Discovery,
   turns: Effect.Semaphore
-): Layer.Layer<never> =>
+): Layer.Layer<InputHandlers.InputHandlers> =>
   InputHandlers.layer({
     elicit: (elicitation) =>
       Effect.flatMap(Redaction.Redaction, ({ known }) => {

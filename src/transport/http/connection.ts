@@ -40,7 +40,7 @@ export interface Connection {
 /** What the layer of a transport has for all its connections. */
 export const services = Effect.all({
   limits: Limits.CurrentLimits,
-  headers: RemoteHeaders.RemoteHeaders,
+  headers: RemoteHeaders.whenOpened,
   ending: Ending.make
 })
 

@@ -39,7 +39,7 @@ export const remembers = ({ adapter, kind, transport }: Cell): boolean =>
 /** The services of a cell's adapter. */
 export const connector = ({ adapter }: Cell, options: NodeConnector.Options = {}): Layer.Layer<
   Connector.Connector | Teardown.Teardown | McpEvent.McpEvents
-> => (adapter === "client" ? NodeConnector.layerWith(options) : NodeConnector.layerSdkWith(options))
+> => (adapter === "client" ? NodeConnector.layer(options) : NodeConnector.layerSdk(options))
 
 /** Handlers whose answer depends on the question, so that one session can show every answer. */
 export const handlers: InputHandlers.Handlers = {

@@ -5,14 +5,12 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import * as InputHandlers from "../../../client/InputHandlers.ts"
+import type * as InputHandlers from "../../../client/InputHandlers.ts"
 import * as Protocol from "../../../client/Protocol.ts"
 import * as RuntimeLog from "../../../internal/runtimeLog.ts"
 import * as McpEvent from "../../../McpEvent.ts"
 import * as McpRuntime from "../../../McpRuntime.ts"
-import * as Approval from "../../../safety/Approval.ts"
 import * as Permissions from "../../../safety/Permissions.ts"
 import * as ToolCatalog from "../../../tools/ToolCatalog.ts"
 import * as JsonRpc from "../../../transport/JsonRpc.ts"
@@ -162,12 +160,10 @@ export const open = (options: Options): Effect.Effect<Seat, McpServer.Refusal, R
     const context = yield* Effect.catchAll(
       runtimes.open({
         lazy,
-        replace: declares(capabilities)
-          ? Layer.merge(
-            InputHandlers.layer(handlers(options, ask)),
-            canApprove ? Approval.layer((request) => Consent.ask(request, ask(request.subject.server))) : Layer.empty
-          )
-          : Layer.empty
+        handlers: declares(capabilities) ? handlers(options, ask) : undefined,
+        approval: canApprove
+          ? { ask: (request) => Consent.ask(request, ask(request.subject.server)) }
+          : undefined
       }),
       (error) =>
         Effect.zipRight(

@@ -1,0 +1,167 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import * as Built from "../support/built.ts"
+import { entryPoints, root, run } from "./project.ts"
+
+const folder = fileURLToPath(new URL(`build/types-${process.pid}`, root))
+
+beforeAll(() => mkdirSync(folder, { recursive: true }))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** The errors of the compiler over a program that uses the package's declarations under strict options. */
+const errors = async (program: string): Promise<ReadonlyArray<string>> => {
+  const types = await Built.modules()
+  writeFileSync(join(folder, "program.ts"), program)
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({
+      compilerOptions: {
+        target: "ES2022",
+        lib: ["ES2023"],
+        module: "ESNext",
+        moduleResolution: "Bundler",
+        moduleDetection: "force",
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        skipLibCheck: true,
+        noEmit: true,
+        types: ["node"],
+        paths: Object.fromEntries(
+          Array.from(entryPoints, ([specifier, path]) => [specifier, [join(types, path.replace(/\.ts$/, ".d.ts"))]])
+        )
+      }
+    })
+  )
+  const { stdout } = await run("tsc", ["-p", folder, "--pretty", "false"], { cwd: folder })
+  return stdout.split("\n").filter((line) => line.includes("error TS"))
+}
+
+describe("permissions.otherwise", () => {
+  it("compiles with some of its origins, wherever permissions are an option", async () => {
+    const program = `
+import { Permissions } from "effect-mcp-runtime"
+import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
+import * as NodeMcpServe from "effect-mcp-runtime/node/NodeMcpServe"
+
+const permissions = { otherwise: { model: "allow" } } as const
+export const all = [
+  Permissions.layer({ otherwise: { model: "allow" } }),
+  Permissions.layer({ otherwise: {} }),
+  Permissions.make({ otherwise: { program: "deny", person: undefined } }),
+  NodeMcpRuntime.layer({ servers: [], permissions: { otherwise: { model: "deny" } } }),
+  NodeMcpRuntime.layerConfigured({ permissions }),
+  NodeMcpServe.layerRuntimes({ servers: [], permissions }),
+  NodeMcpServe.layerRuntimesDiscovered({ permissions })
+]
+const stated: Permissions.Options["otherwise"] = { person: "ask" }
+export const more = Permissions.layer({ otherwise: stated })
+`
+    assert.deepStrictEqual(await errors(program), [])
+  }, 60_000)
+
+  it("does not compile with an origin or a decision that does not exist", async () => {
+    const wrong = await errors(`
+import { Permissions } from "effect-mcp-runtime"
+export const origin = Permissions.layer({ otherwise: { robot: "allow" } })
+export const decision = Permissions.layer({ otherwise: { model: "maybe" } })
+`)
+    assert.deepStrictEqual(wrong.map((line) => /error (TS\d+)/.exec(line)?.[1]), ["TS2353", "TS2322"])
+  }, 60_000)
+})
+
+describe("NodeMcpRuntime.using", () => {
+  const imports = `
+import * as NodeKeyValueStore from "@effect/platform-node/NodeKeyValueStore"
+import { Context, Layer, Logger, Schedule } from "effect"
+import {
+  Approval, Bulkhead, CircuitBreaker, ConfigDiscovery, EraMemory, Grants, HealthCheck, HostEnvironment, InputHandlers, Limits, McpEvent,
+  OutputGuard, Permissions, ReconnectPolicy, Redaction, Resolution, RetryPolicy, RuntimeMetrics,
+  SdkConnector, Spill, StdioTransport, Teardown, TokenStore, Tokens, ToolCache, ToolHandler, ToolPins, ToolSearch, Trust
+} from "effect-mcp-runtime"
+import { MemoryTransport } from "effect-mcp-runtime/testing"
+import * as NodeAgent from "effect-mcp-runtime/node/NodeAgent"
+import * as NodeConnector from "effect-mcp-runtime/node/NodeConnector"
+import * as NodeInteraction from "effect-mcp-runtime/node/NodeInteraction"
+import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
+import * as NodeSpill from "effect-mcp-runtime/node/NodeSpill"
+import * as NodeTokenStore from "effect-mcp-runtime/node/NodeTokenStore"
+const { using } = NodeMcpRuntime
+`
+
+  it("takes every documented layer, with what it fails with and what it needs", async () => {
+    const program = `${imports}
+export const fit = [
+  using(Approval.layerNobody),
+  using(Bulkhead.layer({ concurrency: 8 })),
+  using(CircuitBreaker.layerNone),
+  using(ConfigDiscovery.layerStatic([])),
+  using(ConfigDiscovery.layerFiles()),
+  using(Grants.layerMemory),
+  using(HealthCheck.layerNone),
+  using(HostEnvironment.layer({})),
+  using(InputHandlers.layer({})),
+  using(Limits.layer({})),
+  using(Limits.layerConfig),
+  using(McpEvent.layer),
+  using(MemoryTransport.layer({})),
+  using(NodeConnector.layer()),
+  using(NodeConnector.layerSdk()),
+  using(NodeConnector.layerTransports()),
+  using(NodeInteraction.layerBrowser()),
+  using(NodeTokenStore.layerKeyring()),
+  using(Permissions.layer()),
+  using(Permissions.layerNone),
+  using(ReconnectPolicy.layer({ schedule: Schedule.recurs(1) })),
+  using(ReconnectPolicy.layerNone),
+  using(Redaction.layerNone),
+  using(Resolution.layer()),
+  using(RetryPolicy.layerNone),
+  using(RuntimeMetrics.layerNone),
+  using(SdkConnector.layer),
+  using(StdioTransport.layer),
+  using(Teardown.layer()),
+  using(Teardown.layerImmediate),
+  using(TokenStore.layerMemory),
+  using(ToolCache.layer()),
+  using(ToolCache.layerPersisted()),
+  using(ToolPins.layerNone),
+  using(Trust.layerAll()),
+  using(Layer.mergeAll(Teardown.layer(), McpEvent.layer, CircuitBreaker.layerNone))
+]
+export const agent = [
+  NodeAgent.using(NodeSpill.layer()),
+  NodeAgent.using(OutputGuard.layerConfig()),
+  NodeAgent.using(Spill.layerNone),
+  NodeAgent.using(Tokens.layerTiktoken()),
+  NodeAgent.using(ToolSearch.layer())
+]
+export const closed: Layer.Layer<NodeMcpRuntime.Services, NodeMcpRuntime.Failure> = NodeMcpRuntime.layer({ servers: [] }).pipe(
+  using(SdkConnector.layer),
+  using(Layer.merge(NodeConnector.layerTransports(), EraMemory.layerMemory)),
+  using(ToolCache.layerPersisted().pipe(Layer.provide(NodeKeyValueStore.layerFileSystem("tools")), Layer.orDie)),
+  using(NodeConnector.layer())
+)
+`
+    assert.deepStrictEqual(await errors(program), [])
+  }, 60_000)
+
+  it("does not compile with a layer that replaces nothing", async () => {
+    const wrong = await errors(`${imports}
+class Own extends Context.Tag("app/Own")<Own, { readonly own: true }>() {}
+const own = Layer.succeed(Own, { own: true })
+export const unrelated = using(own)
+export const merged = using(Layer.merge(own, Teardown.layer()))
+export const another = using(Tokens.layerEstimate)
+export const service = using(ToolHandler.layer())
+export const agent = NodeAgent.using(Teardown.layer())
+export const option = NodeMcpRuntime.layer({ servers: [], replace: Teardown.layer() })
+`)
+    assert.deepStrictEqual(
+      wrong.map((line) => /error (TS\d+)/.exec(line)?.[1]),
+      ["TS2345", "TS2345", "TS2345", "TS2345", "TS2345", "TS2353"],
+      wrong.join("\n")
+    )
+  }, 60_000)
+})
