@@ -1,11 +1,9 @@
 /**
- * The port between the connection and the ways to reach a server.
+ * The port between the client and the ways to reach a server.
  *
- * A transport carries whole messages. It is opened in a scope (opening is interruptible and bounded by its caller) and
+ * A transport carries whole messages. It is opened in a scope (opening is interruptible and bounded by its caller), and
  * closing that scope releases everything it holds within the bounds of `Teardown`. Its calls are synchronous and never
- * block: what happens later is told to the one `Sink`.
- *
- * @since 0.1.0
+ * block; later events go to the one `Sink`.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -14,68 +12,44 @@ import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import type * as JsonRpc from "./JsonRpc.ts"
 
-/**
- * Something odd that harms nobody: it is counted and told, never thrown.
- *
- * @since 0.1.0
- * @category models
- */
+/** An oddity that fails no request: it is counted and reported, never thrown. */
 export interface Diagnostic {
   readonly kind:
     | "noise" // output that is no message: a banner, a log line, JSON that is not JSON-RPC
     | "oversize" // a message over the limit was skipped
     | "stream" // an optional stream could not be opened or was given up
-    | "dropped" // a message was dropped because nobody waits for it
+    | "dropped" // a message was dropped because nothing waits for it
     | "shed" // a request of the server was refused because too many wait
     | "lenient" // the server broke a rule that can be forgiven
   /** Escaped and bounded. */
   readonly detail: string
 }
 
-/**
- * Why a transport has ended, and which requests certainly never left this process.
- *
- * @since 0.1.0
- * @category models
- */
+/** Why a transport has ended, and which requests certainly never left this process. */
 export interface Ended {
   /** The error for a request whose outcome is `outcome`. */
   readonly error: (outcome: McpError.Outcome) => McpError.ConnectError
   readonly unsent: (id: JsonRpc.Id) => boolean
 }
 
-/**
- * Who is told what arrives. Every member is called synchronously and must not throw.
- *
- * @since 0.1.0
- * @category models
- */
+/** Receives what arrives. Every member is called synchronously and must not throw. */
 export interface Sink {
   readonly message: (message: JsonRpc.Incoming) => void
   /** The request with this id will get no answer. */
   readonly failed: (id: JsonRpc.Id, error: McpError.CallError) => void
-  /** A person is asked on behalf of this request, or no longer: its clocks stand still meanwhile. */
+  /** A question to a person is open on behalf of this request, or no longer: its deadline is paused meanwhile. */
   readonly waiting: (id: JsonRpc.Id, open: boolean) => void
   readonly diagnostic: (diagnostic: Diagnostic) => void
   /** Called exactly once, after everything that could still be read was delivered. */
   readonly ended: (ended: Ended) => void
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface SendOptions {
   /** Headers of this message; a transport without headers ignores them. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/**
- * What the handshake has settled; a transport that puts it into headers does.
- *
- * @since 0.1.0
- * @category models
- */
+/** The result of the handshake; a transport with headers repeats it in them. */
 export interface Negotiated {
   readonly era: Era
   readonly protocolVersion: string
@@ -84,27 +58,19 @@ export interface Negotiated {
 /**
  * The two families of protocol versions: those with a handshake and a session (up to 2025-11-25), and those without
  * (2026-07-28 and later).
- *
- * @since 0.1.0
- * @category models
  */
 export type Era = "session" | "stateless"
 
-/**
- * An open way to one server.
- *
- * @since 0.1.0
- * @category models
- */
+/** An open connection to one server. */
 export interface Transport {
   readonly kind: "stdio" | "streamable-http" | "sse" | "ws" | "memory"
-  /** Whether every request has a stream of its own, whose end is its cancellation in the stateless era. */
+  /** Every request has a stream of its own, whose end is its cancellation in the stateless era. */
   readonly streamPerRequest: boolean
   /** Begins delivery; called once, before the first `send`. */
   readonly start: (sink: Sink) => void
   /**
-   * Sends, or queues, a message. The error, if there is one, says that it was not sent; what goes wrong later with a
-   * request reaches `Sink.failed` or `Sink.ended`.
+   * Sends, or queues, a message. An error means that it was not sent; what goes wrong later with a request reaches
+   * `Sink.failed` or `Sink.ended`.
    */
   readonly send: (message: JsonRpc.Message, options?: SendOptions) => McpError.CallError | undefined
   /**
@@ -112,9 +78,9 @@ export interface Transport {
    * handshake awaits it after `notifications/initialized`.
    */
   readonly accepted?: Effect.Effect<void> | undefined
-  /** Nobody waits for this request any more: release what it holds. */
+  /** The caller no longer waits for this request: its resources are released. */
   readonly abandon: (id: JsonRpc.Id) => void
-  /** Told once the handshake is done, and again after a re-initialization. */
+  /** Called once the handshake is done, and again after a re-initialization. */
   readonly negotiated: (negotiated: Negotiated) => void
   /** The end of the server's stderr, where it has one. */
   readonly stderrTail: () => string | undefined
@@ -122,22 +88,12 @@ export interface Transport {
   readonly installing?: (() => boolean) | undefined
 }
 
-/**
- * Opens a transport for a server's configuration.
- *
- * @since 0.1.0
- * @category models
- */
+/** Opens a transport for a server's configuration. */
 export interface Open<Config> {
   (config: Config): Effect.Effect<Transport, McpError.ConnectError, Scope.Scope>
 }
 
-/**
- * The transports of an application: one opener that chooses by the configuration's `transport` field.
- *
- * @since 0.1.0
- * @category tags
- */
+/** The transports of an application: one opener that chooses by the configuration's `transport` field. */
 export class Transports extends Context.Tag("effect-mcp-runtime/transport/Transport/Transports")<Transports, {
   readonly open: Open<ServerConfig.ServerConfig>
 }>() {}

@@ -21,7 +21,7 @@ const end: Teardown.ServerEnd = {
 }
 
 describe("Teardown", () => {
-  it.effect("has bounds for every step, which can be set one by one", () =>
+  it.effect("has a bound for every step, each of which can be set", () =>
     Effect.gen(function*() {
       const { options } = yield* Teardown.Teardown
       assert.strictEqual(Duration.toMillis(options.stdinGrace), 50)
@@ -29,7 +29,7 @@ describe("Teardown", () => {
       assert.strictEqual(Duration.toMillis(options.deadline), 10_000)
     }).pipe(Effect.provide(Teardown.layer({ stdinGrace: "50 millis" }))))
 
-  it.effect("takes its bounds from an operator", () =>
+  it.effect("reads its bounds from a ConfigProvider", () =>
     Effect.gen(function*() {
       const { options } = yield* Teardown.Teardown
       assert.strictEqual(Duration.toMillis(options.deadline), 7000)
@@ -38,7 +38,7 @@ describe("Teardown", () => {
       Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["DEADLINE", "7 seconds"]])))
     ))
 
-  it.effect("waits for nobody if it is immediate", () =>
+  it.effect("has no graces if it is immediate", () =>
     Effect.gen(function*() {
       const { options } = yield* Teardown.Teardown
       assert.strictEqual(Duration.toMillis(options.stdinGrace) + Duration.toMillis(options.termGrace), 0)
@@ -125,7 +125,7 @@ describe("a host that ends without closing", () => {
       assert.deepStrictEqual(yield* run("reject"), [1, null])
     }))
 
-  it.live("ends its servers on a signal, and dies of that signal", () =>
+  it.live("ends its servers on a signal, and exits with that signal", () =>
     Effect.gen(function*() {
       for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
         assert.deepStrictEqual(yield* run("wait", signal), [null, signal])
@@ -143,7 +143,7 @@ describe("a host that ends without closing", () => {
       assert.deepStrictEqual(yield* run("run-main", "SIGINT"), [0, null])
     }))
 
-  it.live("does not take signal-exit for an application that listens", () =>
+  it.live("does not count the listeners of signal-exit as the application's", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* run("signal-exit", "SIGINT"), [null, "SIGINT"])
     }))

@@ -68,7 +68,7 @@ describe("DockerGateway", () => {
     ))
 
   describe("before the gateway is started", () => {
-    it.live("asks both questions at the same time, and learns the version", () =>
+    it.live("asks both questions at the same time, and returns the version", () =>
       Effect.gen(function*() {
         const { command } = StandInDocker.make({ help: "together", info: "together" })
         const { detect } = yield* DockerGateway.DockerGateway
@@ -82,7 +82,7 @@ describe("DockerGateway", () => {
         assert.include(error.message, "install Docker")
       }).pipe(Effect.provide(live())))
 
-    it.live("says that Docker is not installed when its file is no program", () =>
+    it.live("says that Docker is not installed when its file is not executable", () =>
       Effect.gen(function*() {
         const file = join(folder(), "docker")
         writeFileSync(file, "")
@@ -92,7 +92,7 @@ describe("DockerGateway", () => {
         assert.include(error.detail, file)
       }).pipe(Effect.provide(live())))
 
-    it.live("blames Docker for nothing that is the fault of the configuration", () =>
+    it.live("does not blame Docker for a fault of the configuration", () =>
       Effect.gen(function*() {
         const { command } = StandInDocker.make()
         const error = yield* Effect.flip(Effect.scoped(open(docker(command, { env: { "A=B": "" } }))))
@@ -181,7 +181,7 @@ describe("DockerGateway", () => {
         }).pipe(Effect.provide(live(answerSoon)))
       ))
 
-    it.live("reads all that Docker prints, and keeps little of it", () =>
+    it.live("drains the output of Docker and keeps the beginning", () =>
       assertNoLeak(
         Effect.gen(function*() {
           const { command } = StandInDocker.make({ info: "floods" })
@@ -192,7 +192,7 @@ describe("DockerGateway", () => {
         }).pipe(Effect.provide(live()))
       ))
 
-    it.live("does not wait for whoever else holds the output of a Docker that has ended", () =>
+    it.live("does not wait for a descendant that holds the output of a command that has exited", () =>
       assertNoLeak(
         Effect.gen(function*() {
           const standIn = StandInDocker.make({ info: "up, with a child" })
@@ -202,7 +202,7 @@ describe("DockerGateway", () => {
         }).pipe(Effect.provide(live()))
       ))
 
-    it.live("does not take the time for Docker's in which this process was held up itself", () =>
+    it.live("does not count the time in which this process itself was blocked", () =>
       assertNoLeak(
         Effect.gen(function*() {
           const standIn = StandInDocker.make()
@@ -220,7 +220,7 @@ describe("DockerGateway", () => {
         }).pipe(Effect.provide(live("1 millis")))
       ))
 
-    it.live("can be interrupted, and leaves nothing of the questions", () =>
+    it.live("ends the questions when it is interrupted", () =>
       assertNoLeak(
         Effect.gen(function*() {
           const standIn = StandInDocker.make({ help: "stubborn", info: "hangs" })
@@ -255,7 +255,7 @@ describe("DockerGateway", () => {
       ))
   })
 
-  it.live("gives Docker the variables that say where its daemon is, and no secrets of the host", () =>
+  it.live("passes the variables that locate the daemon, and no secrets of the host", () =>
     Effect.scoped(Effect.gen(function*() {
       const standIn = StandInDocker.make({ gateway: "driven by hand" })
       const host = {
@@ -281,7 +281,7 @@ describe("DockerGateway", () => {
       assert.deepStrictEqual(env, { ...expected, TOKEN: "t0k3n" })
     })))
 
-  it.live("tells what a gateway said before it died", () =>
+  it.live("reports the stderr of a gateway that exits", () =>
     assertNoLeak(
       Effect.scoped(Effect.gen(function*() {
         const { command } = StandInDocker.make({ gateway: "dies" })

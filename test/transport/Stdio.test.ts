@@ -24,7 +24,7 @@ describe("StdioTransport", () => {
         })).pipe(Effect.provide(live()))
       ))
 
-    it.live("says that there is no such command", () =>
+    it.live("fails with SpawnFailed that names a missing command", () =>
       assertNoLeak(
         Effect.gen(function*() {
           const error = yield* Effect.flip(Effect.scoped(open(server([], { command: "no-such-command-here" }))))
@@ -34,7 +34,7 @@ describe("StdioTransport", () => {
         }).pipe(Effect.provide(live()))
       ))
 
-    it.live("says that a file may not be executed", () =>
+    it.live("fails with SpawnFailed for a file that is not executable", () =>
       assertNoLeak(
         Effect.gen(function*() {
           const file = join(folder(), "server")
@@ -45,21 +45,21 @@ describe("StdioTransport", () => {
         }).pipe(Effect.provide(live()))
       ))
 
-    it.live("blames a working directory that does not exist, and not the command", () =>
+    it.live("names a missing working directory, not the command", () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(Effect.scoped(open(server([], { cwd: "/no/such/folder" }))))
         assert.deepInclude(error, { _tag: "SpawnFailed", errno: "ENOENT", cwd: "/no/such/folder" })
         assert.include(error.message, "working directory \"/no/such/folder\" does not exist")
       }).pipe(Effect.provide(live())))
 
-    it.live("blames a working directory that is a file", () =>
+    it.live("names a working directory that is a file", () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(Effect.scoped(open(server([], { cwd: script }))))
         assert.strictEqual(error._tag, "SpawnFailed")
         assert.include(error.message, "is not a directory")
       }).pipe(Effect.provide(live())))
 
-    it.live("tells a missing interpreter from a missing file", () =>
+    it.live("distinguishes a missing interpreter from a missing file", () =>
       Effect.gen(function*() {
         const file = join(folder(), "server")
         writeFileSync(file, "#!/no/such/interpreter\n")
@@ -69,7 +69,7 @@ describe("StdioTransport", () => {
         assert.include(error.message, "interpreter")
       }).pipe(Effect.provide(live())))
 
-    it.live("refuses what no process can be given, without showing its value", () =>
+    it.live("refuses arguments and variables that no process accepts, without showing their values", () =>
       Effect.gen(function*() {
         const configs = [
           server([], { env: { "A=B": "secret" } }),
@@ -84,7 +84,7 @@ describe("StdioTransport", () => {
         }
       }).pipe(Effect.provide(live())))
 
-    it.live("fails typed when the arguments are too long for the system", () =>
+    it.live("fails with SpawnFailed when the arguments are too long for the system", () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(Effect.scoped(open(server(["x".repeat(4 * 1024 * 1024)]))))
         assert.deepInclude(error, { _tag: "SpawnFailed", errno: "E2BIG" })
@@ -136,7 +136,7 @@ describe("StdioTransport", () => {
         assert.strictEqual(resultOf(yield* message)["cwd"], "/")
       })).pipe(Effect.provide(live())))
 
-    it.live("loses nothing of a server that wrote and exited before anybody listened", () =>
+    it.live("delivers the output of a server that exited before the transport was started", () =>
       assertNoLeak(
         Effect.scoped(Effect.gen(function*() {
           const { open } = yield* StdioTransport.StdioTransport
@@ -161,7 +161,7 @@ describe("StdioTransport", () => {
       ))
   })
 
-  it.live("holds a server back that writes before anybody listens", () =>
+  it.live("applies back-pressure until the transport is started", () =>
     assertNoLeak(
       Effect.scoped(Effect.gen(function*() {
         const { open } = yield* StdioTransport.StdioTransport
@@ -177,7 +177,7 @@ describe("StdioTransport", () => {
     ))
 
   describe("the end of a server", () => {
-    it.live("tells the code and the end of stderr, after the last answer", () =>
+    it.live("reports the exit code and the end of stderr, after the last answer", () =>
       assertNoLeak(
         Effect.scoped(Effect.gen(function*() {
           const { ended, message, order, transport } = yield* open(server())
@@ -200,7 +200,7 @@ describe("StdioTransport", () => {
         })).pipe(Effect.provide(live()))
       ))
 
-    it.live("delivers all of its last words, however many there are", () =>
+    it.live("delivers all output of a process that has exited", () =>
       assertNoLeak(
         Effect.scoped(Effect.gen(function*() {
           const file = join(folder(), "words")
@@ -211,7 +211,7 @@ describe("StdioTransport", () => {
         })).pipe(Effect.provide(live()))
       ))
 
-    it.live("tells the signal that killed it", () =>
+    it.live("reports the signal that killed it", () =>
       assertNoLeak(
         Effect.scoped(Effect.gen(function*() {
           const { ended, transport } = yield* open(server())
@@ -242,7 +242,7 @@ describe("StdioTransport", () => {
         })).pipe(Effect.provide(live()))
       ))
 
-    it.live("tells the exit although the answer comes from somebody who has the pipe", () =>
+    it.live("reports the exit even if a descendant that holds the pipe writes the answer", () =>
       assertNoLeak(
         Effect.scoped(Effect.gen(function*() {
           const { ended, transport } = yield* open(server())
@@ -256,7 +256,7 @@ describe("StdioTransport", () => {
         })).pipe(Effect.provide(live()))
       ))
 
-    it.live("gives up a server that closes its stdout and goes on running, and puts it down", () =>
+    it.live("loses a server that closes its stdout and goes on running, and ends it", () =>
       assertNoLeak(
         Effect.scoped(Effect.gen(function*() {
           const { ended, message, transport } = yield* open(server(["--ignore-end"]))
@@ -268,7 +268,7 @@ describe("StdioTransport", () => {
         })).pipe(Effect.provide(live()))
       ))
 
-    it.live("comes once, whether the server or the scope ends first", () =>
+    it.live("is reported once, whether the server or the scope ends first", () =>
       Effect.gen(function*() {
         const first = yield* Effect.scoped(Effect.gen(function*() {
           const { ended, ends, transport } = yield* open(server())

@@ -11,7 +11,7 @@ describe("StdioTransport", () => {
     const raw = (...pieces: ReadonlyArray<string | Buffer>) =>
       request("raw", "raw", { pieces: pieces.map((piece) => Buffer.from(piece).toString("base64")) })
 
-    it.live("tells a banner as noise and carries on", () =>
+    it.live("reports a banner as noise and continues", () =>
       Effect.scoped(Effect.gen(function*() {
         const { diagnostic, message, transport } = yield* open(server(["--banner"]))
         yield* send(transport, request(1, "echo"))
@@ -20,7 +20,7 @@ describe("StdioTransport", () => {
         assert.deepStrictEqual(yield* diagnostic, { kind: "noise", detail: "Listening on stdio" })
       })).pipe(Effect.provide(live())))
 
-    it.live("escapes what noise could do to a terminal", () =>
+    it.live("escapes control sequences in noise", () =>
       Effect.scoped(Effect.gen(function*() {
         const { diagnostic, transport } = yield* open(server())
         yield* send(transport, raw("\u001b]0;owned\u0007\u001b[2J\n"))
@@ -35,7 +35,7 @@ describe("StdioTransport", () => {
         assert.deepStrictEqual(order, ["message"])
       })).pipe(Effect.provide(live())))
 
-    it.live("puts together what comes byte by byte, inside of characters too", () =>
+    it.live("assembles a message that arrives byte by byte, within characters too", () =>
       Effect.scoped(Effect.gen(function*() {
         const { message, transport } = yield* open(server())
         const bytes = Buffer.from(`{"text":"\u{1f600}\u00e9\u20ac"}\r\n`)
@@ -43,7 +43,7 @@ describe("StdioTransport", () => {
         assert.deepStrictEqual(yield* message, { text: "\u{1f600}\u00e9\u20ac" })
       })).pipe(Effect.provide(live())))
 
-    it.live("replaces bytes that are no UTF-8", () =>
+    it.live("replaces invalid UTF-8 with U+FFFD", () =>
       Effect.scoped(Effect.gen(function*() {
         const { message, transport } = yield* open(server())
         yield* send(
@@ -73,7 +73,7 @@ describe("StdioTransport", () => {
         }
       })).pipe(Effect.provide(live())))
 
-    it.live("fails the request whose answer is over the limit, skips the rest of it and lives on", () =>
+    it.live("fails only the request whose answer is over the limit, and skips the rest of it", () =>
       Effect.scoped(Effect.gen(function*() {
         const { failed, message, order, transport } = yield* open(server([], { maxMessageBytes: 1024 * 1024 }))
         yield* send(transport, request(5, "big", { bytes: 8_000_000, chunk: 16 * 1024 * 1024 }))
@@ -94,7 +94,7 @@ describe("StdioTransport", () => {
         for (const id of [2, 3, 4]) assert.strictEqual((yield* message)["id"], id)
       })).pipe(Effect.provide(live())))
 
-    it.live("tells an oversize line that answers nothing", () =>
+    it.live("reports a line over the limit that answers nothing", () =>
       Effect.scoped(Effect.gen(function*() {
         const { diagnostic, transport } = yield* open(server([], { maxMessageBytes: 1000 }))
         yield* send(transport, request(1, "bigNotification", { bytes: 2000 }))
@@ -104,7 +104,7 @@ describe("StdioTransport", () => {
         assert.isBelow(told.detail.length, 400)
       })).pipe(Effect.provide(live())))
 
-    it.live("gives up a line that does not end, and puts the server down", () =>
+    it.live("loses a server whose line does not end, and ends it", () =>
       assertNoLeak(
         Effect.scoped(Effect.gen(function*() {
           const { ended, message, transport } = yield* open(server(["--ignore-end"], { maxMessageBytes: 1024 }))
@@ -124,7 +124,7 @@ describe("StdioTransport", () => {
         for (let n = 0; n < 20_000; n++) assert.strictEqual((yield* message)["n"], n)
       })).pipe(Effect.provide(live())))
 
-    it.live("drains a flood on stderr and keeps its end", () =>
+    it.live("drains stderr without limit and keeps its end", () =>
       Effect.scoped(Effect.gen(function*() {
         const { message, transport } = yield* open(server())
         yield* send(transport, request(1, "stderr", { text: "0123456789abcde\n".repeat(4096), times: 320 }))
@@ -135,7 +135,7 @@ describe("StdioTransport", () => {
   })
 
   describe("writing", () => {
-    it.live("refuses a message over the limit, and one that is no JSON", () =>
+    it.live("refuses a message over the limit, and one that cannot be encoded", () =>
       Effect.scoped(Effect.gen(function*() {
         const { message, transport } = yield* open(server([], { maxMessageBytes: 1000 }))
         assert.deepInclude(transport.send(request(1, "echo", { text: "x".repeat(1000) })), {
@@ -167,7 +167,7 @@ describe("StdioTransport", () => {
         }
       })).pipe(Effect.provide(live())))
 
-    it.live("refuses at once what a peer that does not read has no room for", () =>
+    it.live("refuses messages with Overloaded when the write queue is full", () =>
       assertNoLeak(
         Effect.scoped(Effect.gen(function*() {
           const { message, transport } = yield* open(server())
@@ -185,7 +185,7 @@ describe("StdioTransport", () => {
         })).pipe(Effect.provide(live()))
       ))
 
-    it.live("gives up a peer that leaves a write unread, tells what was not sent, and puts it down", () =>
+    it.live("loses a peer that stops reading, reports what was unsent, and ends it", () =>
       assertNoLeak(
         Effect.scoped(Effect.gen(function*() {
           const { ended, message, transport } = yield* open(server())
@@ -203,7 +203,7 @@ describe("StdioTransport", () => {
         })).pipe(Effect.provide(live({ stallTimeout: Duration.millis(300) })))
       ))
 
-    it.live("does not write what was abandoned before its turn", () =>
+    it.live("does not write an abandoned request that still waits", () =>
       Effect.scoped(Effect.gen(function*() {
         const { message, transport } = yield* open(server())
         for (let id = 0; id < 3; id++) yield* send(transport, request(id, "echo"))

@@ -72,7 +72,7 @@ const closing = <A>(
   }))
 
 describe("closing a stdio server", () => {
-  it.live("lets a polite one go, quickly", () =>
+  it.live("ends with a polite server at the end of its stdin", () =>
     Effect.gen(function*() {
       const { end, used: pid } = yield* closing(server(), ({ ask }) => ask("pid"))
       assert.isFalse(isAlive(pid))
@@ -86,7 +86,7 @@ describe("closing a stdio server", () => {
       assert.isBelow(Duration.toMillis(end.took), 5000)
     }).pipe(Effect.provide(live({}))))
 
-  it.live("tells it as an event", () =>
+  it.live("publishes the event Closed", () =>
     Effect.scoped(Effect.gen(function*() {
       const { stream } = yield* McpEvent.McpEvents
       const events = yield* Queue.unbounded<McpEvent.McpEvent>()
@@ -97,7 +97,7 @@ describe("closing a stdio server", () => {
       assert.deepInclude(event, { _tag: "Closed", server: "fixture" })
     })).pipe(Effect.provide(live())))
 
-  it.live("gives one that must flush the time to do it", () =>
+  it.live("gives a server time to flush", () =>
     Effect.gen(function*() {
       const journal = join(mkdtempSync(join(tmpdir(), "stdio-test-")), "journal")
       const { end } = yield* closing(server(`--journal=${journal}`, "--flush=500"), ({ ask }) => ask("pid"))
@@ -105,14 +105,14 @@ describe("closing a stdio server", () => {
       assert.include(contentOf(journal), "flushed")
     }).pipe(Effect.provide(live({}))))
 
-  it.live("terminates one that ignores the end of its stdin", () =>
+  it.live("terminates a server that ignores the end of its stdin", () =>
     Effect.gen(function*() {
       const { end, used: pid } = yield* closing(server("--ignore-end"), ({ ask }) => ask("pid"))
       assert.isFalse(isAlive(pid))
       assert.deepInclude(end, { how: "terminated", killed: [], exit: { code: null, signal: "SIGTERM" } })
     }).pipe(Effect.provide(live())))
 
-  it.live("kills one that ignores SIGTERM, which it got once", () =>
+  it.live("kills a server that ignores SIGTERM, which it receives once", () =>
     Effect.gen(function*() {
       const journal = join(mkdtempSync(join(tmpdir(), "stdio-test-")), "journal")
       const { end, used: pid } = yield* closing(
@@ -124,7 +124,7 @@ describe("closing a stdio server", () => {
       assert.strictEqual(contentOf(journal).match(/^term$/gm)?.length, 1)
     }).pipe(Effect.provide(live())))
 
-  it.live("ends nothing that has ended before, and says so", () =>
+  it.live("reports a server that had exited before", () =>
     Effect.gen(function*() {
       const { end } = yield* closing(server(), ({ ended, transport }) => {
         transport.send({ jsonrpc: "2.0", id: 1, method: "exit", params: { code: 3 } })
@@ -134,7 +134,7 @@ describe("closing a stdio server", () => {
     }).pipe(Effect.provide(live())))
 
   for (const kind of ["quiet", "pipes", "session"] as const) {
-    it.live(`ends a descendant that outlives it (${kind})`, () =>
+    it.live(`ends a descendant that outlives the server (${kind})`, () =>
       Effect.gen(function*() {
         const { end, used: pid } = yield* closing(
           server(),
@@ -145,7 +145,7 @@ describe("closing a stdio server", () => {
         assert.strictEqual(end.how, "terminated")
       }).pipe(Effect.provide(live())))
 
-    it.live(`ends a descendant of one that died (${kind})`, () =>
+    it.live(`ends a descendant of a server that died (${kind})`, () =>
       Effect.gen(function*() {
         const { used: pid } = yield* closing(server(), ({ ask, ended, transport }) =>
           Effect.gen(function*() {
@@ -158,7 +158,7 @@ describe("closing a stdio server", () => {
       }).pipe(Effect.provide(live())))
   }
 
-  it.live("terminates one that closed its stdout at once, without the grace for the end of stdin", () =>
+  it.live("terminates a lost server at once, without the grace for the end of stdin", () =>
     Effect.gen(function*() {
       const { end, used: pid } = yield* closing(
         server("--ignore-end"),
@@ -195,7 +195,7 @@ describe("closing a stdio server", () => {
       assert.deepStrictEqual(end.escaped, [pid])
     }).pipe(Effect.provide(live())))
 
-  it.live("lets go of a pipe that is held by a daemon with an environment of its own", () =>
+  it.live("releases a pipe that is held by a daemon with an environment of its own", () =>
     Effect.gen(function*() {
       const pipes = () => activeResources().get("PipeWrap") ?? 0
       const before = pipes()
@@ -226,7 +226,7 @@ describe("closing a stdio server", () => {
       assert.strictEqual(end.how, "killed")
     }).pipe(Effect.provide(live())))
 
-  it.live("delivers what the server still says while it is being closed", () =>
+  it.live("delivers messages that arrive while the server is closed", () =>
     Effect.gen(function*() {
       const { used } = yield* closing(server("--flush=50"), ({ ask, message, transport }) =>
         Effect.gen(function*() {
@@ -237,7 +237,7 @@ describe("closing a stdio server", () => {
       assert.deepInclude(yield* used.message, { id: 2 })
     }).pipe(Effect.provide(live())))
 
-  it.live("takes the time of one server for eight stubborn ones", () =>
+  it.live("closes eight stubborn servers in the time of one", () =>
     Effect.gen(function*() {
       const servers = yield* Effect.forEach(Array.from({ length: 8 }), () =>
         Effect.gen(function*() {
@@ -252,14 +252,14 @@ describe("closing a stdio server", () => {
       assert.isBelow(Duration.toMillis(took), 3000)
     }).pipe(Effect.provide(live({ stdinGrace: "500 millis", termGrace: "500 millis" })), assertNoLeak))
 
-  it.live("ends in time whatever the steps are set to", () =>
+  it.live("ends within the deadline, whatever the graces are", () =>
     Effect.gen(function*() {
       const { end } = yield* closing(server("--ignore-end", "--ignore-term"), ({ ask }) => ask("pid"))
       assert.strictEqual(end.how, "killed")
       assert.isBelow(Duration.toMillis(end.took), 5000)
     }).pipe(Effect.provide(live({ stdinGrace: "1 hour", termGrace: "1 hour", deadline: "300 millis" }))))
 
-  it.live("works in a fiber that is interrupted, and in one that cannot be", () =>
+  it.live("works in an interrupted and in an uninterruptible fiber", () =>
     Effect.gen(function*() {
       for (const region of [Effect.interruptible, Effect.uninterruptible]) {
         const scope = yield* Scope.make()
@@ -272,7 +272,7 @@ describe("closing a stdio server", () => {
       }
     }).pipe(Effect.provide(live()), assertNoLeak))
 
-  it.live("goes on when the interruption comes while it is closing", () =>
+  it.live("continues when it is interrupted while closing", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const journal = join(mkdtempSync(join(tmpdir(), "stdio-test-")), "journal")
@@ -289,7 +289,7 @@ describe("closing a stdio server", () => {
       assert.deepInclude(servers[0], { how: "killed", killed: [pid] })
     }).pipe(Effect.provide(live()), assertNoLeak))
 
-  it.live("leaves nothing open after twenty servers", () =>
+  it.live("leaves no file open after twenty servers", () =>
     Effect.gen(function*() {
       const once = Effect.scoped(Effect.flatMap(opened(server()), ({ ask }) => ask("pid")))
       yield* once
@@ -298,7 +298,7 @@ describe("closing a stdio server", () => {
       yield* eventually(() => openFiles().length <= before, () => `${openFiles().length} files, ${before} before`)
     }).pipe(Effect.provide(live()), assertNoLeak), 60_000)
 
-  it.live("leaves no process behind, wherever it is interrupted", () =>
+  it.live("leaves no process, wherever the use is interrupted", () =>
     Effect.gen(function*() {
       const marker = `--marker=${randomUUID()}`
       const { open } = yield* StdioTransport.StdioTransport

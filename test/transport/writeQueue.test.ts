@@ -1,60 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as Redacted from "effect/Redacted"
-import * as Environment from "../../src/config/childEnvironment.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as Spawn from "../../src/transport/stdio/spawn.ts"
 import * as WriteQueue from "../../src/transport/stdio/writeQueue.ts"
 import { runs } from "../support/runs.ts"
-
-describe("the environment of a server", () => {
-  const variables = { PATH: "/bin", Home: "x", TOKEN: "t", LC_TIME: "C", BASH_FUNC_x: "() { :; }", TERM: "() { :; }" }
-  const of = (
-    config: Parameters<typeof Environment.make>[0],
-    platform = "linux",
-    host: Record<string, string> = variables
-  ) => Object.fromEntries(Environment.make(config, { platform, variables: () => host }))
-
-  it("has what is safe", () => {
-    assert.deepStrictEqual(of({}), { PATH: "/bin", LC_TIME: "C" })
-  })
-
-  it("has what is asked for by name", () => {
-    assert.deepStrictEqual(of({ inheritEnv: ["TOKEN", "MISSING"] }), { PATH: "/bin", LC_TIME: "C", TOKEN: "t" })
-  })
-
-  it("has everything if that is asked for, except exported functions", () => {
-    assert.deepStrictEqual(of({ inheritEnv: true }), { PATH: "/bin", Home: "x", TOKEN: "t", LC_TIME: "C" })
-  })
-
-  it("looks for programs in absolute folders only, because the others could be in a workspace", () => {
-    const make = (platform: string, PATH: string) =>
-      Environment.make({}, { platform, variables: () => ({ PATH }) }).get("PATH")
-    assert.strictEqual(make("linux", ".:/usr/bin::bin:/opt/a b"), "/usr/bin:/opt/a b")
-    assert.strictEqual(
-      make("win32", ".;C:\\Windows;;bin;\\\\server\\share;%SystemRoot%"),
-      "C:\\Windows;\\\\server\\share;%SystemRoot%"
-    )
-  })
-
-  it("has what is declared, whatever its name", () => {
-    const env = new Map([["PATH", Redacted.make("/mine")], ["__proto__", Redacted.make("p")]])
-    const made = Environment.make({ env }, { platform: "linux", variables: () => variables })
-    assert.strictEqual(made.get("PATH"), "/mine")
-    assert.strictEqual(made.get("__proto__"), "p")
-  })
-
-  it("takes names on Windows as the same whatever their case, and keeps one of each", () => {
-    const host = { Path: "C:\\bin", SystemRoot: "C:\\Windows", HOME: "x", Secret: "s" }
-    const env = new Map([["PATH", Redacted.make("C:\\mine")]])
-    assert.deepStrictEqual(of({ env }, "win32", host), { PATH: "C:\\mine", SystemRoot: "C:\\Windows" })
-    assert.deepStrictEqual(of({ inheritEnv: ["SECRET"] }, "win32", host), {
-      Path: "C:\\bin",
-      SystemRoot: "C:\\Windows",
-      Secret: "s"
-    })
-  })
-})
 
 describe("a batch file as a command", () => {
   /** What cmd.exe makes of carets outside of quotes. */
@@ -141,7 +90,7 @@ describe("WriteQueue", () => {
       { numRuns: 100 }
     ))
 
-  it("refuses what finds no room, but takes one message of any size", async () => {
+  it("refuses what exceeds the limit, but accepts one message of any size", async () => {
     const { queue, take } = outlet()
     const lines = queue(100)
     assert.isUndefined(offer(lines, 1, "x".repeat(500)))
@@ -154,7 +103,7 @@ describe("WriteQueue", () => {
     assert.isUndefined(offer(lines, 5, "z".repeat(20)))
   })
 
-  it("knows what was never handed over", async () => {
+  it("reports requests of which nothing was handed over as unsent", async () => {
     const { queue, state, take } = outlet()
     const lines = queue(Infinity)
     offer(lines, 1, "x".repeat(60_000))
@@ -174,7 +123,7 @@ describe("WriteQueue", () => {
     assert.isTrue(closed.unsent(1))
   })
 
-  it("leaves out what was abandoned in time", async () => {
+  it("drops an abandoned request that still waits", async () => {
     const { queue, text } = outlet()
     const lines = queue(Infinity)
     for (const id of [1, 2, 3]) offer(lines, id, `${id}\n`)
@@ -183,7 +132,7 @@ describe("WriteQueue", () => {
     assert.strictEqual(text(), "1\n3\n")
   })
 
-  it("tells the write under way by its number", async () => {
+  it("numbers the write under way", async () => {
     const { queue, take } = outlet()
     const lines = queue(Infinity)
     assert.isUndefined(lines.outstanding())
