@@ -47,7 +47,8 @@ export const make = ({ calls, catalog, events, pool, servers }: Options): Server
       title: config.title,
       status,
       toolCount: catalog.isKnown(config.name) ? catalog.index().ofServer(config.name).length : undefined,
-      transport: config.transport,
+      // an HTTP server can be reached over the older transport
+      transport: connection?.transport === "sse" ? "sse" : config.transport,
       era: connection?.era,
       protocolVersion: connection?.protocolVersion,
       serverInfo: connection?.serverInfo,

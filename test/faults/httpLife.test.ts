@@ -1,7 +1,8 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
 import { echoes, fails, failure, type Peer, settles, succeeds, textOf } from "./harness.ts"
-import { http } from "./http.ts"
+import * as harness from "./harness.ts"
+import { http, serverFor } from "./http.ts"
 import * as Journal from "./journal.ts"
 
 const soon = "2 seconds"
@@ -27,6 +28,30 @@ describe("sessions and sockets", () => {
         yield* fails("echo", session.callTool("echo"), "Closed", { outcome: "not-sent" }, soon)
       }))
   }
+
+  harness.test(
+    "http-initialized-slow",
+    "no request overtakes initialized, which servers refuse",
+    harness.run(
+      serverFor({
+        post: ({ fleet, message, standard, status }) => {
+          if (message.method === "notifications/initialized") {
+            setTimeout(() => {
+              fleet.armed = true
+              standard()
+            }, 150)
+          } else if (fleet.armed || message.method === "initialize") standard()
+          else status(400, {}, "not initialized")
+        }
+      }),
+      (peer, server) =>
+        Effect.gen(function*() {
+          yield* echoes(yield* succeeds("open", peer.open))
+          assert.strictEqual(server.executions("echo"), 1)
+        }),
+      {}
+    )
+  )
 
   http(
     "http-churn-20",

@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Schedule, type Scope } from "effect"
-import type * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
@@ -340,6 +340,22 @@ describe("a session or a stream that ends", () => {
         assert.strictEqual(server.messages.filter(({ params }) => params?.["name"] === "bad").length, 1)
         assert.strictEqual(server.messages.filter(({ method }) => method === "initialize").length, 2)
       })
+  )
+
+  recovery(
+    "sse-fallback",
+    "a server reached over the older transport says so",
+    Effect.map(sseServerFor(sseModes["sse-ok"]), ({ remains, server }) => ({
+      config: ServerConfig.http({ ...Stdio.defaults, url: server.url }),
+      remains,
+      server
+    })),
+    (runtime) =>
+      Effect.gen(function*() {
+        yield* echoes(runtime)
+        assert.strictEqual((yield* runtime.server("fleet")).transport, "sse")
+      }),
+    {}
   )
 
   for (
