@@ -146,7 +146,7 @@ describe("a stream that is opened again", () => {
   })
 
   it("is given up at once by an answer of the server that will not change", async () => {
-    const refusal = new McpError.HttpStatus({ server: "s", status: 405, excerpt: "", outcome: "unknown" })
+    const refusal = new McpError.HttpError({ server: "s", reason: "status", status: 405, outcome: "unknown" })
     let attempts = 0
     const why = await Effect.runPromise(Resume.reopen(defaults, () => {
       attempts++
