@@ -1,8 +1,4 @@
-/**
- * The transports of an application, chosen by the `transport` field of a server's configuration.
- *
- * @since 0.1.0
- */
+/** The transports of an application, chosen by the `transport` field of a server's configuration. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as DockerGateway from "./DockerGateway.ts"
@@ -12,12 +8,6 @@ import * as StdioTransport from "./StdioTransport.ts"
 import * as Transport from "./Transport.ts"
 import * as WebSocketTransport from "./WebSocket.ts"
 
-/**
- * The transports to choose from.
- *
- * @since 0.1.0
- * @category models
- */
 export type Each =
   | DockerGateway.DockerGateway
   | HttpTransport.HttpTransport
@@ -25,10 +15,6 @@ export type Each =
   | StdioTransport.StdioTransport
   | WebSocketTransport.WebSocketTransport
 
-/**
- * @since 0.1.0
- * @category constructors
- */
 export const make: Effect.Effect<Transport.Transports["Type"], never, Each> = Effect.gen(function*() {
   const docker = yield* DockerGateway.DockerGateway
   const http = yield* HttpTransport.HttpTransport
@@ -53,8 +39,4 @@ export const make: Effect.Effect<Transport.Transports["Type"], never, Each> = Ef
   }
 })
 
-/**
- * @since 0.1.0
- * @category layers
- */
 export const layer: Layer.Layer<Transport.Transports, never, Each> = Layer.effect(Transport.Transports, make)
