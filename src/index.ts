@@ -49,7 +49,7 @@ export * as Approval from "./safety/Approval.ts"
 export * as AutoSearch from "./tools/AutoSearch.ts"
 
 /**
- * Waiting with a limit that also holds where nothing may be interrupted: in finalizers.
+ * A wait with a limit that also holds in finalizers, where interruption is not allowed.
  *
  * @since 0.1.0
  */
@@ -79,7 +79,7 @@ export * as Bundle from "./config/Bundle.ts"
 export * as CallSpan from "./observability/CallSpan.ts"
 
 /**
- * Stops asking a server that keeps failing, and asks again with one call after a while.
+ * Rejects calls to a server that keeps failing, and admits one probe after a while.
  *
  * @since 0.1.0
  */
@@ -164,7 +164,7 @@ export * as Connector from "./client/Connector.ts"
 export * as Credentials from "./auth/Credentials.ts"
 
 /**
- * The time that one call has, over everything it does: waiting for a connection, its attempts, the pauses between them.
+ * The limits of one call, over everything it does: queueing, connecting, its attempts and the delays between them.
  *
  * @since 0.1.0
  */
@@ -421,7 +421,7 @@ export * as Protocol from "./client/Protocol.ts"
 export * as Provenance from "./config/Provenance.ts"
 
 /**
- * When to connect again to a server that was lost or did not answer: a `Schedule` as a value, per server.
+ * When to connect again to a server that was lost or did not answer: a `Schedule` per server.
  *
  * @since 0.1.0
  */

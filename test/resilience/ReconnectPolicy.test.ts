@@ -16,20 +16,20 @@ const delays = (schedule: Schedule.Schedule<unknown>, inputs = 50, seed = 1) =>
 const local = ServerConfig.stdio({ name: "s", command: "x" })
 const remote = ServerConfig.http({ name: "h", url: "https://example.invalid/mcp" })
 
-describe("the delays before a reconnect", () => {
-  it("of the preset capped are 1, 2 and 4 seconds", () => {
+describe("ReconnectPolicy delays", () => {
+  it("are 1, 2 and 4 s with the preset capped", () => {
     assert.deepStrictEqual(delays(ReconnectPolicy.schedules.capped), [1000, 2000, 4000])
   })
 
-  it("of the preset steps are 2, 5 and 15 seconds", () => {
+  it("are 2, 5 and 15 s with the preset steps", () => {
     assert.deepStrictEqual(delays(ReconnectPolicy.schedules.steps), [2000, 5000, 15_000])
   })
 
-  it("of the preset health double from 100 ms, five times", () => {
+  it("double five times from 100 ms with the preset health", () => {
     assert.deepStrictEqual(delays(ReconnectPolicy.schedules.health), [100, 200, 400, 800, 1600])
   })
 
-  it.prop("of the preset standard are four, doubling from 500 ms, within a fifth", [FastCheck.integer()], ([seed]) => {
+  it.prop("double four times from 500 ms, within 20 %, with the preset standard", [FastCheck.integer()], ([seed]) => {
     const given = delays(ReconnectPolicy.schedules.standard, 50, seed)
     assert.strictEqual(given.length, 4)
     for (const [attempt, delay] of given.entries()) {
@@ -38,7 +38,7 @@ describe("the delays before a reconnect", () => {
     }
   })
 
-  it.prop("of the slow lane double from 15 s to 5 min and never end", [FastCheck.integer()], ([seed]) => {
+  it.prop("double from 15 s to 5 min without end in the slow lane", [FastCheck.integer()], ([seed]) => {
     const given = delays(ReconnectPolicy.slowLane, 100, seed)
     assert.strictEqual(given.length, 100)
     for (const [attempt, delay] of given.entries()) {
@@ -49,20 +49,20 @@ describe("the delays before a reconnect", () => {
   })
 })
 
-describe("a reconnect policy", () => {
-  it("has a slow lane for remotes only, and only with the standard preset", () => {
+describe("ReconnectPolicy", () => {
+  it("has a slow lane only for remotes with the preset standard", () => {
     assert.isUndefined(ReconnectPolicy.make().for(local).slowLane)
     assert.isDefined(ReconnectPolicy.make().for(remote).slowLane)
     assert.isUndefined(ReconnectPolicy.make({ schedule: "steps" }).for(remote).slowLane)
   })
 
-  it("takes a schedule of one's own", () => {
+  it("takes any schedule", () => {
     const policy = ReconnectPolicy.make({ schedule: Schedule.fromDelay("3 seconds") }).for(local)
     // the cast: these delays do not depend on the error
     assert.deepStrictEqual(delays(policy.schedule as Schedule.Schedule<unknown>), [3000])
   })
 
-  it.effect("can be an operator's, who names a preset", () =>
+  it.effect("reads a preset and numbers from Config", () =>
     Effect.gen(function*() {
       const policy = yield* ReconnectPolicy.ReconnectPolicy
       const { schedule, storm } = policy.for(remote)
@@ -76,7 +76,7 @@ describe("a reconnect policy", () => {
       Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["PRESET", "steps"], ["STORM", "9"]])))
     ))
 
-  it.effect("can be to connect on demand only", () =>
+  it.effect("plans no attempt with layerNone", () =>
     Effect.gen(function*() {
       const policy = yield* ReconnectPolicy.ReconnectPolicy
       assert.deepStrictEqual(delays(policy.for(remote).schedule as Schedule.Schedule<unknown>), [])

@@ -1,10 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Config, ConfigProvider, Duration, Effect, Option, Schedule } from "effect"
+import { Config, ConfigProvider, Duration, Effect, Either, Fiber, Option, Predicate, Record, Schedule } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as McpError from "../../src/McpError.ts"
 import * as Backoff from "../../src/resilience/Backoff.ts"
+import * as Deadline from "../../src/resilience/Deadline.ts"
 import * as RetryPolicy from "../../src/resilience/RetryPolicy.ts"
 import * as Tool from "../../src/tools/Tool.ts"
+import * as ManualClock from "../support/manualClock.ts"
+import { runs } from "../support/runs.ts"
 
 const server = "s"
 const detail = ""
@@ -194,7 +197,7 @@ const repeated = (given: Facts): ReadonlyArray<string> =>
   ).toSorted()
 
 describe("RetryPolicy.decide", () => {
-  it("is made again after exactly these errors, if its tool has no annotations", () => {
+  it("retries exactly these errors of a tool without annotations", () => {
     assert.deepStrictEqual(repeated(first), [
       "AuthorizationFailed/unreachable not-sent",
       "ConnectTimeout not-sent",
@@ -214,7 +217,7 @@ describe("RetryPolicy.decide", () => {
     ])
   })
 
-  it("is made again after these as well, if running it twice does no harm", () => {
+  it("retries these as well if a second execution is harmless", () => {
     const plain = repeated(first)
     assert.deepStrictEqual(repeated({ ...first, idempotent: true }).filter((shown) => !plain.includes(shown)), [
       "ConnectionLost/exited unknown",
@@ -232,7 +235,7 @@ describe("RetryPolicy.decide", () => {
     ])
   })
 
-  it("is as harmless as a trusted server says, unless the caller says otherwise", () => {
+  it("believes the annotations of a trusted server, unless the caller says otherwise", () => {
     const harmless = repeated({ ...first, idempotent: true })
     const plain = repeated(first)
     for (const given of facts.filter(({ attempts, connected }) => connected && attempts === 1)) {
@@ -242,7 +245,7 @@ describe("RetryPolicy.decide", () => {
     }
   })
 
-  it("is sent again at once for an expired session, and only after a single earlier send", () => {
+  it("retries an expired session at once, and only after a single earlier send", () => {
     const expired = new McpError.SessionExpired({ server, detail })
     assert.strictEqual(decide(expired, first), "now")
     // an earlier attempt that was not sent does not count
@@ -252,7 +255,7 @@ describe("RetryPolicy.decide", () => {
     }
   })
 
-  it("is never sent twice when it may have run, unless that is known to be safe, whatever the error and the facts", () => {
+  it("never retries a call that may have run, unless that is known to be safe", () => {
     for (const error of all) {
       for (const given of facts) {
         if (decide(error, given) === "no") continue
@@ -265,7 +268,7 @@ describe("RetryPolicy.decide", () => {
     }
   })
 
-  it("is sent again at once, the first time, for a connection that was lost before it was sent", () => {
+  it("retries at once, the first time, after a connection that was lost before the call was sent", () => {
     for (
       const lost of [
         errors.ConnectionLost[0]!,
@@ -279,6 +282,104 @@ describe("RetryPolicy.decide", () => {
     assert.strictEqual(decide(errors.ConnectionLost[1]!, { ...first, idempotent: true }), "delayed")
     assert.strictEqual(decide(errors.NetworkError[0]!, first), "delayed")
   })
+})
+
+const hint = FastCheck.constantFrom(true, false, undefined)
+const annotations = FastCheck.record({ destructiveHint: hint, idempotentHint: hint, readOnlyHint: hint })
+const given: FastCheck.Arbitrary<Facts> = FastCheck.record({
+  trusted: hint,
+  tool: FastCheck.option(annotations.map((hints) => tool(Record.filter(hints, Predicate.isNotUndefined))), {
+    nil: undefined
+  }),
+  idempotent: hint,
+  connected: FastCheck.boolean(),
+  attempts: FastCheck.integer({ min: 1, max: 4 }),
+  sent: FastCheck.nat(4)
+})
+
+/** The table once more, as questions: is there a point in another attempt, and could it be a second execution? */
+const model = (error: McpError.RuntimeError, facts: Facts): boolean => {
+  const comesBackLater = ["CircuitOpen", "Overloaded", "ServerUnavailable"].includes(error._tag) ||
+    (error._tag === "HttpError" && ["rate-limited", "unavailable"].includes(error.reason))
+  const isOutOfTime = error._tag === "RequestTimeout" && error.kind === "total"
+  if (!facts.connected || comesBackLater || isOutOfTime || error.outcome === "executed") return false
+  if (error.outcome === "not-sent") return error.isRetryable
+  if (error._tag === "SessionExpired") return facts.sent === 1 && !isKnownHarmful(facts)
+  // a connection that moved counts for no breaker
+  return isKnownSafe(facts) && (error.countsForBreaker || error._tag === "ConnectionLost")
+}
+
+describe("RetryPolicy over random facts", () => {
+  it("agrees with the model of its table", () => {
+    FastCheck.assert(
+      FastCheck.property(FastCheck.constantFrom(...all), given, (error, facts) => {
+        assert.strictEqual(decide(error, facts) !== "no", model(error, facts))
+      }),
+      { numRuns: runs(5_000) }
+    )
+  })
+
+  it.effect.prop(
+    "makes the attempts that the model allows, and fails with the last error that leaves an execution in doubt",
+    [FastCheck.array(FastCheck.constantFrom(...all), { minLength: 1, maxLength: 5 }), given, FastCheck.nat(3)],
+    ([script, facts, retries]) =>
+      Effect.gen(function*() {
+        const expected: Array<McpError.RuntimeError> = []
+        let sent = 0
+        for (const error of script) {
+          expected.push(error)
+          if (error.outcome !== "not-sent") sent++
+          if (expected.length > retries || !model(error, { ...facts, attempts: expected.length, sent })) break
+        }
+        const isWon = expected.length === script.length && expected.length <= retries &&
+          model(script.at(-1)!, { ...facts, attempts: expected.length, sent })
+        let attempts = 0
+        const time = ManualClock.make()
+        const call = yield* Effect.suspend((): Effect.Effect<string, McpError.RuntimeError> =>
+          script[attempts++] ?? Effect.succeed("done")
+        ).pipe(
+          RetryPolicy.retryWhenSafe({
+            options: { ...RetryPolicy.defaults, retries },
+            isConnected: () => facts.connected,
+            repetition: () => Effect.succeed(RetryPolicy.repetition(facts.trusted, facts.tool, facts.idempotent))
+          }),
+          Deadline.withinDeadline({ server, operation: "tools/call", idle: Infinity, total: Infinity }),
+          Effect.either,
+          Effect.withClock(time.clock),
+          Effect.fork
+        )
+        yield* time.advance(60_000)
+        const result = yield* Fiber.join(call)
+        assert.strictEqual(attempts, expected.length + (isWon ? 1 : 0))
+        const inDoubt = expected.findLast(({ outcome }) => outcome !== "not-sent")
+        assert.deepStrictEqual(result, isWon ? Either.right("done") : Either.left(inDoubt ?? expected.at(-1)!))
+      }),
+    { fastCheck: { numRuns: 200 } }
+  )
+
+  it.effect("makes no attempt whose delay would end after the deadline", () =>
+    Effect.gen(function*() {
+      const time = ManualClock.make()
+      let attempts = 0
+      const call = yield* Effect.suspend(() => {
+        attempts++
+        return errors.NetworkError[0]!
+      }).pipe(
+        RetryPolicy.retryWhenSafe({
+          options: RetryPolicy.defaults,
+          isConnected: () => true,
+          repetition: () => Effect.succeed("unspecified" as const)
+        }),
+        Deadline.withinDeadline({ server, operation: "tools/call", idle: Infinity, total: 1_250 }),
+        Effect.flip,
+        Effect.withClock(time.clock),
+        Effect.fork
+      )
+      // the first retry is after 250 ms, the second would be 1 s later
+      yield* time.advance(250)
+      assert.strictEqual(yield* Fiber.join(call), errors.NetworkError[0]!)
+      assert.strictEqual(attempts, 2)
+    }))
 })
 
 /** The delays before the retries of one call, in milliseconds. */
