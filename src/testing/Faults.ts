@@ -54,24 +54,6 @@ export interface Rates {
   readonly maxDelay?: Duration.DurationInput | undefined
 }
 
-/** The switches of a peer. A fault applies to open and future connections until `heal`. */
-export interface Controls {
-  /** Stops reading: messages queue up, and the connection is lost after the server's `stallTimeout`. */
-  readonly hang: Effect.Effect<void>
-  readonly unhang: Effect.Effect<void>
-  /** Keeps reading and working, but sends nothing. */
-  readonly halfClose: Effect.Effect<void>
-  readonly delay: (delay: Delay) => Effect.Effect<void>
-  /** Sends each answer this many more times. */
-  readonly duplicate: (copies: number) => Effect.Effect<void>
-  /** Refuses the next connects (default: all). */
-  readonly refuseConnect: (end: End, times?: number) => Effect.Effect<void>
-  readonly slowConnect: (duration: Duration.DurationInput) => Effect.Effect<void>
-  /** Random faults. The same seed and the same program give the same faults. */
-  readonly chaos: (seed: number, rates: Rates) => Effect.Effect<void>
-  readonly heal: Effect.Effect<void>
-}
-
 /** The end of a connection that a random fault breaks. */
 export const reset = lost("reset", "a random fault broke the connection")
 
@@ -102,29 +84,36 @@ class Active {
 
 const happens = (random: PCGRandom, rate: number | undefined): boolean => random.number() < (rate ?? 0)
 
+/** The switches of a peer. A fault applies to open and future connections until `heal`. */
+export type Controls = Faults["controls"]
+
 /** The faults of one peer as they are now. */
 export class Faults {
+  active = new Active()
   /** Open while the peer reads. */
   readonly reading: Effect.Latch = Effect.unsafeMakeLatch(true)
-  readonly controls: Controls
-  active = new Active()
 
-  constructor() {
-    const set = (change: Partial<Active>) =>
-      Effect.sync(() => {
-        this.active = { ...this.active, ...change }
-      })
-    this.controls = {
-      hang: Effect.zipRight(set({ hanging: true }), this.reading.close),
-      unhang: Effect.zipRight(set({ hanging: false }), this.reading.open),
-      halfClose: set({ halfClosed: true }),
-      delay: (delay) => set({ delay }),
-      duplicate: (copies) => set({ copies }),
-      refuseConnect: (refusal, refusals = Infinity) => set({ refusal, refusals }),
-      slowConnect: (duration) => set({ connectDelay: Duration.decode(duration) }),
-      chaos: (seed, rates) => Effect.suspend(() => set({ rates, generator: generators(seed) })),
-      heal: Effect.zipRight(set(new Active()), this.reading.open)
-    }
+  readonly controls = {
+    /** Stops reading: messages queue up, and the connection is lost after the server's `stallTimeout`. */
+    hang: Effect.zipRight(this.#set({ hanging: true }), this.reading.close),
+    unhang: Effect.zipRight(this.#set({ hanging: false }), this.reading.open),
+    /** Keeps reading and working, but sends nothing. */
+    halfClose: this.#set({ halfClosed: true }),
+    delay: (delay: Delay) => this.#set({ delay }),
+    /** Sends each answer this many more times. */
+    duplicate: (copies: number) => this.#set({ copies }),
+    /** Refuses the next connects (default: all). */
+    refuseConnect: (refusal: End, refusals = Infinity) => this.#set({ refusal, refusals }),
+    slowConnect: (duration: Duration.DurationInput) => this.#set({ connectDelay: Duration.decode(duration) }),
+    /** Random faults. The same seed and the same program give the same faults. */
+    chaos: (seed: number, rates: Rates) => Effect.suspend(() => this.#set({ rates, generator: generators(seed) })),
+    heal: Effect.zipRight(this.#set(new Active()), this.reading.open)
+  }
+
+  #set(change: Partial<Active>): Effect.Effect<void> {
+    return Effect.sync(() => {
+      this.active = { ...this.active, ...change }
+    })
   }
 
   /** Counts one connect; gives the end of a connect that is refused. */

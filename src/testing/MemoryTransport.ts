@@ -25,8 +25,6 @@ export interface Io {
   readonly config: ServerConfig.ServerConfig
   /** Sends any value as JSON, even one that is not a message. */
   readonly send: (message: unknown) => Effect.Effect<void>
-  /** Sends a text as it is, even one that is not JSON. */
-  readonly line: (text: string) => Effect.Effect<void>
   /** Fails one request and keeps the connection, as HTTP does with a status. */
   readonly fail: (id: JsonRpc.Id, error: (server: string) => McpError.CallError) => Effect.Effect<void>
   readonly stderr: (text: string) => Effect.Effect<void>
@@ -96,79 +94,63 @@ export interface Peer extends Faults.Controls {
 type Connect = (io: Io) => Effect.Effect<Receiver, never, Scope.Scope>
 
 /** The transcript of a peer, its counters, and the waiters of `until`. */
-export class Journal {
-  readonly #limit: number
-  readonly #entries: Array<Entry> = []
-  readonly #messages: Array<JsonRpc.Incoming> = []
-  readonly #count = { opened: 0, refused: 0, open: 0, maxOpen: 0, closed: 0 }
-  readonly #waiting = new Set<{ readonly predicate: () => boolean; readonly resume: () => void }>()
+export type Journal = ReturnType<typeof makeJournal>
 
-  constructor(limit: number) {
-    this.#limit = limit
+const makeJournal = (limit: number) => {
+  const entries: Array<Entry> = []
+  const messages: Array<JsonRpc.Incoming> = []
+  const count = { opened: 0, refused: 0, open: 0, maxOpen: 0, closed: 0 }
+  const waiting = new Set<{ readonly predicate: () => boolean; readonly resume: () => void }>()
+
+  // cuts at twice the limit, so that a long simulation does not move the list for each entry
+  const keep = <A>(list: Array<A>, item: A): void => {
+    list.push(item)
+    if (list.length >= 2 * limit) list.splice(0, list.length - limit)
   }
-
-  note(at: number, connection: number, kind: Entry["kind"], detail: string): void {
-    this.#keep(this.#entries, { at, connection, kind, detail })
-    if (kind === "opened" || kind === "refused" || kind === "closed") this.#count[kind]++
-    this.#count.open = this.#count.opened - this.#count.closed
-    this.#count.maxOpen = Math.max(this.#count.maxOpen, this.#count.open)
-    this.stir()
-  }
-
-  /** Gives the number of the new connection. */
-  opened(at: number, server: string): number {
-    const connection = this.#count.opened + 1
-    this.note(at, connection, "opened", server)
-    return connection
-  }
-
-  received(at: number, connection: number, text: string): JsonRpc.Incoming {
-    // the cast: `send` made the text from a message
-    const message = JSON.parse(text) as JsonRpc.Incoming
-    this.#keep(this.#messages, message)
-    this.note(at, connection, "received", text)
-    return message
-  }
-
-  stir(): void {
-    for (const waiter of this.#waiting) {
+  const newest = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> => list.slice(Math.max(0, list.length - limit))
+  const stir = () => {
+    for (const waiter of waiting) {
       if (!waiter.predicate()) continue
-      this.#waiting.delete(waiter)
+      waiting.delete(waiter)
       waiter.resume()
     }
   }
+  const note = (at: number, connection: number, kind: Entry["kind"], detail: string): void => {
+    keep(entries, { at, connection, kind, detail })
+    if (kind === "opened" || kind === "refused" || kind === "closed") count[kind]++
+    count.open = count.opened - count.closed
+    count.maxOpen = Math.max(count.maxOpen, count.open)
+    stir()
+  }
 
-  readonly view: Pick<Peer, "connections" | "received" | "transcript" | "until"> = {
-    connections: () => ({ ...this.#count }),
-    transcript: () => this.#newest(this.#entries),
-    received: (method) =>
-      this.#newest(this.#messages).filter((message) => method === undefined || message["method"] === method),
+  const receive = (at: number, connection: number, text: string): JsonRpc.Incoming => {
+    // the cast: `send` made the text from a message
+    const message = JSON.parse(text) as JsonRpc.Incoming
+    keep(messages, message)
+    note(at, connection, "received", text)
+    return message
+  }
+  const view: Pick<Peer, "connections" | "received" | "transcript" | "until"> = {
+    connections: () => ({ ...count }),
+    transcript: () => newest(entries),
+    received: (method) => newest(messages).filter((message) => method === undefined || message["method"] === method),
     until: (predicate) =>
       Effect.suspend(() =>
         predicate() ? Effect.void : Effect.async<void>((resume) => {
           const waiter = { predicate, resume: () => resume(Effect.void) }
-          this.#waiting.add(waiter)
-          return Effect.sync(() => this.#waiting.delete(waiter))
+          waiting.add(waiter)
+          return Effect.sync(() => waiting.delete(waiter))
         })
       )
   }
-
-  /** Cuts at twice the limit, so that a long simulation does not move the list for each entry. */
-  #keep<A>(list: Array<A>, item: A): void {
-    list.push(item)
-    if (list.length >= 2 * this.#limit) list.splice(0, list.length - this.#limit)
-  }
-
-  #newest<A>(list: ReadonlyArray<A>): ReadonlyArray<A> {
-    return list.slice(Math.max(0, list.length - this.#limit))
-  }
+  return { note, receive, stir, view }
 }
 
 /** A peer in full control of each connection. */
 export const make = (connect: Connect, options: PeerOptions = {}): Effect.Effect<Peer> =>
   Effect.sync(() => {
     const faults = new Faults.Faults()
-    const journal = new Journal(options.transcriptLimit ?? 10_000)
+    const journal = makeJournal(options.transcriptLimit ?? 10_000)
     const connections = new Set<Connection>()
     const each = (f: (connection: Connection) => void) => Effect.sync(() => Array.from(connections).forEach(f))
 

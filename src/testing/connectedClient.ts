@@ -1,5 +1,4 @@
 /** The client at the end of one connection to a memory server, and the answers to its requests. */
-import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -77,10 +76,7 @@ export class Client implements MemoryTransport.Receiver {
   #ready = false
   #capabilities: JsonRpc.JsonObject = {}
   readonly #subscribed = new Set<string>()
-  readonly #subscriptions = new Map<
-    JsonRpc.Id,
-    { readonly filter: JsonRpc.JsonObject; readonly end: Deferred.Deferred<void> }
-  >()
+  readonly #subscriptions = new Map<JsonRpc.Id, readonly [filter: JsonRpc.JsonObject, end: Deferred.Deferred<void>]>()
   readonly #running = new Map<JsonRpc.Id, Running>()
   readonly #asked = new Map<JsonRpc.Id, Deferred.Deferred<JsonRpc.JsonObject, Refused>>()
   #questions = 0
@@ -106,7 +102,7 @@ export class Client implements MemoryTransport.Receiver {
   /** Notifies the client if it is ready and subscribed. */
   announce(method: string, params: JsonRpc.JsonObject): Effect.Effect<void> {
     if (this.#era === "stateless") {
-      return Effect.forEach(this.#subscriptions, ([id, { filter }]) =>
+      return Effect.forEach(this.#subscriptions, ([id, [filter]]) =>
         matchesFilter(filter, method, params)
           ? this.#notify(method, stamped(params, id))
           : Effect.void, { discard: true })
@@ -117,7 +113,7 @@ export class Client implements MemoryTransport.Receiver {
   }
 
   get endSubscriptions(): Effect.Effect<void> {
-    return Effect.forEach(this.#subscriptions.values(), ({ end }) => Deferred.succeed(end, undefined), {
+    return Effect.forEach(this.#subscriptions.values(), ([, end]) => Deferred.succeed(end, undefined), {
       discard: true
     })
   }
@@ -137,12 +133,16 @@ export class Client implements MemoryTransport.Receiver {
       const running = { cancelled: yield* Deferred.make<void>(), round: yield* Deferred.make<JsonRpc.JsonObject>() }
       this.#running.set(id, running)
       const context = this.#context(id, method, params, running)
-      const success = (result: JsonRpc.JsonObject) => this.#success(context, result)
       const answer = Effect.raceFirst(this.#answer(context), Deferred.await(running.round)).pipe(
-        Effect.map(success),
-        Effect.catchAllCause((cause) =>
-          Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.succeed(failure(id, cause))
-        ),
+        Effect.catchAllDefect((defect) => refuse(-32603, `Internal error: ${String(defect)}`)),
+        Effect.match({
+          onSuccess: (result) => this.#success(context, result),
+          onFailure: ({ code, data, message }): JsonRpc.Message => ({
+            jsonrpc: "2.0",
+            id,
+            error: { code, message, data }
+          })
+        }),
         Effect.asSome
       )
       const sent = yield* this.#state.options.ignoresCancellation === true
@@ -167,7 +167,14 @@ export class Client implements MemoryTransport.Receiver {
   #context(id: JsonRpc.Id, method: string, params: JsonRpc.JsonObject, running: Running): MemoryServer.Context {
     const { progressToken } = metaOf(params)
     const isStateless = versionOf(params) !== undefined
-    return {
+    let questions = 0
+    const askInRounds: MemoryServer.Context["ask"] = (method, params = {}) =>
+      Effect.suspend(() => {
+        const next = answerOrRound(context.params, `input-${++questions}`, { method, params })
+        if ("answer" in next) return Effect.succeed(objectOf(next.answer))
+        return Effect.zipRight(Deferred.succeed(running.round, next.round), Effect.never)
+      })
+    const context: MemoryServer.Context = {
       io: this.#io,
       era: isStateless ? "stateless" : "session",
       id,
@@ -179,9 +186,10 @@ export class Client implements MemoryTransport.Receiver {
           ? Effect.void
           : this.#notify("notifications/progress", { progressToken, progress, total, message }),
       notify: (method, params) => this.#notify(method, params),
-      ask: isStateless ? inRounds(params, running) : (method, params) => this.#ask(method, params),
+      ask: isStateless ? askInRounds : (method, params) => this.#ask(method, params),
       cancelled: Deferred.await(running.cancelled)
     }
+    return context
   }
 
   #ask(method: string, params: JsonRpc.JsonObject = {}): Effect.Effect<JsonRpc.JsonObject, Refused> {
@@ -216,7 +224,7 @@ export class Client implements MemoryTransport.Receiver {
   /** Checks the era and version of a request, and answers it. */
   #answer(context: MemoryServer.Context): MemoryServer.Answer {
     const { method, params } = context
-    const { era = "both", methods = {}, sessionVersions, statelessVersions = ["2026-07-28"] } = this.#state.options
+    const { era = "both", instructions, methods = {}, statelessVersions = ["2026-07-28"] } = this.#state.options
     if (context.era === "stateless" && era !== "session") this.#era ??= "stateless"
     const scripted = Object.hasOwn(methods, method) ? methods[method] : undefined
     if (scripted !== undefined) return scripted(params, context)
@@ -230,7 +238,13 @@ export class Client implements MemoryTransport.Receiver {
       const isComplete = metaOf(params)[`${reserved}clientCapabilities`] !== undefined
       if (typeof version !== "string" || !isComplete) return refuse(-32602, "Invalid params: incomplete _meta")
       if (!statelessVersions.includes(version)) return unsupported(version)
-      return this.#stateless(context, statelessVersions) ?? this.#offered(context) ?? notFound
+      if (method === "subscriptions/listen") return this.#listen(context.id, filterOf(params))
+      if (method !== "server/discover") return this.#offered(context) ?? notFound
+      return Effect.succeed({
+        supportedVersions: statelessVersions,
+        capabilities: this.#serverCapabilities,
+        instructions
+      })
     }
     if (era === "stateless") {
       return method === "initialize"
@@ -240,43 +254,33 @@ export class Client implements MemoryTransport.Receiver {
     if (method !== "initialize" && method !== "ping" && this.#era !== "session") {
       return refuse(-32600, "Invalid request: not initialized")
     }
-    return this.#session(context, sessionVersions) ?? this.#offered(context) ?? notFound
-  }
-
-  #stateless({ id, method, params }: MemoryServer.Context, supportedVersions: ReadonlyArray<string>) {
-    if (method === "subscriptions/listen") return this.#listen(id, filterOf(params))
-    if (method !== "server/discover") return undefined
-    const { instructions } = this.#state.options
-    return Effect.succeed({ supportedVersions, capabilities: this.#serverCapabilities, instructions })
+    return this.#session(context) ?? this.#offered(context) ?? notFound
   }
 
   /** Opens a subscription, whose answer is its graceful end. */
   #listen(id: JsonRpc.Id, filter: JsonRpc.JsonObject): MemoryServer.Answer {
     return Effect.gen(this, function*() {
       const end = yield* Deferred.make<void>()
-      this.#subscriptions.set(id, { filter, end })
+      this.#subscriptions.set(id, [filter, end])
       yield* this.#notify("notifications/subscriptions/acknowledged", stamped({ notifications: filter }, id))
       if (Object.keys(filter).length > 0) yield* Deferred.await(end)
       return stamped({}, id)
     }).pipe(Effect.ensuring(Effect.sync(() => this.#subscriptions.delete(id))))
   }
 
-  #session(
-    { method, params }: MemoryServer.Context,
-    versions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as ReadonlyArray<string>
-  ): MemoryServer.Answer | undefined {
+  #session({ method, params }: MemoryServer.Context): MemoryServer.Answer | undefined {
+    const { instructions, sessionVersions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] } =
+      this.#state.options
     switch (method) {
       case "initialize": {
         const { capabilities, protocolVersion } = params
         this.#era = "session"
         this.#capabilities = objectOf(capabilities)
         return Effect.succeed({
-          protocolVersion: typeof protocolVersion === "string" && versions.includes(protocolVersion)
-            ? protocolVersion
-            : versions[0],
+          protocolVersion: sessionVersions.find((version) => version === protocolVersion) ?? sessionVersions[0],
           capabilities: this.#serverCapabilities,
           serverInfo: this.#serverInfo,
-          instructions: this.#state.options.instructions
+          instructions
         })
       }
       case "ping":
@@ -295,18 +299,19 @@ export class Client implements MemoryTransport.Receiver {
 
   /** Answers the requests that both eras have. */
   #offered(context: MemoryServer.Context): MemoryServer.Answer | undefined {
-    const { offer, options } = this.#state
+    const { offer, options: { complete, pageSize } } = this.#state
     const { prompts = [], resources = [], templates = [], tools = [] } = offer
     const { method, params } = context
+    const { cursor } = params
     switch (method) {
       case "tools/list":
-        return page("tools", tools.map(toolDefinition), options, params)
+        return page("tools", tools.map(definitionOf), cursor, pageSize)
       case "resources/list":
-        return page("resources", resources, options, params)
+        return page("resources", resources, cursor, pageSize)
       case "resources/templates/list":
-        return page("resourceTemplates", templates, options, params)
+        return page("resourceTemplates", templates, cursor, pageSize)
       case "prompts/list":
-        return page("prompts", prompts, options, params)
+        return page("prompts", prompts, cursor, pageSize)
       case "tools/call":
         return this.#call(context)
       case "resources/read":
@@ -320,7 +325,7 @@ export class Client implements MemoryTransport.Receiver {
           }))
       }
       case "completion/complete":
-        return options.complete && Effect.map(options.complete(params, context), (values) => ({
+        return complete && Effect.map(complete(params, context), (values) => ({
           completion: { values: values.slice(0, 100), total: values.length, hasMore: values.length > 100 }
         }))
       default:
@@ -349,36 +354,17 @@ const outcome = (message: JsonRpc.Incoming): MemoryServer.Answer => {
   return refuse(typeof code === "number" ? code : -32603, typeof text === "string" ? text : "", data)
 }
 
-const failure = (id: JsonRpc.Id, cause: Cause.Cause<Refused>): JsonRpc.Message => {
-  const { code, data, message } = Option.getOrElse(
-    Cause.failureOption(cause),
-    () => new Refused({ code: -32603, message: `Internal error: ${Cause.pretty(cause)}` })
-  )
-  return { jsonrpc: "2.0", id, error: { code, message, data } }
-}
-
-const answersIn = ({ inputResponses, requestState }: JsonRpc.JsonObject): JsonRpc.JsonObject => ({
-  ...(typeof requestState === "string" ? objectOf(JSON.parse(requestState)) : {}),
-  ...objectOf(inputResponses)
-})
-
-const inputRequired = (key: string, request: JsonRpc.JsonObject, answers: JsonRpc.JsonObject): JsonRpc.JsonObject => ({
-  resultType: "input_required",
-  inputRequests: { [key]: request },
-  requestState: JSON.stringify(answers)
-})
-
-/** Takes the answers that came with a request, and ends the round at the first question without one. */
-const inRounds = (params: JsonRpc.JsonObject, { round }: Running): MemoryServer.Context["ask"] => {
-  let questions = 0
-  return (method, question = {}) =>
-    Effect.suspend(() => {
-      const key = `input-${++questions}`
-      const answers = answersIn(params)
-      if (Object.hasOwn(answers, key)) return Effect.succeed(objectOf(answers[key]))
-      const result = inputRequired(key, { method, params: question }, answers)
-      return Effect.zipRight(Deferred.succeed(round, result), Effect.never)
-    })
+/** The answer to a question, if it came with a request of the stateless era, or else the result that asks for it. */
+const answerOrRound = (
+  { inputResponses, requestState }: JsonRpc.JsonObject,
+  key: string,
+  question: JsonRpc.JsonObject
+): { readonly answer: JsonRpc.Json | undefined } | { readonly round: JsonRpc.JsonObject } => {
+  const before = typeof requestState === "string" ? objectOf(JSON.parse(requestState)) : {}
+  const answers = { ...before, ...objectOf(inputResponses) }
+  if (Object.hasOwn(answers, key)) return { answer: answers[key] }
+  const inputRequests = { [key]: question }
+  return { round: { resultType: "input_required", inputRequests, requestState: JSON.stringify(answers) } }
 }
 
 /** A handler's result, with a text put into the result that it stands for. */
@@ -387,29 +373,22 @@ const whole = (
   resultOf: (text: string) => JsonRpc.JsonObject
 ): MemoryServer.Answer => Effect.map(given, (given) => typeof given === "string" ? resultOf(given) : given)
 
-const toolDefinition = ({ definition, inputSchema, ...tool }: MemoryServer.Tool): object => ({
+const definitionOf = ({ definition, inputSchema = { type: "object" }, ...tool }: MemoryServer.Tool) => ({
   ...tool,
-  inputSchema: inputSchema ?? { type: "object" },
+  inputSchema,
   ...definition
 })
 
-const page = (
-  key: string,
-  items: ReadonlyArray<object>,
-  { pageSize = Infinity }: MemoryServer.Options,
-  { cursor }: JsonRpc.JsonObject
-): MemoryServer.Answer => {
+const page = (key: string, items: ReadonlyArray<object>, cursor: unknown, size = Infinity): MemoryServer.Answer => {
   const from = cursor === undefined ? 0 : Number(String(cursor).replace(/^from-/, ""))
   if (!Number.isInteger(from) || from < 0 || from > items.length) return refuse(-32602, "Invalid cursor")
-  const next = from + pageSize < items.length ? { nextCursor: `from-${from + pageSize}` } : {}
+  const next = from + size < items.length ? { nextCursor: `from-${from + size}` } : {}
   // the cast: a definition is JSON but for its handlers, which `JSON.stringify` leaves out
-  return Effect.succeed({ [key]: items.slice(from, from + pageSize) as ReadonlyArray<JsonRpc.JsonObject>, ...next })
+  return Effect.succeed({ [key]: items.slice(from, from + size) as ReadonlyArray<JsonRpc.JsonObject>, ...next })
 }
 
-const read = (
-  { resources = [], templates = [] }: MemoryServer.Offer,
-  context: MemoryServer.Context
-): MemoryServer.Answer => {
+const read = (offer: MemoryServer.Offer, context: MemoryServer.Context): MemoryServer.Answer => {
+  const { resources = [], templates = [] } = offer
   const uri = String(context.params["uri"])
   const resource = resources.find((resource) => resource.uri === uri)
   const template = templates.find(({ uriTemplate }) => isFrom(uriTemplate, uri))

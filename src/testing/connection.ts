@@ -47,6 +47,7 @@ interface Sent {
 
 interface Arriving {
   readonly at: number
+  readonly kind: "delivered" | "ended"
   readonly detail: string
   readonly deliver: (sink: Transport.Sink) => void
 }
@@ -84,20 +85,23 @@ export class Connection implements Transport.Transport {
   #reader: Lines.LineReader | undefined = undefined
   #peerEnded = false
   #ended: Transport.Ended | undefined = undefined
-  #closed = false
 
   constructor(at: Surroundings) {
     this.#at = at
     this.#server = at.config.name
-    this.#number = at.journal.opened(this.#now(), this.#server)
+    this.#number = at.journal.view.connections().opened + 1
+    this.#note("opened", this.#server)
     this.streamPerRequest = at.options.streamPerRequest ?? false
     this.io = {
       connection: this.#number,
       config: at.config,
       send: (message) => Effect.sync(() => this.toClient(message)),
-      line: (text) => Effect.sync(() => this.lineToClient(text)),
       fail: (id, error) =>
-        Effect.sync(() => this.#arrive(`failed ${id}`, (sink) => sink.failed(id, error(this.#server)))),
+        Effect.sync(() => {
+          if (!this.#isSilent(`failed ${id}`)) {
+            this.#arrive(`failed ${id}`, (sink) => sink.failed(id, error(this.#server)))
+          }
+        }),
       stderr: (text) =>
         Effect.sync(() => {
           this.#stderr = (this.#stderr + text).slice(-at.limits.stderrBytes)
@@ -118,8 +122,6 @@ export class Connection implements Transport.Transport {
   send(message: JsonRpc.Message): McpError.CallError | undefined {
     const { faults, limits, options } = this.#at
     const server = this.#server
-    const operation = "method" in message ? message.method : "an answer"
-    if (this.#closed) return new McpError.Closed({ server, operation, outcome: "not-sent" })
     if (this.#ended !== undefined) return this.#ended.error("not-sent")
     const text = JSON.stringify(message)
     if (Buffer.byteLength(text) > limits.maxMessageBytes) {
@@ -180,17 +182,15 @@ export class Connection implements Transport.Transport {
 
   /** Ends the peer's side. The client learns of it after the messages in flight. */
   end(end: Faults.End, discard = false): void {
-    if (this.#peerEnded || this.#closed) return
+    if (this.#peerEnded) return
     this.#peerEnded = true
     for (const fiber of this.#fibers) fiber.unsafeInterruptAsFork(FiberId.none)
     if (discard) {
       for (const { detail } of this.#down.items.splice(0)) this.#note("lost", detail)
     }
     const tail = this.stderrTail()
-    this.#push("the end", (sink) => {
-      this.#note("ended", end(this.#server, "unknown", tail)._tag)
-      this.#tellEnded(sink, (outcome) => end(this.#server, outcome, tail))
-    })
+    const error: Transport.Ended["error"] = (outcome) => end(this.#server, outcome, tail)
+    this.#arrive(error("unknown")._tag, (sink) => this.#tellEnded(sink, error), 0, "ended")
   }
 
   /** Closes the client's side. Messages sent before still reach the peer, which has no time left to answer. */
@@ -205,14 +205,11 @@ export class Connection implements Transport.Transport {
           this.#receive(id, text)
         }
       }
-      this.#closed = true
       this.#peerEnded = true
-      if (this.#ended === undefined) {
-        this.#tellEnded(
-          this.#sink,
-          (outcome) => new McpError.Closed({ server: this.#server, operation: "the request", outcome })
-        )
-      }
+      this.#tellEnded(
+        this.#ended === undefined ? this.#sink : undefined,
+        (outcome) => new McpError.Closed({ server: this.#server, operation: "the request", outcome })
+      )
       return Scope.close(peerScope, Exit.void).pipe(
         BoundedWait.within(Duration.decode(teardown?.options.termGrace ?? Teardown.defaults.termGrace)),
         Effect.map((done) => {
@@ -276,7 +273,7 @@ export class Connection implements Transport.Transport {
   }
 
   #receive(id: JsonRpc.Id | undefined, text: string | undefined): JsonRpc.Incoming | undefined {
-    if (text !== undefined) return this.#at.journal.received(this.#now(), this.#number, text)
+    if (text !== undefined) return this.#at.journal.receive(this.#now(), this.#number, text)
     this.#note("received", `abandoned ${id}`)
     return undefined
   }
@@ -288,7 +285,9 @@ export class Connection implements Transport.Transport {
       const arriving = yield* this.#down.first
       if (arriving.at > this.#now()) return yield* this.#sleepUntil(arriving.at)
       this.#down.items.shift()
-      if (this.#sink !== undefined && this.#ended === undefined) arriving.deliver(this.#sink)
+      if (this.#sink === undefined || this.#ended !== undefined) return
+      this.#note(arriving.kind, arriving.detail)
+      arriving.deliver(this.#sink)
     })
   }
 
@@ -308,16 +307,8 @@ export class Connection implements Transport.Transport {
     this.#arrive(text, () => this.#reader?.push(Buffer.from(`${text}\n`)), late)
   }
 
-  #arrive(detail: string, deliver: Arriving["deliver"], late = 0): void {
-    if (this.#isSilent(detail)) return
-    this.#push(detail, (sink) => {
-      this.#note("delivered", detail)
-      deliver(sink)
-    }, late)
-  }
-
-  #push(detail: string, deliver: Arriving["deliver"], late = 0): void {
-    this.#down.push({ at: this.#now() + late, detail, deliver })
+  #arrive(detail: string, deliver: Arriving["deliver"], late = 0, kind: "delivered" | "ended" = "delivered"): void {
+    this.#down.push({ at: this.#now() + late, kind, detail, deliver })
   }
 
   #tellEnded(sink: Transport.Sink | undefined, error: Transport.Ended["error"]): void {
