@@ -292,6 +292,7 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
  * @category models
  */
 export type Requirements =
+  | Credentials.Credentials
   | CircuitBreaker.CircuitBreaker
   | ConnectionPool.ConnectionPool
   | McpEvent.McpEvents

@@ -242,6 +242,26 @@ export const make = (options?: Partial<Options>) =>
   })
 
 /**
+ * Servers get the headers of their configuration, and there is no login.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerNone: Layer.Layer<Credentials> = Layer.sync(Credentials, () => {
+  const noLogin = ({ name: server }: RemoteHeaders.RemoteServer) =>
+    Effect.fail(
+      new McpError.AuthorizationFailed({ server, reason: "nobody", detail: "this application has no logins" })
+    )
+  return {
+    where: Effect.succeed("nowhere"),
+    resolve: (config) => Effect.map(RemoteHeaders.fromConfig(config), RemoteHeaders.constant),
+    authorize: noLogin,
+    logout: noLogin,
+    status: () => Effect.succeed({ _tag: "Configured" })
+  }
+})
+
+/**
  * It is also what every connection to a remote server asks for its headers.
  *
  * @since 0.1.0

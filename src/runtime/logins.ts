@@ -4,7 +4,6 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Credentials from "../auth/Credentials.ts"
 import * as Limits from "../config/Limits.ts"
 import * as Resolution from "../config/Resolution.ts"
@@ -20,9 +19,11 @@ const isRemote = (config: ServerConfig.ServerConfig): config is RemoteHeaders.Re
 type Logins = Pick<McpRuntime.McpRuntime["Type"], "authorize" | "authorization" | "logout">
 
 /** @internal */
-export const make = (pool: ConnectionPool.ConnectionPool["Type"]): Effect.Effect<Logins> =>
+export const make = (
+  pool: ConnectionPool.ConnectionPool["Type"]
+): Effect.Effect<Logins, never, Credentials.Credentials> =>
   Effect.gen(function*() {
-    const credentials = yield* Effect.serviceOption(Credentials.Credentials)
+    const credentials = yield* Credentials.Credentials
     const { resolve } = yield* Resolution.Resolution
     const limits = yield* Limits.CurrentLimits
 
@@ -50,30 +51,17 @@ export const make = (pool: ConnectionPool.ConnectionPool["Type"]): Effect.Effect
         return isRemote(plain) ? plain : yield* programs(name)
       })
 
-    const through = <A>(
-      name: string,
-      use: (
-        credentials: Credentials.Credentials["Type"],
-        config: RemoteHeaders.RemoteServer
-      ) => Effect.Effect<A, McpError.AuthorizationFailed>
-    ) =>
-      Effect.flatMap(remote(name), (config) =>
-        Option.match(credentials, {
-          onNone: () => nobody(name, "no Credentials were provided to this runtime"),
-          onSome: (credentials) => use(credentials, config)
-        }))
-
     return {
       authorize: (server) =>
         Effect.zipRight(
-          through(server, (credentials, config) => credentials.authorize(config)),
+          Effect.flatMap(remote(server), credentials.authorize),
           pool.reconnect(server)
         ),
       logout: (server) =>
         Effect.zipRight(
-          through(server, (credentials, config) => credentials.logout(config)),
+          Effect.flatMap(remote(server), credentials.logout),
           Effect.ignore(pool.reconnect(server))
         ),
-      authorization: (server) => through(server, (credentials, config) => credentials.status(config))
+      authorization: (server) => Effect.flatMap(remote(server), credentials.status)
     }
   })

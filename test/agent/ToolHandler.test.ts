@@ -4,6 +4,7 @@ import * as AgentTools from "../../src/agent/AgentTools.ts"
 import * as Advice from "../../src/agent/internal/advice.ts"
 import * as Failed from "../../src/agent/internal/failed.ts"
 import * as ToolHandler from "../../src/agent/ToolHandler.ts"
+import * as Credentials from "../../src/auth/Credentials.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeConnector from "../../src/node/NodeConnector.ts"
@@ -685,6 +686,7 @@ describe("over a real process", () => {
       Layer.provideMerge(ToolCatalog.layer()),
       Layer.provideMerge(ConnectionPool.layer()),
       Layer.provideMerge(Layer.mergeAll(
+        Credentials.layerNone,
         ToolCache.layer(),
         ToolPins.layerMemory(),
         HealthCheck.layerNone,

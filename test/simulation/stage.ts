@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
+import * as Credentials from "../../src/auth/Credentials.ts"
 import * as ClientConnector from "../../src/client/ClientConnector.ts"
 import * as EraMemory from "../../src/client/EraMemory.ts"
 import * as SdkConnector from "../../src/client/SdkConnector.ts"
@@ -59,6 +60,7 @@ export const make = (script: Script.Script, world: World.World, witness: Witness
         stormReconnects: storm.reconnects,
         stormWithin: storm.within
       }),
+      Credentials.layerNone,
       Permissions.layerNone,
       RuntimeMetrics.layer,
       // servers of the simulation change their tools at will

@@ -1,5 +1,6 @@
 /** A runtime for tests, over peers in memory or over another connector. */
 import { Effect, Layer } from "effect"
+import * as Credentials from "../../src/auth/Credentials.ts"
 import type * as Connector from "../../src/client/Connector.ts"
 import type * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
@@ -61,6 +62,7 @@ export const layerOver = (
       options.health ?? HealthCheck.layerNone,
       Bulkhead.layer(options.bulkhead),
       breakers(options),
+      Credentials.layerNone,
       Layer.orDie(Permissions.layer(options.permissions)),
       ReconnectPolicy.layer(options.reconnect),
       RuntimeMetrics.layer,
