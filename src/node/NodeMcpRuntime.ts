@@ -146,10 +146,14 @@ export const using: <Out extends Concern, E, R>(
 /** Where a runtime has its servers from, and where it keeps what outlives a connection. */
 interface Sources<R> {
   readonly servers: Effect.Effect<ReadonlyArray<ServerConfig.ServerConfig>, never, R>
-  readonly policies: Resolution.Options["policies"]
+  readonly policies: Effect.Effect<Resolution.Options["policies"], never, R>
   readonly grants: Effect.Effect<Grants.Grants["Type"], never, Platform>
   readonly pins: Effect.Effect<ToolPins.ToolPins["Type"], never, McpEvent.McpEvents | Platform | Scope.Scope>
   readonly tokens: Effect.Effect<TokenStore.TokenStore["Type"], never, Platform>
+  /** Runs beside the runtime, until the scope closes. */
+  readonly beside: (
+    runtime: McpRuntime.McpRuntime["Type"]
+  ) => Effect.Effect<void, never, McpEvent.McpEvents | Permissions.Permissions | R | Scope.Scope>
 }
 
 type Platform = FileSystem.FileSystem | Path.Path
@@ -159,11 +163,14 @@ const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 const starting = ({ lazy }: Pick<Options, "lazy">) => (server: ServerConfig.ServerConfig): ServerConfig.ServerConfig =>
   lazy === true ? { ...server, lazy, required: false } : server
 
-/** The plain settings, as references for all layers above. */
-const settingsOf = (options: Omit<Options, "servers">, { policies }: Pick<Sources<never>, "policies">) =>
-  Layer.effectContext(Effect.gen(function*() {
+/** The plain settings, as references for all layers above, and the disk. */
+const settingsOf = <R>(options: Omit<Options, "servers">, { policies }: Pick<Sources<R>, "policies">) =>
+  Layer.scopedContext(Effect.gen(function*() {
     const { bulkhead, health, resolution, retry } = options
-    return Context.make(Limits.CurrentLimits, yield* given(Limits.CurrentLimits, fromEnvironment(Limits.config))).pipe(
+    const disk = yield* Layer.build(platform)
+    const resolving = Effect.flatMap(policies, (policies) => Resolution.make({ ...resolution, policies }))
+    return disk.pipe(
+      Context.add(Limits.CurrentLimits, yield* given(Limits.CurrentLimits, fromEnvironment(Limits.config))),
       Context.add(
         Bulkhead.Bulkhead,
         yield* given(Bulkhead.Bulkhead, Effect.succeed({ ...Bulkhead.defaults, ...bulkhead }))
@@ -178,7 +185,7 @@ const settingsOf = (options: Omit<Options, "servers">, { policies }: Pick<Source
       ),
       Context.add(
         Resolution.Resolution,
-        yield* given(Resolution.Resolution, Resolution.make({ ...resolution, policies }))
+        yield* given(Resolution.Resolution, Effect.provide(resolving, disk))
       )
     )
   }))
@@ -206,13 +213,14 @@ const compose = <R>(options: Omit<Options, "servers">, sources: Sources<R>) => {
   const teardown = concern(Teardown.Teardown, Teardown.make(options.teardown))
   const log = options.logs === false ? Layer.empty : Layer.scopedDiscard(TransitionLog.make)
   const credentials = credentialsOf(options, sources)
-  const transports = concern(Transport.Transports, NodeConnector.makeTransports)
   const connector = concern(
     Connector.Connector,
-    Effect.provideServiceEffect(
-      ClientConnector.make,
-      EraMemory.EraMemory,
-      given(EraMemory.EraMemory, Effect.sync(EraMemory.makeMemory))
+    ClientConnector.make.pipe(
+      Effect.provideServiceEffect(Transport.Transports, given(Transport.Transports, NodeConnector.makeTransports)),
+      Effect.provideServiceEffect(
+        EraMemory.EraMemory,
+        given(EraMemory.EraMemory, Effect.sync(EraMemory.makeMemory))
+      )
     )
   )
   const reconnect = concern(ReconnectPolicy.ReconnectPolicy, Effect.sync(() => ReconnectPolicy.make(options.reconnect)))
@@ -234,27 +242,27 @@ const compose = <R>(options: Omit<Options, "servers">, sources: Sources<R>) => {
     )
   )
   const metrics = concern(RuntimeMetrics.RuntimeMetrics, RuntimeMetrics.make)
-  const runtime = Layer.scoped(
-    McpRuntime.McpRuntime,
-    Effect.flatMap(
-      sources.servers,
-      (servers) => McpRuntime.make({ ...options, servers: servers.map(starting(options)) })
+  const runtime = Layer.scopedContext(Effect.gen(function*() {
+    const servers = (yield* sources.servers).map(starting(options))
+    const pool = yield* ConnectionPool.make(options.pool)
+    const catalog = yield* Effect.provideService(
+      ToolCatalog.make(options.catalog),
+      ConnectionPool.ConnectionPool,
+      pool
     )
-  )
+    const made = Context.make(ToolCatalog.ToolCatalog, catalog)
+    const mcp = yield* McpRuntime.make({ ...options, servers }).pipe(
+      Effect.provide(Context.add(made, ConnectionPool.ConnectionPool, pool))
+    )
+    yield* sources.beside(mcp)
+    return Context.add(made, McpRuntime.McpRuntime, mcp)
+  }))
   return runtime.pipe(
-    Layer.provideMerge(ToolCatalog.layer(options.catalog)),
-    Layer.provide(ConnectionPool.layer(options.pool)),
-    Layer.provide([reconnect, breaker, cache, metrics]),
-    Layer.provideMerge(permissions),
-    Layer.provideMerge(pins),
-    Layer.provide(connector),
-    Layer.provide(transports),
-    Layer.provideMerge(credentials),
-    Layer.provide(log),
-    Layer.provide(teardown),
+    Layer.provide([connector, reconnect, breaker, cache, metrics]),
+    Layer.provideMerge(Layer.mergeAll(permissions, pins, credentials)),
+    Layer.provide([teardown, log]),
     Layer.provideMerge(events),
-    Layer.provide(settings),
-    Layer.provide(platform)
+    Layer.provide(settings)
   )
 }
 
@@ -263,28 +271,33 @@ export const layer = (options: Options): Layer.Layer<Services, Failure> =>
   closed(
     compose(options, {
       servers: Effect.succeed(options.servers),
-      policies: options.resolution?.policies ?? Resolution.defaults.policies,
+      policies: Effect.succeed(options.resolution?.policies ?? Resolution.defaults.policies),
       grants: Effect.sync(Grants.makeMemory),
       pins: Effect.provideServiceEffect(
         ToolPins.make(options.pins),
         TrustStore.TrustStore,
         Effect.sync(TrustStore.makeMemory)
       ),
-      tokens: TokenStore.makeMemory
+      tokens: TokenStore.makeMemory,
+      beside: () => Effect.void
     }),
     Context.pick()
   )
 
 /** A discovery, and the trust that it stands on. */
-const discovering = ({ config, trust }: Pick<ConfiguredOptions, "config" | "trust">) =>
-  concern(ConfigDiscovery.ConfigDiscovery, ConfigDiscovery.make(config)).pipe(
-    Layer.provideMerge(
-      concern(Trust.Trust, NodeTrust.make({ app: config?.app ?? ConfigDiscovery.defaults.app, ...trust }))
-    ),
-    Layer.provide(concern(ConfigFiles.ConfigFiles, ConfigFiles.make())),
+const discovering = ({ config, trust }: Pick<ConfiguredOptions, "config" | "trust">) => {
+  const discovery = Layer.scopedContext(Effect.gen(function*() {
+    const files = Context.make(ConfigFiles.ConfigFiles, yield* given(ConfigFiles.ConfigFiles, ConfigFiles.make()))
+    const make = NodeTrust.make({ app: config?.app ?? ConfigDiscovery.defaults.app, ...trust })
+    const trusted = Context.make(Trust.Trust, yield* given(Trust.Trust, Effect.provide(make, files)))
+    const found = ConfigDiscovery.make(config).pipe(Effect.provide(Context.merge(files, trusted)))
+    return Context.add(trusted, ConfigDiscovery.ConfigDiscovery, yield* given(ConfigDiscovery.ConfigDiscovery, found))
+  }))
+  return discovery.pipe(
     Layer.provide(platform),
     Layer.provideMerge(concern(McpEvent.McpEvents, McpEvent.make()))
   )
+}
 
 /** The files of one kind of decision; `directory` of the options is the folder above all of them. */
 const decisions = ({ config, trust }: ConfiguredOptions, room: NodeTrust.Room) =>
@@ -298,10 +311,9 @@ const decisions = ({ config, trust }: ConfiguredOptions, room: NodeTrust.Room) =
   )
 
 /** Takes over what the discovery found, and later what it finds. */
-const following = (options: ConfiguredOptions) =>
+const following = (options: ConfiguredOptions) => ({ reload }: McpRuntime.McpRuntime["Type"]) =>
   Effect.gen(function*() {
     const discovery = yield* ConfigDiscovery.ConfigDiscovery
-    const { reload } = yield* McpRuntime.McpRuntime
     const { publish } = yield* McpEvent.McpEvents
     const { configure } = yield* Permissions.Permissions
     const take = ({ configs, issues, permissions, servers }: ConfigDiscovery.Discovery) =>
@@ -333,23 +345,25 @@ const following = (options: ConfiguredOptions) =>
 /** A runtime over what a discovery found last, with decisions and logins in files. */
 const composeDiscovered = (options: ConfiguredOptions) => {
   const { config, pins, resolution, trust } = options
-  return Layer.unwrapEffect(Effect.map(ConfigDiscovery.ConfigDiscovery, ({ current }) => {
-    const runtime = compose(options, {
-      servers: Effect.map(current, ({ configs }) => configs),
-      policies: Effect.zipWith(
+  return compose<ConfigDiscovery.ConfigDiscovery>(options, {
+    servers: Effect.flatMap(
+      ConfigDiscovery.ConfigDiscovery,
+      ({ current }) => Effect.map(current, ({ configs }) => configs)
+    ),
+    policies: Effect.map(ConfigDiscovery.ConfigDiscovery, ({ current }) =>
+      Effect.zipWith(
         resolution?.policies ?? Resolution.defaults.policies,
         Effect.map(current, ({ policies }) => policies),
         (code, files) => [...code, ...files]
-      ),
-      grants: decisions(options, "grants")(Grants.make({ key: trust?.key })),
-      pins: decisions(options, "pins")(ToolPins.make({ key: trust?.key, ...pins })),
-      tokens: NodeTokenStore.make({
-        app: config?.app ?? ConfigDiscovery.defaults.app,
-        directory: trust?.directory === undefined ? undefined : `${trust.directory}/logins`
-      })
-    })
-    return Layer.scopedDiscard(following(options)).pipe(Layer.provideMerge(runtime))
-  }))
+      )),
+    grants: decisions(options, "grants")(Grants.make({ key: trust?.key })),
+    pins: decisions(options, "pins")(ToolPins.make({ key: trust?.key, ...pins })),
+    tokens: NodeTokenStore.make({
+      app: config?.app ?? ConfigDiscovery.defaults.app,
+      directory: trust?.directory === undefined ? undefined : `${trust.directory}/logins`
+    }),
+    beside: following(options)
+  })
 }
 
 /** The discovery of `layerConfigured` alone, for an application that looks before it starts `layerDiscovered`. */
