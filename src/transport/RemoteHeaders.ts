@@ -69,19 +69,10 @@ export interface Source {
 export const constant = (headers: Headers): Source => ({ current: () => headers, refused: () => undefined })
 
 /** Headers that change the framing of a message; the transport sets them. */
-const framing: ReadonlySet<string> = new Set([
-  "connection",
-  "content-encoding",
-  "content-length",
-  "expect",
-  "host",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade"
-])
+const framing: ReadonlySet<string> = new Set(
+  ("connection content-encoding content-length expect host keep-alive proxy-connection te trailer " +
+    "transfer-encoding upgrade").split(" ")
+)
 
 /** Why a header cannot be sent. The value stays out of it, because it may be a secret. */
 const faultOf = (name: string, value: Redacted.Redacted): string | undefined => {
@@ -154,20 +145,10 @@ export const whenOpened: Effect.Effect<RemoteHeaders["Type"]> = Effect.map(Remot
 }))
 
 /** Headers whose values are no secrets; errors quote them. */
-const harmless: ReadonlySet<string> = new Set([
-  "accept",
-  "accept-encoding",
-  "accept-language",
-  "baggage",
-  "cache-control",
-  "content-type",
-  "mcp-protocol-version",
-  "origin",
-  "referer",
-  "traceparent",
-  "tracestate",
-  "user-agent"
-])
+const harmless: ReadonlySet<string> = new Set(
+  ("accept accept-encoding accept-language baggage cache-control content-type mcp-protocol-version " +
+    "origin referer traceparent tracestate user-agent").split(" ")
+)
 
 const scheme = /^[A-Za-z][\w-]{1,20}\s+/
 

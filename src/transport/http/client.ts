@@ -24,18 +24,12 @@ export interface Call {
   readonly waiting?: ((open: boolean) => void) | undefined
 }
 
-export type Failure =
-  | McpError.AuthorizationFailed
-  | McpError.ConfigurationError
-  | McpError.NetworkError
-  | McpError.HttpError
-
 export interface HttpClient {
   /** `read` gets the head of the final response. Anything but success, interruption included, destroys the socket. */
   readonly exchange: <A, E>(
     call: Call,
     read: (response: Http.IncomingMessage) => Effect.Effect<A, E>
-  ) => Effect.Effect<A, E | Failure>
+  ) => Effect.Effect<A, E | McpError.ConnectError>
   /** Leaves a response that is of no further interest to its reader; the oldest of more than eight is destroyed. */
   readonly linger: (response: Http.IncomingMessage) => void
   readonly destroy: () => void
@@ -89,7 +83,7 @@ export const make = (server: string, url: URL, keepAlive: number): HttpClient =>
       let path = moved.get(call.path) ?? call.path
       let current: Http.ClientRequest | undefined
 
-      const send = (fresh: boolean): Effect.Effect<Http.IncomingMessage, Failure> =>
+      const send = (fresh: boolean): Effect.Effect<Http.IncomingMessage, McpError.ConnectError> =>
         Effect.async((resume) => {
           if (destroyed) return resume(Effect.interrupt)
           let answered = false
@@ -126,7 +120,7 @@ export const make = (server: string, url: URL, keepAlive: number): HttpClient =>
           redirect: reason
         })
 
-      const follow = (fresh: boolean, hops: number): Effect.Effect<Http.IncomingMessage, Failure> =>
+      const follow = (fresh: boolean, hops: number): Effect.Effect<Http.IncomingMessage, McpError.ConnectError> =>
         Effect.flatMap(send(fresh), (response) => {
           const status = response.statusCode ?? 0
           hint(response.headers["keep-alive"])

@@ -75,20 +75,6 @@ export interface Post {
   fiber: Fiber.RuntimeFiber<void> | undefined
 }
 
-export interface Channel {
-  readonly send: Transport.Transport["send"]
-  /** True while the request has neither an answer nor an error. */
-  readonly isPending: (post: Post) => boolean
-  /** `from`: the request on whose stream the message came, if it was one. */
-  readonly deliver: (message: JsonRpc.Incoming, from?: Post) => void
-  readonly diagnostic: (diagnostic: Transport.Diagnostic) => void
-  readonly waiting: (post: Post, open: boolean) => void
-  /** Ends all requests, once; what runs aside goes on. */
-  readonly end: (error: Transport.Ended["error"]) => void
-  readonly hasEnded: () => boolean
-  readonly transport: Pick<Transport.Transport, "accepted" | "abandon" | "send" | "start" | "stderrTail">
-}
-
 /** Notifications and answers never wait for requests, because a server may need them to answer those. */
 const maxAside = 16
 
@@ -106,7 +92,7 @@ export const channel = (
   { asideIdle, fork, forkAside, limits, server }: Connection,
   maxInFlight: number,
   post: (post: Post) => Effect.Effect<void, McpError.CallError>
-): Channel => {
+) => {
   const table = new Map<JsonRpc.Id, Post>()
   /** What comes before `start`. */
   let early: Array<(sink: Transport.Sink) => void> = []
@@ -177,6 +163,7 @@ export const channel = (
         )
       ))
 
+  /** True while the request has neither an answer nor an error. */
   const isPending = (item: Post): boolean => JsonRpc.isRequest(item.message) && table.get(item.message.id) === item
 
   const settle = (id: JsonRpc.Id, item: Post): void => {
@@ -197,7 +184,8 @@ export const channel = (
     tell((sink) => sink.failed(message.id, error))
   }
 
-  const deliver: Channel["deliver"] = (message, from) => {
+  /** `from`: the request on whose stream the message came, if it was one. */
+  const deliver = (message: JsonRpc.Incoming, from?: Post): void => {
     if (ended !== undefined) return
     if (!Object.hasOwn(message, "method") && Object.hasOwn(message, "id")) {
       const id = message["id"]
@@ -219,7 +207,7 @@ export const channel = (
     tell((sink) => sink.message(message))
   }
 
-  const send: Channel["send"] = (message, options) => {
+  const send: Transport.Transport["send"] = (message, options) => {
     if (ended !== undefined) return ended.error("not-sent")
     const body = JSON.stringify(message)
     const bytes = Buffer.byteLength(body)
@@ -239,11 +227,12 @@ export const channel = (
     isPending,
     deliver,
     diagnostic,
-    waiting: (item, open) => {
+    waiting: (item: Post, open: boolean): void => {
       const { message } = item
       if (JsonRpc.isRequest(message) && isPending(item)) tell((sink) => sink.waiting(message.id, open))
     },
-    end: (error) => {
+    /** Ends all requests, once; what runs aside goes on. */
+    end: (error: Transport.Ended["error"]): void => {
       if (ended !== undefined) return
       const items = Array.from(table)
       const unsent = new Set(items.flatMap(([id, { fiber }]) => fiber === undefined ? [id] : []))
@@ -255,16 +244,16 @@ export const channel = (
       }
       tell((sink) => sink.ended(end))
     },
-    hasEnded: () => ended !== undefined,
+    hasEnded: (): boolean => ended !== undefined,
     transport: {
-      start: (to) => {
+      start: (to: Transport.Sink): void => {
         sink = to
         for (const what of early) what(to)
         early = []
       },
       send,
       accepted: Effect.asVoid(Effect.timeoutOption(asideIdle, acceptance)),
-      abandon: (id) => {
+      abandon: (id: JsonRpc.Id): void => {
         const item = table.get(id)
         if (item === undefined) return
         settle(id, item)

@@ -5,16 +5,10 @@ import type * as RemoteHeaders from "../RemoteHeaders.ts"
 import type * as Transport from "../Transport.ts"
 
 /** Set by the transport, whatever a configuration says of them. */
-export const reserved: ReadonlySet<string> = new Set([
-  "accept",
-  "accept-encoding",
-  "content-type",
-  "last-event-id",
-  "mcp-method",
-  "mcp-name",
-  "mcp-protocol-version",
-  "mcp-session-id"
-])
+export const reserved: ReadonlySet<string> = new Set(
+  ("accept accept-encoding content-type last-event-id " +
+    "mcp-method mcp-name mcp-protocol-version mcp-session-id").split(" ")
+)
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const value = /^[\t\u0020-\u007e\u0080-\u00ff]*$/

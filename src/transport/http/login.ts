@@ -50,7 +50,7 @@ export const client = (
     call: Client.Call,
     read: (response: IncomingMessage) => Effect.Effect<A, E>
   ) => {
-    const send = (headers: RemoteHeaders.Headers, attempt: number): Effect.Effect<A, E | Client.Failure> => {
+    const send = (headers: RemoteHeaders.Headers, attempt: number): Effect.Effect<A, E | McpError.ConnectError> => {
       const flat = Array.from(headers).flatMap(([name, value]) => [name, Redacted.value(value)])
       const answer = inner.exchange(
         { ...call, headers: call.headers.concat(flat) },

@@ -56,13 +56,7 @@ export const refuseRequest = (
     const isMisplaced = !inSession && (status === 404 || status === 405)
     return isOurs || (isAnonymous && !isMisplaced)
       ? new McpError.RemoteError({ server, code: failure.code, detail: failure.message, data: failure.data })
-      : new McpError.HttpError({
-        server,
-        reason: "status",
-        status,
-        detail: UntrustedText.excerpt(body),
-        outcome: "unknown"
-      })
+      : unexplained(peer, response, body)
   })
 
 /** Fails with what a refused GET, notification or WebSocket handshake means. */
@@ -70,15 +64,11 @@ export const refuse = (peer: Peer, response: IncomingMessage, inSession: boolean
   Effect.catchTag(
     refuseRequest(peer, response, inSession, undefined),
     "RemoteError",
-    ({ detail }) =>
-      new McpError.HttpError({
-        server: peer.server,
-        reason: "status",
-        status: response.statusCode ?? 0,
-        detail: UntrustedText.excerpt(detail),
-        outcome: "unknown"
-      })
+    ({ detail }) => unexplained(peer, response, detail)
   )
+
+const unexplained = ({ server }: Peer, { statusCode: status }: IncomingMessage, body: string): McpError.HttpError =>
+  new McpError.HttpError({ server, reason: "status", status, detail: UntrustedText.excerpt(body), outcome: "unknown" })
 
 /** The body, as far as it comes in time; fails where the status alone decides. */
 const explained = (peer: Peer, response: IncomingMessage) =>
@@ -94,46 +84,20 @@ const explained = (peer: Peer, response: IncomingMessage) =>
   })
 
 /** The error where the status alone decides. */
-const decisive = (server: string, { headers, statusCode }: IncomingMessage, body: string, now: number) => {
-  switch (statusCode) {
-    case 401: {
-      const { challenge, resourceMetadata, scope } = challengeOf(headers["www-authenticate"])
+const decisive = (server: string, { headers, statusCode: status }: IncomingMessage, body: string, now: number) => {
+  const { challenge, resourceMetadata, scope } = challengeOf(headers["www-authenticate"])
+  const wait = retryAfter(headers["retry-after"], now)
+  const common = { server, status, outcome: "not-sent" } as const
+  const later = { ...common, retryAfter: wait, detail: UntrustedText.excerpt(body) }
+  switch (status) {
+    case 401:
       return new McpError.AuthorizationFailed({ server, reason: "unauthorized", challenge, resourceMetadata, scope })
-    }
-    case 403: {
-      const { challenge, scope } = challengeOf(headers["www-authenticate"])
-      return new McpError.HttpError({
-        server,
-        reason: "forbidden",
-        status: statusCode,
-        outcome: "not-sent",
-        challenge,
-        scope
-      })
-    }
-    case 429: {
-      const wait = retryAfter(headers["retry-after"], now)
-      return new McpError.HttpError({
-        server,
-        reason: "rate-limited",
-        status: statusCode,
-        outcome: "not-sent",
-        retryAfter: wait,
-        detail: UntrustedText.excerpt(body)
-      })
-    }
-    case 503: {
-      const wait = retryAfter(headers["retry-after"], now)
-      if (wait === undefined) return undefined
-      return new McpError.HttpError({
-        server,
-        reason: "unavailable",
-        status: statusCode,
-        outcome: "not-sent",
-        retryAfter: wait,
-        detail: UntrustedText.excerpt(body)
-      })
-    }
+    case 403:
+      return new McpError.HttpError({ ...common, reason: "forbidden", challenge, scope })
+    case 429:
+      return new McpError.HttpError({ ...later, reason: "rate-limited" })
+    case 503:
+      return wait === undefined ? undefined : new McpError.HttpError({ ...later, reason: "unavailable" })
     default:
       return undefined
   }
