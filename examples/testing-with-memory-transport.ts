@@ -3,7 +3,7 @@
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Fiber, Layer } from "effect"
-import { ClientConnector, Connector, EraMemory, type McpClient, McpEvent, Teardown } from "effect-mcp-runtime"
+import { Connector, EraMemory, type McpClient, McpEvent, NativeConnector, Teardown } from "effect-mcp-runtime"
 import { Faults, MemoryServer, MemoryTransport } from "effect-mcp-runtime/testing"
 
 /** The code under test. */
@@ -23,7 +23,7 @@ const program = Effect.gen(function*() {
     }]
   })
 
-  const connector = ClientConnector.layer.pipe(
+  const connector = NativeConnector.layer.pipe(
     Layer.provide(Layer.mergeAll(
       MemoryTransport.layer({ weather }),
       EraMemory.layerMemory,

@@ -86,15 +86,6 @@ export * as CallSpan from "./observability/CallSpan.ts"
 export * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 
 /**
- * The default connector: reaches servers of both eras. Handshakes of the session era, and what a server asks in it,
- * go through the client of `@modelcontextprotocol/client` (2.x), loaded when the first server connects; the stateless
- * era has neither, so there it stays unloaded work.
- *
- * @since 0.1.0
- */
-export * as ClientConnector from "./client/ClientConnector.ts"
-
-/**
  * Finds the servers that a person already has: where each comes from, what is wrong with the rest, and which of them
  * may be started.
  *
@@ -367,6 +358,13 @@ export * as Merge from "./config/Merge.ts"
  * @since 0.1.0
  */
 export * as NativeConfig from "./config/NativeConfig.ts"
+
+/**
+ * The default connector: speaks both eras by itself, over any transport.
+ *
+ * @since 0.1.0
+ */
+export * as NativeConnector from "./client/NativeConnector.ts"
 
 /**
  * Names that nobody can guess: 128 random bits in hexadecimal.

@@ -15,8 +15,8 @@ import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as Redaction from "../safety/Redaction.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
-import * as Secrets from "./internal/secrets.ts"
 import type * as McpClient from "./McpClient.ts"
+import * as Secrets from "./secrets.ts"
 
 /** A variable without a value, because of which a header was left out. */
 export type Unset = NonNullable<McpError.AuthorizationFailed["unset"]>[number]

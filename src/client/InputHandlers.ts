@@ -1,28 +1,18 @@
-/**
- * What a server may ask of the application: its roots, its user, its model. Nothing unless a Layer says so.
- *
- * @since 0.1.0
- */
+/** The application's answers to what servers ask of it: roots, elicitation, sampling. Without a Layer: none. */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as JsonRpc from "../transport/JsonRpc.ts"
+import * as Predicate from "effect/Predicate"
+import * as JsonRpc from "../transport/JsonRpc.ts"
+import { objectOf, textOf } from "./messages.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Root {
   readonly uri: string
   readonly name?: string | undefined
 }
 
-/**
- * A question to the user: a form (`requestedSchema`) or a page to open (`url`). The texts are the server's: untrusted.
- *
- * @since 0.1.0
- * @category models
- */
+/** A question to the user: a form (`requestedSchema`) or a page to open (`url`). The texts are untrusted. */
 export interface Elicitation {
   readonly server: string
   readonly mode: "form" | "url"
@@ -33,67 +23,130 @@ export interface Elicitation {
   readonly params: JsonRpc.JsonObject
 }
 
-/**
- * Fields of a form that accepted content leaves out and that have a default are filled in with it.
- *
- * @since 0.1.0
- * @category models
- */
+/** Form fields that accepted content leaves out are filled in with their defaults. */
 export type ElicitationAnswer =
   | { readonly action: "accept"; readonly content?: JsonRpc.JsonObject | undefined }
   | { readonly action: "decline" }
   | { readonly action: "cancel" }
 
-/**
- * A request for a completion of the application's model.
- *
- * @since 0.1.0
- * @category models
- */
+/** A request for a completion of the application's model. */
 export interface Sampling {
   readonly server: string
   readonly params: JsonRpc.JsonObject
 }
 
-/**
- * The handlers. One that is absent is not declared as a capability, and what asks for it all the same is refused.
- *
- * @since 0.1.0
- * @category models
- */
+/** A handler that is absent is not declared as a capability, and requests for it are refused. */
 export interface Handlers {
   readonly roots?: ((server: string) => Effect.Effect<ReadonlyArray<Root>>) | undefined
   readonly elicit?: ((elicitation: Elicitation) => Effect.Effect<ElicitationAnswer>) | undefined
-  /** Which elicitations `elicit` can do; default: forms. */
+  /** The modes that `elicit` supports (default: `["form"]`). */
   readonly elicitModes?: ReadonlyArray<"form" | "url"> | undefined
   /** The result of `sampling/createMessage`, or `undefined` to decline. */
   readonly sample?: ((sampling: Sampling) => Effect.Effect<JsonRpc.JsonObject | undefined>) | undefined
-  /** Whether `sample` takes tools. */
+  /** Whether `sample` supports tools. */
   readonly sampleTools?: boolean | undefined
   /** Capabilities to declare beside those of the handlers, such as `experimental`. */
   readonly capabilities?: JsonRpc.JsonObject | undefined
 }
 
 /**
- * The handlers of an application; without a Layer: none, so everything is declined.
- *
- * @since 0.1.0
- * @category references
+ * Read when a connection is opened: the handlers of whoever opens it, else those that the connector was built with.
  */
 export class InputHandlers extends Context.Reference<InputHandlers>()("effect-mcp-runtime/client/InputHandlers", {
   defaultValue: (): Handlers => ({})
 }) {}
 
-/**
- * @since 0.1.0
- * @category layers
- */
 export const layer = (handlers: Handlers): Layer.Layer<InputHandlers> => Layer.succeed(InputHandlers, handlers)
 
-/**
- * Declares nothing and declines everything.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Declares nothing and refuses everything. */
 export const layerNone: Layer.Layer<InputHandlers> = layer({})
+
+/** The handlers of the current fiber, else the given ones. */
+export const current = (built: Handlers): Effect.Effect<Handlers> =>
+  // a lookup of the Reference would give its default and hide the handlers that the connector was built with
+  Effect.contextWith((context: Context.Context<never>) =>
+    context.unsafeMap.has(InputHandlers.key) ? Context.get(context, InputHandlers) : built
+  )
+
+/** An error answer to a request of the server. */
+export class Refused extends Data.TaggedError("Refused")<{ readonly code: number; readonly reason: string }> {
+  override get message(): string {
+    return this.reason
+  }
+}
+
+/** The capabilities to declare for the handlers. */
+export const capabilities = (handlers: Handlers): JsonRpc.JsonObject => ({
+  ...handlers.capabilities,
+  ...(handlers.roots === undefined ? {} : { roots: { listChanged: true } }),
+  ...(handlers.elicit === undefined
+    ? {}
+    : { elicitation: Object.fromEntries((handlers.elicitModes ?? ["form"]).map((mode) => [mode, {}])) }),
+  ...(handlers.sample === undefined ? {} : { sampling: handlers.sampleTools === true ? { tools: {} } : {} })
+})
+
+/** The methods that the handlers answer. */
+export const methods = (handlers: Handlers): ReadonlyArray<string> => [
+  ...(handlers.roots === undefined ? [] : ["roots/list"]),
+  ...(handlers.elicit === undefined ? [] : ["elicitation/create"]),
+  ...(handlers.sample === undefined ? [] : ["sampling/createMessage"])
+]
+
+/** Answers a request of a server with the handlers. */
+export const answer = (
+  server: string,
+  handlers: Handlers,
+  method: string,
+  params: JsonRpc.JsonObject
+): Effect.Effect<JsonRpc.JsonObject, Refused> => {
+  if (method === "roots/list" && handlers.roots !== undefined) {
+    return Effect.map(handlers.roots(server), (roots) => ({
+      roots: roots.map(({ name, uri }) => name === undefined ? { uri } : { uri, name })
+    }))
+  }
+  if (method === "elicitation/create") return elicit(server, handlers, params)
+  if (method === "sampling/createMessage" && handlers.sample !== undefined) {
+    return Effect.filterOrFail(
+      handlers.sample({ server, params }),
+      Predicate.isNotUndefined,
+      () => new Refused({ code: -1, reason: "User rejected sampling request" })
+    )
+  }
+  return Effect.fail(new Refused({ code: -32601, reason: `Method not supported: ${method}` }))
+}
+
+const elicit = (
+  server: string,
+  handlers: Handlers,
+  params: JsonRpc.JsonObject
+): Effect.Effect<JsonRpc.JsonObject, Refused> => {
+  const mode = params["mode"] === "url" ? "url" : "form"
+  // a decline is a result, so that the server need not treat it as a fault
+  if (handlers.elicit === undefined || !(handlers.elicitModes ?? ["form"]).includes(mode)) {
+    return Effect.succeed({ action: "decline" })
+  }
+  const { message, requestedSchema, url } = params
+  return Effect.map(
+    handlers.elicit({
+      server,
+      mode,
+      message: textOf(message) ?? "",
+      requestedSchema: JsonRpc.isObject(requestedSchema) ? objectOf(requestedSchema) : undefined,
+      url: textOf(url),
+      params
+    }),
+    (given) => {
+      if (given.action !== "accept") return { action: given.action }
+      if (mode === "form") return { action: given.action, content: withDefaults(requestedSchema, given.content ?? {}) }
+      return { action: given.action, ...(given.content === undefined ? {} : { content: given.content }) }
+    }
+  )
+}
+
+const withDefaults = (schema: unknown, content: JsonRpc.JsonObject): JsonRpc.JsonObject => {
+  const defaults = Object.entries(objectOf(objectOf(schema)["properties"])).flatMap(([name, field]) => {
+    const value = objectOf(field)["default"]
+    return value === undefined || Object.hasOwn(content, name) ? [] : [[name, value] as const]
+  })
+  return defaults.length === 0 ? content : Object.fromEntries([...Object.entries(content), ...defaults])
+}

@@ -11,17 +11,16 @@ import { argumentsFault, notJson, unchecked } from "../json/Json.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as Redaction from "../safety/Redaction.ts"
-import * as Tool from "../tools/Tool.ts"
+import type * as Tool from "../tools/Tool.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
-import * as Changes from "./internal/changes.ts"
-import * as decoding from "./internal/decoding.ts"
-import * as Diagnostics from "./internal/diagnostics.ts"
-import * as KnownTools from "./internal/knownTools.ts"
-import * as Pages from "./internal/listing.ts"
-import * as LogLevels from "./internal/logLevels.ts"
-import * as ToolCalls from "./internal/toolCalls.ts"
+import * as Changes from "./changes.ts"
+import * as Lists from "./lists.ts"
+import { objectOf } from "./messages.ts"
+import * as Reporting from "./reporting.ts"
+import type * as Tasks from "./tasks.ts"
+import * as ToolCalls from "./toolCalls.ts"
 
 /** The progress of a request, as the server reports it. */
 export interface Progress {
@@ -76,20 +75,6 @@ export interface WatchFilter {
   readonly resourceUris?: ReadonlyArray<string> | undefined
 }
 
-/** Experimental tasks of the session era. */
-export interface LegacyTasks {
-  /** Creates a task for a tool call and follows it; the last element is the result. */
-  readonly callTool: (
-    params: JsonRpc.JsonObject,
-    options?: RequestOptions
-  ) => Stream.Stream<TaskUpdate, McpError.CallError>
-}
-
-export type TaskUpdate =
-  | { readonly _tag: "Created"; readonly taskId: string; readonly status: string }
-  | { readonly _tag: "Status"; readonly taskId: string; readonly status: string; readonly message?: string | undefined }
-  | { readonly _tag: "Result"; readonly result: JsonRpc.JsonObject }
-
 /**
  * The arguments of a tool call: an object of JSON values. `object` also accepts interfaces, which have no index
  * signature; `Symbol.iterator` excludes arrays. A value that is not JSON fails with `InvalidArguments` before anything
@@ -99,6 +84,8 @@ export type Arguments = { readonly [key: string]: unknown } | (object & { readon
 
 /** The arguments of a prompt: an object of strings. The mapped type also accepts interfaces. */
 export type PromptArguments<A> = { readonly [K in keyof A]: string | undefined }
+
+export type TaskUpdate = Tasks.TaskUpdate
 
 export interface CallOptions {
   readonly idleTimeout?: Duration.DurationInput | undefined
@@ -204,6 +191,8 @@ export interface Channel {
   readonly onNotification: (listener: (notification: Notification) => void) => () => void
   /** Subscribes to changes until the scope closes. */
   readonly watch: (filter: WatchFilter) => Effect.Effect<void, McpError.CallError, Scope.Scope>
+  /** The lowest level of the log messages that the server sends; a new session gets it again. */
+  readonly setLogLevel: (level: LogLevel) => Effect.Effect<void, McpError.CallError>
   /** Succeeds if the server answers anything. */
   readonly health: Effect.Effect<void, McpError.CallError>
   /** Waits for the end of the connection and gives its reason. */
@@ -213,7 +202,8 @@ export interface Channel {
   /** Called synchronously when the server asks for a pause (`Retry-After`), with its end in milliseconds since 1970. */
   readonly onPaused: (listener: (until: number) => void) => () => void
   readonly stderrTail: Effect.Effect<string | undefined>
-  readonly tasks: LegacyTasks | undefined
+  /** Tasks of the session era, where the server declares them. */
+  readonly tasks: Tasks.Tasks | undefined
 }
 
 export interface McpClient extends Channel {
@@ -248,7 +238,6 @@ export interface McpClient extends Channel {
     ref: CompletionRef,
     context?: Readonly<Record<string, string>>
   ) => Effect.Effect<{ readonly values: ReadonlyArray<string>; readonly hasMore: boolean }, McpError.CallError>
-  readonly setLogLevel: (level: LogLevel) => Effect.Effect<void, McpError.CallError>
   /** Notifications from now on; a slow reader loses the oldest. */
   readonly notifications: Stream.Stream<Notification>
   /** A signal for each change, at most one per second with one trailing; needs no list first. */
@@ -258,18 +247,6 @@ export interface McpClient extends Channel {
   /** An experimental capability that the server declares, or `undefined`. */
   readonly experimental: (name: string) => JsonRpc.Json | undefined
 }
-
-const lists = {
-  tools: { method: "tools/list", field: "tools", key: "name", capability: "tools" },
-  resources: { method: "resources/list", field: "resources", key: "uri", capability: "resources" },
-  templates: {
-    method: "resources/templates/list",
-    field: "resourceTemplates",
-    key: "uriTemplate",
-    capability: "resources"
-  },
-  prompts: { method: "prompts/list", field: "prompts", key: "name", capability: "prompts" }
-} as const
 
 const changeEvents = new Map<string, (fields: { readonly server: string }) => McpEvent.McpEvent>([
   ["notifications/tools/list_changed", McpEvent.McpEvent.ToolsChanged],
@@ -288,8 +265,8 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
   Effect.gen(function*() {
     const { era, limits, server } = channel
     const events = Option.getOrUndefined(yield* Effect.serviceOption(McpEvent.McpEvents))
-    const { text } = yield* Redaction.Redaction
-    const diagnostic = Diagnostics.make(server, (event) => events?.publish(event), text)
+    const redaction = yield* Redaction.Redaction
+    const { diagnostic } = Reporting.make({ server, redaction, publish: (event) => events?.publish(event) })
     const report = (detail: string) => diagnostic({ kind: "lenient", detail })
 
     const checked = <A>(
@@ -303,28 +280,13 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
           ? send
           : Effect.fail(new McpError.InvalidArguments({ server, operation: method, ...fault }))
       })
-    const levels = LogLevels.make(channel)
     const request: Channel["request"] = (method, params, options) =>
-      checked(method, params, levels.request(method, params, options))
-    const listed = { channel, request: levels.request, report }
-
-    const mirrorsHeaders = era === "stateless" && channel.transport !== "stdio"
-    const known = KnownTools.make(mirrorsHeaders, report)
-    const listTools = Effect.map(Pages.all(listed, lists.tools), (pages): Tool.ToolList => {
-      const decoded = Tool.decodeAll(pages.items, {
-        maxSchemaBytes: limits.maxSchemaBytes,
-        paramHeaders: mirrorsHeaders
-      })
-      for (const { detail, name, reason } of decoded.rejected.slice(0, 10)) {
-        report(`the tool "${name}" cannot be offered (${reason}): ${detail}`)
-      }
-      return { ...decoded, ttlMs: pages.ttlMs, cacheScope: pages.cacheScope }
-    })
+      checked(method, params, channel.request(method, params, options))
+    const listed = { ...channel, report }
 
     const clock = yield* Effect.clock
     const published = new Map<string, number>()
     channel.onNotification(({ method }) => {
-      if (method === "notifications/tools/list_changed" || method === "$/resync") known.outdate()
       const event = changeEvents.get(method)
       if (event === undefined || events === undefined) return
       // at most one per second, because a burst would push other events off the bus
@@ -341,12 +303,11 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
       ...channel,
       request,
       notify: (method, params) => checked(method, params, channel.notify(method, params)),
-      tools: known.learning(listTools),
-      ...ToolCalls.make({ channel, request: levels.request, known, list: listTools, report }),
-      resources: Effect.map(Pages.all(listed, lists.resources), (pages) => decoding.listing(pages, decoding.resource)),
+      ...ToolCalls.make({ channel, report }),
+      resources: Effect.map(Lists.all(listed, Lists.resources), (pages) => Lists.decoded(pages, Lists.resource)),
       resourceTemplates: Effect.map(
-        Pages.all(listed, lists.templates),
-        (pages) => decoding.listing(pages, decoding.resourceTemplate)
+        Lists.all(listed, Lists.templates),
+        (pages) => Lists.decoded(pages, Lists.template)
       ),
       readResource: (uri, options) =>
         Effect.matchEffect(request("resources/read", withMeta({ uri }, options?.meta)), {
@@ -357,14 +318,14 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
                 : error
             ),
           onSuccess: (result) => {
-            const read = decoding.contents(result, uri)
+            const read = Lists.contents(result, uri)
             if (read === undefined) return violation("`resources/read`: `contents` is not an array")
             if (read.malformed > 0) report(`resources/read: ${read.malformed} parts are neither text nor blob`)
             return Effect.succeed(read.contents)
           }
         }),
       subscribeResource: (uri) => Changes.signals(channel, Changes.resource(uri)),
-      prompts: Effect.map(Pages.all(listed, lists.prompts), (pages) => decoding.listing(pages, decoding.prompt)),
+      prompts: Effect.map(Lists.all(listed, Lists.prompts), (pages) => Lists.decoded(pages, Lists.prompt)),
       getPrompt: (name, args, options) =>
         Effect.suspend(() => {
           const plain = unchecked(args ?? {})
@@ -375,7 +336,7 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
           return Effect.flatMap(
             request("prompts/get", withMeta({ name, arguments: plain }, options?.meta)),
             (result) => {
-              const messages = decoding.promptMessages(result)
+              const messages = Lists.promptMessages(result)
               return messages === undefined
                 ? violation("`prompts/get`: `messages` is not an array")
                 : Effect.succeed(messages)
@@ -383,17 +344,12 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
           )
         }),
       complete: (ref, context) =>
-        Effect.map(request("completion/complete", completionParams(ref, context)), decoding.completion),
-      setLogLevel: levels.set,
+        Effect.map(request("completion/complete", completionParams(ref, context)), Lists.completion),
       notifications: notificationsOf(channel),
       listChanged: (list) => Changes.signals(channel, Changes.list(list)),
       rootsChanged: era === "session" ? channel.notify("notifications/roots/list_changed") : Effect.void,
       experimental: (name) => {
-        const { experimental } = channel.capabilities
-        // the cast: an object that JSON.parse gave
-        const declared = typeof experimental === "object" && experimental !== null && !Array.isArray(experimental)
-          ? experimental as JsonRpc.JsonObject
-          : {}
+        const declared = objectOf(channel.capabilities["experimental"])
         return Object.hasOwn(declared, name) ? declared[name] : undefined
       }
     }

@@ -3,9 +3,9 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as ClientConnector from "../client/ClientConnector.ts"
 import * as Connector from "../client/Connector.ts"
 import * as EraMemory from "../client/EraMemory.ts"
+import * as NativeConnector from "../client/NativeConnector.ts"
 import * as SdkConnector from "../client/SdkConnector.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as Teardown from "../resilience/Teardown.ts"
@@ -55,7 +55,7 @@ const closed = (
 
 /** The default connector. */
 export const layer = (options?: Options): Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> =>
-  closed(ClientConnector.make, options)
+  closed(NativeConnector.make, options)
 
 /** The connector over `@modelcontextprotocol/sdk` 1.x: the session era and its tasks. */
 export const layerSdk = (

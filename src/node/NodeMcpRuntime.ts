@@ -14,10 +14,10 @@ import * as Stream from "effect/Stream"
 import * as Credentials from "../auth/Credentials.ts"
 import * as Interaction from "../auth/Interaction.ts"
 import * as TokenStore from "../auth/TokenStore.ts"
-import * as ClientConnector from "../client/ClientConnector.ts"
 import * as Connector from "../client/Connector.ts"
 import * as EraMemory from "../client/EraMemory.ts"
 import type * as InputHandlers from "../client/InputHandlers.ts"
+import * as NativeConnector from "../client/NativeConnector.ts"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as ConfigFiles from "../config/ConfigFiles.ts"
 import type * as HostEnvironment from "../config/HostEnvironment.ts"
@@ -215,7 +215,7 @@ const compose = <R>(options: Omit<Options, "servers">, sources: Sources<R>) => {
   const credentials = credentialsOf(options, sources)
   const connector = concern(
     Connector.Connector,
-    ClientConnector.make.pipe(
+    NativeConnector.make.pipe(
       Effect.provideServiceEffect(Transport.Transports, given(Transport.Transports, NodeConnector.makeTransports)),
       Effect.provideServiceEffect(
         EraMemory.EraMemory,

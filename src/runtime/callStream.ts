@@ -33,7 +33,7 @@ export const make = (
         own?.onProgress?.(progress)
       },
       onTask: (update) => {
-        if (update._tag !== "Result") mailbox.offer({ _tag: "Task", update })
+        mailbox.offer({ _tag: "Task", update })
         own?.onTask?.(update)
       }
     })

@@ -184,10 +184,8 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
     return {
       ...session,
       tasks: tasks && {
-        callTool: (params, options) =>
-          Stream.unwrap(
-            sending("tools/call", params, (params) => Effect.succeed(tasks.callTool(params ?? {}, options)))
-          )
+        ...tasks,
+        callTool: (params, options) => sending("tools/call", params, (params) => tasks.callTool(params ?? {}, options))
       },
       watch: (filter) =>
         Effect.suspend(() => {

@@ -11,7 +11,7 @@ import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
-import * as Pause from "../client/internal/pause.ts"
+import * as RetryAfter from "../client/retryAfter.ts"
 import type * as McpError from "../McpError.ts"
 import * as Backoff from "../resilience/Backoff.ts"
 import type * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
@@ -105,7 +105,7 @@ export const make = (reconnect: ReconnectPolicy.Reconnect): Series => {
         const [delay, lane] = planned.value
         slow = Either.isRight(lane)
         attempt++
-        return Duration.max(delay, Duration.millis(Pause.of(error, 0, Pause.longestOfConnects)?.until ?? 0))
+        return Duration.max(delay, Duration.millis(RetryAfter.of(error, 0, RetryAfter.longestOfConnects)?.until ?? 0))
       }),
     admit: (now) => {
       if (!failing) return 0

@@ -12,8 +12,8 @@ import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as Scope from "effect/Scope"
 import * as Connector from "../client/Connector.ts"
-import * as Pause from "../client/internal/pause.ts"
 import type * as McpClient from "../client/McpClient.ts"
+import * as RetryAfter from "../client/retryAfter.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import { observed } from "../internal/observed.ts"
 import * as Signal from "../internal/signal.ts"
@@ -68,7 +68,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     let gate: Deferred.Deferred<void, Supervisor.UseError> | undefined = undefined
     let stormed = false
     /** The pause that the server has asked for instead of a connection. */
-    let pause: Pause.Pause | undefined = undefined
+    let pause: RetryAfter.Pause | undefined = undefined
     /** Callers wait for the attempt that is planned. */
     let patient = true
     let lastError: McpError.ConnectError | undefined = undefined
@@ -104,7 +104,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       if (why !== undefined) return Off.refusal(server, why)
       if (status._tag === "NeedsAuth") return status.error
       const isImpatient = status._tag === "Failed" || (status._tag === "Reconnecting" && !patient)
-      if (pause !== undefined && pause.until > now() && isImpatient) return Pause.refusal(pause, now())
+      if (pause !== undefined && pause.until > now() && isImpatient) return RetryAfter.refusal(pause, now())
       const wait = stormed || series.isSlow() ? series.wait(now()) : 0
       if (wait === 0) return undefined
       // it is tried again by itself, only not for everyone who asks
@@ -285,7 +285,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     const recover = (error: McpError.ConnectError, next: McpError.Next): Effect.Effect<void> => {
       lastError = error
       const failedAt = now()
-      pause = Pause.of(error, failedAt, Pause.longestOfConnects)
+      pause = RetryAfter.of(error, failedAt, RetryAfter.longestOfConnects)
       if (next === "login") return Effect.sync(() => park(ServerStatus.NeedsAuth({ error }), McpError.notSent(error)))
       if (next === "final") return Effect.sync(() => giveUp(error))
       return Effect.flatMap(series.next(error), (delay) => {
@@ -301,7 +301,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         options.onRetry(series.attempt(), delay, error)
         // callers wait for a delay of `Retry-After` longer than for a delay of the schedule
         const isPutOff = pause !== undefined && pause.until - failedAt >= Duration.toMillis(delay)
-        patient = !series.isSlow() && Duration.toMillis(delay) <= (isPutOff ? Pause.longestOfCalls : patience)
+        patient = !series.isSlow() && Duration.toMillis(delay) <= (isPutOff ? RetryAfter.longestOfCalls : patience)
         if (!patient) {
           openGate(Exit.fail(refusal() ?? McpError.notSent(error)))
           if (series.isSlow()) wanted = false

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
 import * as FastCheck from "effect/FastCheck"
-import * as Era from "../../src/client/internal/era.ts"
+import * as Era from "../../src/client/era.ts"
 import * as McpError from "../../src/McpError.ts"
 
 const server = "s"

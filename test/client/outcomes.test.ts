@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Layer, Stream } from "effect"
+import { Deferred, Duration, Effect, Fiber, Layer, TestClock } from "effect"
 import * as Connector from "../../src/client/Connector.ts"
 import * as InputHandlers from "../../src/client/InputHandlers.ts"
 import * as McpError from "../../src/McpError.ts"
@@ -131,11 +131,12 @@ describe("a call that the server has had a part of", () => {
       })
       const connection = yield* Effect.provide(
         Effect.flatMap(Connector.Connector, (connector) => connector.connect(MemoryTransport.config(server))),
-        OverMemory.sdk({ peer })
+        OverMemory.client({ peer })
       )
       assert.isDefined(connection.tasks)
-      const updates = connection.tasks.callTool({ name: "slow", arguments: {} })
-      const error = yield* Effect.flip(Stream.runDrain(updates))
+      const call = yield* Effect.fork(Effect.flip(connection.tasks.callTool({ name: "slow", arguments: {} })))
+      yield* Effect.repeat(TestClock.adjust("1 second"), { until: () => call.unsafePoll() !== null, times: 10 })
+      const error = yield* Fiber.join(call)
       assert.deepInclude(error, { _tag: "ConnectionLost", reason: "stream-interrupted", outcome: "unknown" })
     }))
 })

@@ -43,9 +43,9 @@ describe("every module of src", () => {
     const homes: ReadonlyArray<readonly [pattern: RegExp, home: RegExp]> = [
       [
         /^@modelcontextprotocol\/client/,
-        /^(client\/(ClientConnector\.ts|internal\/client\w*\.ts)|auth\/internal\/oauth(Sdk|Library)\.ts)$/
+        /^auth\/internal\/oauth(Sdk|Library)\.ts$/
       ],
-      [/^@modelcontextprotocol\/sdk/, /^(client\/(SdkConnector\.ts|internal\/sdk\w*\.ts)|demo\/)/],
+      [/^@modelcontextprotocol\/sdk/, /^(client\/(SdkConnector|handshake|sessionEra|tasks)\.ts|demo\/)/],
       [/^@modelcontextprotocol\/server/, /^$/],
       [/^@effect\/platform-node/, /^(cli|node|demo)\//],
       [/^@effect\/cli/, /^cli\/internal\/(completions|wizard)\.ts$/],
@@ -100,12 +100,12 @@ const timers: Readonly<Record<string, string>> = {
   "cli/internal/doctorVisit.ts": "looks for leaked processes until they have ended",
   "cli/internal/settling.ts": "redraws a progress line",
   "cli/internal/smoke.ts": "looks for leaked processes and sockets until they are gone",
-  "client/internal/calls.ts": "waits as long as the server asks with Retry-After",
-  "client/internal/changes.ts": "spaces signals of changes",
-  "client/internal/deadlines.ts": "the one timer of the requests of a connection",
-  "client/internal/establish.ts": "the connect limit, which moves while a launcher installs",
-  "client/internal/inputRounds.ts": "paces the rounds of one request that has no questions",
-  "client/internal/watching.ts": "listens again",
+  "client/RequestEngine.ts": "the one timer of the requests of a connection",
+  "client/SdkConnector.ts": "the limits of a request",
+  "client/changes.ts": "spaces signals of changes",
+  "client/establish.ts": "the connect limit, which moves while a launcher installs",
+  "client/requests.ts": "waits as long as the server asks with Retry-After",
+  "client/statelessEra.ts": "paces the rounds of one request that has no questions",
   "demo/DemoServer.ts": "a slow tool",
   "node/NodeHttpListener.ts": "the keep-alive of a socket",
   "node/internal/turns.ts": "polls a file lock, and touches it while it is held",

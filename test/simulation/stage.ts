@@ -5,8 +5,8 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Credentials from "../../src/auth/Credentials.ts"
-import * as ClientConnector from "../../src/client/ClientConnector.ts"
 import * as EraMemory from "../../src/client/EraMemory.ts"
+import * as NativeConnector from "../../src/client/NativeConnector.ts"
 import * as SdkConnector from "../../src/client/SdkConnector.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
@@ -36,7 +36,7 @@ export interface Stage {
 export const make = (script: Script.Script, world: World.World, witness: Witness): Effect.Effect<Stage> =>
   Effect.gen(function*() {
     const { drain, health, preset, stableAfter, storm } = script
-    const connector = script.connector === "sdk" ? SdkConnector.layer : ClientConnector.layer
+    const connector = script.connector === "sdk" ? SdkConnector.layer : NativeConnector.layer
     const wires = Layer.provideMerge(
       Layer.provide(
         connector,

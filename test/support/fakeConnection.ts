@@ -1,6 +1,7 @@
 /** A connection whose answers are written in the test, and that remembers what it was asked. */
-import { Deferred, Effect, Stream } from "effect"
+import { Deferred, Effect } from "effect"
 import type * as McpClient from "../../src/client/McpClient.ts"
+import type * as Tasks from "../../src/client/tasks.ts"
 import * as Limits from "../../src/config/Limits.ts"
 import * as McpError from "../../src/McpError.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
@@ -18,7 +19,7 @@ export interface Options {
   readonly transport?: McpClient.Channel["transport"]
   readonly capabilities?: JsonRpc.JsonObject
   readonly limits?: Partial<Limits.Limits>
-  readonly tasks?: McpClient.LegacyTasks
+  readonly tasks?: Tasks.Tasks
   /** By method; what is missing is answered with -32601. */
   readonly answers?: Readonly<Record<string, Answer | JsonRpc.JsonObject>>
 }
@@ -70,7 +71,6 @@ export const make = (options: Options = {}): Effect.Effect<FakeConnection> =>
         Effect.sync(() => {
           notified.push({ method, params })
         }),
-      notifications: Stream.empty,
       onNotification: (listener) => {
         listeners.add(listener)
         return () => {
@@ -84,6 +84,7 @@ export const make = (options: Options = {}): Effect.Effect<FakeConnection> =>
           }),
           () => Effect.sync(() => watching.splice(watching.indexOf(filter), 1))
         ),
+      setLogLevel: () => Effect.void,
       health: Effect.void,
       ended: Deferred.await(ended),
       onEnded: (listener) => {

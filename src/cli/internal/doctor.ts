@@ -7,8 +7,8 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as ClientConnector from "../../client/ClientConnector.ts"
 import * as EraMemory from "../../client/EraMemory.ts"
+import * as NativeConnector from "../../client/NativeConnector.ts"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as Resolution from "../../config/Resolution.ts"
 import * as McpEvent from "../../McpEvent.ts"
@@ -28,7 +28,7 @@ import * as Settling from "./settling.ts"
 const together = 3
 
 const services = (shared: Command.Shared, { policies }: ConfigDiscovery.Discovery) =>
-  ClientConnector.layer.pipe(
+  NativeConnector.layer.pipe(
     Layer.provide(EraMemory.layerMemory),
     Layer.provideMerge(Visit.layerWatched),
     Layer.provideMerge(Layer.merge(Teardown.layer(), McpEvent.layer)),

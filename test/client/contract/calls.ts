@@ -113,7 +113,7 @@ export const calls = (it: It, cell: Cell): void => {
       assert.deepInclude(error, { _tag: "RemoteError", code: -32_601 })
     }))
 
-  if (cell.adapter === "sdk" && cell.kind === "1.x") {
+  if (cell.kind === "1.x") {
     it.effect("runs a tool that is a task, and follows it to its result", () =>
       Effect.gen(function*() {
         const { session } = yield* Opened
@@ -131,15 +131,6 @@ export const calls = (it: It, cell: Cell): void => {
         const { session } = yield* Opened
         yield* session.tools
         assert.strictEqual(textOf(yield* session.callTool("job", { value: "called" })), "done: called")
-      }))
-  }
-
-  if (cell.adapter === "client" && cell.kind === "1.x") {
-    it.effect("says which capability it lacks for a tool that is a task", () =>
-      Effect.gen(function*() {
-        const { session } = yield* Opened
-        const error = yield* Effect.flip(session.callTool("job", { value: "no" }))
-        assert.deepInclude(error, { _tag: "CapabilityMissing", capability: "tasks", outcome: "not-sent" })
       }))
   }
 }

@@ -154,7 +154,9 @@ export const lifecycle = (cell: Cell) =>
           peer.http?.forgetSessions()
           const levels: Array<unknown> = []
           session.onNotification(({ method, params }) => {
-            if (method === "notifications/message") levels.push(params["level"])
+            if (method === "notifications/message") {
+              levels.push(params["level"])
+            }
           })
           // The call that finds the session expired is sent again before the level is; the next one is not.
           yield* session.callTool("echo", { value: "after" })
@@ -188,7 +190,9 @@ export const lifecycle = (cell: Cell) =>
     it.live("finds a server that is gone unhealthy", () =>
       Effect.gen(function*() {
         const { peer, session } = yield* openApart(cell)
-        for (const pid of yield* pids(peer)) process.kill(pid, "SIGKILL")
+        for (const pid of yield* pids(peer)) {
+          process.kill(pid, "SIGKILL")
+        }
         yield* Effect.promise(async () => peer.http?.close())
         const error = yield* Effect.flip(session.health)
         assert.isTrue(error.countsForBreaker)

@@ -1,0 +1,67 @@
+/** The reading of JSON-RPC messages: answers, parameters, progress. */
+import * as Either from "effect/Either"
+import * as McpError from "../McpError.ts"
+import * as JsonRpc from "../transport/JsonRpc.ts"
+import type * as McpClient from "./McpClient.ts"
+
+/** What `JSON.parse` gave, as an object; anything else is an empty one. */
+export const objectOf = (value: unknown): JsonRpc.JsonObject =>
+  // the cast: an object that JSON.parse gave is a JSON object
+  JsonRpc.isObject(value) ? value as JsonRpc.JsonObject : {}
+
+export const textOf = (value: unknown): string | undefined => typeof value === "string" ? value : undefined
+
+export const paramsOf = (message: JsonRpc.Incoming): JsonRpc.JsonObject => objectOf(message["params"])
+
+/** The parameters with a progress token, where one is wanted. */
+export const withToken = (
+  params: JsonRpc.JsonObject | undefined,
+  token: JsonRpc.Id | false
+): JsonRpc.JsonObject | undefined =>
+  token === false ? params : { ...params, _meta: { ...objectOf(params?.["_meta"]), progressToken: token } }
+
+/** The progress in the parameters of a notification, with the secrets in its message redacted. */
+export const progressOf = (
+  { message, progress, total }: JsonRpc.JsonObject,
+  redacted: (text: string) => string
+): McpClient.Progress | undefined =>
+  typeof progress !== "number" ? undefined : {
+    progress,
+    total: typeof total === "number" ? total : undefined,
+    message: typeof message === "string" ? redacted(message) : undefined
+  }
+
+export const excerpt = (message: JsonRpc.Incoming): string => {
+  try {
+    return JSON.stringify(message).slice(0, 512)
+  } catch {
+    return "(nested too deeply to be shown)"
+  }
+}
+
+const maxDetail = 16 * 1024
+
+/** Lenient where no harm comes of it; a malformed answer fails its request at once, and not by a timeout. */
+export const decode = (
+  server: string,
+  phase: McpError.Phase,
+  message: JsonRpc.Incoming
+): Either.Either<JsonRpc.JsonObject, McpError.CallError> => {
+  const violation = (what: string) =>
+    Either.left(
+      new McpError.ProtocolViolation({ server, what, excerpt: excerpt(message), outcome: "executed", phase })
+    )
+  const { error, result } = message
+  if (error !== undefined) {
+    if (result !== undefined) return violation("an answer with both a result and an error")
+    if (!JsonRpc.isObject(error)) return violation("an error that is not an object")
+    const { code, data, message: given } = error
+    if (typeof code !== "number" || !Number.isFinite(code)) return violation("an error without a numeric code")
+    const text = typeof given === "string" ? given : ""
+    const detail = text.length <= maxDetail ? text : `${text.slice(0, maxDetail)}…`
+    return Either.left(new McpError.RemoteError({ server, code, detail, data }))
+  }
+  if (result === undefined) return violation("an answer with neither a result nor an error")
+  // the cast: what JSON.parse gave and is an object is a JSON object
+  return JsonRpc.isObject(result) ? Either.right(result as JsonRpc.JsonObject) : violation("a result that is no object")
+}

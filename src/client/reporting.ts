@@ -1,0 +1,96 @@
+/**
+ * What a connection reports to the application: errors and diagnostics, without the secrets that are known while it
+ * lives. Errors leave a connection here and nowhere else, so that no other code has to redact.
+ */
+import type * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
+import type * as Redaction from "../safety/Redaction.ts"
+import type * as Transport from "../transport/Transport.ts"
+import type * as Connector from "./Connector.ts"
+
+export interface Reporting {
+  /** The same error where it holds no secret. */
+  readonly error: <E extends McpError.McpError>(error: E) => E
+  readonly text: (text: string) => string
+  readonly diagnostic: (diagnostic: Transport.Diagnostic) => void
+}
+
+export interface Options {
+  readonly server: string
+  readonly redaction: Redaction.Redactor
+  readonly publish: (event: McpEvent.McpEvent) => void
+  readonly unset?: ReadonlyArray<Connector.Unset> | undefined
+}
+
+/** The fields that are decided on: a secret that happens to be the same word must not change what happens. */
+const decisive: ReadonlySet<string> = new Set([
+  "_tag",
+  "code",
+  "decision",
+  "direction",
+  "errno",
+  "exceeds",
+  "kind",
+  "operation",
+  "outcome",
+  "phase",
+  "reason",
+  "redirect",
+  "server",
+  "signal",
+  "why"
+])
+
+/** The errors that a missing header may have caused: the request itself is refused, and not its address or its rate. */
+const mayLackHeader = (error: McpError.McpError): boolean => {
+  switch (error._tag) {
+    case "AuthorizationFailed":
+      return true
+    case "HandshakeFailed":
+      return error.reason === "rejected"
+    case "HttpError": {
+      const { reason, status } = error
+      return reason === "forbidden" || (reason === "status" && (status === 400 || status === 407 || status === 422))
+    }
+    default:
+      return false
+  }
+}
+
+/** Of each kind of diagnostic the first 20 are published, then every hundredth. */
+const unlimitedCount = 20
+const every = 100
+
+export const make = ({ publish, redaction, server, unset = [] }: Options): Reporting => {
+  const counts = new Map<Transport.Diagnostic["kind"], number>()
+  return {
+    text: redaction.text,
+    error: (error) => {
+      const fields = new Map<string, unknown>(Object.entries(error))
+      let isChanged = false
+      for (const [key, value] of fields) {
+        if (decisive.has(key)) continue
+        const redacted = redaction.json(value)
+        if (redacted === value) continue
+        fields.set(key, redacted)
+        isChanged = true
+      }
+      if (unset.length > 0 && mayLackHeader(error)) {
+        fields.set("unset", unset)
+        isChanged = true
+      }
+      // the cast: the same class with fields of the same types, made anew so that its stack has nothing of the old text
+      return isChanged ? Reflect.construct(error.constructor, [Object.fromEntries(fields)]) as typeof error : error
+    },
+    diagnostic: ({ detail, kind }) => {
+      const count = (counts.get(kind) ?? 0) + 1
+      counts.set(kind, count)
+      if (count > unlimitedCount && count % every !== 0) return
+      publish(McpEvent.McpEvent.Diagnostic({
+        server,
+        diagnostic: { kind, detail: redaction.text(detail) },
+        suppressed: count > unlimitedCount ? every - 1 : 0
+      }))
+    }
+  }
+}

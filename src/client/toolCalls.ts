@@ -1,0 +1,329 @@
+/** Tool calls: the request with what its tool needs (headers, task), the result decoded once and held to the output schema. */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as Mailbox from "../internal/mailbox.ts"
+import { type Declaration, declarations, headersOf } from "../internal/paramHeaders.ts"
+import * as Json from "../json/Json.ts"
+import * as McpError from "../McpError.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
+import * as OutputSchema from "../tools/OutputSchema.ts"
+import * as Tool from "../tools/Tool.ts"
+import * as ToolResult from "../tools/ToolResult.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
+import * as Lists from "./lists.ts"
+import type * as McpClient from "./McpClient.ts"
+import * as Tasks from "./tasks.ts"
+
+export interface Options {
+  readonly channel: McpClient.Channel
+  /** Reports a deviation of the server. */
+  readonly report: (detail: string) => void
+}
+
+type Calls = Pick<McpClient.McpClient, "tools" | "callTool" | "callToolStream">
+
+type List = Effect.Effect<Tool.ToolList, McpError.CallError>
+
+type Call = Effect.Effect<ToolResult.ToolResult, McpError.CallError>
+
+const headerMismatch = -32020
+
+/** How many events a slow reader of a call may leave unread. */
+const backlog = 64
+
+export const make = ({ channel, report }: Options): Calls => {
+  const { era, limits, server, tasks } = channel
+  const mirrorsHeaders = era === "stateless" && channel.transport !== "stdio"
+  const list = Effect.map(Lists.all({ ...channel, report }, Lists.tools), (pages): Tool.ToolList => {
+    const decoded = Tool.decodeAll(pages.items, { maxSchemaBytes: limits.maxSchemaBytes, paramHeaders: mirrorsHeaders })
+    for (const { detail, name, reason } of decoded.rejected.slice(0, 10)) {
+      report(`the tool "${name}" cannot be offered (${reason}): ${detail}`)
+    }
+    return { ...decoded, ttlMs: pages.ttlMs, cacheScope: pages.cacheScope }
+  })
+  const known = knownTools(channel, list, mirrorsHeaders, report)
+  const check = outputCheck(server, known, report)
+
+  const invalid = (path: string, detail: string) =>
+    new McpError.InvalidArguments({ server, operation: "tools/call", path, detail })
+
+  const settings = (
+    own: McpClient.CallOptions | undefined
+  ): Either.Either<McpClient.RequestOptions | undefined, McpError.InvalidArguments> => {
+    if (own === undefined) return Either.right(undefined)
+    const idleTimeout = durationOf(own.idleTimeout)
+    const totalTimeout = durationOf(own.totalTimeout)
+    if (Option.isNone(idleTimeout)) return Either.left(invalid("idleTimeout", "not a valid duration"))
+    if (Option.isNone(totalTimeout)) return Either.left(invalid("totalTimeout", "not a valid duration"))
+    const { firstIdleTimeout, onProgress, passInput } = own
+    return Either.right({
+      idleTimeout: idleTimeout.value,
+      firstIdleTimeout,
+      totalTimeout: totalTimeout.value,
+      onProgress,
+      passInput
+    })
+  }
+
+  const send = (
+    name: string,
+    args: JsonRpc.JsonObject,
+    params: JsonRpc.JsonObject,
+    own: McpClient.RequestOptions | undefined
+  ) => {
+    const request = Effect.suspend(() => {
+      const headers = headersOf(known.get(name)?.headers ?? [], args)
+      return channel.request("tools/call", params, headers === undefined ? own : { ...own, headers })
+    })
+    // refused before it was executed, because the known definition of the tool is outdated, or missing
+    return !mirrorsHeaders ? request : Effect.catchIf(
+      request,
+      (error) => error._tag === "RemoteError" && error.code === headerMismatch,
+      (error) => Effect.zipRight(Effect.mapError(known.tools, () => error), request)
+    )
+  }
+
+  const call = (
+    name: string,
+    given: McpClient.Arguments,
+    own: McpClient.CallOptions | undefined,
+    onTask: ((update: McpClient.TaskUpdate) => void) | undefined
+  ): Call =>
+    Effect.suspend(() => {
+      const meta = own?.meta
+      const fault = Json.argumentsFault(given, limits.maxMessageBytes) ??
+        (meta === undefined ? undefined : Json.notJson(meta, limits.maxMessageBytes, "_meta"))
+      if (fault !== undefined) return Effect.fail(invalid(fault.path, fault.detail))
+      const set = settings(own)
+      if (Either.isLeft(set)) return Effect.fail(set.left)
+      const answered = own?.passInput
+      if (era === "session" && answered?.requestState !== undefined) {
+        return Effect.fail(invalid("requestState", "the server has given none"))
+      }
+      const args = Json.unchecked(given)
+      const params: JsonRpc.JsonObject = {
+        name,
+        arguments: args,
+        ...(meta === undefined ? {} : { _meta: meta }),
+        ...(answered?.inputResponses === undefined || era === "session"
+          ? {}
+          : { inputResponses: answered.inputResponses }),
+        ...(answered?.requestState === undefined ? {} : { requestState: answered.requestState })
+      }
+      const called = Effect.suspend(() => {
+        if (known.get(name)?.taskSupport !== "required") return send(name, args, params, set.right)
+        return tasks === undefined
+          ? new McpError.CapabilityMissing({ server, capability: "tasks", operation: "tools/call" })
+          : tasks.callTool(params, { ...set.right, onUpdate: onTask })
+      })
+      // only a server that has tasks can have tools that must be called as tasks, and only its list says which
+      const listed = Tasks.offersCalls(channel.capabilities) && !known.isListed()
+        ? Effect.zipRight(known.ensure, called)
+        : called
+      return Effect.flatMap(listed, (raw): Call => {
+        const decoded = ToolResult.decode(raw, { era, passInput: answered !== undefined })
+        if (Either.isLeft(decoded)) {
+          return Effect.fail(
+            new McpError.ProtocolViolation({
+              server,
+              reason: "tool-result",
+              outcome: "executed",
+              tool: name,
+              ...decoded.left
+            })
+          )
+        }
+        // a question has no structure to be checked
+        return raw["resultType"] === "input_required" && answered !== undefined
+          ? Effect.succeed(decoded.right)
+          : check(name, decoded.right, own?.outputMismatch ?? "fail")
+      })
+    })
+
+  return {
+    tools: known.tools,
+    callTool: (name, args = {}, own) => call(name, args, own, own?.onTask),
+    callToolStream: (name, args = {}, own) =>
+      Stream.unwrapScoped(Effect.gen(function*() {
+        const mailbox = Mailbox.make<McpClient.CallEvent, McpError.CallError>(backlog)
+        const onProgress = (progress: McpClient.Progress): void => {
+          mailbox.offer({ _tag: "Progress", progress })
+          own?.onProgress?.(progress)
+        }
+        const onTask = (update: McpClient.TaskUpdate): void => {
+          mailbox.offer({ _tag: "Task", update })
+          own?.onTask?.(update)
+        }
+        yield* Effect.forkScoped(
+          Effect.onExit(call(name, args, { ...own, onProgress }, onTask), (exit) =>
+            Effect.sync(() => mailbox.end(Exit.map(exit, (result) => [{ _tag: "Result", result }]))))
+        )
+        return Mailbox.stream(mailbox)
+      }))
+  }
+}
+
+const durationOf = (input: Duration.DurationInput | undefined): Option.Option<Duration.Duration | undefined> =>
+  input === undefined ? Option.some(undefined) : Duration.decodeUnknown(input)
+
+/** What calls need of a tool. */
+interface KnownTool {
+  readonly taskSupport: Tool.Tool["taskSupport"]
+  /** The arguments that are repeated in headers. */
+  readonly headers: ReadonlyArray<Declaration>
+  readonly outputSchema: JsonRpc.JsonObject | undefined
+}
+
+const afterSuccess = 1_000
+const afterFailure = 60_000
+
+/** The tools that need something at a call, known once they were listed. */
+const knownTools = (
+  channel: McpClient.Channel,
+  list: List,
+  mirrorsHeaders: boolean,
+  report: (detail: string) => void
+) => {
+  const lock = Effect.unsafeMakeSemaphore(1)
+  let byName: ReadonlyMap<string, KnownTool> = new Map()
+  // lists are numbered as they begin, because an old one may end late
+  let begun = 0
+  let listed = 0
+  let outdatedAt = 0
+  let notBefore = -Infinity
+  channel.onNotification(({ method }) => {
+    // a list that is under way may have been read before the change
+    if (method === "notifications/tools/list_changed" || method === "$/resync") outdatedAt = begun + 1
+  })
+
+  const tools = Effect.suspend(() => {
+    const number = ++begun
+    return Effect.tap(list, ({ tools }) => {
+      if (number < listed) return
+      listed = number
+      byName = new Map(tools.flatMap(({ inputSchema, name, outputSchema, taskSupport }) => {
+        const headers = mirrorsHeaders ? Either.getOrElse(declarations(inputSchema), () => []) : []
+        return outputSchema === undefined && taskSupport === "forbidden" && headers.length === 0
+          ? []
+          : [[name, { headers, outputSchema, taskSupport }] as const]
+      }))
+    })
+  })
+  const isStale = () => outdatedAt > listed
+
+  /** Lists if that was not done yet, or is outdated; one list at a time, and not again soon. */
+  const ensure = lock.withPermits(1)(Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    if ((listed > 0 && !isStale()) || now < notBefore) return Effect.void
+    return Effect.match(tools, {
+      onSuccess: () => {
+        notBefore = now + afterSuccess
+      },
+      onFailure: (error) => {
+        notBefore = now + afterFailure
+        report(`the tools could not be listed (${error._tag}), so results are not checked for now`)
+      }
+    })
+  }))
+
+  return { tools, ensure, isStale, isListed: () => listed > 0, get: (name: string) => byName.get(name) }
+}
+
+/** How many compiled schemas are kept; the least recently used are dropped. */
+const maxCompiled = 256
+
+const valid: OutputSchema.Verdict = { _tag: "Valid" }
+
+const missing: OutputSchema.Verdict = {
+  _tag: "Invalid",
+  path: "",
+  detail: "the tool declares an output schema, but there is no structured content"
+}
+
+/**
+ * Holds results to the output schemas of their tools. A structured result of a tool that was not listed yet makes the
+ * client list, once, so that the check does not depend on the caller; a result of text alone never does.
+ */
+const outputCheck = (server: string, known: ReturnType<typeof knownTools>, report: (detail: string) => void) => {
+  const compiled = new Map<KnownTool, OutputSchema.OutputSchema>()
+  const unchecked = new WeakSet<KnownTool>()
+
+  const compile = (tool: KnownTool, schema: JsonRpc.JsonObject): Effect.Effect<OutputSchema.OutputSchema> =>
+    Effect.map(
+      Effect.suspend(() => {
+        const kept = compiled.get(tool)
+        return kept === undefined ? OutputSchema.make(schema) : Effect.succeed(kept)
+      }),
+      (made) => {
+        compiled.delete(tool)
+        compiled.set(tool, made)
+        if (compiled.size > maxCompiled) compiled.delete(compiled.keys().next().value!)
+        return made
+      }
+    )
+
+  const judge = (name: string, result: ToolResult.ToolResult): Effect.Effect<OutputSchema.Verdict> =>
+    Effect.suspend(() => {
+      const tool = known.get(name)
+      if (tool?.outputSchema === undefined) return Effect.succeed(valid)
+      const value = result.structuredContent
+      return value === undefined
+        ? Effect.succeed(missing)
+        : Effect.map(compile(tool, tool.outputSchema), (schema) => schema.check(value))
+    })
+
+  const settle = (
+    name: string,
+    result: ToolResult.ToolResult,
+    mismatch: "fail" | "keep",
+    verdict: OutputSchema.Verdict
+  ): Call => {
+    const shown = UntrustedText.excerpt(name, 64)
+    if (verdict._tag === "Unchecked") {
+      const tool = known.get(name)
+      if (tool !== undefined && !unchecked.has(tool)) {
+        unchecked.add(tool)
+        report(`results of "${shown}" are not checked by its output schema: ${verdict.reason}`)
+      }
+    }
+    if (verdict._tag !== "Invalid") return Effect.succeed(result)
+    const path = `/structuredContent${verdict.path}`
+    if (mismatch === "fail") {
+      return Effect.fail(
+        new McpError.ProtocolViolation({
+          server,
+          reason: "tool-result",
+          outcome: "executed",
+          tool: name,
+          path,
+          what: verdict.detail
+        })
+      )
+    }
+    report(
+      `a result of "${shown}" violates its output schema at ${UntrustedText.excerpt(path, 128)}: ${verdict.detail}`
+    )
+    return Effect.succeed(result)
+  }
+
+  return (name: string, result: ToolResult.ToolResult, mismatch: "fail" | "keep"): Call => {
+    if (result.isError) return Effect.succeed(result)
+    const mustList = result.structuredContent !== undefined &&
+      (!known.isListed() || (known.isStale() && known.get(name) === undefined))
+    if (!mustList && known.get(name)?.outputSchema === undefined) return Effect.succeed(result)
+    return judge(name, result).pipe(
+      (judged) => mustList ? Effect.zipRight(known.ensure, judged) : judged,
+      // the tool may have changed since it was listed
+      Effect.flatMap((verdict) =>
+        verdict._tag === "Invalid" && known.isStale()
+          ? Effect.zipRight(known.ensure, judge(name, result))
+          : Effect.succeed(verdict)
+      ),
+      Effect.flatMap((verdict) => settle(name, result, mismatch, verdict))
+    )
+  }
+}
