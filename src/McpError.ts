@@ -295,7 +295,7 @@ export class RequestTimeout extends errorClass<RequestTimeout>()("RequestTimeout
   /** What the request waited for, if it was not sent. */
   waitedFor: Schema.optional(Schema.Literal("connection", "permit")),
   /** The error of the last attempt to connect, if it waited for a connection. */
-  lastError: Schema.optional(Schema.Unknown)
+  lastError: Schema.optional(Schema.declare((u): u is ConnectError => isConnectError(u)))
 }) {}
 
 /** The operation was cancelled, by the peer or on our side, before it ended. */

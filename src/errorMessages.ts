@@ -143,7 +143,7 @@ const messages: { readonly [T in McpError.McpError["_tag"]]: (error: Of<T>) => s
     const within = `within the ${kind} limit of ${Duration.format(limit)}`
     if (waitedFor === undefined) return `${operation} had no answer ${within}`
     if (waitedFor === "permit") return `${operation} was not sent, because other calls used all permits ${within}`
-    const reason = lastError instanceof Error ? `; the last attempt to connect failed: ${lastError.message}` : ""
+    const reason = lastError === undefined ? "" : `; the last attempt to connect failed: ${lastError.message}`
     return `${operation} was not sent, because there was no connection ${within}${reason}`
   },
   Cancelled: ({ detail, operation }) => `${operation} was cancelled: ${excerpt(detail)}`,

@@ -284,7 +284,7 @@ const rows: ReadonlyArray<Row> = [
       limit,
       outcome: "not-sent",
       waitedFor: "connection",
-      lastError: new Error("refused")
+      lastError: new McpError.NetworkError({ server, code: "ECONNREFUSED", detail: "refused", outcome: "not-sent" })
     }),
     "not-sent",
     true,
