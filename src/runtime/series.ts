@@ -23,8 +23,8 @@ export interface Series {
   /** Whether the attempts have become rare, so that nobody should wait for one. */
   readonly isSlow: () => boolean
   /**
-   * Plans another attempt: the delay of the schedule, or the time that the server asks for if that is longer;
-   * `undefined` if the schedule has ended.
+   * Plans another attempt: the delay of the schedule, or the time that the server asks for if that is longer; zero for a
+   * connection that moved; `undefined` if the schedule has ended.
    */
   readonly next: (error: McpError.ConnectError) => Effect.Effect<Duration.Duration | undefined>
   /** Milliseconds until an attempt may begin, because there were too many of late; 0 counts this one. */
@@ -98,6 +98,11 @@ export const make = (reconnect: ReconnectPolicy.Reconnect): Series => {
     next: (error) =>
       Effect.gen(function*() {
         failing = true
+        // the first attempt after a move needs no delay; further ones follow the schedule, so that moves cannot spin
+        if (error._tag === "ConnectionLost" && error.reason === "moved" && attempt === 0) {
+          attempt++
+          return Duration.zero
+        }
         const current = yield* backoff
         backoff = Effect.succeed(current)
         const planned = yield* current.next({ error, wasConnected })
