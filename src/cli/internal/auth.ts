@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import * as ErrorAdvice from "../../errorAdvice.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import { nearest, suggestion } from "../../text/nearest.ts"
 import * as Application from "../Application.ts"
@@ -12,7 +13,6 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
-import * as Advice from "./advice.ts"
 import * as Shape from "./authShape.ts"
 import * as NoServers from "./noServers.ts"
 import { usable } from "./toolFound.ts"
@@ -145,7 +145,7 @@ const status = (server: string | undefined, { shared }: Command.Invocation) => {
           yield* screen.note(`Logins are kept in ${yield* application.keptIn}.`)
         }
         const isMissing = server !== undefined && logins.some(({ state }) => state === "logged-out")
-        if (isMissing) yield* screen.note(Advice.logIn(server))
+        if (isMissing) yield* screen.note(ErrorAdvice.logIn(server))
         return isMissing ? ExitCode.permission : ExitCode.ok
       })
   )

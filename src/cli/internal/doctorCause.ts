@@ -4,10 +4,10 @@
  *
  * @internal
  */
+import * as ErrorAdvice from "../../errorAdvice.ts"
 import type * as McpError from "../../McpError.ts"
 import * as ShellWords from "../../text/shellWords.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
-import * as Advice from "./advice.ts"
 import { type Cause, type Facts, quote } from "./doctorFacts.ts"
 import * as Process from "./doctorProcess.ts"
 import * as Remote from "./doctorRemote.ts"
@@ -20,7 +20,7 @@ type Table = {
 }
 
 /** Nothing is known of it but what is always said. */
-const known = (cause: string) => (error: McpError.McpError): Cause => ({ cause, hint: Advice.next(error) })
+const known = (cause: string) => (error: McpError.McpError): Cause => ({ cause, hint: ErrorAdvice.forPerson(error) })
 
 const isNotSet = (name: string): Cause => ({
   cause: `${quote(name)} is not set`,

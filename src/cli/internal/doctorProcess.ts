@@ -5,15 +5,15 @@
  */
 import * as Duration from "effect/Duration"
 import * as Launcher from "../../config/launcher.ts"
+import * as ErrorAdvice from "../../errorAdvice.ts"
 import * as StderrReader from "../../internal/stderrReader.ts"
 import type * as McpError from "../../McpError.ts"
-import * as Advice from "./advice.ts"
 import { type Cause, type Facts, quote } from "./doctorFacts.ts"
 
 /** The party that its stderr blames. */
 const blamed = ({ stderr }: Facts): Cause | undefined => {
   const { fault } = StderrReader.read(stderr)
-  return fault && { cause: StderrReader.sentence(fault), hint: Advice.about(fault) }
+  return fault && { cause: StderrReader.sentence(fault), hint: ErrorAdvice.about(fault) }
 }
 
 const shownNoise = (noise: string): string => `It wrote ${quote(noise.slice(0, 120))} there.`
@@ -62,7 +62,7 @@ export const spawn = (error: McpError.SpawnFailed, { folders, hasFolder }: Facts
   }
   return errno === "EACCES"
     ? { cause: "the command may not be run", hint: `Make it executable: chmod +x ${quote(command)}.` }
-    : { cause: "the system could not start the command", hint: Advice.next(error) }
+    : { cause: "the system could not start the command", hint: ErrorAdvice.forPerson(error) }
 }
 
 const exited = (error: McpError.ConnectionLost, facts: Facts): Cause => {
@@ -90,7 +90,10 @@ export const timeout = (error: McpError.ConnectTimeout, facts: Facts): Cause => 
   const limit = Duration.format(error.limit)
   const launcher = Launcher.of(facts.config)
   if (error.phase === "install") {
-    return { cause: `${launcher?.program ?? "its launcher"} is still installing it`, hint: Advice.next(error) }
+    return {
+      cause: `${launcher?.program ?? "its launcher"} is still installing it`,
+      hint: ErrorAdvice.forPerson(error)
+    }
   }
   if (error.phase === "spawn" || error.phase === "open" || error.phase === "endpoint") {
     return {
@@ -118,7 +121,7 @@ export const ended = (error: McpError.ConnectionLost, facts: Facts): Cause => {
     case "exited":
       return exited(error, facts)
     case "stream-interrupted":
-      return { cause: "its answer broke off", hint: Advice.next(error) }
+      return { cause: "its answer broke off", hint: ErrorAdvice.forPerson(error) }
     default:
       return noisy(facts) ?? blamed(facts) ?? closes
   }

@@ -4,8 +4,8 @@
  * @internal
  */
 import type * as ServerConfig from "../../config/ServerConfig.ts"
+import * as ErrorAdvice from "../../errorAdvice.ts"
 import type * as McpError from "../../McpError.ts"
-import * as Advice from "./advice.ts"
 import { type Cause, type Facts, quote } from "./doctorFacts.ts"
 
 const isRemote = (config: ServerConfig.ServerConfig): config is Extract<ServerConfig.ServerConfig, { url: string }> =>
@@ -63,7 +63,7 @@ const content = (error: McpError.HttpError, { config }: Facts): Cause => ({
   cause: "something else answers there",
   hint: error.got?.startsWith("text/html") === true
     ? `A web page is at ${quote(pathOf(config))}, and no MCP server: look up its address, which often ends in /mcp.`
-    : Advice.next(error)
+    : ErrorAdvice.forPerson(error)
 })
 
 /** @internal */
@@ -92,7 +92,7 @@ const unauthorized = (server: string, facts: Facts): Cause => ({
   hint: hasCredentials(facts)
     ? "Those in its headers are refused: they may have expired, or be meant for another server."
     : `${
-      Advice.logIn(server)
+      ErrorAdvice.logIn(server)
     } Or put them into "headers" of its configuration, for example "Authorization": "Bearer \${TOKEN}".`
 })
 
@@ -102,7 +102,7 @@ export const authorization = ({ reason, server }: McpError.AuthorizationFailed, 
     ? unauthorized(server, facts)
     : reason === "unreachable"
     ? { cause: "the authorization server does not answer", hint: "Try again later." }
-    : { cause: `nobody has logged in (${reason})`, hint: Advice.logIn(server) }
+    : { cause: `nobody has logged in (${reason})`, hint: ErrorAdvice.logIn(server) }
 
 const forbidden = (scope: string | undefined): Cause => ({
   cause: "the credentials do not suffice (403)",
@@ -126,10 +126,10 @@ export const http = (error: McpError.HttpError, facts: Facts): Cause => {
         hint: `Write ${quote(error.to ?? "")} into its configuration, if that is the server you mean.`
       }
     case "origin":
-      return { cause: "it sends its clients to another origin", hint: Advice.next(error) }
+      return { cause: "it sends its clients to another origin", hint: ErrorAdvice.forPerson(error) }
     case "rate-limited":
-      return { cause: "it was asked too often (429)", hint: Advice.next(error) }
+      return { cause: "it was asked too often (429)", hint: ErrorAdvice.forPerson(error) }
     case "unavailable":
-      return { cause: "it is unavailable for a while (503)", hint: Advice.next(error) }
+      return { cause: "it is unavailable for a while (503)", hint: ErrorAdvice.forPerson(error) }
   }
 }
