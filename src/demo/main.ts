@@ -13,6 +13,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { fileURLToPath } from "node:url"
+import * as McpError from "../McpError.ts"
 import * as Demo from "./Demo.ts"
 
 const own = fileURLToPath(new URL("../../src/demo/.mcp.json", import.meta.url))
@@ -38,7 +39,10 @@ const program = Effect.gen(function*() {
       if (Cause.isInterruptedOnly(cause)) return Effect.void
       const failure = Option.match(Cause.failureOption(cause), {
         onNone: () => Cause.pretty(cause),
-        onSome: (errors) => [errors].flat().map((error) => `${error._tag}: ${error.message}`).join("\n")
+        onSome: (errors) =>
+          [errors].flat().map((error) =>
+            `${McpError.isMcpError(error) ? McpError.label(error) : error._tag}: ${error.message}`
+          ).join("\n")
       })
       return Console.error(colour(process.stderr) ? `\u001b[31m${failure}\u001b[0m` : failure)
     })

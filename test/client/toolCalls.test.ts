@@ -47,7 +47,7 @@ describe("McpClient.callTool", () => {
       assert.isTrue((yield* session.callTool("x")).isError)
     }))
 
-  it.effect("fails with InvalidToolResult if content is no list", () =>
+  it.effect("fails with ProtocolViolation/tool-result if content is no list", () =>
     Effect.gen(function*() {
       const { session } = yield* opened({ answers: { "tools/call": { content: "text" } } })
       const error = yield* Effect.flip(session.callTool("x"))

@@ -81,7 +81,7 @@ describe("answers over HTTP that are wrong", () => {
 
   http(
     "http-html-200",
-    "connect fails at once with UnexpectedContentType{text/html}",
+    "connect fails at once with HttpError/content-type{text/html}",
     (peer) =>
       fails("open", peer.open, "HttpError", {
         reason: "content-type",

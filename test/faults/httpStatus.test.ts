@@ -48,7 +48,7 @@ describe("the way to an HTTP server", () => {
 
   test(
     "http-tls-none",
-    "https to a port without TLS is TlsError, for good, and nothing goes out in the clear",
+    "https to a port without TLS is NetworkError/tls, for good, and nothing goes out in the clear",
     run(
       Effect.map(serverFor({}), ({ remains, server }) => ({
         config: ServerConfig.http({ ...defaults, url: `https://127.0.0.1:${server.port}/mcp` }),
@@ -146,7 +146,7 @@ describe("an HTTP server that says no", () => {
 
   http(
     "http-500-init",
-    "connect fails with HttpStatus{500}",
+    "connect fails with HttpError{500}",
     (peer) =>
       fails("open", peer.open, "HttpError", {
         reason: "status",
@@ -159,7 +159,7 @@ describe("an HTTP server that says no", () => {
 
   http(
     "http-502-html-init",
-    "connect fails with HttpStatus{502} and a short excerpt of the page",
+    "connect fails with HttpError{502} and a short excerpt of the page",
     (peer) =>
       fails("open", peer.open, "HttpError", {
         reason: "status",
@@ -256,7 +256,7 @@ describe("an HTTP server that says no", () => {
 
   http(
     "http-500-call",
-    "the call fails with HttpStatus{500} and is not sent again",
+    "the call fails with HttpError{500} and is not sent again",
     (peer, server) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
@@ -283,7 +283,7 @@ describe("redirects", () => {
 
   test(
     "http-redirect-other-307",
-    "connect fails with RedirectBlocked, for good, and nothing is sent to the other origin",
+    "connect fails with HttpError/redirect, for good, and nothing is sent to the other origin",
     run(elsewhere("http-redirect-other-307"), (peer, { witness }) =>
       Effect.gen(function*() {
         yield* fails("open", peer.open, "HttpError", {
@@ -300,7 +300,7 @@ describe("redirects", () => {
 
   test(
     "http-redirect-other-302-call",
-    "the call fails with RedirectBlocked, and nothing is sent to the other origin",
+    "the call fails with HttpError/redirect, and nothing is sent to the other origin",
     run(elsewhere("http-redirect-other-302-call"), (peer, { witness }) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
@@ -325,7 +325,7 @@ describe("redirects", () => {
 
   http(
     "http-redirect-loop",
-    "connect fails with RedirectBlocked{loop} after a few rounds",
+    "connect fails with HttpError/redirect{loop} after a few rounds",
     (peer, server) =>
       Effect.gen(function*() {
         yield* fails(

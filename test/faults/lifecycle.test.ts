@@ -123,7 +123,7 @@ describe("the life of a process", () => {
 
   stdio(
     "init-exit",
-    "connect fails at once with ProcessExited that carries the end of stderr",
+    "connect fails at once with ConnectionLost/exited that carries the end of stderr",
     (peer) =>
       fails("open", peer.open, "ConnectionLost", {
         reason: "exited",
@@ -136,7 +136,7 @@ describe("the life of a process", () => {
       }, "3 seconds")
   )
 
-  stdio("init-error", "connect fails at once with InitializeRejected", (peer, journal) =>
+  stdio("init-error", "connect fails at once with HandshakeFailed", (peer, journal) =>
     Effect.gen(function*() {
       yield* fails("open", peer.open, "HandshakeFailed", {
         reason: "rejected",
@@ -149,7 +149,7 @@ describe("the life of a process", () => {
 
   stdio(
     "init-answer-after-exit",
-    "connect fails with ProcessExited although an answer comes",
+    "connect fails with ConnectionLost/exited although an answer comes",
     (peer, journal) =>
       Effect.gen(function*() {
         yield* fails(
@@ -165,7 +165,7 @@ describe("the life of a process", () => {
 
   stdio(
     "sigkill-mid-call",
-    "every pending call fails with ProcessExited{SIGKILL}, and nothing is sent twice",
+    "every pending call fails with ConnectionLost/exited{SIGKILL}, and nothing is sent twice",
     (peer, journal) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)

@@ -36,7 +36,7 @@ describe("the old HTTP+SSE transport", () => {
 
   test(
     "sse-endpoint-other-origin",
-    "connect fails with OriginMismatch, for good, and nothing is sent there",
+    "connect fails with HttpError/origin, for good, and nothing is sent there",
     run(
       Effect.gen(function*() {
         const witness = yield* HttpServer.serve({})
@@ -79,13 +79,13 @@ describe("the old HTTP+SSE transport", () => {
 
   sse(
     "sse-500",
-    "connect fails with HttpStatus{500}",
+    "connect fails with HttpError{500}",
     (peer) => fails("open", peer.open, "HttpError", { reason: "status", status: 500, countsForBreaker: true }, soon)
   )
 
   sse(
     "sse-html",
-    "connect fails with UnexpectedContentType",
+    "connect fails with HttpError/content-type",
     (peer) =>
       fails("open", peer.open, "HttpError", {
         reason: "content-type",
@@ -143,7 +143,7 @@ describe("the old HTTP+SSE transport", () => {
     )
   )
 
-  sse("sse-post-500", "the call fails with HttpStatus{500}, the session lives", (peer) =>
+  sse("sse-post-500", "the call fails with HttpError{500}, the session lives", (peer) =>
     Effect.gen(function*() {
       const session = yield* succeeds("open", peer.open)
       yield* fails(

@@ -29,7 +29,7 @@ describe("the same faults without a handshake, over stdio", () => {
 
   stdio(
     "ver-future-stateless",
-    "connect fails with UnsupportedProtocolVersion, for good",
+    "connect fails with HandshakeFailed/version, for good",
     (peer, journal) =>
       Effect.gen(function*() {
         yield* fails("open", peer.open, "HandshakeFailed", {
@@ -45,7 +45,7 @@ describe("the same faults without a handshake, over stdio", () => {
 
   stdio(
     "sigkill-mid-call",
-    "the call fails with ProcessExited{SIGKILL}, and is not sent twice",
+    "the call fails with ConnectionLost/exited{SIGKILL}, and is not sent twice",
     (peer, journal) =>
       Effect.gen(function*() {
         const session = yield* opened(peer)

@@ -37,7 +37,7 @@ describe("lists of tools", () => {
 
   stdio(
     "cursor-endless",
-    "a list without end is given up with PaginationLimit",
+    "a list without end is given up with ProtocolViolation/pagination",
     (peer, journal) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
@@ -162,7 +162,7 @@ describe("results of tools", () => {
     const [mode, when] = listed ? ["output-mismatch", "listed"] : ["output-mismatch-unlisted", "never listed"]
     stdio(
       mode,
-      `structured content that breaks its schema is InvalidToolResult, the tool being ${when}`,
+      `structured content that breaks its schema is ProtocolViolation/tool-result, the tool being ${when}`,
       (peer) =>
         Effect.gen(function*() {
           const session = yield* succeeds("open", peer.open)
@@ -184,7 +184,7 @@ describe("results of tools", () => {
 
   stdio(
     "output-missing",
-    "a tool with an output schema that gives no structured content is InvalidToolResult",
+    "a tool with an output schema that gives no structured content is ProtocolViolation/tool-result",
     (peer) =>
       Effect.gen(function*() {
         const session = yield* succeeds("open", peer.open)
@@ -220,14 +220,18 @@ describe("results of tools", () => {
       assert.deepStrictEqual((yield* succeeds("bad", session.callTool("bad"))).content, [])
     }))
 
-  stdio("content-not-array", "content that is no array is InvalidToolResult", (peer) =>
-    Effect.gen(function*() {
-      const session = yield* succeeds("open", peer.open)
-      yield* fails("bad", session.callTool("bad"), "ProtocolViolation", {
-        reason: "tool-result",
-        path: (path: string) => path.includes("content"),
-        outcome: "executed"
-      }, soon)
-      yield* echoes(session)
-    }))
+  stdio(
+    "content-not-array",
+    "content that is no array is ProtocolViolation/tool-result",
+    (peer) =>
+      Effect.gen(function*() {
+        const session = yield* succeeds("open", peer.open)
+        yield* fails("bad", session.callTool("bad"), "ProtocolViolation", {
+          reason: "tool-result",
+          path: (path: string) => path.includes("content"),
+          outcome: "executed"
+        }, soon)
+        yield* echoes(session)
+      })
+  )
 })

@@ -12,7 +12,7 @@ describe("handshakes", () => {
   ) {
     stdio(
       mode,
-      "connect fails with UnsupportedProtocolVersion, for good, and the process is dead",
+      "connect fails with HandshakeFailed/version, for good, and the process is dead",
       (peer, journal) =>
         Effect.gen(function*() {
           yield* fails("open", peer.open, "HandshakeFailed", {

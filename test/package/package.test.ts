@@ -199,9 +199,9 @@ const expected: Readonly<Record<string, RegExp>> = {
   "reconnect-policy": new RegExp(
     [
       "^it crashed; the call may have run: unknown",
-      "demo: ProcessExited, attempt 1 in 40 ms",
+      "demo: ConnectionLost/exited, attempt 1 in 40 ms",
       "it crashed; the call may have run: unknown",
-      "demo: ProcessExited, attempt 2 in 80 ms",
+      "demo: ConnectionLost/exited, attempt 2 in 80 ms",
       "it is back: {\"sum\":42}",
       "missing: Failed\n$"
     ].join("\n")
@@ -383,7 +383,7 @@ describe("the demo", patient, () => {
     assert.match(stdout, /^ +countdown +Counts down/m)
     assert.match(stdout, /^ {2}call +add {"a":2,"b":40}$/m)
     assert.match(stdout, /^ {2}result +42 +structured {"sum":42}/m)
-    assert.match(stdout, /^ {2}failed +ProcessExited; it may have run \(unknown\)/m)
+    assert.match(stdout, /^ {2}failed +ConnectionLost\/exited; it may have run \(unknown\)/m)
     assert.match(stdout, /^ {2}result +7 [^]*^ {2}recovery +the server was started again/m)
     assert.match(
       stdout,
@@ -402,7 +402,7 @@ describe("the demo", patient, () => {
   it("fails with the error's tag when a server ends at once, and reports its end", async () => {
     const { status, stderr, stdout } = await demo(broken({ command: "node", args: ["--eval", "process.exit(3)"] }))
     assert.strictEqual(status, 1)
-    assert.match(stderr, /^ProcessExited: broken: .*exit code 3/)
+    assert.match(stderr, /^ConnectionLost\/exited: broken: .*exit code 3/)
     assert.match(stdout, /^ {2}broken +exited-before in .*exit code 3$/m)
   })
 

@@ -189,7 +189,7 @@ describe("a way that does not exist", () => {
       assert.include(["ENOTFOUND", "EAI_AGAIN"], "code" in outcome ? outcome.code : "")
     }))
 
-  it.scopedLive("https to a plain port is TlsError, and nothing is sent in the clear", () =>
+  it.scopedLive("https to a plain port is NetworkError/tls, and nothing is sent in the clear", () =>
     Effect.gen(function*() {
       const peer = yield* Peer.serve((hit) => Peer.json(hit, Peer.answer(hit)))
       const client = yield* Client.open(peer.url.replace("http:", "https:"))

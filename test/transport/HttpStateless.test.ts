@@ -97,7 +97,7 @@ describe("the stateless era", () => {
       assert.deepStrictEqual(client.heard.order, [])
     }))
 
-  it.scopedLive("resumes nothing: a stream that is cut is StreamInterrupted, whatever ids it had", () =>
+  it.scopedLive("resumes nothing: a stream that is cut is ConnectionLost/stream-interrupted, whatever ids it had", () =>
     Effect.gen(function*() {
       const { client, peer } = yield* stateless((hit) => {
         Peer.sse(hit).write("id: e1\ndata:\n\n")

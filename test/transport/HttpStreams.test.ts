@@ -190,7 +190,7 @@ describe("an answer whose stream was cut", () => {
       assert.strictEqual(peer.of("GET")[8]!.headers["last-event-id"], "p7")
     }))
 
-  it.scopedLive("is StreamInterrupted once the resumption is refused", () =>
+  it.scopedLive("is ConnectionLost/stream-interrupted once the resumption is refused", () =>
     Effect.gen(function*() {
       const { client, peer } = yield* resumable((hit) => hit.response.writeHead(405).end())
       assert.deepInclude(yield* client.outcome(Client.call(7)), {
@@ -201,7 +201,7 @@ describe("an answer whose stream was cut", () => {
       assert.lengthOf(peer.of("GET"), 2)
     }))
 
-  it.scopedLive("is StreamInterrupted after a bounded number of attempts", () =>
+  it.scopedLive("is ConnectionLost/stream-interrupted after a bounded number of attempts", () =>
     Effect.gen(function*() {
       const { client, peer } = yield* resumable((hit) => Peer.sse(hit).end())
       assert.deepInclude(yield* client.outcome(Client.call(7)), {
@@ -211,7 +211,7 @@ describe("an answer whose stream was cut", () => {
       assert.lengthOf(peer.of("GET"), 1 + Resume.defaults.retryFailures)
     }))
 
-  it.scopedLive("is StreamInterrupted at once when the server asks to wait too long, or gave no id", () =>
+  it.scopedLive("is ConnectionLost/stream-interrupted at once when the server asks to wait too long, or gave no id", () =>
     Effect.gen(function*() {
       const { client, peer } = yield* resumable(
         (hit) => Peer.sse(hit).end(),

@@ -91,15 +91,15 @@ describe("opening the old transport", () => {
     challenge: "Bearer"
   })
   fails("403 is Forbidden", (hit) => hit.response.writeHead(403).end(), { _tag: "HttpError", reason: "forbidden" })
-  fails("500 is HttpStatus", (hit) => hit.response.writeHead(500).end("no"), {
+  fails("500 is HttpError", (hit) => hit.response.writeHead(500).end("no"), {
     _tag: "HttpError",
     reason: "status",
     status: 500
   })
-  fails("405 with a JSON-RPC error is HttpStatus", (hit) => {
+  fails("405 with a JSON-RPC error is HttpError", (hit) => {
     Peer.json(hit, { jsonrpc: "2.0", id: null, error: { code: -32000, message: "no" } }, {}, 405)
   }, { _tag: "HttpError", reason: "status", status: 405 })
-  fails("a page is UnexpectedContentType", (hit) => {
+  fails("a page is HttpError/content-type", (hit) => {
     hit.response.writeHead(200, { "content-type": "text/html" }).end("<p>")
   }, { _tag: "HttpError", reason: "content-type", got: "text/html" })
   fails("an endpoint that is no URL is ProtocolViolation", names("http://[not a url"), {
@@ -107,20 +107,24 @@ describe("opening the old transport", () => {
     phase: "endpoint"
   })
   fails("an endpoint that is empty is ProtocolViolation", names(""), { _tag: "ProtocolViolation" })
-  fails("an endpoint on another origin is OriginMismatch", names("http://127.0.0.1:1/messages"), {
+  fails("an endpoint on another origin is HttpError/origin", names("http://127.0.0.1:1/messages"), {
     _tag: "HttpError",
     reason: "origin",
     to: "http://127.0.0.1:1/messages"
   })
-  fails("an endpoint that is no place is OriginMismatch", names("javascript:alert(1)"), {
+  fails("an endpoint that is no place is HttpError/origin", names("javascript:alert(1)"), {
     _tag: "HttpError",
     reason: "origin"
   })
-  fails("a stream that ends before it names the endpoint is StreamInterrupted", (hit) => Peer.sse(hit).end(), {
-    _tag: "ConnectionLost",
-    reason: "stream-interrupted",
-    outcome: "not-sent"
-  })
+  fails(
+    "a stream that ends before it names the endpoint is ConnectionLost/stream-interrupted",
+    (hit) => Peer.sse(hit).end(),
+    {
+      _tag: "ConnectionLost",
+      reason: "stream-interrupted",
+      outcome: "not-sent"
+    }
+  )
   fails("an endless event is MessageTooLarge", (hit) => {
     Peer.endless(Peer.sse(hit), "event: endpoint\ndata: ")
   }, { _tag: "MessageTooLarge" })

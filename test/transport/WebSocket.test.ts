@@ -123,12 +123,12 @@ describe("the handshake of a WebSocket", () => {
     scope: "a"
   })
   fails("403 is Forbidden", (hit) => hit.response.writeHead(403).end(), { _tag: "HttpError", reason: "forbidden" })
-  fails("429 is RateLimited", (hit) => hit.response.writeHead(429, { "retry-after": "2" }).end(), {
+  fails("429 is HttpError/rate-limited", (hit) => hit.response.writeHead(429, { "retry-after": "2" }).end(), {
     _tag: "HttpError",
     reason: "rate-limited",
     retryAfter: Duration.seconds(2)
   })
-  fails("200 with a page is HttpStatus", (hit) => hit.response.writeHead(200).end("<p>"), {
+  fails("200 with a page is HttpError", (hit) => hit.response.writeHead(200).end("<p>"), {
     _tag: "HttpError",
     reason: "status",
     status: 200,
@@ -154,7 +154,7 @@ describe("the handshake of a WebSocket", () => {
       assert.deepInclude(error, { _tag: "NetworkError", code: "ECONNREFUSED", outcome: "not-sent" })
     }))
 
-  it.scopedLive("over TLS to a plain port is TlsError", () =>
+  it.scopedLive("over TLS to a plain port is NetworkError/tls", () =>
     Effect.gen(function*() {
       const peer = yield* serve(echo)
       const error = yield* Effect.flip(transport(peer.url.replace("ws:", "wss:")))
