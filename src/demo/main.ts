@@ -39,10 +39,7 @@ const program = Effect.gen(function*() {
       if (Cause.isInterruptedOnly(cause)) return Effect.void
       const failure = Option.match(Cause.failureOption(cause), {
         onNone: () => Cause.pretty(cause),
-        onSome: (errors) =>
-          [errors].flat().map((error) =>
-            `${McpError.isMcpError(error) ? McpError.label(error) : error._tag}: ${error.message}`
-          ).join("\n")
+        onSome: (errors) => [errors].flat().map((error) => `${McpError.label(error)}: ${error.message}`).join("\n")
       })
       return Console.error(colour(process.stderr) ? `\u001b[31m${failure}\u001b[0m` : failure)
     })
