@@ -9,6 +9,7 @@ import * as NativeConnector from "../client/NativeConnector.ts"
 import * as SdkConnector from "../client/SdkConnector.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as Teardown from "../resilience/Teardown.ts"
+import { concern, given } from "../runtime/composition.ts"
 import * as AnyTransport from "../transport/AnyTransport.ts"
 import * as DockerGateway from "../transport/DockerGateway.ts"
 import * as HttpTransport from "../transport/Http.ts"
@@ -16,7 +17,6 @@ import * as LegacySseTransport from "../transport/LegacySse.ts"
 import * as StdioTransport from "../transport/StdioTransport.ts"
 import * as Transport from "../transport/Transport.ts"
 import * as WebSocketTransport from "../transport/WebSocket.ts"
-import { concern, given } from "./composition.ts"
 
 export interface Options {
   readonly teardown?: Partial<Teardown.Options> | undefined

@@ -12,10 +12,10 @@ import * as Layer from "effect/Layer"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpEvent from "../McpEvent.ts"
+import { concern, fromEnvironment, given } from "../runtime/composition.ts"
 import * as OutputGuard from "../safety/OutputGuard.ts"
 import * as Spill from "../safety/Spill.ts"
 import * as Tokens from "../safety/Tokens.ts"
-import { concern, fromEnvironment, given } from "./composition.ts"
 import * as FileStore from "./FileStore.ts"
 
 /**

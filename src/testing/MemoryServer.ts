@@ -128,8 +128,7 @@ export interface State {
 
 export const make = (options: Options = {}): Effect.Effect<Server> =>
   Effect.gen(function*() {
-    const { prompts, resources, templates, tools } = options
-    const state: State = { options, offer: { prompts, resources, templates, tools }, executions: new Map() }
+    const state: State = { options, offer: options, executions: new Map() }
     const clients = new Set<Client>()
 
     const connect = Effect.fnUntraced(function*(io: MemoryTransport.Io) {

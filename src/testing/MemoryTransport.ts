@@ -216,12 +216,10 @@ export const layer = (peers: Peers): Layer.Layer<Transport.Transports> => {
   return Layer.succeed(Transport.Transports, {
     open: (config) =>
       find(config)?.open(config) ??
-        Effect.fail(
-          new McpError.ConfigurationError({
-            server: config.name,
-            path: "name",
-            detail: "no peer in memory has this name"
-          })
-        )
+        new McpError.ConfigurationError({
+          server: config.name,
+          path: "name",
+          detail: "no peer in memory has this name"
+        })
   })
 }

@@ -247,9 +247,8 @@ export class Client implements MemoryTransport.Receiver {
       })
     }
     if (era === "stateless") {
-      return method === "initialize"
-        ? unsupported(params["protocolVersion"])
-        : refuse(-32602, "Invalid params: incomplete _meta")
+      if (method === "initialize") return unsupported(params["protocolVersion"])
+      return refuse(-32602, "Invalid params: incomplete _meta")
     }
     if (method !== "initialize" && method !== "ping" && this.#era !== "session") {
       return refuse(-32600, "Invalid request: not initialized")
@@ -287,10 +286,8 @@ export class Client implements MemoryTransport.Receiver {
       case "logging/setLevel":
         return Effect.succeed({})
       case "resources/subscribe":
-        this.#subscribed.add(String(params["uri"]))
-        return Effect.succeed({})
       case "resources/unsubscribe":
-        this.#subscribed.delete(String(params["uri"]))
+        this.#subscribed[method === "resources/subscribe" ? "add" : "delete"](String(params["uri"]))
         return Effect.succeed({})
       default:
         return undefined

@@ -145,7 +145,7 @@ describe("every timer outside of resilience", () => {
  * The folders that have been rebuilt, with their budgets in lines (DESIGN §4). The gate is in code lines: 31,000 of the
  * 45,000 lines of the whole are code, and 10 % more is allowed.
  */
-const rebuilt: Readonly<Record<string, number>> = { resilience: 1_400 }
+const rebuilt: Readonly<Record<string, number>> = { resilience: 1_400, testing: 1_400 }
 
 /** The folders that a folder may import values from, beside itself (DESIGN §4). `import type` is free. */
 const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -155,7 +155,22 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   resilience: ["text", "json", "McpError", "McpEvent", "config"],
   transport: ["text", "json", "McpError", "McpEvent", "config", "resilience", "safety", "tools"],
   client: ["text", "json", "McpError", "McpEvent", "config", "resilience", "safety", "tools", "transport"],
-  testing: ["text", "json", "McpError", "McpEvent", "config", "resilience", "safety", "tools", "transport", "client"]
+  testing: [
+    "text",
+    "json",
+    "McpError",
+    "McpEvent",
+    "config",
+    "resilience",
+    "safety",
+    "tools",
+    "transport",
+    "client",
+    "auth",
+    "observability",
+    "runtime",
+    "McpRuntime"
+  ]
 }
 
 const folderOf = (path: string): string => path.split("/")[0]!.replace(/\.ts$/, "")

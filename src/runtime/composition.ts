@@ -24,7 +24,7 @@ export const concern = <Id, Service, E, R>(
 ): Layer.Layer<Id, E, Exclude<R, Scope.Scope>> => Layer.scoped(tag, given(tag, make))
 
 /** The services that the compositions in the environment have made. They replace nothing in another composition. */
-class Outputs extends Context.Reference<Outputs>()("effect-mcp-runtime/node/composition/Outputs", {
+class Outputs extends Context.Reference<Outputs>()("effect-mcp-runtime/runtime/composition/Outputs", {
   defaultValue: (): Context.Context<never> => Context.empty()
 }) {}
 
