@@ -271,10 +271,10 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
   readonly logout: (server: string) => Effect.Effect<void, LoginError>
   readonly authorization: (server: string) => Effect.Effect<Credentials.Status, LoginError>
   readonly reload: (servers: ReadonlyArray<ServerConfig.ServerConfig>) => Effect.Effect<ConnectionPool.ReloadReport>
-  /** The session of a server, for what this interface does not name. What is not permitted is not possible with it. */
-  readonly withClient: <A, E extends McpError.McpError, R>(
+  /** The client of a server, for what this interface does not name. What is not permitted is not possible with it. */
+  readonly withClient: <A, E, R>(
     server: string,
-    f: (session: McpClient.McpClient) => Effect.Effect<A, E, R>,
+    f: (client: McpClient.McpClient) => Effect.Effect<A, E, R>,
     options?: RequestOptions
   ) => Effect.Effect<A, E | McpError.RuntimeError, R>
   /** Tells the state to every server that declares `codex/sandbox-state`, now and whenever it connects. */

@@ -471,7 +471,7 @@ export const sse = (input: RemoteInput): SseServer => orThrow<SseServer>("sse", 
 export const ws = (input: RemoteInput): WebSocketServer => orThrow<WebSocketServer>("ws", input)
 
 /**
- * The limits in force for a server: its own where it sets one, the defaults elsewhere.
+ * The limits in force for a server: its own where it sets one, those of `base` elsewhere (default: `Limits.defaults`).
  *
  * @since 0.1.0
  * @category combinators

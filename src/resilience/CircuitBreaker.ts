@@ -32,7 +32,8 @@ export type State =
 
 /** The breaker of one server. */
 export interface Breaker {
-  readonly protect: <A, E extends McpError.McpError, R>(
+  /** Errors of the caller that are not of this package say nothing about the server. */
+  readonly protect: <A, E, R>(
     self: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | McpError.CircuitOpen, R>
   readonly state: Effect.Effect<State>
@@ -48,9 +49,9 @@ export class CircuitBreaker extends Context.Tag("effect-mcp-runtime/resilience/C
   readonly make: (server: string, onChange: (state: State["_tag"]) => void) => Breaker
 }>() {}
 
-const outcomeOf = (exit: Exit.Exit<unknown, McpError.McpError>): Circuit.Outcome => {
+const outcomeOf = (exit: Exit.Exit<unknown, unknown>): Circuit.Outcome => {
   if (Exit.isSuccess(exit)) return "success"
-  if (exit.cause._tag !== "Fail") return "neither"
+  if (exit.cause._tag !== "Fail" || !McpError.isMcpError(exit.cause.error)) return "neither"
   const { countsForBreaker, outcome } = exit.cause.error
   return countsForBreaker ? "failure" : outcome === "executed" ? "success" : "neither"
 }

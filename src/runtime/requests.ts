@@ -39,7 +39,7 @@ export type Send = <A, E extends McpError.McpError, R>(
 ) => Effect.Effect<A, E | McpError.RuntimeError, R>
 
 /** A request within the deadline of the server's lists, behind its breaker and its bulkhead. */
-export type Ask = <A, E extends McpError.McpError, R>(
+export type Ask = <A, E, R>(
   server: string,
   operation: string,
   f: (live: ConnectionPool.Live) => Effect.Effect<A, E, R>

@@ -129,6 +129,19 @@ describe("callTool", () => {
       }).pipe(Effect.provide(layer))
     }))
 
+  it.scoped("gives the caller's own errors back from withClient, and none of them counts against the server", () =>
+    Effect.gen(function*() {
+      const { layer } = yield* prepared()
+      yield* Effect.gen(function*() {
+        const service = yield* McpRuntime.McpRuntime
+        for (let turn = 0; turn < 10; turn++) {
+          const error = yield* Effect.flip(service.withClient("path", () => Effect.fail("mine" as const)))
+          assert.strictEqual(error, "mine")
+        }
+        yield* service.withClient("path", ({ health }) => health)
+      }).pipe(Effect.provide(layer))
+    }))
+
   it.scoped("does not call a tool that was listed before a reload has filtered it out", () =>
     Effect.gen(function*() {
       const { layer, peer } = yield* prepared()

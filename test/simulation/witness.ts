@@ -1,7 +1,6 @@
 /** Sees everything that happens in one history, and says what must not have happened. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as McpError from "../../src/McpError.ts"
 import type * as McpEvent from "../../src/McpEvent.ts"
 import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
 import * as ServerStatus from "../../src/runtime/ServerStatus.ts"
@@ -245,7 +244,7 @@ export class Witness {
     }
     return {
       ...breaker,
-      protect: <A, E extends McpError.McpError, R>(self: Effect.Effect<A, E, R>) =>
+      protect: <A, E, R>(self: Effect.Effect<A, E, R>) =>
         breaker.protect(Effect.suspend(() => Effect.ensuring(self, Effect.sync(passed()))))
     }
   }
