@@ -294,6 +294,14 @@ export * as Interpolation from "./config/Interpolation.ts"
 export * as JsonRpc from "./transport/JsonRpc.ts"
 
 /**
+ * Judges values by JSON Schemas within a bounded number of steps, without fetching anything, running code made from a
+ * schema, or holding the event loop.
+ *
+ * @since 0.1.0
+ */
+export * as JsonSchema from "./json/JsonSchema.ts"
+
+/**
  * Every limit and duration in one place. Each can be set per server; a duration is a hard cap, not a hope.
  *
  * @since 0.1.0
@@ -380,14 +388,6 @@ export * as Nonce from "./safety/Nonce.ts"
  * @since 0.1.0
  */
 export * as OutputGuard from "./safety/OutputGuard.ts"
-
-/**
- * Judges structured results by the output schema that a tool declares, without ever fetching anything, running code
- * made from the schema, or holding the event loop.
- *
- * @since 0.1.0
- */
-export * as OutputSchema from "./tools/OutputSchema.ts"
 
 /**
  * Rules on what may be called: which tools, resources and prompts of which servers, with which arguments. Pure data, and

@@ -1,5 +1,6 @@
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
+import { subschemas } from "../json/schema.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 
 /**
@@ -16,27 +17,6 @@ const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
 const types: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"])
 
-// The keywords below which a property is no longer reached by names alone, so that no annotation may stand there.
-const unreachable: ReadonlyArray<string> = [
-  "items",
-  "prefixItems",
-  "contains",
-  "additionalItems",
-  "additionalProperties",
-  "unevaluatedProperties",
-  "unevaluatedItems",
-  "propertyNames",
-  "oneOf",
-  "anyOf",
-  "allOf",
-  "not",
-  "if",
-  "then",
-  "else"
-]
-
-const unreachableMaps: ReadonlyArray<string> = ["patternProperties", "dependentSchemas", "$defs", "definitions"]
-
 /**
  * The declarations of a tool's input schema, or what is wrong with them. The schema's depth was bounded before.
  *
@@ -47,7 +27,6 @@ export const declarations = (schema: JsonRpc.JsonObject): Either.Either<Readonly
   const names = new Set<string>()
 
   const visit = (node: unknown, path: ReadonlyArray<string>, reachable: boolean): string | undefined => {
-    if (Array.isArray(node)) return first(node, (item) => visit(item, path, reachable))
     if (!JsonRpc.isObject(node)) return undefined
     const at = path.join(".")
     if (Object.hasOwn(node, "x-mcp-header")) {
@@ -59,15 +38,11 @@ export const declarations = (schema: JsonRpc.JsonObject): Either.Either<Readonly
       names.add(header.toLowerCase())
       found.push({ path, header })
     }
-    const properties = node["properties"]
-    if (JsonRpc.isObject(properties)) {
-      const fault = first(Object.entries(properties), ([key, child]) => visit(child, [...path, key], reachable))
-      if (fault !== undefined) return fault
-    }
-    return first(unreachable, (key) => visit(node[key], path, false)) ?? first(unreachableMaps, (key) => {
-      const map = node[key]
-      return JsonRpc.isObject(map) ? first(Object.values(map), (child) => visit(child, path, false)) : undefined
-    })
+    // below any other keyword a property is no longer reached by names alone, so that no annotation may stand there
+    return first(subschemas(node), ({ keyword, name, schema }) =>
+      keyword === "properties" && name !== undefined
+        ? visit(schema, [...path, name], reachable)
+        : visit(schema, path, false))
   }
 
   const fault = visit(schema, [], true)

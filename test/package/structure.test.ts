@@ -50,7 +50,7 @@ describe("every module of src", () => {
       [/^@effect\/platform-node/, /^(cli|node|demo)\//],
       [/^@effect\/cli/, /^cli\/internal\/(completions|wizard)\.ts$/],
       [/^ws$/, /^transport\/WebSocket\.ts$/],
-      [/^(ajv|re2js)/, /^tools\//],
+      [/^(ajv|re2js)/, /^json\/linearPattern\.ts$/],
       [/^@effect\/ai(\/|$)/, /^agent\/AiToolkit\.ts$/],
       [/^(ai|@ai-sdk\/.*)(\/|$)/, /^agent\/AiSdk\.ts$/],
       [/^@langchain\//, /^agent\/LangChain\.ts$/],
@@ -145,7 +145,7 @@ describe("every timer outside of resilience", () => {
  * The folders that have been rebuilt, with their budgets in lines (DESIGN §4). The gate is in code lines: 31,000 of the
  * 45,000 lines of the whole are code, and 10 % more is allowed.
  */
-const rebuilt: Readonly<Record<string, number>> = { resilience: 1_400, testing: 1_400 }
+const rebuilt: Readonly<Record<string, number>> = { text: 600, json: 1_250, resilience: 1_400, testing: 1_400 }
 
 /** The folders that a folder may import values from, beside itself (DESIGN §4). `import type` is free. */
 const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {

@@ -3,10 +3,11 @@
  *
  * @internal
  */
+import { entriesOf, textsOf } from "../../json/schema.ts"
 import * as ToolName from "../../tools/ToolName.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as ToolHandler from "../ToolHandler.ts"
-import { entriesOf, fromEntries, textsOf } from "./definitionsSchema.ts"
+import { fromEntries } from "./definitionsSchema.ts"
 
 /**
  * Tools by the names that the API takes. Those that it does not take are made anew, of characters that every API takes.

@@ -4,8 +4,9 @@
  *
  * @internal
  */
+import { entriesOf, listOf, pointed, textsOf } from "../../json/schema.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
-import { entriesOf, fromEntries, listOf, pointed, same, textsOf } from "./definitionsSchema.ts"
+import { fromEntries, same } from "./definitionsSchema.ts"
 
 /** What must not stand at the root. */
 const forbidden = new Set(["$ref", "allOf", "anyOf", "const", "enum", "not", "oneOf", "type"])
@@ -40,7 +41,7 @@ const object = (schema: JsonRpc.JsonObject): JsonRpc.JsonObject => {
       depth < most.depth && JsonRpc.isObject(one) && ++parts <= most.parts ? part(one, depth + 1) : nothing
 
     const ref = value["$ref"]
-    const referred = typeof ref === "string" ? pointed(schema, ref) : undefined
+    const referred = typeof ref === "string" && ref !== "#" ? pointed(schema, ref) : undefined
     for (const all of [...(referred === undefined ? [] : [referred]), ...listOf(value["allOf"])].map(inner)) {
       for (const one of all.properties) joined(properties, one, "allOf")
       for (const name of all.required) required.add(name)

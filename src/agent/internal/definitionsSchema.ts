@@ -4,6 +4,7 @@
  *
  * @internal
  */
+import { entriesOf, type Holds, keywords as allKeywords, listOf, pointed, textsOf } from "../../json/schema.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 
 /** So many schemas one schema may become by inlining, and so deep may they lie in each other. */
@@ -17,23 +18,21 @@ export interface Options {
 
 type Mutable = Record<string, JsonRpc.Json | undefined>
 
-/** Every keyword by what it holds; there are no others. */
-const keywords: ReadonlyMap<string, "schema" | "schemas" | "map" | "text" | "count" | "number" | "flag" | "any"> =
-  new Map([
-    ...["additionalProperties", "contains", "else", "if", "not", "propertyNames", "then", "unevaluatedItems"]
-      .map((key) => [key, "schema"] as const),
-    ["unevaluatedProperties", "schema"],
-    ...["allOf", "anyOf", "oneOf", "prefixItems"].map((key) => [key, "schemas"] as const),
-    ...["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"]
-      .map((key) => [key, "map"] as const),
-    ...["contentEncoding", "contentMediaType", "description", "pattern", "title"].map((key) => [key, "text"] as const),
-    ...["maxContains", "maxItems", "maxLength", "maxProperties"].map((key) => [key, "count"] as const),
-    ...["minContains", "minItems", "minLength", "minProperties"].map((key) => [key, "count"] as const),
-    ...["exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum"].map((key) => [key, "number"] as const),
-    ...["deprecated", "readOnly", "uniqueItems", "writeOnly"].map((key) => [key, "flag"] as const),
-    ["const", "any"],
-    ["default", "any"]
-  ])
+/** Keywords whose meaning depends on the draft, or on the keywords beside them. */
+const specialKeywords = ["additionalItems", "dependencies", "enum", "example", "examples", "items", "required"]
+
+const scalars = [
+  ["text", "contentEncoding contentMediaType description pattern title"],
+  ["count", "maxContains maxItems maxLength maxProperties minContains minItems minLength minProperties"],
+  ["number", "exclusiveMaximum exclusiveMinimum maximum minimum"],
+  ["flag", "deprecated readOnly uniqueItems writeOnly"]
+] as const
+
+/** Every keyword that is kept, by what it holds; the special ones are not in it. */
+const keywords: ReadonlyMap<string, Holds | (typeof scalars)[number][0]> = new Map([
+  ...Array.from(allKeywords).filter(([keyword]) => !specialKeywords.includes(keyword)),
+  ...scalars.flatMap(([holds, keywords]) => keywords.split(" ").map((keyword) => [keyword, holds] as const))
+])
 
 const types = new Set(["array", "boolean", "integer", "null", "number", "object", "string"])
 
@@ -41,19 +40,6 @@ const formats = new Set(
   ("date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex " +
     "relative-json-pointer time uri uri-reference uri-template uuid").split(" ")
 )
-
-/** @internal */
-export const entriesOf = (value: JsonRpc.Json | undefined): ReadonlyArray<readonly [string, JsonRpc.Json]> =>
-  JsonRpc.isObject(value) ? Object.entries(value).flatMap(([key, one]) => one === undefined ? [] : [[key, one]]) : []
-
-/** @internal */
-export const listOf = (value: JsonRpc.Json | undefined): ReadonlyArray<JsonRpc.Json> =>
-  Array.isArray(value) ? value : []
-
-/** @internal */
-export const textsOf = (value: JsonRpc.Json | undefined): ReadonlyArray<string> => [
-  ...new Set(listOf(value).filter((one) => typeof one === "string"))
-]
 
 /** A key may be `__proto__`, and is then a key like any other. @internal */
 export const fromEntries = (
@@ -69,27 +55,6 @@ const typeOf = (type: JsonRpc.Json | undefined, nullable: boolean): JsonRpc.Json
   if (known.length === 0) return undefined
   if (nullable && !known.includes("null")) known.push("null")
   return known.length === 1 && typeof type === "string" ? known[0] : known
-}
-
-/** What a pointer in the same document leads to. @internal */
-export const pointed = (root: JsonRpc.JsonObject, ref: string): JsonRpc.Json | undefined => {
-  if (!ref.startsWith("#/")) return undefined
-  let at: JsonRpc.Json | undefined = root
-  for (const step of ref.slice(2).split("/")) {
-    const key = unescaped(step).replaceAll("~1", "/").replaceAll("~0", "~")
-    if (Array.isArray(at)) at = (at as ReadonlyArray<JsonRpc.Json>)[Number(key)]
-    else if (JsonRpc.isObject(at) && Object.hasOwn(at, key)) at = at[key]
-    else return undefined
-  }
-  return at
-}
-
-const unescaped = (step: string): string => {
-  try {
-    return decodeURIComponent(step)
-  } catch {
-    return step
-  }
 }
 
 /** References that are kept, as they lead to the same place in what we make. */
@@ -110,7 +75,7 @@ export const make = (source: JsonRpc.JsonObject, { inline }: Options): JsonRpc.J
     const { $ref: _, ...beside } = value
     const isKept = ref === "#" || (keepable.test(ref) && pointed(source, ref) !== undefined)
     if (isKept && !inline) return { $ref: ref, ...plain(beside, depth, within) }
-    const target = ref === "#" ? source : pointed(source, ref)
+    const target = pointed(source, ref)
     const rest = plain(beside, depth, within)
     return target === undefined || within.includes(ref)
       ? rest
@@ -147,7 +112,7 @@ export const make = (source: JsonRpc.JsonObject, { inline }: Options): JsonRpc.J
         case "flag":
           if (typeof one === "boolean") out[key] = one
           break
-        case "any":
+        case "data":
           out[key] = one
           break
       }

@@ -4,8 +4,9 @@
  *
  * @internal
  */
+import { entriesOf, listOf, textsOf } from "../../json/schema.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
-import { entriesOf, fromEntries, listOf, textsOf } from "./definitionsSchema.ts"
+import { fromEntries } from "./definitionsSchema.ts"
 
 /**
  * Where in the arguments a `null` means that there is nothing.

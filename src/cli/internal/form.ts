@@ -7,9 +7,9 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as OutputSchema from "../../tools/OutputSchema.ts"
+import * as Shape from "../../json/describe.ts"
+import * as JsonSchema from "../../json/JsonSchema.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
-import * as Shape from "./schemaShape.ts"
 import * as Arguments from "./toolArguments.ts"
 
 /** @internal */
@@ -139,7 +139,7 @@ export const read = (
     if (fits !== undefined && typeof value.right === "string" && !fits(value.right)) {
       return Either.left(`That is no ${format}.`)
     }
-    const { check } = yield* OutputSchema.make(field.schema)
+    const { check } = yield* JsonSchema.make(field.schema)
     const verdict = check(value.right)
     return verdict._tag === "Invalid" ? Either.left(`It does not fit: ${verdict.detail}`) : value
   })

@@ -4,9 +4,9 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
+import * as Shape from "../../json/describe.ts"
 import type * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
-import * as Shape from "./schemaShape.ts"
 import { spelled } from "./toolRef.ts"
 
 /** @internal */

@@ -4,12 +4,13 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
+import * as Shape from "../../json/describe.ts"
+import type { JsonObject } from "../../json/Json.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
-import * as Shape from "./schemaShape.ts"
 import { choice, tool as find } from "./toolFound.ts"
 import { format, spelled } from "./toolRef.ts"
 import { shapeOf, ToolShape } from "./tools.ts"
@@ -24,7 +25,7 @@ const textLines = (text: string, indent: string): ReadonlyArray<Screen.Line> =>
   text.split(/\r?\n/).map((line) => `${indent}${line}`)
 
 const parameterLines = (
-  root: Shape.Schema,
+  root: JsonObject,
   { name, required, schema }: Shape.Property,
   depth: number
 ): ReadonlyArray<Screen.Line> => {
@@ -62,7 +63,7 @@ const hints = ({ tool: { annotations } }: McpRuntime.RuntimeTool): ReadonlyArray
  *
  * @internal
  */
-export const signature = (name: string, schema: Shape.Schema): string => {
+export const signature = (name: string, schema: JsonObject): string => {
   const each = Shape.parameters(schema).map(({ name, required, schema: one }) =>
     `${name}${required ? "" : "?"}: ${Shape.typeText(schema, one, 1)}`
   )

@@ -10,11 +10,11 @@
  */
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import * as Shape from "../../json/describe.ts"
 import { nearest, suggestion } from "../../text/nearest.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import { Usage } from "../Usage.ts"
-import * as Shape from "./schemaShape.ts"
 
 /** @internal */
 export interface Assignment {
@@ -109,7 +109,12 @@ const converted = (text: string, type: string): Json | undefined => {
 }
 
 /** A text as what a schema asks for: the first of its types, in their order, that it can be. */
-const typed = (root: Shape.Schema, schema: Json | undefined, text: string, key: string): Either.Either<Json, Usage> => {
+const typed = (
+  root: JsonRpc.JsonObject,
+  schema: Json | undefined,
+  text: string,
+  key: string
+): Either.Either<Json, Usage> => {
   const among = Shape.alternatives(root, schema)
   const allowed: Array<Json> = []
   for (const one of among) {
@@ -153,12 +158,12 @@ interface Place {
   readonly isList: boolean
 }
 
-const place = (root: Shape.Schema, key: string): Either.Either<Place, Usage> => {
+const place = (root: JsonRpc.JsonObject, key: string): Either.Either<Place, Usage> => {
   const path: Array<string> = []
   let schema: Json | undefined = root
   let rest = key
   while (rest !== "") {
-    const inside: ReadonlyArray<Shape.Schema> = Shape.alternatives(root, schema)
+    const inside: ReadonlyArray<JsonRpc.JsonObject> = Shape.alternatives(root, schema)
     const list = inside.find((one) => Shape.types(one).includes("array"))
     const names = inside.flatMap((one) => Shape.properties(one).map(({ name }) => name))
     // a name that has dots in it is a name first
@@ -216,7 +221,7 @@ const boxOf = (value: JsonRpc.JsonObject): Box => ({
  * @internal
  */
 export const build = (
-  schema: Shape.Schema,
+  schema: JsonRpc.JsonObject,
   assignments: ReadonlyArray<Assignment>,
   base?: JsonRpc.JsonObject
 ): Either.Either<JsonRpc.JsonObject, Usage> =>

@@ -1,8 +1,8 @@
 import { declarations } from "../../internal/paramHeaders.ts"
+import { walk } from "../../json/schema.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Tool from "../Tool.ts"
-import { inspection, inspectSchema } from "./inspectSchema.ts"
 import { nameFault } from "./nameFault.ts"
 
 /** @internal */
@@ -27,6 +27,43 @@ export const reject = (name: string, reason: Tool.RejectedTool["reason"], detail
   rejected: { name: UntrustedText.excerpt(name, 64), reason, detail: UntrustedText.excerpt(detail, 256) }
 })
 
+// levels of JSON; a subschema takes one or two of them, so this is some 64 levels of subschemas
+const maxDepth = 128
+
+const remote = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i
+
+const isOwnId = (schema: object, ref: string): boolean =>
+  "$id" in schema && typeof schema.$id === "string" && ref.startsWith(`${schema.$id}#`)
+
+type Fault = readonly [reason: Tool.RejectedTool["reason"], detail: string]
+
+/** The first fault of schemas of a tool, together of at most so many bytes, and whether one has `x-mcp-header`. */
+const inspect = (
+  schemas: ReadonlyArray<JsonRpc.JsonObject>,
+  maxBytes: number
+): { readonly fault: Fault | undefined; readonly isAnnotated: boolean } => {
+  let bytes = 0
+  let fault: Fault | undefined
+  let isAnnotated = false
+  for (const schema of schemas) {
+    walk(schema, (key, value, { depth, position, value: holder }) => {
+      bytes += (typeof key === "string" ? key.length + 4 : 3) + (typeof value === "string" ? value.length + 2 : 0)
+      if (bytes > maxBytes) fault = ["schema-too-large", `more than ${maxBytes} bytes`]
+      else if (depth >= maxDepth && typeof value === "object" && value !== null) {
+        fault = ["schema-too-deep", `nested more than ${maxDepth} levels`]
+      } else if (position === "schema") {
+        isAnnotated ||= key === "x-mcp-header"
+        if (key === "$ref" && typeof value === "string" && remote.test(value) && !isOwnId(holder, value)) {
+          fault = ["schema-remote-ref", value]
+        }
+      }
+      return fault === undefined
+    })
+    if (fault !== undefined) break
+  }
+  return { fault, isAnnotated }
+}
+
 /** @internal */
 export const decodeTool = (raw: unknown, options: Options): Decoded => {
   if (!JsonRpc.isObject(raw)) return reject("", "malformed", "a tool that is no object")
@@ -40,12 +77,12 @@ export const decodeTool = (raw: unknown, options: Options): Decoded => {
   const output = raw["outputSchema"]
   const outputSchema = JsonRpc.isObject(output) ? output as JsonRpc.JsonObject : undefined // parsed from JSON
 
-  const seen = inspection()
-  inspectSchema(seen, inputSchema, options.maxSchemaBytes)
-  const annotated = seen.annotated
-  if (seen.fault === undefined && outputSchema !== undefined) inspectSchema(seen, outputSchema, options.maxSchemaBytes)
-  if (seen.fault !== undefined) return reject(name, seen.fault, seen.detail)
-  if (options.paramHeaders && annotated) {
+  const { fault: schemaFault, isAnnotated } = inspect(
+    outputSchema === undefined ? [inputSchema] : [inputSchema, outputSchema],
+    options.maxSchemaBytes
+  )
+  if (schemaFault !== undefined) return reject(name, ...schemaFault)
+  if (options.paramHeaders && isAnnotated) {
     const declared = declarations(inputSchema)
     if (declared._tag === "Left") return reject(name, "header-annotation", declared.left)
   }

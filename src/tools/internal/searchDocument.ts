@@ -3,6 +3,7 @@
  *
  * @internal
  */
+import { subschemas } from "../../json/schema.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as ToolIndex from "../ToolIndex.ts"
 import { recognizing } from "./searchRuns.ts"
@@ -61,22 +62,19 @@ const parameters = (schema: JsonRpc.JsonObject): Parameters => {
   const found: Parameters = { names: [], descriptions: [], size: 0 }
   const visit = (node: unknown, left: number): void => {
     if (!JsonRpc.isObject(node) || left === 0) return
-    const properties = node["properties"]
-    if (JsonRpc.isObject(properties)) {
-      for (const [name, property] of Object.entries(properties)) {
+    for (const { keyword, name, schema } of subschemas(node)) {
+      if (keyword === "properties" && name !== undefined) {
         if (found.names.length === mostParams || found.size > paramsLength) return
+        const description = JsonRpc.isObject(schema) ? schema["description"] : undefined
         found.names.push(upTo(name, nameLength))
         found.size += Math.min(name.length, nameLength)
-        if (!JsonRpc.isObject(property)) continue
-        const description = property["description"]
         if (typeof description === "string") {
           found.descriptions.push(upTo(description, paramLength))
           found.size += Math.min(description.length, paramLength)
         }
-        visit(property, left - 1)
       }
+      if (keyword === "properties" || keyword === "items") visit(schema, left - 1)
     }
-    visit(node["items"], left - 1)
   }
   visit(schema, depth)
   return found

@@ -1,51 +1,20 @@
-/**
- * What a JSON Schema says about the shape of a value, for people and for what they type.
- *
- * @internal
- */
-import type * as JsonRpc from "../../transport/JsonRpc.ts"
+/** The shape that a JSON Schema describes, for people and for the values that they type. */
+import { isObject, type Json, type JsonObject } from "./Json.ts"
+import { listOf, pointed } from "./schema.ts"
 
-/** @internal */
-export type Schema = JsonRpc.JsonObject
+type Schema = JsonObject
 
-/** A schema that leads to itself has no end. */
+/** The limit for schemas that lead to themselves. */
 const deepest = 16
 
-const isObject = (value: JsonRpc.Json | undefined): value is JsonRpc.JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+const own = (value: JsonObject, key: string): Json | undefined => Object.hasOwn(value, key) ? value[key] : undefined
 
-const own = (value: JsonRpc.JsonObject, key: string): JsonRpc.Json | undefined =>
-  Object.hasOwn(value, key) ? value[key] : undefined
-
-const listOf = (value: JsonRpc.Json | undefined): ReadonlyArray<JsonRpc.Json> =>
-  Array.isArray(value) ? value as ReadonlyArray<JsonRpc.Json> : []
-
-const unescaped = (step: string): string => step.replaceAll("~1", "/").replaceAll("~0", "~")
-
-const pointed = (root: Schema, ref: string): Schema | undefined => {
-  if (ref === "#") return root
-  if (!ref.startsWith("#/")) return undefined
-  let at: JsonRpc.Json | undefined = root
-  for (const step of ref.slice(2).split("/").map(unescaped)) {
-    at = Array.isArray(at)
-      ? (at as ReadonlyArray<JsonRpc.Json>)[Number(step)]
-      : isObject(at)
-      ? own(at, step)
-      : undefined
-  }
-  return isObject(at) ? at : undefined
-}
-
-/**
- * The schemas of which a value has to fit one, references followed and `allOf` joined.
- *
- * @internal
- */
-export const alternatives = (root: Schema, schema: JsonRpc.Json | undefined, depth = 0): ReadonlyArray<Schema> => {
+/** The schemas of which a value must fit one, with references followed and `allOf` joined. */
+export const alternatives = (root: Schema, schema: Json | undefined, depth = 0): ReadonlyArray<Schema> => {
   if (!isObject(schema) || depth > deepest) return [{}]
   const ref = own(schema, "$ref")
   const target = typeof ref === "string" ? pointed(root, ref) : undefined
-  if (target !== undefined) return alternatives(root, { ...target, ...without(schema, "$ref") }, depth + 1)
+  if (isObject(target)) return alternatives(root, { ...target, ...without(schema, "$ref") }, depth + 1)
   const either = [...listOf(own(schema, "anyOf")), ...listOf(own(schema, "oneOf"))]
   const base = without(without(schema, "anyOf"), "oneOf")
   if (either.length > 0 && own(base, "type") === undefined) {
@@ -62,7 +31,7 @@ const without = (schema: Schema, key: string): Schema =>
   Object.fromEntries(Object.entries(schema).filter(([name]) => name !== key))
 
 const join = (one: Schema, other: Schema): Schema => {
-  const properties = [own(one, "properties"), own(other, "properties")].filter(isObject)
+  const properties = [own(one, "properties"), own(other, "properties")].filter((map) => isObject(map))
   return {
     ...one,
     ...other,
@@ -73,14 +42,12 @@ const join = (one: Schema, other: Schema): Schema => {
   }
 }
 
-/** @internal */
 export interface Property {
   readonly name: string
-  readonly schema: JsonRpc.Json | undefined
+  readonly schema: Json | undefined
   readonly required: boolean
 }
 
-/** @internal */
 export const properties = (schema: Schema): ReadonlyArray<Property> => {
   const map = own(schema, "properties")
   const required = new Set(listOf(own(schema, "required")))
@@ -89,49 +56,34 @@ export const properties = (schema: Schema): ReadonlyArray<Property> => {
     : []
 }
 
-/** @internal */
-export const property = (schema: Schema, name: string): JsonRpc.Json | undefined => {
+export const property = (schema: Schema, name: string): Json | undefined => {
   const map = own(schema, "properties")
   return isObject(map) ? own(map, name) : undefined
 }
 
-/**
- * Whether names are taken that are not declared.
- *
- * @internal
- */
+/** Whether properties that are not declared are accepted. */
 export const isOpen = (schema: Schema): boolean => {
   const more = own(schema, "additionalProperties")
   return more === true || isObject(more) || isObject(own(schema, "patternProperties")) ||
     (properties(schema).length === 0 && more !== false)
 }
 
-/** @internal */
-export const additional = (schema: Schema): JsonRpc.Json | undefined => own(schema, "additionalProperties")
+export const additional = (schema: Schema): Json | undefined => own(schema, "additionalProperties")
 
-/** @internal */
-export const items = (schema: Schema): JsonRpc.Json | undefined => {
+export const items = (schema: Schema): Json | undefined => {
   const all = own(schema, "items")
   return Array.isArray(all) ? undefined : all
 }
 
-/**
- * The values that are allowed, if these are listed.
- *
- * @internal
- */
-export const choices = (schema: Schema): ReadonlyArray<JsonRpc.Json> | undefined => {
+/** The allowed values, if they are listed. */
+export const choices = (schema: Schema): ReadonlyArray<Json> | undefined => {
   const one = own(schema, "const")
   if (one !== undefined) return [one]
   const list = own(schema, "enum")
   return Array.isArray(list) ? listOf(list) : undefined
 }
 
-/**
- * The types in the order in which they are declared; none if that is left open.
- *
- * @internal
- */
+/** The types in the order of their declaration; none if any type is allowed. */
 export const types = (schema: Schema): ReadonlyArray<string> => {
   const type = own(schema, "type")
   const named = (Array.isArray(type) ? listOf(type) : [type]).filter((one) => typeof one === "string")
@@ -140,17 +92,13 @@ export const types = (schema: Schema): ReadonlyArray<string> => {
   return own(schema, "items") === undefined ? [] : ["array"]
 }
 
-/** What is longer is not read to its end. */
+/** Longer lists are cut. */
 const most = 8
 
-const literal = (value: JsonRpc.Json): string => JSON.stringify(value)
+const literal = (value: Json): string => JSON.stringify(value)
 
-/**
- * The type in one line, as a programmer writes it.
- *
- * @internal
- */
-export const typeText = (root: Schema, schema: JsonRpc.Json | undefined, depth = 0): string => {
+/** The type in one line, as a programmer writes it. */
+export const typeText = (root: Schema, schema: Json | undefined, depth = 0): string => {
   if (schema === false) return "never"
   const texts = alternatives(root, schema).flatMap((one): ReadonlyArray<string> => {
     const listed = choices(one)
@@ -179,11 +127,7 @@ const members = (root: Schema, inside: ReadonlyArray<Property>, depth: number): 
   ...(inside.length > most ? ["…"] : [])
 ]
 
-/**
- * The parameters of a tool, those that are required first.
- *
- * @internal
- */
+/** The parameters of a tool, required ones first. */
 export const parameters = (root: Schema): ReadonlyArray<Property> => {
   const each = alternatives(root, root).map(properties)
   const seen = new Set<string>()
@@ -195,12 +139,10 @@ export const parameters = (root: Schema): ReadonlyArray<Property> => {
   return [...once.filter(({ required }) => required), ...once.filter(({ required }) => !required)]
 }
 
-/** @internal */
-export const text = (schema: JsonRpc.Json | undefined, key: "description" | "title" | "format"): string | undefined => {
+export const text = (schema: Json | undefined, key: "description" | "title" | "format"): string | undefined => {
   const value = isObject(schema) ? own(schema, key) : undefined
   return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined
 }
 
-/** @internal */
-export const initial = (schema: JsonRpc.Json | undefined): JsonRpc.Json | undefined =>
+export const initial = (schema: Json | undefined): Json | undefined =>
   isObject(schema) ? own(schema, "default") : undefined

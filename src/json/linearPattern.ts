@@ -1,17 +1,15 @@
 /**
- * Patterns of a server on an engine whose time is linear in the text. The only module that imports it, itself imported
- * when the first schema with a pattern is used.
- *
- * @internal
+ * The patterns of a schema on an engine whose time is linear in the text. Imported on demand, when the first schema with
+ * a pattern is used.
  */
 import { RE2JS } from "re2js"
 
-// Where ECMAScript and RE2 read the same text differently and no rewriting is worth it.
+// ECMAScript and RE2 read these differently, and no rewriting is worth it.
 const different = /\\[kcAzZQECaGh]|\\u[dD][89a-fA-F]|\[:|\[\^?\]/
 
 const space = "\\t-\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}"
 
-// `\s` and `.` mean more, or less, in ECMAScript than in RE2.
+// `\s` and `.` match other characters in ECMAScript than in RE2.
 const translate = (pattern: string): string | undefined => {
   let text = ""
   let inClass = false
@@ -36,11 +34,7 @@ const translate = (pattern: string): string | undefined => {
   return text
 }
 
-/**
- * Whether a text contains a match, or `undefined` for a pattern that the engine does not have or that is too large.
- *
- * @internal
- */
+/** Tests whether a text contains a match; `undefined` for a pattern that the engine does not have or that is too large. */
 export const compile = (pattern: string): ((text: string) => boolean) | undefined => {
   if (pattern.length > 1000 || different.test(pattern)) return undefined
   const translated = translate(pattern)
