@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Visible from "../internal/visible.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Tool from "../tools/Tool.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as PermissionRule from "./PermissionRule.ts"
@@ -121,7 +121,11 @@ export const whole =
       const json = jsonOf(given)
       // a cheap check first, because escaping megabytes would block the event loop
       if (json.length > 16 * limit) return Effect.succeed({ _tag: "TooLong", length: json.length, limit })
-      const shown = { server: Visible.shown(server), name: Visible.shown(name), args: Visible.shown(json) }
+      const shown = {
+        server: UntrustedText.visible(server),
+        name: UntrustedText.visible(name),
+        args: UntrustedText.visible(json)
+      }
       const length = shown.server.length + shown.name.length + shown.args.length
       if (length > limit) return Effect.succeed({ _tag: "TooLong", length, limit })
       return ask({ ...shown, lines: linesOf(given, json, limit) }, request)
@@ -134,7 +138,7 @@ const linesOf = (args: JsonRpc.JsonObject | undefined, json: string, limit: numb
   const indented = JSON.stringify(args, null, 2)
   return (indented.length > limit ? json : indented).split("\n").map((line) => {
     const content = line.trimStart()
-    return " ".repeat(line.length - content.length) + Visible.shown(content)
+    return " ".repeat(line.length - content.length) + UntrustedText.visible(content)
   })
 }
 

@@ -1,15 +1,7 @@
-/**
- * Text that a server chose, made safe to stand in an error, a log line or a terminal.
- *
- * @since 0.1.0
- */
+/** Text that a server or a file chose, made safe to stand in an error, a log line, a question or a terminal. */
+import { replaceBlank, replaceUnsafe } from "./unicode.ts"
 
-/** What a terminal obeys or nobody sees: orders, joiners, blanks that count as letters, and halves of characters. */
-const unsafe =
-  // oxlint-disable-next-line no-misleading-character-class -- each of these is meant by itself
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e00ff}\u{e01f0}-\u{e0fff}]|(?<!\p{Unified_Ideograph})[\u{e0100}-\u{e01ef}]/gu
-
-const visible = (char: string): string => {
+const escaped = (char: string): string => {
   switch (char) {
     case "\n":
       return "\\n"
@@ -24,19 +16,33 @@ const visible = (char: string): string => {
   }
 }
 
-/**
- * Writes control, bidirectional and invisible characters as visible escapes.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const escape = (text: string): string => text.replace(unsafe, visible)
+/** Writes control, bidirectional and invisible characters as visible escapes. */
+export const escape = (text: string): string => replaceUnsafe(text, escaped)
 
-/**
- * The beginning of a text, escaped, with a note of how much was left out.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** The beginning of a text, escaped, with a note of how much was left out. */
 export const excerpt = (text: string, limit = 1024): string =>
   text.length <= limit ? escape(text) : `${escape(text.slice(0, limit))}… (${text.length - limit} more characters)`
+
+/** An excerpt in quotes, for an error message. */
+export const quote = (text: string, limit = 256): string => `"${excerpt(text, limit)}"`
+
+const code = (char: string): string => `\\u{${char.codePointAt(0)!.toString(16)}}`
+
+/**
+ * A whole text for a person who decides by it: nothing is left out, and no character can hide or push away another. Runs
+ * of spaces are counted. The text must have each backslash twice, so that a single one is always an escape of this
+ * function.
+ */
+export const visible = (text: string): string =>
+  replaceBlank(escape(text), (chars) => Array.from(chars, code).join(""))
+    .replace(/ {3,}/g, (spaces) => `\\u{20*${spaces.length}}`)
+
+/** `visible` of any text, in quotes, so that its beginning and end show. */
+export const visiblyQuoted = (text: string): string => `"${visible(text.replace(/["\\]/g, "\\$&"))}"`
+
+/** The characters of a text that are not ASCII, by their numbers: `U+0430`. */
+export const codePoints = (text: string): ReadonlyArray<string> =>
+  Array.from(
+    new Set(Array.from(text).filter((char) => char > "\u007f")),
+    (char) => `U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`
+  )

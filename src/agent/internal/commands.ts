@@ -6,9 +6,9 @@
 import * as Effect from "effect/Effect"
 import * as Order from "effect/Order"
 import type * as McpClient from "../../client/McpClient.ts"
-import * as Cleaned from "../../internal/cleaned.ts"
 import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
+import * as HiddenText from "../../safety/HiddenText.ts"
 import type * as OutputGuard from "../../safety/OutputGuard.ts"
 import type * as Permissions from "../../safety/Permissions.ts"
 import * as ShellWords from "../../text/shellWords.ts"
@@ -28,13 +28,13 @@ const nameLength = 128
 const descriptionLength = 1024
 
 const maybe = (text: string | undefined, limit: number): string | undefined =>
-  text === undefined ? undefined : Cleaned.words(text, limit)
+  text === undefined ? undefined : HiddenText.brief(text, limit)
 
 /** The arguments as they are shown, by their own names. */
 const shown = (prompt: Prompt): ReadonlyMap<string, AgentTools.Command["arguments"][number]> =>
   new Map(prompt.arguments.map(({ description, name, required }) => [
     name,
-    { name: Cleaned.words(name, nameLength), description: maybe(description, descriptionLength), required }
+    { name: HiddenText.brief(name, nameLength), description: maybe(description, descriptionLength), required }
   ]))
 
 /**

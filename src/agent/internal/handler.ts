@@ -14,11 +14,11 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Broadcast from "../../internal/broadcast.ts"
-import * as Cleaned from "../../internal/cleaned.ts"
 import * as Hold from "../../internal/hold.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpRuntime from "../../McpRuntime.ts"
 import * as Known from "../../runtime/knownTools.ts"
+import * as HiddenText from "../../safety/HiddenText.ts"
 import * as OutputGuard from "../../safety/OutputGuard.ts"
 import * as Permissions from "../../safety/Permissions.ts"
 import * as Redaction from "../../safety/Redaction.ts"
@@ -57,6 +57,29 @@ const search = AutoSearch.definition.name
 
 const Event = Data.taggedEnum<ToolHandler.Event>()
 
+/** Tools as a model may see them, each cleaned once. */
+const cleaning = (maxDescription: number): (tool: Tool.Tool) => Tool.Tool => {
+  const cleaned = new WeakMap<Tool.Tool, Tool.Tool>()
+  const brief = (text: string | undefined, limit: number) =>
+    text === undefined ? undefined : HiddenText.brief(text, limit)
+  return (tool) => {
+    const known = cleaned.get(tool)
+    if (known !== undefined) return known
+    const { annotations, description, inputSchema, title } = tool
+    const fresh: Tool.Tool = {
+      ...tool,
+      title: brief(title, 256),
+      description: brief(description, maxDescription),
+      inputSchema: HiddenText.cleanJson(inputSchema),
+      annotations: annotations.title === undefined
+        ? annotations
+        : { ...annotations, title: brief(annotations.title, 256) }
+    }
+    cleaned.set(tool, fresh)
+    return fresh
+  }
+}
+
 /** @internal */
 export const make = (
   options: ToolHandler.Options
@@ -69,7 +92,7 @@ export const make = (
     const runtime = yield* McpRuntime.McpRuntime
     const sessions = yield* SearchSession.SearchSessions
     const failed = Failed.make(guard, yield* Redaction.Redaction)
-    const cleaned = Cleaned.make(options.maxDescription)
+    const cleaned = cleaning(options.maxDescription)
     const parts = { catalog, permissions, runtime }
     const given = new Set<string>()
     const events = yield* Hold.make(() => Broadcast.make<ToolHandler.Event>(options.eventCapacity), ({ end }) => end())

@@ -6,8 +6,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Order from "effect/Order"
-import * as Cleaned from "../../internal/cleaned.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
+import * as HiddenText from "../../safety/HiddenText.ts"
 import type * as OutputGuard from "../../safety/OutputGuard.ts"
 import type * as Permissions from "../../safety/Permissions.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
@@ -42,7 +42,7 @@ export const make = ({ guard, options, permissions, runtime }: Options) => {
     Effect.suspend(() => {
       const known = rendered.get(server)
       if (known?.words === words) return Effect.succeed(known.section)
-      const said = Cleaned.words(words, options.maxInstructions)
+      const said = HiddenText.brief(words, options.maxInstructions)
       return Effect.map(guard.renderText(said, { server, tool: "instructions", kind: "instructions" }), ({ text }) => {
         const section = { server, text: `The server "${UntrustedText.excerpt(server, 128)}" says:\n${text}` }
         rendered.set(server, { words, section })

@@ -6,10 +6,10 @@
 import * as Effect from "effect/Effect"
 import * as Order from "effect/Order"
 import type * as McpClient from "../../client/McpClient.ts"
-import * as Cleaned from "../../internal/cleaned.ts"
 import * as UriTemplate from "../../internal/uriTemplate.ts"
 import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
+import * as HiddenText from "../../safety/HiddenText.ts"
 import type * as OutputGuard from "../../safety/OutputGuard.ts"
 import type * as Permissions from "../../safety/Permissions.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
@@ -58,26 +58,26 @@ const lineOf = (
   uri: string,
   { description, mimeType, name, title }: About
 ): string | undefined =>
-  uri.length > longestUri || Cleaned.words(uri, longestUri) !== uri
+  uri.length > longestUri || HiddenText.brief(uri, longestUri) !== uri
     ? undefined
     : JSON.stringify({
       [key]: uri,
-      name: name === undefined ? undefined : Cleaned.words(name, nameLength),
-      title: title === undefined ? undefined : Cleaned.words(title, nameLength),
-      description: description === undefined ? undefined : Cleaned.words(description, descriptionLength),
-      mimeType: mimeType === undefined ? undefined : Cleaned.words(mimeType, nameLength)
+      name: name === undefined ? undefined : HiddenText.brief(name, nameLength),
+      title: title === undefined ? undefined : HiddenText.brief(title, nameLength),
+      description: description === undefined ? undefined : HiddenText.brief(description, descriptionLength),
+      mimeType: mimeType === undefined ? undefined : HiddenText.brief(mimeType, nameLength)
     })
 
 const byServer = Order.mapInput(Order.string, ({ server }: { readonly server: string }) => server)
-
-const quote = (text: string): string => `"${UntrustedText.excerpt(text, 128)}"`
 
 const isConnecting = ({ error }: ToolCatalog.Missing): boolean =>
   error?._tag === "ServerUnavailable" && error.why === "connecting"
 
 /** The names of servers, each once and in order. */
 const namesOf = (missing: ReadonlyArray<ToolCatalog.Missing>): string =>
-  Array.from(new Set(missing.map(({ server }) => server))).toSorted().map(quote).join(", ")
+  Array.from(new Set(missing.map(({ server }) => server))).toSorted().map((text) => UntrustedText.quote(text)).join(
+    ", "
+  )
 
 const part = (contents: McpClient.ResourceContents): ToolResult.Content => {
   const { mimeType, uri } = contents
@@ -164,7 +164,9 @@ export const make = ({ guard, pageSize, permissions, runtime }: Options): Resour
       const [first, ...others] = owners
       if (first === undefined) return new McpError.NotFound({ server: "", kind: "resource", name: uri })
       if (others.length === 0) return Effect.succeed(first)
-      const detail = `several servers have it (${owners.map(quote).join(", ")}), so say whose it is with \`server\``
+      const detail = `several servers have it (${
+        owners.map((text) => UntrustedText.quote(text)).join(", ")
+      }), so say whose it is with \`server\``
       return new McpError.InvalidArguments({ server: "", operation: "resources/read", path: "uri", detail })
     })
 

@@ -21,8 +21,6 @@ export type Parsed =
   | { readonly _tag: "Version" }
   | { readonly _tag: "Completions"; readonly shell: string }
 
-const quote = (text: string): string => `"${UntrustedText.excerpt(text, 128)}"`
-
 const fail = (detail: string, next?: string) => Either.left(new Usage({ detail, next }))
 
 interface Split {
@@ -53,26 +51,28 @@ const split = (argv: ReadonlyArray<string>, options: ReadonlyArray<Command.Optio
     const name = equals < 0 ? word : word.slice(0, equals)
     const option = byName.get(name)
     if (option === undefined) {
-      return fail(`There is no option ${quote(name)}.`, suggestion(nearest(name, byName.keys())))
+      return fail(`There is no option ${UntrustedText.quote(name)}.`, suggestion(nearest(name, byName.keys())))
     }
     const values = given.get(option.name) ?? []
     given.set(option.name, values)
     if (option.value === undefined) {
-      if (equals >= 0) return fail(`The option ${quote(name)} takes no value.`)
+      if (equals >= 0) return fail(`The option ${UntrustedText.quote(name)} takes no value.`)
       values.push("")
       continue
     }
     const value = equals >= 0 ? word.slice(equals + 1) : argv[++at]
     if (value === undefined || value === "") {
-      return fail(`The option ${quote(name)} needs a value.`, `Write ${name} ${option.value}.`)
+      return fail(`The option ${UntrustedText.quote(name)} needs a value.`, `Write ${name} ${option.value}.`)
     }
     if (option.choices !== undefined && !option.choices.includes(value)) {
       return fail(
-        `The option ${quote(name)} cannot be ${quote(value)}.`,
+        `The option ${UntrustedText.quote(name)} cannot be ${UntrustedText.quote(value)}.`,
         suggestion(nearest(value, option.choices)) ?? `It is one of ${option.choices.join(", ")}.`
       )
     }
-    if (values.length > 0 && option.repeated !== true) return fail(`The option ${quote(name)} is given twice.`)
+    if (values.length > 0 && option.repeated !== true) {
+      return fail(`The option ${UntrustedText.quote(name)} is given twice.`)
+    }
     values.push(value)
   }
   return Either.right({ words, given })
@@ -100,7 +100,7 @@ const invocationOf = ({ given }: Split, args: ReadonlyArray<string>): Either.Eit
   const time = value("timeout")
   const timeout = time === undefined ? undefined : duration(time)
   if (time !== undefined && timeout === undefined) {
-    return fail(`${quote(time)} is no duration.`, "Write 500ms, 30s or 2m.")
+    return fail(`${UntrustedText.quote(time)} is no duration.`, "Write 500ms, 30s or 2m.")
   }
   return Either.right({
     args,
@@ -146,7 +146,7 @@ const tooMany = (
   const takesAll = command.args.some(({ repeated }) => repeated === true)
   const extra = takesAll ? undefined : args[command.args.length]
   return extra === undefined ? undefined : new Usage({
-    detail: `The command "${command.name}" does not know what to do with ${quote(extra)}.`,
+    detail: `The command "${command.name}" does not know what to do with ${UntrustedText.quote(extra)}.`,
     next: help(command.name)
   })
 }
@@ -183,7 +183,7 @@ export const parse = (
   const command = commands.find((one) => one.name === name)
   if (name !== undefined && name !== "help" && command === undefined) {
     return fail(
-      `There is no command ${quote(name)}.`,
+      `There is no command ${UntrustedText.quote(name)}.`,
       suggestion(nearest(name, commands.map((one) => one.name))) ?? help()
     )
   }

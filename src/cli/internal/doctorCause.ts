@@ -8,7 +8,7 @@ import * as ErrorAdvice from "../../errorAdvice.ts"
 import type * as McpError from "../../McpError.ts"
 import * as ShellWords from "../../text/shellWords.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
-import { type Cause, type Facts, quote } from "./doctorFacts.ts"
+import type { Cause, Facts } from "./doctorFacts.ts"
 import * as Process from "./doctorProcess.ts"
 import * as Remote from "./doctorRemote.ts"
 
@@ -23,7 +23,7 @@ type Table = {
 const known = (cause: string) => (error: McpError.McpError): Cause => ({ cause, hint: ErrorAdvice.forPerson(error) })
 
 const isNotSet = (name: string): Cause => ({
-  cause: `${quote(name)} is not set`,
+  cause: `${UntrustedText.quote(name)} is not set`,
   hint: `Set ${name} before this program starts, or write its value or a default for it into the file.`
 })
 
@@ -36,13 +36,13 @@ const configuration = (error: McpError.ConfigurationError): Cause => {
     case "variable-forbidden": {
       const name = variable.from ?? variable.name
       return {
-        cause: `${quote(name)} may not be read`,
+        cause: `${UntrustedText.quote(name)} may not be read`,
         hint: `A file of the workspace may not read ${name}: write its value into "env" of the server, or grant it `
           + `with \`mcp-runtime approve ${ShellWords.quote(error.server)} --variable ${ShellWords.quote(name)}\`.`
       }
     }
     case undefined:
-      return { cause: "its configuration cannot be used", hint: `Correct ${quote(error.path)} in its file.` }
+      return { cause: "its configuration cannot be used", hint: `Correct ${UntrustedText.quote(error.path)} in its file.` }
   }
 }
 
@@ -69,7 +69,7 @@ const handshake = ({ code, got = "", reason, supported = [] }: McpError.Handshak
   reason === "version"
     ? {
       cause: "the protocol version is wrong",
-      hint: `It speaks ${quote(got)}, and this client ${supported.join(", ")}: update the server.`
+      hint: `It speaks ${UntrustedText.quote(got)}, and this client ${supported.join(", ")}: update the server.`
     }
     : {
       cause: `it refuses to initialize (${code})`,

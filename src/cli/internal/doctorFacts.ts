@@ -4,7 +4,6 @@
  * @internal
  */
 import type * as ServerConfig from "../../config/ServerConfig.ts"
-import * as UntrustedText from "../../text/UntrustedText.ts"
 
 /** @internal */
 export type Step =
@@ -41,6 +40,3 @@ export interface Cause {
   readonly cause: string
   readonly hint: string | undefined
 }
-
-/** @internal */
-export const quote = (text: string): string => `"${UntrustedText.excerpt(text, 256)}"`

@@ -8,7 +8,8 @@ import * as Launcher from "../../config/launcher.ts"
 import * as ErrorAdvice from "../../errorAdvice.ts"
 import * as StderrReader from "../../internal/stderrReader.ts"
 import type * as McpError from "../../McpError.ts"
-import { type Cause, type Facts, quote } from "./doctorFacts.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
+import type { Cause, Facts } from "./doctorFacts.ts"
 
 /** The party that its stderr blames. */
 const blamed = ({ stderr }: Facts): Cause | undefined => {
@@ -16,7 +17,7 @@ const blamed = ({ stderr }: Facts): Cause | undefined => {
   return fault && { cause: StderrReader.sentence(fault), hint: ErrorAdvice.about(fault) }
 }
 
-const shownNoise = (noise: string): string => `It wrote ${quote(noise.slice(0, 120))} there.`
+const shownNoise = (noise: string): string => `It wrote ${UntrustedText.quote(noise.slice(0, 120))} there.`
 
 /**
  * What has come on its standard output in the place of messages.
@@ -43,25 +44,25 @@ export const spawn = (error: McpError.SpawnFailed, { folders, hasFolder }: Facts
   if (!hasFolder) {
     return {
       cause: "its working folder does not exist",
-      hint: `Make the folder ${quote(error.cwd ?? "")}, or correct "cwd" in its configuration.`
+      hint: `Make the folder ${UntrustedText.quote(error.cwd ?? "")}, or correct "cwd" in its configuration.`
     }
   }
   if (errno === "ENOENT" && !/[\\/]/.test(command)) {
     return {
       cause: "command not found on PATH",
       hint:
-        `Looked for ${quote(command)} in ${folders.length === 0 ? "no folder: PATH is empty" : folders.join(", ")}. `
+        `Looked for ${UntrustedText.quote(command)} in ${folders.length === 0 ? "no folder: PATH is empty" : folders.join(", ")}. `
         + "Install it, or write its whole path into the configuration."
     }
   }
   if (errno === "ENOENT" || errno === "ENOTDIR") {
     return {
       cause: "command not found",
-      hint: `Check ${quote(command)}: the file, and the interpreter in its first line, have to exist.`
+      hint: `Check ${UntrustedText.quote(command)}: the file, and the interpreter in its first line, have to exist.`
     }
   }
   return errno === "EACCES"
-    ? { cause: "the command may not be run", hint: `Make it executable: chmod +x ${quote(command)}.` }
+    ? { cause: "the command may not be run", hint: `Make it executable: chmod +x ${UntrustedText.quote(command)}.` }
     : { cause: "the system could not start the command", hint: ErrorAdvice.forPerson(error) }
 }
 
@@ -102,7 +103,7 @@ export const timeout = (error: McpError.ConnectTimeout, facts: Facts): Cause => 
     }
   }
   const { line } = StderrReader.read(facts.stderr)
-  const output = line === undefined ? "" : `; its stderr: ${quote(line.slice(0, 200))}`
+  const output = line === undefined ? "" : `; its stderr: ${UntrustedText.quote(line.slice(0, 200))}`
   return {
     cause: "it never answers initialize",
     hint: `It runs, but did not answer within ${limit}${output}. Check that it is an MCP server over `

@@ -6,7 +6,8 @@
 import type * as ServerConfig from "../../config/ServerConfig.ts"
 import * as ErrorAdvice from "../../errorAdvice.ts"
 import type * as McpError from "../../McpError.ts"
-import { type Cause, type Facts, quote } from "./doctorFacts.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
+import type { Cause, Facts } from "./doctorFacts.ts"
 
 const isRemote = (config: ServerConfig.ServerConfig): config is Extract<ServerConfig.ServerConfig, { url: string }> =>
   "url" in config
@@ -25,7 +26,7 @@ const pathOf = (config: ServerConfig.ServerConfig): string => {
 /** Nobody answers there: which address is likely to be meant. */
 const elsewhere = (status: number, { config }: Facts): Cause => {
   const path = pathOf(config)
-  const at = path === "" ? "at this address" : `at ${quote(path)}`
+  const at = path === "" ? "at this address" : `at ${UntrustedText.quote(path)}`
   const old = config.transport === "sse"
   const usual = old
     ? path.endsWith("/mcp")
@@ -62,7 +63,7 @@ const hasCredentials = ({ config }: Facts): boolean =>
 const content = (error: McpError.HttpError, { config }: Facts): Cause => ({
   cause: "something else answers there",
   hint: error.got?.startsWith("text/html") === true
-    ? `A web page is at ${quote(pathOf(config))}, and no MCP server: look up its address, which often ends in /mcp.`
+    ? `A web page is at ${UntrustedText.quote(pathOf(config))}, and no MCP server: look up its address, which often ends in /mcp.`
     : ErrorAdvice.forPerson(error)
 })
 
@@ -108,7 +109,7 @@ const forbidden = (scope: string | undefined): Cause => ({
   cause: "the credentials do not suffice (403)",
   hint: scope === undefined
     ? "Check which rights the credentials in its headers have."
-    : `Its credentials need the scope ${quote(scope)}.`
+    : `Its credentials need the scope ${UntrustedText.quote(scope)}.`
 })
 
 /** @internal */
@@ -123,7 +124,7 @@ export const http = (error: McpError.HttpError, facts: Facts): Cause => {
     case "redirect":
       return {
         cause: "the URL leads elsewhere",
-        hint: `Write ${quote(error.to ?? "")} into its configuration, if that is the server you mean.`
+        hint: `Write ${UntrustedText.quote(error.to ?? "")} into its configuration, if that is the server you mean.`
       }
     case "origin":
       return { cause: "it sends its clients to another origin", hint: ErrorAdvice.forPerson(error) }

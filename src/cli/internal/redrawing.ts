@@ -3,9 +3,9 @@
  *
  * @internal
  */
+import { width } from "../../text/unicode.ts"
 import type * as Screen from "../Screen.ts"
 import * as Styled from "./styled.ts"
-import { width } from "./width.ts"
 
 /**
  * What stands on the terminal now, with the cursor below it.

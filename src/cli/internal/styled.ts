@@ -3,9 +3,9 @@
  *
  * @internal
  */
+import { fitted, replaceUnsafe, width } from "../../text/unicode.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as Screen from "../Screen.ts"
-import { fitted, width } from "./width.ts"
 
 const codes: Record<Screen.Style, string> = {
   plain: "",
@@ -45,9 +45,6 @@ export const cut = (line: Screen.Line, columns: number, colour: boolean): string
   }).join("")
 }
 
-const hidden =
-  /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu
-
 const units = (char: string): string =>
   Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, "0")}`).join("")
 
@@ -56,4 +53,5 @@ const units = (char: string): string =>
  *
  * @internal
  */
-export const json = (value: unknown, space: number): string => JSON.stringify(value, null, space).replace(hidden, units)
+export const json = (value: unknown, space: number): string =>
+  replaceUnsafe(JSON.stringify(value, null, space), (char) => char === "\n" ? char : units(char))

@@ -3,9 +3,9 @@
  *
  * @internal
  */
+import { fitted, padded, width } from "../../text/unicode.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as Screen from "../Screen.ts"
-import { fitted, padded, width } from "./width.ts"
 
 /** @internal */
 export type Cell = Screen.Span | string

@@ -27,8 +27,6 @@ export interface Assignment {
 
 type Json = JsonRpc.Json
 
-const quote = (text: string): string => `"${UntrustedText.excerpt(text, 128)}"`
-
 const fail = (detail: string, next?: string) => Either.left(new Usage({ detail, next }))
 
 /** @internal */
@@ -38,7 +36,7 @@ export const read = (word: string): Either.Either<Assignment, Usage> => {
   const key = word.slice(0, isJson ? equals - 1 : Math.max(0, equals))
   if (key === "") {
     return fail(
-      `${quote(word)} is no argument.`,
+      `${UntrustedText.quote(word)} is no argument.`,
       "Write key=value, key:=json or key=@file; a dash reads JSON from the input."
     )
   }
@@ -64,7 +62,7 @@ export const json = (text: string, where: string): Either.Either<Json, Usage> =>
     onLeft: () =>
       new Usage({
         detail: `${where} is no valid JSON.`,
-        next: `It begins with ${quote(text.slice(0, 40))}; put JSON in '…'.`
+        next: `It begins with ${UntrustedText.quote(text.slice(0, 40))}; put JSON in '…'.`
       }),
     // JSON is all that a parser of JSON gives
     onRight: (value) => value as Json
@@ -140,13 +138,14 @@ const typed = (
   const names = allowed.map((value) => typeof value === "string" ? value : JSON.stringify(value))
   if (names.length > 0) {
     return fail(
-      `${quote(key)} cannot be ${quote(text)}.`,
-      suggestion(nearest(text, names)) ?? `It is one of ${names.slice(0, 12).map(quote).join(", ")}.`
+      `${UntrustedText.quote(key)} cannot be ${UntrustedText.quote(text)}.`,
+      suggestion(nearest(text, names)) ??
+        `It is one of ${names.slice(0, 12).map((text) => UntrustedText.quote(text)).join(", ")}.`
     )
   }
   const isWithin = among.some((one) => Shape.types(one).includes("object"))
   return fail(
-    `${quote(key)} has to be ${Shape.typeText(root, schema)}, and ${quote(text)} is not.`,
+    `${UntrustedText.quote(key)} has to be ${Shape.typeText(root, schema)}, and ${UntrustedText.quote(text)} is not.`,
     isWithin ? `Write ${key}.name=value or ${key}:={…}.` : undefined
   )
 }
@@ -176,11 +175,13 @@ const place = (root: JsonRpc.JsonObject, key: string): Either.Either<Place, Usag
       if (open === undefined) {
         const shown = [...path, whole].join(".")
         return fail(
-          `The tool takes no argument ${quote(shown)}.`,
+          `The tool takes no argument ${UntrustedText.quote(shown)}.`,
           suggestion(nearest(whole, names).map((name) => [...path, name].join("."))) ??
             (names.length === 0
               ? "It takes none."
-              : `It takes ${names.slice(0, 12).map(quote).join(", ")}${names.length > 12 ? ", …" : ""}.`)
+              : `It takes ${names.slice(0, 12).map((text) => UntrustedText.quote(text)).join(", ")}${
+                names.length > 12 ? ", …" : ""
+              }.`)
         )
       }
       schema = Shape.additional(open)
@@ -235,7 +236,7 @@ export const build = (
         : Either.orElse(place(schema, key), (): Either.Either<Place, Usage> =>
           Either.right({ path: key.split("."), schema: undefined, isList: false }))
       const one = kind === "json"
-        ? yield* json(value, `The value of ${quote(key)}`)
+        ? yield* json(value, `The value of ${UntrustedText.quote(key)}`)
         : yield* typed(schema, at.schema, value, key)
       let box = top
       for (const step of at.path.slice(0, -1)) {
@@ -255,7 +256,7 @@ export const build = (
       }
       const list = lists.get(key)
       if (list === undefined) {
-        return yield* fail(`The argument ${quote(key)} is given twice.`)
+        return yield* fail(`The argument ${UntrustedText.quote(key)} is given twice.`)
       }
       if (Array.isArray(one)) {
         list.push(...one as ReadonlyArray<Json>)

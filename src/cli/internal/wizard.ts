@@ -18,6 +18,7 @@ import * as Redacted from "effect/Redacted"
 import * as Interpolation from "../../config/Interpolation.ts"
 import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
+import { fitted } from "../../text/unicode.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Application from "../Application.ts"
@@ -28,7 +29,6 @@ import * as Offered from "./offered.ts"
 import * as Redrawing from "./redrawing.ts"
 import { tool as find } from "./toolFound.ts"
 import * as TypedCall from "./typedCall.ts"
-import { fitted } from "./width.ts"
 
 const onStderr = Layer.map(NodeTerminal.layer, (context) => {
   const terminal = Context.get(context, Terminal.Terminal)

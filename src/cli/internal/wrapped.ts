@@ -1,4 +1,4 @@
-import { width } from "./width.ts"
+import { width } from "../../text/unicode.ts"
 
 /**
  * A text in lines that are broken at spaces only, so that paths and commands stay whole.

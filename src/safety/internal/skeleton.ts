@@ -1,3 +1,5 @@
+import { takenFor } from "../../text/unicode.ts"
+
 /**
  * A text as somebody takes it who sees no difference between letters that look alike, sees nothing of what is invisible,
  * and reads what is written in escapes: one character for each that counts, and where it came from.
@@ -11,27 +13,22 @@ export interface Skeleton {
   readonly ends: ReadonlyArray<number>
 }
 
-const opening =
-  "<\u2039\u2329\u27e8\u276e\u2770\u276c\u29fc\u00ab\u226a\u22d6\u02c2\u1438\u16b2\u226e\u2a79\u3008\u300a\u2264\u2a7d"
-const slashes = "/\\\u2044\u2215\u29f8\u2571\u27cb\u29f5\u3033\u30ce\u2cc6\u1735"
-const lines = "_-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u02cd\u2017\u203f\u2040\u2054\u2581\u30fc\u0640"
+/** What a sloppy reader takes the look-alikes of the table for, and what they take these letters and signs for. */
+const sloppy: Readonly<Record<string, string>> = {
+  i: "l",
+  "1": "l",
+  "0": "o",
+  "\u0446": "u",
+  "\u00ab": "<",
+  "\\": "/",
+  "-": "_"
+}
 
-/** Only for the letters that matter here. */
-const alike: ReadonlyArray<readonly [letter: string, others: string]> = [
-  ["m", "\u043c\u1d0d\u028d\u03fb"],
-  ["c", "\u0441\u03f2\u1d04\u0188\u2ca5\u10ea"],
-  ["p", "\u0440\u03c1\u1d29\u1d18\u2ca3\u01bf"],
-  ["t", "\u0442\u03c4\u1d1b\u2ca7\u01ad"],
-  ["o", "0\u043e\u03bf\u0585\u1d0f\u2c9f\u0d20\u101d\u10ff\u00f8\u0966\u06f0\u0660"],
-  ["l", "1i\u04cf\u0456\u01c0\u0142\u2cd0\u0131\u03b9"],
-  ["u", "\u03c5\u057d\u1d1c\u028b\u0446"]
-]
-
-const plain = new Map<string, string>()
-for (const char of opening) plain.set(char, "<")
-for (const char of slashes) plain.set(char, "/")
-for (const char of lines) plain.set(char, "_")
-for (const [letter, others] of alike) for (const char of others) plain.set(char, letter)
+const plain = new Map([
+  ...Object.entries(sloppy),
+  ...["<", "/", "_"].map((char) => [char, char] as const),
+  ...Array.from(takenFor(/[a-z</\\_-]/), ([char, ascii]) => [char, sloppy[ascii] ?? ascii] as const)
+])
 
 const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{M}]|[^\P{Cc}\t\n\r\f\v\u0085]/u
 const blank = /\s/u

@@ -1,9 +1,74 @@
 /**
- * Names that a person can take for another one. What is merely unusual is none of them: `ünïcode` shows its dots.
+ * Names that a person can take for another one. A merely unusual name is none of them: `ünïcode` shows its dots.
  *
  * @internal
  */
-import { foreign } from "./foreign.ts"
+import { isAscii, lookAlikes, shaped } from "../../../text/unicode.ts"
+
+/** Scripts that UAX #31 recommends for identifiers; each stands alone, and East Asia writes with several. */
+const scripts = [
+  ...("Arab Armn Beng Cyrl Deva Ethi Geor Grek Gujr Guru Hebr Knda Khmr Laoo Mlym Mymr Orya Sinh Taml Telu Thaa Thai Tibt"
+    .split(" ").map((script) => [script])),
+  ["Latn", "Hani", "Hira", "Kana"],
+  ["Latn", "Hani", "Bopo"],
+  ["Latn", "Hani", "Hang"]
+]
+
+const classOf = (scripts: ReadonlyArray<string>): string => scripts.map((script) => `\\p{scx=${script}}`).join("")
+
+const isLetter = /[a-z]/
+
+/** The characters of the table that cannot be told apart from a letter of ASCII, or from one of its signs. */
+const same = (letters: boolean): string =>
+  lookAlikes.flatMap(([ascii, same]) => isLetter.test(ascii) === letters ? [same] : []).join("")
+
+// strings instead of literals, because the patterns take milliseconds and almost all names are ASCII
+const make = () => {
+  const unseen = new RegExp(
+    "[\\p{Bidi_Control}\\p{Zl}\\p{Zp}\\p{Cs}\\p{Default_Ignorable_Code_Point}\\ufff9-\\ufffc]",
+    "u"
+  )
+  /** Joiners that shape letters or emoji, and selectors that make a sign an emoji, do show. */
+  const joining = new RegExp(
+    [
+      `(?<=${shaped().source})[\\u200c\\u200d](?=${shaped().source})`,
+      "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})",
+      "(?<=(?!\\p{Emoji_Presentation})\\p{Extended_Pictographic})\\ufe0f",
+      "(?<=\\p{Emoji_Presentation})\\ufe0e",
+      "(?<=[#0-9])\\ufe0f(?=\\u20e3)"
+    ].join("|"),
+    "gu"
+  )
+  /** "Highly restrictive" in the sense of UTS #39: other scripts have letters that look like these. */
+  const together = scripts.map((scripts) => new RegExp(`^[${classOf(["Zyyy", "Zinh", ...scripts])}]*$`, "u"))
+  const eastern = `[${classOf(["Hani", "Hira", "Kana", "Hang"])}]`
+  /** Letters that are a stroke or a ring, where no neighbour shows that they are letters. */
+  const strokes = `(?<!${eastern})[\\u1173\\u1175\\u3007\\u30ce\\u30fb\\u30fc\\u4e00\\u4e28\\u4e3f](?!${eastern})`
+  /** A dot above a letter that has one, a mark twice, marks so many that they hide the letter, or a mark on nothing. */
+  const marks = "\\p{Soft_Dotted}\\u0307|(\\p{Mn})\\1|\\p{Mn}{5}|^\\p{M}"
+  /** Signs for sounds, tones and measures in the shape of ASCII, with which no name is written. */
+  const notation =
+    "[\\u0184\\u0185\\u01a6-\\u01a8\\u01bc\\u01bd\\u0251\\u0261\\u0262\\u026a\\u0274\\u0280\\u028f\\u0299\\u029c" +
+    "\\u029f\\u1d00-\\u1d2b\\u212e\\ua730\\ua731\\ua78f\\uab30-\\uab64\\u{1f150}-\\u{1f169}\\u{1f170}-\\u{1f189}]"
+  const misread = new RegExp(`[${same(false)}]|${strokes}|${marks}|${notation}`, "u")
+  const latinLooking = new RegExp(`^[${same(true)}]+$`)
+  const others = new RegExp("\\P{L}", "gu")
+
+  return (name: string): string | undefined => {
+    if (unseen.test(name.replace(joining, ""))) return "it has characters that nobody sees"
+    if (name.normalize("NFKC") !== name) return "it has characters that are another spelling of others"
+    if (!together.some((scripts) => scripts.test(name))) {
+      return "it has letters of scripts that are not written together"
+    }
+    // accents, signs and digits are shared by all scripts
+    if (latinLooking.test(name.normalize("NFD").replaceAll(others, ""))) {
+      return "all its letters look like Latin ones and are none"
+    }
+    return misread.test(name) ? "it has characters that look like others" : undefined
+  }
+}
+
+let foreign: ReturnType<typeof make> | undefined
 
 /**
  * Why a name could be taken for another, if it could.
@@ -13,6 +78,5 @@ import { foreign } from "./foreign.ts"
 export const lookAlike = (name: string): string | undefined => {
   if (name.includes("*")) return "it has a *, which stands for any characters in rules"
   if (/^ | {2}| $/.test(name)) return "it has blanks that nobody sees"
-  // eslint-disable-next-line no-control-regex
-  return /^[\u0000-\u007f]*$/.test(name) ? undefined : foreign(name)
+  return isAscii(name) ? undefined : (foreign ??= make())(name)
 }

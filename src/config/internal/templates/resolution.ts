@@ -53,8 +53,6 @@ type Failure = McpError.ConfigurationError
 
 type Why = Interpolation.Failure["kind"]
 
-const quote = (text: string): string => `"${UntrustedText.excerpt(text, 256)}"`
-
 /**
  * The message for an unset variable, with the next step.
  *
@@ -65,7 +63,7 @@ export const unsetDetail = (name: string, host: string | undefined): string => {
   const otherwise = example === undefined
     ? "give it a default"
     : `give it a default (${UntrustedText.excerpt(example)})`
-  return `${quote(name)} is not set: set it before this program starts, or ${otherwise}`
+  return `${UntrustedText.quote(name)} is not set: set it before this program starts, or ${otherwise}`
 }
 
 const detailOf = (reference: Interpolation.Reference, why: Why, host: string | undefined): string => {
@@ -73,18 +71,20 @@ const detailOf = (reference: Interpolation.Reference, why: Why, host: string | u
   if (why === "variable-forbidden") {
     const from = Lookups.answeredBy(reference) ?? name
     return `${
-      quote(from)
+      UntrustedText.quote(from)
     } may not be read here: grant it when the server is approved, or move the server to a file of ` +
       "your own"
   }
   if (why === "input-required") {
     const from = Lookups.answeredBy(reference) ?? name
-    return `${quote(from)} is not set, and nothing else answers ${
-      quote(name)
+    return `${UntrustedText.quote(from)} is not set, and nothing else answers ${
+      UntrustedText.quote(name)
     }: set it before this program starts, or ` +
-      `give ${quote(name)} a default`
+      `give ${UntrustedText.quote(name)} a default`
   }
-  return reference.kind === "env" ? unsetDetail(name, host) : `${quote(name)} has no value here: write the value itself`
+  return reference.kind === "env"
+    ? unsetDetail(name, host)
+    : `${UntrustedText.quote(name)} has no value here: write the value itself`
 }
 
 const faulty = (server: string, path: string, detail: string) =>
@@ -175,7 +175,7 @@ const ask = (
   const { name: server } = config
   const { kind, name } = reference
   const home = Paths.home(expansion, host)
-  const failed = (detail: string) => faulty(server, at, `${quote(Template.nameOf(reference))} ${detail}`)
+  const failed = (detail: string) => faulty(server, at, `${UntrustedText.quote(Template.nameOf(reference))} ${detail}`)
   switch (kind) {
     case "file":
       return outside.file(Paths.absolute(name, expansion.directory, home), undefined).pipe(
@@ -250,7 +250,9 @@ const filled = (
       }
       return answer.right.length <= longest
         ? Either.right(answer.right)
-        : Either.left(faulty(server, at, `${quote(Template.nameOf(reference))} is longer than ${longest} characters`))
+        : Either.left(
+          faulty(server, at, `${UntrustedText.quote(Template.nameOf(reference))} is longer than ${longest} characters`)
+        )
     })
     if (Either.isLeft(text)) return fail(text.left)
     const value = text.right
@@ -273,7 +275,7 @@ const checked = (
     const root = path.split(".")[0]
     const asked = Fields.all(config).filter(({ at }) => at.split(".")[0] === root)
     const names = new Set(asked.flatMap(({ template }) => Template.references(template)).map(Template.nameOf))
-    const which = Array.from(names).slice(0, 8).map(quote).join(", ")
+    const which = Array.from(names).slice(0, 8).map((text) => UntrustedText.quote(text)).join(", ")
     return faulty(config.name, path, `what it says is not valid here once its variables have values: look at ${which}`)
   })
 

@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import { foreign, quoted } from "../../../internal/visible.ts"
+import { codePoints, visiblyQuoted as quoted } from "../../../text/UntrustedText.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
 import * as Interpolation from "../../Interpolation.ts"
 import * as Provenance from "../../Provenance.ts"
@@ -115,7 +115,7 @@ const overrides = (entry: ConfigEntry.ConfigEntry, hazards: Trust.Candidate["haz
 
 /** Letters that look like others where it matters most who is meant. */
 const disguises = (what: string, text: string): ReadonlyArray<Line> => {
-  const letters = foreign(text)
+  const letters = codePoints(text)
   return letters.length === 0
     ? []
     : [warning("letters", `${what} has ${letters.join(" ")}, which may look like others`)]

@@ -4,15 +4,12 @@
  * @internal
  */
 
-import { caseFolded } from "../../../text/unicode.ts"
+import { caseFolded, replaceUnsafe } from "../../../text/unicode.ts"
 
 /** What is written so is read by everybody in the same way. */
 const plain = /^(?!home\/|users\/|root\/)[a-z0-9_-][a-z0-9_\-*]*(?:[./][a-z0-9_\-*]+)*$/
 
 const absolute = /^\/(?!home\/|users\/|root(?:\/|$)|var\/root(?:\/|$))[a-z0-9_\-*]+(?:[./][a-z0-9_\-*]+)*$/
-
-// oxlint-disable-next-line no-control-regex -- exactly these are looked for
-const controls = /[\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060\ufeff]/g
 
 const escapes = /(?:%[0-9a-f]{2})+/gi
 
@@ -128,7 +125,7 @@ export const readings = (written: string): ReadonlyArray<string> | undefined => 
     // whoever leads out of where the server is may lead to the root
     if (isOut) all.add(`/${way}`)
     all.add(decoded(slashed))
-    all.add(slashed.replace(controls, ""))
+    all.add(replaceUnsafe(slashed, () => ""))
     all.add(slashed.replace(/\s+/g, " "))
     // for whoever is written in C it ends here
     const end = slashed.indexOf("\0")

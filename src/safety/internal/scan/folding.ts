@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import * as Kinds from "../hidden/kinds.ts"
+import { kindOf, takenFor } from "../../../text/unicode.ts"
 
 /**
  * A reading of a text: what it says, and where in the text as it came each of its characters has its origin.
@@ -32,14 +32,7 @@ const dropped =
 const accents = /[\u0300-\u036f]/g
 
 const plainer: ReadonlyMap<string, string> = new Map([
-  ...[..."\u2018\u2019\u201a\u201b\u02bc\u00b4\u2032\u055a\uff07"].map((char) => [char, "'"] as const),
-  ...[..."\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d\u300e\u300f\u2033\uff02"].map((char) =>
-    [char, "\""] as const
-  ),
-  ...[..."\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2500\u2501\u2550\u2043\uff0d"].map((char) =>
-    [char, "-"] as const
-  ),
-  ...[..."\u2022\u00b7\u2219\u30fb\u25cf"].map((char) => [char, "*"] as const),
+  ...takenFor(/['"*-]/),
   ["\u0131", "i"],
   ["\u0142", "l"],
   ["\u0141", "l"],
@@ -61,7 +54,7 @@ const lineBreak = /[\u0085\u2028\u2029]/
 const foldedOf = (char: string, point: number): string => {
   const known = plainer.get(char)
   if (known !== undefined) return known
-  const kind = Kinds.kindOf(point)
+  const kind = kindOf(point)
   if (kind === "control" || kind === "private-use" || kind === "blank") return lineBreak.test(char) ? "\n" : " "
   if (kind !== undefined || dropped.test(char)) return ""
   if (point >= 0x1f1e6 && point <= 0x1f1ff) return String.fromCharCode(0x61 + point - 0x1f1e6)

@@ -3,8 +3,8 @@
  *
  * @internal
  */
+import { type Kind, kindOf } from "../../../text/unicode.ts"
 import * as Decoding from "../hidden/decoding.ts"
-import * as Kinds from "../hidden/kinds.ts"
 import type { Reading } from "./folding.ts"
 
 /** Fewer of them in a row are what a script or a picture needs. */
@@ -24,7 +24,7 @@ export const of = (text: string): ReadonlyArray<Reading> => {
   const tags: Array<number> = []
   const places: Array<number> = []
   let points: Array<number> = []
-  let kind: Kinds.Kind | undefined
+  let kind: Kind | undefined
   let from = 0
   const close = (): void => {
     if (kind === "variation" && points.length >= leastVariations) {
@@ -37,7 +37,7 @@ export const of = (text: string): ReadonlyArray<Reading> => {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     const point = code >= 0xd800 && code <= 0xdbff ? text.codePointAt(at)! : code
-    const next = point < 0x180b ? undefined : Kinds.kindOf(point)
+    const next = point < 0x180b ? undefined : kindOf(point)
     if (next !== kind) {
       close()
       kind = next

@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import * as Confusable from "../hidden/confusable.ts"
+import { asciiWord } from "../../../text/unicode.ts"
 import * as Automaton from "./automaton.ts"
 import * as Lexicon from "./lexicon.ts"
 import { flags, split, type Words } from "./words.ts"
@@ -42,7 +42,7 @@ const alternatives = (word: string): ReadonlyArray<readonly [word: string, disgu
     for (const one of ["i", "l"]) found.push([spelled(word, one), "leet"])
   }
   if (/[^\u0000-\u007f]/.test(word) && word.length < 24) {
-    const skeleton = Confusable.skeleton(word)
+    const skeleton = asciiWord(word)
     if (skeleton !== undefined) found.push([skeleton, "homoglyphs"])
   }
   return found

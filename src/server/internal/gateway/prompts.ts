@@ -6,8 +6,8 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as McpClient from "../../../client/McpClient.ts"
-import * as Cleaned from "../../../internal/cleaned.ts"
 import type * as McpRuntime from "../../../McpRuntime.ts"
+import * as HiddenText from "../../../safety/HiddenText.ts"
 import * as ToolName from "../../../tools/ToolName.ts"
 import type * as JsonRpc from "../../../transport/JsonRpc.ts"
 import type * as McpServer from "../../McpServer.ts"
@@ -29,7 +29,7 @@ export interface Prompts {
 /** @internal */
 export const make = ({ failures, options, place, seen, texts }: Tools.Options): Prompts => {
   const definition = (name: string, { raw }: Item): JsonRpc.JsonObject => ({
-    ...(options.output === "asis" ? raw : Cleaned.object(raw)),
+    ...(options.output === "asis" ? raw : HiddenText.cleanJson(raw)),
     name
   })
 

@@ -9,10 +9,10 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as McpClient from "../../../client/McpClient.ts"
-import * as Cleaned from "../../../internal/cleaned.ts"
 import * as RuntimeLog from "../../../internal/runtimeLog.ts"
 import * as UriTemplate from "../../../internal/uriTemplate.ts"
 import type * as McpRuntime from "../../../McpRuntime.ts"
+import * as HiddenText from "../../../safety/HiddenText.ts"
 import * as Tool from "../../../tools/Tool.ts"
 import type * as JsonRpc from "../../../transport/JsonRpc.ts"
 import * as McpServer from "../../McpServer.ts"
@@ -110,7 +110,7 @@ export const make = (
       const uri = uriOf(item)
       const { raw } = item
       return {
-        ...(options.output === "asis" ? raw : Cleaned.object(raw)),
+        ...(options.output === "asis" ? raw : HiddenText.cleanJson(raw)),
         [key]: owners.get(uri) === undefined || parse(uri) !== undefined ? qualified(item.server, uri) : uri
       }
     })

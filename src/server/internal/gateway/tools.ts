@@ -7,8 +7,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
-import * as Cleaned from "../../../internal/cleaned.ts"
 import * as KnownTools from "../../../runtime/knownTools.ts"
+import * as HiddenText from "../../../safety/HiddenText.ts"
 import * as Tool from "../../../tools/Tool.ts"
 import type * as ToolIndex from "../../../tools/ToolIndex.ts"
 import * as ToolName from "../../../tools/ToolName.ts"
@@ -77,7 +77,7 @@ const definitionOf = (tool: Tool.Tool, output: McpServe.Options["output"]): Json
     // what is wrapped is no structure any more
     ...(outputSchema === undefined || output === "wrap" ? {} : { outputSchema })
   }
-  return output === "asis" ? plain : Cleaned.object(plain)
+  return output === "asis" ? plain : HiddenText.cleanJson(plain)
 }
 
 const reserved = "io.modelcontextprotocol/"

@@ -3,8 +3,8 @@
  *
  * @internal
  */
-import { shown } from "../../../internal/visible.ts"
 import { canonicalJson, elements, fields, staysSchema } from "../../../json/canonical.ts"
+import { visible } from "../../../text/UntrustedText.ts"
 import type * as Tool from "../../Tool.ts"
 import type * as ToolPins from "../../ToolPins.ts"
 import { isSchema, pinned } from "./fingerprinting.ts"
@@ -170,12 +170,12 @@ export const diff = (before: Tool.Tool["raw"], after: Tool.Tool["raw"]): Readonl
 }
 
 /** Not cut again, because the values are bounded and every escape must stay visible. */
-const value = (of: unknown): string => shown(canonicalJson(of))
+const value = (of: unknown): string => visible(canonicalJson(of))
 
 /** @internal */
 export const render = (changes: ReadonlyArray<Change>): ReadonlyArray<string> =>
   changes.map(({ after, before, path }) => {
-    const place = path === "" ? "all of it" : shown(JSON.stringify(path))
+    const place = path === "" ? "all of it" : visible(JSON.stringify(path))
     if (before === undefined) return `${place} is new: ${value(after)}`
     if (after === undefined) return `${place} is gone: ${value(before)}`
     return `${place} was ${value(before)} and is ${value(after)}`
