@@ -38,6 +38,7 @@ const table = (): ReadonlyArray<readonly [kind: Kind, characters: RegExp]> => [
   ["soft-hyphen", /\u00ad/u],
   ["blank", /\u2800/u],
   ["annotation", /[\ufff0-\ufffb]/u],
+  // oxlint-disable-next-line no-misleading-character-class -- each of these is meant by itself
   ["filler", /[\u115f\u1160\u17b4\u17b5\u3164\uffa0\u{e0000}-\u{e0fff}]/u],
   ["operator", /\p{Default_Ignorable_Code_Point}/u]
 ]

@@ -19,7 +19,9 @@ export interface Options {
 type Mutable = Record<string, JsonRpc.Json | undefined>
 
 /** Keywords whose meaning depends on the draft, or on the keywords beside them. */
-const specialKeywords = ["additionalItems", "dependencies", "enum", "example", "examples", "items", "required"]
+const specialKeywords = new Set(
+  "additionalItems dependencies enum example examples items required".split(" ")
+)
 
 const scalars = [
   ["text", "contentEncoding contentMediaType description pattern title"],
@@ -30,7 +32,7 @@ const scalars = [
 
 /** Every keyword that is kept, by what it holds; the special ones are not in it. */
 const keywords: ReadonlyMap<string, Holds | (typeof scalars)[number][0]> = new Map([
-  ...Array.from(allKeywords).filter(([keyword]) => !specialKeywords.includes(keyword)),
+  ...Array.from(allKeywords).filter(([keyword]) => !specialKeywords.has(keyword)),
   ...scalars.flatMap(([holds, keywords]) => keywords.split(" ").map((keyword) => [keyword, holds] as const))
 ])
 
