@@ -9,9 +9,9 @@ import * as Stream from "effect/Stream"
 import * as Mailbox from "../internal/mailbox.ts"
 import { type Declaration, declarations, headersOf } from "../internal/paramHeaders.ts"
 import * as Json from "../json/Json.ts"
+import * as JsonSchema from "../json/JsonSchema.ts"
 import * as McpError from "../McpError.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
-import * as OutputSchema from "../tools/OutputSchema.ts"
 import * as Tool from "../tools/Tool.ts"
 import * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
@@ -236,9 +236,9 @@ const knownTools = (
 /** How many compiled schemas are kept; the least recently used are dropped. */
 const maxCompiled = 256
 
-const valid: OutputSchema.Verdict = { _tag: "Valid" }
+const valid: JsonSchema.Verdict = { _tag: "Valid" }
 
-const missing: OutputSchema.Verdict = {
+const missing: JsonSchema.Verdict = {
   _tag: "Invalid",
   path: "",
   detail: "the tool declares an output schema, but there is no structured content"
@@ -249,14 +249,14 @@ const missing: OutputSchema.Verdict = {
  * client list, once, so that the check does not depend on the caller; a result of text alone never does.
  */
 const outputCheck = (server: string, known: ReturnType<typeof knownTools>, report: (detail: string) => void) => {
-  const compiled = new Map<KnownTool, OutputSchema.OutputSchema>()
+  const compiled = new Map<KnownTool, JsonSchema.JsonSchema>()
   const unchecked = new WeakSet<KnownTool>()
 
-  const compile = (tool: KnownTool, schema: JsonRpc.JsonObject): Effect.Effect<OutputSchema.OutputSchema> =>
+  const compile = (tool: KnownTool, schema: JsonRpc.JsonObject): Effect.Effect<JsonSchema.JsonSchema> =>
     Effect.map(
       Effect.suspend(() => {
         const kept = compiled.get(tool)
-        return kept === undefined ? OutputSchema.make(schema) : Effect.succeed(kept)
+        return kept === undefined ? JsonSchema.make(schema) : Effect.succeed(kept)
       }),
       (made) => {
         compiled.delete(tool)
@@ -266,7 +266,7 @@ const outputCheck = (server: string, known: ReturnType<typeof knownTools>, repor
       }
     )
 
-  const judge = (name: string, result: ToolResult.ToolResult): Effect.Effect<OutputSchema.Verdict> =>
+  const judge = (name: string, result: ToolResult.ToolResult): Effect.Effect<JsonSchema.Verdict> =>
     Effect.suspend(() => {
       const tool = known.get(name)
       if (tool?.outputSchema === undefined) return Effect.succeed(valid)
@@ -280,7 +280,7 @@ const outputCheck = (server: string, known: ReturnType<typeof knownTools>, repor
     name: string,
     result: ToolResult.ToolResult,
     mismatch: "fail" | "keep",
-    verdict: OutputSchema.Verdict
+    verdict: JsonSchema.Verdict
   ): Call => {
     const shown = UntrustedText.excerpt(name, 64)
     if (verdict._tag === "Unchecked") {
