@@ -42,7 +42,10 @@ const configuration = (error: McpError.ConfigurationError): Cause => {
       }
     }
     case undefined:
-      return { cause: "its configuration cannot be used", hint: `Correct ${UntrustedText.quote(error.path)} in its file.` }
+      return {
+        cause: "its configuration cannot be used",
+        hint: `Correct ${UntrustedText.quote(error.path)} in its file.`
+      }
   }
 }
 

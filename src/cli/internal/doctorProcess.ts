@@ -51,7 +51,9 @@ export const spawn = (error: McpError.SpawnFailed, { folders, hasFolder }: Facts
     return {
       cause: "command not found on PATH",
       hint:
-        `Looked for ${UntrustedText.quote(command)} in ${folders.length === 0 ? "no folder: PATH is empty" : folders.join(", ")}. `
+        `Looked for ${UntrustedText.quote(command)} in ${
+          folders.length === 0 ? "no folder: PATH is empty" : folders.join(", ")
+        }. `
         + "Install it, or write its whole path into the configuration."
     }
   }

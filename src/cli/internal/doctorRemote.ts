@@ -63,7 +63,9 @@ const hasCredentials = ({ config }: Facts): boolean =>
 const content = (error: McpError.HttpError, { config }: Facts): Cause => ({
   cause: "something else answers there",
   hint: error.got?.startsWith("text/html") === true
-    ? `A web page is at ${UntrustedText.quote(pathOf(config))}, and no MCP server: look up its address, which often ends in /mcp.`
+    ? `A web page is at ${
+      UntrustedText.quote(pathOf(config))
+    }, and no MCP server: look up its address, which often ends in /mcp.`
     : ErrorAdvice.forPerson(error)
 })
 
