@@ -126,7 +126,7 @@ describe.runIf(process.platform === "linux")("a launcher that is still installin
   })
 
   it("is no excuse for a server that it has started and that never answers", async () => {
-    servers = work.write("servers.json", { mcpServers: { slow: entry("sh", "-c", "exec cat > /dev/null") } })
+    servers = work.write("servers.json", { mcpServers: { slow: entry("sh", "-c", "while read -r _; do :; done") } })
     mkdirSync(cache)
     writeFileSync(at("whole"), "")
     const { code, stderr } = await start(["tools", "slow"], { MCP_TIMEOUT: "3000" }).ended

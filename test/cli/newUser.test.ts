@@ -132,7 +132,7 @@ describe("where a server never answers, and somebody presses Ctrl-C", () => {
         const at = yield* place
         const pids = join(dirname(at.root), "pids")
         at.write(own, {
-          mcpServers: { mute: { command: "sh", args: ["-c", `echo $$ >> '${pids}'; exec cat > /dev/null`] } }
+          mcpServers: { mute: { command: "sh", args: ["-c", `echo $$ >> '${pids}'; while read -r _; do :; done`] } }
         })
         let written = ""
         const running = yield* Effect.fork(run(at, line.split(" "), {

@@ -94,10 +94,29 @@ describe("mcp-runtime doctor", () => {
   it.scopedLive("waits up to the connect limit of the environment", () =>
     Effect.gen(function*() {
       const at = yield* place
-      at.write(own, { mcpServers: { mute: { command: "sh", args: ["-c", "exec cat > /dev/null"] } } })
+      at.write(own, { mcpServers: { mute: { command: "sh", args: ["-c", "while read -r _; do :; done"] } } })
       const { out } = yield* run(at, ["doctor"]).pipe(
         Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["MCP_TIMEOUT", "700"]])))
       )
       assert.include(out, "not connected within 700ms")
     }), 60_000)
+
+  it.scopedLive(
+    "does not wait for a server that closed its stdout, because that can never answer",
+    () =>
+      Effect.gen(function*() {
+        const at = yield* place
+        at.write(own, { mcpServers: { deaf: { command: "sh", args: ["-c", "exec sleep 600 > /dev/null"] } } })
+        const { out } = yield* Effect.withConfigProvider(
+          run(at, ["doctor", "--json"]),
+          ConfigProvider.fromMap(new Map([["MCP_TIMEOUT", "600000"]]))
+        )
+        const { servers: [deaf] }: {
+          readonly servers: ReadonlyArray<{ readonly problems: ReadonlyArray<Record<string, string>> }>
+        } = JSON.parse(out)
+        assert.strictEqual(deaf?.problems[0]?.["tag"], "ConnectionLost/stdout-ended")
+        assert.include(deaf?.problems[0]?.["message"], "the server closed its stdout and goes on running")
+      }),
+    60_000
+  )
 })

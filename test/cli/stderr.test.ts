@@ -277,7 +277,10 @@ describe("the cause that the stderr of a server names", () => {
   it.scopedLive("is in the report of doctor for a server that never answers", () =>
     Effect.gen(function*() {
       const at = yield* place
-      const silent = (text: string) => ({ command: "sh", args: ["-c", `echo '${text}' >&2; exec cat > /dev/null`] })
+      const silent = (text: string) => ({
+        command: "sh",
+        args: ["-c", `echo '${text}' >&2; while read -r _; do :; done`]
+      })
       at.write(own, {
         mcpServers: {
           upstream: silent("connect ECONNREFUSED 10.1.2.3:8080, retrying"),
