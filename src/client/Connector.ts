@@ -9,14 +9,14 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Limits from "../config/Limits.ts"
 import * as Resolution from "../config/Resolution.ts"
+import * as Secrets from "../config/secrets.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
-import * as RuntimeLog from "../internal/runtimeLog.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
+import * as RuntimeLog from "../runtimeLog.ts"
 import * as Redaction from "../safety/Redaction.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as McpClient from "./McpClient.ts"
-import * as Secrets from "./secrets.ts"
 
 /** A variable without a value, because of which a header was left out. */
 export type Unset = NonNullable<McpError.AuthorizationFailed["unset"]>[number]

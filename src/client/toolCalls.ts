@@ -7,11 +7,10 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Mailbox from "../internal/mailbox.ts"
-import { type Declaration, declarations, headersOf } from "../internal/paramHeaders.ts"
 import * as Json from "../json/Json.ts"
-import * as JsonSchema from "../json/JsonSchema.ts"
 import * as McpError from "../McpError.ts"
-import * as UntrustedText from "../text/UntrustedText.ts"
+import * as OutputCheck from "../tools/outputCheck.ts"
+import { type Declaration, declarations, headersOf } from "../tools/paramHeaders.ts"
 import * as Tool from "../tools/Tool.ts"
 import * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
@@ -47,7 +46,7 @@ export const make = ({ channel, report }: Options): Calls => {
     return { ...decoded, ttlMs: pages.ttlMs, cacheScope: pages.cacheScope }
   })
   const known = knownTools(channel, list, mirrorsHeaders, report)
-  const check = outputCheck(server, known, report)
+  const check = OutputCheck.make({ server, tools: known, report })
 
   const invalid = (path: string, detail: string) =>
     new McpError.InvalidArguments({ server, operation: "tools/call", path, detail })
@@ -231,99 +230,4 @@ const knownTools = (
   }))
 
   return { tools, ensure, isStale, isListed: () => listed > 0, get: (name: string) => byName.get(name) }
-}
-
-/** How many compiled schemas are kept; the least recently used are dropped. */
-const maxCompiled = 256
-
-const valid: JsonSchema.Verdict = { _tag: "Valid" }
-
-const missing: JsonSchema.Verdict = {
-  _tag: "Invalid",
-  path: "",
-  detail: "the tool declares an output schema, but there is no structured content"
-}
-
-/**
- * Holds results to the output schemas of their tools. A structured result of a tool that was not listed yet makes the
- * client list, once, so that the check does not depend on the caller; a result of text alone never does.
- */
-const outputCheck = (server: string, known: ReturnType<typeof knownTools>, report: (detail: string) => void) => {
-  const compiled = new Map<KnownTool, JsonSchema.JsonSchema>()
-  const unchecked = new WeakSet<KnownTool>()
-
-  const compile = (tool: KnownTool, schema: JsonRpc.JsonObject): Effect.Effect<JsonSchema.JsonSchema> =>
-    Effect.map(
-      Effect.suspend(() => {
-        const kept = compiled.get(tool)
-        return kept === undefined ? JsonSchema.make(schema) : Effect.succeed(kept)
-      }),
-      (made) => {
-        compiled.delete(tool)
-        compiled.set(tool, made)
-        if (compiled.size > maxCompiled) compiled.delete(compiled.keys().next().value!)
-        return made
-      }
-    )
-
-  const judge = (name: string, result: ToolResult.ToolResult): Effect.Effect<JsonSchema.Verdict> =>
-    Effect.suspend(() => {
-      const tool = known.get(name)
-      if (tool?.outputSchema === undefined) return Effect.succeed(valid)
-      const value = result.structuredContent
-      return value === undefined
-        ? Effect.succeed(missing)
-        : Effect.map(compile(tool, tool.outputSchema), (schema) => schema.check(value))
-    })
-
-  const settle = (
-    name: string,
-    result: ToolResult.ToolResult,
-    mismatch: "fail" | "keep",
-    verdict: JsonSchema.Verdict
-  ): Call => {
-    const shown = UntrustedText.excerpt(name, 64)
-    if (verdict._tag === "Unchecked") {
-      const tool = known.get(name)
-      if (tool !== undefined && !unchecked.has(tool)) {
-        unchecked.add(tool)
-        report(`results of "${shown}" are not checked by its output schema: ${verdict.reason}`)
-      }
-    }
-    if (verdict._tag !== "Invalid") return Effect.succeed(result)
-    const path = `/structuredContent${verdict.path}`
-    if (mismatch === "fail") {
-      return Effect.fail(
-        new McpError.ProtocolViolation({
-          server,
-          reason: "tool-result",
-          outcome: "executed",
-          tool: name,
-          path,
-          what: verdict.detail
-        })
-      )
-    }
-    report(
-      `a result of "${shown}" violates its output schema at ${UntrustedText.excerpt(path, 128)}: ${verdict.detail}`
-    )
-    return Effect.succeed(result)
-  }
-
-  return (name: string, result: ToolResult.ToolResult, mismatch: "fail" | "keep"): Call => {
-    if (result.isError) return Effect.succeed(result)
-    const mustList = result.structuredContent !== undefined &&
-      (!known.isListed() || (known.isStale() && known.get(name) === undefined))
-    if (!mustList && known.get(name)?.outputSchema === undefined) return Effect.succeed(result)
-    return judge(name, result).pipe(
-      (judged) => mustList ? Effect.zipRight(known.ensure, judged) : judged,
-      // the tool may have changed since it was listed
-      Effect.flatMap((verdict) =>
-        verdict._tag === "Invalid" && known.isStale()
-          ? Effect.zipRight(known.ensure, judge(name, result))
-          : Effect.succeed(verdict)
-      ),
-      Effect.flatMap((verdict) => settle(name, result, mismatch, verdict))
-    )
-  }
 }

@@ -6,7 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as McpClient from "../client/McpClient.ts"
-import * as RuntimeLog from "../internal/runtimeLog.ts"
+import * as RuntimeLog from "../runtimeLog.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as ConnectionPool from "./ConnectionPool.ts"
 

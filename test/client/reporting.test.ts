@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Duration, Redacted } from "effect"
 import * as Reporting from "../../src/client/reporting.ts"
-import * as Secrets from "../../src/client/secrets.ts"
+import * as Secrets from "../../src/config/secrets.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as Redaction from "../../src/safety/Redaction.ts"

@@ -74,7 +74,7 @@ describe("every module of src", () => {
   it("writes to stdout only where it serves over it, and logs only through the log of the runtime", () => {
     const homes: ReadonlyArray<readonly [pattern: RegExp, home: string]> = [
       [/\bprocess\.stdout\b|\bstdout\b[^=\n]*\} = process\b/g, "node/NodeStdioLink.ts"],
-      [/\bEffect\.log\w*/g, "internal/runtimeLog.ts"],
+      [/\bEffect\.log\w*/g, "runtimeLog.ts"],
       [/\bconsole\.\w+|"effect\/Console"|\bConsole\.\w+/g, ""]
     ]
     const faults = each(({ path, text }) =>

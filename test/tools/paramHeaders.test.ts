@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
-import { declarations, headersOf } from "../../src/internal/paramHeaders.ts"
+import { declarations, headersOf } from "../../src/tools/paramHeaders.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 
 const object = (properties: JsonRpc.JsonObject): JsonRpc.JsonObject => ({ type: "object", properties })

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import * as RuntimeLog from "../../internal/runtimeLog.ts"
+import * as RuntimeLog from "../../runtimeLog.ts"
 import { estimate } from "./tokenEstimate.ts"
 
 /**

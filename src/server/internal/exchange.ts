@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as RuntimeLog from "../../internal/runtimeLog.ts"
+import * as RuntimeLog from "../../runtimeLog.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as McpServer from "../McpServer.ts"
 import * as Envelope from "./envelope.ts"

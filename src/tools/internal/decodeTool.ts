@@ -1,7 +1,7 @@
-import { declarations } from "../../internal/paramHeaders.ts"
 import { walk } from "../../json/schema.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
+import { declarations } from "../paramHeaders.ts"
 import type * as Tool from "../Tool.ts"
 import { nameFault } from "./nameFault.ts"
 

@@ -12,7 +12,7 @@ import * as FiberMap from "effect/FiberMap"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
-import * as RuntimeLog from "../../../internal/runtimeLog.ts"
+import * as RuntimeLog from "../../../runtimeLog.ts"
 
 /** @internal */
 export interface Requirements {

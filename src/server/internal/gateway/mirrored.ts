@@ -4,7 +4,7 @@
  * @internal
  */
 import * as Either from "effect/Either"
-import * as ParamHeaders from "../../../internal/paramHeaders.ts"
+import * as ParamHeaders from "../../../tools/paramHeaders.ts"
 import type * as Tool from "../../../tools/Tool.ts"
 import type * as JsonRpc from "../../../transport/JsonRpc.ts"
 import * as McpServer from "../../McpServer.ts"

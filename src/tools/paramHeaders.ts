@@ -5,8 +5,6 @@ import * as JsonRpc from "../transport/JsonRpc.ts"
 
 /**
  * One argument of a tool that is repeated in a header (`x-mcp-header`, stateless era).
- *
- * @internal
  */
 export interface Declaration {
   readonly path: ReadonlyArray<string>
@@ -19,8 +17,6 @@ const types: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"])
 
 /**
  * The declarations of a tool's input schema, or what is wrong with them. The schema's depth was bounded before.
- *
- * @internal
  */
 export const declarations = (schema: JsonRpc.JsonObject): Either.Either<ReadonlyArray<Declaration>, string> => {
   const found: Array<Declaration> = []
@@ -57,7 +53,6 @@ const first = <A>(items: Iterable<A>, f: (item: A) => string | undefined): strin
   return undefined
 }
 
-/** @internal */
 export const valueAt = (args: JsonRpc.JsonObject, path: ReadonlyArray<string>): unknown => {
   let node: unknown = args
   for (const key of path) {
@@ -67,7 +62,6 @@ export const valueAt = (args: JsonRpc.JsonObject, path: ReadonlyArray<string>): 
   return node
 }
 
-/** @internal */
 export const textOf = (value: unknown): string | undefined => {
   switch (typeof value) {
     case "string":
@@ -92,8 +86,6 @@ const encode = (text: string): string =>
 
 /**
  * The headers that go with a call; an argument that is absent, null or no primitive has none.
- *
- * @internal
  */
 export const headersOf = (
   declared: ReadonlyArray<Declaration>,

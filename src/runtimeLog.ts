@@ -1,8 +1,6 @@
 /**
  * The log of the runtime itself. Where the application has chosen no logger it goes to stderr, because stdout is a
  * protocol or a pipe. A logger of the application receives it as it receives everything else.
- *
- * @internal
  */
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
@@ -37,8 +35,6 @@ const replacing = (from: 0 | 1, to: 0 | 1) => (loggers: HashSet.HashSet<AnyLogge
 
 /**
  * For effects of the runtime: their log, and that of the fibers that they fork, goes to stderr by default.
- *
- * @internal
  */
 export const onStderr: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.locallyWith(
   FiberRef.currentLoggers,
@@ -47,8 +43,6 @@ export const onStderr: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<
 
 /**
  * The same for a layer.
- *
- * @internal
  */
 export const layerOnStderr: <A, E, R>(self: Layer.Layer<A, E, R>) => Layer.Layer<A, E, R> = Layer.locallyWith(
   FiberRef.currentLoggers,
@@ -57,27 +51,20 @@ export const layerOnStderr: <A, E, R>(self: Layer.Layer<A, E, R>) => Layer.Layer
 
 /**
  * For effects of the application in a fiber of the runtime: restores the loggers of the application.
- *
- * @internal
  */
 export const asApplication: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.locallyWith(
   FiberRef.currentLoggers,
   replacing(1, 0)
 )
 
-/** @internal */
 export const withLevel = (level: LogLevel.LogLevel, ...message: ReadonlyArray<unknown>): Effect.Effect<void> =>
   onStderr(Effect.logWithLevel(level, ...message))
 
-/** @internal */
 export const debug = (...message: ReadonlyArray<unknown>): Effect.Effect<void> => onStderr(Effect.logDebug(...message))
 
-/** @internal */
 export const info = (...message: ReadonlyArray<unknown>): Effect.Effect<void> => onStderr(Effect.logInfo(...message))
 
-/** @internal */
 export const warning = (...message: ReadonlyArray<unknown>): Effect.Effect<void> =>
   onStderr(Effect.logWarning(...message))
 
-/** @internal */
 export const error = (...message: ReadonlyArray<unknown>): Effect.Effect<void> => onStderr(Effect.logError(...message))

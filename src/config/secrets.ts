@@ -1,12 +1,10 @@
 /**
- * What of a configuration must not be told, now that its variables have values: what came from where secrets come from,
- * and what has the name of one. Headers are known where they are sent.
- *
- * @internal
+ * The secrets of a resolved configuration: values of references to secret sources, and values with the name of a
+ * credential. The transports register headers when they send them.
  */
 import * as Redacted from "effect/Redacted"
-import * as Interpolation from "../config/Interpolation.ts"
-import type * as ServerConfig from "../config/ServerConfig.ts"
+import * as Interpolation from "./Interpolation.ts"
+import type * as ServerConfig from "./ServerConfig.ts"
 
 /** A flag, and what may follow in the same argument. */
 const flag = /^-{1,2}([A-Za-z][\w.-]{0,64})(?:=|$)/
@@ -14,14 +12,14 @@ const flag = /^-{1,2}([A-Za-z][\w.-]{0,64})(?:=|$)/
 /** `NAME=value` or `Name: value`, as programs take variables and headers. */
 const assignment = /^([A-Za-z][\w.-]{0,64})(?:=|:\s?)/
 
-/** Single words, numbers, places and hosts: they say nothing alone, and errors say little without them. */
+/** False for single words, numbers, paths, URLs and hosts, which errors need to be understood. */
 const isTelling = (value: string): boolean =>
   value.length >= 6 && !/^(?:[A-Za-z]?[a-z]{0,11}|[A-Z]{0,12}|[\d.,:]+)$/.test(value) &&
   !/^(?:[./~]|[A-Za-z]:[\\/])/.test(value) &&
   !/^[a-z]{1,16}:\/\//.test(value) &&
   !/^(?:localhost|[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63})*\.[a-z]{2,8})(?::\d{1,5})?$/.test(value)
 
-/** What a reference has come to be worth keeping. */
+/** True if the value of the reference must not appear in errors and logs. */
 const isSecret = ({ kind, name }: Interpolation.Reference, value: string): boolean => {
   switch (kind) {
     case "input":
@@ -36,9 +34,7 @@ const isSecret = ({ kind, name }: Interpolation.Reference, value: string): boole
   }
 }
 
-/**
- * The values that the references of a template have had, as far as the literal text between them tells them apart.
- */
+/** The values of a template's references, as far as the literal text between them separates them. */
 const valuesOf = (template: string, text: string): ReadonlyArray<readonly [Interpolation.Reference, string]> => {
   const parts = Interpolation.parse(template)
   const values: Array<readonly [Interpolation.Reference, string]> = []
@@ -63,11 +59,7 @@ const valuesOf = (template: string, text: string): ReadonlyArray<readonly [Inter
   return values
 }
 
-/**
- * `config` as it was written, `plain` as it is used.
- *
- * @internal
- */
+/** The secrets of `plain`, the configuration `config` with the values of its variables. */
 export const of = (
   config: ServerConfig.ServerConfig,
   plain: ServerConfig.ServerConfig
