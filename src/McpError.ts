@@ -458,19 +458,21 @@ const plain: ReadonlySet<string> = new Set(["command", "network", "status", "mes
  * follows from what it is stays as it is.
  */
 export const withOutcome = <E extends CallError>(error: E, outcome: Outcome): E | ConnectError => {
+  if (error._tag === "MessageTooLarge") {
+    return outcome === "not-sent" ? new MessageTooLarge({ ...error, connecting: true }) : error
+  }
+  if (Facets.outcome(error) !== undefined) return error
   switch (error._tag) {
     case "ConnectionLost":
       return new ConnectionLost({ ...error, outcome })
     case "HttpError":
-      return error.reason === "status" || error.reason === "content-type" ? new HttpError({ ...error, outcome }) : error
+      return new HttpError({ ...error, outcome })
     case "NetworkError":
-      return error.reason === "network" ? new NetworkError({ ...error, outcome }) : error
+      return new NetworkError({ ...error, outcome })
     case "ProtocolViolation":
-      return error.reason === "message" ? new ProtocolViolation({ ...error, outcome }) : error
+      return new ProtocolViolation({ ...error, outcome })
     case "SessionExpired":
       return new SessionExpired({ ...error, outcome })
-    case "MessageTooLarge":
-      return outcome === "not-sent" ? new MessageTooLarge({ ...error, connecting: true }) : error
     default:
       return error
   }

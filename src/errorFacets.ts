@@ -17,7 +17,7 @@ export const exitCodes = { tool: 1, usage: 2, configuration: 3, connection: 4, p
 export type ExitCode = typeof exitCodes[keyof typeof exitCodes]
 
 interface Row<E> {
-  /** Absent where the error has a field `outcome`. */
+  /** Absent where the field `outcome` of the error decides. */
   readonly outcome?: Rule<E, McpError.Outcome>
   readonly isRetryable: Rule<E, boolean>
   readonly countsForBreaker: Rule<E, boolean>
@@ -35,7 +35,7 @@ const { configuration, connection, permission, tool, usage } = exitCodes
 const notSent = "not-sent"
 const executed = "executed"
 
-const ifNotSent = (error: { readonly outcome: McpError.Outcome }): boolean => error.outcome === notSent
+export const ifNotSent = (error: { readonly outcome: McpError.Outcome }): boolean => error.outcome === notSent
 
 /** The server or its process does not work, and the next attempt would fail in the same way. */
 const broken = { isRetryable: false, countsForBreaker: true, exitCode: connection } as const
@@ -48,7 +48,7 @@ const refused = { outcome: notSent, isRetryable: false, countsForBreaker: false 
 /** The server answered, so it is healthy. */
 const answered = { isRetryable: false, countsForBreaker: false, exitCode: tool } as const
 
-const table: { readonly [T in Tag]: Rows<Of<T>> } = {
+export const table: { readonly [T in Tag]: Rows<Of<T>> } = {
   SpawnFailed: {
     command: { ...broken, outcome: notSent },
     "docker-not-installed": { ...broken, outcome: notSent },
@@ -69,7 +69,7 @@ const table: { readonly [T in Tag]: Rows<Of<T>> } = {
     // no fault of the server
     moved: { ...lost, countsForBreaker: false }
   },
-  NetworkError: { network: lost, tls: broken },
+  NetworkError: { network: lost, tls: { ...broken, outcome: notSent } },
   HttpError: {
     status: {
       // any other status would be the same for the next request
@@ -77,19 +77,18 @@ const table: { readonly [T in Tag]: Rows<Of<T>> } = {
       countsForBreaker: (error) => isServerFault(error),
       exitCode: connection
     },
-    "rate-limited": { isRetryable: true, countsForBreaker: false, exitCode: connection },
+    "rate-limited": later,
     // a request that the runtime held back says nothing new about the server
-    unavailable: { isRetryable: true, countsForBreaker: ({ paused }) => paused !== true, exitCode: connection },
+    unavailable: { ...later, countsForBreaker: ({ paused }) => paused !== true },
     forbidden: {
-      isRetryable: false,
-      countsForBreaker: false,
+      ...refused,
       // a login helps only if the server names the missing scope
       next: ({ scope }) => scope === undefined ? "final" : "login",
       nextAfterLoss: ({ scope }) => scope === undefined ? "final" : "login",
       exitCode: permission
     },
-    redirect: broken,
-    origin: broken,
+    redirect: { ...broken, outcome: notSent },
+    origin: { ...broken, outcome: notSent },
     "content-type": broken
   },
   AuthorizationFailed: {
@@ -99,7 +98,12 @@ const table: { readonly [T in Tag]: Rows<Of<T>> } = {
     exitCode: ({ reason }) => reason === "unreachable" ? connection : permission
   },
   SessionExpired: { isRetryable: ifNotSent, countsForBreaker: false, exitCode: connection },
-  ProtocolViolation: { message: broken, pagination: answered, "input-rounds": answered, "tool-result": answered },
+  ProtocolViolation: {
+    message: broken,
+    pagination: { ...answered, outcome: executed },
+    "input-rounds": { ...answered, outcome: "unknown" },
+    "tool-result": { ...answered, outcome: executed }
+  },
   MessageTooLarge: {
     outcome: ({ connecting, direction }) => direction === "sent" || connecting === true ? notSent : "unknown",
     isRetryable: false,
@@ -147,9 +151,11 @@ const rowOf = <E extends McpError.McpError>(error: E): Row<E> => {
 const apply = <E, A extends string | number | boolean>(rule: Rule<E, A>, error: E): A =>
   typeof rule === "function" ? rule(error) : rule
 
-/** The outcome of an error without a field `outcome`. */
-export const outcome = <E extends McpError.McpError>(error: E): McpError.Outcome =>
-  apply(rowOf(error).outcome ?? "unknown", error)
+/** The outcome that follows from the tag and the reason; undefined where the field `outcome` decides. */
+export const outcome = <E extends McpError.McpError>(error: E): McpError.Outcome | undefined => {
+  const rule = rowOf(error).outcome
+  return rule === undefined ? undefined : apply(rule, error)
+}
 
 export const isRetryable = <E extends McpError.McpError>(error: E): boolean => apply(rowOf(error).isRetryable, error)
 

@@ -2,6 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration } from "effect"
 import { readFileSync } from "node:fs"
 import * as Limits from "../../src/config/Limits.ts"
+import * as ErrorFacets from "../../src/errorFacets.ts"
+import * as McpError from "../../src/McpError.ts"
 import { root, sources } from "./project.ts"
 
 const readme = readFileSync(new URL("README.md", root), "utf8")
@@ -19,19 +21,48 @@ const table = (heading: string): ReadonlyMap<string, ReadonlyArray<string>> => {
   ]))
 }
 
-/** What the source of an error class says of a facet: a constant, or an expression. */
-const facet = (body: string, name: string): string => {
-  const expression = new RegExp(`get ${name}\\(\\)[^{]*\\{\\s*return (.*)`).exec(body)?.[1] ?? "(a field)"
-  switch (expression) {
-    case "true":
-      return "yes"
-    case "false":
-      return "no"
-    case `this.outcome === "not-sent"`:
-      return "if not sent"
-    default:
-      return /^"([\w-]+)"$/.exec(expression)?.[1] ?? "(depends)"
-  }
+interface ErrorRow {
+  readonly tag: string
+  /** The cell with the reasons and their meaning. */
+  readonly meaning: string
+  readonly facets: Readonly<Record<Facet, string>>
+}
+
+const facets = ["outcome", "isRetryable", "countsForBreaker"] as const
+type Facet = typeof facets[number]
+
+/** The rows of the table of errors; the first cell is empty in the further rows of a tag. */
+const errorRows = (): ReadonlyArray<ErrorRow> => {
+  let tag = ""
+  return Array.from(
+    sectionOf("Errors").matchAll(/^\| (?:`(\w+)`)? ?\| (.+) \| (.+) \| (.+) \| (.+) \|$/gm),
+    ([, first, meaning, outcome, isRetryable, countsForBreaker]) => {
+      tag = first ?? tag
+      return {
+        tag,
+        meaning: meaning!,
+        facets: { outcome: outcome!, isRetryable: isRetryable!, countsForBreaker: countsForBreaker! }
+      }
+    }
+  ).filter((row) => row.tag !== "")
+}
+
+const tags = McpError.McpError.members.map(({ _tag }) => _tag)
+
+/** The reasons of a tag: the literals of its field `reason` or `why`. */
+const reasonsOf = (tag: string): ReadonlyArray<unknown> => {
+  const fields: Readonly<Record<string, unknown>> = McpError.McpError.members.find(({ _tag }) => _tag === tag)?.fields
+    ?? {}
+  return Array.from(String(fields["reason"] ?? fields["why"]).matchAll(/"([\w-]+)"/g), ([, literal]) => literal)
+}
+
+const plain: ReadonlySet<string> = new Set(["yes", "no", "if not sent"])
+
+/** Whether a cell says what the rule of a facet says; a rule that depends on more is described in other words. */
+const agrees = (facet: Facet, cell: string, rule: unknown): boolean => {
+  if (facet === "outcome") return cell === (typeof rule === "string" ? rule : "varies")
+  if (typeof rule === "boolean") return cell === (rule ? "yes" : "no")
+  return rule === ErrorFacets.ifNotSent ? cell === "if not sent" : typeof rule === "function" && !plain.has(cell)
 }
 
 describe("the README", () => {
@@ -47,28 +78,40 @@ describe("the README", () => {
 })
 
 describe("the page on operations", () => {
-  it("lists every error tag with the facets that the class has, and says what to do about each", () => {
-    const rows = table("Errors")
-    const classes = new Map(
-      sources.filter(({ path }) => /^error\/\w+\.ts$/.test(path)).flatMap(({ text }) =>
-        text.split(/^export class /m).slice(1).map((body) => [/^\w+/.exec(body)![0], body] as const)
-      )
-    )
-    assert.sameMembers([...rows.keys()], [...classes.keys()])
+  it("lists every error tag, and every reason with facets of its own, with the facets of the table", () => {
+    const rows = errorRows()
+    assert.sameMembers(Array.from(new Set(rows.map(({ tag }) => tag))), tags)
+    for (const tag of tags) {
+      const entry = new Map<string, unknown>(Object.entries(ErrorFacets.table[tag]))
+      const documented = rows.filter((row) => row.tag === tag)
+      if (entry.has("exitCode")) {
+        assert.lengthOf(documented, 1, tag)
+        for (const facet of facets) {
+          assert.isTrue(agrees(facet, documented[0]!.facets[facet], entry.get(facet)), `${facet} of ${tag}`)
+        }
+        continue
+      }
+      for (const [reason, rules] of entry) {
+        const [row, ...others] = documented.filter(({ meaning }) => meaning.includes(`\`${reason}\``))
+        assert.isDefined(row, `${tag}/${reason}`)
+        assert.lengthOf(others, 0, `${tag}/${reason}`)
+        for (const facet of facets) {
+          const rule = (rules as Readonly<Record<string, unknown>>)[facet]
+          assert.isTrue(agrees(facet, row!.facets[facet], rule), `${facet} of ${tag}/${reason}`)
+        }
+      }
+    }
+  })
+
+  it("says what to do about every error tag", () => {
     const advice = Array.from(sectionOf("When something goes wrong").matchAll(/^\| (`.*?) \|/gm), ([, cell]) => cell!)
-    const advised = advice.flatMap((cell) => Array.from(cell.matchAll(/`(\w+)`/g), ([, tag]) => tag!))
-    assert.sameMembers(advised, [...classes.keys()])
-    const plain = ["yes", "no", "if not sent"]
-    for (const [tag, [, outcome, retry, health]] of rows) {
-      const body = classes.get(tag)!
-      const actual = facet(body, "outcome")
-      assert.strictEqual(outcome, actual === "(depends)" ? "varies" : actual, `outcome of ${tag}`)
-      const retryable = facet(body, "isRetryable")
-      if (retryable === "(depends)") assert.notInclude(plain, retry, `isRetryable of ${tag}`)
-      else assert.strictEqual(retry, retryable, `isRetryable of ${tag}`)
-      const counts = facet(body, "countsForBreaker")
-      if (counts === "(depends)") assert.notInclude(plain, health, `countsForBreaker of ${tag}`)
-      else assert.strictEqual(health, counts, `countsForBreaker of ${tag}`)
+    const advised = advice.flatMap((cell) => Array.from(cell.matchAll(/`([\w/-]+)`/g), ([, label]) => label!))
+    assert.lengthOf(new Set(advised), advised.length)
+    assert.sameMembers(Array.from(new Set(advised.map((label) => label.split("/")[0]!))), tags)
+    for (const label of advised) {
+      const [tag, reason] = label.split("/")
+      if (reason === undefined) continue
+      assert.include(reasonsOf(tag!), reason, label)
     }
   })
 
