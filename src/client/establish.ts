@@ -67,6 +67,12 @@ const firstPhase: { readonly [T in ServerConfig.ServerConfig["transport"]]: McpE
   ws: "open"
 }
 
+/** A function of its own, because the connection keeps these closures, and those of the opening refer to its secrets. */
+const watch = (stage: Stage, transport: Transport.Transport): void => {
+  stage.stderrTail = () => transport.stderrTail()
+  stage.installing = () => transport.installing?.() === true
+}
+
 export const make = (options: Options): Effect.Effect<Connector.Connector["Type"], never, Services> =>
   Effect.gen(function*() {
     const transports = yield* Transport.Transports
@@ -90,8 +96,7 @@ export const make = (options: Options): Effect.Effect<Connector.Connector["Type"
           const open = Effect.suspend(() => {
             stage.phase = firstPhase[plan.config.transport]
             return Effect.map(transports.open(plan.config), (transport) => {
-              stage.stderrTail = () => transport.stderrTail()
-              stage.installing = () => transport.installing?.() === true
+              watch(stage, transport)
               return transport
             })
           })
