@@ -163,29 +163,16 @@ const byFolder = (paths, folderOf, isDataFile) => {
 
 // The public names
 
-/** The file that a subpath leads to, as Node resolves it: an exact key, else the wildcard with the longest beginning. */
-const resolved = (subpath) => {
-  const wildcards = Object.keys(manifest.exports).filter((key) => {
-    const [before, after] = key.split("*")
-    return after !== undefined && subpath.startsWith(before) && subpath.endsWith(after)
-  })
-  const key = subpath in manifest.exports ? subpath : wildcards.toSorted((a, b) => b.indexOf("*") - a.indexOf("*"))[0]
-  const target = manifest.exports[key]?.default ?? manifest.exports[key]
-  if (typeof target !== "string") return undefined
-  const [before, after] = key.split("*")
-  return target.replaceAll("*", subpath.slice(before.length, subpath.length - (after ?? "").length))
-}
-
 /** The import subpaths of the package, each with its source file. */
 const entryPoints = (sources, { outDir, rootDir }) => {
-  const modules = new Map(sources.map((path) => [relative(rootDir, join(root, path)).replace(/\.ts$/, ""), path]))
-  const built = new Map(Array.from(modules, ([name, path]) => [`./${relative(root, outDir)}/${name}.js`, path]))
-  const subpaths = [
-    ...Object.keys(manifest.exports).filter((key) => !key.includes("*")),
-    ...Array.from(modules.keys(), (name) => `./${name}`)
-  ]
-  return [...new Set(subpaths)].flatMap((subpath) => {
-    const path = built.get(resolved(subpath))
+  const built = new Map(
+    sources.map((path) => {
+      const name = relative(rootDir, join(root, path)).replace(/\.ts$/, ".js")
+      return [`./${relative(root, outDir)}/${name}`, path]
+    })
+  )
+  return Object.entries(manifest.exports).flatMap(([subpath, target]) => {
+    const path = built.get(target)
     return path === undefined ? [] : [{ subpath, path }]
   })
 }

@@ -62,19 +62,15 @@ export const sources: ReadonlyArray<Source> = readdirSync(fileURLToPath(new URL(
   .toSorted()
   .map((path) => ({ path, text: readFileSync(join(fileURLToPath(new URL("src", root)), path), "utf8") }))
 
-const { exports } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as {
-  readonly exports: Readonly<Record<string, string | { readonly default: string } | null>>
+/** `exports` of package.json. */
+export const { exports } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as {
+  readonly exports: Readonly<Record<string, string>>
 }
 
-const hidden = Object.keys(exports).filter((key) => exports[key] === null).map((key) => key.slice(2).replace("*", ""))
-
-/** The specifiers that users can import, each with its module from `src/`. */
-export const entryPoints: ReadonlyMap<string, string> = new Map([
-  ...Object.entries(exports).flatMap(([key, target]) =>
-    typeof target === "object" && target !== null && !key.includes("*")
-      ? [[`effect-mcp-runtime${key.slice(1)}`, target.default.replace(/^\.\/dist\/(.*)\.js$/, "$1.ts")] as const]
-      : []
-  ),
-  ...sources.filter(({ path }) => path !== "index.ts" && !hidden.some((prefix) => path.startsWith(prefix)))
-    .map(({ path }) => [`effect-mcp-runtime/${path.replace(/\.ts$/, "")}`, path] as const)
-])
+/** The specifiers of modules that users can import, each with its source from `src/`. */
+export const entryPoints: ReadonlyMap<string, string> = new Map(
+  Object.entries(exports).filter(([, target]) => target.endsWith(".js")).map(([key, target]) => [
+    `effect-mcp-runtime${key.slice(1)}`,
+    target.replace(/^\.\/dist\/(.*)\.js$/, "$1.ts")
+  ])
+)

@@ -76,7 +76,7 @@ describe("NodeMcpRuntime.using", () => {
 import * as NodeKeyValueStore from "@effect/platform-node/NodeKeyValueStore"
 import { Context, Layer, Logger, Schedule } from "effect"
 import {
-  Approval, Bulkhead, CircuitBreaker, ConfigDiscovery, EraMemory, Grants, HealthCheck, HostEnvironment, InputHandlers, Limits, McpEvent,
+  Approval, Bulkhead, CircuitBreaker, ConfigDiscovery, EraMemory, Grants, HealthCheck, InputHandlers, Limits, McpEvent,
   OutputGuard, Permissions, ReconnectPolicy, Redaction, Resolution, RetryPolicy, RuntimeMetrics,
   SdkConnector, Spill, StdioTransport, Teardown, TokenStore, Tokens, ToolCache, ToolHandler, ToolPins, ToolSearch, Trust
 } from "effect-mcp-runtime"
@@ -100,7 +100,6 @@ export const fit = [
   using(ConfigDiscovery.layerFiles()),
   using(Grants.layerMemory),
   using(HealthCheck.layerNone),
-  using(HostEnvironment.layer({})),
   using(InputHandlers.layer({})),
   using(Limits.layer({})),
   using(Limits.layerConfig),
