@@ -6,7 +6,6 @@ import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Limits from "../config/Limits.ts"
-import * as Hold from "../internal/hold.ts"
 import { argumentsFault, notJson, unchecked } from "../json/Json.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
@@ -16,6 +15,7 @@ import type * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
 import * as Changes from "./changes.ts"
+import * as Engine from "./engine.ts"
 import * as Lists from "./lists.ts"
 import { objectOf } from "./messages.ts"
 import * as Reporting from "./reporting.ts"
@@ -359,7 +359,7 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
 const notificationsOf = (channel: Channel): Stream.Stream<Notification> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const queue = yield* Effect.acquireRelease(Queue.sliding<Notification>(backlog), Queue.shutdown)
-    yield* Hold.listen(() => channel.onNotification((notification) => queue.unsafeOffer(notification)))
+    yield* Engine.listen(channel, (notification) => queue.unsafeOffer(notification))
     return Stream.fromQueue(queue)
   }))
 

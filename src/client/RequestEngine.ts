@@ -15,7 +15,6 @@ import * as FiberSet from "effect/FiberSet"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as Utils from "effect/Utils"
-import { Listeners } from "../internal/listeners.ts"
 import * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
@@ -23,7 +22,6 @@ import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
 import * as Engine from "./engine.ts"
 import type { Refused } from "./InputHandlers.ts"
-import type * as McpClient from "./McpClient.ts"
 import * as Messages from "./messages.ts"
 import type * as Reporting from "./reporting.ts"
 
@@ -42,23 +40,23 @@ type Served = Fiber.RuntimeFiber<JsonRpc.JsonObject, Refused>
 
 type Settled = Either.Either<JsonRpc.JsonObject, McpError.CallError>
 
-interface Pending {
+class Pending extends Engine.Limited {
   readonly method: string
   readonly options: Engine.RequestOptions
   readonly settle: (settled: Settled) => void
-  idleAt: number
-  totalAt: number
-  /** Since when the transport waits for a person on behalf of the request; its limits stand still meanwhile. */
-  waitingSince: number | undefined
-}
 
-const dueAt = ({ idleAt, totalAt, waitingSince }: Pending): number =>
-  waitingSince === undefined ? Math.min(idleAt, totalAt) : Infinity
+  constructor(method: string, options: Engine.RequestOptions, settle: (settled: Settled) => void, now: number) {
+    super(options, now)
+    this.method = method
+    this.options = options
+    this.settle = settle
+  }
+}
 
 const firstId = 1 << 20
 const lastId = 2 ** 31 - 1
 
-export class RequestEngine implements Engine.Engine {
+export class RequestEngine extends Engine.Listeners implements Engine.Engine {
   /** Whether the server may send requests; it may not in the stateless era. */
   acceptsRequests = true
   /** Whether an abandoned request is cancelled by a notification. */
@@ -71,10 +69,6 @@ export class RequestEngine implements Engine.Engine {
   readonly #fork: (effect: Effect.Effect<JsonRpc.JsonObject, Refused>) => Served
   readonly #pending = new Map<JsonRpc.Id, Pending>()
   readonly #serving = new Map<JsonRpc.Id, Served>()
-  readonly #listeners = new Listeners<McpClient.Notification>((cause) => this.#thrown("a listener", cause))
-  readonly #endListeners = new Set<(error: McpError.ConnectError) => void>()
-  #end: Transport.Ended | undefined = undefined
-  #endError: McpError.ConnectError | undefined = undefined
   #drained: Deferred.Deferred<void> | undefined = undefined
   #closing = false
   #timerAt = Infinity
@@ -87,6 +81,7 @@ export class RequestEngine implements Engine.Engine {
     runTimer: (effect: Effect.Effect<void>) => void,
     fork: (effect: Effect.Effect<JsonRpc.JsonObject, Refused>) => Served
   ) {
+    super()
     this.#options = options
     this.#clock = clock
     this.#random = new Utils.PCGRandom(seed)
@@ -126,30 +121,8 @@ export class RequestEngine implements Engine.Engine {
   }
 
   notify(method: string, params?: JsonRpc.JsonObject): McpError.CallError | undefined {
-    return this.#end === undefined ? this.#send({ jsonrpc: "2.0", method, params }) : this.#end.error("not-sent")
+    return this.lost("not-sent", method) ?? this.#send({ jsonrpc: "2.0", method, params })
   }
-
-  onNotification(listener: (notification: McpClient.Notification) => void): () => void {
-    return this.#listeners.add(listener)
-  }
-
-  announce(notification: McpClient.Notification): void {
-    this.#listeners.tell(notification)
-  }
-
-  onEnded(listener: (error: McpError.ConnectError) => void): () => void {
-    if (this.#endError !== undefined) {
-      listener(this.#endError)
-      return () => undefined
-    }
-    const added = (error: McpError.ConnectError) => listener(error)
-    this.#endListeners.add(added)
-    return () => {
-      this.#endListeners.delete(added)
-    }
-  }
-
-  readonly ended = Engine.endOf(this)
 
   now(): number {
     return this.#clock.unsafeCurrentTimeMillis()
@@ -167,7 +140,7 @@ export class RequestEngine implements Engine.Engine {
       this.#drained = Deferred.unsafeMake<void>(FiberId.none)
       return Effect.asVoid(BoundedWait.within(drain)(Deferred.await(this.#drained)))
     }).pipe(Effect.andThen(Effect.sync(() => {
-      if (this.#end === undefined) {
+      if (!this.isEnded) {
         for (const id of this.#pending.keys()) this.#notifyCancelled(id, "the connection closes")
       }
       this.#finish({
@@ -182,27 +155,16 @@ export class RequestEngine implements Engine.Engine {
     let next = Infinity
     for (const [id, pending] of this.#pending) {
       // while the application is asked something, the server owes nothing
-      if (this.#serving.size > 0 && pending.totalAt > now) this.#touch(pending, now)
-      const at = dueAt(pending)
+      if (this.#serving.size > 0 && pending.totalAt > now) pending.touch(now)
+      const at = pending.dueAt
       if (at > now) {
         next = Math.min(next, at)
         continue
       }
-      const kind = pending.totalAt <= now ? "total" : "idle"
-      this.#notifyCancelled(id, `no answer within the ${kind} limit`)
+      const overdue = pending.timeout(this.#options.server, pending.method, now)
+      this.#notifyCancelled(id, `no answer within the ${overdue.kind} limit`)
       this.#options.transport.abandon(id)
-      this.#settle(
-        id,
-        Either.left(
-          new McpError.RequestTimeout({
-            server: this.#options.server,
-            kind,
-            operation: pending.method,
-            limit: Duration.millis(pending.options[kind]),
-            outcome: "unknown"
-          })
-        )
-      )
+      this.#settle(id, Either.left(overdue))
     }
     return next
   }
@@ -240,19 +202,12 @@ export class RequestEngine implements Engine.Engine {
     settle: (settled: Settled) => void
   ): void {
     const { server } = this.#options
-    if (this.#end !== undefined) return settle(Either.left(namedFor(this.#end.error("not-sent"), method)))
+    const lost = this.lost("not-sent", method)
+    if (lost !== undefined) return settle(Either.left(lost))
     if (this.#closing) {
       return settle(Either.left(new McpError.Closed({ server, operation: method, outcome: "not-sent" })))
     }
-    const now = this.now()
-    const pending: Pending = {
-      method,
-      options,
-      settle,
-      idleAt: now + (options.firstIdle ?? options.idle),
-      totalAt: now + options.total,
-      waitingSince: undefined
-    }
+    const pending = new Pending(method, options, settle, this.now())
     this.#pending.set(id, pending)
     const error = this.#send(
       {
@@ -264,7 +219,7 @@ export class RequestEngine implements Engine.Engine {
       options.headers
     )
     if (error !== undefined) return this.#settle(id, Either.left(error))
-    this.#wakeBy(dueAt(pending))
+    this.#wakeBy(pending.dueAt)
   }
 
   #cancel(id: JsonRpc.Id): void {
@@ -296,38 +251,23 @@ export class RequestEngine implements Engine.Engine {
     this.#send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, reason } })
   }
 
-  #touch(pending: Pending, now: number): void {
-    pending.idleAt = now + pending.options.idle
-  }
-
   #waits(id: JsonRpc.Id, open: boolean): void {
     const pending = this.#pending.get(id)
     if (pending === undefined) return
-    const now = this.now()
-    if (open) {
-      pending.waitingSince ??= now
-    } else if (pending.waitingSince !== undefined) {
-      pending.totalAt += now - pending.waitingSince
-      pending.waitingSince = undefined
-      this.#touch(pending, now)
-    }
-    this.#wakeBy(dueAt(pending))
+    pending.waits(open, this.now())
+    this.#wakeBy(pending.dueAt)
   }
 
   #finish(end: Transport.Ended): void {
-    if (this.#end !== undefined) return
-    const staged: Transport.Ended = {
+    if (this.isEnded) return
+    // the listeners come first, so that a caller whose request is lost finds the connection out of use
+    this.end({
       error: (outcome) => this.#options.report.error(this.#inPhase(end.error(outcome))),
       unsent: end.unsent
-    }
-    this.#end = staged
-    const error = staged.error("unknown")
-    this.#endError = error
-    // the listeners come first, so that a caller whose request is lost finds the connection out of use
-    for (const listener of this.#endListeners) listener(error)
-    this.#endListeners.clear()
+    })
     for (const [id, { method }] of Array.from(this.#pending)) {
-      this.#settle(id, Either.left(namedFor(staged.error(staged.unsent(id) ? "not-sent" : "unknown"), method)))
+      const error = this.lost(end.unsent(id) ? "not-sent" : "unknown", method)
+      if (error !== undefined) this.#settle(id, Either.left(error))
     }
     for (const id of Array.from(this.#serving.keys())) this.#stopServing(id)
   }
@@ -377,8 +317,7 @@ export class RequestEngine implements Engine.Engine {
     this.#options.report.diagnostic({ kind, detail: UntrustedText.excerpt(detail, 256) })
   }
 
-  /** A defect of the application's callback must not stop the reading. */
-  #thrown(callback: string, cause: unknown): void {
+  protected thrown(callback: string, cause: unknown): void {
     this.#drop("dropped", `${callback} has thrown: ${cause instanceof Error ? cause.message : typeof cause}`)
   }
 
@@ -396,13 +335,13 @@ export class RequestEngine implements Engine.Engine {
     const id = this.#pendingId(params["progressToken"])
     const pending = id === undefined ? undefined : this.#pending.get(id)
     if (pending?.options.progress !== true) return
-    this.#touch(pending, this.now())
+    pending.touch(this.now())
     const progress = Messages.progressOf(params, this.#options.report.text)
     if (pending.options.onProgress === undefined || progress === undefined) return
     try {
       pending.options.onProgress(progress)
     } catch (cause) {
-      this.#thrown("a progress callback", cause)
+      this.thrown("a progress callback", cause)
     }
   }
 
@@ -440,17 +379,14 @@ export class RequestEngine implements Engine.Engine {
     this.#serving.delete(id)
     if (this.#serving.size > 0) return
     const now = this.now()
-    for (const pending of this.#pending.values()) this.#touch(pending, now)
+    for (const pending of this.#pending.values()) pending.touch(now)
   }
 
   #answer(message: JsonRpc.Success | JsonRpc.Failure): void {
-    const error = this.#end === undefined ? this.#send(message) : undefined
+    const error = this.isEnded ? undefined : this.#send(message)
     if (error !== undefined) this.#drop("shed", `an answer to the server: ${error.message}`)
   }
 }
-
-const namedFor = (error: McpError.ConnectError, operation: string): McpError.ConnectError =>
-  error._tag === "Closed" ? new McpError.Closed({ server: error.server, operation, outcome: error.outcome }) : error
 
 /** Starts the engine over an open transport. Requests of the server run in the scope. */
 export const make = (options: Options): Effect.Effect<RequestEngine, never, Scope.Scope> =>

@@ -14,8 +14,6 @@ import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import * as Hold from "../internal/hold.ts"
-import { Listeners } from "../internal/listeners.ts"
 import * as McpError from "../McpError.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
@@ -51,20 +49,13 @@ class Carrier {
   }
 }
 
-/** The time of a request. A transport may wait for a person on behalf of it, and its limits stand still meanwhile. */
-interface Timing {
-  activeAt: number
-  endsAt: number
-  waitingSince: number | undefined
-}
-
 interface Pending {
   readonly method: string
-  timing: Timing | undefined
+  limited: Engine.Limited | undefined
 }
 
 /** The client over our transport: its `Transport` on one side, the engine of a connection on the other. */
-class SdkEngine implements SdkTransport, Engine.Engine {
+class SdkEngine extends Engine.Listeners implements SdkTransport, Engine.Engine {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: (message: Sdk.JSONRPCMessage) => void
@@ -76,13 +67,10 @@ class SdkEngine implements SdkTransport, Engine.Engine {
   readonly #client: Client
   readonly #resultSchema: Loaded[1]["ResultSchema"]
   readonly #clock: Clock.Clock
-  readonly #listeners = new Listeners<McpClient.Notification>(() => undefined)
-  readonly #endListeners = new Set<(error: McpError.ConnectError) => void>()
   readonly #pending = new Map<JsonRpc.Id, Pending>()
   /** The requests of the server that the client serves. */
   readonly #serving = new Set<JsonRpc.Id>()
   #lastSent: Pending | undefined = undefined
-  #end: Transport.Ended | undefined = undefined
 
   constructor(
     transport: Transport.Transport,
@@ -91,6 +79,7 @@ class SdkEngine implements SdkTransport, Engine.Engine {
     resultSchema: Loaded[1]["ResultSchema"],
     clock: Clock.Clock
   ) {
+    super()
     this.#transport = transport
     this.#frame = frame
     this.#client = client
@@ -102,7 +91,7 @@ class SdkEngine implements SdkTransport, Engine.Engine {
     this.#transport.start({
       message: (message) => this.#receive(message),
       failed: (id, error) => this.#fail(id, error),
-      waiting: (id, open) => this.#waits(id, open),
+      waiting: (id, open) => this.#pending.get(id)?.limited?.waits(open, this.now()),
       diagnostic: this.#frame.report.diagnostic,
       ended: (end) => this.finish(end)
     })
@@ -113,10 +102,10 @@ class SdkEngine implements SdkTransport, Engine.Engine {
     // the cast: the same JSON under a type of ours
     const message = sent as JsonRpc.Message
     if (JsonRpc.isRequest(message)) {
-      this.#lastSent = { method: message.method, timing: undefined }
+      this.#lastSent = { method: message.method, limited: undefined }
       this.#pending.set(message.id, this.#lastSent)
     } else if ("id" in message && message.id !== null) this.#serving.delete(message.id)
-    const error = this.#lost("not-sent", "the request") ?? this.#transport.send(message)
+    const error = this.lost("not-sent", "the request") ?? this.#transport.send(message)
     if (error !== undefined && JsonRpc.isRequest(message)) this.#fail(message.id, error)
     else if (error !== undefined) return Promise.reject(error)
     else if ("method" in message && message.method === "notifications/cancelled") {
@@ -143,19 +132,18 @@ class SdkEngine implements SdkTransport, Engine.Engine {
   request(
     method: string,
     params: JsonRpc.JsonObject | undefined,
-    { firstIdle, idle, onProgress, progress, total }: Engine.RequestOptions
+    limits: Engine.RequestOptions
   ): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> {
     return Effect.suspend(() => {
-      const lost = this.#lost("not-sent", method)
+      const lost = this.lost("not-sent", method)
       if (lost !== undefined) return Effect.fail(lost)
       const { report, server } = this.#frame
-      const began = this.now()
-      const used = firstIdle === undefined ? 0 : idle - firstIdle
-      const timing: Timing = { activeAt: began - used, endsAt: began + total, waitingSince: undefined }
+      const { onProgress, progress } = limits
+      const limited = new Engine.Limited(limits, this.now())
       const token = progress === true ? `progress-${++tokens}` : progress
       const remove = this.onNotification((notification) => {
         if (notification.method !== "notifications/progress" || notification.params["progressToken"] !== token) return
-        timing.activeAt = this.now()
+        limited.touch(this.now())
         const reported = Messages.progressOf(notification.params, report.text)
         if (reported !== undefined) onProgress?.(reported)
       })
@@ -166,22 +154,17 @@ class SdkEngine implements SdkTransport, Engine.Engine {
           (result) => resume(Effect.succeed(Messages.objectOf(result))),
           (cause: unknown) => resume(Effect.fail(failure(server, method, cause)))
         )
-        if (this.#lastSent?.method === method) this.#lastSent.timing = timing
+        if (this.#lastSent?.method === method) this.#lastSent.limited = limited
         return Effect.sync(() => controller.abort("the caller no longer waits"))
       })
       const overdue = Effect.gen(this, function*() {
         while (true) {
           const now = this.now()
           // while the application is asked something, the server owes nothing
-          if (this.#serving.size > 0 || timing.waitingSince !== undefined) timing.activeAt = now
-          const endsAt = timing.waitingSince === undefined ? timing.endsAt : Infinity
-          const at = Math.min(timing.activeAt + idle, endsAt)
+          if (this.#serving.size > 0 || limited.isWaiting) limited.touch(now)
+          if (limited.dueAt <= now) return yield* limited.timeout(server, method, now)
+          const at = Math.min(limited.idleAt, limited.isWaiting ? Infinity : limited.totalAt)
           if (at === Infinity) return yield* Effect.never
-          if (now >= at) {
-            const kind = now >= endsAt ? "total" : "idle"
-            const limit = Duration.millis(kind === "total" ? total : idle)
-            return yield* new McpError.RequestTimeout({ server, kind, operation: method, limit, outcome: "unknown" })
-          }
           yield* Effect.sleep(Duration.millis(at - now))
         }
       })
@@ -190,58 +173,22 @@ class SdkEngine implements SdkTransport, Engine.Engine {
   }
 
   notify(method: string, params?: JsonRpc.JsonObject): McpError.CallError | undefined {
-    const lost = this.#lost("not-sent", method)
+    const lost = this.lost("not-sent", method)
     // what the transport refuses is reported by the next request
     if (lost === undefined) this.#client.notification({ method, params: { ...params } }).catch(() => undefined)
     return lost
   }
 
-  onNotification(listener: (notification: McpClient.Notification) => void): () => void {
-    return this.#listeners.add(listener)
-  }
-
-  announce(notification: McpClient.Notification): void {
-    this.#listeners.tell(notification)
-  }
-
-  onEnded(listener: (error: McpError.ConnectError) => void): () => void {
-    const error = this.#lost("unknown", "the request")
-    if (error !== undefined) listener(error)
-    else this.#endListeners.add(listener)
-    return () => {
-      this.#endListeners.delete(listener)
-    }
-  }
-
-  readonly ended = Engine.endOf(this)
+  protected thrown(): void {}
 
   finish(end: Transport.Ended): void {
-    if (this.#end !== undefined) return
-    this.#end = { error: (outcome) => this.#frame.report.error(end.error(outcome)), unsent: end.unsent }
-    for (const listener of this.#endListeners) listener(this.#end.error("unknown"))
-    this.#endListeners.clear()
+    if (this.isEnded) return
+    this.end({ error: (outcome) => this.#frame.report.error(end.error(outcome)), unsent: end.unsent })
     for (const [id, { method }] of Array.from(this.#pending)) {
-      const error = this.#lost(end.unsent(id) ? "not-sent" : "unknown", method)
+      const error = this.lost(end.unsent(id) ? "not-sent" : "unknown", method)
       if (error !== undefined) this.#fail(id, error)
     }
     this.onclose?.()
-  }
-
-  /** The error of a request, if the connection has ended. */
-  #lost(outcome: McpError.Outcome, operation: string): McpError.ConnectError | undefined {
-    const error = this.#end?.error(outcome)
-    return error?._tag === "Closed" ? new McpError.Closed({ server: error.server, operation, outcome }) : error
-  }
-
-  #waits(id: JsonRpc.Id, open: boolean): void {
-    const timing = this.#pending.get(id)?.timing
-    if (timing === undefined) return
-    const now = this.now()
-    if (!open && timing.waitingSince !== undefined) {
-      timing.endsAt += now - timing.waitingSince
-      timing.activeAt = now
-    }
-    timing.waitingSince = open ? now : undefined
   }
 
   #deliver(message: JsonRpc.Incoming): void {
@@ -355,13 +302,15 @@ const over = (
       jsonSchemaValidator: noValidator
     })
     const engine = new SdkEngine(transport, frame, client, Types.ResultSchema, clock)
-    yield* Hold.letGo(() => {
-      engine.finish({
-        error: (outcome) => new McpError.Closed({ server, operation: "the request", outcome }),
-        unsent: () => false
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        engine.finish({
+          error: (outcome) => new McpError.Closed({ server, operation: "the request", outcome }),
+          unsent: () => false
+        })
+        client.close().catch(() => undefined)
       })
-      client.close().catch(() => undefined)
-    })
+    )
     serve(client, Types, frame, yield* FiberSet.makeRuntimePromise<never, JsonRpc.JsonObject, InputHandlers.Refused>())
     stage.phase = "initialize"
     yield* Effect.ignore(Effect.tryPromise(() => client.connect(engine, { timeout: never })))

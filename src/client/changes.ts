@@ -2,11 +2,9 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
-import * as Hold from "../internal/hold.ts"
-import * as Mailbox from "../internal/mailbox.ts"
 import type * as McpError from "../McpError.ts"
+import * as Engine from "./engine.ts"
 import type * as McpClient from "./McpClient.ts"
 
 export interface Change {
@@ -21,18 +19,22 @@ export const signals = (
   change: Change
 ): Stream.Stream<void, McpError.CallError> =>
   Stream.unwrapScoped(Effect.gen(function*() {
-    const mailbox = Mailbox.make<void, McpError.CallError>(1)
-    yield* Hold.listen(() =>
-      channel.onNotification((notification) => {
-        if (notification.method === "$/resync" || change.concerns(notification)) mailbox.offer(undefined)
-      })
-    )
+    const changed = yield* Effect.makeLatch(false)
+    yield* Engine.listen(channel, (notification) => {
+      if (notification.method === "$/resync" || change.concerns(notification)) changed.unsafeOpen()
+    })
     yield* channel.watch(change.filter)
-    yield* Effect.forkScoped(Effect.map(channel.ended, (error) => mailbox.end(Exit.fail(error))))
-    return Mailbox.stream(mailbox, pacing(Duration.toMillis(change.spacing)))
+    const pace = pacing(Duration.toMillis(change.spacing))
+    return Stream.repeatEffect(
+      Effect.raceFirst(changed.await, Effect.flip(channel.ended)).pipe(
+        Effect.zipRight(pace),
+        // one signal stands for all changes up to here
+        Effect.zipRight(changed.close),
+        Effect.asVoid
+      )
+    )
   }))
 
-// What comes while it waits is told by the signal that follows the wait.
 const pacing = (spacing: number): Effect.Effect<void> => {
   let next = 0
   return Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -57,11 +59,7 @@ export const list = (name: "tools" | "resources" | "prompts"): Change => {
   }
 }
 
-/**
- * A server may tell of a part of what was asked for.
- *
- * @internal
- */
+/** Servers may announce the change of a part of the resource. */
 export const resource = (uri: string): Change => {
   const parts = uri.endsWith("/") ? uri : `${uri}/`
   return {

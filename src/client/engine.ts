@@ -1,7 +1,10 @@
 /** The port between the protocol and the sending of single requests: ours is `RequestEngine`, the SDK's its `Client`. */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as McpError from "../McpError.ts"
+import type * as Scope from "effect/Scope"
+import * as McpError from "../McpError.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
+import type * as Transport from "../transport/Transport.ts"
 import type * as McpClient from "./McpClient.ts"
 
 /** The stage of a connect, which errors and timeouts name. */
@@ -26,7 +29,7 @@ export interface RequestOptions {
   readonly onId?: ((id: JsonRpc.Id) => void) | undefined
 }
 
-/** Options of requests that somebody else limits. */
+/** For requests that are limited by their caller. */
 export const unlimited: RequestOptions = { idle: Infinity, total: Infinity, progress: false, cancellable: false }
 
 /** What the layers above need of an engine; the client of the SDK is another one. */
@@ -46,9 +49,113 @@ export interface Engine {
   readonly now: () => number
 }
 
-/** Waits for the end of a connection. */
-export const endOf = (engine: Pick<Engine, "onEnded">): Effect.Effect<McpError.ConnectError> =>
-  Effect.async((resume) => {
-    const remove = engine.onEnded((error) => resume(Effect.succeed(error)))
+/** Listens to the notifications until the scope closes. */
+export const listen = (
+  { onNotification }: Pick<McpClient.Channel, "onNotification">,
+  listener: (notification: McpClient.Notification) => void
+): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.asVoid(Effect.acquireRelease(Effect.sync(() => onNotification(listener)), (remove) => Effect.sync(remove)))
+
+/** The limits of a pending request. They stand still while the transport waits for a person on its behalf. */
+export class Limited {
+  idleAt: number
+  totalAt: number
+  #waitingSince: number | undefined = undefined
+  readonly #limits: Pick<RequestOptions, "idle" | "total">
+
+  constructor({ firstIdle, idle, total }: RequestOptions, now: number) {
+    this.#limits = { idle, total }
+    this.idleAt = now + (firstIdle ?? idle)
+    this.totalAt = now + total
+  }
+
+  get isWaiting(): boolean {
+    return this.#waitingSince !== undefined
+  }
+
+  get dueAt(): number {
+    return this.isWaiting ? Infinity : Math.min(this.idleAt, this.totalAt)
+  }
+
+  /** Begins the idle limit again. */
+  touch(now: number): void {
+    this.idleAt = now + this.#limits.idle
+  }
+
+  waits(isOpen: boolean, now: number): void {
+    if (isOpen) {
+      this.#waitingSince ??= now
+    } else if (this.#waitingSince !== undefined) {
+      this.totalAt += now - this.#waitingSince
+      this.#waitingSince = undefined
+      this.touch(now)
+    }
+  }
+
+  timeout(server: string, operation: string, now: number): McpError.RequestTimeout {
+    const kind = this.totalAt <= now ? "total" : "idle"
+    const limit = Duration.millis(this.#limits[kind])
+    return new McpError.RequestTimeout({ server, kind, operation, limit, outcome: "unknown" })
+  }
+}
+
+/** The listeners of a connection, and its end. */
+export abstract class Listeners {
+  readonly #notified = new Set<(notification: McpClient.Notification) => void>()
+  readonly #ended = new Set<(error: McpError.ConnectError) => void>()
+  #end: Transport.Ended | undefined = undefined
+
+  /** Receives the defect of a listener, which must not stop the reading. */
+  protected abstract thrown(callback: string, cause: unknown): void
+
+  readonly onNotification: Engine["onNotification"] = (listener) => added(this.#notified, listener)
+
+  announce(notification: McpClient.Notification): void {
+    for (const listener of this.#notified) {
+      try {
+        listener(notification)
+      } catch (cause) {
+        this.thrown("a listener", cause)
+      }
+    }
+  }
+
+  onEnded(listener: (error: McpError.ConnectError) => void): () => void {
+    const error = this.#end?.error("unknown")
+    if (error === undefined) return added(this.#ended, listener)
+    listener(error)
+    return () => undefined
+  }
+
+  readonly ended: Engine["ended"] = Effect.async((resume) => {
+    const remove = this.onEnded((error) => resume(Effect.succeed(error)))
     return Effect.sync(remove)
   })
+
+  protected get isEnded(): boolean {
+    return this.#end !== undefined
+  }
+
+  /** Ends the connection, once. */
+  protected end(end: Transport.Ended): void {
+    this.#end = end
+    const error = end.error("unknown")
+    for (const listener of this.#ended) listener(error)
+    this.#ended.clear()
+  }
+
+  /** The error of an operation of a connection that has ended. */
+  protected lost(outcome: McpError.Outcome, operation: string): McpError.ConnectError | undefined {
+    const error = this.#end?.error(outcome)
+    return error?._tag === "Closed" ? new McpError.Closed({ server: error.server, operation, outcome }) : error
+  }
+}
+
+/** A new function, so that a listener that is added twice is called twice. */
+const added = <A>(listeners: Set<(value: A) => void>, listener: (value: A) => void): () => void => {
+  const own = (value: A) => listener(value)
+  listeners.add(own)
+  return () => {
+    listeners.delete(own)
+  }
+}

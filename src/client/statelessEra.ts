@@ -6,7 +6,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schedule from "effect/Schedule"
 import type * as Limits from "../config/Limits.ts"
-import * as Hold from "../internal/hold.ts"
 import * as McpError from "../McpError.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as Engine from "./engine.ts"
@@ -198,15 +197,13 @@ const watch = (
     let hasBegun = false
     const listen = Effect.scoped(Effect.gen(function*() {
       let id: JsonRpc.Id | undefined
-      yield* Hold.listen(() =>
-        engine.onNotification((notification) => {
-          if (notification.method !== "notifications/subscriptions/acknowledged") return
-          if (objectOf(notification.params["_meta"])[Protocol.metaKey.subscriptionId] !== id) return
-          if (hasBegun) return engine.announce(SessionEra.resync)
-          hasBegun = true
-          Deferred.unsafeDone(acknowledged, Exit.void)
-        })
-      )
+      yield* Engine.listen(engine, ({ method, params }) => {
+        if (method !== "notifications/subscriptions/acknowledged") return
+        if (objectOf(params["_meta"])[Protocol.metaKey.subscriptionId] !== id) return
+        if (hasBegun) return engine.announce(SessionEra.resync)
+        hasBegun = true
+        Deferred.unsafeDone(acknowledged, Exit.void)
+      })
       const onId = (given: JsonRpc.Id) => (id = given)
       return yield* engine.request("subscriptions/listen", params, {
         ...Engine.unlimited,

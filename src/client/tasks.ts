@@ -4,10 +4,10 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Limits from "../config/Limits.ts"
-import * as Hold from "../internal/hold.ts"
 import * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
+import * as Engine from "./engine.ts"
 import * as Lists from "./lists.ts"
 import type * as McpClient from "./McpClient.ts"
 import { objectOf, progressOf, textOf } from "./messages.ts"
@@ -89,7 +89,7 @@ export const offersCalls = (capabilities: JsonRpc.JsonObject): boolean =>
 
 /** `undefined` for a server that does not declare tasks. */
 export const make = (options: Options): Tasks | undefined => {
-  const { capabilities, limits, onNotification, request, server } = options
+  const { capabilities, limits, request, server } = options
   if (!JsonRpc.isObject(capabilities["tasks"])) return undefined
 
   const asked = (name: "get" | "cancel") => (taskId: string): Effect.Effect<Task, McpError.CallError> =>
@@ -115,11 +115,9 @@ export const make = (options: Options): Tasks | undefined => {
     Effect.gen(function*() {
       const { taskId } = created
       const changed = yield* Effect.makeLatch(false)
-      yield* Hold.listen(() =>
-        onNotification((notification) => {
-          if (notification.method === method.status && notification.params["taskId"] === taskId) changed.unsafeOpen()
-        })
-      )
+      yield* Engine.listen(options, (notification) => {
+        if (notification.method === method.status && notification.params["taskId"] === taskId) changed.unsafeOpen()
+      })
       let task = created
       while (!settled.has(task.status)) {
         const interval = Math.max(1, task.pollInterval ?? defaultPollInterval)
@@ -162,13 +160,11 @@ export const make = (options: Options): Tasks | undefined => {
         const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(limit)
         // the token stays valid until the task has ended, and not only until the request is answered
         const progressToken = `task-${++tokens}`
-        yield* Hold.listen(() =>
-          onNotification((notification) => {
-            if (notification.method !== "notifications/progress") return
-            const progress = progressOf(notification.params, options.text)
-            if (notification.params["progressToken"] === progressToken && progress !== undefined) onProgress?.(progress)
-          })
-        )
+        yield* Engine.listen(options, ({ method, params }) => {
+          if (method !== "notifications/progress") return
+          const progress = progressOf(params, options.text)
+          if (params["progressToken"] === progressToken && progress !== undefined) onProgress?.(progress)
+        })
         const answer = yield* request("tools/call", { ...params, task: {} }, { ...own, progressToken })
         const task = decode(answer["task"])
         // a server may run the call at once

@@ -4,9 +4,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
+import * as Mailbox from "effect/Mailbox"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as Mailbox from "../internal/mailbox.ts"
 import * as Json from "../json/Json.ts"
 import * as McpError from "../McpError.ts"
 import * as OutputCheck from "../tools/outputCheck.ts"
@@ -149,20 +149,26 @@ export const make = ({ channel, report }: Options): Calls => {
     callTool: (name, args = {}, own) => call(name, args, own, own?.onTask),
     callToolStream: (name, args = {}, own) =>
       Stream.unwrapScoped(Effect.gen(function*() {
-        const mailbox = Mailbox.make<McpClient.CallEvent, McpError.CallError>(backlog)
+        const mailbox = yield* Mailbox.make<McpClient.CallEvent, McpError.CallError>({
+          capacity: backlog,
+          strategy: "sliding"
+        })
         const onProgress = (progress: McpClient.Progress): void => {
-          mailbox.offer({ _tag: "Progress", progress })
+          mailbox.unsafeOffer({ _tag: "Progress", progress })
           own?.onProgress?.(progress)
         }
         const onTask = (update: McpClient.TaskUpdate): void => {
-          mailbox.offer({ _tag: "Task", update })
+          mailbox.unsafeOffer({ _tag: "Task", update })
           own?.onTask?.(update)
         }
         yield* Effect.forkScoped(
           Effect.onExit(call(name, args, { ...own, onProgress }, onTask), (exit) =>
-            Effect.sync(() => mailbox.end(Exit.map(exit, (result) => [{ _tag: "Result", result }]))))
+            Effect.sync(() => {
+              if (Exit.isSuccess(exit)) mailbox.unsafeOffer({ _tag: "Result", result: exit.value })
+              mailbox.unsafeDone(Exit.asVoid(exit))
+            }))
         )
-        return Mailbox.stream(mailbox)
+        return Mailbox.toStream(mailbox)
       }))
   }
 }
