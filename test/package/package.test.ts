@@ -198,10 +198,10 @@ const expected: Readonly<Record<string, RegExp>> = {
   ),
   "reconnect-policy": new RegExp(
     [
-      "^it crashed; the call may have run: unknown",
-      "demo: ConnectionLost/exited, attempt 1 in 40 ms",
+      "^demo: ConnectionLost/exited, attempt 1 in 40 ms",
       "it crashed; the call may have run: unknown",
       "demo: ConnectionLost/exited, attempt 2 in 80 ms",
+      "it crashed; the call may have run: unknown",
       "it is back: {\"sum\":42}",
       "missing: Failed\n$"
     ].join("\n")
