@@ -192,18 +192,18 @@ export class HttpError extends errorClass<HttpError>()("HttpError", {
 }) {}
 
 /**
- * There is no login that the server accepts. `unauthorized`: it answered 401; `login`: a person has to log in, and none
- * was asked; `nobody`: no person can be asked; `refused`: the authorization server or the person refused; `metadata`,
- * `registration`, `answer`: the authorization server breaks a rule in what it says of itself, of this client, or in the
- * end; `blocked`: it names an address that is not allowed; `scope`: the server asks for rights that it already has;
- * `unreachable`: the authorization server does not answer; `store`: the tokens cannot be kept; `timeout`, `cancelled`:
- * the login was not completed.
+ * There is no login that the server accepts. `unauthorized`: it answered 401; `login`: a person has to log in;
+ * `not-interactive`: no person can be asked, or none has to log in; `refused`: the authorization server or the person refused; `metadata`,
+ * `registration`, `answer`: the authorization server breaks a rule in its metadata, the registration of this client, or
+ * the end of a login; `blocked`: it names an address that is not allowed; `scope`: the server asks for rights that it
+ * already has; `unreachable`: the authorization server does not answer; `store`: the tokens cannot be kept; `timeout`,
+ * `cancelled`: the login was not completed.
  */
 export class AuthorizationFailed extends errorClass<AuthorizationFailed>()("AuthorizationFailed", {
   reason: Schema.Literal(
     "unauthorized",
     "login",
-    "nobody",
+    "not-interactive",
     "refused",
     "metadata",
     "registration",

@@ -2,8 +2,8 @@
  * The next step after an error, for a person at a terminal and for a model. The message of the error says what happened.
  */
 import * as Duration from "effect/Duration"
-import * as StderrReader from "./internal/stderrReader.ts"
 import type * as McpError from "./McpError.ts"
+import * as StderrReader from "./stderrReader.ts"
 import * as ShellWords from "./text/shellWords.ts"
 import * as UntrustedText from "./text/UntrustedText.ts"
 

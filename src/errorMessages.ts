@@ -1,7 +1,7 @@
 /** The message of every error: the server, the failure, and the limit or the next step. Foreign text is escaped and short. */
 import * as Duration from "effect/Duration"
-import * as StderrReader from "./internal/stderrReader.ts"
 import type * as McpError from "./McpError.ts"
+import * as StderrReader from "./stderrReader.ts"
 import { excerpt } from "./text/UntrustedText.ts"
 
 type Of<T extends McpError.McpError["_tag"]> = Extract<McpError.McpError, { readonly _tag: T }>

@@ -100,9 +100,10 @@ const unavailable = (why: McpError.ServerUnavailable["why"], isRetryable: boolea
   "retry"
 ]
 
-const authorization = (["unauthorized", "login", "nobody", "refused", "metadata", "store", "timeout"] as const).map((
-  reason
-): Row => [new McpError.AuthorizationFailed({ server, reason }), "not-sent", false, false, 5, "login", "login"])
+const authorization = (["unauthorized", "login", "not-interactive", "refused", "metadata", "store", "timeout"] as const)
+  .map((
+    reason
+  ): Row => [new McpError.AuthorizationFailed({ server, reason }), "not-sent", false, false, 5, "login", "login"])
 
 const rows: ReadonlyArray<Row> = [
   spawn("command", false),

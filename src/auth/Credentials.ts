@@ -209,7 +209,7 @@ export const make = (options?: Partial<Options>) =>
     const nobody = (config: RemoteHeaders.RemoteServer) =>
       new McpError.AuthorizationFailed({
         server: config.name,
-        reason: "nobody",
+        reason: "not-interactive",
         detail: "its configuration says what it is shown, so there is nothing to log in to"
       })
 
@@ -250,7 +250,7 @@ export const make = (options?: Partial<Options>) =>
 export const layerNone: Layer.Layer<Credentials> = Layer.sync(Credentials, () => {
   const noLogin = ({ name: server }: RemoteHeaders.RemoteServer) =>
     Effect.fail(
-      new McpError.AuthorizationFailed({ server, reason: "nobody", detail: "this application has no logins" })
+      new McpError.AuthorizationFailed({ server, reason: "not-interactive", detail: "this application has no logins" })
     )
   return {
     where: Effect.succeed("nowhere"),

@@ -69,8 +69,8 @@ export const layerNone: Layer.Layer<Interaction> = Layer.succeed(Interaction, {
     Effect.fail(
       new McpError.AuthorizationFailed({
         server,
-        reason: "nobody",
-        detail: "somebody has to log in, and nobody can be asked"
+        reason: "not-interactive",
+        detail: "a person has to log in, and none can be asked"
       })
     )
 })

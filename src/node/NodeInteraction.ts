@@ -103,17 +103,20 @@ export const make = (options?: Partial<Options>): Effect.Effect<Interaction.Inte
       const { redirectUri, server } = wanted
       const failed = (reason: McpError.AuthorizationFailed["reason"], detail: string) =>
         new McpError.AuthorizationFailed({ server, reason, detail })
-      if (isOnly && question === undefined) return yield* failed("nobody", `nobody can put in ${askedFor}`)
+      if (isOnly && question === undefined) return yield* failed("not-interactive", `no person can enter ${askedFor}`)
 
       const address = CallbackAddress.make(wanted)
       if (address === undefined && question === undefined) {
-        return yield* failed("nobody", "the address that was registered for its logins is none of this machine's")
+        return yield* failed(
+          "not-interactive",
+          "the address that was registered for its logins is none of this machine's"
+        )
       }
       const callback = address === undefined || isOnly
         ? undefined
         : yield* Effect.promise(() => import("./internal/callbackServer.ts")).pipe(
           Effect.flatMap(({ make }) => make(address)),
-          Effect.mapError((detail) => failed("nobody", detail))
+          Effect.mapError((detail) => failed("not-interactive", detail))
         )
       const port = callback?.port ?? address?.port ?? (yield* Random.nextIntBetween(49_152, 65_536))
       const back = address?.redirectUri(port) ?? redirectUri ?? ""

@@ -28,7 +28,7 @@ export const make = (
     const limits = yield* Limits.CurrentLimits
 
     const nobody = (server: string, detail: string) =>
-      new McpError.AuthorizationFailed({ server, reason: "nobody", detail })
+      new McpError.AuthorizationFailed({ server, reason: "not-interactive", detail })
 
     const programs = (server: string) =>
       nobody(server, "it is a program of this machine, which asks for what it needs by itself")

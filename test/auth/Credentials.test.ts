@@ -425,7 +425,7 @@ describe("what a configuration shows", () => {
         assert.deepStrictEqual(yield* status(run), { _tag: "Configured" })
         assert.deepStrictEqual(reasonOf(yield* Effect.flip(runtime.authorize(server))), [
           "AuthorizationFailed",
-          "nobody"
+          "not-interactive"
         ])
         assert.strictEqual(person.pages.length, 0)
         assert.isTrue(there.heard.every(({ path }) => path === "/mcp"))

@@ -17,7 +17,7 @@ describe("a login without a person", () => {
   it.scoped("fails, and says for which server", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(open(Interaction.layerNone))
-      assert.deepInclude(error, { _tag: "AuthorizationFailed", server: "files", reason: "nobody" })
+      assert.deepInclude(error, { _tag: "AuthorizationFailed", server: "files", reason: "not-interactive" })
       assert.isFalse(error.isRetryable)
     }))
 

@@ -312,7 +312,7 @@ describe("the address that a browser comes back to", () => {
         ).pipe(Effect.map((server) => (server.address() as Net.AddressInfo).port))
         for (const wanted of [{ callbackPort: port }, { redirectUri: `http://localhost:${port}/back` }]) {
           const error = yield* Effect.flip(opened(wanted))
-          assert.deepInclude(error, { server: "files", reason: "nobody" }, host)
+          assert.deepInclude(error, { server: "files", reason: "not-interactive" }, host)
           assert.include(error.detail, `port ${port} of this machine`)
           assert.include(error.detail, "taken by another program")
         }
@@ -361,7 +361,7 @@ describe("the address that a browser comes back to", () => {
           "http://0.0.0.0/"
         ]
       ) {
-        assert.deepInclude(yield* Effect.flip(opened({ redirectUri })), { reason: "nobody" }, redirectUri)
+        assert.deepInclude(yield* Effect.flip(opened({ redirectUri })), { reason: "not-interactive" }, redirectUri)
       }
       const { ask } = terminal(`https://app.example/back?code=c0de&state=${state}`)
       const { login, redirectUri } = yield* begun({ ask, paste: "also" }, { redirectUri: elsewhere[0] })
@@ -478,7 +478,7 @@ describe("a login whose end a person puts in", () => {
       assert.deepInclude(Either.getOrThrow(Either.flip(twice.result)), { reason: "answer" })
       const ended = yield* only(undefined)
       assert.deepInclude(Either.getOrThrow(Either.flip(ended.result)), { reason: "cancelled" })
-      assert.deepInclude(yield* Effect.flip(opened({}, { paste: "only" })), { reason: "nobody" })
+      assert.deepInclude(yield* Effect.flip(opened({}, { paste: "only" })), { reason: "not-interactive" })
     }))
 
   it.scopedLive("opens no port", () =>

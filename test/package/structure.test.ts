@@ -203,13 +203,21 @@ describe("every timer outside of resilience", () => {
  * The folders that have been rebuilt, with their budgets in lines (DESIGN §4). The gate is in code lines: 31,000 of the
  * 45,000 lines of the whole are code, and 10 % more is allowed.
  */
-const rebuilt: Readonly<Record<string, number>> = { text: 600, json: 1_250, resilience: 1_400, testing: 1_400 }
+const rebuilt: Readonly<Record<string, number>> = {
+  text: 600,
+  stderrReader: 260,
+  McpError: 1_400,
+  json: 1_250,
+  resilience: 1_400,
+  testing: 1_400
+}
 
 /** The folders that a folder may import values from, beside itself (DESIGN §4). `import type` is free. */
 const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   text: [],
   json: ["text"],
-  McpError: ["text", "json"],
+  stderrReader: [],
+  McpError: ["text", "json", "stderrReader"],
   resilience: ["text", "json", "McpError", "McpEvent", "config"],
   transport: ["text", "json", "McpError", "McpEvent", "config", "resilience", "safety", "tools"],
   client: ["text", "json", "McpError", "McpEvent", "config", "resilience", "safety", "tools", "transport"],
@@ -231,7 +239,9 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   ]
 }
 
-const folderOf = (path: string): string => path.split("/")[0]!.replace(/\.ts$/, "")
+/** A module of the root is a folder of its own; the tables of the errors belong to `McpError`. */
+const folderOf = (path: string): string =>
+  path.split("/")[0]!.replace(/\.ts$/, "").replace(/^error(Facets|Messages|Advice)$/, "McpError")
 
 const targets = (source: Source, pattern: RegExp): ReadonlyArray<string> =>
   Array.from(withoutComments(source.text).matchAll(pattern), ([, specifier]) => specifier!)

@@ -6,8 +6,8 @@
 import * as Duration from "effect/Duration"
 import * as Launcher from "../../config/launcher.ts"
 import * as ErrorAdvice from "../../errorAdvice.ts"
-import * as StderrReader from "../../internal/stderrReader.ts"
 import type * as McpError from "../../McpError.ts"
+import * as StderrReader from "../../stderrReader.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import type { Cause, Facts } from "./doctorFacts.ts"
 

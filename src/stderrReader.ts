@@ -1,15 +1,11 @@
 /**
- * Reads the stderr of a failed or silent program: the line with the reason, and the party at fault. Only this module
- * interprets such text; the others use its result.
- *
- * @internal
+ * Reads the stderr of a failed or silent program: the line with the reason, and the party at fault. No other module
+ * interprets stderr.
  */
 
 /**
  * The party at fault, if the text names it: a package or registry of the launcher, an upstream of the server, or the
  * server.
- *
- * @internal
  */
 export type Fault =
   | { readonly _tag: "PackageMissing"; readonly program: string; readonly package: string }
@@ -22,7 +18,6 @@ export type Fault =
   | { readonly _tag: "UpstreamUnreachable"; readonly address: string | undefined; readonly code: string }
   | { readonly _tag: "ModuleMissing"; readonly module: string }
 
-/** @internal */
 export interface Reading {
   /** The most telling line; undefined if stderr is empty. */
   readonly line: string | undefined
@@ -176,16 +171,17 @@ const ofJson = (text: string): Line | undefined => {
   const { err, error, level, message, msg, severity } = entry
   const inside = (value: unknown): unknown =>
     typeof value === "object" && value !== null && "message" in value ? value.message : value
-  const said = [msg, message, inside(err), inside(error)].find((one) => typeof one === "string" && one !== "")
-  if (typeof said !== "string") return undefined
+  const words = [msg, message, inside(err), inside(error)].find((value) => typeof value === "string" && value !== "")
+  if (typeof words !== "string") return undefined
   const degree = level ?? severity
   return {
-    text: said,
+    text: words,
     isError: typeof degree === "number" ? degree >= 50 : /^(?:error|fatal|critical|panic)$/i.test(String(degree))
   }
 }
 
-const some = (patterns: ReadonlyArray<RegExp>) => (text: string): boolean => patterns.some((one) => one.test(text))
+const some = (patterns: ReadonlyArray<RegExp>) => (text: string): boolean =>
+  patterns.some((pattern) => pattern.test(text))
 const isNoise = some(noise)
 const isNpmNoise = some(npmNoise)
 const isStrong = some(strong)
@@ -214,11 +210,10 @@ const candidates = (text: string): ReadonlyArray<Line> => {
 
 const most = (text: string): string | undefined => {
   const all = candidates(text)
-  const line = all.findLast(({ isError }) => isError) ?? all.findLast((one) => isWeak(one.text)) ?? all.at(-1)
-  return line?.text ?? text.split(/\r?\n/).findLast((one) => one.trim() !== "")?.trim()
+  const line = all.findLast(({ isError }) => isError) ?? all.findLast(({ text }) => isWeak(text)) ?? all.at(-1)
+  return line?.text ?? text.split(/\r?\n/).findLast((last) => last.trim() !== "")?.trim()
 }
 
-/** @internal */
 export const read = (stderr: string | undefined): Reading => {
   const text = stderr?.slice(-longest).replaceAll(escapes, "") ?? ""
   const line = most(text)
@@ -228,11 +223,7 @@ export const read = (stderr: string | undefined): Reading => {
 
 const quote = (text: string): string => `"${text}"`
 
-/**
- * The party at fault and what is wrong with it.
- *
- * @internal
- */
+/** The party at fault and its failure. */
 export const sentence = (fault: Fault): string => {
   switch (fault._tag) {
     case "PackageMissing": {
@@ -240,7 +231,7 @@ export const sentence = (fault: Fault): string => {
       return `${program} cannot find the ${program === "docker" ? "image" : "package"} ${quote(name)}`
     }
     case "RegistryUnreachable": {
-      const details = [fault.registry, fault.code].filter((one) => one !== undefined && one !== "").join(", ")
+      const details = [fault.registry, fault.code].filter((detail) => detail !== undefined && detail !== "").join(", ")
       return `${fault.program} cannot reach its registry (${details})`
     }
     case "UpstreamUnreachable":
