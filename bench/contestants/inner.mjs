@@ -4,7 +4,6 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
 
 const tool = (index) => ({ name: index === 0 ? "echo" : `tool_${index}`, inputSchema: { type: "object" } })
 
@@ -18,8 +17,8 @@ const answers = {
  * answers before it is asked: the fiber is suspended and resumed, as it is by a real answer.
  */
 export const layer = (modules) => {
-  const { Connector, Limits, McpError } = modules
-  const connection = (server) => ({
+  const { Connector, Limits, McpClient, McpError } = modules
+  const channel = (server) => ({
     server,
     transport: "memory",
     limits: Limits.defaults,
@@ -37,14 +36,15 @@ export const layer = (modules) => {
         queueMicrotask(() => resume(settled))
       }),
     notify: () => Effect.void,
-    notifications: Stream.empty,
     onNotification: () => () => undefined,
     watch: () => Effect.void,
     health: Effect.void,
     ended: Effect.never,
     onEnded: () => () => undefined,
+    onPaused: () => () => undefined,
+    setLogLevel: () => Effect.void,
     stderrTail: Effect.sync(() => undefined),
     tasks: undefined
   })
-  return Layer.succeed(Connector.Connector, { connect: (config) => Effect.sync(() => connection(config.name)) })
+  return Layer.succeed(Connector.Connector, { connect: (config) => McpClient.make(channel(config.name)) })
 }

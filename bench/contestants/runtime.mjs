@@ -29,6 +29,7 @@ export const make = async ({ dist }) => {
       ? Inner.layer({
         Connector: await load("client/Connector.js"),
         Limits: await load("config/Limits.js"),
+        McpClient: await load("client/McpClient.js"),
         McpError: await load("McpError.js")
       })
       : Layer.empty

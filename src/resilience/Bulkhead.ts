@@ -11,6 +11,7 @@ import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as McpError from "../McpError.ts"
 import * as Deadline from "./Deadline.ts"
+import { onExitSync } from "./onExitSync.ts"
 
 export interface Options {
   /** Calls at once per server; a server's `concurrency` wins. */
@@ -41,24 +42,18 @@ export interface State {
   readonly queued: number
 }
 
+type Permitted<A, E, R> = Effect.Effect<A, E | McpError.Overloaded | McpError.RequestTimeout, R | Deadline.Deadline>
+
 /** The permits of one server. */
 export interface Permits {
   /**
    * Runs with a permit, in the order of arrival. Waits for one within the deadline of the call, or fails at once with
    * `Overloaded` if the queue is full.
    */
-  readonly withPermit: <A, E, R>(
-    self: Effect.Effect<A, E, R>
-  ) => Effect.Effect<A, E | McpError.Overloaded | McpError.RequestTimeout, R | Deadline.Deadline>
+  readonly withPermit: <A, E, R>(self: Effect.Effect<A, E, R>) => Permitted<A, E, R>
   readonly state: () => State
   /** A larger number admits calls from the queue; a smaller one ends none. */
   readonly resize: (concurrency: number) => void
-}
-
-/** A call that holds a permit, or waits for one in the queue. */
-interface Ticket {
-  held: boolean
-  readonly admitted: Deferred.Deferred<void>
 }
 
 const waitedFor = (): Deadline.WaitedFor => ({ waitedFor: "permit" })
@@ -72,43 +67,37 @@ export const make = (options: Options & { readonly server: string }): Permits =>
   // without a permit every call would wait for ever
   let concurrency = Math.max(1, options.concurrency)
   let active = 0
-  const queue = new Set<Ticket>()
-  /** Of every call that did not have to wait. */
-  const atOnce: Ticket = { held: true, admitted: Deferred.unsafeMake(FiberId.none) }
+  /** The calls that wait. One that is admitted is removed. */
+  const queue = new Set<Deferred.Deferred<void>>()
 
   const admit = (): void => {
-    for (const ticket of queue) {
+    for (const admitted of queue) {
       if (active >= concurrency) return
-      queue.delete(ticket)
+      queue.delete(admitted)
       active++
-      ticket.held = true
-      Deferred.unsafeDone(ticket.admitted, Exit.void)
+      Deferred.unsafeDone(admitted, Exit.void)
     }
   }
-  const enter = Effect.suspend(() => {
-    if (active < concurrency) {
-      active++
-      return Effect.succeed(atOnce)
-    }
-    const queued = queue.size
-    if (queued >= limit) return Effect.fail(new McpError.Overloaded({ server, queue: "calls", queued, limit }))
-    const ticket: Ticket = { held: false, admitted: Deferred.unsafeMake(FiberId.none) }
-    queue.add(ticket)
-    return Effect.succeed(ticket)
-  })
-  const leave = (ticket: Ticket): void => {
-    if (!ticket.held) return void queue.delete(ticket)
+  const release = (): void => {
     active--
     admit()
   }
   return {
-    withPermit: (self) =>
-      Effect.acquireUseRelease(
-        enter,
-        ({ admitted, held }) =>
-          held ? self : Effect.zipRight(Deadline.boundWait(waitedFor)(() => Deferred.await(admitted)), self),
-        (ticket) => Effect.sync(() => leave(ticket))
-      ),
+    withPermit: <A, E, R>(self: Effect.Effect<A, E, R>) =>
+      Effect.uninterruptibleMask((restore): Permitted<A, E, R> => {
+        if (active < concurrency) {
+          active++
+          return onExitSync(restore(self), release)
+        }
+        const queued = queue.size
+        if (queued >= limit) return Effect.fail(new McpError.Overloaded({ server, queue: "calls", queued, limit }))
+        const admitted = Deferred.unsafeMake<void>(FiberId.none)
+        queue.add(admitted)
+        const wait = Deadline.boundWait(waitedFor)(() => Deferred.await(admitted))
+        return onExitSync(restore(Effect.zipRight(wait, self)), () => {
+          if (!queue.delete(admitted)) release()
+        })
+      }),
     state: () => ({ active, queued: queue.size }),
     resize: (permits) => {
       concurrency = Math.max(1, permits)

@@ -13,6 +13,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as McpError from "../McpError.ts"
 import * as Circuit from "./circuitTransition.ts"
+import { onExitSync } from "./onExitSync.ts"
 
 export interface Options {
   /** Consecutive failures that open the circuit. */
@@ -81,25 +82,23 @@ export const make = (options?: Partial<Options>): Effect.Effect<CircuitBreaker["
           state = next
           if (isNew) onChange(next._tag)
         }
-        const admit = Effect.suspend(() => {
-          const admission = Circuit.admit(rules, state, clock.unsafeCurrentTimeMillis())
-          become(admission.state)
-          if (admission._tag === "Admitted") return Effect.succeed(admission.epoch)
-          const retryAfter = Duration.millis(admission.retryAfter)
-          const isolated = state._tag === "Isolated" ? { isolated: true } : {}
-          return Effect.fail(new McpError.CircuitOpen({ server, retryAfter, ...isolated }))
-        })
+        const now = () => clock.unsafeCurrentTimeMillis()
         return {
-          protect: (self) =>
-            Effect.acquireUseRelease(
-              admit,
-              () => self,
-              (epoch, exit) =>
-                Effect.sync(() =>
-                  become(Circuit.settle(rules, state, epoch, outcomeOf(exit), clock.unsafeCurrentTimeMillis()))
-                )
-            ),
-          state: Effect.sync(() => shown(state, clock.unsafeCurrentTimeMillis())),
+          protect: <A, E, R>(self: Effect.Effect<A, E, R>) =>
+            Effect.uninterruptibleMask((restore): Effect.Effect<A, E | McpError.CircuitOpen, R> => {
+              const admission = Circuit.admit(rules, state, now())
+              become(admission.state)
+              if (admission._tag === "Rejected") {
+                const retryAfter = Duration.millis(admission.retryAfter)
+                const isolated = state._tag === "Isolated" ? { isolated: true } : {}
+                return Effect.fail(new McpError.CircuitOpen({ server, retryAfter, ...isolated }))
+              }
+              return onExitSync(
+                restore(self),
+                (exit) => become(Circuit.settle(rules, state, admission.epoch, outcomeOf(exit), now()))
+              )
+            }),
+          state: Effect.sync(() => shown(state, now())),
           halfOpen: () => become(Circuit.halfOpen(state)),
           isolate: Effect.sync(() => become(Circuit.isolate(state))),
           reset: Effect.sync(() => become(Circuit.reset(state)))

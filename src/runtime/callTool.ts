@@ -12,6 +12,7 @@ import type * as McpRuntime from "../McpRuntime.ts"
 import * as CallSpan from "../observability/CallSpan.ts"
 import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
 import * as Deadline from "../resilience/Deadline.ts"
+import { onExitSync } from "../resilience/onExitSync.ts"
 import * as RetryPolicy from "../resilience/RetryPolicy.ts"
 import type * as Permissions from "../safety/Permissions.ts"
 import type * as Tool from "../tools/Tool.ts"
@@ -123,20 +124,19 @@ export const make = ({ clock, definition, learn, permitted, pool, publish, retry
   ): Effect.Effect<McpRuntime.CallResult, McpError.RuntimeError> => {
     const { began, callId, server, tool } = call
     const millis = () => clock.unsafeCurrentTimeMillis() - began
-    const begin = Effect.sync(() => {
+    const begin = (): void => {
       running.add(call)
       metrics.callBegan()
       publish(McpEvent.McpEvent.CallBegan({ callId, server, tool, origin }))
-    })
-    const end = (exit: Exit.Exit<McpRuntime.CallResult, McpError.RuntimeError>) =>
-      Effect.sync(() => {
-        const outcome = outcomeOf(exit)
-        const took = millis()
-        running.delete(call)
-        metrics.callEnded(outcome, took)
-        const { attempts } = call
-        publish(McpEvent.McpEvent.CallEnded({ callId, server, tool, took: Duration.millis(took), attempts, outcome }))
-      })
+    }
+    const end = (exit: Exit.Exit<McpRuntime.CallResult, McpError.RuntimeError>): void => {
+      const outcome = outcomeOf(exit)
+      const took = millis()
+      running.delete(call)
+      metrics.callEnded(outcome, took)
+      const { attempts } = call
+      publish(McpEvent.McpEvent.CallEnded({ callId, server, tool, took: Duration.millis(took), attempts, outcome }))
+    }
     const described = (result: ToolResult.ToolResult): McpRuntime.CallResult => ({
       ...result,
       metadata: {
@@ -147,10 +147,11 @@ export const make = ({ clock, definition, learn, permitted, pool, publish, retry
         attempts: call.attempts
       }
     })
-    return CallSpan.traced(
-      call,
-      (meta) => Effect.acquireUseRelease(begin, () => Effect.map(self(meta), described), (_, exit) => end(exit))
-    )
+    return CallSpan.traced(call, (meta) =>
+      Effect.uninterruptibleMask((restore) => {
+        begin()
+        return onExitSync(restore(Effect.map(self(meta), described)), end)
+      }))
   }
 
   const callTool: Calls["callTool"] = (name, tool, args, options) =>

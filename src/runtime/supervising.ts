@@ -15,10 +15,10 @@ import * as Connector from "../client/Connector.ts"
 import type * as McpClient from "../client/McpClient.ts"
 import * as RetryAfter from "../client/retryAfter.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
-import { observed } from "../internal/observed.ts"
 import * as Signal from "../internal/signal.ts"
 import * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
+import { onExitSync } from "../resilience/onExitSync.ts"
 import * as Current from "./current.ts"
 import * as Off from "./off.ts"
 import * as Releases from "./releases.ts"
@@ -125,7 +125,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
           const mine = current
           if (mine === undefined) return restore(Effect.zipRight(queue, use(f)))
           mine.begin()
-          return observed(restore(Effect.suspend(() => f(mine))), mine.end)
+          return onExitSync(restore(Effect.suspend(() => f(mine))), mine.end)
         })
       )
 
