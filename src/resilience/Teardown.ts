@@ -79,8 +79,8 @@ export const bound = (
     ? Duration.sum(installGrace, deadline)
     : deadline
 
-/** Bounds the memory of an application that reconnects for months. */
-const keptEnds = 1024
+/** Bounds of the report, because an application may reconnect for months: of one server, and of all together. */
+const keptEnds = { server: 16, all: 1024 }
 
 export const make = (options?: Partial<Options>): Effect.Effect<Teardown["Type"]> =>
   Effect.sync(() => {
@@ -88,8 +88,9 @@ export const make = (options?: Partial<Options>): Effect.Effect<Teardown["Type"]
     return {
       options: Rec.map({ ...defaults, ...options }, (bound) => Duration.decode(bound)),
       record: (end) => {
-        ends.push(end)
-        if (ends.length > keptEnds) ends.shift()
+        const [oldest, ...newer] = ends.filter(({ server }) => server === end.server)
+        if (oldest !== undefined && newer.length >= keptEnds.server - 1) ends.splice(ends.indexOf(oldest), 1)
+        if (ends.push(end) > keptEnds.all) ends.shift()
       },
       report: Effect.sync(() => ({ servers: ends.slice() })),
       lastResort: (kill) =>

@@ -54,6 +54,19 @@ describe("Teardown", () => {
       assert.strictEqual(servers[1023]!.server, "1029")
     }).pipe(Effect.provide(Teardown.layer())))
 
+  it.effect("keeps the last 16 ends of a server that reconnects often, and those of the others", () =>
+    Effect.gen(function*() {
+      const teardown = yield* Teardown.Teardown
+      teardown.record({ ...end, server: "stable" })
+      for (let pid = 1; pid <= 5_000; pid++) teardown.record({ ...end, server: "flapping", killed: [pid] })
+      const { servers } = yield* teardown.report
+      assert.deepStrictEqual(servers.map(({ server }) => server), ["stable", ...Array(16).fill("flapping")])
+      assert.deepStrictEqual(
+        servers.slice(1).flatMap(({ killed }) => killed),
+        Array.from({ length: 16 }, (_, i) => 4_985 + i)
+      )
+    }).pipe(Effect.provide(Teardown.layer())))
+
   it.effect("listens to the process only while there is something to end", () =>
     Effect.gen(function*() {
       const teardown = yield* Teardown.Teardown
