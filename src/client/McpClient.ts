@@ -297,18 +297,17 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
     })
 
     const violation = (what: string) =>
-      Effect.fail(new McpError.ProtocolViolation({ server, what, excerpt: "", outcome: "executed", phase: "ready" }))
+      Effect.fail(new McpError.ProtocolViolation({ server, what, outcome: "executed" }))
+    const items = <Item>(list: Lists.List, decode: (raw: JsonRpc.JsonObject) => Item | undefined) =>
+      Effect.map(Lists.all(listed, list), (pages) => Lists.decoded(pages, decode))
 
     return {
       ...channel,
       request,
       notify: (method, params) => checked(method, params, channel.notify(method, params)),
       ...ToolCalls.make({ channel, report }),
-      resources: Effect.map(Lists.all(listed, Lists.resources), (pages) => Lists.decoded(pages, Lists.resource)),
-      resourceTemplates: Effect.map(
-        Lists.all(listed, Lists.templates),
-        (pages) => Lists.decoded(pages, Lists.template)
-      ),
+      resources: items(Lists.resources, Lists.resource),
+      resourceTemplates: items(Lists.templates, Lists.template),
       readResource: (uri, options) =>
         Effect.matchEffect(request("resources/read", withMeta({ uri }, options?.meta)), {
           onFailure: (error) =>
@@ -325,7 +324,7 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
           }
         }),
       subscribeResource: (uri) => Changes.signals(channel, Changes.resource(uri)),
-      prompts: Effect.map(Lists.all(listed, Lists.prompts), (pages) => Lists.decoded(pages, Lists.prompt)),
+      prompts: items(Lists.prompts, Lists.prompt),
       getPrompt: (name, args, options) =>
         Effect.suspend(() => {
           const plain = unchecked(args ?? {})

@@ -49,7 +49,6 @@ const over = (
       report,
       limits,
       capabilities: InputHandlers.capabilities(handlers),
-      discoverPatience: limits.discoverPatience,
       answer,
       run
     }

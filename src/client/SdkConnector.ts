@@ -250,8 +250,7 @@ const failure = (server: string, method: string, cause: unknown): McpError.CallE
     server,
     what: `\`${method}\`: an answer that the SDK rejects`,
     excerpt: UntrustedText.excerpt(cause instanceof Error ? cause.message : String(cause)),
-    outcome: "unknown",
-    phase: "ready"
+    outcome: "unknown"
   })
 
 /** Results are checked per tool and with a budget elsewhere; the client's validator would compile every schema. */

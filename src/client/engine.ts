@@ -56,6 +56,10 @@ export const listen = (
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.asVoid(Effect.acquireRelease(Effect.sync(() => onNotification(listener)), (remove) => Effect.sync(remove)))
 
+/** The error of a request or a series of requests that has reached its total limit. */
+export const overdue = (server: string, operation: string, limit: Duration.Duration): McpError.RequestTimeout =>
+  new McpError.RequestTimeout({ server, kind: "total", operation, limit, outcome: "unknown" })
+
 /** The limits of a pending request. They stand still while the transport waits for a person on its behalf. */
 export class Limited {
   idleAt: number

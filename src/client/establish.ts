@@ -155,7 +155,7 @@ export const channelOf = (
         const error = engine.notify(method, params)
         return error === undefined ? Effect.void : Effect.fail(error)
       }),
-    onNotification: (listener) => engine.onNotification(listener),
+    onNotification: engine.onNotification,
     ended: engine.ended,
     onEnded: (listener) => engine.onEnded(listener),
     stderrTail: Effect.sync(() => {

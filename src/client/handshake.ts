@@ -1,11 +1,11 @@
 /** From an open transport to a settled protocol: `server/discover` for the stateless era, `initialize` for the session era. */
 import type * as Sdk from "@modelcontextprotocol/sdk/types.js"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import type * as Limits from "../config/Limits.ts"
 import type * as McpError from "../McpError.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
@@ -23,26 +23,22 @@ export interface Options {
   readonly engine: Engine.Engine
   readonly transport: Transport.Transport
   readonly stage: Engine.Stage
+  readonly limits: Limits.Limits
   readonly report: Reporting.Reporting
   readonly capabilities: JsonRpc.JsonObject
-}
-
-export interface NegotiateOptions extends Options {
-  /** How long a silent server is asked `server/discover` alone. */
-  readonly discoverPatience: Duration.Duration
 }
 
 /**
  * Asks `server/discover`, and `initialize` where the server's answer says so. A server that stays silent is asked both;
  * which of its answers counts does not depend on the time.
  */
-export const negotiate = (options: NegotiateOptions): Effect.Effect<Settled, McpError.ConnectError, Scope.Scope> =>
+export const negotiate = (options: Options): Effect.Effect<Settled, McpError.ConnectError, Scope.Scope> =>
   Effect.gen(function*() {
     const question = yield* Effect.forkScoped(discover(options))
     // over HTTP every request has an answer of its own, so silence says nothing about the method
     const answered = options.transport.streamPerRequest
       ? Option.some(yield* Fiber.join(question))
-      : yield* Effect.timeoutOption(Fiber.join(question), options.discoverPatience)
+      : yield* Effect.timeoutOption(Fiber.join(question), options.limits.discoverPatience)
     if (Option.isSome(answered)) {
       return yield* answered.value._tag === "Session" ? initialize(options) : settled(options, answered.value)
     }
@@ -53,7 +49,7 @@ export const negotiate = (options: NegotiateOptions): Effect.Effect<Settled, Mcp
     }
     // a server of the stateless era refuses `initialize`, and may have been slow with `server/discover`
     if (session.left._tag !== "HandshakeFailed") return yield* session.left
-    const late = yield* Effect.timeoutOption(Fiber.join(question), options.discoverPatience)
+    const late = yield* Effect.timeoutOption(Fiber.join(question), options.limits.discoverPatience)
     return Option.isSome(late) && late.value._tag === "Stateless"
       ? yield* settled(options, late.value)
       : yield* session.left

@@ -6,14 +6,11 @@ import * as McpError from "../McpError.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import * as ToolResult from "../tools/ToolResult.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
+import * as Engine from "./engine.ts"
 import type * as McpClient from "./McpClient.ts"
 import { objectOf, textOf } from "./messages.ts"
 
-export interface Pages {
-  readonly items: ReadonlyArray<unknown>
-  readonly ttlMs: number | undefined
-  readonly cacheScope: "public" | "private" | undefined
-}
+type Pages = Pick<McpClient.Listing<unknown>, "items" | "ttlMs" | "cacheScope">
 
 export interface List {
   readonly method: string
@@ -65,8 +62,7 @@ export const all = (options: Options, list: List): Effect.Effect<Pages, McpError
     const { limits: { listTimeout: limit }, server } = options
     return Effect.timeoutFail(walk(options, list), {
       duration: limit,
-      onTimeout: () =>
-        new McpError.RequestTimeout({ server, kind: "total", operation: list.method, limit, outcome: "unknown" })
+      onTimeout: () => Engine.overdue(server, list.method, limit)
     })
   })
 
@@ -81,8 +77,7 @@ const walk = Effect.fnUntraced(function*({ limits, report, request, server }: Op
       pages: pages.length,
       limit
     })
-  const violation = (what: string) =>
-    new McpError.ProtocolViolation({ server, what, excerpt: "", outcome: "executed", phase: "ready" })
+  const violation = (what: string) => new McpError.ProtocolViolation({ server, what, outcome: "executed" })
 
   const cursors = new Set<string>()
   const pages: Array<ReadonlyArray<unknown>> = []

@@ -6,11 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import type * as Scope from "effect/Scope"
-import type * as Limits from "../config/Limits.ts"
 import * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
-import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Era from "./era.ts"
 import * as Handshake from "./handshake.ts"
 import type * as McpClient from "./McpClient.ts"
@@ -19,7 +17,6 @@ import * as Requests from "./requests.ts"
 import * as Tasks from "./tasks.ts"
 
 export interface Options extends Handshake.Options {
-  readonly limits: Limits.Limits
   /** Runs in the scope of the connection. */
   readonly run: (effect: Effect.Effect<void>) => void
 }
@@ -41,41 +38,29 @@ export type OfEra = Pick<
 >
 
 export const make = (options: Options, { protocolVersion, result }: Era.Initialized): OfEra => {
-  const { engine, limits, server } = options
-  const limit = Duration.toMillis(limits.listTimeout)
-  // not by `request`, which would begin a further session for a server that refuses this in the new one
-  const restore = Effect.suspend(() =>
-    operations.restore((method, params) =>
-      engine.request(method, params, { idle: limit, total: limit, progress: false, cancellable: true })
-    )
-  )
-  const { onPaused, probe, request } = Requests.make(server, engine, limits, makeSession(options, restore))
-  const operations = makeOperations({
-    ...options,
-    result,
-    request,
-    probe,
-    onNotification: (listener) => engine.onNotification(listener)
-  })
-  return { era: "session", protocolVersion, request, onPaused, ...operations.ofEra }
-}
-
-/** What a handshake's result says about the server, and the operations that both connectors build on requests. */
-export interface OperationsOptions {
-  readonly server: string
-  readonly limits: Limits.Limits
-  readonly report: Handshake.Options["report"]
-  readonly result: JsonRpc.JsonObject
-  readonly request: Requests.Request
-  readonly probe: Requests.Request
-  readonly onNotification: McpClient.Channel["onNotification"]
-}
-
-export const makeOperations = (options: OperationsOptions) => {
-  const { limits, probe, request, result } = options
+  const { engine, limits, report, server } = options
   const capabilities = objectOf(result["capabilities"])
   const subscribers = new Map<string, number>()
   let level: McpClient.LogLevel | undefined
+
+  /** Sets the log level and the subscriptions again, in a session that has replaced another. */
+  const restore = Effect.suspend(() => {
+    const limit = Duration.toMillis(limits.listTimeout)
+    return Effect.forEach(
+      [
+        ...(level === undefined ? [] : [["logging/setLevel", { level }] as const]),
+        ...Array.from(subscribers.keys(), (uri) => ["resources/subscribe", { uri }] as const)
+      ],
+      ([method, params]) =>
+        // not by `request`, which would begin a further session for a server that refuses this in the new one
+        Effect.catchAll(
+          engine.request(method, params, { idle: limit, total: limit, progress: false, cancellable: true }),
+          (error) => RuntimeLog.debug(`${method} failed in a new session`, error)
+        ),
+      { discard: true }
+    )
+  })
+  const { onPaused, probe, request } = Requests.make(server, engine, limits, makeSession(options, restore))
 
   const leave = (uri: string) =>
     Effect.suspend(() => {
@@ -102,32 +87,22 @@ export const makeOperations = (options: OperationsOptions) => {
       )
     })
 
-  const ofEra = {
+  return {
+    era: "session",
+    protocolVersion,
     serverInfo: serverInfoOf(result["serverInfo"]),
     capabilities,
     instructions: textOf(result["instructions"]),
-    watch: (filter: McpClient.WatchFilter) => Effect.forEach(filter.resourceUris ?? [], join, { discard: true }),
-    setLogLevel: (wanted: McpClient.LogLevel) =>
+    request,
+    onPaused,
+    watch: (filter) => Effect.forEach(filter.resourceUris ?? [], join, { discard: true }),
+    setLogLevel: (wanted) =>
       Effect.map(request("logging/setLevel", { level: wanted satisfies Sdk.LoggingLevel }), () => {
         level = wanted
       }),
     health: isAlive(probe("ping", undefined, { idleTimeout: limits.pingTimeout, totalTimeout: limits.pingTimeout })),
-    tasks: Tasks.make({ ...options, text: options.report.text, capabilities })
+    tasks: Tasks.make({ server, limits, capabilities, report, request, onNotification: engine.onNotification })
   }
-
-  /** Sets the log level and the subscriptions again, in a session that has replaced another. */
-  const restore = (send: Requests.Request): Effect.Effect<void> =>
-    Effect.forEach(
-      [
-        ...(level === undefined ? [] : [["logging/setLevel", { level }] as const]),
-        ...Array.from(subscribers.keys(), (uri) => ["resources/subscribe", { uri }] as const)
-      ],
-      ([method, params]) =>
-        Effect.catchAll(send(method, params), (error) => RuntimeLog.debug(`${method} failed in a new session`, error)),
-      { discard: true }
-    )
-
-  return { ofEra, restore }
 }
 
 /** A server that answers anything is alive. */

@@ -5,7 +5,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schedule from "effect/Schedule"
-import type * as Limits from "../config/Limits.ts"
 import * as McpError from "../McpError.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as Engine from "./engine.ts"
@@ -20,7 +19,6 @@ import * as SessionEra from "./sessionEra.ts"
 
 export interface Options extends Handshake.Options {
   readonly engine: RequestEngine.RequestEngine
-  readonly limits: Limits.Limits
   /** Answers a question of the server with the application's handlers. */
   readonly answer: (
     method: string,
@@ -99,7 +97,7 @@ const mayAskForInput: ReadonlySet<string> = new Set(["tools/call", "prompts/get"
 const statePause = Duration.millis(250)
 
 const violation = (server: string, what: string) =>
-  new McpError.ProtocolViolation({ server, what, excerpt: "", outcome: "executed", phase: "ready" })
+  new McpError.ProtocolViolation({ server, what, outcome: "executed" })
 
 /**
  * Input rounds: a result that is a list of questions is answered by the request once more with the answers, under a new
@@ -121,8 +119,7 @@ const finish = (
     Clock.currentTimeMillis,
     (now) => Duration.millis(Math.max(0, since + Duration.toMillis(limit) - now))
   )
-  const overdue = () =>
-    new McpError.RequestTimeout({ server, kind: "total", operation: method, limit, outcome: "unknown" })
+  const overdue = () => Engine.overdue(server, method, limit)
 
   const ask = (question: unknown): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> => {
     const { method: asked, params } = objectOf(question)
@@ -227,14 +224,7 @@ const watch = (
     yield* Effect.forkScoped(forever)
     yield* Deferred.await(acknowledged).pipe(Effect.timeoutFail({
       duration: limits.listTimeout,
-      onTimeout: () =>
-        new McpError.RequestTimeout({
-          server,
-          kind: "total",
-          operation: "subscriptions/listen",
-          limit: limits.listTimeout,
-          outcome: "unknown"
-        })
+      onTimeout: () => Engine.overdue(server, "subscriptions/listen", limits.listTimeout)
     }))
   })
 

@@ -11,6 +11,7 @@ import * as Engine from "./engine.ts"
 import * as Lists from "./lists.ts"
 import type * as McpClient from "./McpClient.ts"
 import { objectOf, progressOf, textOf } from "./messages.ts"
+import type * as Reporting from "./reporting.ts"
 import type * as Requests from "./requests.ts"
 
 export interface Task {
@@ -50,9 +51,7 @@ export interface Options {
   readonly capabilities: JsonRpc.JsonObject
   readonly request: Requests.Request
   readonly onNotification: McpClient.Channel["onNotification"]
-  readonly report: { readonly diagnostic: (diagnostic: { kind: "lenient"; detail: string }) => void }
-  /** Redacts a text of the server. */
-  readonly text: (text: string) => string
+  readonly report: Pick<Reporting.Reporting, "diagnostic" | "text">
 }
 
 const method = {
@@ -89,7 +88,7 @@ export const offersCalls = (capabilities: JsonRpc.JsonObject): boolean =>
 
 /** `undefined` for a server that does not declare tasks. */
 export const make = (options: Options): Tasks | undefined => {
-  const { capabilities, limits, request, server } = options
+  const { capabilities, limits, report, request, server } = options
   if (!JsonRpc.isObject(capabilities["tasks"])) return undefined
 
   const asked = (name: "get" | "cancel") => (taskId: string): Effect.Effect<Task, McpError.CallError> =>
@@ -99,9 +98,7 @@ export const make = (options: Options): Tasks | undefined => {
         ? new McpError.ProtocolViolation({
           server,
           what: `\`${method[name]}\`: no task in the answer`,
-          excerpt: "",
-          outcome: "executed",
-          phase: "ready"
+          outcome: "executed"
         })
         : Effect.succeed(task)
     })
@@ -133,7 +130,7 @@ export const make = (options: Options): Tasks | undefined => {
         return yield* new McpError.Cancelled({
           server,
           operation: "tools/call",
-          detail: options.text(task.statusMessage ?? "the server cancelled the task"),
+          detail: report.text(task.statusMessage ?? "the server cancelled the task"),
           outcome: "unknown"
         })
       }
@@ -146,7 +143,7 @@ export const make = (options: Options): Tasks | undefined => {
     cancel,
     result: (taskId) => result(taskId),
     list: Effect.map(
-      Lists.all({ ...options, report: (detail) => options.report.diagnostic({ kind: "lenient", detail }) }, {
+      Lists.all({ ...options, report: (detail) => report.diagnostic({ kind: "lenient", detail }) }, {
         method: method.list,
         field: "tasks",
         key: "taskId",
@@ -162,7 +159,7 @@ export const make = (options: Options): Tasks | undefined => {
         const progressToken = `task-${++tokens}`
         yield* Engine.listen(options, ({ method, params }) => {
           if (method !== "notifications/progress") return
-          const progress = progressOf(params, options.text)
+          const progress = progressOf(params, report.text)
           if (params["progressToken"] === progressToken && progress !== undefined) onProgress?.(progress)
         })
         const answer = yield* request("tools/call", { ...params, task: {} }, { ...own, progressToken })
@@ -175,14 +172,7 @@ export const make = (options: Options): Tasks | undefined => {
           Effect.mapError(McpError.partlySent),
           Effect.timeoutFail({
             duration: Duration.millis(Math.max(1, left)),
-            onTimeout: () =>
-              new McpError.RequestTimeout({
-                server,
-                kind: "total",
-                operation: "tools/call",
-                limit,
-                outcome: "unknown"
-              })
+            onTimeout: () => Engine.overdue(server, "tools/call", limit)
           }),
           Effect.onExit((exit) =>
             exit._tag === "Failure" && (exit.cause._tag !== "Fail" || exit.cause.error._tag === "RequestTimeout")
