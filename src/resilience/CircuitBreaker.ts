@@ -42,6 +42,7 @@ export interface Breaker {
   readonly halfOpen: () => void
   /** Rejects all calls until `reset`. */
   readonly isolate: Effect.Effect<void>
+  readonly isIsolated: () => boolean
   readonly reset: Effect.Effect<void>
 }
 
@@ -101,6 +102,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<CircuitBreaker["
           state: Effect.sync(() => shown(state, now())),
           halfOpen: () => become(Circuit.halfOpen(state)),
           isolate: Effect.sync(() => become(Circuit.isolate(state))),
+          isIsolated: () => state._tag === "Isolated",
           reset: Effect.sync(() => become(Circuit.reset(state)))
         }
       }

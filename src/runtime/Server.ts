@@ -34,6 +34,7 @@ export interface Server {
 export interface Servers {
   /** The server of this name; another value after a reload that changed its configuration. */
   readonly find: (name: string) => Server | undefined
+  /** An isolated server is remembered, because one that a reload adds again is isolated until its breaker is reset. */
   readonly forget: (name: string) => void
 }
 
@@ -96,7 +97,7 @@ export const make = ({ breakers, bulkhead, limits, metrics, pool, publish }: Opt
       return server
     },
     forget: (name) => {
-      servers.delete(name)
+      if (servers.get(name)?.breaker.isIsolated() !== true) servers.delete(name)
     }
   }
 }

@@ -350,8 +350,8 @@ const atOnce =
     return { name, autoApprove: autoApprove?.filter((tool) => present.autoApprove?.includes(tool) === true) }
   }
 
-const forgetFailures = ({ reset, state }: CircuitBreaker.Breaker): Effect.Effect<void> =>
-  Effect.flatMap(state, ({ _tag }) => _tag === "Isolated" ? Effect.void : reset)
+const forgetFailures = ({ isIsolated, reset }: CircuitBreaker.Breaker): Effect.Effect<void> =>
+  Effect.suspend(() => isIsolated() ? Effect.void : reset)
 
 type Unfound = McpError.NotFound | McpError.PermissionDenied
 

@@ -261,6 +261,22 @@ describe("a runtime", () => {
         assert.deepStrictEqual(text(yield* service.callTool("mcp__a__one")), ["one"])
       })))
 
+  it.scoped("keeps a server isolated that one reload removes and another adds again", () =>
+    run({ a: [tool("one")] }, () =>
+      Effect.gen(function*() {
+        const service = yield* runtime
+        yield* service.tools
+        yield* service.isolate("a")
+        yield* service.reload([])
+        assert.strictEqual((yield* Effect.flip(service.resetBreaker("a")))._tag, "NotFound")
+        yield* service.reload([Pool.remote("a", { title: "A" })])
+        const error = yield* Effect.flip(service.callTool("mcp__a__one"))
+        assert.isTrue(error._tag === "CircuitOpen" && error.isolated)
+        assert.deepStrictEqual((yield* service.server("a")).breaker, { _tag: "Isolated" })
+        yield* service.resetBreaker("a")
+        assert.deepStrictEqual(text(yield* service.callTool("mcp__a__one")), ["one"])
+      })))
+
   it.scoped("says why a required server is not there, and not only that time is up", () =>
     Effect.gen(function*() {
       const peers = yield* servers({ a: [] })
