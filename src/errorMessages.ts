@@ -9,7 +9,7 @@ type Of<T extends McpError.McpError["_tag"]> = Extract<McpError.McpError, { read
 const named = (server: string, text: string): string => `${excerpt(server, 128)}: ${text}`
 const quote = (text: string): string => `"${excerpt(text, 256)}"`
 const after = (retryAfter: Duration.Duration | undefined): string =>
-  retryAfter === undefined ? "" : `, try again in ${Duration.format(retryAfter)}`
+  `; try again ${retryAfter === undefined ? "later" : `in ${Duration.format(retryAfter)}`}`
 
 /** Begins with the unset variables, because they are the likely cause. */
 const because = (unset: McpError.Unset | undefined, text: string): string =>
@@ -38,7 +38,7 @@ const docker = {
 const http: Record<McpError.HttpError["reason"], (error: McpError.HttpError) => string> = {
   status: ({ detail, status }) => `HTTP status ${status}: ${excerpt(detail)}`,
   "rate-limited": ({ retryAfter }) => `rate limited (429)${after(retryAfter)}`,
-  unavailable: ({ detail, retryAfter }) => `unavailable (503)${after(retryAfter)}: ${excerpt(detail)}`,
+  unavailable: ({ detail, retryAfter }) => `unavailable (503): ${excerpt(detail)}${after(retryAfter)}`,
   forbidden: ({ scope }) =>
     `the server refused access (403)${scope === undefined ? "" : `; it asks for the scope ${quote(scope)}`}`,
   redirect: ({ redirect, to = "" }) =>
@@ -53,7 +53,7 @@ const violation: Record<McpError.ProtocolViolation["reason"], (error: McpError.P
     return `protocol violation in the ${error.phase} phase: ${error.what}${sent}`
   },
   pagination: ({ exceeds, limit, operation, pages }) =>
-    `${operation} was given up after ${pages} pages (${exceeds}, limit ${limit})`,
+    `${operation} was stopped after ${pages} pages (${exceeds}, limit ${limit})`,
   "input-rounds": ({ operation, rounds }) => `${operation} asked for input ${rounds} times without finishing`,
   "tool-result": ({ path = "", tool = "", what }) =>
     `the result of ${quote(tool)} is invalid at ${quote(path)}: ${excerpt(what)}`
@@ -61,8 +61,8 @@ const violation: Record<McpError.ProtocolViolation["reason"], (error: McpError.P
 
 const denial: Record<McpError.PermissionDenied["why"], (error: McpError.PermissionDenied) => string> = {
   policy: ({ decision }) => {
-    const what = decision === "denied" ? "a policy denies it" : "it is not among what a policy allows"
-    return `not connected: ${what}; ask whoever wrote the policy`
+    const what = decision === "denied" ? "a policy denies it" : "no policy allows it"
+    return `not connected: ${what}; ask the author of the policy`
   },
   quarantined: ({ changed = [], name }) => {
     const places = changed.slice(0, 3).map(quote).join(", ")
@@ -83,8 +83,8 @@ const denial: Record<McpError.PermissionDenied["why"], (error: McpError.Permissi
   "too-long": (error) =>
     denied(
       error,
-      "it needs approval, but its name and arguments are " +
-        `${error.length ?? "too many"} characters, and at most ${error.limit ?? "fewer"} can be shown; ` +
+      `it needs approval, and its name and arguments have ${error.length} characters; at most ${error.limit} can be ` +
+        "shown; " +
         `make the arguments shorter, or ${error.remedy ?? allowing(error)}`
     )
 }
@@ -115,7 +115,7 @@ const messages: { readonly [T in McpError.McpError["_tag"]]: (error: Of<T>) => s
       return blamed(`the process ended (${signal ?? `exit code ${code}`}) in the ${phase} phase`, stderrTail)
     }
     const what = reason === "stream-interrupted"
-      ? "the stream ended before the answer"
+      ? "the stream ended before the response"
       : `the connection was lost (${reason})`
     return blamed(`${what}: ${excerpt(detail)}`, stderrTail)
   },
@@ -148,19 +148,21 @@ const messages: { readonly [T in McpError.McpError["_tag"]]: (error: Of<T>) => s
   },
   Cancelled: ({ detail, operation }) => `${operation} was cancelled: ${excerpt(detail)}`,
   Closed: ({ blocked, operation }) => {
-    const why = blocked === undefined ? "" : `, because the server was blocked (${blocked}) meanwhile`
-    return `${operation} was not possible: the connection is closed${why}`
+    const why = blocked === undefined ? "" : `, because the server was blocked (${blocked})`
+    return `${operation} failed: the connection is closed${why}`
   },
   Overloaded: ({ limit, queue, queued }) => `overloaded: ${queued} in the ${queue} queue (limit ${limit})`,
   CircuitOpen: ({ isolated, retryAfter }) =>
     isolated === true
-      ? "the server is isolated until its breaker is reset"
-      : `the circuit is open; try again in ${Duration.format(retryAfter)}`,
+      ? "the circuit breaker is isolated; reset it to use the server"
+      : `the circuit breaker is open${after(retryAfter)}`,
   ServerUnavailable: ({ detail, retryAfter, why }) =>
-    `${why === "connecting" ? "" : `unavailable (${why}): `}${excerpt(detail)}${after(retryAfter)}`,
+    `${why === "connecting" ? "" : `unavailable (${why}): `}${excerpt(detail)}${
+      retryAfter === undefined ? "" : after(retryAfter)
+    }`,
   RequiredServersFailed: ({ failures }) => {
     const each = failures.map(({ reason, server }) => named(server, excerpt(reason)))
-    return `${failures.length} required servers are not there: ${each.join("; ")}`
+    return `${failures.length} required servers did not start: ${each.join("; ")}`
   },
   NotFound: ({ kind, name, suggestions = [] }) => {
     const near = suggestions.slice(0, 3).map(quote).join(" or ")
@@ -172,7 +174,9 @@ const messages: { readonly [T in McpError.McpError["_tag"]]: (error: Of<T>) => s
     variable === undefined
       ? `invalid configuration at ${quote(path)}: ${detail}`
       : `${detail}; the configuration uses it in ${quote(path)}`,
-  TrustNotKept: ({ detail }) => `the decision could not be kept: ${excerpt(detail)}`
+  TrustNotKept: ({ detail }) =>
+    `the decision could not be kept: ${excerpt(detail)}; check the permissions of the state folder ` +
+    "($XDG_STATE_HOME or ~/.local/state)"
 }
 
 /** Errors about several servers, or about none. */

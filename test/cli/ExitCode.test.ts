@@ -51,14 +51,14 @@ const errors: ReadonlyArray<readonly [error: Command.Failure, code: number, next
   [
     new McpError.PermissionDenied({ server, why: "policy", kind: "server", name: server, decision: "denied" }),
     5,
-    /ask whoever wrote the policy/
+    /ask the author of the policy/
   ],
   [
     new McpError.PermissionDenied({ server, why: "quarantined", kind: "tool", name: "x", changed: ["/description"] }),
     5,
     /mcp-runtime approve/
   ],
-  [new McpError.CircuitOpen({ server, retryAfter: Duration.minutes(5) }), 4, /Try again in 5m/],
+  [new McpError.CircuitOpen({ server, retryAfter: Duration.minutes(5) }), 4, /; try again in 5m/],
   [new McpError.RemoteError({ server, code: -32602, detail: "bad" }), 1, /mcp-runtime show/]
 ]
 

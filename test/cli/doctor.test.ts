@@ -258,9 +258,9 @@ const broken: ReadonlyArray<Broken> = [
     code: 4
   },
   {
-    name: "a port at which nobody listens",
+    name: "a port without a listener",
     entry: Effect.succeed({ url: "http://127.0.0.1:9/mcp" }),
-    cause: "nobody listens at the URL",
+    cause: "no server listens at the URL",
     hint: /^Check host and port/,
     step: "connect",
     code: 4
@@ -274,9 +274,9 @@ const broken: ReadonlyArray<Broken> = [
     code: 3
   },
   {
-    name: "a server that nobody has agreed to",
+    name: "a server that is not approved",
     entry: fleet("ok"),
-    cause: "nobody has agreed to it",
+    cause: "it is not approved",
     hint: /`mcp-runtime approve it`/,
     step: "trust",
     code: 5,

@@ -1,9 +1,4 @@
-/**
- * What an error means for whoever set the server up: the cause in a few words, and what to do about it. One table, by
- * the tag of the error and its fields.
- *
- * @internal
- */
+/** The cause of an error in a few words, and the next step, with the facts that the doctor has seen. */
 import * as ErrorAdvice from "../../errorAdvice.ts"
 import type * as McpError from "../../McpError.ts"
 import * as ShellWords from "../../text/shellWords.ts"
@@ -19,7 +14,7 @@ type Table = {
   ) => Cause
 }
 
-/** Nothing is known of it but what is always said. */
+/** The advice of the table of errors fits as it is. */
 const known = (cause: string) => (error: McpError.McpError): Cause => ({ cause, hint: ErrorAdvice.forPerson(error) })
 
 const isNotSet = (name: string): Cause => ({
@@ -49,25 +44,6 @@ const configuration = (error: McpError.ConfigurationError): Cause => {
   }
 }
 
-const docker: Partial<Record<McpError.SpawnFailed["reason"], Cause>> = {
-  "docker-not-installed": {
-    cause: "Docker is not installed",
-    hint: "Install Docker with its MCP Toolkit, or set \"command\" to where it is."
-  },
-  "docker-no-mcp-plugin": {
-    cause: "Docker cannot run it",
-    hint: "Install Docker with its MCP Toolkit, or set \"command\" to where it is."
-  },
-  "docker-daemon-down": {
-    cause: "Docker cannot run it",
-    hint: "Start Docker, and look at DOCKER_HOST and the Docker context."
-  },
-  "docker-timeout": {
-    cause: "Docker cannot run it",
-    hint: "Start Docker, and look at DOCKER_HOST and the Docker context."
-  }
-}
-
 const handshake = ({ code, got = "", reason, supported = [] }: McpError.HandshakeFailed): Cause =>
   reason === "version"
     ? {
@@ -82,26 +58,22 @@ const handshake = ({ code, got = "", reason, supported = [] }: McpError.Handshak
 const violation = (error: McpError.ProtocolViolation, facts: Facts): Cause => {
   switch (error.reason) {
     case "pagination":
-      return { cause: "its list never ends", hint: "This is a fault of the server: its pages lead to each other." }
+      return known("its list never ends")(error)
     case "input-rounds":
       return known("it asks for input without end")(error)
     case "tool-result":
-      return known("a result is not what was promised")(error)
+      return known("a result does not fit its schema")(error)
     case "message":
-      return Process.noisy(facts) ?? {
-        cause: "it breaks the protocol",
-        hint: `This is a fault of the server: ${UntrustedText.excerpt(error.what, 200)}. Update it, or tell whoever `
-          + "wrote it."
-      }
+      return Process.noisy(facts) ?? known("it breaks the protocol")(error)
   }
 }
 
 const denied = (error: McpError.PermissionDenied): Cause => {
   switch (error.why) {
     case "policy":
-      return { cause: "a policy denies it", hint: "Ask whoever wrote the policy of this machine or workspace." }
+      return known("a policy denies it")(error)
     case "quarantined":
-      return known("a tool is not what it was")(error)
+      return known("a tool has changed")(error)
     default:
       return known("a rule denies it")(error)
   }
@@ -110,7 +82,7 @@ const denied = (error: McpError.PermissionDenied): Cause => {
 const table: Table = {
   AuthorizationFailed: Remote.authorization,
   Cancelled: known("the request was cancelled"),
-  CapabilityMissing: known("it does not have what it was asked for"),
+  CapabilityMissing: known("it lacks a capability"),
   CircuitOpen: known("it failed too often"),
   Closed: known("the connection is closed"),
   ConfigurationError: configuration,
@@ -124,7 +96,7 @@ const table: Table = {
     hint: "Have the server send less, or raise \"maxMessageBytes\" in its configuration."
   }),
   NetworkError: Remote.network,
-  NotFound: known("there is no such thing"),
+  NotFound: known("it was not found"),
   Overloaded: known("too many requests wait"),
   PermissionDenied: denied,
   ProtocolViolation: violation,
@@ -139,19 +111,18 @@ const table: Table = {
     cause: step === "list" ? "it never answers tools/list" : "it does not answer in time",
     hint: "It is connected, and then hangs: see what it says, or give it longer with --timeout."
   }),
-  RequiredServersFailed: known("servers that are required are not there"),
+  RequiredServersFailed: known("required servers did not start"),
   ServerUnavailable: known("it is not available"),
   SessionExpired: known("the session has expired"),
-  SpawnFailed: (error, facts) => docker[error.reason] ?? Process.spawn(error, facts),
+  SpawnFailed: Process.spawn,
   ToolError: known("a tool failed"),
-  TrustNotKept: known("what was agreed to could not be kept")
+  TrustNotKept: known("a decision could not be kept")
 }
 
-/** @internal */
 export const of = <E extends McpError.McpError>(error: E, facts: Facts): Cause => {
   const [unset] = "unset" in error ? error.unset ?? [] : []
   if (unset !== undefined) return isNotSet(unset.name)
-  // the table has, for the tag of an error, what takes that error
+  // the entry of a tag takes the errors of that tag
   const entry = table[error._tag] as (error: E, facts: Facts) => Cause
   return entry(error, facts)
 }

@@ -1,8 +1,4 @@
-/**
- * Why a server that is a process is not there: it did not start, it ended, it is silent, or it says something else.
- *
- * @internal
- */
+/** The causes of a failed stdio server: it did not start, it ended, it is silent, or its stdout has other text. */
 import * as Duration from "effect/Duration"
 import * as Launcher from "../../config/launcher.ts"
 import * as ErrorAdvice from "../../errorAdvice.ts"
@@ -19,11 +15,7 @@ const blamed = ({ stderr }: Facts): Cause | undefined => {
 
 const shownNoise = (noise: string): string => `It wrote ${UntrustedText.quote(noise.slice(0, 120))} there.`
 
-/**
- * What has come on its standard output in the place of messages.
- *
- * @internal
- */
+/** Text on its standard output that is no message. */
 export const noisy = ({ noise }: Facts): Cause | undefined => {
   if (noise === undefined) return undefined
   return noise.trimStart().startsWith("{") || noise.trimStart().startsWith("[")
@@ -38,9 +30,15 @@ export const noisy = ({ noise }: Facts): Cause | undefined => {
     }
 }
 
-/** @internal */
 export const spawn = (error: McpError.SpawnFailed, { folders, hasFolder }: Facts): Cause => {
-  const { command = "", errno } = error
+  const { command = "", errno, reason } = error
+  if (reason !== "command") {
+    const isMissing = reason === "docker-not-installed" || reason === "docker-no-mcp-plugin"
+    return {
+      cause: isMissing ? "Docker or its MCP plugin is not installed" : "Docker does not answer",
+      hint: ErrorAdvice.forPerson(error)
+    }
+  }
   if (!hasFolder) {
     return {
       cause: "its working folder does not exist",
@@ -86,7 +84,6 @@ const exited = (error: McpError.ConnectionLost, facts: Facts): Cause => {
   }
 }
 
-/** @internal */
 export const timeout = (error: McpError.ConnectTimeout, facts: Facts): Cause => {
   const why = noisy(facts) ?? blamed(facts)
   if (why !== undefined) return why
@@ -118,7 +115,6 @@ const closes: Cause = {
   hint: "This is a fault of the server: see the end of its stderr."
 }
 
-/** @internal */
 export const ended = (error: McpError.ConnectionLost, facts: Facts): Cause => {
   switch (error.reason) {
     case "exited":

@@ -1,8 +1,4 @@
-/**
- * Why a server on the network is not there: its address, its credentials, its certificate, or the server itself.
- *
- * @internal
- */
+/** The causes of a failed server on the network: its address, its credentials, its certificate, or the server itself. */
 import type * as ServerConfig from "../../config/ServerConfig.ts"
 import * as ErrorAdvice from "../../errorAdvice.ts"
 import type * as McpError from "../../McpError.ts"
@@ -12,18 +8,18 @@ import type { Cause, Facts } from "./doctorFacts.ts"
 const isRemote = (config: ServerConfig.ServerConfig): config is Extract<ServerConfig.ServerConfig, { url: string }> =>
   "url" in config
 
-/** The path of an address, without what may be secret in it. */
+/** The path of an address, without its query, because that can contain secrets. */
 const pathOf = (config: ServerConfig.ServerConfig): string => {
   if (!isRemote(config)) return ""
   try {
     return new URL(config.url).pathname
   } catch {
-    // a variable stands where its path will be
+    // the path is an unexpanded variable
     return ""
   }
 }
 
-/** Nobody answers there: which address is likely to be meant. */
+/** No MCP endpoint is at the address: suggests the usual one. */
 const elsewhere = (status: number, { config }: Facts): Cause => {
   const path = pathOf(config)
   const at = path === "" ? "at this address" : `at ${UntrustedText.quote(path)}`
@@ -69,14 +65,13 @@ const content = (error: McpError.HttpError, { config }: Facts): Cause => ({
     : ErrorAdvice.forPerson(error)
 })
 
-/** @internal */
 export const network = ({ code, reason }: McpError.NetworkError): Cause => {
   if (reason === "tls") return tls(code)
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") {
     return { cause: "the host of the URL is not known", hint: "Check how the host is spelt, and the network." }
   }
   return {
-    cause: code === "ECONNREFUSED" ? "nobody listens at the URL" : `the network fails (${code})`,
+    cause: code === "ECONNREFUSED" ? "no server listens at the URL" : `the network fails (${code})`,
     hint: "Check host and port of the address in its configuration, and whether the server runs."
   }
 }
@@ -84,9 +79,9 @@ export const network = ({ code, reason }: McpError.NetworkError): Cause => {
 const tls = (code: string): Cause => ({
   cause: `its TLS cannot be used (${code})`,
   hint: code === "CERT_HAS_EXPIRED"
-    ? "Its certificate has expired: it has to be renewed there."
+    ? "Its certificate has expired: the operator of the server has to renew it."
     : /SELF_SIGNED|UNABLE_TO|LEAF/.test(code)
-    ? "Its certificate is signed by nobody that is known here: name the authority in NODE_EXTRA_CA_CERTS."
+    ? "Its certificate has an unknown authority: name the file of the authority in NODE_EXTRA_CA_CERTS."
     : "Check that the port speaks TLS, or whether the address begins with http://; plain HTTP is never tried instead."
 })
 
@@ -99,13 +94,12 @@ const unauthorized = (server: string, facts: Facts): Cause => ({
     } Or put them into "headers" of its configuration, for example "Authorization": "Bearer \${TOKEN}".`
 })
 
-/** @internal */
-export const authorization = ({ reason, server }: McpError.AuthorizationFailed, facts: Facts): Cause =>
-  reason === "unauthorized"
-    ? unauthorized(server, facts)
-    : reason === "unreachable"
-    ? { cause: "the authorization server does not answer", hint: "Try again later." }
-    : { cause: `nobody has logged in (${reason})`, hint: ErrorAdvice.logIn(server) }
+export const authorization = (error: McpError.AuthorizationFailed, facts: Facts): Cause =>
+  error.reason === "unauthorized"
+    ? unauthorized(error.server, facts)
+    : error.reason === "unreachable"
+    ? { cause: "the authorization server does not answer", hint: ErrorAdvice.forPerson(error) }
+    : { cause: `it needs a login (${error.reason})`, hint: ErrorAdvice.forPerson(error) }
 
 const forbidden = (scope: string | undefined): Cause => ({
   cause: "the credentials do not suffice (403)",
@@ -114,7 +108,6 @@ const forbidden = (scope: string | undefined): Cause => ({
     : `Its credentials need the scope ${UntrustedText.quote(scope)}.`
 })
 
-/** @internal */
 export const http = (error: McpError.HttpError, facts: Facts): Cause => {
   switch (error.reason) {
     case "status":

@@ -251,7 +251,7 @@ const leaks = (notes: Notes, server: string, known: ReadonlyArray<Processes.Proc
         step: "leaks",
         cause: "it leaves processes behind",
         message: pids === "" ? "it could not be ended in time" : `processes that are still there: ${pids}`,
-        hint: "End them by hand. This is a fault of the server: it starts what nobody can end with it.",
+        hint: "End them by hand. This is a fault of the server: it starts processes that do not end with it.",
         tag: null
       }, ExitCode.tool)
     }
@@ -319,14 +319,14 @@ const blocked = (notes: Notes, { name, state }: ConfigDiscovery.Found): void => 
     ill(notes, {
       step: "trust",
       cause: "a policy denies it",
-      message: state.decision === "denied" ? "a rule of a policy names it" : "it is not among what a policy allows",
-      hint: "Ask whoever wrote the policy of this machine or workspace.",
+      message: state.decision === "denied" ? "a rule of a policy names it" : "no policy allows it",
+      hint: "Ask the author of the policy of this machine or workspace.",
       tag: null
     }, ExitCode.permission)
   } else if (state._tag === "Untrusted") {
     ill(notes, {
       step: "trust",
-      cause: "nobody has agreed to it",
+      cause: "it is not approved",
       message: state.why === "new"
         ? "it comes with the workspace, and was never agreed to"
         : state.why === "changed"
