@@ -42,7 +42,7 @@ const lost = ({ outcome }: Outcome): string =>
   outcome === "not-sent"
     ? `Nothing was sent, so nothing has happened. ${once}`
     : outcome === "unknown"
-    ? "The server may have executed the request. Check before you repeat a change; a read is safe to repeat."
+    ? "The server may have executed the request. Check its effect before you do it again; a read is safe to repeat."
     : "The server has executed the request. Do not repeat it."
 
 const broken = (error: Outcome): string =>
@@ -325,14 +325,14 @@ const table: { readonly [T in McpError.RuntimeError["_tag"]]: Rows<Of<T>> } = {
       denied,
       ({ allow, remedy }) => {
         const how = remedy ?? (allow === undefined ? undefined : `the rule allow ${quote(allow)} permits it`)
-        return `It needs the approval of the user, who cannot be asked now. ${refusal} If the task needs it, tell the ` +
-          `user${how === undefined ? "" : `, and how to allow it: ${how}`}.`
+        return `It needs approval, and the user cannot be asked now. ${refusal} If the task needs it, tell the user` +
+          `${how === undefined ? "" : `, and how to allow it: ${how}`}.`
       },
       "Run it on a terminal to be asked, or allow it with a rule in the permissions of the configuration."
     ],
     refused: [
       denied,
-      `The user was asked, and refused. ${refusal} Go on without it, or ask the user what to do.`,
+      `The user was asked, and did not agree. ${refusal} Go on without it, or ask the user what to do.`,
       ""
     ],
     changed: [

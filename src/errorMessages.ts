@@ -83,7 +83,9 @@ const denial: Record<McpError.PermissionDenied["why"], (error: McpError.Permissi
   "too-long": (error) =>
     denied(
       error,
-      `it needs approval, and its name and arguments have ${error.length} characters; at most ${error.limit} can be ` +
+      `it needs approval, and its name and arguments have ${error.length ?? "too many"} characters; at most ${
+        error.limit ?? "fewer"
+      } can be ` +
         "shown; " +
         `make the arguments shorter, or ${error.remedy ?? allowing(error)}`
     )
