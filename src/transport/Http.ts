@@ -15,10 +15,10 @@ import * as McpError from "../McpError.ts"
 import * as RetryPolicy from "../resilience/RetryPolicy.ts"
 import type * as Teardown from "../resilience/Teardown.ts"
 import * as Ending from "./ending.ts"
+import * as Failure from "./failure.ts"
 import * as Client from "./http/client.ts"
 import * as Connection from "./http/connection.ts"
 import * as Headers from "./http/headers.ts"
-import * as Messages from "./http/messages.ts"
 import * as Refusal from "./http/refusal.ts"
 import * as Resume from "./http/resume.ts"
 import * as Sse from "./http/sse.ts"
@@ -70,8 +70,8 @@ const streamable = (connection: Connection.Connection, options: Options) => {
     channel.deliver(message, from)
   }
 
-  const handlers = (from: Connection.Post | undefined, onMessage?: () => void): Sse.Handlers & Messages.Handlers => {
-    const on: Messages.Handlers = {
+  const handlers = (from: Connection.Post | undefined, onMessage?: () => void): Sse.Handlers & JsonRpc.Handlers => {
+    const on: JsonRpc.Handlers = {
       message: (message) => {
         onMessage?.()
         deliver(message, from)
@@ -88,15 +88,15 @@ const streamable = (connection: Connection.Connection, options: Options) => {
   const readJson = (post: Connection.Post, id: JsonRpc.Id, response: IncomingMessage) =>
     Effect.flatMap(Client.text(response, limits.maxMessageBytes), ({ end, text }) => {
       if (end !== "ended") return Effect.fail(Refusal.broken(connection, end))
-      const value = Messages.parse(text)
+      const value = JsonRpc.parse(text)
       const isAnswer = (message: unknown): boolean =>
         JsonRpc.isObject(message) && !("method" in message) && "id" in message &&
         (message["id"] === id || (message["id"] === null && "error" in message))
-      if (value === undefined) return Refusal.violation(server, "a body that is not JSON", text)
+      if (value === undefined) return Failure.violation(server, "a body that is not JSON", text)
       if (!(Array.isArray(value) ? value : [value]).some(isAnswer)) {
-        return Refusal.violation(server, "an answer to another request", text)
+        return Failure.violation(server, "an answer to another request", text)
       }
-      return Effect.sync(() => Messages.each(value, text, handlers(post)))
+      return Effect.sync(() => JsonRpc.each(value, text, handlers(post)))
     })
 
   /** Succeeds with a cut if the answer was to come on its stream. */
@@ -110,7 +110,7 @@ const streamable = (connection: Connection.Connection, options: Options) => {
     if (response.statusCode === 202) {
       return isListening
         ? Client.drain(client, response, limits.errorBodyBytes)
-        : Refusal.violation(server, "status 202 to a request, and no stream for its answer", "")
+        : Failure.violation(server, "status 202 to a request, and no stream for its answer", "")
     }
     switch (Client.mediaType(response)) {
       case "application/json":
@@ -126,7 +126,7 @@ const streamable = (connection: Connection.Connection, options: Options) => {
 
   const beginSession = (id: string | ReadonlyArray<string> | undefined): McpError.ProtocolViolation | undefined => {
     if (id !== undefined && (typeof id !== "string" || !sessionId.test(id))) {
-      return Refusal.violation(server, "a session id of other than visible ASCII", String(id), "initialize")
+      return Failure.violation(server, "a session id of other than visible ASCII", String(id), { phase: "initialize" })
     }
     headers.session = id
     return undefined
@@ -157,8 +157,7 @@ const streamable = (connection: Connection.Connection, options: Options) => {
       foreground: foreground.has(message.method),
       waiting: (open) => channel.waiting(post, open)
     }
-    const interrupted = (detail: string) =>
-      new McpError.ConnectionLost({ server, reason: "stream-interrupted", detail, outcome: "unknown" })
+    const interrupted = (detail: string) => Failure.lost(server, "stream-interrupted", detail)("unknown")
     return client.exchange(call, (response) => {
       const id = response.headers["mcp-session-id"]
       const broken = begins && Client.isSuccess(response) ? beginSession(id) : undefined
@@ -266,7 +265,7 @@ const streamable = (connection: Connection.Connection, options: Options) => {
   /** Ends everything at once but the farewell to the server, and waits for that. */
   const close = Effect.suspend(() => {
     stopListening()
-    channel.end((outcome) => new McpError.Closed({ server, operation: "the request", outcome }))
+    channel.end(Failure.closed(server))
     if (headers.session !== undefined && !expired) {
       const call: Client.Call = { method: "DELETE", path, headers: headers.delete(), repeatable: true }
       connection.forkAside(

@@ -12,6 +12,7 @@ import * as McpError from "../McpError.ts"
 import * as RetryPolicy from "../resilience/RetryPolicy.ts"
 import type * as Teardown from "../resilience/Teardown.ts"
 import * as Ending from "./ending.ts"
+import * as Failure from "./failure.ts"
 import * as Client from "./http/client.ts"
 import * as Connection from "./http/connection.ts"
 import * as Headers from "./http/headers.ts"
@@ -90,10 +91,10 @@ const legacySse = (
   connection.fork(Effect.match(Sse.open(connection, headers.get(undefined), false, { event }), {
     onFailure: (error) => finish(() => error),
     onSuccess: ({ end }) =>
-      finish((outcome) =>
+      finish(
         end === "ended" || end === "cut" || end === "done"
-          ? new McpError.ConnectionLost({ server, reason: "stream-interrupted", detail: "the stream ended", outcome })
-          : Refusal.broken(connection, end)
+          ? Failure.lost(server, "stream-interrupted", "the stream ended")
+          : () => Refusal.broken(connection, end)
       )
   }))
 
@@ -108,7 +109,7 @@ const legacySse = (
 
   return {
     transport,
-    close: Effect.sync(() => finish((outcome) => new McpError.Closed({ server, operation: "the request", outcome })))
+    close: Effect.sync(() => finish(Failure.closed(server)))
   }
 }
 
@@ -119,7 +120,7 @@ const endpointOf = (
   text: string
 ): Either.Either<string, McpError.HttpError | McpError.ProtocolViolation> => {
   if (text === "" || !URL.canParse(text, url.href)) {
-    return Either.left(Refusal.violation(server, "an endpoint that is no URL", text, "endpoint"))
+    return Either.left(Failure.violation(server, "an endpoint that is no URL", text, { phase: "endpoint" }))
   }
   const endpoint = new URL(text, url)
   return endpoint.origin === url.origin

@@ -11,6 +11,7 @@ import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
@@ -23,6 +24,7 @@ import * as ProcessTree from "../resilience/processTree.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import * as ByteRing from "./byteRing.ts"
 import * as Ending from "./ending.ts"
+import * as Failure from "./failure.ts"
 import type * as JsonRpc from "./JsonRpc.ts"
 import { isRequest } from "./JsonRpc.ts"
 import * as Lines from "./stdio/lines.ts"
@@ -67,15 +69,6 @@ const details: { readonly [K in Exclude<Symptom, "exited">]: readonly [McpError.
   "stdin-closed": ["stdin-closed", "the server does not read any more"],
   stalled: ["stalled", "the server has left what was written to it unread"],
   endless: ["stalled", "the server writes a line without an end"]
-}
-
-/** The JSON text of a message; `undefined` for a cycle, a BigInt, or nesting too deep, which arguments can contain. */
-const encode = (message: JsonRpc.Message): string | undefined => {
-  try {
-    return JSON.stringify(message)
-  } catch {
-    return undefined
-  }
 }
 
 /** Wires the pipes and events of a child to a transport, synchronously. Waiting is left to the effects below. */
@@ -153,21 +146,11 @@ const makePeer = (
     if (final !== undefined) return final.error("not-sent")
     // Its last output may still arrive, but it reads nothing any more.
     if (exit() !== undefined) return lost("exited")("not-sent")
-    const text = encode(message)
-    if (text === undefined) {
-      const excerpt = "method" in message ? message.method : "a response"
-      const what = "a message that cannot be written as JSON"
-      return new McpError.ProtocolViolation({ server, what, excerpt, outcome: "not-sent", phase })
-    }
-    const line = `${text}\n`
-    const bytes = Buffer.byteLength(line)
-    if (bytes > limits.maxMessageBytes) {
-      return new McpError.MessageTooLarge({ server, limit: limits.maxMessageBytes, direction: "sent" })
-    }
-    const queued = queue.offer(isRequest(message) ? message.id : undefined, line, bytes)
-    return queued === undefined
-      ? undefined
-      : new McpError.Overloaded({ server, queue: "write", queued, limit: limits.writeQueueBytes })
+    const encoded = Failure.encode(server, message, limits.maxMessageBytes, "\n")
+    if (Either.isLeft(encoded)) return encoded.left
+    const { bytes, text } = encoded.right
+    const queued = queue.offer(isRequest(message) ? message.id : undefined, text, bytes)
+    return queued === undefined ? undefined : Failure.queueFull(server, queued, limits.writeQueueBytes)
   }
 
   const start = (to: Transport.Sink): void => {
@@ -285,7 +268,7 @@ export const make: Effect.Effect<StdioTransport["Type"], never, Teardown.Teardow
   const close = Effect.fnUntraced(function*(server: string, peer: Peer, ladder: ProcessLadder.Ladder) {
     const isLost = yield* Deferred.isDone(peer.symptom)
     const [took] = yield* Effect.timed(ladder.run(isLost ? "lost" : "polite"))
-    peer.finish((outcome) => new McpError.Closed({ server, operation: "the request", outcome }))
+    peer.finish(Failure.closed(server))
     peer.release()
     ending.record({ server, transport: "stdio", took, exit: peer.process.exit(), ...ladder.outcome() })
   })

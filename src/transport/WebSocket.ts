@@ -2,20 +2,21 @@
 // @effect-diagnostics nodeBuiltinImport:off - reads the refusal of a handshake, a response of node:http
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { RawData, WebSocket } from "ws"
 import type * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
-import * as McpError from "../McpError.ts"
+import type * as McpError from "../McpError.ts"
 import type * as Teardown from "../resilience/Teardown.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import * as Ending from "./ending.ts"
+import * as Failure from "./failure.ts"
 import * as Client from "./http/client.ts"
 import * as Connection from "./http/connection.ts"
 import * as Headers from "./http/headers.ts"
-import * as Messages from "./http/messages.ts"
 import * as Refusal from "./http/refusal.ts"
 import * as JsonRpc from "./JsonRpc.ts"
 import * as RemoteHeaders from "./RemoteHeaders.ts"
@@ -83,22 +84,13 @@ const handshake = (socket: WebSocket, peer: Refusal.Peer): Effect.Effect<WebSock
       const status = response.statusCode ?? 0
       const { location } = response.headers
       if (status < 300 || status >= 400) return resume(Refusal.refuse(peer, response, false))
-      const reason = location === undefined ? "malformed" : "method"
-      resume(
-        new McpError.HttpError({
-          server,
-          reason: "redirect",
-          outcome: "not-sent",
-          to: (location ?? "").slice(0, 2048),
-          redirect: reason
-        })
-      )
+      resume(Failure.redirected(server, location ?? "", location === undefined ? "malformed" : "method"))
     })
     // this listener stays, because a socket that is terminated while it connects emits an error
     socket.on("error", (error: Client.SystemError) =>
       resume(Effect.fail(
         upgraded && error.code === undefined
-          ? Refusal.violation(server, "a WebSocket handshake that is not one", error.message, "open")
+          ? Failure.violation(server, "a WebSocket handshake that is not one", error.message, { phase: "open" })
           : Client.network(server, error, true)
       )))
     socket.on("open", () => {
@@ -129,10 +121,7 @@ export const link = (server: string, socket: WebSocket, limits: Limits.Limits) =
     sink?.ended(end)
   }
 
-  const lost = (reason: McpError.ConnectionLost["reason"], detail: string) => (outcome: McpError.Outcome) =>
-    new McpError.ConnectionLost({ server, reason, detail, outcome })
-
-  const on: Messages.Handlers = {
+  const on: JsonRpc.Handlers = {
     message: (message) => {
       if (end === undefined) sink?.message(message)
     },
@@ -145,7 +134,7 @@ export const link = (server: string, socket: WebSocket, limits: Limits.Limits) =
     isAlive = true
     if (isBinary) return on.diagnostic({ kind: "noise", detail: "a binary frame" })
     const text = textOf(data)
-    Messages.each(Messages.parse(text), text, on)
+    JsonRpc.each(JsonRpc.parse(text), text, on)
   })
   socket.on("pong", () => {
     isAlive = true
@@ -154,28 +143,28 @@ export const link = (server: string, socket: WebSocket, limits: Limits.Limits) =
     const { code } = error
     finish((outcome) => {
       if (code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") {
-        return new McpError.MessageTooLarge({ server, limit: limits.maxMessageBytes, direction: "received" })
+        return Failure.tooLarge(server, limits.maxMessageBytes, "received")
       }
-      if (code?.startsWith("WS_ERR_") === true) return Refusal.violation(server, `a broken frame (${code})`, "")
+      if (code?.startsWith("WS_ERR_") === true) return Failure.violation(server, `a broken frame (${code})`, "")
       const broken = Client.network(server, error, outcome === "not-sent")
-      return broken._tag === "NetworkError" && broken.reason === "tls" ? broken : lost("reset", code ?? "?")(outcome)
+      return broken._tag === "NetworkError" && broken.reason === "tls"
+        ? broken
+        : Failure.lost(server, "reset", code ?? "?")(outcome)
     })
   })
   socket.on("close", (code, reason) => {
     const why = reason.length === 0 ? "" : ` ${UntrustedText.excerpt(reason.toString("utf8"), 128)}`
-    finish(lost("socket-closed", `close code ${code}${why}`))
+    finish(Failure.lost(server, "socket-closed", `close code ${code}${why}`))
   })
 
   const send = (message: JsonRpc.Message): McpError.CallError | undefined => {
     if (end !== undefined) return end.error("not-sent")
-    const text = JSON.stringify(message)
-    const bytes = Buffer.byteLength(text)
-    if (bytes > limits.maxMessageBytes) {
-      return new McpError.MessageTooLarge({ server, limit: limits.maxMessageBytes, direction: "sent" })
-    }
+    const encoded = Failure.encode(server, message, limits.maxMessageBytes)
+    if (Either.isLeft(encoded)) return encoded.left
+    const { bytes, text } = encoded.right
     const queued = socket.bufferedAmount
     if (queued + bytes > limits.writeQueueBytes && queued > 0) {
-      return new McpError.Overloaded({ server, queue: "write", queued, limit: limits.writeQueueBytes })
+      return Failure.queueFull(server, queued, limits.writeQueueBytes)
     }
     const id = JsonRpc.isRequest(message) ? message.id : undefined
     if (id !== undefined) unwritten.add(id)
@@ -188,7 +177,7 @@ export const link = (server: string, socket: WebSocket, limits: Limits.Limits) =
 
   const judge = Effect.sync(() => {
     if (isAlive) return
-    finish(lost("stalled", "nothing came back for a ping"))
+    finish(Failure.lost(server, "stalled", "nothing came back for a ping"))
     socket.terminate()
   })
 
@@ -222,7 +211,7 @@ export const link = (server: string, socket: WebSocket, limits: Limits.Limits) =
     ),
     /** Settles everything at once, then closes with a handshake. */
     close: Effect.async<void>((resume) => {
-      finish((outcome) => new McpError.Closed({ server, operation: "the request", outcome }))
+      finish(Failure.closed(server))
       if (socket.readyState === socket.CLOSED) return resume(Effect.void)
       socket.on("close", () => resume(Effect.void))
       socket.resume()

@@ -9,6 +9,7 @@ import type { Socket } from "node:net"
 import type { Duplex, Readable } from "node:stream"
 import * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
+import * as Failure from "../failure.ts"
 
 export interface Call {
   readonly method: "POST" | "GET" | "DELETE"
@@ -87,9 +88,9 @@ export const make = (server: string, url: URL, keepAlive: number): HttpClient =>
         Effect.async((resume) => {
           if (destroyed) return resume(Effect.interrupt)
           let answered = false
-          const options = { host, port, path, method: call.method, headers: call.headers.slice() }
+          const { headers, method } = call
           try {
-            current = request({ ...options, agent: fresh ? false : agent })
+            current = request({ host, port, path, method, headers: headers.slice(), agent: fresh ? false : agent })
           } catch {
             const detail = "the URL or a header cannot be sent"
             return resume(new McpError.ConfigurationError({ server, path: "url", detail }))
@@ -111,15 +112,6 @@ export const make = (server: string, url: URL, keepAlive: number): HttpClient =>
           outgoing.end(call.body)
         })
 
-      const blocked = (to: string, reason: McpError.HttpError["redirect"]) =>
-        new McpError.HttpError({
-          server,
-          reason: "redirect",
-          outcome: "not-sent",
-          to: to.slice(0, 2048),
-          redirect: reason
-        })
-
       const follow = (fresh: boolean, hops: number): Effect.Effect<Http.IncomingMessage, McpError.ConnectError> =>
         Effect.flatMap(send(fresh), (response) => {
           const status = response.statusCode ?? 0
@@ -130,12 +122,20 @@ export const make = (server: string, url: URL, keepAlive: number): HttpClient =>
           }
           const location = response.headers.location
           const base = new URL(path, url.origin)
-          if (location === undefined || !URL.canParse(location, base.href)) return blocked(location ?? "", "malformed")
+          if (location === undefined || !URL.canParse(location, base.href)) {
+            return Failure.redirected(server, location ?? "", "malformed")
+          }
           const to = new URL(location, base)
-          if (to.origin !== url.origin) return blocked(location, "other-origin")
-          if (status !== 307 && status !== 308 && call.method !== "GET") return blocked(to.href, "method")
+          if (to.origin !== url.origin) {
+            return Failure.redirected(server, location, "other-origin")
+          }
+          if (status !== 307 && status !== 308 && call.method !== "GET") {
+            return Failure.redirected(server, to.href, "method")
+          }
           const next = to.pathname + to.search
-          if (next === path || hops === maxRedirects) return blocked(to.href, "loop")
+          if (next === path || hops === maxRedirects) {
+            return Failure.redirected(server, to.href, "loop")
+          }
           response.resume()
           path = next
           if (moved.size < maxRemembered) moved.set(call.path, next)

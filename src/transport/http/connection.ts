@@ -2,6 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
@@ -11,13 +12,12 @@ import * as Limits from "../../config/Limits.ts"
 import * as ServerConfig from "../../config/ServerConfig.ts"
 import * as McpError from "../../McpError.ts"
 import * as Ending from "../ending.ts"
+import * as Failure from "../failure.ts"
 import * as JsonRpc from "../JsonRpc.ts"
 import * as RemoteHeaders from "../RemoteHeaders.ts"
 import type * as Transport from "../Transport.ts"
 import * as Client from "./client.ts"
 import * as Login from "./login.ts"
-import * as Messages from "./messages.ts"
-import * as Refusal from "./refusal.ts"
 
 type Fork = (effect: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
 
@@ -137,7 +137,7 @@ export const channel = (
     const enter = (item: Post): McpError.Overloaded | undefined => {
       if (running < max && waiting.size === 0) return void start(item)
       if (waitingBytes + item.bytes > limits.writeQueueBytes) {
-        return new McpError.Overloaded({ server, queue: "write", queued: waitingBytes, limit: limits.writeQueueBytes })
+        return Failure.queueFull(server, waitingBytes, limits.writeQueueBytes)
       }
       waiting.add(item)
       waitingBytes += item.bytes
@@ -158,7 +158,7 @@ export const channel = (
           // a defect or an interruption from below must not leave a caller waiting
           Option.getOrElse(
             Cause.failureOption(cause),
-            () => Refusal.violation(server, "an exchange that came to an unexpected end", Cause.pretty(cause))
+            () => Failure.violation(server, "an exchange that came to an unexpected end", Cause.pretty(cause))
           )
         )
       ))
@@ -189,7 +189,7 @@ export const channel = (
     if (ended !== undefined) return
     if (!Object.hasOwn(message, "method") && Object.hasOwn(message, "id")) {
       const id = message["id"]
-      const failure = id === null ? Messages.failure(message) : undefined
+      const failure = id === null ? JsonRpc.failure(message) : undefined
       if (failure !== undefined && from !== undefined && isPending(from)) {
         const { code, data, message: detail } = failure
         return fail(from, new McpError.RemoteError({ server, code, detail, data }))
@@ -209,11 +209,9 @@ export const channel = (
 
   const send: Transport.Transport["send"] = (message, options) => {
     if (ended !== undefined) return ended.error("not-sent")
-    const body = JSON.stringify(message)
-    const bytes = Buffer.byteLength(body)
-    if (bytes > limits.maxMessageBytes) {
-      return new McpError.MessageTooLarge({ server, limit: limits.maxMessageBytes, direction: "sent" })
-    }
+    const encoded = Failure.encode(server, message, limits.maxMessageBytes)
+    if (Either.isLeft(encoded)) return encoded.left
+    const { bytes, text: body } = encoded.right
     const item: Post = { message, body, bytes, headers: options?.headers, fiber: undefined }
     if (!JsonRpc.isRequest(message)) return aside.enter(item)
     table.set(message.id, item)

@@ -10,6 +10,20 @@ export const reserved: ReadonlySet<string> = new Set(
     "mcp-method mcp-name mcp-protocol-version mcp-session-id").split(" ")
 )
 
+const unreserved = <A>(headers: Iterable<readonly [string, A]>): ReadonlyArray<readonly [string, A]> =>
+  Array.from(headers).filter(([name]) => !reserved.has(name.toLowerCase()))
+
+/** The length of the body follows. */
+const ofEveryPost: ReadonlyArray<string> = [
+  "content-type",
+  "application/json",
+  "accept",
+  "application/json, text/event-stream",
+  "accept-encoding",
+  "gzip, deflate, br",
+  "content-length"
+]
+
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const value = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
 const plain = /^[\u0021-\u007e](?:[\t\u0020-\u007e]*[\u0021-\u007e])?$/
@@ -58,10 +72,8 @@ export const make = (url: URL, source: RemoteHeaders.Source): RequestHeaders => 
     const current = source.current()
     if (current !== known) {
       known = current
-      configured = Array.from(current).reduce(
-        (headers, [name, value]) =>
-          reserved.has(name.toLowerCase()) ? headers : headers.concat(name, Redacted.value(value)),
-        ["host", url.host]
+      configured = ["host", url.host].concat(
+        unreserved(current).flatMap(([name, value]) => [name, Redacted.value(value)])
       )
     }
     return configured
@@ -91,16 +103,14 @@ export const make = (url: URL, source: RemoteHeaders.Source): RequestHeaders => 
       if (typeof version === "string") return version
       return self.negotiated?.era === "stateless" ? self.negotiated.protocolVersion : undefined
     },
-    post: (message, bytes, extra = {}) => {
+    post: (message, bytes, extra) => {
       const version = self.stateless(message)
       // `initialize` begins a session, so it names none
       const begins = "method" in message && message.method === "initialize"
-      return common().concat(
-        ["content-type", "application/json", "accept", "application/json, text/event-stream"],
-        ["accept-encoding", "gzip, deflate, br", "content-length", String(bytes)],
-        version !== undefined ? mirrored(message, version) : begins ? [] : ofSession(),
-        Object.entries(extra).filter(([name]) => !reserved.has(name.toLowerCase())).flat()
-      )
+      const headers = common().concat(ofEveryPost, String(bytes))
+      if (version !== undefined) headers.push(...mirrored(message, version))
+      else if (!begins) headers.push(...ofSession())
+      return extra === undefined ? headers : headers.concat(unreserved(Object.entries(extra)).flat())
     },
     get: (lastEventId) => {
       const id = Buffer.from(lastEventId ?? "", "utf8").toString("latin1")

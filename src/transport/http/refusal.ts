@@ -7,10 +7,10 @@ import type { IncomingMessage } from "node:http"
 import type * as Limits from "../../config/Limits.ts"
 import * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
-import type * as JsonRpc from "../JsonRpc.ts"
+import * as Failure from "../failure.ts"
+import * as JsonRpc from "../JsonRpc.ts"
 import type * as RemoteHeaders from "../RemoteHeaders.ts"
 import * as Client from "./client.ts"
-import * as Messages from "./messages.ts"
 
 export interface Peer {
   readonly server: string
@@ -42,7 +42,7 @@ export const refuseRequest = (
   Effect.flatMap(explained(peer, response), (body): Effect.Effect<never, Refusal | McpError.RemoteError> => {
     const { server } = peer
     const status = response.statusCode ?? 0
-    const failure = status < 500 ? Messages.failure(Messages.parse(body)) : undefined
+    const failure = status < 500 ? JsonRpc.failure(JsonRpc.parse(body)) : undefined
     const isOurs = failure !== undefined && id !== undefined && failure.id === id
     const isAnonymous = failure !== undefined && (failure.id === undefined || failure.id === null)
     const isExpired = status === 404
@@ -113,7 +113,7 @@ export const unexpectedContent = (
     const got = response.headers["content-type"] ?? ""
     return Effect.fail(
       got === "" && body === ""
-        ? violation(server, `status ${response.statusCode} without content`, "")
+        ? Failure.violation(server, `status ${response.statusCode} without content`, "")
         : new McpError.HttpError({
           server,
           reason: "content-type",
@@ -124,36 +124,17 @@ export const unexpectedContent = (
     )
   })
 
-export const violation = (
-  server: string,
-  what: string,
-  excerpt: string,
-  phase: McpError.Phase = "ready"
-): McpError.ProtocolViolation =>
-  new McpError.ProtocolViolation({
-    server,
-    what,
-    excerpt: UntrustedText.excerpt(excerpt, 256),
-    outcome: "unknown",
-    phase
-  })
-
 /** The error of a body that did not end well. */
 export const broken = ({ limits, server }: Peer, end: Exclude<Client.End, "ended">) => {
   switch (end) {
     case "oversize":
-      return new McpError.MessageTooLarge({ server, limit: limits.maxMessageBytes, direction: "received" })
+      return Failure.tooLarge(server, limits.maxMessageBytes, "received")
     case "cut":
-      return new McpError.ConnectionLost({
-        server,
-        reason: "stream-interrupted",
-        detail: "the connection was cut",
-        outcome: "unknown"
-      })
+      return Failure.lost(server, "stream-interrupted", "the connection was cut")("unknown")
     case "corrupt":
-      return violation(server, "a body that cannot be decompressed", "")
+      return Failure.violation(server, "a body that cannot be decompressed", "")
     case "encoding":
-      return violation(server, "a body in an encoding that was not asked for", "")
+      return Failure.violation(server, "a body in an encoding that was not asked for", "")
   }
 }
 

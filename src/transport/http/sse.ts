@@ -3,9 +3,9 @@
 import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"
 import type * as McpError from "../../McpError.ts"
+import * as JsonRpc from "../JsonRpc.ts"
 import * as Client from "./client.ts"
 import type * as Connection from "./connection.ts"
-import * as Messages from "./messages.ts"
 import * as Refusal from "./refusal.ts"
 
 export interface SseEvent {
@@ -142,12 +142,12 @@ export const events = (
   })
 
 /** Hands over the message, or the batch, of an event; an event without data only carries an id. */
-export const onMessage = (event: SseEvent, on: Messages.Handlers): void => {
+export const onMessage = (event: SseEvent, on: JsonRpc.Handlers): void => {
   if (event.data === "") return
   if (event.type !== undefined && event.type !== "message" && event.type !== "") {
-    return on.diagnostic(Messages.noise(`event ${event.type}: ${event.data}`))
+    return on.diagnostic(JsonRpc.noise(`event ${event.type}: ${event.data}`))
   }
-  Messages.each(Messages.parse(event.data), event.data, on)
+  JsonRpc.each(JsonRpc.parse(event.data), event.data, on)
 }
 
 /** Opens an event stream and reads it; fails if there is none. */

@@ -2,11 +2,10 @@
  * From bytes to messages, one per line: framing in linear time and bounded memory, and a reader that makes the best of
  * lines that hold more or less than one message.
  */
-import * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as ByteRing from "../byteRing.ts"
-import type * as JsonRpc from "../JsonRpc.ts"
-import { isObject } from "../JsonRpc.ts"
+import * as Failure from "../failure.ts"
+import * as JsonRpc from "../JsonRpc.ts"
 import type * as Transport from "../Transport.ts"
 
 // Framing
@@ -114,29 +113,20 @@ const scalar = String.raw`"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null`
 const firstMember = new RegExp(String.raw`[\s,{]*("(?:[^"\\]|\\.)*")\s*:\s*(${scalar})(?=\s*[,}])`, "y")
 const lastMember = new RegExp(String.raw`[,{]\s*("(?:[^"\\]|\\.)*")\s*:\s*(${scalar})\s*$`)
 
-/** A JSON value; `undefined` for text that is none, and for values nested too deeply. */
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** The plain members before the first nested one and after the last, which is where programs write an id. */
 const membersOf = (head: string, tail: string): ReadonlyMap<unknown, unknown> => {
   const members = new Map<unknown, unknown>()
   if (head.trimStart().startsWith("{")) {
     firstMember.lastIndex = 0
     for (let match = firstMember.exec(head); match !== null; match = firstMember.exec(head)) {
-      members.set(parse(match[1]!), parse(match[2]!))
+      members.set(JsonRpc.parse(match[1]!), JsonRpc.parse(match[2]!))
     }
   }
   let end = tail.trimEnd()
   if (end.endsWith("}")) {
     end = end.slice(0, -1)
     for (let match = lastMember.exec(end); match !== null; match = lastMember.exec(end)) {
-      members.set(parse(match[1]!), parse(match[2]!))
+      members.set(JsonRpc.parse(match[1]!), JsonRpc.parse(match[2]!))
       end = end.slice(0, match.index)
     }
   }
@@ -184,9 +174,9 @@ const messagesAtEnd = (line: string): ReadonlyArray<JsonRpc.Incoming> => {
       if (++falseStarts > maxFalseStarts) return []
       continue
     }
-    const value = parse(line.slice(match.index, next))
+    const value = JsonRpc.parse(line.slice(match.index, next))
     if (line.slice(end, match.index).trim() !== "") messages = []
-    if (isObject(value) && Object.hasOwn(value, "jsonrpc")) messages.push(value)
+    if (JsonRpc.isObject(value) && Object.hasOwn(value, "jsonrpc")) messages.push(value)
     else messages = []
     end = next
     messageStart.lastIndex = next
@@ -220,15 +210,10 @@ export const makeReader = ({ maxMessageBytes, onEndless, server, sink }: Options
   const endlessAfter = Math.max(endlessFloor, endlessFactor * maxMessageBytes)
   let refused: JsonRpc.Id | undefined
 
-  const deliver = (value: unknown, line: string): void => {
-    if (isObject(value)) sink.message(value)
-    else sink.diagnostic({ kind: "noise", detail: excerpt(line) })
-  }
-
   const refuse = (id: JsonRpc.Id | undefined): void => {
     if (id === undefined || refused !== undefined) return
     refused = id
-    sink.failed(id, new McpError.MessageTooLarge({ server, limit: maxMessageBytes, direction: "received" }))
+    sink.failed(id, Failure.tooLarge(server, maxMessageBytes, "received"))
   }
 
   /** A line over the limit costs only its own message, not those that follow on it. */
@@ -246,20 +231,15 @@ export const makeReader = ({ maxMessageBytes, onEndless, server, sink }: Options
     // Only lines that begin with something else pay for `trim`, which also drops a byte order mark.
     const line = first === "{" || first === "[" ? raw : raw.trim()
     if (line === "") return
-    const value = line[0] === "{" || line[0] === "[" ? parse(line) : undefined
+    const value = line[0] === "{" || line[0] === "[" ? JsonRpc.parse(line) : undefined
     if (value !== undefined) {
-      for (const item of Array.isArray(value) && value.length > 0 ? value : [value]) deliver(item, line)
-      return
+      return JsonRpc.each(value, line, sink)
     }
     const messages = messagesAtEnd(line.slice(-tailBytes))
     const id = idOf("response", line, messages.length > 0 ? "" : line)
     // A line that the end of the output cuts off is no broken answer: the end itself decides about the request.
     if (id !== undefined && isComplete && !messages.some((message) => message["id"] === id)) {
-      const what = "an answer that is not valid JSON"
-      sink.failed(
-        id,
-        new McpError.ProtocolViolation({ server, what, excerpt: excerpt(line), outcome: "unknown", phase: "ready" })
-      )
+      sink.failed(id, Failure.violation(server, "an answer that is not valid JSON", line))
     } else sink.diagnostic({ kind: messages.length > 0 ? "lenient" : "noise", detail: excerpt(line) })
     for (const message of messages) sink.message(message)
   }
