@@ -99,31 +99,6 @@ const streamable = (connection: Connection.Connection, options: Options) => {
       return Effect.sync(() => JsonRpc.each(value, text, handlers(post)))
     })
 
-  /** Succeeds with a cut if the answer was to come on its stream. */
-  const readAnswer = (
-    post: Connection.Post,
-    id: JsonRpc.Id,
-    response: IncomingMessage,
-    inSession: boolean
-  ): Effect.Effect<Sse.Cut | void, McpError.CallError> => {
-    if (!Client.isSuccess(response)) return Refusal.refuseRequest(connection, response, inSession, id)
-    if (response.statusCode === 202) {
-      return isListening
-        ? Client.drain(client, response, limits.errorBodyBytes)
-        : Failure.violation(server, "status 202 to a request, and no stream for its answer", "")
-    }
-    switch (Client.mediaType(response)) {
-      case "application/json":
-        return Number(response.headers["content-length"] ?? 0) > limits.maxMessageBytes
-          ? Effect.fail(Refusal.broken(connection, "oversize"))
-          : readJson(post, id, response)
-      case "text/event-stream":
-        return Sse.events(connection, response, handlers(post))
-      default:
-        return Refusal.unexpectedContent(connection, response)
-    }
-  }
-
   const beginSession = (id: string | ReadonlyArray<string> | undefined): McpError.ProtocolViolation | undefined => {
     if (id !== undefined && (typeof id !== "string" || !sessionId.test(id))) {
       return Failure.violation(server, "a session id of other than visible ASCII", String(id), { phase: "initialize" })
@@ -157,33 +132,53 @@ const streamable = (connection: Connection.Connection, options: Options) => {
       foreground: foreground.has(message.method),
       waiting: (open) => channel.waiting(post, open)
     }
+    const inSession = session !== undefined && !isStateless
     const interrupted = (detail: string) => Failure.lost(server, "stream-interrupted", detail)("unknown")
-    return client.exchange(call, (response) => {
-      const id = response.headers["mcp-session-id"]
-      const broken = begins && Client.isSuccess(response) ? beginSession(id) : undefined
-      return broken ?? readAnswer(post, message.id, response, session !== undefined && !isStateless)
-    }).pipe(
-      Effect.tapErrorTag("SessionExpired", () =>
-        Effect.sync(() => {
-          if (headers.session !== session) return
-          expired = true
-          stopListening()
-        })),
-      Effect.flatMap((cut): Effect.Effect<void, McpError.CallError> => {
-        if (cut === undefined || cut.end === "done") return Effect.void
-        const { end, lastEventId, retry } = cut
-        if (end !== "ended" && end !== "cut") return Effect.fail(Refusal.broken(connection, end))
-        if (isStateless || lastEventId === undefined) {
-          return interrupted(end === "cut" ? "the connection was cut" : "the server ended it")
-        }
-        const rest: Resume.Follow = (lastEventId, onMessage) =>
-          Sse.open(connection, headers.get(lastEventId), session !== undefined, handlers(post, onMessage))
-        return Effect.flatMap(
-          Resume.reopen(options, rest, { lastEventId, retry }),
-          (why) => interrupted(`it could not be resumed: ${why}`)
-        )
-      })
-    )
+
+    const expire = Effect.sync(() => {
+      if (headers.session !== session) return
+      expired = true
+      stopListening()
+    })
+
+    /** Goes on with the stream of the answer where it was cut. */
+    const resume = ({ end, lastEventId, retry }: Sse.Cut): Effect.Effect<void, McpError.CallError> => {
+      if (end === "done") return Effect.void
+      if (end !== "ended" && end !== "cut") return Effect.fail(Refusal.broken(connection, end))
+      if (isStateless || lastEventId === undefined) {
+        return interrupted(end === "cut" ? "the connection was cut" : "the server ended it")
+      }
+      const rest: Resume.Follow = (lastEventId, onMessage) =>
+        Sse.open(connection, headers.get(lastEventId), session !== undefined, handlers(post, onMessage))
+      return Effect.flatMap(
+        Resume.reopen(options, rest, { lastEventId, retry }),
+        (why) => interrupted(`it could not be resumed: ${why}`)
+      )
+    }
+
+    return client.exchange(call, (response): Effect.Effect<void, McpError.CallError> => {
+      if (!Client.isSuccess(response)) {
+        const refused = Refusal.refuseRequest(connection, response, inSession, message.id)
+        return Effect.tapErrorTag(refused, "SessionExpired", () => expire)
+      }
+      const broken = begins ? beginSession(response.headers["mcp-session-id"]) : undefined
+      if (broken !== undefined) return broken
+      if (response.statusCode === 202) {
+        return isListening
+          ? Client.drain(client, response, limits.errorBodyBytes)
+          : Failure.violation(server, "status 202 to a request, and no stream for its answer", "")
+      }
+      switch (Client.mediaType(response)) {
+        case "application/json":
+          return Number(response.headers["content-length"] ?? 0) > limits.maxMessageBytes
+            ? Effect.fail(Refusal.broken(connection, "oversize"))
+            : readJson(post, message.id, response)
+        case "text/event-stream":
+          return Effect.flatMap(Sse.events(connection, response, handlers(post)), resume)
+        default:
+          return Refusal.unexpectedContent(connection, response)
+      }
+    })
   }
 
   const stopListening = (): void => {
