@@ -21,7 +21,6 @@ import * as Hold from "./internal/hold.ts"
 import type * as McpError from "./McpError.ts"
 import type * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 import type * as Teardown from "./resilience/Teardown.ts"
-import type * as ConnectionPool from "./runtime/ConnectionPool.ts"
 import type * as ServerStatus from "./runtime/ServerStatus.ts"
 import type * as Approval from "./safety/Approval.ts"
 import type * as HiddenText from "./safety/HiddenText.ts"
@@ -29,6 +28,18 @@ import type * as InjectionScan from "./safety/InjectionScan.ts"
 import type * as PermissionRule from "./safety/PermissionRule.ts"
 import type * as ToolPins from "./tools/ToolPins.ts"
 import type * as Transport from "./transport/Transport.ts"
+
+/** The result of a reload, by the names of servers. A server in `failed` keeps its old configuration. */
+export interface ReloadReport {
+  readonly added: ReadonlyArray<string>
+  readonly removed: ReadonlyArray<string>
+  readonly changed: ReadonlyArray<string>
+  readonly unchanged: ReadonlyArray<string>
+  readonly failed: ReadonlyArray<{
+    readonly server: string
+    readonly error: McpError.ConnectError | McpError.ServerUnavailable
+  }>
+}
 
 /**
  * @since 0.1.0
@@ -164,7 +175,7 @@ export type McpEvent = Data.TaggedEnum<{
     /** The rule that decides, or wants it asked, as it was written. */
     readonly rule: string | undefined
   }
-  ConfigurationReloaded: { readonly report: ConnectionPool.ReloadReport }
+  ConfigurationReloaded: { readonly report: ReloadReport }
   /** What a model is given of a server reads like orders to it, or hides something; it is given all the same. */
   OutputFlagged: {
     readonly server: string

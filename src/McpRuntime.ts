@@ -270,7 +270,7 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
   /** Forgets a login, and connects anew without it. */
   readonly logout: (server: string) => Effect.Effect<void, LoginError>
   readonly authorization: (server: string) => Effect.Effect<Credentials.Status, LoginError>
-  readonly reload: (servers: ReadonlyArray<ServerConfig.ServerConfig>) => Effect.Effect<ConnectionPool.ReloadReport>
+  readonly reload: (servers: ReadonlyArray<ServerConfig.ServerConfig>) => Effect.Effect<McpEvent.ReloadReport>
   /** The client of a server, for what this interface does not name. What is not permitted is not possible with it. */
   readonly withClient: <A, E, R>(
     server: string,

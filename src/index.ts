@@ -72,6 +72,8 @@ export * as Resolution from "./config/Resolution.ts"
 export * as RetryPolicy from "./resilience/RetryPolicy.ts"
 /** The metrics of a runtime. */
 export * as RuntimeMetrics from "./observability/RuntimeMetrics.ts"
+/** Gives each caller of a gateway its runtime. */
+export * as Runtimes from "./server/Runtimes.ts"
 /** A connector over the official SDK's client. */
 export * as SdkConnector from "./client/SdkConnector.ts"
 /** The tools that a model has found in one session. */
@@ -84,6 +86,8 @@ export * as ServerStatus from "./runtime/ServerStatus.ts"
 export * as Skills from "./agent/Skills.ts"
 /** Stores long tool output outside of the context of a model. */
 export * as Spill from "./safety/Spill.ts"
+/** The port to the stdin and stdout of the process. */
+export * as StdioLink from "./server/StdioLink.ts"
 /** Serves an MCP server over stdio. */
 export * as StdioServer from "./server/StdioServer.ts"
 /** Child processes over stdio. */

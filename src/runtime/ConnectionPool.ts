@@ -86,23 +86,6 @@ export interface Member {
 }
 
 /**
- * What a reload has done. A server that could not be changed goes on with its old configuration.
- *
- * @since 0.1.0
- * @category models
- */
-export interface ReloadReport {
-  readonly added: ReadonlyArray<string>
-  readonly removed: ReadonlyArray<string>
-  readonly changed: ReadonlyArray<string>
-  readonly unchanged: ReadonlyArray<string>
-  readonly failed: ReadonlyArray<{
-    readonly server: string
-    readonly error: McpError.ConnectError | McpError.ServerUnavailable
-  }>
-}
-
-/**
  * @since 0.1.0
  * @category tags
  */
@@ -153,7 +136,7 @@ export class ConnectionPool extends Context.Tag("effect-mcp-runtime/runtime/Conn
    * Makes these the servers. New ones start at once and are not waited for; the connection of a changed one serves on
    * until its successor is ready, and for good if that fails.
    */
-  readonly reload: (configs: ReadonlyArray<ServerConfig.ServerConfig>) => Effect.Effect<ReloadReport>
+  readonly reload: (configs: ReadonlyArray<ServerConfig.ServerConfig>) => Effect.Effect<McpEvent.ReloadReport>
 }>() {}
 
 /**

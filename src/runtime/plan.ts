@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Fingerprint from "../config/Fingerprint.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
-import type * as ConnectionPool from "./ConnectionPool.ts"
+import type * as McpEvent from "../McpEvent.ts"
 import { essence } from "./essence.ts"
 import type * as Supervisor from "./Supervisor.ts"
 
@@ -23,7 +23,7 @@ export interface Entry {
 
 /** @internal */
 export type Report = {
-  readonly [K in keyof ConnectionPool.ReloadReport]: Array<ConnectionPool.ReloadReport[K][number]>
+  readonly [K in keyof McpEvent.ReloadReport]: Array<McpEvent.ReloadReport[K][number]>
 }
 
 /** @internal */

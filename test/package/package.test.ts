@@ -99,11 +99,46 @@ beforeAll(async () => {
   writeFileSync(join(consumer, "package.json"), JSON.stringify({ name: "consumer", type: "module" }))
   programs.forEach((program, at) => writeFileSync(join(consumer, `readme-${at + 1}.ts`), program))
   cpSync(join(folder, "examples"), join(consumer, "examples"), { recursive: true })
+  writeFileSync(join(consumer, "inferred.ts"), inferred)
   const every = specifiers.map((specifier, at) => `export * as Module${at} from "${specifier}"\n`)
   writeFileSync(join(consumer, "every.ts"), every.join(""))
 }, 120_000)
 
 afterAll(() => rmSync(work, { recursive: true, force: true }))
+
+/** A module with exports whose types are inferred: every module in them must be public (TS2883 otherwise). */
+const inferred = `
+import { Context, Effect, Layer } from "effect"
+import { ConfigDiscovery, Connector, McpRuntime, ServerConfig, StdioServer, ToolHandler, Trust } from "effect-mcp-runtime"
+import * as NodeAgent from "effect-mcp-runtime/node/NodeAgent"
+import * as NodeConnector from "effect-mcp-runtime/node/NodeConnector"
+import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
+import * as NodeMcpServe from "effect-mcp-runtime/node/NodeMcpServe"
+import * as NodeStdioLink from "effect-mcp-runtime/node/NodeStdioLink"
+import { layerTest } from "effect-mcp-runtime/testing"
+
+export class Own extends Context.Tag("app/Own")<Own, number>() {}
+export const application = NodeAgent.layer().pipe(
+  Layer.provideMerge(NodeMcpRuntime.layer({ servers: [] })),
+  Layer.merge(Layer.succeed(Own, 1))
+)
+export const configured = NodeMcpRuntime.layerConfigured()
+export const runtime = Effect.gen(function*() {
+  const mcp = yield* McpRuntime.McpRuntime
+  return { mcp, tools: yield* mcp.tools, servers: yield* mcp.servers, result: yield* mcp.callTool("add", {}) }
+})
+export const handler = Effect.flatMap(ToolHandler.ToolHandler, (made) => Effect.map(made.definitions(), (all) => ({ made, all })))
+export const discovered = Effect.flatMap(ConfigDiscovery.ConfigDiscovery, ({ discover }) => discover)
+export const trust = Effect.map(Trust.Trust, (made) => made)
+export const connector = NodeConnector.layer()
+export const transports = NodeConnector.layerTransports()
+export const client = Effect.flatMap(Connector.Connector, ({ connect }) => connect(ServerConfig.stdio({ name: "a", command: "b" })))
+export const runtimes = NodeMcpServe.layerRuntimes({ servers: [] })
+export const gateway = NodeMcpServe.make({ servers: [] })
+export const link = NodeStdioLink.layer
+export const server = Effect.map(StdioServer.StdioServer, (made) => made)
+export const test = layerTest({})
+`
 
 /** What each example writes. */
 const expected: Readonly<Record<string, RegExp>> = {
@@ -315,6 +350,7 @@ describe("the package", patient, () => {
         strict: true,
         exactOptionalPropertyTypes: true,
         types: ["node"],
+        declaration: true,
         // Once is enough for the declarations themselves: they are most of the work.
         skipLibCheck: moduleResolution !== "NodeNext",
         outDir: moduleResolution
