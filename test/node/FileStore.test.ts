@@ -505,8 +505,11 @@ describe("trust over files", () => {
       const [mine, theirs] = yield* Effect.all([trustIn(directory), trustIn(directory)])
       yield* theirs.review([asked("a")])
       const heard = Stream.runHead(mine.changes)
-      // whoever begins to listen has heard nothing of what was before
-      const deciding = Effect.forever(Effect.zipRight(theirs.approve("a"), Effect.sleep("50 millis")))
+      // A new listener hears nothing of earlier decisions, so they are repeated, at a pace over the 50 ms of quiet that
+      // `changes` waits for. Each is written whole, because the one that is heard may be the first.
+      const deciding = Effect.forever(
+        Effect.zipRight(Effect.uninterruptible(theirs.approve("a")), Effect.sleep("500 millis"))
+      )
       assert.isTrue(Option.isSome(yield* Effect.raceFirst(heard, deciding)))
       // the last of these decisions may still be on its way to the disk
       const review = Effect.map(mine.review([asked("a")]), ([verdict]) => verdict?._tag)
