@@ -20,7 +20,11 @@ type Row<E> = readonly [what: Rule<E>, model: Rule<E>, person: Rule<E>]
 type Kind<E> = E extends { readonly reason: infer R extends string } ? R
   : E extends { readonly why: infer R extends string } ? R
   : never
-type Rows<E> = Row<E> | { readonly [K in Kind<E>]: Row<E> }
+/** One row, a row for each kind, or rows for some kinds and `others`. */
+type Rows<E> =
+  | Row<E>
+  | { readonly [K in Kind<E>]: Row<E> }
+  | { readonly [K in Kind<E>]?: Row<E> } & { readonly others: Row<E> }
 
 const quote = (text: string): string => `"${UntrustedText.excerpt(text, 128)}"`
 const the = (error: { readonly server: string }): string =>
@@ -68,7 +72,7 @@ const orLogIn = (first: string, { scope, server, unset }: McpError.Authorization
     ? `${first}${logIn(server, scope)}`
     : `If the server needs a login instead: ${logIn(server, scope)}`
 
-const needsSignIn = (person: Rule<McpError.AuthorizationFailed> = (error) => orLogIn("", error)) =>
+const needsSignIn = (person: Rule<McpError.AuthorizationFailed>) =>
   ["needs the user to sign in.", signIn, person] as const
 
 /** The next step for the party that the stderr of a server blames. */
@@ -86,16 +90,6 @@ export const about = (fault: StderrReader.Fault): string => {
   }
 }
 
-const start: Row<McpError.SpawnFailed> = [
-  "could not be started.",
-  withoutServer,
-  ({ errno }) =>
-    errno === "ENOENT"
-      ? "Install it, or write its whole path into the configuration."
-      : "Check the command and the folder in its configuration."
-]
-const docker: Row<McpError.SpawnFailed> = ["needs Docker, which does not work here.", withoutServer, ""]
-const ended: Row<McpError.ConnectionLost> = ["has lost its connection.", lost, sent]
 const denied = ({ kind, name, server }: McpError.PermissionDenied): string =>
   `The ${kind} ${quote(name)} of ${quote(server)} is not permitted.`
 
@@ -107,11 +101,15 @@ const remedies: Readonly<Record<number, string>> = {
 
 const table: { readonly [T in McpError.RuntimeError["_tag"]]: Rows<Of<T>> } = {
   SpawnFailed: {
-    command: start,
-    "docker-not-installed": docker,
-    "docker-no-mcp-plugin": docker,
-    "docker-daemon-down": docker,
-    "docker-timeout": docker
+    command: [
+      "could not be started.",
+      withoutServer,
+      ({ errno }) =>
+        errno === "ENOENT"
+          ? "Install it, or write its whole path into the configuration."
+          : "Check the command and the folder in its configuration."
+    ],
+    others: ["needs Docker, which does not work here.", withoutServer, ""]
   },
   ConnectTimeout: [
     (error) => `${the(error)} was not connected within ${Duration.format(error.limit)}.`,
@@ -136,13 +134,8 @@ const table: { readonly [T in McpError.RuntimeError["_tag"]]: Rows<Of<T>> } = {
       lost,
       (error) => error.phase === "ready" ? sent(error) : "Run its command by hand to see what it misses."
     ],
-    "stdout-ended": ended,
-    "stdin-closed": ended,
-    "socket-closed": ended,
-    stalled: ended,
-    reset: ended,
     "stream-interrupted": ["broke off its answer.", lost, sent],
-    moved: ended
+    others: ["has lost its connection.", lost, sent]
   },
   NetworkError: {
     network: [
@@ -190,24 +183,18 @@ const table: { readonly [T in McpError.RuntimeError["_tag"]]: Rows<Of<T>> } = {
     unauthorized: needsSignIn((error) =>
       orLogIn("", error) + (error.unset === undefined ? " If its configuration has credentials, correct them." : "")
     ),
-    login: needsSignIn(),
-    "not-interactive": needsSignIn(),
-    refused: needsSignIn(),
     metadata: needsSignIn(
       "Tell the operator of the server, or add the missing settings to `oauth` of its configuration."
     ),
     registration: needsSignIn("Register this client there, and write `oauth.clientId` into its configuration."),
-    answer: needsSignIn(),
     blocked: needsSignIn("The server names a private address, or one without https: tell its operator."),
-    scope: needsSignIn(),
     unreachable: [
       "could not renew its login: the authorization server does not answer.",
       `The request was not executed. ${once}`,
       "The authorization server did not answer: try again later."
     ],
     store: needsSignIn("Check the keyring, or the permissions of the folder for the state of programs."),
-    timeout: needsSignIn(),
-    cancelled: needsSignIn()
+    others: needsSignIn((error) => orLogIn("", error))
   },
   SessionExpired: ["has ended the session.", lost, sent],
   ProtocolViolation: {
@@ -364,10 +351,12 @@ const table: { readonly [T in McpError.RuntimeError["_tag"]]: Rows<Of<T>> } = {
 const rowOf = <E extends McpError.RuntimeError>(error: E): Row<E> => {
   // the rows of a tag take the errors of that tag
   const rows = table[error._tag] as unknown as Row<E> | Readonly<Record<string, Row<E>>>
-  return Array.isArray(rows)
-    ? rows as unknown as Row<E>
-    : (rows as Readonly<Record<string, Row<E>>>)["reason" in error ? error.reason : "why" in error ? error.why : ""]!
+  if (isRow(rows)) return rows
+  const kind = "reason" in error ? error.reason : "why" in error ? error.why : "others"
+  return rows[kind] ?? rows["others"]!
 }
+
+const isRow = <E>(rows: Row<E> | Readonly<Record<string, Row<E>>>): rows is Row<E> => Array.isArray(rows)
 
 const apply = <E>(rule: Rule<E>, error: E): string => typeof rule === "string" ? rule : rule(error)
 

@@ -60,39 +60,28 @@ const violation: Record<McpError.ProtocolViolation["reason"], (error: McpError.P
 }
 
 const denial: Record<McpError.PermissionDenied["why"], (error: McpError.PermissionDenied) => string> = {
-  policy: ({ decision }) => {
-    const what = decision === "denied" ? "a policy denies it" : "no policy allows it"
-    return `not connected: ${what}; ask the author of the policy`
-  },
-  quarantined: ({ changed = [], name }) => {
+  policy: ({ decision }) =>
+    `${decision === "denied" ? "a policy denies it" : "a policy allows only others"}; ask the author of the policy`,
+  quarantined: ({ changed = [] }) => {
     const places = changed.slice(0, 3).map(quote).join(", ")
     const more = changed.length > 3 ? ` and ${changed.length - 3} more` : ""
-    return `the tool ${quote(name)} has changed since it was first seen (${places}${more}); approve it anew to call it`
+    return `it has changed since it was first seen (${places}${more}); approve it anew to call it`
   },
-  rule: (error) =>
-    denied(error, error.rule === undefined ? "a rule denies it" : `the rule ${quote(error.rule)} denies it`),
-  unanswered: (error) => {
-    const { allow, remedy, rule } = error
+  rule: ({ rule }) => rule === undefined ? "a rule denies it" : `the rule ${quote(rule)} denies it`,
+  unanswered: ({ allow, remedy, rule }) => {
     const wanted = rule === undefined ? "no rule allows it" : `the rule ${quote(rule)} asks for approval`
     const how = remedy ?? (allow === undefined ? undefined : `allow it with the rule allow ${quote(allow)}`)
-    return denied(error, `${wanted}, and no person ${how === undefined ? "answered" : `can be asked; ${how}`}`)
+    return `${wanted}, and no person ${how === undefined ? "answered" : `can be asked; ${how}`}`
   },
-  refused: (error) => denied(error, "it was not approved"),
-  changed: (error) => denied(error, "it has changed since it was approved"),
-  crowded: (error) => denied(error, "too many calls wait for approval already"),
-  "too-long": (error) =>
-    denied(
-      error,
-      `it needs approval, and its name and arguments have ${error.length ?? "too many"} characters; at most ${
-        error.limit ?? "fewer"
-      } can be ` +
-        "shown; " +
-        `make the arguments shorter, or ${error.remedy ?? allowing(error)}`
-    )
+  refused: () => "it was not approved",
+  changed: () => "it has changed since it was approved",
+  crowded: () => "too many calls wait for approval",
+  "too-long": (error) => {
+    const { length = "too many", limit = "fewer", remedy } = error
+    const size = `its name and arguments have ${length} characters, and at most ${limit} can be shown`
+    return `it needs approval, but ${size}; make the arguments shorter, or ${remedy ?? allowing(error)}`
+  }
 }
-
-const denied = ({ kind, name }: McpError.PermissionDenied, why: string): string =>
-  `the ${kind} ${quote(name)} is not permitted: ${why}`
 
 /** Names the `ask` rule to replace, because an `ask` overrides an `allow`. */
 const allowing = ({ allow, rule }: McpError.PermissionDenied): string => {
@@ -117,7 +106,7 @@ const messages: { readonly [T in McpError.McpError["_tag"]]: (error: Of<T>) => s
       return blamed(`the process ended (${signal ?? `exit code ${code}`}) in the ${phase} phase`, stderrTail)
     }
     const what = reason === "stream-interrupted"
-      ? "the stream ended before the response"
+      ? "the stream ended before the answer"
       : `the connection was lost (${reason})`
     return blamed(`${what}: ${excerpt(detail)}`, stderrTail)
   },
@@ -171,7 +160,12 @@ const messages: { readonly [T in McpError.McpError["_tag"]]: (error: Of<T>) => s
     return `there is no ${kind} ${quote(name)}${near === "" ? "" : `; did you mean ${near}?`}`
   },
   InvalidArguments: ({ detail, operation, path }) => `${operation} was not sent: ${excerpt(detail)} at ${quote(path)}`,
-  PermissionDenied: (error) => denial[error.why](error),
+  PermissionDenied: (error) => {
+    const { kind, name, why } = error
+    return `${why === "policy" ? "not connected" : `the ${kind} ${quote(name)} is not permitted`}: ${
+      denial[why](error)
+    }`
+  },
   ConfigurationError: ({ detail, path, variable }) =>
     variable === undefined
       ? `invalid configuration at ${quote(path)}: ${detail}`

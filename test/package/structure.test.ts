@@ -206,7 +206,7 @@ describe("every timer outside of resilience", () => {
 const rebuilt: Readonly<Record<string, number>> = {
   text: 600,
   stderrReader: 260,
-  McpError: 1_350,
+  McpError: 1_310,
   json: 1_250,
   resilience: 1_400,
   testing: 1_400
