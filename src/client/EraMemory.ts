@@ -1,20 +1,11 @@
-/**
- * What is remembered of how servers speak, so that the next connection need not ask again.
- *
- * @since 0.1.0
- */
+/** Remembers the era of each server, so that the next connection need not ask again. */
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import { sha256 } from "../json/canonical.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/**
- * The era of a server, as its last connection has found it.
- *
- * @since 0.1.0
- * @category models
- */
+/** The era of a server at its last connection. */
 export interface Verdict {
   readonly era: Transport.Era
   /** When it was found, in milliseconds since 1970. */
@@ -22,18 +13,11 @@ export interface Verdict {
 }
 
 /**
- * A verdict of the session era is silent when it is wrong, since a server that learned the newer protocol still
- * answers the older: so it is asked again after this many milliseconds.
- *
- * @since 0.1.0
- * @category defaults
+ * The server is asked again after this time in milliseconds, because one that was upgraded to the stateless era still
+ * answers in the session era.
  */
 export const maxAge = 24 * 60 * 60 * 1000
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class EraMemory extends Context.Tag("effect-mcp-runtime/client/EraMemory")<EraMemory, {
   readonly get: (identity: string) => Verdict | undefined
   readonly set: (identity: string, verdict: Verdict) => void
@@ -41,11 +25,8 @@ export class EraMemory extends Context.Tag("effect-mcp-runtime/client/EraMemory"
 }>() {}
 
 /**
- * What makes two configurations the same server: how it is reached, never its secrets or its name. It is kept, so it
- * does not show what an address or an argument holds.
- *
- * @since 0.1.0
- * @category combinators
+ * Equal for configurations that reach the same server, whatever their names. A hash, because it is stored and addresses
+ * and arguments may hold secrets.
  */
 export const identity = (config: ServerConfig.ServerConfig): string => sha256(JSON.stringify(reached(config)))
 
@@ -60,12 +41,7 @@ const reached = (config: ServerConfig.ServerConfig): ReadonlyArray<unknown> => {
   }
 }
 
-/**
- * Remembers in this process.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** In the memory of this process. */
 export const makeMemory = (): EraMemory["Type"] => {
   const verdicts = new Map<string, Verdict>()
   return {
@@ -79,18 +55,9 @@ export const makeMemory = (): EraMemory["Type"] => {
   }
 }
 
-/**
- * @since 0.1.0
- * @category layers
- */
 export const layerMemory: Layer.Layer<EraMemory> = Layer.sync(EraMemory, makeMemory)
 
-/**
- * Remembers nothing.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Remembers nothing. */
 export const layerNone: Layer.Layer<EraMemory> = Layer.succeed(EraMemory, {
   get: () => undefined,
   set: () => undefined,

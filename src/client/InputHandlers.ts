@@ -50,7 +50,7 @@ export interface Handlers {
 }
 
 /**
- * Read when a connection is opened: the handlers of whoever opens it, else those that the connector was built with.
+ * Read when a connection is opened: the handlers of the opener, else those that the connector was built with.
  */
 export class InputHandlers extends Context.Reference<InputHandlers>()("effect-mcp-runtime/client/InputHandlers", {
   defaultValue: (): Handlers => ({})

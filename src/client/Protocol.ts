@@ -1,15 +1,6 @@
-/**
- * The constants of the protocol: versions by era, and the names of the stateless era's `_meta` keys.
- *
- * @since 0.1.0
- */
+/** The constants of the protocol: versions by era, and the names of the stateless era's `_meta` keys. */
 
-/**
- * The versions with a handshake, the best first.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The versions with a handshake, the best first. */
 export const sessionVersions: ReadonlyArray<string> = [
   "2025-11-25",
   "2025-06-18",
@@ -18,28 +9,13 @@ export const sessionVersions: ReadonlyArray<string> = [
   "2024-10-07"
 ]
 
-/**
- * The versions without a handshake, the best first.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The versions without a handshake, the best first. */
 export const statelessVersions: ReadonlyArray<string> = ["2026-07-28"]
 
-/**
- * The first version of the stateless era; versions are dates, so they compare as texts.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The first version of the stateless era; versions are dates, so they compare as texts. */
 export const firstStatelessVersion = "2026-07-28"
 
-/**
- * Keys of `_meta` that the stateless era reserves.
- *
- * @since 0.1.0
- * @category constants
- */
+/** Keys of `_meta` that the stateless era reserves. */
 export const metaKey = {
   protocolVersion: "io.modelcontextprotocol/protocolVersion",
   clientInfo: "io.modelcontextprotocol/clientInfo",
@@ -49,10 +25,5 @@ export const metaKey = {
   logLevel: "io.modelcontextprotocol/logLevel"
 } as const
 
-/**
- * What we tell servers of ourselves.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The name and version that servers get. */
 export const clientInfo = { name: "effect-mcp-runtime", version: "0.1.0" } as const

@@ -226,6 +226,32 @@ describe("a request", () => {
     }))
 })
 
+describe("the _meta of a request of the stateless era", () => {
+  it.scoped("has the log level beside the envelope and the keys of the caller, once a level is set", () =>
+    Effect.gen(function*() {
+      const peer = yield* MemoryServer.make({ era: "stateless", tools: [echo] })
+      const client = yield* connectTo(peer)
+      const metas = () => peer.received("tools/call").map(({ params }) => Object(params)._meta)
+      const traced = client.callTool("echo", { text: "a" }, { meta: { traceparent: "00-1" } })
+      yield* traced
+      yield* client.setLogLevel("warning")
+      yield* traced
+      const [before, after] = metas()
+      assert.notProperty(before, "io.modelcontextprotocol/logLevel")
+      assert.strictEqual(before.traceparent, "00-1")
+      assert.include(after, {
+        "io.modelcontextprotocol/logLevel": "warning",
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        traceparent: "00-1"
+      })
+      assert.containsAllKeys(after, [
+        "io.modelcontextprotocol/clientInfo",
+        "io.modelcontextprotocol/clientCapabilities",
+        "progressToken"
+      ])
+    }))
+})
+
 describe("what a server asks of the application", () => {
   const asking: MemoryServer.Tool = {
     name: "ask",
@@ -296,6 +322,23 @@ describe("what a server asks of the application", () => {
         assert.strictEqual(textOf(yield* call(connection, "echo", { text: "on" })), "on")
       }))
   }
+
+  it.scoped("is answered by the handlers of the opener before those of the connector", () =>
+    Effect.gen(function*() {
+      const peer = yield* MemoryServer.make({ era: "session", tools: [asking] })
+      const answering = (name: string) =>
+        InputHandlers.layer({ elicit: () => Effect.succeed({ action: "accept", content: { name } }) })
+      const { connect } = yield* Connector.Connector.pipe(
+        Effect.provide(Layer.provide(OverMemory.client({ peer }), answering("connector")))
+      )
+      const opened = connect(MemoryTransport.config("peer"))
+      const byOpener = yield* Effect.provide(opened, answering("opener"))
+      const byConnector = yield* opened
+      const nameFrom = (connection: McpClient.Channel) =>
+        Effect.map(call(connection, "ask"), (result) => JSON.parse(String(textOf(result))).content.name)
+      assert.strictEqual(yield* nameFrom(byOpener), "opener")
+      assert.strictEqual(yield* nameFrom(byConnector), "connector")
+    }))
 
   it.scoped("stops the clock of the idle limit while it is open", () =>
     Effect.gen(function*() {

@@ -220,7 +220,18 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   McpError: ["text", "json", "stderrReader"],
   resilience: ["text", "json", "McpError", "McpEvent", "config"],
   transport: ["text", "json", "McpError", "McpEvent", "config", "resilience", "safety", "tools"],
-  client: ["text", "json", "McpError", "McpEvent", "config", "resilience", "safety", "tools", "transport"],
+  client: [
+    "text",
+    "json",
+    "McpError",
+    "McpEvent",
+    "runtimeLog",
+    "config",
+    "resilience",
+    "safety",
+    "tools",
+    "transport"
+  ],
   testing: [
     "text",
     "json",
