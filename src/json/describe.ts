@@ -7,23 +7,49 @@ type Schema = JsonObject
 /** The limit for schemas that lead to themselves. */
 const deepest = 16
 
+/** Deeper arrays are written as `…[]`. */
+const deepestArray = 5
+
+/** The work that is left for one schema. A server chooses it, and references to itself multiply with each level. */
+interface Budget {
+  steps: number
+}
+
+const newBudget = (): Budget => ({ steps: 10_000 })
+
 const own = (value: JsonObject, key: string): Json | undefined => Object.hasOwn(value, key) ? value[key] : undefined
 
-/** The schemas of which a value must fit one, with references followed and `allOf` joined. */
-export const alternatives = (root: Schema, schema: Json | undefined, depth = 0): ReadonlyArray<Schema> => {
-  if (!isObject(schema) || depth > deepest) return [{}]
+/**
+ * The schemas of which a value must fit one, with references followed and `allOf` joined. Parts beyond the budget become
+ * `{}`, which allows any value.
+ */
+export const alternatives = (root: Schema, schema: Json | undefined, budget = newBudget()): ReadonlyArray<Schema> =>
+  alternativesAt(root, schema, 0, budget)
+
+const alternativesAt = (
+  root: Schema,
+  schema: Json | undefined,
+  depth: number,
+  budget: Budget
+): ReadonlyArray<Schema> => {
+  if (!isObject(schema) || depth > deepest || budget.steps < 0) return [{}]
+  budget.steps -= 1 + Object.keys(schema).length / 8
   const ref = own(schema, "$ref")
   const target = typeof ref === "string" ? pointed(root, ref) : undefined
-  if (isObject(target)) return alternatives(root, { ...target, ...without(schema, "$ref") }, depth + 1)
+  if (isObject(target)) return alternativesAt(root, { ...target, ...without(schema, "$ref") }, depth + 1, budget)
   const either = [...listOf(own(schema, "anyOf")), ...listOf(own(schema, "oneOf"))]
+  const all = listOf(own(schema, "allOf"))
+  budget.steps -= (either.length + all.length) / 8
   const base = without(without(schema, "anyOf"), "oneOf")
   if (either.length > 0 && own(base, "type") === undefined) {
-    return either.flatMap((one) => alternatives(root, isObject(one) ? { ...base, ...one } : one, depth + 1))
+    return either.flatMap((one) => alternativesAt(root, isObject(one) ? { ...base, ...one } : one, depth + 1, budget))
   }
-  const all = listOf(own(schema, "allOf")).filter(isObject)
   if (all.length === 0) return [base]
   return [
-    all.reduce<Schema>((joined, one) => join(joined, alternatives(root, one, depth + 1)[0]!), without(base, "allOf"))
+    all.filter(isObject).reduce<Schema>(
+      (joined, one) => join(joined, alternativesAt(root, one, depth + 1, budget)[0]!),
+      without(base, "allOf")
+    )
   ]
 }
 
@@ -98,9 +124,9 @@ const most = 8
 const literal = (value: Json): string => JSON.stringify(value)
 
 /** The type in one line, as a programmer writes it. */
-export const typeText = (root: Schema, schema: Json | undefined, depth = 0): string => {
+export const typeText = (root: Schema, schema: Json | undefined, depth = 0, budget = newBudget()): string => {
   if (schema === false) return "never"
-  const texts = alternatives(root, schema).flatMap((one): ReadonlyArray<string> => {
+  const texts = alternatives(root, schema, budget).flatMap((one): ReadonlyArray<string> => {
     const listed = choices(one)
     if (listed !== undefined) {
       return listed.slice(0, most).map(literal).concat(listed.length > most ? ["…"] : [])
@@ -108,21 +134,26 @@ export const typeText = (root: Schema, schema: Json | undefined, depth = 0): str
     const named = types(one)
     return (named.length === 0 ? ["any"] : named).map((type) => {
       if (type === "array") {
-        const inner = typeText(root, items(one), depth + 1)
+        const inner = depth >= deepestArray ? "…" : typeText(root, items(one), depth + 1, budget)
         return inner.includes(" | ") ? `(${inner})[]` : `${inner}[]`
       }
       if (type !== "object") return type
       const inside = properties(one)
       if (inside.length === 0) return "object"
-      return depth >= 2 ? "{ … }" : `{ ${members(root, inside, depth + 1).join(", ")} }`
+      return depth >= 2 ? "{ … }" : `{ ${members(root, inside, depth + 1, budget).join(", ")} }`
     })
   })
   return [...new Set(texts)].join(" | ")
 }
 
-const members = (root: Schema, inside: ReadonlyArray<Property>, depth: number): ReadonlyArray<string> => [
+const members = (
+  root: Schema,
+  inside: ReadonlyArray<Property>,
+  depth: number,
+  budget: Budget
+): ReadonlyArray<string> => [
   ...inside.slice(0, most).map(({ name, required, schema }) =>
-    `${name}${required ? "" : "?"}: ${typeText(root, schema, depth)}`
+    `${name}${required ? "" : "?"}: ${typeText(root, schema, depth, budget)}`
   ),
   ...(inside.length > most ? ["…"] : [])
 ]

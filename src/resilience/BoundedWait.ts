@@ -3,10 +3,10 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 
 /**
- * Waits no longer than `limit`, in a finalizer too; `None` if the limit was reached.
+ * Waits no longer than `limit`, in a finalizer too; `None` if the limit was reached, or the wait ended by interruption.
  *
  * The wait runs interruptibly in a fiber of its own, which can inherit the interruption of a parent that is itself
  * uninterruptible. The wait then begins again with the time that is left.
@@ -16,8 +16,14 @@ export const within =
     Effect.flatMap(Clock.currentTimeMillis, (began) => {
       const attempt = (left: number): Effect.Effect<Option.Option<A>, E, R> =>
         wait.pipe(
+          Effect.asSome,
+          // caught inside the fiber: it is of the wait, and beginning again would repeat it without a pause
+          Effect.catchAllCause((cause) =>
+            Cause.isInterruptedOnly(cause) ? Effect.succeedNone : Effect.failCause(cause)
+          ),
           Effect.interruptible,
           Effect.timeoutOption(Duration.millis(left)),
+          Effect.map(Option.flatten),
           Effect.catchAllCause((cause) => Cause.isInterruptedOnly(cause) ? again : Effect.failCause(cause))
         )
       const again = Effect.flatMap(Clock.currentTimeMillis, (now) => {

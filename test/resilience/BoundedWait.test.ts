@@ -53,6 +53,18 @@ describe("BoundedWait.within", () => {
       assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(fiber)))
     }))
 
+  it.effect("gives None at once for a wait that is itself interrupted, and does not begin it again", () =>
+    Effect.gen(function*() {
+      let waits = 0
+      const interrupted = Effect.suspend(() => {
+        if (++waits > 10) return Effect.dieMessage("begun again")
+        return Effect.interrupt
+      })
+      assert.deepStrictEqual(yield* second(interrupted), Option.none())
+      assert.deepStrictEqual(yield* Effect.uninterruptible(second(interrupted)), Option.none())
+      assert.strictEqual(waits, 2)
+    }))
+
   it.effect("keeps a failure", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* Effect.flip(second(Effect.fail("no"))), "no")
