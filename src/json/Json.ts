@@ -24,7 +24,7 @@ const maxDepth = 512
 const isPlain = (value: unknown): boolean =>
   typeof value === "string" || typeof value === "boolean" || value === null || value === undefined
 
-/** Values that `JSON.stringify` drops or turns into `null` without a word. */
+/** Rejects values that `JSON.stringify` drops or turns into `null` silently. */
 const scalarFault = (value: unknown): string | undefined => {
   switch (typeof value) {
     case "number":

@@ -143,11 +143,12 @@ const matching = (compile: (pattern: string) => Matcher): Evaluation["matches"] 
   }
 }
 
-const never: Evaluation["matches"] = () => {
+/** For schemas in which the walk found no pattern. */
+const noPatterns: Evaluation["matches"] = () => {
   throw new Unchecked("a pattern in it is out of place")
 }
 
-const over = (
+const judge = (
   root: JsonObject,
   refsAlone: boolean,
   track: boolean,
@@ -167,7 +168,7 @@ const over = (
     try {
       if (on.evaluate(root, value, undefined, undefined)) return { _tag: "Valid" }
     } catch (error) {
-      // anything else is the end of the stack, reached by a value nested thousands of levels deep
+      // any other error is a stack overflow, because the value is nested thousands of levels deep
       return { _tag: "Unchecked", reason: error instanceof Unchecked ? error.message : "the value is nested too deep" }
     }
     return {
@@ -198,7 +199,7 @@ export const make = (schema: JsonObject): Effect.Effect<JsonSchema> =>
     return patterns
       ? Effect.map(
         Effect.promise(() => import("./linearPattern.ts")),
-        ({ compile }) => over(schema, refsAlone, track, matching(compile))
+        ({ compile }) => judge(schema, refsAlone, track, matching(compile))
       )
-      : Effect.succeed(over(schema, refsAlone, track, never))
+      : Effect.succeed(judge(schema, refsAlone, track, noPatterns))
   })

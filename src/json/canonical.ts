@@ -25,7 +25,7 @@ export const staysSchema = (key: string): boolean => !literals.has(key)
 export const fields = (value: object): ReadonlyArray<readonly [string, unknown]> =>
   Object.entries(value)
     .filter(([, item]) => item !== undefined)
-    .toSorted(([one], [other]) => one < other ? -1 : 1)
+    .toSorted(([a], [b]) => a < b ? -1 : 1)
 
 const scalar = (value: unknown): string => {
   // JSON.parse reads these back as infinity, which JSON.stringify would write as null

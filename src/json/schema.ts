@@ -29,7 +29,7 @@ export const textsOf = (value: Json | undefined): ReadonlyArray<string> => [
 ]
 
 /** A schema directly below another one, with its name if its keyword holds a map. */
-export interface Subschema {
+interface Subschema {
   readonly keyword: string
   readonly name: string | undefined
   readonly schema: unknown
@@ -48,7 +48,7 @@ export const subschemas = (schema: { readonly [key: string]: unknown }): Readonl
   })
 
 /** Where in a schema an object or array stands: it is a schema, a map from names to schemas, or plain data. */
-export type Position = "schema" | "map" | "data"
+type Position = "schema" | "map" | "data"
 
 /** An object or an array of a schema. */
 export interface Node {

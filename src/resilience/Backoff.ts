@@ -17,7 +17,7 @@ export const make = <Out, In>(schedule: Schedule.Schedule<Out, In>): Effect.Effe
     let planned = 0
     const recorded = Schedule.modifyDelayEffect(schedule, (_, delay) =>
       Effect.sync(() => {
-        // whole milliseconds, because jitter gives fractions and clocks count none
+        // whole milliseconds, because jitter yields fractions and clocks do not
         planned = Math.round(Duration.toMillis(delay))
         return Duration.zero
       }))

@@ -47,8 +47,8 @@ type Permitted<A, E, R> = Effect.Effect<A, E | McpError.Overloaded | McpError.Re
 /** The permits of one server. */
 export interface Permits {
   /**
-   * Runs with a permit, in the order of arrival. Waits for one within the deadline of the call, or fails at once with
-   * `Overloaded` if the queue is full.
+   * Runs the effect with a permit. Permits are granted in the order of arrival; the wait is bounded by the deadline of
+   * the call, and fails at once with `Overloaded` if the queue is full.
    */
   readonly withPermit: <A, E, R>(self: Effect.Effect<A, E, R>) => Permitted<A, E, R>
   readonly state: () => State
@@ -59,12 +59,12 @@ export interface Permits {
 const waitedFor = (): Deadline.WaitedFor => ({ waitedFor: "permit" })
 
 /**
- * The permits of one server. One that is given back goes to the first call in the queue; `Effect.Semaphore` would let a
- * new call overtake one that it has woken.
+ * The permits of one server. A released permit goes straight to the first call in the queue, because with
+ * `Effect.Semaphore` a new call can overtake a waiter that was woken.
  */
 export const make = (options: Options & { readonly server: string }): Permits => {
   const { queue: limit, server } = options
-  // without a permit every call would wait for ever
+  // at least one, because without permits every call would wait until its deadline
   let concurrency = Math.max(1, options.concurrency)
   let active = 0
   /** The calls that wait. One that is admitted is removed. */

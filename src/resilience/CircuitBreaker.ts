@@ -33,7 +33,7 @@ export type State =
 
 /** The breaker of one server. */
 export interface Breaker {
-  /** Errors of the caller that are not of this package say nothing about the server. */
+  /** Runs the effect if the circuit admits it. Errors that are no `McpError` count neither as failure nor as success. */
   readonly protect: <A, E, R>(
     self: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | McpError.CircuitOpen, R>
@@ -117,5 +117,5 @@ export const layerConfig = (
 ): Layer.Layer<CircuitBreaker, ConfigError.ConfigError> =>
   Layer.effect(CircuitBreaker, Effect.flatMap(Config.unwrap(options), make))
 
-/** Every circuit stays closed, unless it is isolated. */
+/** Failures open no circuit; `isolate` still does. */
 export const layerNone: Layer.Layer<CircuitBreaker> = layer({ failures: Infinity })

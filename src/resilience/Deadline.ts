@@ -22,11 +22,11 @@ export interface Options {
 export class Deadline extends Context.Tag("effect-mcp-runtime/resilience/Deadline")<Deadline, {
   /** Milliseconds that are left of the total limit; negative once it is over. */
   readonly left: () => number
-  /** The limits of a request that begins now; `undefined` while nothing is used up. */
+  /** What is left for a request that begins now; `undefined` while no time has passed, so that its own limits apply. */
   readonly ofRequest: () => Record<"idleTimeout" | "firstIdleTimeout" | "totalTimeout", Duration.Duration> | undefined
   /** Starts the idle limit afresh, because another attempt begins. */
   readonly restartIdle: () => void
-  /** The milliseconds until the first of both limits, and the error of that limit. */
+  /** The limit that ends first, and the milliseconds until then. */
   readonly next: () => { readonly wait: number; readonly kind: "idle" | "total" }
   readonly options: Options
 }>() {}
@@ -68,8 +68,8 @@ export const withinDeadline =
 export type WaitedFor = Pick<McpError.RequestTimeout, "waitedFor" | "lastError">
 
 /**
- * Bounds something that waits first and then makes a request, which has a timer of its own: it fails at the deadline
- * unless it has called `arrived` by then. It costs a timer, so use it only where there is something to wait for.
+ * Bounds a wait that a request follows: fails at the deadline unless `self` has called `arrived`, because from then on the
+ * request's own timer bounds it. Costs a timer, so callers skip it where there is nothing to wait for.
  */
 export const boundWait = (waitedFor: () => WaitedFor) =>
 <A, E, R>(

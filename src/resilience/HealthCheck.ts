@@ -17,7 +17,7 @@ import type * as McpError from "../McpError.ts"
 export interface Options {
   /** How long a connection must have been idle before it is probed, and from one probe to the next. */
   readonly interval: Duration.DurationInput
-  /** How long one probe may go unanswered; a ping no longer than the server's `pingTimeout` either. */
+  /** The limit of one probe; a ping is also bounded by the server's `pingTimeout`. */
   readonly timeout: Duration.DurationInput
   /** Silent probes in a row after which the connection counts as lost. */
   readonly strikes: number
@@ -52,7 +52,7 @@ export interface Watched {
   readonly onProbe: (probe: { readonly at: number; readonly ok: boolean }) => void
 }
 
-/** Whether an error comes from the server, or from a gateway that speaks for it; the others say that it is not reached. */
+/** True for errors that the server, or a gateway in front of it, answered with. With the others it was not reached. */
 const isAnswer = (error: McpError.CallError): boolean => {
   switch (error._tag) {
     case "Closed":
@@ -70,7 +70,7 @@ const isAnswer = (error: McpError.CallError): boolean => {
   }
 }
 
-/** Ends, with the number of silent probes, when the connection counts as lost. */
+/** Succeeds with the number of silent probes when the connection counts as lost, and runs until then. */
 export const watch = (options: Options, watched: Watched): Effect.Effect<number> =>
   Effect.gen(function*() {
     const interval = Math.max(1, Duration.toMillis(options.interval))

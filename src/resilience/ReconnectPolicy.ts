@@ -15,11 +15,11 @@ import type * as McpError from "../McpError.ts"
 export interface Reconnect {
   /** The delays of one series of attempts; the series is over when it ends. */
   readonly schedule: Schedule.Schedule<unknown, McpError.ConnectError>
-  /** Follows the series for a server that was once connected; without it, the server has failed. */
+  /** Follows the series for a server that was once connected. Without it the server fails when the series is over. */
   readonly slowLane: Schedule.Schedule<unknown, McpError.ConnectError> | undefined
   /** A connection that lived this long begins a new series; a shorter one continues the old. */
   readonly stableAfter: Duration.Duration
-  /** More reconnects than this within that time, whatever the schedule says, and the server has failed. */
+  /** More reconnects than this within that time fail the server, whatever the schedule says. */
   readonly storm: { readonly reconnects: number; readonly within: Duration.Duration }
 }
 
@@ -83,10 +83,10 @@ export const make = (options?: Partial<Options>): ReconnectPolicy["Type"] => {
 export const layer = (options?: Partial<Options>): Layer.Layer<ReconnectPolicy> =>
   Layer.succeed(ReconnectPolicy, make(options))
 
-/** No server is reconnected but on demand. */
+/** Servers are reconnected on demand only. */
 export const layerNone: Layer.Layer<ReconnectPolicy> = layer({ schedule: Schedule.stop })
 
-/** A preset, by its name, and numbers. */
+/** The options from a `Config`, with the schedule by the name of its preset. */
 export const layerConfig = (
   options: Config.Config.Wrap<Partial<Omit<Options, "schedule"> & { readonly schedule: Preset }>>
 ): Layer.Layer<ReconnectPolicy, ConfigError.ConfigError> =>

@@ -95,7 +95,7 @@ export const decide = ({ attempts, connected, error, repetition, sent }: Failed)
     case "unknown":
       // the specification lets this refusal mean "not executed"; one such answer is believed
       if (error._tag === "SessionExpired") return sent === 1 && repetition !== "harmful" ? "now" : "no"
-      // a connection that moved is lost without a fault of the server
+      // a connection that moved does not count for the breaker, but lost its answer like any other
       return (error.countsForBreaker || error._tag === "ConnectionLost") && repetition === "harmless" ? "delayed" : "no"
     case "executed":
       return "no"
@@ -106,7 +106,7 @@ export interface Retrying {
   readonly options: Options
   /** Whether the last attempt had a connection. */
   readonly isConnected: () => boolean
-  /** Asked only where it decides. */
+  /** Evaluated only where the decision depends on it. */
   readonly repetition: (error: McpError.RuntimeError) => Effect.Effect<Repetition, never, Deadline.Deadline>
 }
 

@@ -2,7 +2,7 @@
  * How servers are ended: the bounds of each step, the report of how each server ended, and the last resort for a host
  * process that ends without closing its scopes.
  */
-import type * as Config from "effect/Config"
+import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -26,8 +26,8 @@ export interface Options {
   /** All steps together. */
   readonly deadline: Duration.DurationInput
   /**
-   * How long a launcher (npx, uvx, …) that visibly installs its server may go on, from its start. It comes before the
-   * other bounds and counts for none of them. It does not apply to docker, pipx and deno, nor on systems but Linux.
+   * How long a launcher (npx, uvx, …) that visibly installs its server may run, from its start. The other bounds begin
+   * after it. Only on Linux, and not for docker, pipx and deno, whose processes do not show an install.
    */
   readonly installGrace: Duration.DurationInput
 }
@@ -98,12 +98,13 @@ export const make = (options?: Partial<Options>): Effect.Effect<Teardown["Type"]
     }
   })
 
-/** Ends servers politely first, within the bounds of `defaults` or those in `options`. */
+/** Ends each server by the mildest step that works, within these bounds. */
 export const layer = (options?: Partial<Options>): Layer.Layer<Teardown> => Layer.effect(Teardown, make(options))
 
 export const layerConfig = (
-  options: Config.Config<Partial<Options>>
-): Layer.Layer<Teardown, ConfigError.ConfigError> => Layer.effect(Teardown, Effect.flatMap(options, make))
+  options: Config.Config.Wrap<Partial<Options>>
+): Layer.Layer<Teardown, ConfigError.ConfigError> =>
+  Layer.effect(Teardown, Effect.flatMap(Config.unwrap(options), make))
 
 /** Kills what is still alive when a scope closes, without waiting. */
 export const layerImmediate: Layer.Layer<Teardown> = layer({

@@ -22,7 +22,7 @@ export interface Rules {
 
 export type Outcome = "success" | "failure" | "neither"
 
-export type Admission =
+type Admission =
   | { readonly _tag: "Admitted"; readonly epoch: number; readonly state: State }
   | { readonly _tag: "Rejected"; readonly retryAfter: number; readonly state: State }
 

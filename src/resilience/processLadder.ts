@@ -21,7 +21,7 @@ export interface Process {
 }
 
 /** A launcher that may still be installing its server. */
-export interface Install {
+interface Install {
   readonly isRunning: () => boolean
   /** When the launcher was started. */
   readonly since: number
@@ -43,6 +43,7 @@ export interface Ladder {
 const settleTime = Duration.millis(100)
 /** SIGKILL works at once or, on a process that hangs in the kernel, never. */
 const killTime = Duration.seconds(2)
+/** From one look at a running install to the next. */
 const installPause = Duration.millis(100)
 /** Only direct children report their end, so descendants are polled, at growing intervals in milliseconds. */
 const firstPause = 2

@@ -12,7 +12,7 @@ export interface ProcessRow {
   readonly pid: number
   readonly parent: number
   readonly group: number
-  /** 0 where the system does not tell it. */
+  /** 0 where the system does not report it. */
   readonly session: number
   /** On Linux, clock ticks since boot. */
   readonly start: string

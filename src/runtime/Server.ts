@@ -52,7 +52,7 @@ export const make = ({ breakers, bulkhead, limits, metrics, pool, publish }: Opt
 
   const breakerOf = (name: string): CircuitBreaker.Breaker => {
     const breaker = breakers.make(name, (state) => {
-      // calls of a server that was removed may still be in flight
+      // a removed server's calls in flight still change its breaker, which is no longer of this name
       if (servers.get(name)?.breaker !== breaker) return
       metrics.for(name).breaker(state)
       publish(McpEvent.McpEvent.BreakerChanged({ server: name, state }))

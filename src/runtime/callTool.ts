@@ -28,7 +28,7 @@ export interface Options {
   readonly servers: Server.Servers
   readonly retry: RetryPolicy.Options
   readonly publish: (event: McpEvent.McpEvent) => void
-  /** The definition of a tool, if its server has listed it in this run. */
+  /** The definition of a tool, if its server has listed it since the runtime began. */
   readonly definition: (server: string, tool: string) => Tool.Tool | undefined
   /** Waits until the tools of a server are listed. */
   readonly learn: (server: string) => Effect.Effect<void, McpError.RuntimeError>
@@ -109,7 +109,7 @@ export const make = ({ clock, definition, learn, permitted, pool, publish, retry
       )
     }
 
-  /** A connection that was closed because the server was blocked says so. */
+  /** Adds to `Closed` why the server is blocked, if a block closed its connection. */
   const explained = (error: McpError.RuntimeError): McpError.RuntimeError => {
     const blocked = error._tag === "Closed" ? pool.config(error.server)?.blocked : undefined
     return error._tag === "Closed" && blocked !== undefined ? new McpError.Closed({ ...error, blocked }) : error
@@ -157,7 +157,7 @@ export const make = ({ clock, definition, learn, permitted, pool, publish, retry
   const callTool: Calls["callTool"] = (name, tool, args, options) =>
     Effect.suspend(() => {
       const server = servers.find(name)
-      // a server that was added meanwhile is called, any other is not found
+      // `find` fails for a name without a server; a server that was added meanwhile is called
       if (server === undefined) return Effect.flatMap(pool.find(name), () => callTool(name, tool, args, options))
       if (!server.offers(tool)) {
         return Effect.fail(new McpError.NotFound({ server: name, kind: "tool", name: tool, suggestions: [] }))
@@ -211,7 +211,7 @@ export const make = ({ clock, definition, learn, permitted, pool, publish, retry
     inFlight: (server) => Array.from(running).filter((call) => call.server === server).length,
     reportRunning: (interval) =>
       Effect.forever(Effect.zipRight(
-        // more often than the interval, so that no report is much later than that
+        // four looks per interval, so that a report is late by a quarter of it at most
         Effect.sleep(Duration.times(interval, 1 / 4)),
         Effect.sync(() => {
           const now = clock.unsafeCurrentTimeMillis()
@@ -233,7 +233,7 @@ const counted = (call: Call) => <A, E, R>(attempt: Effect.Effect<A, E, R>): Effe
     return attempt
   })
 
-/** An invalid duration is `undefined`, and the client refuses it with `InvalidArguments`. */
+/** `undefined` for an invalid duration, because the client refuses it with `InvalidArguments`. */
 const millis = (input: Duration.DurationInput | undefined): number | undefined =>
   input === undefined ? undefined : Option.getOrUndefined(Option.map(Duration.decodeUnknown(input), Duration.toMillis))
 

@@ -33,7 +33,7 @@ const without = <A>(context: Context.Context<A>, others: Context.Context<never>)
     new Map(Array.from(context.unsafeMap).filter(([key, service]) => others.unsafeMap.get(key) !== service))
   )
 
-/** Runs in the environment of the application, without the outputs of other compositions there but those `required`. */
+/** Runs in the environment of the application, without the outputs of other compositions except those in `required`. */
 export const isolated = <A, E, R>(
   self: Effect.Effect<A, E, R>,
   required: (application: Context.Context<R>) => Context.Context<Exclude<R, Scope.Scope>>
@@ -44,7 +44,7 @@ export const isolated = <A, E, R>(
       Context.merge(without(application, Context.get(application, Outputs)), required(application))
   )
 
-/** Builds a composition in such an environment, and marks what it has made as its outputs. */
+/** Builds a composition in an isolated environment, and marks the services that it made as its outputs. */
 export const sealed = <Out, E, R>(
   composition: Layer.Layer<Out, E, R>,
   required: (application: Context.Context<R>) => Context.Context<R>
@@ -61,7 +61,7 @@ export const sealed = <Out, E, R>(
 const first = (error: ConfigError.ConfigError): Exclude<ConfigError.ConfigError, ConfigError.And | ConfigError.Or> =>
   error._op === "And" || error._op === "Or" ? first(error.left) : error
 
-/** A setting of the environment that cannot be read is an error of configuration. */
+/** Turns an unreadable setting of the environment into a `ConfigurationError` that names its path. */
 export const fromEnvironment = <A, R>(
   self: Effect.Effect<A, ConfigError.ConfigError, R>
 ): Effect.Effect<A, McpError.ConfigurationError, R> =>

@@ -1,8 +1,4 @@
-/**
- * What else than a call is asked of a server for a caller, each with its span: from before it waits until it is answered.
- *
- * @internal
- */
+/** The requests of callers other than tool calls: lists, reads and prompts. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as McpClient from "../client/McpClient.ts"
@@ -15,27 +11,27 @@ import type * as ConnectionPool from "./ConnectionPool.ts"
 import type * as Permitted from "./permitted.ts"
 import type * as Server from "./Server.ts"
 
-type What =
+type Request =
   | { readonly method: "resources/read"; readonly uri: string }
   | { readonly method: "prompts/get"; readonly prompt: string; readonly args: McpClient.Arguments }
 
-const subjectOf = (what: What): Pick<Permitted.Wanted, "kind" | "name" | "args"> =>
-  what.method === "resources/read"
-    ? { kind: "resource", name: what.uri }
-    : { kind: "prompt", name: what.prompt, args: what.args }
+const subjectOf = (request: Request): Pick<Permitted.Wanted, "kind" | "name" | "args"> =>
+  request.method === "resources/read"
+    ? { kind: "resource", name: request.uri }
+    : { kind: "prompt", name: request.prompt, args: request.args }
 
-interface Given {
+interface Granted {
   readonly meta: JsonRpc.JsonObject | undefined
-  /** The arguments that were permitted, if something was decided of them. */
+  /** The permitted arguments; `undefined` if the permission leaves them as they are. */
   readonly args: JsonRpc.JsonObject | undefined
 }
 
-/** @internal */
-export type Send = <A, E extends McpError.McpError, R>(
+/** Sends a request after its permission, with the arguments that were permitted. */
+type Send = <A, E extends McpError.McpError, R>(
   server: string,
-  what: What,
+  request: Request,
   origin: Permissions.Origin,
-  f: (live: ConnectionPool.Live, given: Given) => Effect.Effect<A, E, R>
+  f: (live: ConnectionPool.Live, granted: Granted) => Effect.Effect<A, E, R>
 ) => Effect.Effect<A, E | McpError.RuntimeError, R>
 
 /** A request within the deadline of the server's lists, behind its breaker and its bulkhead. */
@@ -49,7 +45,7 @@ export const asking = (pool: ConnectionPool.ConnectionPool["Type"], servers: Ser
   const ask: Ask = (name, operation, f) =>
     Effect.suspend(() => {
       const server = servers.find(name)
-      // a server that was added meanwhile is asked, any other is not found
+      // `find` fails for a name without a server; a server that was added meanwhile is asked
       if (server === undefined) return Effect.flatMap(pool.find(name), () => ask(name, operation, f))
       const total = Duration.toMillis(server.limits.listTimeout)
       return server.withClient(f).pipe(
@@ -61,24 +57,24 @@ export const asking = (pool: ConnectionPool.ConnectionPool["Type"], servers: Ser
   return ask
 }
 
-/** Reads and prompts, each with a span from before it waits until it is answered. */
+/** Reads and prompts. The span of each includes the wait for a person, a permit and a connection. */
 export const make = (
   pool: ConnectionPool.ConnectionPool["Type"],
   ask: Ask,
   permitted: Permitted.Permitted
 ): Send => {
-  const send: Send = (server, what, origin, f) =>
+  const send: Send = (server, request, origin, f) =>
     Effect.suspend(() => {
       const config = pool.config(server)
-      // a server that there is not is asked nothing, and one that has come since is decided on
-      if (config === undefined) return Effect.flatMap(pool.find(server), () => send(server, what, origin, f))
-      const wanted: Permitted.Wanted = { origin, config, server, ...subjectOf(what) }
+      // `find` fails for a name without a server; a server that was added meanwhile is asked
+      if (config === undefined) return Effect.flatMap(pool.find(server), () => send(server, request, origin, f))
+      const wanted: Permitted.Wanted = { origin, config, server, ...subjectOf(request) }
       let used: McpClient.McpClient | undefined = undefined
       return CallSpan.traced(
-        { server, config, ...what, connection: () => used },
+        { server, config, ...request, connection: () => used },
         (meta) =>
           Effect.flatMap(permitted.authorize(wanted), (permit) =>
-            ask(server, what.method, (live) => {
+            ask(server, request.method, (live) => {
               used = live.session
               const waiting = permitted.before(live, wanted, permit)
               const asked = Effect.suspend(() => f(live, { meta, args: permit?.args }))

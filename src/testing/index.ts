@@ -36,8 +36,9 @@ export interface Options extends Partial<McpRuntime.Options> {
 }
 
 /**
- * A runtime over these peers, with memory caches, no log, no disk and no environment variables: one server for each, under its name, unless `servers` says otherwise. It sends no health
- * checks and waits for no peer at the end. A concern that is provided to it replaces its own.
+ * A runtime over these peers: one server for each, under its name, unless `servers` says otherwise. It keeps its caches in
+ * memory, writes no log, reads no file and no environment variable, sends no health checks, and waits for no peer at the
+ * end. A concern that is provided to it replaces its own.
  */
 export const layerTest = (peers: MemoryTransport.Peers, options: Options = {}) => {
   const { servers = Object.keys(peers).map((name) => MemoryTransport.config(name)) } = options

@@ -30,7 +30,7 @@ const code = (char: string): string => `\\u{${char.codePointAt(0)!.toString(16)}
 
 /**
  * A whole text for a person who decides by it: nothing is left out, and no character can hide or push away another. Runs
- * of spaces are counted. The text must have each backslash twice, so that a single one is always an escape of this
+ * of spaces are counted. The caller doubles each backslash of the text, so that a single one is always an escape of this
  * function.
  */
 export const visible = (text: string): string =>

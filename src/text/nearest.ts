@@ -44,10 +44,10 @@ const leastScore = 0.9
 /** A name this much worse than the best one is left out. */
 const spread = 0.35
 
-/** A folded name of four characters or fewer. */
+/** The length of four characters folded, which adds one at each end. */
 const shortest = 6
 
-/** So many of the names with the most pairs in common are compared by their edits. */
+/** How many names, those with the most pairs in common, are compared by their edits. */
 const compared = 24
 
 /** The best first; names of the same score keep their order. */

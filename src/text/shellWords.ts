@@ -1,7 +1,7 @@
 /** Command lines as words, and words as parts of a command line. */
 
 /** A word, and whether it begins in quotes. */
-export interface Word {
+interface Word {
   readonly text: string
   readonly quoted: boolean
 }
@@ -19,7 +19,7 @@ export interface Rules {
 /** As a POSIX shell reads a line, but without expansions: `'…'` is literal, and a backslash escapes any character. */
 export const shell: Rules = { blank: /[ \t]/, opens: () => true, escapes: () => true }
 
-/** As a person types prose: an apostrophe within a word is one, and a backslash escapes only quotes, blanks and itself. */
+/** As a person types prose: an apostrophe within a word is literal, and a backslash escapes only quotes, blanks and itself. */
 export const prose: Rules = {
   blank: /\s/,
   opens: (word) => word === "" || word.endsWith("="),

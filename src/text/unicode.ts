@@ -45,7 +45,7 @@ const table = (): ReadonlyArray<readonly [kind: Kind, characters: RegExp]> => [
 
 let kinds: ReturnType<typeof table> | undefined
 
-/** One more than the row of each code point of the basic plane, or one more than all rows, filled as they come. */
+/** Caches the row of each code point of the basic plane, from 1; 0 is not looked up yet, and the last is no row. */
 const rows = new Uint8Array(0x10000)
 
 /** The kind of a code point; `undefined` for what shows, and for tab, line feed and carriage return. */
@@ -60,7 +60,7 @@ export const kindOf = (point: number): Kind | undefined => {
   return all[at]?.[0]
 }
 
-/** Whether any character of a text may be of a kind, or is a combining mark, of which too many hide what is below. */
+/** True if a text may have a character of a kind, or has a combining mark: many marks cover the letter below them. */
 export const mayHide = (text: string): boolean =>
   /[^\P{C}\t\n\r]|[\p{M}\p{Default_Ignorable_Code_Point}\u2800\ufff0-\ufffb]/u.test(text)
 
@@ -71,7 +71,7 @@ export const replaceUnsafe = (text: string, replace: (char: string) => string): 
     replace
   )
 
-/** Replaces the characters that look like a space or like nothing, and marks so many that they hide what is below. */
+/** Replaces characters that look like a space or like nothing, and four or more marks in a row, which cover text. */
 export const replaceBlank = (text: string, replace: (chars: string) => string): string =>
   text.replace(
     /(?! )[\p{Zs}\p{Cs}\p{Variation_Selector}\p{Default_Ignorable_Code_Point}\u2800]|\p{M}{4,}/gu,
@@ -82,7 +82,7 @@ const shapedScripts =
   "Arab Syrc Nkoo Mand Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Tibt Mymr Khmr Mong Phag Bali " +
   "Java Sund Limb Lepc Cham Lana Mtei Kthi Cakm Gran Brah Adlm Rohg Mani"
 
-/** Letters that a joiner beside them shapes; without the punctuation and the accents that other scripts share. */
+/** Letters whose form depends on a joiner beside them, without punctuation and accents that other scripts share. */
 export const shaped = (): RegExp =>
   new RegExp(
     `(?![\\0-\\u058f\\u1d00-\\u33ff])[${shapedScripts.split(" ").map((script) => `\\p{scx=${script}}`).join("")}]`,

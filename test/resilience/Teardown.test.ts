@@ -34,7 +34,7 @@ describe("Teardown", () => {
       const { options } = yield* Teardown.Teardown
       assert.strictEqual(Duration.toMillis(options.deadline), 7000)
     }).pipe(
-      Effect.provide(Teardown.layerConfig(Config.all({ deadline: Config.duration("DEADLINE") }))),
+      Effect.provide(Teardown.layerConfig({ deadline: Config.duration("DEADLINE") })),
       Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["DEADLINE", "7 seconds"]])))
     ))
 
