@@ -44,11 +44,7 @@ const make = (options: Options, now: () => number): Deadline["Type"] => {
       if (now() <= began) return undefined
       const totalLeft = Math.max(0, left())
       const millis = (limit: number) => Duration.millis(Math.max(0, Math.min(limit, totalLeft)))
-      return {
-        idleTimeout: millis(idle),
-        firstIdleTimeout: millis(idleLeft()),
-        totalTimeout: Duration.millis(totalLeft)
-      }
+      return { idleTimeout: millis(idle), firstIdleTimeout: millis(idleLeft()), totalTimeout: millis(totalLeft) }
     },
     restartIdle: () => {
       idleSince = now()

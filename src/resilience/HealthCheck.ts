@@ -81,11 +81,9 @@ export const watch = (options: Options, watched: Watched): Effect.Effect<number>
     const jitter = (yield* Random.next) * interval / 2
 
     const answers = (probe: Effect.Effect<unknown, McpError.CallError>): Effect.Effect<boolean> =>
-      Effect.timeoutTo(Effect.match(probe, { onFailure: isAnswer, onSuccess: () => true }), {
-        duration: options.timeout,
-        onSuccess: (answered) => answered,
-        onTimeout: () => false
-      })
+      Effect.match(probe, { onFailure: isAnswer, onSuccess: () => true }).pipe(
+        Effect.timeoutTo({ duration: options.timeout, onSuccess: (answered) => answered, onTimeout: () => false })
+      )
     const ping = answers(watched.ping)
     const list = watched.list === undefined ? Effect.succeed(false) : answers(watched.list)
 
