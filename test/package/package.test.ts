@@ -277,7 +277,8 @@ describe("the package", patient, () => {
     assert.match(await succeed("publint", ["--strict", tarball], work), /All good/)
   })
 
-  it("has types that every module resolution finds", async () => {
+  // attw looks at each of the public modules that `exports` names, which takes minutes while other tests have the cores.
+  it("has types that every module resolution finds", { timeout: 300_000 }, async () => {
     await succeed("attw", [tarball, "--profile", "esm-only", "--no-color", "--no-emoji"], work)
   })
 
