@@ -20,6 +20,8 @@ export * as ConfigDiscovery from "./config/ConfigDiscovery.ts"
 export * as Connector from "./client/Connector.ts"
 /** The logins of remote servers. */
 export * as Credentials from "./auth/Credentials.ts"
+/** Docker's MCP gateway. */
+export * as DockerGateway from "./transport/DockerGateway.ts"
 /** Remembers which protocol era a server speaks. */
 export * as EraMemory from "./client/EraMemory.ts"
 /** OAuth grants without a person: client credentials and token exchange. */
@@ -35,7 +37,7 @@ export * as HostTools from "./agent/HostTools.ts"
 /** Serves an MCP server as an `HttpApp`. */
 export * as HttpEndpoint from "./server/HttpEndpoint.ts"
 /** Streamable HTTP. */
-export * as HttpTransport from "./transport/Http.ts"
+export * as HttpTransport from "./transport/HttpTransport.ts"
 /** Finds instructions to the model in tool output. */
 export * as InjectionScan from "./safety/InjectionScan.ts"
 /** Answers what servers ask: sampling, elicitation, roots. */
@@ -44,6 +46,8 @@ export * as InputHandlers from "./client/InputHandlers.ts"
 export * as Interaction from "./auth/Interaction.ts"
 /** The JSON-RPC messages. */
 export * as JsonRpc from "./transport/JsonRpc.ts"
+/** HTTP with a separate event stream, the transport before Streamable HTTP. */
+export * as LegacySseTransport from "./transport/LegacySseTransport.ts"
 /** Time and size limits with their defaults. */
 export * as Limits from "./config/Limits.ts"
 /** The protocol with one connected server. */
@@ -118,3 +122,5 @@ export * as ToolSearch from "./tools/ToolSearch.ts"
 export * as Transport from "./transport/Transport.ts"
 /** Which found servers may start. */
 export * as Trust from "./config/Trust.ts"
+/** WebSocket. */
+export * as WebSocketTransport from "./transport/WebSocketTransport.ts"

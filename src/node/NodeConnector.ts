@@ -12,11 +12,11 @@ import * as Teardown from "../resilience/Teardown.ts"
 import { concern, given } from "../runtime/composition.ts"
 import * as AnyTransport from "../transport/AnyTransport.ts"
 import * as DockerGateway from "../transport/DockerGateway.ts"
-import * as HttpTransport from "../transport/Http.ts"
-import * as LegacySseTransport from "../transport/LegacySse.ts"
+import * as HttpTransport from "../transport/HttpTransport.ts"
+import * as LegacySseTransport from "../transport/LegacySseTransport.ts"
 import * as StdioTransport from "../transport/StdioTransport.ts"
 import * as Transport from "../transport/Transport.ts"
-import * as WebSocketTransport from "../transport/WebSocket.ts"
+import * as WebSocketTransport from "../transport/WebSocketTransport.ts"
 
 export interface Options {
   readonly teardown?: Partial<Teardown.Options> | undefined

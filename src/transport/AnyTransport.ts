@@ -2,11 +2,11 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as DockerGateway from "./DockerGateway.ts"
-import * as HttpTransport from "./Http.ts"
-import * as LegacySseTransport from "./LegacySse.ts"
+import * as HttpTransport from "./HttpTransport.ts"
+import * as LegacySseTransport from "./LegacySseTransport.ts"
 import * as StdioTransport from "./StdioTransport.ts"
 import * as Transport from "./Transport.ts"
-import * as WebSocketTransport from "./WebSocket.ts"
+import * as WebSocketTransport from "./WebSocketTransport.ts"
 
 export type Each =
   | DockerGateway.DockerGateway

@@ -23,7 +23,7 @@ import * as RemoteHeaders from "./RemoteHeaders.ts"
 import type * as Transport from "./Transport.ts"
 
 export class WebSocketTransport
-  extends Context.Tag("effect-mcp-runtime/transport/WebSocket/WebSocketTransport")<WebSocketTransport, {
+  extends Context.Tag("effect-mcp-runtime/transport/WebSocketTransport")<WebSocketTransport, {
     readonly open: Transport.Open<ServerConfig.WebSocketServer>
   }>()
 {}

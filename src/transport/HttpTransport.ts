@@ -32,7 +32,7 @@ export interface Options extends Resume.Options {
 
 export const defaults: Options = { maxInFlight: 64, ...Resume.defaults }
 
-export class HttpTransport extends Context.Tag("effect-mcp-runtime/transport/Http/HttpTransport")<HttpTransport, {
+export class HttpTransport extends Context.Tag("effect-mcp-runtime/transport/HttpTransport")<HttpTransport, {
   readonly open: Transport.Open<ServerConfig.HttpServer>
 }>() {}
 

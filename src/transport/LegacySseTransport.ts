@@ -22,7 +22,7 @@ import * as JsonRpc from "./JsonRpc.ts"
 import type * as Transport from "./Transport.ts"
 
 export class LegacySseTransport
-  extends Context.Tag("effect-mcp-runtime/transport/LegacySse/LegacySseTransport")<LegacySseTransport, {
+  extends Context.Tag("effect-mcp-runtime/transport/LegacySseTransport")<LegacySseTransport, {
     /** Succeeds when the server has named its endpoint. The fallback opens a Streamable HTTP configuration. */
     readonly open: Transport.Open<ServerConfig.SseServer | ServerConfig.HttpServer>
   }>()
