@@ -56,7 +56,7 @@ describe("a gateway that asks the person behind its caller", { timeout: 30_000 }
   it("refuses a call with more arguments than it can show, and says why and what allows it", async () => {
     const refused = await call(hiding(6_000))
     assert.deepStrictEqual([asked, refused.executed, refused.isError], [[], 0, true])
-    assert.match(refused.text, /are 60\d\d characters, and at most 4000 can be shown/)
+    assert.match(refused.text, /have 60\d\d characters, and at most 4000 can be shown/)
     assert.include(refused.text, String.raw`the rule allow \"slow/typed\"`)
   })
 
