@@ -49,7 +49,7 @@ describe("a call that an ask rule covers", { timeout: 30_000 }, () => {
       const { asked, code, err } = yield* calling({ title: hiding(6_000) })
       assert.deepStrictEqual([code, asked, executed()], [5, [], 0])
       const reason = err.replace(/\s+/g, " ")
-      assert.match(reason, /its name and arguments are 60\d\d characters, and at most 4000 can be shown/)
+      assert.match(reason, /its name and arguments have 60\d\d characters, and at most 4000 can be shown/)
       assert.include(reason, "make the arguments shorter, or allow it with the rule allow \"slow/typed\"")
       assert.include(reason, "in place of \"slow/typed\", which asks for approval")
     }))
