@@ -126,17 +126,7 @@ export const make = ({ channel, report }: Options): Calls => {
         : called
       return Effect.flatMap(listed, (raw): Call => {
         const decoded = ToolResult.decode(raw, { era, passInput: answered !== undefined })
-        if (Either.isLeft(decoded)) {
-          return Effect.fail(
-            new McpError.ProtocolViolation({
-              server,
-              reason: "tool-result",
-              outcome: "executed",
-              tool: name,
-              ...decoded.left
-            })
-          )
-        }
+        if (Either.isLeft(decoded)) return Effect.fail(OutputCheck.invalidResult(server, name, decoded.left))
         // a question has no structure to be checked
         return raw["resultType"] === "input_required" && answered !== undefined
           ? Effect.succeed(decoded.right)

@@ -43,6 +43,14 @@ const missing: JsonSchema.Verdict = {
   detail: "the tool declares an output schema, but there is no structured content"
 }
 
+/** The error of a call that was executed, and whose result breaks the protocol or the schema of its tool. */
+export const invalidResult = (
+  server: string,
+  tool: string,
+  { detail, path }: ToolResult.Fault
+): McpError.ProtocolViolation =>
+  new McpError.ProtocolViolation({ server, reason: "tool-result", outcome: "executed", tool, path, what: detail })
+
 /**
  * Holds results to the output schemas of their tools. A structured result of a tool that was not listed yet makes the
  * client list, once, so that the check does not depend on the caller; a result of text alone never does.
@@ -92,16 +100,7 @@ export const make = ({ report, server, tools }: Options): OutputCheck => {
     if (verdict._tag !== "Invalid") return Effect.succeed(result)
     const path = `/structuredContent${verdict.path}`
     if (mismatch === "fail") {
-      return Effect.fail(
-        new McpError.ProtocolViolation({
-          server,
-          reason: "tool-result",
-          outcome: "executed",
-          tool: name,
-          path,
-          what: verdict.detail
-        })
-      )
+      return Effect.fail(invalidResult(server, name, { path, detail: verdict.detail }))
     }
     report(
       `a result of "${shown}" violates its output schema at ${UntrustedText.excerpt(path, 128)}: ${verdict.detail}`

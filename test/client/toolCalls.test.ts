@@ -52,6 +52,7 @@ describe("McpClient.callTool", () => {
       const { session } = yield* opened({ answers: { "tools/call": { content: "text" } } })
       const error = yield* Effect.flip(session.callTool("x"))
       assert(error._tag === "ProtocolViolation" && error.reason === "tool-result")
+      assert.match(error.message, /is invalid at "\/content": `content` is not an array$/)
       assert.deepStrictEqual([error.tool, error.path, error.outcome], ["x", "/content", "executed"])
     }))
 

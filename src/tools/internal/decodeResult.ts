@@ -46,7 +46,7 @@ export const decodeResult = (
     return Either.left({ path: "/resultType", detail: "a kind of result that was not asked for" })
   }
   const content = decodeParts(raw["content"])
-  if (content === undefined) return Either.left({ path: "/content", detail: "content is no list" })
+  if (content === undefined) return Either.left({ path: "/content", detail: "`content` is not an array" })
   const structured = raw["structuredContent"]
   const meta = raw["_meta"]
   return Either.right({
