@@ -99,8 +99,7 @@ class SdkEngine extends Engine.Listeners implements SdkTransport, Engine.Engine 
   }
 
   send(sent: Sdk.JSONRPCMessage): Promise<void> {
-    // the cast: the same JSON under a type of ours
-    const message = sent as JsonRpc.Message
+    const message = outgoing(sent as JsonRpc.Message) // the cast: the same JSON under a type of ours
     if (JsonRpc.isRequest(message)) {
       this.#lastSent = { method: message.method, limited: undefined }
       this.#pending.set(message.id, this.#lastSent)
@@ -202,7 +201,8 @@ class SdkEngine extends Engine.Listeners implements SdkTransport, Engine.Engine 
     if (this.#pending.get(id)?.method === "initialize") this.initialized ??= Either.left(Era.refusal(server, error))
     this.#pending.delete(id)
     const code = error._tag === "RemoteError" ? error.code : -32000
-    this.#deliver({ jsonrpc: "2.0", id, error: { code, message: error._tag, data: new Carrier(error) } })
+    const data = new Carrier(error)
+    this.#deliver({ jsonrpc: "2.0", id: ofClient(id), error: { code, message: error._tag, data } })
   }
 
   #receive(message: JsonRpc.Incoming): void {
@@ -232,18 +232,29 @@ class SdkEngine extends Engine.Listeners implements SdkTransport, Engine.Engine 
     if (Either.isLeft(answer)) return this.#fail(id, answer.left)
     this.#pending.delete(id)
     if (pending.method !== "initialize" || this.initialized !== undefined) {
-      return this.#deliver({ jsonrpc: "2.0", id, result: answer.right })
+      return this.#deliver({ jsonrpc: "2.0", id: ofClient(id), result: answer.right })
     }
     this.initialized = Era.initialized(server, answer.right)
     if (Either.isLeft(this.initialized)) return this.#fail(id, this.initialized.left)
     // the client rejects the whole answer for one field that it does not like
     const { protocolVersion } = this.initialized.right
     const result = { protocolVersion, capabilities: {}, serverInfo: { name: "server", version: "0" } }
-    this.#deliver({ jsonrpc: "2.0", id, result })
+    this.#deliver({ jsonrpc: "2.0", id: ofClient(id), result })
   }
 }
 
 let tokens = 0
+
+/** The client numbers its requests from 0. The server sees higher ids, which a stray answer does not meet. */
+const firstId = 1 << 20
+const onWire = <Id>(id: Id): Id | number => typeof id === "number" ? id + firstId : id
+const ofClient = (id: JsonRpc.Id): JsonRpc.Id => typeof id === "number" ? id - firstId : id
+
+const outgoing = (message: JsonRpc.Message): JsonRpc.Message => {
+  if (JsonRpc.isRequest(message)) return { ...message, id: onWire(message.id) }
+  if (!("method" in message) || message.method !== "notifications/cancelled") return message
+  return { ...message, params: { ...message.params, requestId: onWire(message.params?.["requestId"] ?? null) } }
+}
 
 const failure = (server: string, method: string, cause: unknown): McpError.CallError =>
   JsonRpc.isObject(cause) && cause["data"] instanceof Carrier ? cause["data"].error : new McpError.ProtocolViolation({
