@@ -1,5 +1,5 @@
 /**
- * All the servers of an application, each with one supervisor that connects, reconnects, idles and closes it.
+ * All the servers of an application, each with one link that connects, reconnects, idles and closes it.
  *
  * @since 0.1.0
  */

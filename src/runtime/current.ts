@@ -10,11 +10,11 @@ import type * as McpClient from "../client/McpClient.ts"
 import type * as Signal from "../internal/signal.ts"
 import * as McpError from "../McpError.ts"
 import * as HealthCheck from "../resilience/HealthCheck.ts"
-import type * as Supervisor from "./Supervisor.ts"
+import type * as Link from "./Link.ts"
 import * as Verdict from "./verdict.ts"
 
 /** @internal */
-export interface Current extends Supervisor.Line {
+export interface Current extends Link.Line {
   readonly inFlight: () => number
   /** When the last use ended, however it did. */
   readonly lastUsed: () => number

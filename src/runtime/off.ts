@@ -5,15 +5,15 @@
  */
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
+import type * as Link from "./Link.ts"
 import { ServerStatus } from "./ServerStatus.ts"
-import type * as Supervisor from "./Supervisor.ts"
 
 /**
  * Why a server is off. What is blocked is so whatever anybody switches.
  *
  * @internal
  */
-export type Why = Supervisor.Down | NonNullable<ServerConfig.ServerConfig["blocked"]>
+export type Why = Link.Down | NonNullable<ServerConfig.ServerConfig["blocked"]>
 
 const details: { readonly [W in Why]: readonly [why: McpError.ServerUnavailable["why"], detail: string] } = {
   configuration: ["disabled", "it is disabled in the configuration; enable it first"],

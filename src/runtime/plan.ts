@@ -9,7 +9,7 @@ import * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import type * as McpEvent from "../McpEvent.ts"
 import { essence } from "./essence.ts"
-import type * as Supervisor from "./Supervisor.ts"
+import type * as Link from "./Link.ts"
 
 /**
  * A name and who serves it.
@@ -18,7 +18,7 @@ import type * as Supervisor from "./Supervisor.ts"
  */
 export interface Entry {
   readonly config: ServerConfig.ServerConfig
-  readonly supervisor: Supervisor.Supervisor
+  readonly link: Link.Link
 }
 
 /** @internal */
@@ -30,7 +30,7 @@ export type Report = {
 export interface Plan {
   readonly next: ReadonlyMap<string, Entry>
   /** Not started yet. */
-  readonly fresh: ReadonlySet<Supervisor.Supervisor>
+  readonly fresh: ReadonlySet<Link.Link>
   /** Those that serve on until their successors are ready. */
   readonly warm: ReadonlyArray<ServerConfig.ServerConfig>
   readonly report: Report
@@ -44,31 +44,31 @@ export interface Options {
   readonly stopped: ReadonlySet<string>
   /** Whether one may serve all that are the same but for their names. */
   readonly share: boolean
-  readonly supervise: (
+  readonly makeLink: (
     config: ServerConfig.ServerConfig,
-    down: Supervisor.Down | undefined
-  ) => Effect.Effect<Supervisor.Supervisor>
+    down: Link.Down | undefined
+  ) => Effect.Effect<Link.Link>
 }
 
 /** @internal */
 export const emptyReport = (): Report => ({ added: [], removed: [], changed: [], unchanged: [], failed: [] })
 
-const twin = (among: Iterable<Entry>, config: ServerConfig.ServerConfig): Supervisor.Supervisor | undefined => {
+const twin = (among: Iterable<Entry>, config: ServerConfig.ServerConfig): Link.Link | undefined => {
   const wanted = essence(config)
-  for (const { supervisor } of among) if (essence(supervisor.config) === wanted) return supervisor
+  for (const { link } of among) if (essence(link.config) === wanted) return link
   return undefined
 }
 
 /** Whether a server that changes may serve on until its successor is ready. */
 const isWarm = (old: Entry | undefined, config: ServerConfig.ServerConfig): boolean =>
-  old?.supervisor.connected() !== undefined && ServerConfig.isEager(config) && config.enabled !== false &&
+  old?.link.connected() !== undefined && ServerConfig.isEager(config) && config.enabled !== false &&
   config.blocked === undefined
 
 /** @internal */
-export const make = ({ configs, entries, share, stopped, supervise }: Options): Effect.Effect<Plan> =>
+export const make = ({ configs, entries, share, stopped, makeLink }: Options): Effect.Effect<Plan> =>
   Effect.gen(function*() {
     const next = new Map<string, Entry>()
-    const fresh = new Set<Supervisor.Supervisor>()
+    const fresh = new Set<Link.Link>()
     const warm: Array<ServerConfig.ServerConfig> = []
     const report = emptyReport()
     for (const config of configs) {
@@ -84,7 +84,7 @@ export const make = ({ configs, entries, share, stopped, supervise }: Options): 
         next.set(name, old)
         ;(stopped.has(name) ? report.changed : report.unchanged).push(name)
       } else if (old !== undefined && essence(old.config) === essence(config)) {
-        next.set(name, { config, supervisor: old.supervisor })
+        next.set(name, { config, link: old.link })
         report.changed.push(name)
       } else if (old !== undefined && isWarm(old, config)) {
         next.set(name, old)
@@ -92,9 +92,9 @@ export const make = ({ configs, entries, share, stopped, supervise }: Options): 
       } else {
         const known = share ? twin([...next.values(), ...entries.values()], config) : undefined
         // what somebody has switched off stays so whatever its configuration becomes
-        const supervisor = known ?? (yield* supervise(config, old?.supervisor.switchedOff()))
-        if (known === undefined) fresh.add(supervisor)
-        next.set(name, { config, supervisor })
+        const link = known ?? (yield* makeLink(config, old?.link.switchedOff()))
+        if (known === undefined) fresh.add(link)
+        next.set(name, { config, link })
         ;(old === undefined ? report.added : report.changed).push(name)
       }
     }

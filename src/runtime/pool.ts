@@ -1,5 +1,5 @@
 /**
- * The supervisors of an application by name: who they are may change, each of them does not.
+ * The links of an application by name: who they are may change, each of them does not.
  *
  * @internal
  */
@@ -27,25 +27,25 @@ import * as RuntimeLog from "../runtimeLog.ts"
 import * as Bars from "./bars.ts"
 import type * as ConnectionPool from "./ConnectionPool.ts"
 import { essence } from "./essence.ts"
+import * as Link from "./Link.ts"
 import * as Plan from "./plan.ts"
 import { mayFollow, ServerStatus } from "./ServerStatus.ts"
 import type { Change } from "./ServerStatus.ts"
 import * as Slots from "./slots.ts"
-import * as Supervisor from "./Supervisor.ts"
 
-type SwitchedOff = ReturnType<Supervisor.Supervisor["switchedOff"]>
+type SwitchedOff = ReturnType<Link.Link["switchedOff"]>
 
 type Pool = ConnectionPool.ConnectionPool["Type"]
 
 const liveOf = (
   server: string,
   { config }: Plan.Entry,
-  { generation, session }: Supervisor.Connected
+  { generation, session }: Link.Connected
 ): ConnectionPool.Live => ({ server, config, generation, session })
 
 /** A launcher installs during a connect only: an established connection closes within the deadline. */
-const isConnecting = (supervisor: Supervisor.Supervisor): boolean => {
-  const { _tag } = supervisor.status()
+const isConnecting = (link: Link.Link): boolean => {
+  const { _tag } = link.status()
   return _tag === "Connecting" || _tag === "Reconnecting"
 }
 
@@ -68,7 +68,7 @@ export const make = (
     const bars = Bars.make()
     /** The number of the reload that these are the servers of. */
     let reloaded = 0
-    // supervisors run in what the layer was built in, not in what the first caller happened to be in
+    // links run in what the layer was built in, not in what the first caller happened to be in
     // its fibers can be interrupted wherever the pool is made, in an acquisition too
     const runtime = yield* RuntimeLog.onStderr(Effect.interruptible(Effect.runtime()))
 
@@ -77,16 +77,16 @@ export const make = (
     let generation = 0
     let closed = false
     const running = new Set<Fiber.RuntimeFiber<void>>()
-    const supervisors = new Set<Supervisor.Supervisor>()
+    const links = new Set<Link.Link>()
     // a bug of whoever listens costs no server
     const listeners = new Listeners<Change>((cause) =>
       fork(RuntimeLog.error("a listener of status changes has thrown", cause))
     )
     const readers = Mailbox.readers<Change>(backlog)
     /** Those that only end what they have begun, and the names they had. */
-    const leaving = new Map<Supervisor.Supervisor, Set<string>>()
+    const leaving = new Map<Link.Link, Set<string>>()
     /** Those that are to take the place of others, and for which names. */
-    const coming = new Map<Supervisor.Supervisor, ReadonlyArray<string>>()
+    const coming = new Map<Link.Link, ReadonlyArray<string>>()
     const hooks = new Set<(live: ConnectionPool.Live) => Effect.Effect<void, never, Scope.Scope>>()
 
     const tell = (change: Change): void => {
@@ -95,16 +95,15 @@ export const make = (
       readers.tell(change)
     }
 
-    /** Whom a supervisor serves: what serves nobody yet, or no longer, is nobody's news. */
-    const namesOf = (supervisor: Supervisor.Supervisor | undefined) =>
-      Array.from(entries).filter(([, entry]) => entry.supervisor === supervisor)
+    /** Whom a link serves: what serves nobody yet, or no longer, is nobody's news. */
+    const namesOf = (link: Link.Link | undefined) => Array.from(entries).filter(([, entry]) => entry.link === link)
 
     const attending = (live: ConnectionPool.Live) => Array.from(hooks, (run) => run(live))
 
-    const supervise = (config: ServerConfig.ServerConfig, down?: Supervisor.Down) => {
-      let own: Supervisor.Supervisor | undefined = undefined
+    const makeLink = (config: ServerConfig.ServerConfig, down?: Link.Down) => {
+      let own: Link.Link | undefined = undefined
       return Effect.map(
-        Supervisor.make({
+        Link.make({
           config,
           connector,
           reconnect: policy.for(config),
@@ -135,24 +134,24 @@ export const make = (
       fiber.addObserver(() => running.delete(fiber))
     }
 
-    const launch = (supervisor: Supervisor.Supervisor): void => {
+    const launch = (link: Link.Link): void => {
       // who comes when all is over has nothing to do but to say so
-      if (closed) supervisor.close()
-      supervisors.add(supervisor)
-      fork(Effect.ensuring(supervisor.run, Effect.sync(() => supervisors.delete(supervisor))))
+      if (closed) link.close()
+      links.add(link)
+      fork(Effect.ensuring(link.run, Effect.sync(() => links.delete(link))))
     }
 
     /** Ends what nobody uses any more, in the background: its calls in flight first. */
-    const retire = (server: string, supervisor: Supervisor.Supervisor): void => {
-      for (const { supervisor: used } of entries.values()) if (used === supervisor) return
-      const names = leaving.get(supervisor)
+    const retire = (server: string, link: Link.Link): void => {
+      for (const { link: used } of entries.values()) if (used === link) return
+      const names = leaving.get(link)
       if (names !== undefined) return void names.add(server)
-      leaving.set(supervisor, new Set([server]))
+      leaving.set(link, new Set([server]))
       fork(Effect.ensuring(
-        supervisor.retire(drain),
+        link.retire(drain),
         Effect.sync(() => {
-          leaving.delete(supervisor)
-          supervisor.close()
+          leaving.delete(link)
+          link.close()
         })
       ))
     }
@@ -166,21 +165,21 @@ export const make = (
         : Effect.succeed(entry)
     }
     const withServer =
-      <A, E>(f: (supervisor: Supervisor.Supervisor) => Effect.Effect<A, E>) =>
+      <A, E>(f: (link: Link.Link) => Effect.Effect<A, E>) =>
       (server: string): Effect.Effect<A, E | McpError.NotFound> =>
-        Effect.suspend(() => Effect.flatMap(find(server), ({ supervisor }) => f(supervisor)))
+        Effect.suspend(() => Effect.flatMap(find(server), ({ link }) => f(link)))
 
     const memberOf = (server: string, entry: Plan.Entry): ConnectionPool.Member => {
-      const { config, supervisor } = entry
-      const connected = supervisor.connected()
+      const { config, link } = entry
+      const connected = link.connected()
       return {
         config,
-        status: supervisor.status(),
+        status: link.status(),
         live: connected === undefined ? undefined : liveOf(server, entry, connected),
         // looked for only where there can be one: all members together are asked for with every list of tools
-        sharedWith: options.shareIdentical ? namesOf(supervisor).find(([name]) => name !== server)?.[0] : undefined,
-        health: supervisor.health(),
-        reconnects: supervisor.reconnects()
+        sharedWith: options.shareIdentical ? namesOf(link).find(([name]) => name !== server)?.[0] : undefined,
+        health: link.health(),
+        reconnects: link.reconnects()
       }
     }
 
@@ -189,31 +188,31 @@ export const make = (
       const before = entries
       entries = next
       configs = Array.from(next.values(), ({ config }) => config)
-      for (const [server, { supervisor }] of next) {
+      for (const [server, { link }] of next) {
         const old = before.get(server)
-        if (old?.supervisor === supervisor) continue
-        announce(server, supervisor.status(), old?.supervisor.status())
+        if (old?.link === link) continue
+        announce(server, link.status(), old?.link.status())
         attend(server)
       }
-      for (const [server, { supervisor }] of before) {
-        if (!next.has(server)) announce(server, ServerStatus.Closed(), supervisor.status())
-        retire(server, supervisor)
+      for (const [server, { link }] of before) {
+        if (!next.has(server)) announce(server, ServerStatus.Closed(), link.status())
+        retire(server, link)
       }
       // what must not be used does not serve on, not even for those whose calls have begun
       const isBlocked = (name: string) => next.get(name)?.config.blocked !== undefined
-      for (const [supervisor, names] of leaving) if (Array.from(names).some(isBlocked)) supervisor.close()
+      for (const [link, names] of leaving) if (Array.from(names).some(isBlocked)) link.close()
       closeSuccessors(isBlocked)
     }
 
     /** A successor makes no attempt if none of its servers may be used. */
     const closeSuccessors = (isOff: (name: string) => boolean): void => {
-      for (const [supervisor, names] of coming) if (names.every(isOff)) supervisor.close()
+      for (const [link, names] of coming) if (names.every(isOff)) link.close()
     }
 
     /** What is to run beside a connection that was there before it served under this name. */
     const attend = (server: string): void => {
       const entry = entries.get(server)
-      const connected = entry?.supervisor.connected()
+      const connected = entry?.link.connected()
       if (entry === undefined || connected === undefined) return
       for (const run of attending(liveOf(server, entry, connected))) {
         fork(Effect.asVoid(Effect.forkIn(Scope.extend(run, connected.scope), connected.scope)))
@@ -239,7 +238,7 @@ export const make = (
         const configs = changed.filter(({ name }) => entries.get(name)?.config.blocked === undefined)
         // blocked since this was planned
         if (configs.length === 0) return Effect.void
-        return Effect.flatMap(supervise(configs[0]!), (successor) => {
+        return Effect.flatMap(makeLink(configs[0]!), (successor) => {
           launch(successor)
           coming.set(successor, configs.map(({ name }) => name))
           const first = Effect.ensuring(successor.first, Effect.sync(() => coming.delete(successor)))
@@ -256,19 +255,19 @@ export const make = (
                 // closed before its attempt had ended, because all of its servers were switched off
                 const isReady = successor.connected() !== undefined
                 const next = new Map(entries)
-                const fresh = new Set<Supervisor.Supervisor>()
+                const fresh = new Set<Link.Link>()
                 for (const config of configs) {
                   const old = entries.get(config.name)
                   // it was removed or blocked meanwhile
                   if (closed || old === undefined || old.config.blocked !== undefined) continue
-                  const down = old.supervisor.switchedOff()
-                  const supervisor = isReady && down === undefined ? successor : yield* supervise(config, down)
-                  if (supervisor !== successor) fresh.add(supervisor)
-                  next.set(config.name, { config, supervisor })
+                  const down = old.link.switchedOff()
+                  const link = isReady && down === undefined ? successor : yield* makeLink(config, down)
+                  if (link !== successor) fresh.add(link)
+                  next.set(config.name, { config, link })
                   report.changed.push(config.name)
                 }
                 commit(next)
-                for (const supervisor of fresh) launch(supervisor)
+                for (const link of fresh) launch(link)
                 if (namesOf(successor).length === 0) successor.close()
               })
           })
@@ -289,13 +288,12 @@ export const make = (
     const stop = (why: NonNullable<SwitchedOff>) => (server: string): Effect.Effect<void, McpError.NotFound> =>
       Effect.suspend(() =>
         Effect.flatMap(find(server), (entry) => {
-          const end = (supervisor: Supervisor.Supervisor) =>
-            why === "disabled" ? supervisor.disable : supervisor.disconnect
-          closeSuccessors((name) => name === server || entries.get(name)?.supervisor.switchedOff() !== undefined)
-          if (namesOf(entry.supervisor).length === 1) return end(entry.supervisor)
-          return Effect.flatMap(supervise(entry.config, why), (alone) =>
+          const end = (link: Link.Link) => why === "disabled" ? link.disable : link.disconnect
+          closeSuccessors((name) => name === server || entries.get(name)?.link.switchedOff() !== undefined)
+          if (namesOf(entry.link).length === 1) return end(entry.link)
+          return Effect.flatMap(makeLink(entry.config, why), (alone) =>
             Effect.sync(() => {
-              commit(new Map(entries).set(server, { config: entry.config, supervisor: alone }))
+              commit(new Map(entries).set(server, { config: entry.config, link: alone }))
               launch(alone)
             }))
         })
@@ -305,16 +303,16 @@ export const make = (
     const block = (configs: ReadonlyArray<ServerConfig.ServerConfig>): Effect.Effect<ReadonlySet<string>> =>
       Effect.gen(function*() {
         const next = new Map(entries)
-        const fresh = new Map<string, Supervisor.Supervisor>()
+        const fresh = new Map<string, Link.Link>()
         for (const config of configs) {
           const old = entries.get(config.name)
           if (closed || old === undefined || old.config.blocked !== undefined) continue
-          const supervisor = yield* supervise(config, old.supervisor.switchedOff())
-          next.set(config.name, { config, supervisor })
-          fresh.set(config.name, supervisor)
+          const link = yield* makeLink(config, old.link.switchedOff())
+          next.set(config.name, { config, link })
+          fresh.set(config.name, link)
         }
         if (fresh.size > 0) commit(next)
-        for (const supervisor of fresh.values()) launch(supervisor)
+        for (const link of fresh.values()) launch(link)
         return new Set(fresh.keys())
       })
 
@@ -328,10 +326,10 @@ export const make = (
             reloaded = turn
             const configs = given.map((config) => bars.latest(turn, config))
             return Effect.flatMap(
-              Plan.make({ configs, entries, stopped, share: options.shareIdentical, supervise }),
+              Plan.make({ configs, entries, stopped, share: options.shareIdentical, makeLink }),
               ({ fresh, next, report, warm }) => {
                 commit(next)
-                for (const supervisor of fresh) launch(supervisor)
+                for (const link of fresh) launch(link)
                 return Effect.as(
                   Effect.forEach(alike(warm), (same) => replace(same, report), {
                     concurrency: "unbounded",
@@ -349,19 +347,19 @@ export const make = (
       Effect.gen(function*() {
         closed = true
         const began = yield* Clock.currentTimeMillis
-        events.publish(McpEvent.McpEvent.TeardownBegan({ servers: supervisors.size }))
+        events.publish(McpEvent.McpEvent.TeardownBegan({ servers: links.size }))
         const limit = Teardown.bound(
           teardown.options,
-          Array.from(supervisors).filter(isConnecting).map(({ config }) => config)
+          Array.from(links).filter(isConnecting).map(({ config }) => config)
         )
-        for (const supervisor of supervisors) supervisor.close()
+        for (const link of links) link.close()
         yield* BoundedWait.within(limit)(
           Effect.forEach(Array.from(running), Fiber.await, { concurrency: "unbounded", discard: true })
         )
         // what does not end in time is given up, and whoever waits for it is told
         for (const fiber of running) fiber.unsafeInterruptAsFork(FiberId.none)
-        for (const [server, { supervisor }] of entries) {
-          const previous = supervisor.status()
+        for (const [server, { link }] of entries) {
+          const previous = link.status()
           if (previous._tag !== "Closed") tell({ server, status: ServerStatus.Closed(), previous })
         }
         readers.end()
@@ -376,15 +374,15 @@ export const make = (
         const entry = entries.get(server)
         if (entry === undefined) return Effect.flatMap(find(server), () => use(server, f))
         let reached = false
-        const used = entry.supervisor.use((connected) => {
+        const used = entry.link.use((connected) => {
           reached = true
           return f(liveOf(server, entry, connected))
         })
-        if (entry.supervisor.connected() !== undefined) return used
+        if (entry.link.connected() !== undefined) return used
         // who waits for a server waits for whatever takes its place, and not for what was replaced
         return Effect.catchIf(
           used,
-          () => !reached && !closed && entries.has(server) && entries.get(server)?.supervisor !== entry.supervisor,
+          () => !reached && !closed && entries.has(server) && entries.get(server)?.link !== entry.link,
           () => use(server, f)
         )
       })
@@ -393,7 +391,7 @@ export const make = (
       use,
       line: (server) => {
         const entry = entries.get(server)
-        const connected = entry?.supervisor.connected()
+        const connected = entry?.link.connected()
         if (entry === undefined || connected === undefined) return undefined
         return { live: liveOf(server, entry, connected), begin: connected.begin, end: connected.end }
       },
@@ -405,7 +403,7 @@ export const make = (
       find: (server) => Effect.suspend(() => Effect.map(find(server), (entry) => memberOf(server, entry))),
       config: (server) => entries.get(server)?.config,
       configs: () => configs,
-      isConnected: (server) => entries.get(server)?.supervisor.connected() !== undefined,
+      isConnected: (server) => entries.get(server)?.link.connected() !== undefined,
       changes: readers.changes,
       onChange: (listener) => listeners.add(listener),
       onConnected: (run) =>
@@ -413,15 +411,15 @@ export const make = (
           const own = (live: ConnectionPool.Live) => run(live)
           return Hold.make(() => hooks.add(own), () => hooks.delete(own))
         }),
-      setTools: (server, tools) => entries.get(server)?.supervisor.setTools(tools),
-      connect: withServer((supervisor) => supervisor.connect),
-      reconnect: withServer((supervisor) => supervisor.reconnect),
+      setTools: (server, tools) => entries.get(server)?.link.setTools(tools),
+      connect: withServer((link) => link.connect),
+      reconnect: withServer((link) => link.reconnect),
       disconnect: stop("disconnected"),
-      enable: withServer((supervisor) => supervisor.enable),
+      enable: withServer((link) => link.enable),
       disable: stop("disabled"),
       disconnectAll: Effect.suspend(() => {
         closeSuccessors(() => true)
-        return Effect.forEach(supervisors, (supervisor) => supervisor.disconnect, {
+        return Effect.forEach(links, (link) => link.disconnect, {
           concurrency: "unbounded",
           discard: true
         })

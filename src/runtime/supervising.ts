@@ -20,11 +20,11 @@ import * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import { onExitSync } from "../resilience/onExitSync.ts"
 import * as Current from "./current.ts"
+import type * as Link from "./Link.ts"
 import * as Off from "./off.ts"
 import * as Releases from "./releases.ts"
 import * as Series from "./series.ts"
 import { ServerStatus } from "./ServerStatus.ts"
-import type * as Supervisor from "./Supervisor.ts"
 import * as Verdict from "./verdict.ts"
 
 /** How long somebody who needs a server waits for the next attempt, in milliseconds; longer waits are told of at once. */
@@ -42,7 +42,7 @@ type Turn =
   | { readonly _tag: "Stopped" }
 
 /** @internal */
-export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supervisor> =>
+export const make = (options: Link.Options): Effect.Effect<Link.Link> =>
   Effect.map(Effect.clock, (clock) => {
     const { config, reconnect } = options
     const server = config.name
@@ -51,7 +51,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     const series = Series.make(reconnect)
     const idleTimeout = config.idleTimeout === undefined ? undefined : Duration.toMillis(config.idleTimeout)
 
-    let down: Supervisor.Down | undefined = options.down ?? (config.enabled === false ? "configuration" : undefined)
+    let down: Link.Down | undefined = options.down ?? (config.enabled === false ? "configuration" : undefined)
     const off = (): Off.Why | undefined => config.blocked ?? down
     /** Another has taken its place, and it only ends what it has begun. */
     let retired = false
@@ -65,7 +65,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     /** What is connected is to be replaced. */
     let restart = false
     let current: Current.Current | undefined = undefined
-    let gate: Deferred.Deferred<void, Supervisor.UseError> | undefined = undefined
+    let gate: Deferred.Deferred<void, Link.UseError> | undefined = undefined
     let stormed = false
     /** The pause that the server has asked for instead of a connection. */
     let pause: RetryAfter.Pause | undefined = undefined
@@ -76,7 +76,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     let reconnects = 0
     /** What it was connected to was given up because nobody needed it, or wanted it. */
     let rested = true
-    let health: ReturnType<Supervisor.Supervisor["health"]> = undefined
+    let health: ReturnType<Link.Link["health"]> = undefined
     const offAtFirst = off()
     let status: ServerStatus = offAtFirst !== undefined
       ? Off.status(offAtFirst)
@@ -92,13 +92,13 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     }
 
     /** Lets all who wait look again, or fail. */
-    const openGate = (outcome: Exit.Exit<void, Supervisor.UseError>): void => {
+    const openGate = (outcome: Exit.Exit<void, Link.UseError>): void => {
       const waited = gate
       gate = undefined
       if (waited !== undefined) Deferred.unsafeDone(waited, outcome)
     }
 
-    const refusal = (): Supervisor.UseError | undefined => {
+    const refusal = (): Link.UseError | undefined => {
       if (closed || retired) return unsentClosed(server)
       const why = off()
       if (why !== undefined) return Off.refusal(server, why)
@@ -119,7 +119,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       })
     }
 
-    const use: Supervisor.Supervisor["use"] = (f) =>
+    const use: Link.Link["use"] = (f) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.suspend(() => {
           const mine = current
@@ -130,12 +130,12 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       )
 
     /** Asks for a connection and waits for the outcome of that. */
-    const queue = Effect.suspend((): Effect.Effect<void, Supervisor.UseError> => {
+    const queue = Effect.suspend((): Effect.Effect<void, Link.UseError> => {
       // it may have come since
       if (current !== undefined) return Effect.void
       const refused = refusal()
       if (refused !== undefined) return Effect.fail(refused)
-      gate ??= Deferred.unsafeMake<void, Supervisor.UseError>(FiberId.none)
+      gate ??= Deferred.unsafeMake<void, Link.UseError>(FiberId.none)
       const mine = gate
       wanted = true
       signal.raise()
@@ -267,7 +267,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
     }
 
     /** Given up until somebody asks, who begins a new series. */
-    const park = (next: ServerStatus, error: Supervisor.UseError): void => {
+    const park = (next: ServerStatus, error: Link.UseError): void => {
       series.over()
       wanted = false
       hurry = false
@@ -276,7 +276,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
       openGate(Exit.fail(error))
     }
 
-    const giveUp = (error: McpError.ConnectError, refused: Supervisor.UseError = McpError.notSent(error)): void =>
+    const giveUp = (error: McpError.ConnectError, refused: Link.UseError = McpError.notSent(error)): void =>
       park(
         ServerStatus.Failed({ error, stderrTail: "stderrTail" in error ? error.stderrTail : undefined }),
         refused
@@ -374,7 +374,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
 
     const loop: Effect.Effect<void> = Effect.suspend(() => closed ? Effect.void : Effect.zipRight(step, loop))
 
-    const whenUp = (begin: () => void): Effect.Effect<void, Supervisor.UseError> =>
+    const whenUp = (begin: () => void): Effect.Effect<void, Link.UseError> =>
       Effect.suspend(() => {
         if (down === "disconnected") down = undefined
         if (closed || off() !== undefined) return use(() => Effect.void)
@@ -383,7 +383,7 @@ export const make = (options: Supervisor.Options): Effect.Effect<Supervisor.Supe
         return use(() => Effect.void)
       })
 
-    const stop = (why: Supervisor.Down) =>
+    const stop = (why: Link.Down) =>
       Effect.suspend(() => {
         if (closed) return Effect.void
         // what was disabled stays so until it is enabled

@@ -9,7 +9,7 @@ import * as McpError from "../McpError.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 
 /**
- * The error of a connect that failed. A defect of a connector makes its server unusable and does not end the supervisor.
+ * The error of a connect that failed. A defect of a connector makes its server unusable and does not end the link.
  *
  * @internal
  */

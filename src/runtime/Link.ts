@@ -18,7 +18,7 @@ import type * as ServerStatus from "./ServerStatus.ts"
 import * as internal from "./supervising.ts"
 
 /**
- * What a supervisor needs; it reads nothing from its surroundings, so that the first caller's are not frozen into it.
+ * What a link needs; it reads nothing from its surroundings, so that the first caller's are not frozen into it.
  *
  * @since 0.1.0
  * @category models
@@ -88,9 +88,9 @@ export type UseError = McpError.ConnectError | McpError.ServerUnavailable
  * @since 0.1.0
  * @category models
  */
-export interface Supervisor {
+export interface Link {
   readonly config: ServerConfig.ServerConfig
-  /** The loop, to be run by whoever owns the supervisor. Interrupting it ends the connection first. */
+  /** The loop, to be run by whoever owns the link. Interrupting it ends the connection first. */
   readonly run: Effect.Effect<void>
   readonly status: () => ServerStatus.ServerStatus
   /** Why somebody has it down, if somebody has. */
@@ -118,4 +118,4 @@ export interface Supervisor {
  * @since 0.1.0
  * @category constructors
  */
-export const make: (options: Options) => Effect.Effect<Supervisor> = internal.make
+export const make: (options: Options) => Effect.Effect<Link> = internal.make
