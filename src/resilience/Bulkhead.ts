@@ -42,7 +42,7 @@ export interface State {
   readonly queued: number
 }
 
-type Permitted<A, E, R> = Effect.Effect<A, E | McpError.Overloaded | McpError.RequestTimeout, R | Deadline.Deadline>
+type Permitted<A, E, R> = Effect.Effect<A, E | McpError.Overloaded | McpError.RequestTimeout, R>
 
 /** The permits of one server. */
 export interface Permits {
@@ -50,13 +50,13 @@ export interface Permits {
    * Runs the effect with a permit. Permits are granted in the order of arrival; the wait is bounded by the deadline of
    * the call, and fails at once with `Overloaded` if the queue is full.
    */
-  readonly withPermit: <A, E, R>(self: Effect.Effect<A, E, R>) => Permitted<A, E, R>
+  readonly withPermit: (
+    deadline: Deadline.Deadline
+  ) => <A, E, R>(self: Effect.Effect<A, E, R>) => Permitted<A, E, R>
   readonly state: () => State
   /** A larger number admits calls from the queue; a smaller one ends none. */
   readonly resize: (concurrency: number) => void
 }
-
-const waitedFor = (): Deadline.WaitedFor => ({ waitedFor: "permit" })
 
 /**
  * The permits of one server. A released permit goes straight to the first call in the queue, because with
@@ -83,7 +83,7 @@ export const make = (options: Options & { readonly server: string }): Permits =>
     admit()
   }
   return {
-    withPermit: <A, E, R>(self: Effect.Effect<A, E, R>) =>
+    withPermit: (deadline) => <A, E, R>(self: Effect.Effect<A, E, R>) =>
       Effect.uninterruptibleMask((restore): Permitted<A, E, R> => {
         if (active < concurrency) {
           active++
@@ -93,7 +93,7 @@ export const make = (options: Options & { readonly server: string }): Permits =>
         if (queued >= limit) return Effect.fail(new McpError.Overloaded({ server, queue: "calls", queued, limit }))
         const admitted = Deferred.unsafeMake<void>(FiberId.none)
         queue.add(admitted)
-        const wait = Deadline.boundWait(waitedFor)(() => Deferred.await(admitted))
+        const wait = Deadline.boundWait(deadline, () => ({ waitedFor: "permit" }), () => Deferred.await(admitted))
         return onExitSync(restore(Effect.zipRight(wait, self)), () => {
           if (!queue.delete(admitted)) release()
         })

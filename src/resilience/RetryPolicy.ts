@@ -17,7 +17,7 @@ import * as Schedule from "effect/Schedule"
 import type * as McpError from "../McpError.ts"
 import type * as Tool from "../tools/Tool.ts"
 import * as Backoff from "./Backoff.ts"
-import * as Deadline from "./Deadline.ts"
+import type * as Deadline from "./Deadline.ts"
 
 export interface Options {
   /** How often a call is sent again. */
@@ -104,10 +104,11 @@ export const decide = ({ attempts, connected, error, repetition, sent }: Failed)
 
 export interface Retrying {
   readonly options: Options
+  readonly deadline: Deadline.Deadline
   /** Whether the last attempt had a connection. */
   readonly isConnected: () => boolean
   /** Evaluated only where the decision depends on it. */
-  readonly repetition: (error: McpError.RuntimeError) => Effect.Effect<Repetition, never, Deadline.Deadline>
+  readonly repetition: (error: McpError.RuntimeError) => Effect.Effect<Repetition>
 }
 
 /**
@@ -115,14 +116,15 @@ export interface Retrying {
  * have reached the server, because a later attempt that was not sent does not make it unsent.
  */
 export const retryWhenSafe =
-  ({ isConnected, options, repetition }: Retrying) => <A, R>(attempt: Effect.Effect<A, McpError.RuntimeError, R>) =>
+  ({ deadline, isConnected, options, repetition }: Retrying) =>
+  <A, R>(attempt: Effect.Effect<A, McpError.RuntimeError, R>) =>
     Effect.suspend(() => {
       let attempts = 0
       let sent = 0
       let inDoubt: McpError.RuntimeError | undefined = undefined
       let backoff: Backoff.Backoff<unknown, McpError.RuntimeError> | undefined = undefined
 
-      const again = (error: McpError.RuntimeError): Effect.Effect<A, McpError.RuntimeError, R | Deadline.Deadline> =>
+      const again = (error: McpError.RuntimeError): Effect.Effect<A, McpError.RuntimeError, R> =>
         Effect.gen(function*() {
           if (error.outcome !== "not-sent") {
             inDoubt = error
@@ -137,13 +139,12 @@ export const retryWhenSafe =
           const planned = yield* backoff.next(error)
           if (Option.isNone(planned)) return yield* failed
           const delay = decision === "now" ? Duration.zero : planned.value[0]
-          const deadline = yield* Deadline.Deadline
           if (Duration.toMillis(delay) >= deadline.left()) return yield* failed
           yield* Effect.sleep(delay)
           deadline.restartIdle()
           return yield* run
         })
-      const run: Effect.Effect<A, McpError.RuntimeError, R | Deadline.Deadline> = Effect.suspend(() => {
+      const run: Effect.Effect<A, McpError.RuntimeError, R> = Effect.suspend(() => {
         attempts++
         return Effect.catchAll(attempt, again)
       })

@@ -23,11 +23,12 @@ export interface Server {
   readonly metrics: RuntimeMetrics.ServerMetrics
   /** Uses the live client, or waits for one within the deadline of the call. */
   readonly withClient: <A, E, R>(
+    deadline: Deadline.Deadline,
     f: (live: ConnectionPool.Live) => Effect.Effect<A, E, R>
   ) => Effect.Effect<
     A,
     E | McpError.ConnectError | McpError.ServerUnavailable | McpError.NotFound | McpError.RequestTimeout,
-    R | Deadline.Deadline
+    R
   >
 }
 
@@ -81,16 +82,15 @@ export const make = ({ breakers, bulkhead, limits, metrics, pool, publish }: Opt
         breaker: known?.breaker ?? breakerOf(name),
         bulkhead: known?.bulkhead ?? Bulkhead.make({ ...bulkhead, server: name, concurrency }),
         metrics: metrics.for(name),
-        withClient: (f) =>
+        withClient: (deadline, f) =>
           Effect.suspend(() =>
-            pool.isConnected(name) ?
-              pool.use(name, f) :
-              Deadline.boundWait(() => waitedFor(name))((arrived) =>
+            pool.isConnected(name)
+              ? pool.use(name, f)
+              : Deadline.boundWait(deadline, () => waitedFor(name), (arrived) =>
                 pool.use(name, (live) => {
                   arrived()
                   return f(live)
-                })
-              )
+                }))
           )
       }
       servers.set(name, server)

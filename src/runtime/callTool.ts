@@ -74,20 +74,19 @@ export const make = ({ clock, definition, learn, permitted, pool, publish, retry
     wanted: Permitted.Wanted & { readonly args: McpClient.Arguments },
     permit: Permissions.Permit | undefined,
     options: McpRuntime.CallOptions | undefined,
-    meta: JsonRpc.JsonObject | undefined
+    meta: JsonRpc.JsonObject | undefined,
+    deadline: Deadline.Deadline
   ) => {
     const { callId, server: name, tool } = call
     const onProgress = (progress: McpClient.Progress): void => {
       publish(McpEvent.McpEvent.CallProgress({ callId, server: name, tool, progress }))
       options?.onProgress?.(progress)
     }
-    return server.withClient((live) => {
+    return server.withClient(deadline, (live) => {
       call.isConnected = true
       call.client = live.session
-      const send = Effect.flatMap(
-        Deadline.Deadline,
-        (deadline) =>
-          live.session.callTool(tool, wanted.args, { ...options, ...deadline.ofRequest(), meta, onProgress })
+      const send = Effect.suspend(() =>
+        live.session.callTool(tool, wanted.args, { ...options, ...deadline.ofRequest(), meta, onProgress })
       )
       const verified = permitted.before(live, wanted, permit)
       return verified === undefined ? send : Effect.zipRight(verified, send)
@@ -96,17 +95,13 @@ export const make = ({ clock, definition, learn, permitted, pool, publish, retry
 
   /** Lists an unlisted tool of an expired session first, because its annotations may forbid a second execution. */
   const repetition =
-    ({ config, name }: Server.Server, tool: string, idempotent: boolean | undefined) =>
-    (error: McpError.RuntimeError): Effect.Effect<RetryPolicy.Repetition, never, Deadline.Deadline> => {
+    ({ config, name }: Server.Server, tool: string, idempotent: boolean | undefined, deadline: Deadline.Deadline) =>
+    (error: McpError.RuntimeError): Effect.Effect<RetryPolicy.Repetition> => {
       const known = Effect.sync(() => RetryPolicy.repetition(config.trusted, definition(name, tool), idempotent))
       if (error._tag !== "SessionExpired" || idempotent !== undefined || definition(name, tool) !== undefined) {
         return known
       }
-      return Effect.flatMap(
-        Deadline.Deadline,
-        (deadline) =>
-          Effect.zipRight(Effect.timeoutOption(Effect.ignore(learn(name)), Math.max(0, deadline.left())), known)
-      )
+      return Effect.zipRight(Effect.timeoutOption(Effect.ignore(learn(name)), Math.max(0, deadline.left())), known)
     }
 
   /** Adds to `Closed` why the server is blocked, if a block closed its connection. */
@@ -185,24 +180,27 @@ export const make = ({ clock, definition, learn, permitted, pool, publish, retry
           connection: () => call.client
         }
         const granted = permit?.args === undefined ? wanted : { ...wanted, args: permit.args }
+        const times = {
+          server: name,
+          operation: "tools/call",
+          idle: millis(options?.idleTimeout) ?? Duration.toMillis(limits.requestTimeout),
+          total: millis(options?.totalTimeout) ?? Duration.toMillis(limits.toolTimeout)
+        }
         return observed(server, call, origin, (meta) =>
-          attempt(server, call, granted, permit, options, meta).pipe(
-            server.bulkhead.withPermit,
-            server.breaker.protect,
-            counted(call),
-            RetryPolicy.retryWhenSafe({
-              options: retry,
-              isConnected: () => call.isConnected,
-              repetition: repetition(server, tool, options?.idempotent)
-            }),
-            Deadline.withinDeadline({
-              server: name,
-              operation: "tools/call",
-              idle: millis(options?.idleTimeout) ?? Duration.toMillis(limits.requestTimeout),
-              total: millis(options?.totalTimeout) ?? Duration.toMillis(limits.toolTimeout)
-            }),
-            Effect.mapError(explained)
-          ))
+          Deadline.withinDeadline(times, (deadline) =>
+            attempt(server, call, granted, permit, options, meta, deadline).pipe(
+              server.bulkhead.withPermit(deadline),
+              server.breaker.protect,
+              counted(call),
+              RetryPolicy.retryWhenSafe({
+                options: retry,
+                deadline,
+                isConnected: () =>
+                  call.isConnected,
+                repetition: repetition(server, tool, options?.idempotent, deadline)
+              }),
+              Effect.mapError(explained)
+            )))
       })
     })
 

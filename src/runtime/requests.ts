@@ -48,11 +48,8 @@ export const asking = (pool: ConnectionPool.ConnectionPool["Type"], servers: Ser
       // `find` fails for a name without a server; a server that was added meanwhile is asked
       if (server === undefined) return Effect.flatMap(pool.find(name), () => ask(name, operation, f))
       const total = Duration.toMillis(server.limits.listTimeout)
-      return server.withClient(f).pipe(
-        server.bulkhead.withPermit,
-        server.breaker.protect,
-        Deadline.withinDeadline({ server: name, operation, idle: total, total })
-      )
+      return Deadline.withinDeadline({ server: name, operation, idle: total, total }, (deadline) =>
+        server.withClient(deadline, f).pipe(server.bulkhead.withPermit(deadline), server.breaker.protect))
     })
   return ask
 }

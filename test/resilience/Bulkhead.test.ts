@@ -12,7 +12,10 @@ const make = (options: Partial<Bulkhead.Options>) => {
   return {
     ...permits,
     withPermit: <A, E>(self: Effect.Effect<A, E>, idle = Infinity) =>
-      Deadline.withinDeadline({ server: "s", operation: "tools/call", idle, total: Infinity })(withPermit(self))
+      Deadline.withinDeadline(
+        { server: "s", operation: "tools/call", idle, total: Infinity },
+        (deadline) => withPermit(deadline)(self)
+      )
   }
 }
 

@@ -10,15 +10,15 @@ interface Limits {
   readonly total: number
 }
 
-const within = (limits: Limits) => Deadline.withinDeadline({ server: "s", operation: "tools/call", ...limits })
-
-const bounded = <A>(wait: Effect.Effect<A>) => Deadline.boundWait(() => ({ waitedFor: "connection" }))(() => wait)
+const bounded = <A>(wait: Effect.Effect<A>) => (deadline: Deadline.Deadline) =>
+  Deadline.boundWait(deadline, () => ({ waitedFor: "connection" }), () => wait)
 
 /** Runs over a clock that stands still until it is advanced. */
-const start = <A, E>(limits: Limits, self: Effect.Effect<A, E, Deadline.Deadline>) =>
+const start = <A, E>(limits: Limits, f: (deadline: Deadline.Deadline) => Effect.Effect<A, E>) =>
   Effect.gen(function*() {
     const time = ManualClock.make()
-    const fiber = yield* self.pipe(within(limits), Effect.withClock(time.clock), Effect.fork)
+    const within = Deadline.withinDeadline({ server: "s", operation: "tools/call", ...limits }, f)
+    const fiber = yield* within.pipe(Effect.withClock(time.clock), Effect.fork)
     yield* ManualClock.settle
     return { time, fiber, isOver: () => fiber.unsafePoll() !== null }
   })
@@ -26,22 +26,22 @@ const start = <A, E>(limits: Limits, self: Effect.Effect<A, E, Deadline.Deadline
 describe("Deadline", () => {
   it.effect("gives a request the limits that are left", () =>
     Effect.gen(function*() {
-      const left = (deadline: Deadline.Deadline["Type"]) => {
+      const left = (deadline: Deadline.Deadline) => {
         const limits = deadline.ofRequest()
         return limits && [limits.firstIdleTimeout, limits.idleTimeout, limits.totalTimeout].map(Duration.toMillis)
       }
       const { fiber, time } = yield* start(
         { idle: 300, total: 1_000 },
-        Effect.gen(function*() {
-          const deadline = yield* Deadline.Deadline
-          const seen = [left(deadline)]
-          for (const [wait, attempt] of [[200, false], [0, true], [600, false], [300, true]] as const) {
-            yield* Effect.sleep(wait)
-            if (attempt) deadline.restartIdle()
-            seen.push(left(deadline))
-          }
-          return seen
-        })
+        (deadline) =>
+          Effect.gen(function*() {
+            const seen = [left(deadline)]
+            for (const [wait, attempt] of [[200, false], [0, true], [600, false], [300, true]] as const) {
+              yield* Effect.sleep(wait)
+              if (attempt) deadline.restartIdle()
+              seen.push(left(deadline))
+            }
+            return seen
+          })
       )
       yield* time.advance(1_100)
       assert.deepStrictEqual(yield* Fiber.join(fiber), [
@@ -61,8 +61,9 @@ describe("Deadline", () => {
         detail: "",
         outcome: "not-sent"
       })
-      const wait = Deadline.boundWait(() => ({ waitedFor: "connection", lastError }))(() => Effect.never)
-      const { fiber, isOver, time } = yield* start({ idle: 300, total: 1_000 }, Effect.flip(wait))
+      const { fiber, isOver, time } = yield* start({ idle: 300, total: 1_000 }, (deadline) =>
+        Effect.flip(Deadline.boundWait(deadline, () => ({ waitedFor: "connection", lastError }), () =>
+          Effect.never)))
       yield* time.advance(299)
       assert.isFalse(isOver())
       yield* time.advance(1)
@@ -73,7 +74,10 @@ describe("Deadline", () => {
 
   it.effect("ends a wait at its total limit, if that comes first", () =>
     Effect.gen(function*() {
-      const { fiber, time } = yield* start({ idle: Infinity, total: 1_000 }, Effect.flip(bounded(Effect.never)))
+      const { fiber, time } = yield* start(
+        { idle: Infinity, total: 1_000 },
+        (deadline) => Effect.flip(bounded(Effect.never)(deadline))
+      )
       yield* time.advance(1_000)
       assert.deepInclude(yield* Fiber.join(fiber), { kind: "total", limit: Duration.seconds(1) })
     }))
@@ -92,10 +96,12 @@ describe("Deadline", () => {
   it.effect("bounds no longer what has arrived", () =>
     Effect.gen(function*() {
       const done = yield* Deferred.make<string>()
-      const wait = Deadline.boundWait(() => ({ waitedFor: "connection" }))((arrived) =>
-        Effect.sleep("100 millis").pipe(Effect.zipRight(Effect.sync(arrived)), Effect.zipRight(Deferred.await(done)))
-      )
-      const { fiber, time } = yield* start({ idle: 300, total: 1_000 }, wait)
+      const { fiber, time } = yield* start({ idle: 300, total: 1_000 }, (deadline) =>
+        Deadline.boundWait(deadline, () => ({ waitedFor: "connection" }), (arrived) =>
+          Effect.sleep("100 millis").pipe(
+            Effect.zipRight(Effect.sync(arrived)),
+            Effect.zipRight(Deferred.await(done))
+          )))
       yield* time.advance(5_000)
       yield* Deferred.succeed(done, "done")
       assert.strictEqual(yield* Fiber.join(fiber), "done")
@@ -117,13 +123,13 @@ describe("Deadline", () => {
         const limits = { idle: 300, total: 1_200 }
         const { fiber, time } = yield* start(
           limits,
-          Effect.gen(function*() {
-            const deadline = yield* Deadline.Deadline
-            for (const duration of attempts) {
-              yield* bounded(Effect.sleep(duration))
-              deadline.restartIdle()
-            }
-          })
+          (deadline) =>
+            Effect.gen(function*() {
+              for (const duration of attempts) {
+                yield* bounded(Effect.sleep(duration))(deadline)
+                deadline.restartIdle()
+              }
+            })
         )
         yield* time.advance(10_000)
         let now = 0

@@ -309,6 +309,9 @@ const model = (error: McpError.RuntimeError, facts: Facts): boolean => {
   return isKnownSafe(facts) && (error.countsForBreaker || error._tag === "ConnectionLost")
 }
 
+const within = <A, E>(total: number, f: (deadline: Deadline.Deadline) => Effect.Effect<A, E>) =>
+  Deadline.withinDeadline({ server, operation: "tools/call", idle: Infinity, total }, f)
+
 describe("RetryPolicy over random facts", () => {
   it("agrees with the model of its table", () => {
     FastCheck.assert(
@@ -335,19 +338,20 @@ describe("RetryPolicy over random facts", () => {
           model(script.at(-1)!, { ...facts, attempts: expected.length, sent })
         let attempts = 0
         const time = ManualClock.make()
-        const call = yield* Effect.suspend((): Effect.Effect<string, McpError.RuntimeError> =>
+        const attempt = Effect.suspend((): Effect.Effect<string, McpError.RuntimeError> =>
           script[attempts++] ?? Effect.succeed("done")
-        ).pipe(
+        )
+        const call = yield* within(Infinity, (deadline) =>
           RetryPolicy.retryWhenSafe({
             options: { ...RetryPolicy.defaults, retries },
+            deadline,
             isConnected: () => facts.connected,
             repetition: () => Effect.succeed(RetryPolicy.repetition(facts.trusted, facts.tool, facts.idempotent))
-          }),
-          Deadline.withinDeadline({ server, operation: "tools/call", idle: Infinity, total: Infinity }),
-          Effect.either,
-          Effect.withClock(time.clock),
-          Effect.fork
-        )
+          })(attempt)).pipe(
+            Effect.either,
+            Effect.withClock(time.clock),
+            Effect.fork
+          )
         yield* time.advance(60_000)
         const result = yield* Fiber.join(call)
         assert.strictEqual(attempts, expected.length + (isWon ? 1 : 0))
@@ -361,20 +365,21 @@ describe("RetryPolicy over random facts", () => {
     Effect.gen(function*() {
       const time = ManualClock.make()
       let attempts = 0
-      const call = yield* Effect.suspend(() => {
+      const attempt = Effect.suspend(() => {
         attempts++
         return errors.NetworkError[0]!
-      }).pipe(
+      })
+      const call = yield* within(1_250, (deadline) =>
         RetryPolicy.retryWhenSafe({
           options: RetryPolicy.defaults,
+          deadline,
           isConnected: () => true,
           repetition: () => Effect.succeed("unspecified" as const)
-        }),
-        Deadline.withinDeadline({ server, operation: "tools/call", idle: Infinity, total: 1_250 }),
-        Effect.flip,
-        Effect.withClock(time.clock),
-        Effect.fork
-      )
+        })(attempt)).pipe(
+          Effect.flip,
+          Effect.withClock(time.clock),
+          Effect.fork
+        )
       // the first retry is after 250 ms, the second would be 1 s later
       yield* time.advance(250)
       assert.strictEqual(yield* Fiber.join(call), errors.NetworkError[0]!)
