@@ -243,11 +243,11 @@ const soakReconnects = async (contestant, server, { count }) => {
   const { managed, mcp, ref } = client
   const figures = await soak(count, async (times) => {
     for (let time = 0; time < times; time++) {
-      await managed.runPromise(mcp.reconnect(ref.server))
+      await managed.runPromise(mcp.servers.reconnect(ref.server))
       await client.call("echo", { text: "marker" })
     }
   })
-  const [info] = await managed.runPromise(mcp.servers)
+  const [info] = await managed.runPromise(mcp.servers.list)
   expect(info.reconnects === count, `${info.reconnects} reconnects`)
   await managed.dispose()
   return figures

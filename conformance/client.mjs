@@ -140,10 +140,10 @@ const wantsLogin = ({ _tag, reason }) =>
 
 const program = Effect.gen(function*() {
   const runtime = yield* McpRuntime.McpRuntime
-  yield* Effect.catchIf(runtime.connect(server), wantsLogin, () => runtime.authorize(server))
+  yield* Effect.catchIf(runtime.servers.connect(server), wantsLogin, () => runtime.servers.login(server))
   // a server of the session era may let anybody in, and ask for a login when something is wanted of it
   const list = runtime.refreshTools(server)
-  const { tools } = yield* Effect.catchIf(list, wantsLogin, () => Effect.zipRight(runtime.authorize(server), list))
+  const { tools } = yield* Effect.catchIf(list, wantsLogin, () => Effect.zipRight(runtime.servers.login(server), list))
   const echo = tools.find(({ tool }) => tool.name === "json_schema_echo")
   const calls = context.toolCalls ?? tools.map(({ tool }) => ({
     name: tool.name,

@@ -39,7 +39,7 @@ const program = Effect.gen(function*() {
     yield* trust.approve(candidate.fingerprint)
   }
   // the server starts by itself
-  yield* runtime.status.pipe(
+  yield* runtime.servers.changes.pipe(
     Stream.filter((servers) => servers.some(({ name, status }) => name === "demo" && status._tag === "Connected")),
     Stream.runHead
   )

@@ -26,7 +26,7 @@ const save = (file: string, mcpServers: object) =>
 const host = (file: string) =>
   Effect.gen(function*() {
     const runtime = yield* McpRuntime.McpRuntime
-    const names = Effect.map(runtime.servers, (servers) => servers.map(({ name }) => name).join(", "))
+    const names = Effect.map(runtime.servers.list, (servers) => servers.map(({ name }) => name).join(", "))
     const { tools } = yield* runtime.tools
     yield* Console.log(`servers: ${yield* names}; ${tools.length} tools`)
 
@@ -38,7 +38,7 @@ const host = (file: string) =>
     // two calls that take a second and a half, to a server that will change and to one that will go
     const calls = yield* Effect.forEach(["changes", "goes"], (server) =>
       Effect.fork(runtime.callTool({ server, tool: "countdown" }, { from: 15 })))
-    yield* runtime.status.pipe(
+    yield* runtime.servers.changes.pipe(
       Stream.filter((servers) =>
         servers.filter(({ callsInFlight }) => callsInFlight > 0).length === calls.length
       ),

@@ -53,7 +53,7 @@ const program = Effect.gen(function*() {
   }
   const sum = yield* runtime.callTool({ server: "demo", tool: "add" }, { a: 2, b: 40 })
   yield* Console.log(`it is back: ${JSON.stringify(sum.structuredContent)}`)
-  const { status } = yield* runtime.server("missing")
+  const { status } = yield* runtime.servers.get("missing")
   yield* Console.log(`missing: ${status._tag}`)
 })
 

@@ -57,8 +57,8 @@ const forecast = (city: string) => Effect.flatMap(Weather, (weather) => weather.
 const until = (tag: ServerStatus.ServerStatus["_tag"]) =>
   Effect.flatMap(
     McpRuntime.McpRuntime,
-    ({ status }) =>
-      status.pipe(Stream.filter((servers) => servers.every((one) => one.status._tag === tag)), Stream.runHead)
+    ({ servers }) =>
+      servers.changes.pipe(Stream.filter((all) => all.every(({ status }) => status._tag === tag)), Stream.runHead)
   )
 
 describe("the weather", () => {

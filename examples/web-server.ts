@@ -62,7 +62,7 @@ const routes = HttpRouter.empty.pipe(
   HttpRouter.get(
     "/health",
     Effect.gen(function*() {
-      const servers = yield* (yield* McpRuntime.McpRuntime).servers
+      const servers = yield* (yield* McpRuntime.McpRuntime).servers.list
       return yield* HttpServerResponse.json(servers.map(({ callsInFlight, name, status }) => ({
         name,
         status: status._tag,

@@ -98,7 +98,7 @@ const measure = async (folder, entry) => {
   const over = (server) => {
     const managed = ManagedRuntime.make(layer({ servers: [server], cacheDirectory: "memory" }))
     const run = (f) => managed.runPromise(Effect.flatMap(McpRuntime.McpRuntime, f))
-    const connect = () => run((mcp) => Effect.zipRight(mcp.connect("peer"), mcp.tools))
+    const connect = () => run((mcp) => Effect.zipRight(mcp.servers.connect("peer"), mcp.tools))
     const call = () => run((mcp) => mcp.callTool({ server: "peer", tool: "add" }, { a: 2, b: 40 }))
     const refresh = () => run((mcp) => mcp.refreshTools("peer"))
     return { managed, run, connect, call, refresh }

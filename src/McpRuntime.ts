@@ -140,12 +140,10 @@ export interface CallResult extends ToolResult.ToolResult {
   }
 }
 
-/**
- * How logging in can fail.
- *
- * @since 0.1.0
- * @category models
- */
+/** The errors of `servers.connect` and `servers.reconnect`. */
+export type ConnectFailure = McpError.ConnectError | McpError.ServerUnavailable | McpError.NotFound
+
+/** The errors of `servers.login`, `servers.logout` and `servers.loginStatus`. */
 export type LoginError = McpError.ConnectError | McpError.NotFound | McpError.ServerUnavailable
 
 /**
@@ -191,11 +189,35 @@ export interface Gathered<Item> {
   readonly missing: ReadonlyArray<ToolCatalog.Missing>
 }
 
-type ServerOperation = (
-  server: string
-) => Effect.Effect<void, McpError.ConnectError | McpError.ServerUnavailable | McpError.NotFound>
-
-type ServerSwitch = (server: string) => Effect.Effect<void, McpError.NotFound>
+/** The servers of a runtime: their status, and the operations on one of them. */
+export interface McpServers {
+  readonly list: Effect.Effect<ReadonlyArray<ServerInfo>>
+  readonly get: (server: string) => Effect.Effect<ServerInfo, McpError.NotFound>
+  /** The list now, and again after each change of a status or of a circuit breaker. */
+  readonly changes: Stream.Stream<ReadonlyArray<ServerInfo>>
+  readonly connect: (server: string) => Effect.Effect<void, ConnectFailure>
+  /** Closes the connection, if there is one, and connects again. */
+  readonly reconnect: (server: string) => Effect.Effect<void, ConnectFailure>
+  /** Closes the connection and opens no other until `connect` or `reconnect`. */
+  readonly disconnect: (server: string) => Effect.Effect<void, McpError.NotFound>
+  readonly disconnectAll: Effect.Effect<void>
+  readonly enable: (server: string) => Effect.Effect<void, McpError.NotFound>
+  /** Closes the connection and opens no other until `enable`. */
+  readonly disable: (server: string) => Effect.Effect<void, McpError.NotFound>
+  /** Replaces the configuration. Servers whose configuration is the same keep their connection. */
+  readonly reload: (servers: ReadonlyArray<ServerConfig.ServerConfig>) => Effect.Effect<McpEvent.ReloadReport>
+  /** Opens the circuit breaker, which lets no call through until `resetBreaker`. */
+  readonly isolate: (server: string) => Effect.Effect<void, McpError.NotFound>
+  readonly resetBreaker: (server: string) => Effect.Effect<void, McpError.NotFound>
+  /**
+   * Asks a person to log in to a remote server, or gets a token for the program itself, and reconnects. No other operation
+   * asks a person, unless `Credentials` allows calls to.
+   */
+  readonly login: (server: string) => Effect.Effect<void, LoginError>
+  /** Deletes the login and reconnects without it. */
+  readonly logout: (server: string) => Effect.Effect<void, LoginError>
+  readonly loginStatus: (server: string) => Effect.Effect<Credentials.Status, LoginError>
+}
 
 /**
  * @since 0.1.0
@@ -249,28 +271,10 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
     readonly resourceTemplates: Effect.Effect<Gathered<McpClient.ResourceTemplate>>
     readonly prompts: Effect.Effect<Gathered<McpClient.Prompt>>
   }
-  readonly servers: Effect.Effect<ReadonlyArray<ServerInfo>>
-  readonly server: (name: string) => Effect.Effect<ServerInfo, McpError.NotFound>
-  /** All servers as they are, and again with every change. */
-  readonly status: Stream.Stream<ReadonlyArray<ServerInfo>>
+  readonly servers: McpServers
   readonly events: Stream.Stream<McpEvent.McpEvent>
   /** The events from when this has succeeded. */
   readonly subscribe: Effect.Effect<Queue.Dequeue<McpEvent.McpEvent>, never, Scope.Scope>
-  readonly connect: ServerOperation
-  readonly reconnect: ServerOperation
-  readonly disconnect: ServerSwitch
-  readonly enable: ServerSwitch
-  readonly disable: ServerSwitch
-  readonly disconnectAll: Effect.Effect<void>
-  /**
-   * Has a person log in to a remote server (or a program get a token for it), and connects it anew. It is the only thing
-   * that asks a person, unless `Credentials` was told that calls may.
-   */
-  readonly authorize: (server: string) => Effect.Effect<void, LoginError>
-  /** Forgets a login, and connects anew without it. */
-  readonly logout: (server: string) => Effect.Effect<void, LoginError>
-  readonly authorization: (server: string) => Effect.Effect<Credentials.Status, LoginError>
-  readonly reload: (servers: ReadonlyArray<ServerConfig.ServerConfig>) => Effect.Effect<McpEvent.ReloadReport>
   /** The client of a server, for what this interface does not name. What is not permitted is not possible with it. */
   readonly withClient: <A, E, R>(
     server: string,
@@ -279,9 +283,6 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
   ) => Effect.Effect<A, E | McpError.RuntimeError, R>
   /** Tells the state to every server that declares `codex/sandbox-state`, now and whenever it connects. */
   readonly notifySandboxState: (state: JsonRpc.JsonObject) => Effect.Effect<void>
-  /** Lets nothing through to a server until `resetBreaker`. */
-  readonly isolate: ServerSwitch
-  readonly resetBreaker: ServerSwitch
   readonly teardownReport: Effect.Effect<Teardown.Report>
 }>() {}
 

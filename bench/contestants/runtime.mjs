@@ -57,8 +57,8 @@ export const make = async ({ dist }) => {
     const config = configOf(server)
     const ref = { server: config.name, tool: "echo" }
     configs.set(config.name, config)
-    await managed.runPromise(mcp.reload(Array.from(configs.values())))
-    await managed.runPromise(mcp.connect(config.name))
+    await managed.runPromise(mcp.servers.reload(Array.from(configs.values())))
+    await managed.runPromise(mcp.servers.connect(config.name))
     return {
       managed,
       mcp,
@@ -69,9 +69,9 @@ export const make = async ({ dist }) => {
         return tools.filter((tool) => tool.server === config.name)
       },
       close: async () => {
-        await managed.runPromise(mcp.disconnect(config.name))
+        await managed.runPromise(mcp.servers.disconnect(config.name))
         configs.delete(config.name)
-        await managed.runPromise(mcp.reload(Array.from(configs.values())))
+        await managed.runPromise(mcp.servers.reload(Array.from(configs.values())))
       }
     }
   }

@@ -165,7 +165,7 @@ export const run = Effect.fn("Demo.run")(function*(options: Options) {
     const service = yield* McpRuntime.McpRuntime
     const offered = yield* service.tools
     const each = yield* Effect.forEach(
-      yield* service.servers,
+      yield* service.servers.list,
       (info) =>
         Effect.zipRight(heading(info.name), visit(info, offered, began, options)).pipe(
           Effect.catchAll((error) => Effect.as(Console.log(row("failed", McpError.label(error))), [error]))

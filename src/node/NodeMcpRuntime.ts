@@ -311,7 +311,7 @@ const decisions = ({ config, trust }: ConfiguredOptions, room: NodeTrust.Room) =
   )
 
 /** Takes over what the discovery found, and later what it finds. */
-const following = (options: ConfiguredOptions) => ({ reload }: McpRuntime.McpRuntime["Type"]) =>
+const following = (options: ConfiguredOptions) => ({ servers: { reload } }: McpRuntime.McpRuntime["Type"]) =>
   Effect.gen(function*() {
     const discovery = yield* ConfigDiscovery.ConfigDiscovery
     const { publish } = yield* McpEvent.McpEvents

@@ -46,7 +46,7 @@ const isOffering = ({ _tag }: ServerStatus.ServerStatus): boolean =>
  * @internal
  */
 export const atOnce = ({ catalog, permissions, runtime }: Options): Effect.Effect<Known> =>
-  Effect.map(runtime.servers, (servers) => {
+  Effect.map(runtime.servers.list, (servers) => {
     const offering = new Map<string, boolean>()
     const missing: Array<ToolCatalog.Missing> = []
     for (const { error, name: server, status } of servers) {

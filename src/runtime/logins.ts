@@ -16,7 +16,7 @@ import type * as ConnectionPool from "./ConnectionPool.ts"
 const isRemote = (config: ServerConfig.ServerConfig): config is RemoteHeaders.RemoteServer =>
   config.transport !== "stdio" && config.transport !== "docker"
 
-type Logins = Pick<McpRuntime.McpRuntime["Type"], "authorize" | "authorization" | "logout">
+type Logins = Pick<McpRuntime.McpServers, "login" | "logout" | "loginStatus">
 
 /** @internal */
 export const make = (
@@ -52,7 +52,7 @@ export const make = (
       })
 
     return {
-      authorize: (server) =>
+      login: (server) =>
         Effect.zipRight(
           Effect.flatMap(remote(server), credentials.authorize),
           pool.reconnect(server)
@@ -62,6 +62,6 @@ export const make = (
           Effect.flatMap(remote(server), credentials.logout),
           Effect.ignore(pool.reconnect(server))
         ),
-      authorization: (server) => Effect.flatMap(remote(server), credentials.status)
+      loginStatus: (server) => Effect.flatMap(remote(server), credentials.status)
     }
   })

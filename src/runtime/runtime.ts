@@ -292,42 +292,44 @@ export const make = (
           ({ session }, given) =>
             session.getPrompt(prompt, given.args as typeof args | undefined ?? args, { meta: given.meta })
         ),
-      servers: infos.all,
-      server: infos.one,
-      status: infos.changes,
+      servers: {
+        list: infos.all,
+        get: infos.one,
+        changes: infos.changes,
+        connect: pool.connect,
+        reconnect: pool.reconnect,
+        disconnect: pool.disconnect,
+        disconnectAll: pool.disconnectAll,
+        enable: pool.enable,
+        disable: pool.disable,
+        reload: (servers) =>
+          Effect.tap(
+            Effect.zipRight(
+              permissions.configure("servers", agreed(servers.map(atOnce(pool)))),
+              Effect.ensuring(
+                pool.reload(servers),
+                Effect.suspend(() => permissions.configure("servers", agreed(pool.configs())))
+              )
+            ),
+            (report) =>
+              Effect.zipRight(
+                // failures before the change say nothing about the server that it has become
+                Effect.forEach(
+                  [...report.added, ...report.changed],
+                  (server) => Effect.ignore(withBreaker(server, forgetFailures))
+                ),
+                Effect.sync(() => events.publish(McpEvent.McpEvent.ConfigurationReloaded({ report })))
+              )
+          ),
+        isolate: (server) => withBreaker(server, ({ isolate }) => isolate),
+        resetBreaker: (server) => withBreaker(server, ({ reset }) => reset),
+        ...logins
+      },
       events: Stream.takeUntil(events.stream, ({ _tag }) => _tag === "TeardownComplete"),
       subscribe: events.subscribe,
-      connect: pool.connect,
-      reconnect: pool.reconnect,
-      disconnect: pool.disconnect,
-      enable: pool.enable,
-      disable: pool.disable,
-      disconnectAll: pool.disconnectAll,
-      ...logins,
-      reload: (servers) =>
-        Effect.tap(
-          Effect.zipRight(
-            permissions.configure("servers", agreed(servers.map(atOnce(pool)))),
-            Effect.ensuring(
-              pool.reload(servers),
-              Effect.suspend(() => permissions.configure("servers", agreed(pool.configs())))
-            )
-          ),
-          (report) =>
-            Effect.zipRight(
-              // failures before the change say nothing about the server that it has become
-              Effect.forEach(
-                [...report.added, ...report.changed],
-                (server) => Effect.ignore(withBreaker(server, forgetFailures))
-              ),
-              Effect.sync(() => events.publish(McpEvent.McpEvent.ConfigurationReloaded({ report })))
-            )
-        ),
       withClient: (server, f, own) =>
         ask(server, "the session", (live) => f(permitted.session(live, own?.origin ?? "program"))),
       notifySandboxState: sandbox.notify,
-      isolate: (server) => withBreaker(server, ({ isolate }) => isolate),
-      resetBreaker: (server) => withBreaker(server, ({ reset }) => reset),
       teardownReport: teardown.report
     }
   })

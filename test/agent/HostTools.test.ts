@@ -126,7 +126,7 @@ describe("the tools of a host", () => {
         assert.deepStrictEqual(whole.missing, [])
         assert.strictEqual(warnings.length, 1)
         // who was switched off is not missed
-        yield* runtime.disable("a")
+        yield* runtime.servers.disable("a")
         assert.deepStrictEqual((yield* host.tools()).missing.map(({ server }) => server), ["a"])
         assert.strictEqual(warnings.length, 1)
       }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger))), {
@@ -146,7 +146,7 @@ describe("the tools of a host", () => {
         yield* until(["mcp__a__one"])
         yield* peers["a"]!.update({ tools: [tool("one"), tool("two")] })
         yield* until(["mcp__a__one", "mcp__a__two"])
-        yield* runtime.disable("a")
+        yield* runtime.servers.disable("a")
         yield* until([])
       })))
 

@@ -294,7 +294,7 @@ describe("a call", () => {
     run({ a: [tool("one")] }, (_, service) =>
       Effect.gen(function*() {
         yield* service.definitions()
-        yield* (yield* McpRuntime.McpRuntime).disable("a")
+        yield* (yield* McpRuntime.McpRuntime).servers.disable("a")
         const output = yield* service.handle(call("mcp__a__one"))
         assert.isTrue(output.isError)
         assert.include(["ServerUnavailable", "NotFound"], output.error?._tag)
@@ -448,7 +448,7 @@ describe("whose a call is", () => {
     run({ a: [tool("one")] }, (_, service) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(names(yield* service.definitions()), ["mcp_a_one"])
-        yield* (yield* McpRuntime.McpRuntime).reload([])
+        yield* (yield* McpRuntime.McpRuntime).servers.reload([])
         assert.isTrue(service.canHandle("mcp_a_one"))
         assert.strictEqual((yield* service.handle(call("mcp_a_one"))).error?._tag, "NotFound")
       }), { catalog: { style: "single" } }))

@@ -18,14 +18,14 @@ describe("a login by a person", () => {
     (run) =>
       Effect.gen(function*() {
         const { person, runtime, server: there } = run
-        assert.deepInclude(yield* Effect.flip(runtime.connect(server)), {
+        assert.deepInclude(yield* Effect.flip(runtime.servers.connect(server)), {
           _tag: "AuthorizationFailed",
           reason: "unauthorized"
         })
-        assert.strictEqual((yield* runtime.server(server)).status._tag, "NeedsAuth")
+        assert.strictEqual((yield* runtime.servers.get(server)).status._tag, "NeedsAuth")
         assert.deepStrictEqual(yield* status(run), { _tag: "LoggedOut" })
         assert.strictEqual(person.pages.length, 0)
-        yield* runtime.authorize(server)
+        yield* runtime.servers.login(server)
         assert.strictEqual(yield* call(run), "done")
         there.expire()
         assert.strictEqual(yield* call(run), "done")
@@ -48,11 +48,11 @@ describe("a login by a person", () => {
     Effect.gen(function*() {
       const seen = eventsOf(run, ["LoginBegan", "LoginEnded", "TokenRenewed"])
       const { runtime, server: there } = run
-      yield* runtime.authorize(server)
+      yield* runtime.servers.login(server)
       there.expire()
       yield* call(run)
       there.script.back = (parameters) => parameters.delete("iss")
-      yield* Effect.flip(runtime.authorize(server))
+      yield* Effect.flip(runtime.servers.login(server))
       assert.deepStrictEqual(seen, [
         "LoginBegan",
         "LoginEnded Success",
@@ -69,7 +69,7 @@ describe("a login by a person", () => {
       Effect.gen(function*() {
         const { runtime, server: there } = run
         const other = yield* AuthServer.make
-        yield* runtime.authorize(server)
+        yield* runtime.servers.login(server)
         there.script.metadata = { jwks_uri: `${other.origin}/jwks`, revocation_endpoint: `${other.origin}/revoke` }
         there.expire()
         yield* call(run)
@@ -90,7 +90,7 @@ describe("a login by a person", () => {
       }
     }, ({ person, runtime, server: there }) =>
       Effect.gen(function*() {
-        assert.deepStrictEqual(reasonOf(yield* Effect.flip(runtime.authorize(server))), [
+        assert.deepStrictEqual(reasonOf(yield* Effect.flip(runtime.servers.login(server))), [
           "AuthorizationFailed",
           "metadata"
         ])
@@ -122,7 +122,7 @@ describe("a login by a person", () => {
             parameters.set("error", "access_denied")
             parameters.set("error_description", "call this number")
           }
-          const error = yield* Effect.flip(runtime.authorize(server))
+          const error = yield* Effect.flip(runtime.servers.login(server))
           assert.deepStrictEqual(reasonOf(error), ["AuthorizationFailed", "answer"])
           assert.notInclude(String(error), "access_denied")
           assert.strictEqual(there.of("/token").length, 0)
@@ -142,7 +142,7 @@ describe("a login by a person", () => {
               parameters.delete("code")
               parameters.set("error", error)
             }
-            return Effect.flip(runtime.authorize(server))
+            return Effect.flip(runtime.servers.login(server))
           })
         const denied = yield* refused("access_denied")
         assert.deepStrictEqual(reasonOf(denied), ["AuthorizationFailed", "refused"])
@@ -162,7 +162,7 @@ describe("a login by a person", () => {
       }
     }, ({ runtime, server: there }) =>
       Effect.gen(function*() {
-        yield* runtime.authorize(server)
+        yield* runtime.servers.login(server)
         const [request] = there.of("/token")
         assert(request !== undefined)
         const { form, headers } = request
@@ -186,7 +186,7 @@ describe("a login by a person", () => {
       }
     }, ({ person, runtime }) =>
       Effect.gen(function*() {
-        const error = yield* Effect.flip(runtime.authorize(server))
+        const error = yield* Effect.flip(runtime.servers.login(server))
         assert.deepStrictEqual(reasonOf(error), ["AuthorizationFailed", "registration"])
         assert.strictEqual(person.pages.length, 0)
       }))
@@ -198,12 +198,12 @@ describe("a login by a person", () => {
       const reached = yield* Deferred.make<void>()
       const seen = eventsOf(run, ["LoginBegan", "LoginEnded"])
       person.meanwhile = Effect.zipRight(Deferred.succeed(reached, undefined), Effect.never)
-      const fiber = yield* Effect.fork(runtime.authorize(server))
+      const fiber = yield* Effect.fork(runtime.servers.login(server))
       yield* Deferred.await(reached)
       yield* Fiber.interrupt(fiber)
       assert.deepStrictEqual(yield* status(run), { _tag: "LoggedOut" })
       person.meanwhile = Effect.void
-      yield* runtime.authorize(server)
+      yield* runtime.servers.login(server)
       assert.strictEqual(person.most(), 1)
       assert.strictEqual((yield* status(run))._tag, "LoggedIn")
       assert.deepStrictEqual(seen.slice(0, 2), ["LoginBegan", "LoginEnded Interrupted"])
@@ -212,13 +212,13 @@ describe("a login by a person", () => {
   test("ends when somebody logs out, and what there was is gone", {}, (run) =>
     Effect.gen(function*() {
       const { person, runtime, server: there } = run
-      yield* runtime.authorize(server)
+      yield* runtime.servers.login(server)
       yield* call(run)
       const reached = yield* Deferred.make<void>()
       person.meanwhile = Effect.zipRight(Deferred.succeed(reached, undefined), Effect.never)
-      const fiber = yield* Effect.fork(Effect.flip(runtime.authorize(server)))
+      const fiber = yield* Effect.fork(Effect.flip(runtime.servers.login(server)))
       yield* Deferred.await(reached)
-      yield* runtime.logout(server)
+      yield* runtime.servers.logout(server)
       assert.deepStrictEqual(reasonOf(yield* Fiber.join(fiber)), ["AuthorizationFailed", "cancelled"])
       assert.deepStrictEqual(yield* status(run), { _tag: "LoggedOut" })
       const before = there.heard.length
@@ -231,7 +231,7 @@ describe("a login by a person", () => {
     {},
     ({ person, runtime, server: there }) =>
       Effect.gen(function*() {
-        const both = Effect.all([runtime.authorize(server), runtime.authorize(server)], { concurrency: 2 })
+        const both = Effect.all([runtime.servers.login(server), runtime.servers.login(server)], { concurrency: 2 })
         person.meanwhile = Effect.sleep("20 millis")
         yield* both
         assert.deepStrictEqual([person.pages.length, there.of("/token").length], [1, 1])
@@ -251,7 +251,7 @@ describe("a login by a person", () => {
           return set(key, text)
         }
       })
-      yield* runtime.authorize(server)
+      yield* runtime.servers.login(server)
       yield* call(run)
       there.expire()
       yield* call(run)
@@ -272,7 +272,7 @@ describe("a call that waits for a person", () => {
   }, (run) =>
     Effect.gen(function*() {
       const { person, runtime } = run
-      yield* runtime.connect(server)
+      yield* runtime.servers.connect(server)
       person.meanwhile = Effect.sleep("900 millis")
       const answers = yield* Effect.all([call(run), call(run), call(run)], { concurrency: 3 })
       assert.deepStrictEqual(answers, ["done", "done", "done"])
@@ -288,7 +288,7 @@ describe("a call that waits for a person", () => {
   }, (run) =>
     Effect.gen(function*() {
       const { person, runtime } = run
-      yield* runtime.connect(server)
+      yield* runtime.servers.connect(server)
       person.meanwhile = Effect.sleep("20 millis")
       const errors = yield* Effect.all([Effect.flip(call(run)), Effect.flip(call(run))], { concurrency: 2 })
       assert.deepStrictEqual(errors.map((error) => error._tag), ["AuthorizationFailed", "AuthorizationFailed"])
@@ -304,7 +304,7 @@ describe("a call that waits for a person", () => {
   }, (run) =>
     Effect.gen(function*() {
       const { person, runtime } = run
-      yield* runtime.connect(server)
+      yield* runtime.servers.connect(server)
       assert.strictEqual((yield* Effect.flip(call(run, "never")))._tag, "RequestTimeout")
       assert.strictEqual(person.pages.length, 1)
     }))
@@ -315,14 +315,14 @@ describe("a call that waits for a person", () => {
     (run) =>
       Effect.gen(function*() {
         const { person, runtime, server: there } = run
-        yield* Effect.flip(runtime.connect(server))
+        yield* Effect.flip(runtime.servers.connect(server))
         yield* Effect.flip(runtime.refreshTools(server))
-        yield* Effect.flip(runtime.reconnect(server))
+        yield* Effect.flip(runtime.servers.reconnect(server))
         assert.strictEqual(person.pages.length, 0)
-        yield* runtime.authorize(server)
+        yield* runtime.servers.login(server)
         there.revoke()
         yield* Effect.flip(runtime.refreshTools(server))
-        yield* Effect.flip(runtime.reconnect(server))
+        yield* Effect.flip(runtime.servers.reconnect(server))
         assert.strictEqual(person.pages.length, 1)
       })
   )
@@ -336,8 +336,8 @@ describe("a call that waits for a person", () => {
   }, (run) =>
     Effect.gen(function*() {
       const { person, runtime } = run
-      yield* Effect.flip(runtime.connect(server))
-      yield* runtime.authorize(server)
+      yield* Effect.flip(runtime.servers.connect(server))
+      yield* runtime.servers.login(server)
       assert.strictEqual(yield* call(run, "write"), "done")
       assert.deepStrictEqual(person.pages.map(({ searchParams }) => searchParams.get("scope")), [
         "files:read",
@@ -350,7 +350,7 @@ describe("a call that waits for a person", () => {
   test("asks twice at most, however many rights a server wants", { ...calls }, (run) =>
     Effect.gen(function*() {
       const { person, runtime, server: there } = run
-      yield* runtime.authorize(server)
+      yield* runtime.servers.login(server)
       let wanted = 0
       there.script.needs = () => `more:${++wanted}`
       assert.deepInclude(yield* Effect.flip(call(run)), { _tag: "HttpError", reason: "forbidden" })
@@ -371,7 +371,13 @@ describe("a server that nobody has agreed to", () => {
     (run) =>
       Effect.gen(function*() {
         const { runtime, server: there } = run
-        for (const effect of [runtime.authorize(server), runtime.authorization(server), runtime.logout(server)]) {
+        for (
+          const effect of [
+            runtime.servers.login(server),
+            runtime.servers.loginStatus(server),
+            runtime.servers.logout(server)
+          ]
+        ) {
           const error = yield* Effect.flip<unknown, McpRuntime.LoginError, never>(effect)
           assert.strictEqual(error._tag, "ServerUnavailable")
         }
@@ -423,7 +429,7 @@ describe("what a configuration shows", () => {
         const { person, runtime, server: there } = run
         assert.deepInclude(yield* Effect.flip(call(run)), { _tag: "AuthorizationFailed", reason: "unauthorized" })
         assert.deepStrictEqual(yield* status(run), { _tag: "Configured" })
-        assert.deepStrictEqual(reasonOf(yield* Effect.flip(runtime.authorize(server))), [
+        assert.deepStrictEqual(reasonOf(yield* Effect.flip(runtime.servers.login(server))), [
           "AuthorizationFailed",
           "not-interactive"
         ])

@@ -17,7 +17,7 @@ describe("a token that is over", () => {
     (run) =>
       Effect.gen(function*() {
         const { person, runtime, server: there } = run
-        yield* runtime.authorize(server)
+        yield* runtime.servers.login(server)
         yield* call(run)
         there.expire()
         const answers = yield* Effect.all(Array.from({ length: 20 }, () => call(run)), { concurrency: "unbounded" })
@@ -33,7 +33,7 @@ describe("a token that is over", () => {
   }, (run) =>
     Effect.gen(function*() {
       const { runtime, server: there } = run
-      yield* runtime.authorize(server)
+      yield* runtime.servers.login(server)
       yield* call(run)
       there.script.lifetime = 3600
       yield* Effect.sleep("600 millis")
@@ -53,7 +53,7 @@ describe("a token that is over", () => {
     (run) =>
       Effect.gen(function*() {
         const { runtime, server: there } = run
-        yield* runtime.authorize(server)
+        yield* runtime.servers.login(server)
         yield* call(run)
         for (const body of [{ error: "invalid_grant" }, { error: "odd" }, "<html>"]) {
           there.expire()
@@ -74,10 +74,10 @@ describe("a token that is over", () => {
     (run) =>
       Effect.gen(function*() {
         const { person, runtime, server: there } = run
-        yield* runtime.authorize(server)
+        yield* runtime.servers.login(server)
         there.expire()
         there.script.answers = Array.from({ length: 2 }, () => ({ status: 503, body: "" }))
-        yield* Effect.ignore(runtime.reconnect(server))
+        yield* Effect.ignore(runtime.servers.reconnect(server))
         yield* Node.until(runtime, server, Node.is("Connected"))
         assert.deepStrictEqual([person.pages.length, there.reused()], [1, 0])
       })
@@ -89,13 +89,13 @@ describe("a token that is over", () => {
     (run) =>
       Effect.gen(function*() {
         const { runtime, server: there } = run
-        yield* runtime.authorize(server)
+        yield* runtime.servers.login(server)
         yield* call(run)
         there.revoke()
         assert.deepInclude(yield* Effect.flip(call(run)), { _tag: "AuthorizationFailed", reason: "unauthorized" })
         assert.deepStrictEqual(yield* status(run), { _tag: "LoggedOut" })
         assert.strictEqual(there.grants("refresh_token").length, 1)
-        yield* runtime.authorize(server)
+        yield* runtime.servers.login(server)
         assert.strictEqual(yield* call(run), "done")
       })
   )
@@ -194,7 +194,7 @@ describe("a token that is over", () => {
       run({ config: { requestTimeout: "300 millis" } }, (run) =>
         Effect.gen(function*() {
           const { runtime, server: there } = run
-          yield* runtime.authorize(server)
+          yield* runtime.servers.login(server)
           yield* call(run)
           there.expire()
           there.script.answers = ["hang"]
@@ -208,7 +208,7 @@ describe("a token that is over", () => {
   test("is renewed by one of two processes that share a store", {}, (run) =>
     Effect.gen(function*() {
       const { runtime, server: there } = run
-      yield* runtime.authorize(server)
+      yield* runtime.servers.login(server)
       yield* call(run)
       yield* again(run, {}, (other) =>
         Effect.gen(function*() {
@@ -234,7 +234,7 @@ describe("a token that is over", () => {
             again({ server: there, store }, {}, (other) =>
               Effect.gen(function*() {
                 // the first one logs in, and the others find that
-                if (others.length === 0) yield* other.runtime.authorize(server)
+                if (others.length === 0) yield* other.runtime.servers.login(server)
                 assert.strictEqual(yield* call(other), "done")
                 const runs = [...others, other]
                 if (runs.length < 12) return yield* all(runs)
@@ -254,7 +254,7 @@ describe("a token that is over", () => {
   test("is not asked for for ever where a server refuses every token", {}, (run) =>
     Effect.gen(function*() {
       const { runtime, server: there } = run
-      yield* runtime.authorize(server)
+      yield* runtime.servers.login(server)
       yield* call(run)
       const before = there.of("/mcp").length
       there.script.needs = () => {
@@ -286,7 +286,7 @@ describe("a store that fails", () => {
       const { broken, store } = failing(yield* TokenStore.makeMemory)
       yield* again({ server: there, store }, {}, (run) =>
         Effect.gen(function*() {
-          yield* run.runtime.authorize(server)
+          yield* run.runtime.servers.login(server)
           yield* call(run)
           broken.set = true
           for (let round = 0; round < 2; round++) {
@@ -314,7 +314,7 @@ describe("a store that fails", () => {
       yield* again({ server: there, store }, {}, (run) =>
         Effect.gen(function*() {
           broken.set = true
-          const login = yield* Effect.flip(run.runtime.authorize(server))
+          const login = yield* Effect.flip(run.runtime.servers.login(server))
           assert.deepStrictEqual(reasonOf(login), ["AuthorizationFailed", "store"])
           assert.deepStrictEqual(yield* status(run), { _tag: "LoggedOut" })
           broken.get = true
@@ -328,14 +328,14 @@ describe("another authorization server than before", () => {
   test("is sent nothing of what the first one gave", {}, (run) =>
     Effect.gen(function*() {
       const { person, runtime, server: there } = run
-      yield* runtime.authorize(server)
+      yield* runtime.servers.login(server)
       yield* call(run)
       const other = yield* AuthServer.make
       there.script.issuer = other.origin
       there.expire()
       assert.deepInclude(yield* Effect.flip(call(run)), { _tag: "AuthorizationFailed", reason: "unauthorized" })
       assert.deepStrictEqual(yield* status(run), { _tag: "LoggedOut" })
-      yield* runtime.authorize(server).pipe(Effect.ignore)
+      yield* runtime.servers.login(server).pipe(Effect.ignore)
       assert.strictEqual(person.pages.at(-1)?.origin, other.origin)
       assert.strictEqual(other.of("/register").length, 1)
       const sent = JSON.stringify(other.heard)
@@ -349,12 +349,12 @@ describe("another authorization server than before", () => {
     (run) =>
       Effect.gen(function*() {
         const { runtime, server: there } = run
-        yield* runtime.authorize(server)
+        yield* runtime.servers.login(server)
         const other = yield* AuthServer.make
         there.script.issuer = other.origin
         there.expire()
         yield* Effect.flip(call(run))
-        assert.deepStrictEqual(reasonOf(yield* Effect.flip(runtime.authorize(server))), [
+        assert.deepStrictEqual(reasonOf(yield* Effect.flip(runtime.servers.login(server))), [
           "AuthorizationFailed",
           "metadata"
         ])
@@ -373,7 +373,7 @@ describe("another authorization server than before", () => {
         there.script.issuer = other.origin
         there.expire()
         assert.deepStrictEqual(reasonOf(yield* Effect.flip(call(run))), ["AuthorizationFailed", "metadata"])
-        assert.deepStrictEqual(reasonOf(yield* Effect.flip(runtime.authorize(server))), [
+        assert.deepStrictEqual(reasonOf(yield* Effect.flip(runtime.servers.login(server))), [
           "AuthorizationFailed",
           "metadata"
         ])
@@ -449,7 +449,7 @@ describe("a token that is bound to a key", () => {
     (run) =>
       Effect.gen(function*() {
         const { runtime, server: there } = run
-        yield* runtime.authorize(server)
+        yield* runtime.servers.login(server)
         assert.strictEqual(yield* call(run), "done")
         there.script.dpop = { nonce: "second" }
         assert.strictEqual(yield* call(run), "done")
@@ -470,7 +470,7 @@ describe("a token that is bound to a key", () => {
     (run) =>
       Effect.gen(function*() {
         const { runtime, server: there, store } = run
-        yield* runtime.authorize(server)
+        yield* runtime.servers.login(server)
         yield* call(run)
         yield* again(run, {}, (other) =>
           Effect.gen(function*() {

@@ -33,7 +33,7 @@ const loggingIn = (
   Effect.scoped(Effect.gen(function*() {
     const replace = AuthServer.replacing(AuthServer.person(), yield* TokenStore.makeMemory, yield* McpEvent.make())
     const exit = yield* Effect.exit(
-      Effect.flatMap(McpRuntime.McpRuntime, ({ authorize }) => authorize(server)).pipe(
+      Effect.flatMap(McpRuntime.McpRuntime, ({ servers }) => servers.login(server)).pipe(
         Effect.provide(
           NodeMcpRuntime.layer({ servers: [config], auth: { grants }, cacheDirectory: "memory", logs: false }).pipe(
             NodeMcpRuntime.using(replace)

@@ -125,8 +125,8 @@ describe("a server that answers 401, with a header of a variable that is not set
       at.write(own, { mcpServers: { web: { url, headers: authorization } } })
       yield* Effect.gen(function*() {
         const mcp = yield* McpRuntime.McpRuntime
-        const error = yield* Effect.flip(mcp.connect("web"))
-        const [info] = yield* mcp.servers
+        const error = yield* Effect.flip(mcp.servers.connect("web"))
+        const [info] = yield* mcp.servers.list
         for (const one of [error, info?.error]) {
           assert.deepInclude(one, { _tag: "AuthorizationFailed", reason: "unauthorized" })
           const { unset } = one as { readonly unset?: ReadonlyArray<{ readonly at: string; readonly name: string }> }

@@ -42,7 +42,7 @@ describe("two names of one server", () => {
     withShared((server, service) =>
       Effect.gen(function*() {
         const other = { url: "http://c.test/mcp" }
-        const report = yield* service.reload([Pool.remote("a", other), Pool.remote("b", other)])
+        const report = yield* service.servers.reload([Pool.remote("a", other), Pool.remote("b", other)])
         yield* TestClock.adjust("1 second")
         assert.deepStrictEqual(report.changed, ["a", "b"])
         assert.strictEqual(server.connections().open, 1)
@@ -53,9 +53,9 @@ describe("two names of one server", () => {
   it.scoped("are switched off one by one", () =>
     withShared((server, service) =>
       Effect.gen(function*() {
-        yield* service.disable("b")
-        assert.strictEqual((yield* service.server("b")).status._tag, "Disabled")
-        assert.strictEqual((yield* service.server("a")).status._tag, "Connected")
+        yield* service.servers.disable("b")
+        assert.strictEqual((yield* service.servers.get("b")).status._tag, "Disabled")
+        assert.strictEqual((yield* service.servers.get("a")).status._tag, "Connected")
         assert.strictEqual((yield* service.callTool("mcp__a__one")).isError, false)
         assert.strictEqual(
           (yield* Effect.flip(service.callTool({ server: "b", tool: "one" })))._tag,
@@ -68,9 +68,9 @@ describe("two names of one server", () => {
   it.scoped("know of each other only while both are configured", () =>
     withShared((_, service) =>
       Effect.gen(function*() {
-        assert.strictEqual((yield* service.server("b")).sharedWith, "a")
-        yield* service.reload([Pool.remote("b", { url })])
-        assert.isUndefined((yield* service.server("b")).sharedWith)
+        assert.strictEqual((yield* service.servers.get("b")).sharedWith, "a")
+        yield* service.servers.reload([Pool.remote("b", { url })])
+        assert.isUndefined((yield* service.servers.get("b")).sharedWith)
       })
     ))
 })

@@ -146,7 +146,7 @@ args = { path = "/repo/**" }
           ]
         )
         yield* service.callTool({ server: "a b", tool: "get" }, {}, { origin: "model" })
-        yield* service.reload([Pool.remote("a b", { url }), Pool.remote("s")])
+        yield* service.servers.reload([Pool.remote("a b", { url }), Pool.remote("s")])
         const error = yield* Effect.flip(service.callTool({ server: "a b", tool: "get" }, {}, { origin: "model" }))
         assert.strictEqual(error._tag, "PermissionDenied")
       }).pipe(Effect.provide(layer))

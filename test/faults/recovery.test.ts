@@ -89,7 +89,7 @@ const echoes = (runtime: Runtime, text = "grüß dich 👋") =>
   )
 
 /** How often the supervisor has begun anew. */
-const reconnects = (runtime: Runtime) => Effect.map(runtime.server("fleet"), (info) => info.reconnects)
+const reconnects = (runtime: Runtime) => Effect.map(runtime.servers.get("fleet"), (info) => info.reconnects)
 
 describe("a process that fails in the middle", () => {
   const rows: ReadonlyArray<{
@@ -170,7 +170,7 @@ describe("a server that cannot be connected", () => {
   const givenUp = (runtime: Runtime) =>
     Effect.gen(function*() {
       yield* Node.until(runtime, "fleet", ({ _tag }) => _tag === "Failed" || _tag === "NeedsAuth")
-      return (yield* runtime.server("fleet")).status
+      return (yield* runtime.servers.get("fleet")).status
     })
 
   interface Row {
@@ -255,7 +255,7 @@ describe("a session or a stream that ends", () => {
         yield* echoes(runtime)
         assert.strictEqual(server.count("initialize"), 2)
         assert.strictEqual(yield* reconnects(runtime), 0)
-        assert.strictEqual((yield* runtime.server("fleet")).status._tag, "Connected")
+        assert.strictEqual((yield* runtime.servers.get("fleet")).status._tag, "Connected")
       }),
     { name: "http-session-expire-concurrent" }
   )
@@ -353,7 +353,7 @@ describe("a session or a stream that ends", () => {
     (runtime) =>
       Effect.gen(function*() {
         yield* echoes(runtime)
-        assert.strictEqual((yield* runtime.server("fleet")).transport, "sse")
+        assert.strictEqual((yield* runtime.servers.get("fleet")).transport, "sse")
       }),
     {}
   )
@@ -370,7 +370,7 @@ describe("a session or a stream that ends", () => {
       (runtime, server) =>
         Effect.gen(function*() {
           yield* Node.until(runtime, "fleet", ({ _tag }) => _tag === "Failed" || _tag === "NeedsAuth")
-          const { status } = yield* runtime.server("fleet")
+          const { status } = yield* runtime.servers.get("fleet")
           assert.isTrue("error" in status && McpError.label(status.error) === tag, JSON.stringify(status))
           assert.strictEqual(server.streams, times)
         }),

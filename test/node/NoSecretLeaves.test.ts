@@ -60,11 +60,11 @@ const failing = ["refuses", "ends", "absent", "unauthorized", "redirect", "down"
 const used = ({ runtime, sinks, trust }: Run) =>
   Effect.gen(function*() {
     for (const server of failing) {
-      sinks.add("error", yield* Effect.flip(runtime.connect(server)))
+      sinks.add("error", yield* Effect.flip(runtime.servers.connect(server)))
       sinks.add("error", yield* Effect.flip(runtime.callTool({ server, tool: "echo" })))
     }
-    yield* runtime.connect("serves")
-    yield* runtime.connect("remote")
+    yield* runtime.servers.connect("serves")
+    yield* runtime.servers.connect("remote")
     // what a list of tools has of secrets is not kept
     yield* runtime.refreshTools("names")
     // what servers and callers tell each other is left as it is
@@ -87,8 +87,8 @@ const used = ({ runtime, sinks, trust }: Run) =>
     for (const tool of ["fails", "odd", "unknown", "broken", "markup", "streams"]) {
       sinks.add("error", yield* Effect.flip(runtime.callTool({ server: "remote", tool })))
     }
-    yield* runtime.reconnect("serves")
-    yield* runtime.reconnect("remote")
+    yield* runtime.servers.reconnect("serves")
+    yield* runtime.servers.reconnect("remote")
     sinks.add("error", yield* Effect.flip(runtime.callTool({ server: "serves", tool: "fails" })))
     yield* runtime.withClient("serves", (session) =>
       Effect.map(session.stderrTail, (tail) => {
@@ -97,7 +97,7 @@ const used = ({ runtime, sinks, trust }: Run) =>
       }))
     const pending = (yield* trust.pending).map(({ server }) => server)
     sinks.add("trust", pending)
-    sinks.add("status", yield* runtime.servers)
+    sinks.add("status", yield* runtime.servers.list)
     sinks.add("tools", (yield* runtime.tools).missing)
   })
 
@@ -170,7 +170,7 @@ describe("a secret of a configuration", () => {
         const trust = yield* Trust.Trust
         yield* trust.approve("workspace")
         yield* NodeRuntime.until(runtime, "workspace", ({ _tag }) => _tag !== "Blocked")
-        sinks.add("error", yield* Effect.flip(runtime.connect("workspace")))
+        sinks.add("error", yield* Effect.flip(runtime.servers.connect("workspace")))
         yield* used({ runtime, sinks, trust, folder: place })
       })).pipe(Effect.provide(layer(place, sinks)))
       const exit = yield* Effect.exit(program).pipe(

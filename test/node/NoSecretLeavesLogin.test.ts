@@ -50,21 +50,21 @@ const used = ({ add, runtime, there }: Run) =>
     const failing = <A, E>(effect: Effect.Effect<A, E>) =>
       Effect.tap(Effect.flip(effect), (error) => Effect.sync(() => add("error", error)))
     script.tells = true
-    yield* failing(runtime.connect(server))
+    yield* failing(runtime.servers.connect(server))
     for (const name of ["code", "code_verifier", "client_secret"]) {
       script.answers = [echo(name)]
-      yield* failing(runtime.authorize(server))
+      yield* failing(runtime.servers.login(server))
     }
     script.back = (parameters) => {
       parameters.set("error", parameters.get("code") ?? "")
       parameters.set("error_description", parameters.get("code") ?? "")
     }
-    yield* failing(runtime.authorize(server))
+    yield* failing(runtime.servers.login(server))
     script.back = (parameters) => parameters.set("iss", parameters.get("code") ?? "")
-    yield* failing(runtime.authorize(server))
+    yield* failing(runtime.servers.login(server))
     script.back = () => undefined
-    yield* runtime.authorize(server)
-    add("status", yield* runtime.authorization(server))
+    yield* runtime.servers.login(server)
+    add("status", yield* runtime.servers.loginStatus(server))
     yield* failing(runtime.callTool({ server, tool: "tells" }))
     for (const answer of [echo("refresh_token"), { status: 503, body: "down" }, echo("refresh_token")]) {
       there.expire()
@@ -74,11 +74,11 @@ const used = ({ add, runtime, there }: Run) =>
     yield* runtime.callTool({ server, tool: "read" })
     there.revoke()
     yield* failing(runtime.callTool({ server, tool: "read" }))
-    yield* runtime.authorize(server)
+    yield* runtime.servers.login(server)
     yield* runtime.callTool({ server, tool: "read" })
-    add("status", yield* runtime.servers)
-    yield* runtime.logout(server)
-    add("status", yield* runtime.authorization(server))
+    add("status", yield* runtime.servers.list)
+    yield* runtime.servers.logout(server)
+    add("status", yield* runtime.servers.loginStatus(server))
   })
 
 describe("a secret of a login", () => {

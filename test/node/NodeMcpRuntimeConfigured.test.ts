@@ -91,7 +91,7 @@ const configured = <A, E>(
   )
 
 const status = (runtime: McpRuntime.McpRuntime["Type"], server: string, tag: string) =>
-  runtime.status.pipe(
+  runtime.servers.changes.pipe(
     Stream.filter((infos) => infos.some(({ name, status }) => name === server && status._tag === tag)),
     Stream.runHead
   )
@@ -112,7 +112,7 @@ describe("a runtime whose servers are found", () => {
           yield* trust.approve("tool")
           yield* status(runtime, "tool", "Connected")
           assert.strictEqual((yield* runtime.callTool({ server: "tool", tool: "name" })).isError, false)
-          const info = yield* runtime.server("tool")
+          const info = yield* runtime.servers.get("tool")
           assert.strictEqual(info.provenance?.path, files.path("root/.mcp.json"))
           const { args, command } = small(journal, "tool")
           files.write("root/.mcp.json", servers({ tool: { command, args: [...args, "more"] } }))
@@ -145,11 +145,13 @@ describe("a runtime whose servers are found", () => {
           // the bad file has cost nothing
           yield* status(runtime, "c", "Blocked")
           assert.deepStrictEqual(
-            (yield* runtime.servers).map(({ name, status }) => [name, status._tag]),
+            (yield* runtime.servers.list).map(({ name, status }) => [name, status._tag]),
             [["c", "Blocked"], ["a", "Connected"], ["b", "Connected"]]
           )
           files.write(user, servers({ b: small(journal, "b") }))
-          yield* Stream.runHead(Stream.filter(runtime.status, (infos) => infos.every(({ name }) => name !== "a")))
+          yield* Stream.runHead(
+            Stream.filter(runtime.servers.changes, (infos) => infos.every(({ name }) => name !== "a"))
+          )
         }))
     })
   )
@@ -232,15 +234,15 @@ describe("a runtime whose servers are found", () => {
             assert.isAbove(servers.length, 8)
             for (const { name, state } of servers) assert.notStrictEqual(state._tag, "Ready", name)
             assert.isAbove((yield* trust.pending).length, 6)
-            for (const { name } of yield* runtime.servers) {
-              yield* Effect.ignore(runtime.enable(name))
-              yield* Effect.ignore(runtime.connect(name))
+            for (const { name } of yield* runtime.servers.list) {
+              yield* Effect.ignore(runtime.servers.enable(name))
+              yield* Effect.ignore(runtime.servers.connect(name))
               yield* Effect.ignore(runtime.callTool({ server: name, tool: "name" }))
             }
             const { missing, tools } = yield* runtime.tools
             assert.deepStrictEqual(tools, [])
             for (const one of missing) assert.strictEqual(one.status._tag, "Blocked")
-            assert.notInclude(JSON.stringify([yield* discovery.current, yield* runtime.servers]), "canary-secret")
+            assert.notInclude(JSON.stringify([yield* discovery.current, yield* runtime.servers.list]), "canary-secret")
           }), { config: { imports: ["all"] } })
         assert.isFalse(existsSync(canary))
         assert.strictEqual(connections, 0)
@@ -268,11 +270,11 @@ describe("a runtime whose servers are found", () => {
             const runtime = yield* McpRuntime.McpRuntime
             const { tools } = yield* runtime.tools
             assert.deepStrictEqual(tools, [], hostile.id)
-            for (const { name, status } of yield* runtime.servers) {
+            for (const { name, status } of yield* runtime.servers.list) {
               assert.strictEqual(status._tag, "Blocked", hostile.id)
-              yield* Effect.ignore(runtime.enable(name))
-              yield* Effect.ignore(runtime.connect(name))
-              yield* Effect.ignore(runtime.reconnect(name))
+              yield* Effect.ignore(runtime.servers.enable(name))
+              yield* Effect.ignore(runtime.servers.connect(name))
+              yield* Effect.ignore(runtime.servers.reconnect(name))
               assert.isTrue(Exit.isFailure(yield* Effect.exit(runtime.callTool({ server: name, tool: "name" }))))
             }
           }).pipe(Effect.provide(Layer.provide(layer, HostEnvironment.layer(HostileTree.variables(laid)))))

@@ -74,7 +74,7 @@ describe("sixty-four servers at once", () => {
 
         const isDead = ({ name }: { readonly name: string }) => name.startsWith("dead-")
         const settled = Stream.filter(
-          runtime.status,
+          runtime.servers.changes,
           (infos) => infos.filter(isDead).every(({ status }) => status._tag === "Failed")
         )
         yield* Stream.runHead(settled)

@@ -78,7 +78,7 @@ describe.runIf(process.platform === "linux")("a launcher that is still installin
         // past the limit
         yield* Effect.sleep("3 seconds")
         finish()
-        yield* mcp.connect("slow")
+        yield* mcp.servers.connect("slow")
         assert.deepStrictEqual(seen.filter(({ _tag }) => _tag === "ConnectFailed"), [])
         assert.lengthOf(seen.filter(({ _tag }) => _tag === "Connecting"), 1)
         yield* close
@@ -151,7 +151,7 @@ describe("a launcher whose install cannot be seen", { timeout: 60_000 }, () => {
       const { alive, hung } = yield* cache
       const { mcp } = yield* runtime(hung, { teardown })
       yield* until(() => alive().length > 0)
-      yield* mcp.disable("hung")
+      yield* mcp.servers.disable("hung")
       assert.deepStrictEqual(alive(), [])
     }))
 })

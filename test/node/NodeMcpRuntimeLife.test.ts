@@ -50,7 +50,8 @@ describe("servers that are required", () => {
       const journal = yield* journalOfMine
       yield* Node.using(
         Node.options([Node.thin(journal, {}, { required: true })]),
-        (runtime) => Effect.map(runtime.server("thin"), ({ status }) => assert.strictEqual(status._tag, "Connected"))
+        (runtime) =>
+          Effect.map(runtime.servers.get("thin"), ({ status }) => assert.strictEqual(status._tag, "Connected"))
       )
     })
   )
@@ -65,7 +66,7 @@ describe("a lazy server", () => {
       yield* Node.using(Node.options([server]), (runtime) =>
         Effect.gen(function*() {
           const pid = Effect.map(runtime.callTool({ server: "thin", tool: "pid" }), Node.textOf)
-          assert.strictEqual((yield* runtime.server("thin")).status._tag, "Idle")
+          assert.strictEqual((yield* runtime.servers.get("thin")).status._tag, "Idle")
           assert.deepStrictEqual(journal.pids(), [])
           const first = yield* pid
           assert.deepStrictEqual(journal.pids().map(String), [first])
@@ -119,7 +120,7 @@ describe("a reload", () => {
           const held = yield* Effect.fork(runtime.callTool({ server: "thin", tool: "held" }))
           yield* journal.until(({ executed }) => executed === "held")
           const [old] = journal.pids()
-          const { changed } = yield* runtime.reload([Node.thin(journal, { label: "new" })])
+          const { changed } = yield* runtime.servers.reload([Node.thin(journal, { label: "new" })])
           assert.deepStrictEqual(changed, ["thin"])
           assert.strictEqual(yield* label, "new")
           assert.strictEqual(alive(journal).length, 2)
@@ -142,14 +143,14 @@ describe("a reload", () => {
         Effect.gen(function*() {
           const pid = Effect.map(runtime.callTool({ server: "thin", tool: "pid" }), Node.textOf)
           const before = yield* pid
-          const { changed, failed } = yield* runtime.reload([Node.thin(journal, { exit: 1 })])
+          const { changed, failed } = yield* runtime.servers.reload([Node.thin(journal, { exit: 1 })])
           assert.deepStrictEqual(changed, [])
           assert.deepStrictEqual(failed.map(({ error, server }) => [server, McpError.label(error)]), [[
             "thin",
             "ConnectionLost/exited"
           ]])
           assert.strictEqual(yield* pid, before)
-          assert.strictEqual((yield* runtime.server("thin")).status._tag, "Connected")
+          assert.strictEqual((yield* runtime.servers.get("thin")).status._tag, "Connected")
         }))
     })
   )
@@ -162,7 +163,7 @@ describe("a reload", () => {
         Effect.gen(function*() {
           yield* runtime.tools
           const [a] = journal.pids()
-          const { added, removed } = yield* runtime.reload([Node.small(journal, "b")])
+          const { added, removed } = yield* runtime.servers.reload([Node.small(journal, "b")])
           assert.deepStrictEqual([added, removed], [["b"], ["a"]])
           assert.deepStrictEqual((yield* runtime.tools).tools.map(({ name }) => name), ["mcp__b__name"])
           yield* gone(a!)

@@ -63,7 +63,7 @@ describe("a process that is killed", () => {
           yield* journal.until(() => journal.pids().length === 2)
           const result = yield* runtime.callTool({ server: "thin", tool: "pid" })
           assert.strictEqual(Node.textOf(result), String(journal.pids()[1]))
-          assert.strictEqual((yield* runtime.server("thin")).reconnects, 1)
+          assert.strictEqual((yield* runtime.servers.get("thin")).reconnects, 1)
         }))
     })
   )
@@ -85,7 +85,7 @@ describe("a process that dies soon after each start", () => {
             assert.isTrue(error._tag === "ServerUnavailable" && error.why === "storm" && error.retryAfter !== undefined)
             assert.strictEqual(error.outcome, "not-sent")
             assert.strictEqual(journal.pids().length, 1 + ReconnectPolicy.defaults.stormReconnects)
-            yield* runtime.reconnect("thin")
+            yield* runtime.servers.reconnect("thin")
             assert.strictEqual(journal.pids().length, 2 + ReconnectPolicy.defaults.stormReconnects)
           })
       )
@@ -144,7 +144,7 @@ describe("a remote server that is killed and started again on its port", () => {
           // the first may have gone to a socket that was closed just then
           const error = yield* Effect.repeat(call, { until: ({ outcome }) => outcome === "not-sent" })
           assert.strictEqual(error._tag, "NetworkError")
-          assert.strictEqual((yield* runtime.server("a")).status._tag, "Connected")
+          assert.strictEqual((yield* runtime.servers.get("a")).status._tag, "Connected")
           process.kill(first.pid, "SIGHUP")
           assert.strictEqual(Node.textOf(yield* Fiber.join(held)), String(first.pid))
           yield* Node.until(runtime, "a", Node.is("Reconnecting"))
@@ -199,7 +199,7 @@ describe("a remote server that is killed and started again on its port", () => {
             assert.include(["NetworkError", "CircuitOpen"], _tag)
             assert.strictEqual(outcome, "not-sent")
           }
-          assert.strictEqual((yield* runtime.server("a")).breaker._tag, "Open")
+          assert.strictEqual((yield* runtime.servers.get("a")).breaker._tag, "Open")
           yield* Node.until(
             runtime,
             "a",

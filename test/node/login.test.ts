@@ -112,12 +112,12 @@ describe("a login at an authorization server", () => {
       )
       yield* Login.using(desk, place, { interaction }, (runtime) =>
         Effect.gen(function*() {
-          yield* needsLogin(runtime.connect("notes"))
+          yield* needsLogin(runtime.servers.connect("notes"))
           assert.lengthOf(opener.opened(), 0)
-          assert.deepStrictEqual(yield* runtime.authorization("notes"), { _tag: "LoggedOut" })
-          yield* runtime.authorize("notes")
+          assert.deepStrictEqual(yield* runtime.servers.loginStatus("notes"), { _tag: "LoggedOut" })
+          yield* runtime.servers.login("notes")
           assert.strictEqual((yield* call(runtime)).isError, false)
-          assert.deepInclude(yield* runtime.authorization("notes"), {
+          assert.deepInclude(yield* runtime.servers.loginStatus("notes"), {
             _tag: "LoggedIn",
             issuer: desk.issuer,
             scope: "notes:read",
@@ -135,7 +135,7 @@ describe("a login at an authorization server", () => {
 
   test("is kept for the next run, with the key that its tokens are bound to", (place) =>
     Effect.gen(function*() {
-      yield* Login.using(desk, place, {}, (runtime) => runtime.authorize("notes"))
+      yield* Login.using(desk, place, {}, (runtime) => runtime.servers.login("notes"))
       desk.clear()
       yield* Login.using(desk, place, { interaction: Interaction.layerNone }, (runtime) =>
         Effect.gen(function*() {
@@ -163,7 +163,7 @@ describe("a login at an authorization server", () => {
       yield* Effect.withClock(
         Login.using(desk, place, {}, (runtime) =>
           Effect.gen(function*() {
-            yield* runtime.authorize("notes")
+            yield* runtime.servers.login("notes")
             yield* call(runtime)
             desk.clear()
             ahead = 3600 * 1000 - 5000
@@ -188,18 +188,18 @@ describe("a login at an authorization server", () => {
   test("is over when it was revoked, and begins again with somebody who logs in", (place) =>
     Login.using(desk, place, {}, (runtime) =>
       Effect.gen(function*() {
-        yield* runtime.authorize("notes")
+        yield* runtime.servers.login("notes")
         const before = desk.secrets()
         desk.revoke()
         yield* needsLogin(call(runtime))
-        assert.deepStrictEqual(yield* runtime.authorization("notes"), { _tag: "LoggedOut" })
+        assert.deepStrictEqual(yield* runtime.servers.loginStatus("notes"), { _tag: "LoggedOut" })
         for (const file of place.files()) {
           const text = readFileSync(file, "utf8")
           for (const secret of before) assert.notInclude(text, secret)
         }
         // nobody was asked by itself
         assert.lengthOf(desk.journal.logins, 1)
-        yield* runtime.authorize("notes")
+        yield* runtime.servers.login("notes")
         yield* call(runtime)
         assert.lengthOf(desk.journal.logins, 2)
         assert.deepStrictEqual(grants(), [loggedIn, "refresh_token: invalid_grant", loggedIn])
@@ -209,9 +209,9 @@ describe("a login at an authorization server", () => {
     Login.using(desk, place, {}, (runtime) =>
       Effect.gen(function*() {
         desk.settings.agrees = false
-        const error = yield* Effect.flip(runtime.authorize("notes"))
+        const error = yield* Effect.flip(runtime.servers.login("notes"))
         assert.deepInclude(error, { _tag: "AuthorizationFailed", reason: "refused", code: "access_denied" })
-        assert.deepStrictEqual(yield* runtime.authorization("notes"), { _tag: "LoggedOut" })
+        assert.deepStrictEqual(yield* runtime.servers.loginStatus("notes"), { _tag: "LoggedOut" })
         yield* needsLogin(call(runtime))
         assert.deepStrictEqual(grants(), [])
       })))
@@ -224,14 +224,14 @@ describe("a login at an authorization server", () => {
         const settings = { auth: { login: "calls" }, oauth: { callbackPort: port, dpop } } as const
         yield* Login.using(desk, place, settings, (runtime) =>
           Effect.gen(function*() {
-            yield* runtime.authorize("notes")
+            yield* runtime.servers.login("notes")
             yield* call(runtime, "write")
             assert.deepStrictEqual(desk.journal.logins, [
               "notes:read offline_access",
               "notes:read offline_access notes:write"
             ])
             assert.deepStrictEqual(refused().slice(-1), ["insufficient_scope"])
-            assert.deepInclude(yield* runtime.authorization("notes"), { scope: "notes:read notes:write" })
+            assert.deepInclude(yield* runtime.servers.loginStatus("notes"), { scope: "notes:read notes:write" })
             yield* call(runtime, "read")
             desk.expire()
             yield* call(runtime, "write")
@@ -244,24 +244,24 @@ describe("a login at an authorization server", () => {
   test("is asked for by no call unless the application says so, and tells which rights are missing", (place) =>
     Login.using(desk, place, {}, (runtime) =>
       Effect.gen(function*() {
-        yield* runtime.authorize("notes")
+        yield* runtime.servers.login("notes")
         const error = yield* Effect.flip(call(runtime, "write"))
         assert.deepInclude(error, { _tag: "HttpError", reason: "forbidden" })
         assert.lengthOf(desk.journal.logins, 1)
-        yield* runtime.authorize("notes")
+        yield* runtime.servers.login("notes")
         yield* call(runtime, "write")
       })))
 
   test("waits for an authorization server that is away, and is made anew at one that knows nobody", (place) =>
     Login.using(desk, place, {}, (runtime) =>
       Effect.gen(function*() {
-        yield* runtime.authorize("notes")
+        yield* runtime.servers.login("notes")
         desk.expire()
         yield* Effect.promise(desk.endProvider)
         const error = yield* Effect.flip(call(runtime))
         assert.deepInclude(error, { _tag: "AuthorizationFailed", reason: "unreachable", isRetryable: true })
         yield* Effect.promise(() => desk.beginProvider({ anew: false }))
-        assert.strictEqual((yield* runtime.authorization("notes"))._tag, "LoggedIn")
+        assert.strictEqual((yield* runtime.servers.loginStatus("notes"))._tag, "LoggedIn")
         yield* call(runtime)
         assert.deepStrictEqual(grants(), [loggedIn, ...refreshed])
 
@@ -269,9 +269,9 @@ describe("a login at an authorization server", () => {
         yield* Effect.promise(desk.endProvider)
         yield* Effect.promise(() => desk.beginProvider({ anew: true }))
         yield* needsLogin(call(runtime))
-        assert.deepStrictEqual(yield* runtime.authorization("notes"), { _tag: "LoggedOut" })
+        assert.deepStrictEqual(yield* runtime.servers.loginStatus("notes"), { _tag: "LoggedOut" })
         assert.deepStrictEqual(desk.journal.registrations, [])
-        yield* runtime.authorize("notes")
+        yield* runtime.servers.login("notes")
         yield* call(runtime)
         assert.lengthOf(desk.journal.registrations, 1)
       })))
@@ -279,10 +279,10 @@ describe("a login at an authorization server", () => {
   test("goes on when the server begins anew", (place) =>
     Login.using(desk, place, {}, (runtime) =>
       Effect.gen(function*() {
-        yield* runtime.authorize("notes")
+        yield* runtime.servers.login("notes")
         yield* call(runtime)
         yield* Effect.promise(desk.restartResource)
-        yield* runtime.reconnect("notes")
+        yield* runtime.servers.reconnect("notes")
         yield* call(runtime)
         assert.deepStrictEqual(grants(), [loggedIn])
       })))
@@ -290,18 +290,18 @@ describe("a login at an authorization server", () => {
   test("is gone after a logout", (place) =>
     Login.using(desk, place, {}, (runtime) =>
       Effect.gen(function*() {
-        yield* runtime.authorize("notes")
+        yield* runtime.servers.login("notes")
         yield* call(runtime)
-        yield* runtime.logout("notes")
+        yield* runtime.servers.logout("notes")
         assert.deepStrictEqual(place.files(), [])
-        assert.deepStrictEqual(yield* runtime.authorization("notes"), { _tag: "LoggedOut" })
+        assert.deepStrictEqual(yield* runtime.servers.loginStatus("notes"), { _tag: "LoggedOut" })
         yield* needsLogin(call(runtime))
         assert.deepStrictEqual(desk.journal.calls, ["read"])
       })))
 
   test("is renewed once by two processes, one with a clock that is ahead and one that is behind", (place) =>
     Effect.gen(function*() {
-      yield* Login.using(desk, place, {}, (runtime) => Effect.zipRight(runtime.authorize("notes"), call(runtime)))
+      yield* Login.using(desk, place, {}, (runtime) => Effect.zipRight(runtime.servers.login("notes"), call(runtime)))
       desk.clear()
       const members = yield* Effect.all([member(place, offBy), member(place, -offBy)], {
         concurrency: 2

@@ -137,7 +137,7 @@ describe("NodeMcpRuntime.using", () => {
         assert.include(namesOf(yield* mcp.tools), "mcp__a__echo")
         yield* peer.drop()
         // nothing is reconnected but on demand
-        yield* Stream.runHead(Stream.filter(mcp.status, ([info]) => info?.status._tag === "Failed"))
+        yield* Stream.runHead(Stream.filter(mcp.servers.changes, ([info]) => info?.status._tag === "Failed"))
         assert.strictEqual((yield* mcp.callTool({ server: "a", tool: "echo" })).metadata.attempts, 1)
       }).pipe(Effect.provide(NodeMcpRuntime.layer(options).pipe(using(replaced))))
       assert.strictEqual(peer.connections().open, 0)
@@ -160,7 +160,7 @@ describe("NodeMcpRuntime.using", () => {
       )
       const breaker = yield* Effect.gen(function*() {
         yield* Effect.flip(calling("echo"))
-        return (yield* Effect.flatMap(McpRuntime.McpRuntime, (mcp) => mcp.server("a"))).breaker
+        return (yield* Effect.flatMap(McpRuntime.McpRuntime, (mcp) => mcp.servers.get("a"))).breaker
       }).pipe(Effect.provide(layer))
       assert.strictEqual(breaker._tag, "Open")
     }))
@@ -323,14 +323,14 @@ describe("runtimes of one application", () => {
       yield* Effect.all([first.tools, second.tools])
       yield* Effect.all([a.drop(), b.drop()])
       // the second reconnects by itself, the first does not
-      yield* Stream.runHead(Stream.filter(first.status, ([info]) => info?.status._tag === "Failed"))
+      yield* Stream.runHead(Stream.filter(first.servers.changes, ([info]) => info?.status._tag === "Failed"))
       yield* second.callTool({ server: "a", tool: "echo" })
-      assert.strictEqual((yield* first.server("a")).status._tag, "Failed")
-      yield* first.isolate("a")
-      assert.strictEqual((yield* first.server("a")).breaker._tag, "Isolated")
-      assert.strictEqual((yield* second.server("a")).breaker._tag, "Closed")
-      yield* first.disconnectAll
-      yield* second.disconnectAll
+      assert.strictEqual((yield* first.servers.get("a")).status._tag, "Failed")
+      yield* first.servers.isolate("a")
+      assert.strictEqual((yield* first.servers.get("a")).breaker._tag, "Isolated")
+      assert.strictEqual((yield* second.servers.get("a")).breaker._tag, "Closed")
+      yield* first.servers.disconnectAll
+      yield* second.servers.disconnectAll
       const ends = ({ teardownReport }: McpRuntime.McpRuntime["Type"]) =>
         Effect.map(teardownReport, ({ servers }) => servers.length)
       assert.strictEqual(yield* ends(first), 1)
@@ -348,8 +348,8 @@ describe("runtimes of one application", () => {
       const transports = MemoryTransport.layer({ a: yield* server })
       const program = Effect.gen(function*() {
         const result = yield* Effect.either(calling("echo", { origin: "model" }))
-        const { authorization } = yield* McpRuntime.McpRuntime
-        return [result._tag, (yield* authorization("a"))._tag]
+        const { servers } = yield* McpRuntime.McpRuntime
+        return [result._tag, (yield* servers.loginStatus("a"))._tag]
       })
       const layer = NodeMcpRuntime.layer(denied).pipe(using(transports))
       assert.deepStrictEqual(yield* Effect.provide(program, Layer.provide(layer, application)), ["Right", "LoggedIn"])
@@ -400,7 +400,7 @@ describe("runtimes of one application", () => {
         const mcp = Context.get(seat, McpRuntime.McpRuntime)
         const error = yield* Effect.flip(mcp.callTool({ server: "a", tool: "echo" }))
         assert.strictEqual(error._tag, "PermissionDenied")
-        assert.strictEqual((yield* mcp.authorization("a"))._tag, "LoggedIn")
+        assert.strictEqual((yield* mcp.servers.loginStatus("a"))._tag, "LoggedIn")
       }
       assert.strictEqual(new Set(seats.map((seat) => Context.get(seat, McpEvent.McpEvents))).size, 2)
     }))
@@ -415,7 +415,7 @@ describe("runtimes of one application", () => {
       )
       const mcp = Context.get(context, McpRuntime.McpRuntime)
       yield* mcp.tools
-      yield* mcp.disconnectAll
+      yield* mcp.servers.disconnectAll
       const { servers } = yield* Context.get(context, Teardown.Teardown).report
       assert.deepStrictEqual(servers.map(({ server }) => server), ["a"])
     }))

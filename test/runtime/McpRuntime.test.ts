@@ -90,7 +90,7 @@ describe("a runtime", () => {
     run({ slow: [tool("one")] }, (peers) =>
       Effect.gen(function*() {
         const service = yield* runtime
-        assert.strictEqual((yield* service.servers)[0]?.status._tag, "Connecting")
+        assert.strictEqual((yield* service.servers.list)[0]?.status._tag, "Connecting")
         const asked = yield* Effect.fork(service.tools)
         yield* TestClock.adjust("9 seconds")
         assert.isNull(yield* Fiber.poll(asked).pipe(Effect.map((exit) => exit._tag === "Some" ? exit : null)))
@@ -132,7 +132,7 @@ describe("a runtime", () => {
         const { tools } = yield* service.tools
         assert.deepStrictEqual(tools.map(({ tool }) => tool.name), ["read"])
         assert.strictEqual((yield* Effect.flip(service.callTool({ server: "a", tool: "write" })))._tag, "NotFound")
-        assert.strictEqual((yield* service.server("a")).toolCount, 1)
+        assert.strictEqual((yield* service.servers.get("a")).toolCount, 1)
       }), { servers: [Pool.remote("a", { disabledTools: ["w*"] })] }))
 
   it.scoped("makes a call again that was certainly not sent, on the next connection", () =>
@@ -209,7 +209,7 @@ describe("a runtime", () => {
         assert.strictEqual(error._tag, "CircuitOpen")
         assert.strictEqual(peers["a"]!.connections().refused, refusedNow)
         yield* untilEvent(events, "BreakerChanged")
-        assert.strictEqual((yield* service.server("a")).breaker._tag, "Open")
+        assert.strictEqual((yield* service.servers.get("a")).breaker._tag, "Open")
         yield* peers["a"]!.heal
         yield* TestClock.adjust("5 minutes")
         assert.deepStrictEqual(text(yield* service.callTool({ server: "a", tool: "one" })), ["one"])
@@ -228,7 +228,7 @@ describe("a runtime", () => {
         yield* peers["a"]!.heal
         yield* TestClock.adjust("3 minutes")
         assert.deepStrictEqual(text(yield* service.callTool("mcp__a__one")), ["one"])
-        assert.strictEqual((yield* service.server("a")).breaker._tag, "Closed")
+        assert.strictEqual((yield* service.servers.get("a")).breaker._tag, "Closed")
       }), { reconnect: { stormReconnects: 100 } }))
 
   it.scoped("judges a server that was configured anew by what it does then", () =>
@@ -236,9 +236,9 @@ describe("a runtime", () => {
       Effect.gen(function*() {
         const service = yield* runtime
         for (let n = 0; n < 3; n++) yield* Effect.flip(service.callTool({ server: "a", tool: "one" }))
-        assert.strictEqual((yield* service.server("a")).breaker._tag, "Open")
+        assert.strictEqual((yield* service.servers.get("a")).breaker._tag, "Open")
         yield* peers["a"]!.heal
-        yield* service.reload([Pool.local("a", { args: ["--other"] })])
+        yield* service.servers.reload([Pool.local("a", { args: ["--other"] })])
         assert.deepStrictEqual(text(yield* service.callTool({ server: "a", tool: "one" })), ["one"])
       }), {
       servers: [Pool.local("a", { lazy: true })],
@@ -253,11 +253,11 @@ describe("a runtime", () => {
       Effect.gen(function*() {
         const service = yield* runtime
         yield* service.tools
-        yield* service.isolate("a")
-        yield* service.reload([Pool.remote("a", { title: "A" })])
+        yield* service.servers.isolate("a")
+        yield* service.servers.reload([Pool.remote("a", { title: "A" })])
         const error = yield* Effect.flip(service.callTool("mcp__a__one"))
         assert.isTrue(error._tag === "CircuitOpen" && error.isolated && !error.isRetryable)
-        yield* service.resetBreaker("a")
+        yield* service.servers.resetBreaker("a")
         assert.deepStrictEqual(text(yield* service.callTool("mcp__a__one")), ["one"])
       })))
 
@@ -266,14 +266,14 @@ describe("a runtime", () => {
       Effect.gen(function*() {
         const service = yield* runtime
         yield* service.tools
-        yield* service.isolate("a")
-        yield* service.reload([])
-        assert.strictEqual((yield* Effect.flip(service.resetBreaker("a")))._tag, "NotFound")
-        yield* service.reload([Pool.remote("a", { title: "A" })])
+        yield* service.servers.isolate("a")
+        yield* service.servers.reload([])
+        assert.strictEqual((yield* Effect.flip(service.servers.resetBreaker("a")))._tag, "NotFound")
+        yield* service.servers.reload([Pool.remote("a", { title: "A" })])
         const error = yield* Effect.flip(service.callTool("mcp__a__one"))
         assert.isTrue(error._tag === "CircuitOpen" && error.isolated)
-        assert.deepStrictEqual((yield* service.server("a")).breaker, { _tag: "Isolated" })
-        yield* service.resetBreaker("a")
+        assert.deepStrictEqual((yield* service.servers.get("a")).breaker, { _tag: "Isolated" })
+        yield* service.servers.resetBreaker("a")
         assert.deepStrictEqual(text(yield* service.callTool("mcp__a__one")), ["one"])
       })))
 
@@ -302,10 +302,10 @@ describe("a runtime", () => {
           const service = yield* runtime
           const call = yield* Effect.fork(service.callTool({ server: "a", tool: "stuck" }))
           yield* peers["a"]!.until(() => peers["a"]!.executions("stuck") === 1)
-          assert.strictEqual((yield* service.server("a")).callsInFlight, 1)
+          assert.strictEqual((yield* service.servers.get("a")).callsInFlight, 1)
           yield* Fiber.interrupt(call)
           yield* Deferred.await(cancelled)
-          assert.strictEqual((yield* service.server("a")).callsInFlight, 0)
+          assert.strictEqual((yield* service.servers.get("a")).callsInFlight, 0)
           assert.deepStrictEqual(text(yield* service.callTool("mcp__a__one")), ["one"])
           assert.strictEqual(peers["a"]!.connections().opened, 1)
         }))
@@ -396,20 +396,20 @@ describe("a runtime", () => {
       Effect.gen(function*() {
         const service = yield* runtime
         assert.strictEqual((yield* service.tools).tools.length, 2)
-        yield* service.reload([Pool.remote("a", { blocked: "untrusted" }), Pool.remote("b")])
+        yield* service.servers.reload([Pool.remote("a", { blocked: "untrusted" }), Pool.remote("b")])
         const { missing, tools } = yield* service.tools
         assert.deepStrictEqual(tools.map(({ name }) => name), ["mcp__b__two"])
         assert.deepStrictEqual(missing.map(({ server, status }) => ({ server, ...status })), [
           { server: "a", _tag: "Blocked", why: "untrusted" }
         ])
-        const info = yield* service.server("a")
+        const info = yield* service.servers.get("a")
         assert.deepInclude(info, { toolCount: undefined, instructions: undefined, serverInfo: undefined })
         const unknown = yield* Effect.flip(service.callTool("mcp__a__one"))
         assert.isTrue(unknown._tag === "NotFound" && !unknown.suggestions?.some((name) => name.includes("one")))
         const refused = yield* Effect.flip(service.callTool({ server: "a", tool: "one" }))
         assert.deepInclude(refused, { _tag: "ServerUnavailable", why: "untrusted" })
         assert.strictEqual((yield* service.resources).missing[0]?.server, "a")
-        yield* service.reload([Pool.remote("a"), Pool.remote("b")])
+        yield* service.servers.reload([Pool.remote("a"), Pool.remote("b")])
         assert.strictEqual((yield* service.tools).tools.length, 2)
         assert.strictEqual(peers["a"]!.connections().opened, 2)
       })))
@@ -426,7 +426,7 @@ describe("a runtime", () => {
           const service = yield* runtime
           const call = yield* Effect.fork(Effect.flip(service.callTool({ server: "a", tool: "stuck" })))
           yield* peers["a"]!.until(() => peers["a"]!.executions("stuck") === 1)
-          yield* service.reload([Pool.remote("a", { blocked: "denied" })])
+          yield* service.servers.reload([Pool.remote("a", { blocked: "denied" })])
           const error = yield* Fiber.join(call)
           assert.deepInclude(error, { _tag: "Closed", blocked: "denied", outcome: "unknown" })
           assert.include(error.message, "blocked (denied)")
@@ -494,7 +494,7 @@ describe("a runtime", () => {
         yield* Pool.until("b", "Connected")
         yield* service.notifySandboxState({ sandboxPolicy: "read-only" })
         yield* wants.until(() => wants.received(method).length === 1)
-        yield* service.reconnect("a")
+        yield* service.servers.reconnect("a")
         yield* wants.until(() => wants.received(method).length === 2)
         assert.deepStrictEqual(wants.received(method)[1]?.["params"], { sandboxPolicy: "read-only" })
         assert.strictEqual(other.received(method).length, 0)
@@ -508,7 +508,7 @@ describe("a runtime", () => {
       Effect.gen(function*() {
         const service = yield* runtime
         assert.deepStrictEqual((yield* service.tools).tools.map(({ name }) => name), ["mcp__a__one"])
-        const report = yield* service.reload([Pool.remote("b")])
+        const report = yield* service.servers.reload([Pool.remote("b")])
         assert.deepStrictEqual([report.added, report.removed], [["b"], ["a"]])
         assert.deepStrictEqual((yield* service.tools).tools.map(({ name }) => name), ["mcp__b__two"])
         assert.strictEqual((yield* Effect.flip(service.callTool({ server: "a", tool: "one" })))._tag, "NotFound")
@@ -563,12 +563,12 @@ describe("a runtime", () => {
       Effect.gen(function*() {
         const service = yield* runtime
         yield* service.tools
-        const info = yield* service.server("a")
+        const info = yield* service.servers.get("a")
         assert.strictEqual(info.status._tag, "Connected")
         assert.strictEqual(info.toolCount, 1)
         assert.strictEqual(info.era, "session")
         assert.strictEqual(info.breaker._tag, "Closed")
-        assert.strictEqual((yield* Effect.flip(service.server("z")))._tag, "NotFound")
+        assert.strictEqual((yield* Effect.flip(service.servers.get("z")))._tag, "NotFound")
       })))
 
   it.scoped("shows all servers anew whenever one changes", () =>
@@ -578,7 +578,7 @@ describe("a runtime", () => {
         yield* service.tools
         const seen = yield* Queue.unbounded<string | undefined>()
         yield* Effect.forkScoped(
-          Stream.runForEach(service.status, ([info]) => Queue.offer(seen, info?.status._tag))
+          Stream.runForEach(service.servers.changes, ([info]) => Queue.offer(seen, info?.status._tag))
         )
         assert.strictEqual(yield* Queue.take(seen), "Connected")
         yield* peers["a"]!.drop()

@@ -31,7 +31,7 @@ const busy = Effect.gen(function*() {
 const queued = Effect.flatMap(
   McpRuntime.McpRuntime,
   (service) =>
-    Effect.repeat(Effect.zipRight(Effect.yieldNow(), service.server("s")), {
+    Effect.repeat(Effect.zipRight(Effect.yieldNow(), service.servers.get("s")), {
       until: ({ bulkhead }) => bulkhead.queued === 1
     })
 )
@@ -42,7 +42,7 @@ describe("callTool", () => {
       const { layer, peer, release } = yield* busy
       yield* Effect.gen(function*() {
         const service = yield* McpRuntime.McpRuntime
-        yield* service.connect("s")
+        yield* service.servers.connect("s")
         yield* Effect.fork(service.callTool(ref("hold")))
         yield* peer.until(() => peer.executions("hold") === 1)
         const call = yield* Effect.fork(
@@ -66,7 +66,7 @@ describe("callTool", () => {
       const { layer, peer, release } = yield* busy
       yield* Effect.gen(function*() {
         const service = yield* McpRuntime.McpRuntime
-        yield* service.connect("s")
+        yield* service.servers.connect("s")
         yield* Effect.fork(service.callTool(ref("hold")))
         yield* peer.until(() => peer.executions("hold") === 1)
         const call = yield* Effect.fork(service.callTool(ref("report"), {}, { idleTimeout: "5 seconds" }))
@@ -86,7 +86,7 @@ describe("callTool", () => {
       const { layer, peer } = yield* busy
       yield* Effect.gen(function*() {
         const service = yield* McpRuntime.McpRuntime
-        yield* service.connect("s")
+        yield* service.servers.connect("s")
         yield* Effect.fork(service.callTool(ref("hold")))
         yield* peer.until(() => peer.executions("hold") === 1)
         for (let call = 0; call < 4; call++) {
@@ -101,7 +101,7 @@ describe("callTool", () => {
             outcome: "not-sent"
           })
         }
-        assert.deepStrictEqual((yield* service.server("s")).breaker, { _tag: "Closed", failures: 0 })
+        assert.deepStrictEqual((yield* service.servers.get("s")).breaker, { _tag: "Closed", failures: 0 })
       }).pipe(Effect.provide(layer))
     }))
 
@@ -110,7 +110,7 @@ describe("callTool", () => {
       const { layer, peer } = yield* busy
       yield* Effect.gen(function*() {
         const service = yield* McpRuntime.McpRuntime
-        yield* service.connect("s")
+        yield* service.servers.connect("s")
         const refused = new McpError.NetworkError({
           server: "s",
           code: "ECONNREFUSED",

@@ -42,14 +42,14 @@ describe("callTool", () => {
       const { layer, peer } = yield* prepared()
       yield* Effect.gen(function*() {
         const service = yield* McpRuntime.McpRuntime
-        yield* service.connect("path")
+        yield* service.servers.connect("path")
         const events = yield* service.subscribe
         for (let steps = 0; steps < 40; steps++) {
           // two of them, so that one is on its way and the other waits for its place
           const calls = yield* Effect.forEach([1, 2], () => Effect.fork(service.callTool(ref)))
           for (let step = 0; step < steps; step++) yield* Effect.yieldNow()
           yield* Fiber.interruptAll(calls)
-          const { bulkhead, callsInFlight } = yield* service.server("path")
+          const { bulkhead, callsInFlight } = yield* service.servers.get("path")
           assert.deepStrictEqual(bulkhead, { active: 0, queued: 0 }, `after ${steps} steps`)
           assert.strictEqual(callsInFlight, 0)
           assert.strictEqual(yield* active, 0)
@@ -59,7 +59,7 @@ describe("callTool", () => {
         assert.isAbove(count("CallBegan"), 0)
         assert.strictEqual(count("CallEnded"), count("CallBegan"))
         // whoever is no longer wanted is waited for as long as something of it is in use
-        yield* service.reload([])
+        yield* service.servers.reload([])
         yield* peer.until(() => peer.connections().open === 0)
       }).pipe(Effect.provide(layer))
     }))
@@ -73,7 +73,7 @@ describe("callTool", () => {
       })
       yield* Effect.gen(function*() {
         const service = yield* McpRuntime.McpRuntime
-        yield* service.connect("path")
+        yield* service.servers.connect("path")
         const breaker = breakers[0]!
         const failure = new McpError.ConnectionLost({
           server: "path",
@@ -100,12 +100,12 @@ describe("callTool", () => {
       })
       yield* Effect.gen(function*() {
         const service = yield* McpRuntime.McpRuntime
-        yield* service.connect("path")
+        yield* service.servers.connect("path")
         const call = yield* Effect.fork(service.callTool(ref, {}, { idleTimeout: "1 second", idempotent: true }))
         yield* peer.until(() => peer.executions("echo") === 1)
         yield* TestClock.adjust("1 second")
         yield* peer.until(() => peer.received("notifications/cancelled").length === 1)
-        assert.strictEqual((yield* service.server("path")).callsInFlight, 1)
+        assert.strictEqual((yield* service.servers.get("path")).callsInFlight, 1)
         // the clock stands still from now on
         yield* Fiber.interrupt(call)
         assert.strictEqual(peer.executions("echo"), 1)
@@ -117,14 +117,14 @@ describe("callTool", () => {
       const { layer, peer } = yield* prepared()
       yield* Effect.gen(function*() {
         const service = yield* McpRuntime.McpRuntime
-        yield* service.connect("path")
+        yield* service.servers.connect("path")
         const careless = (): Effect.Effect<void> => {
           throw new Error("careless")
         }
         const exit = yield* Effect.exit(service.withClient("path", careless))
         assert.strictEqual(exit._tag, "Failure")
-        assert.strictEqual((yield* service.server("path")).bulkhead.active, 0)
-        yield* service.reload([])
+        assert.strictEqual((yield* service.servers.get("path")).bulkhead.active, 0)
+        yield* service.servers.reload([])
         yield* peer.until(() => peer.connections().open === 0)
       }).pipe(Effect.provide(layer))
     }))
@@ -148,7 +148,7 @@ describe("callTool", () => {
       yield* Effect.gen(function*() {
         const service = yield* McpRuntime.McpRuntime
         const { tools } = yield* service.tools
-        yield* service.reload([Pool.remote("path", { disabledTools: ["echo"] })])
+        yield* service.servers.reload([Pool.remote("path", { disabledTools: ["echo"] })])
         const error = yield* Effect.flip(tools[0]!.call())
         assert.isTrue(error._tag === "NotFound" && error.kind === "tool" && error.name === "echo")
         assert.strictEqual(peer.executions("echo"), 0)

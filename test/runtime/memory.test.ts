@@ -102,7 +102,7 @@ describe("the memory of a runtime", () => {
         )
       )
       for (let turn = 0; turn < 20; turn++) {
-        yield* service.reconnect("a")
+        yield* service.servers.reconnect("a")
         yield* service.callTool("mcp__a__echo")
       }
       yield* settled
@@ -116,11 +116,11 @@ describe("the memory of a runtime", () => {
       for (let turn = 0; turn < 20; turn++) {
         const config = Pool.remote(`s${turn}`)
         configs.push(new WeakRef(config))
-        yield* service.reload([config])
+        yield* service.servers.reload([config])
         yield* service.callTool({ server: config.name, tool: "echo" })
         yield* service.resources
       }
-      yield* service.reload([])
+      yield* service.servers.reload([])
       yield* settled
       assert.isAtMost(configs.filter((one) => one.deref() !== undefined).length, 2)
     }))
@@ -135,7 +135,7 @@ describe("the memory of a runtime", () => {
           return yield* Effect.acquireRelease(connection, () => Effect.void)
         }).pipe(Effect.withSpan("connect"))
       )
-      for (let turn = 0; turn < 10; turn++) yield* service.reconnect("a")
+      for (let turn = 0; turn < 10; turn++) yield* service.servers.reconnect("a")
       assert.strictEqual(depths.at(-1), depths[1])
     }))
 })

@@ -120,7 +120,9 @@ describe("what a server offers besides tools", () => {
       yield* Effect.gen(function*() {
         yield* names
         yield* asleep
-        yield* (yield* McpRuntime.McpRuntime).reload([Pool.remote("a", { lazy: true, url: "http://b.test/mcp" })])
+        yield* (yield* McpRuntime.McpRuntime).servers.reload([
+          Pool.remote("a", { lazy: true, url: "http://b.test/mcp" })
+        ])
         yield* names
         assert.strictEqual(other.connections().opened, 1)
       }).pipe(Effect.provide(Runtime.layer(
@@ -133,7 +135,7 @@ describe("what a server offers besides tools", () => {
     Effect.gen(function*() {
       const peer = yield* listing()
       yield* Effect.gen(function*() {
-        const { reload } = yield* McpRuntime.McpRuntime
+        const { servers: { reload } } = yield* McpRuntime.McpRuntime
         yield* names
         yield* asleep
         yield* reload([])
@@ -151,7 +153,7 @@ describe("McpRuntime", () => {
       const breakers = new Map<string, CircuitBreaker.Breaker>()
       const onBreaker = (server: string, breaker: CircuitBreaker.Breaker) => breakers.set(server, breaker)
       yield* Effect.gen(function*() {
-        const { isolate, reload, resetBreaker, subscribe } = yield* McpRuntime.McpRuntime
+        const { servers: { isolate, reload, resetBreaker }, subscribe } = yield* McpRuntime.McpRuntime
         const events = yield* subscribe
         const states = Effect.map(Queue.takeAll(events), (all) =>
           Array.from(all).flatMap((event) => event._tag === "BreakerChanged" ? [event.state] : []))

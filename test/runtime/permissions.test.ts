@@ -61,7 +61,7 @@ const waiting = (count: number) =>
   Effect.flatMap(
     McpRuntime.McpRuntime,
     (service) =>
-      Effect.repeat(Effect.zipRight(Effect.yieldNow(), service.server("s")), {
+      Effect.repeat(Effect.zipRight(Effect.yieldNow(), service.servers.get("s")), {
         until: ({ bulkhead }) => bulkhead.queued === count
       })
   )

@@ -105,7 +105,7 @@ const waiting = (count: number) =>
   Effect.flatMap(
     McpRuntime.McpRuntime,
     (service) =>
-      Effect.repeat(Effect.zipRight(Effect.yieldNow(), service.server("s")), {
+      Effect.repeat(Effect.zipRight(Effect.yieldNow(), service.servers.get("s")), {
         until: ({ bulkhead }) => bulkhead.queued === count
       })
   )
@@ -304,7 +304,7 @@ describe("what changes between a decision and what is sent", () => {
             call === "tool"
               ? service.callTool(get, { secret: 1 }, model)
               : service.readResource("s", uri, model),
-          (service) => service.reload([Pool.remote("s", { url: "http://other.test/mcp", concurrency: 1 })]),
+          (service) => service.servers.reload([Pool.remote("s", { url: "http://other.test/mcp", concurrency: 1 })]),
           (peer) => (config) => isOther(config) ? other : peer
         )
         assert.strictEqual(outcome, "changed", call)
@@ -461,7 +461,7 @@ describe("a reload", () => {
           yield* service.tools
           yield* broken.refuseConnect(refused, 100)
           const more = { url: "http://other.test/mcp", autoApprove: ["*"] }
-          const reloading = yield* Effect.fork(service.reload([Pool.remote("s", more)]))
+          const reloading = yield* Effect.fork(service.servers.reload([Pool.remote("s", more)]))
           yield* Effect.yieldNow()
           assert.strictEqual(yield* denied(service.callTool(get, {}, model)), "unanswered")
           yield* TestClock.adjust("5 minutes")
@@ -470,7 +470,7 @@ describe("a reload", () => {
           assert.strictEqual(yield* denied(service.callTool(get, {}, model)), "unanswered")
           assert.strictEqual(peer.executions("get"), 0)
           // what is the same server is approved at once
-          yield* service.reload([Pool.remote("s", { autoApprove: ["get"] })])
+          yield* service.servers.reload([Pool.remote("s", { autoApprove: ["get"] })])
           assert.strictEqual(yield* denied(service.callTool(get, {}, model)), "permitted")
         }), (config) => isOther(config) ? broken : peer)
     }))

@@ -184,10 +184,10 @@ describe("a tool that has changed by the next connection", () => {
       Effect.gen(function*() {
         const one = (yield* runtime.tools).tools[0]!
         yield* one.call()
-        yield* runtime.disconnect("a")
+        yield* runtime.servers.disconnect("a")
         yield* server.update({ tools: poisoned })
         yield* server.delay("1 second")
-        const connecting = yield* Effect.fork(runtime.connect("a"))
+        const connecting = yield* Effect.fork(runtime.servers.connect("a"))
         yield* TestClock.adjust("10 seconds")
         yield* Fiber.join(connecting)
         const calling = yield* Effect.fork(Effect.either(one.call()))
@@ -204,7 +204,7 @@ describe("a tool that has changed by the next connection", () => {
     withServer({ tools: benign }, (server, runtime) =>
       Effect.gen(function*() {
         const one = (yield* runtime.tools).tools[0]!
-        yield* runtime.reconnect("a")
+        yield* runtime.servers.reconnect("a")
         assert.strictEqual((yield* one.call()).isError, false)
         assert.strictEqual(calls(server), 1)
       })))
@@ -213,9 +213,9 @@ describe("a tool that has changed by the next connection", () => {
     withServer({ tools: benign }, (server, runtime) =>
       Effect.gen(function*() {
         const one = (yield* runtime.tools).tools[0]!
-        yield* runtime.disconnect("a")
+        yield* runtime.servers.disconnect("a")
         yield* server.update({ tools: [tool("two")] })
-        yield* runtime.connect("a")
+        yield* runtime.servers.connect("a")
         assert.strictEqual((yield* Effect.flip(one.call()))._tag, "NotFound")
         assert.strictEqual(calls(server), 0)
       })))
@@ -238,7 +238,7 @@ describe("a tool that has changed by the next connection", () => {
       Effect.gen(function*() {
         const one = (yield* runtime.tools).tools[0]!
         isBroken = true
-        yield* runtime.reconnect("a")
+        yield* runtime.servers.reconnect("a")
         const refused = yield* Effect.flip(one.call())
         assert.deepStrictEqual([refused._tag, refused.outcome], ["Cancelled", "not-sent"])
         assert.strictEqual(calls(server), 0)
@@ -257,7 +257,7 @@ describe("a tool that has changed by the next connection", () => {
       Effect.gen(function*() {
         const one = (yield* runtime.tools).tools[0]!
         isStuck = true
-        yield* runtime.reconnect("a")
+        yield* runtime.servers.reconnect("a")
         const calling = yield* Effect.fork(Effect.flip(one.call()))
         yield* TestClock.adjust("1 minute")
         const refused = yield* Fiber.join(calling)
@@ -270,7 +270,7 @@ describe("a tool that has changed by the next connection", () => {
     withServer({ tools: benign }, (server, runtime) =>
       Effect.gen(function*() {
         const one = (yield* runtime.tools).tools[0]!
-        yield* runtime.reconnect("a")
+        yield* runtime.servers.reconnect("a")
         const lists = server.received("tools/list").length
         yield* Effect.all(Array.from({ length: 20 }, () => one.call()), { concurrency: "unbounded" })
         assert.isAtMost(server.received("tools/list").length, lists + 1)
@@ -283,7 +283,7 @@ describe("a tool that has changed by the next connection", () => {
       methods: { "tools/list": () => Effect.never }
     }, (_, runtime) =>
       Effect.gen(function*() {
-        yield* runtime.connect("a")
+        yield* runtime.servers.connect("a")
         const { admit } = yield* ToolCatalog.ToolCatalog
         const pool = yield* ConnectionPool.ConnectionPool
         const admitted = yield* Effect.exit(pool.use("a", (live) => admit(live, "one") ?? Effect.void))

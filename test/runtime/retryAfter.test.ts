@@ -51,19 +51,19 @@ const failsFor = (runtime: Api, tag: string, millis: number | undefined) =>
     assert.deepStrictEqual([McpError.label(error), error.outcome, retryAfterOf(error)], [tag, "not-sent", millis])
   })
 
-const statusOf = (runtime: Api) => Effect.map(runtime.server("ledger"), ({ status }) => status)
+const statusOf = (runtime: Api) => Effect.map(runtime.servers.get("ledger"), ({ status }) => status)
 
 /** The end of the pause in milliseconds from now, as the status and the server info say. */
 const pauseOf = (runtime: Api) =>
   Effect.gen(function*() {
-    const { pausedUntil, status } = yield* runtime.server("ledger")
+    const { pausedUntil, status } = yield* runtime.servers.get("ledger")
     assert.strictEqual(status._tag, "Connected")
     if (status._tag === "Connected") assert.strictEqual(status.pausedUntil, pausedUntil)
     return pausedUntil === undefined ? undefined : pausedUntil - (yield* Clock.currentTimeMillis)
   })
 
 const until = (runtime: Api, holds: (status: ServerStatus.ServerStatus) => boolean) =>
-  runtime.status.pipe(
+  runtime.servers.changes.pipe(
     Stream.filter((servers) => servers.some(({ status }) => holds(status))),
     Stream.runHead
   )

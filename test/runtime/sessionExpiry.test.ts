@@ -241,7 +241,7 @@ describe("a session that cannot be replaced", () => {
           for (const exit of exits) assert.strictEqual(errorOf(exit).outcome, "not-sent")
           assert.strictEqual(ledger.executions("plain"), 0)
           refuses = false
-          yield* runtime.resetBreaker("ledger")
+          yield* runtime.servers.resetBreaker("ledger")
           yield* call(runtime, "plain")
           assert.strictEqual(ledger.executions("plain"), 1)
         }))

@@ -75,7 +75,7 @@ describe("lists of a server of SDK 2.4", () => {
       const journal = yield* journalOfMine
       yield* Node.using(Node.options([changing(journal, "silent")]), (runtime) =>
         Effect.gen(function*() {
-          yield* runtime.connect("changing")
+          yield* runtime.servers.connect("changing")
           yield* everything(runtime)
           const before = lists(journal)
           for (let time = 0; time < 5; time++) yield* everything(runtime)

@@ -83,7 +83,7 @@ describe("a runtime that was simulated", () => {
       Effect.gen(function*() {
         yield* server.slowConnect("1 second")
         const history = yield* Pool.history("a")
-        yield* (yield* runtime).reload([Pool.remote("a", { url: "http://other.test/mcp" })])
+        yield* (yield* runtime).servers.reload([Pool.remote("a", { url: "http://other.test/mcp" })])
         assert.deepStrictEqual(history, [])
         yield* TestClock.adjust("2 seconds")
         yield* Pool.until("a", "Connected")
@@ -95,15 +95,15 @@ describe("a runtime that was simulated", () => {
       Effect.gen(function*() {
         yield* server.slowConnect("1 second")
         yield* server.refuseConnect(refused)
-        yield* (yield* runtime).disconnect("a")
-        const asked = (yield* runtime).connect("a")
+        yield* (yield* runtime).servers.disconnect("a")
+        const asked = (yield* runtime).servers.connect("a")
         yield* Effect.fork(asked)
         yield* TestClock.adjust("500 millis")
         yield* server.slowConnect(0)
         yield* Effect.fork(asked)
         yield* TestClock.adjust("600 millis")
         assert.strictEqual(server.connections().refused, 1)
-        assert.strictEqual((yield* (yield* runtime).server("a")).status._tag, "Reconnecting")
+        assert.strictEqual((yield* (yield* runtime).servers.get("a")).status._tag, "Reconnecting")
         yield* TestClock.adjust("300 millis")
         assert.strictEqual(server.connections().refused, 1)
       })))
@@ -112,14 +112,14 @@ describe("a runtime that was simulated", () => {
     withServer([one], { servers: [Pool.remote("a")] }, (server) =>
       Effect.gen(function*() {
         const service = yield* runtime
-        yield* service.disconnect("a")
+        yield* service.servers.disconnect("a")
         const before = server.connections().opened
-        yield* Effect.fork(service.reconnect("a"))
+        yield* Effect.fork(service.servers.reconnect("a"))
         yield* Effect.yieldNow()
-        yield* service.reload([Pool.remote("a", { enabled: false })])
+        yield* service.servers.reload([Pool.remote("a", { enabled: false })])
         yield* TestClock.adjust("1 second")
         assert.strictEqual(server.connections().opened, before)
-        assert.strictEqual((yield* service.server("a")).status._tag, "Disabled")
+        assert.strictEqual((yield* service.servers.get("a")).status._tag, "Disabled")
       })))
 
   it.scoped("connects a remote server again and again, also after it had been away for long", () =>
@@ -131,10 +131,10 @@ describe("a runtime that was simulated", () => {
         yield* TestClock.adjust("1 minute")
         yield* server.heal
         yield* TestClock.adjust("10 minutes")
-        assert.strictEqual((yield* (yield* runtime).server("a")).status._tag, "Connected")
+        assert.strictEqual((yield* (yield* runtime).servers.get("a")).status._tag, "Connected")
         yield* server.drop()
         yield* TestClock.adjust("10 minutes")
-        assert.strictEqual((yield* (yield* runtime).server("a")).status._tag, "Connected")
+        assert.strictEqual((yield* (yield* runtime).servers.get("a")).status._tag, "Connected")
       })))
 
   it.scoped("looks for an unknown tool no longer than its caller has time", () =>
@@ -144,7 +144,7 @@ describe("a runtime that was simulated", () => {
         yield* service.tools
         yield* server.slowConnect("1 minute")
         yield* server.drop()
-        yield* service.reload([Pool.remote("a"), Pool.remote("b"), Pool.remote("c")])
+        yield* service.servers.reload([Pool.remote("a"), Pool.remote("b"), Pool.remote("c")])
         const call = yield* Effect.fork(Effect.flip(service.callTool("mcp__c__one", {}, { totalTimeout: "1 second" })))
         yield* TestClock.adjust("1 second")
         const error = yield* Fiber.join(call)

@@ -54,7 +54,7 @@ describe("a subscription", () => {
           const { running, service } = yield* subscribed(peer)
           assert.strictEqual((yield* Fiber.join(running))._tag, error("a")._tag)
           assert.strictEqual(peer.received(method).length, 1)
-          assert.strictEqual((yield* service.server("a")).status._tag, "Connected")
+          assert.strictEqual((yield* service.servers.get("a")).status._tag, "Connected")
         }).pipe(Effect.provide(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")] })))
       }))
   }
@@ -64,7 +64,7 @@ describe("a subscription", () => {
       const peer = yield* server()
       yield* Effect.gen(function*() {
         const { service, signals } = yield* subscribed(peer)
-        yield* service.reconnect("a")
+        yield* service.servers.reconnect("a")
         yield* Queue.take(signals)
         yield* peer.until(() => peer.received(method).length === 2)
         yield* TestClock.adjust("1 millis")
@@ -78,7 +78,7 @@ describe("a subscription", () => {
       const [old, next] = [yield* server(), yield* server()]
       yield* Effect.gen(function*() {
         const { service, signals } = yield* subscribed(old)
-        yield* service.reload([Pool.remote("a", { url: "http://next.test/mcp" })])
+        yield* service.servers.reload([Pool.remote("a", { url: "http://next.test/mcp" })])
         // it is nothing that the old connection would be kept for
         yield* Queue.take(signals)
         yield* next.until(() => next.received(method).length === 1)
@@ -95,7 +95,7 @@ describe("a subscription", () => {
       yield* Effect.gen(function*() {
         const { service } = yield* subscribed(peer)
         yield* peer.halfClose
-        const status = Effect.map(service.server("a"), ({ status }) => status._tag)
+        const status = Effect.map(service.servers.get("a"), ({ status }) => status._tag)
         for (let n = 0; n < 18 && (yield* status) === "Connected"; n++) yield* TestClock.adjust("10 seconds")
         assert.strictEqual(yield* status, "Reconnecting")
       }).pipe(Effect.provide(
@@ -138,13 +138,13 @@ describe("a subscription", () => {
       const peer = yield* server()
       yield* Effect.gen(function*() {
         const { running, service } = yield* subscribed(peer)
-        yield* service.disable("a")
+        yield* service.servers.disable("a")
         const error = yield* Fiber.join(running)
         assert.isTrue(error._tag === "ServerUnavailable" && error.why === "disabled")
-        yield* service.enable("a")
+        yield* service.servers.enable("a")
         const another = yield* Effect.fork(Effect.flip(Stream.runDrain(service.subscribeResource("a", uri))))
         yield* peer.until(() => peer.received(method).length === 2)
-        yield* service.reload([])
+        yield* service.servers.reload([])
         yield* TestClock.adjust("1 minute")
         assert.strictEqual((yield* Fiber.join(another))._tag, "NotFound")
       }).pipe(Effect.provide(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")] })))
@@ -163,10 +163,10 @@ describe("a subscription", () => {
 
 describe("the status of all servers", () => {
   /** Each list as it is read, by the statuses in it. */
-  const read = Effect.flatMap(runtime, ({ status }) =>
+  const read = Effect.flatMap(runtime, ({ servers }) =>
     Effect.gen(function*() {
       const seen = yield* Queue.unbounded<ReadonlyArray<McpRuntime.ServerInfo>>()
-      yield* Effect.forkScoped(Stream.runForEach(status, (infos) => Queue.offer(seen, infos)))
+      yield* Effect.forkScoped(Stream.runForEach(servers.changes, (infos) => Queue.offer(seen, infos)))
       return seen
     }))
 
@@ -176,8 +176,8 @@ describe("the status of all servers", () => {
       yield* Effect.gen(function*() {
         const service = yield* runtime
         yield* Pool.until("a", "Connected")
-        const last = yield* service.status.pipe(
-          Stream.mapEffect((infos) => Effect.as(service.disable("a"), infos[0]?.status._tag)),
+        const last = yield* service.servers.changes.pipe(
+          Stream.mapEffect((infos) => Effect.as(service.servers.disable("a"), infos[0]?.status._tag)),
           Stream.takeUntil((tag) => tag === "Disabled"),
           Stream.runLast
         )
@@ -192,7 +192,7 @@ describe("the status of all servers", () => {
         const service = yield* runtime
         yield* Pool.until("a", "Connected")
         const [reading, free] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-        const reader = yield* service.status.pipe(
+        const reader = yield* service.servers.changes.pipe(
           Stream.tap(() => Effect.zipRight(Deferred.succeed(reading, undefined), Deferred.await(free))),
           Stream.map(([info]) => info?.status._tag),
           Stream.take(2),
@@ -200,8 +200,8 @@ describe("the status of all servers", () => {
           Effect.fork
         )
         yield* Deferred.await(reading)
-        for (let n = 0; n < 3; n++) yield* service.reconnect("a")
-        yield* service.disable("a")
+        for (let n = 0; n < 3; n++) yield* service.servers.reconnect("a")
+        yield* service.servers.disable("a")
         yield* Deferred.succeed(free, undefined)
         assert.deepStrictEqual(Array.from(yield* Fiber.join(reader)), ["Connected", "Disabled"])
       }).pipe(Effect.provide(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")] })))
@@ -215,13 +215,13 @@ describe("the status of all servers", () => {
         yield* Pool.until("a", "Connected")
         const seen = yield* read
         yield* Queue.take(seen)
-        yield* service.isolate("a")
+        yield* service.servers.isolate("a")
         assert.strictEqual((yield* Queue.take(seen))[0]?.breaker._tag, "Isolated")
-        yield* service.reload([Pool.remote("b")])
+        yield* service.servers.reload([Pool.remote("b")])
         yield* Pool.until("b", "Connected")
         yield* TestClock.adjust("1 second")
         yield* Queue.takeAll(seen)
-        yield* service.isolate("b")
+        yield* service.servers.isolate("b")
         assert.strictEqual((yield* Queue.take(seen))[0]?.breaker._tag, "Isolated")
       }).pipe(Effect.provide(Runtime.layer(() => peer, { servers: [Pool.remote("a")] })))
     }))
@@ -232,9 +232,9 @@ describe("the status of all servers", () => {
       const scope = yield* Scope.make()
       const context = yield* Layer.buildWithScope(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")] }), scope)
       yield* Effect.provide(Pool.until("a", "Connected"), context)
-      const { status } = Context.get(context, runtime)
+      const { servers } = Context.get(context, runtime)
       const first = yield* Deferred.make<void>()
-      const reader = yield* status.pipe(
+      const reader = yield* servers.changes.pipe(
         Stream.tap(() => Deferred.succeed(first, undefined)),
         Stream.map(([info]) => info?.status._tag),
         Stream.runCollect,
@@ -243,6 +243,6 @@ describe("the status of all servers", () => {
       yield* Deferred.await(first)
       yield* Scope.close(scope, Exit.void)
       assert.strictEqual(Array.from(yield* Fiber.join(reader)).at(-1), "Closed")
-      assert.strictEqual((yield* Stream.runCollect(status)).length, 1)
+      assert.strictEqual((yield* Stream.runCollect(servers.changes)).length, 1)
     }))
 })

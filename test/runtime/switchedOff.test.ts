@@ -78,14 +78,15 @@ const most = 10
 
 /** Ways to switch a server off. */
 const ways: Readonly<Record<string, (opened: Opened) => Effect.Effect<unknown, unknown>>> = {
-  "a reload disables it": ({ runtime }) => runtime.reload([config({ enabled: false })]),
-  "a reload blocks it": ({ runtime }) => runtime.reload([{ ...config(), blocked: "untrusted" }]),
+  "a reload disables it": ({ runtime }) => runtime.servers.reload([config({ enabled: false })]),
+  "a reload blocks it": ({ runtime }) => runtime.servers.reload([{ ...config(), blocked: "untrusted" }]),
   "a reload takes it away": ({ log, runtime }) =>
-    Effect.tap(runtime.reload([]), () => Effect.sync(() => log.push("Closed"))),
-  "it is disabled": ({ log, runtime }) => Effect.zipRight(Effect.sync(() => log.push("off")), runtime.disable("s")),
+    Effect.tap(runtime.servers.reload([]), () => Effect.sync(() => log.push("Closed"))),
+  "it is disabled": ({ log, runtime }) =>
+    Effect.zipRight(Effect.sync(() => log.push("off")), runtime.servers.disable("s")),
   "it is disconnected": ({ log, runtime }) =>
-    Effect.zipRight(Effect.sync(() => log.push("off")), runtime.disconnect("s")),
-  "all are disconnected": ({ runtime }) => runtime.disconnectAll,
+    Effect.zipRight(Effect.sync(() => log.push("off")), runtime.servers.disconnect("s")),
+  "all are disconnected": ({ runtime }) => runtime.servers.disconnectAll,
   "the runtime ends": ({ close }) => close
 }
 
@@ -146,7 +147,7 @@ describe("a server that is switched off", () => {
     Effect.scoped(Effect.gen(function*() {
       const opened = yield* open({
         resolving: (_, runtime) =>
-          Effect.flatMap(Deferred.await(runtime), ({ reload }) => reload([config({ enabled: false })]))
+          Effect.flatMap(Deferred.await(runtime), ({ servers }) => servers.reload([config({ enabled: false })]))
       })
       yield* Effect.repeatN(Effect.yieldNow(), 120)
       assert.include(opened.log, "Disabled")
@@ -165,35 +166,35 @@ describe("a server that is switched off", () => {
             : Effect.void
       })
       const { runtime, server } = opened
-      yield* runtime.connect("s")
+      yield* runtime.servers.connect("s")
       assert.strictEqual(server.connections().opened, 1)
       // the successor asks, and the old connection serves on meanwhile
-      const reload = yield* Effect.fork(runtime.reload([config({ args: ["changed"] })]))
+      const reload = yield* Effect.fork(runtime.servers.reload([config({ args: ["changed"] })]))
       yield* Deferred.await(asked)
-      yield* runtime.disable("s")
+      yield* runtime.servers.disable("s")
       yield* Deferred.succeed(answer, undefined)
       const report = yield* Fiber.join(reload)
       assert.deepStrictEqual(report.changed, ["s"])
       yield* Effect.repeatN(Effect.yieldNow(), 60)
       const { open: left, opened: attempts } = server.connections()
       assert.deepStrictEqual([left, attempts], [0, 1])
-      assert.strictEqual((yield* runtime.server("s")).status._tag, "Disabled")
-      yield* runtime.enable("s")
-      yield* runtime.connect("s")
+      assert.strictEqual((yield* runtime.servers.get("s")).status._tag, "Disabled")
+      yield* runtime.servers.enable("s")
+      yield* runtime.servers.connect("s")
       assert.strictEqual(server.connections().opened, 2)
     })))
 
   it.effect("is not waited for by a list that its end has cut off", () =>
     Effect.scoped(Effect.gen(function*() {
       const { runtime, server } = yield* open({})
-      yield* runtime.connect("s")
+      yield* runtime.servers.connect("s")
       yield* runtime.tools
       yield* server.halfClose
       const before = server.received("tools/list").length
       const refreshing = yield* Effect.fork(Effect.either(runtime.refreshTools("s")))
       yield* server.until(() => server.received("tools/list").length > before)
       yield* server.drop()
-      yield* runtime.reload([{ ...config(), blocked: "untrusted" }])
+      yield* runtime.servers.reload([{ ...config(), blocked: "untrusted" }])
       yield* Effect.repeatN(Effect.yieldNow(), 60)
       // no time goes by on the clock
       const exit = yield* Fiber.poll(refreshing)
@@ -203,11 +204,11 @@ describe("a server that is switched off", () => {
   it.live("is told to be off before it is on again, however soon that comes", () =>
     Effect.scoped(Effect.gen(function*() {
       const { log, runtime } = yield* open({ servers: [config({ lazy: true })] })
-      yield* runtime.connect("s")
+      yield* runtime.servers.connect("s")
       log.length = 0
-      const disconnecting = yield* Effect.fork(runtime.disconnect("s"))
+      const disconnecting = yield* Effect.fork(runtime.servers.disconnect("s"))
       yield* Effect.yieldNow()
-      yield* runtime.connect("s")
+      yield* runtime.servers.connect("s")
       yield* Fiber.join(disconnecting)
       assert.deepStrictEqual(log.filter((entry) => entry !== "attempted"), ["Disabled", "Connecting", "Connected"])
     })))

@@ -201,7 +201,7 @@ const perform = (
         case "prompt":
           return watched(`${what} of ${server}`, bounded, runtime.getPrompt(server, "p"))
         case "servers":
-          return watched(what, time.now(), runtime.servers)
+          return watched(what, time.now(), runtime.servers.list)
         case "session":
           return watched(what, patience, runtime.withClient(server, (session) => session.health))
         case "sandbox":
@@ -222,7 +222,7 @@ const perform = (
       return watched<void, unknown>(
         `${what} ${server}`,
         time.now() + patience,
-        Effect.zipRight(intervened, runtime[what](server))
+        Effect.zipRight(intervened, runtime.servers[what](server))
       )
     }
 
@@ -263,7 +263,7 @@ const perform = (
             witness.intervened(plan.name)
           }
         })
-        const self = Effect.tap(runtime.reload(next.map(World.config)), (report) =>
+        const self = Effect.tap(runtime.servers.reload(next.map(World.config)), (report) =>
           Effect.sync(() =>
             witness.note(`reloaded: ${
               JSON.stringify({
@@ -328,7 +328,7 @@ const perform = (
           return control(action.what, action.server)
         case "disconnectAll":
           witness.note("disconnectAll")
-          return watched("disconnectAll", time.now() + script.drain + 5 * seconds, runtime.disconnectAll)
+          return watched("disconnectAll", time.now() + script.drain + 5 * seconds, runtime.servers.disconnectAll)
         case "reload":
           return Effect.asVoid(Effect.suspend(() => reload(alter(action.changes))))
         case "fault": {
@@ -405,7 +405,7 @@ const perform = (
     }
     observing(observe)
 
-    const look = Effect.map(runtime.servers, (infos) => {
+    const look = Effect.map(runtime.servers.list, (infos) => {
       inspect()
       for (const { callsInFlight, name } of infos) {
         let begun = 0
@@ -442,7 +442,7 @@ const perform = (
       for (const { callId } of witness.begun.values()) witness.violate(`${callId} goes on for ever`)
       for (const { config, status } of pool.members()) {
         const { name } = config
-        const { bulkhead } = yield* Effect.orDie(runtime.server(name))
+        const { bulkhead } = yield* Effect.orDie(runtime.servers.get(name))
         if (bulkhead.active > 0 || bulkhead.queued > 0) {
           witness.violate(`${name} has ${bulkhead.active} calls with a permit and ${bulkhead.queued} that wait for one`)
         }
@@ -471,18 +471,18 @@ const perform = (
         const { name: server } = plan
         const was = pool.member(server)?.status
         if (was?._tag === "NeedsAuth") {
-          yield* within(`connecting ${server} with credentials`, 2 * minutes, runtime.connect(server))
+          yield* within(`connecting ${server} with credentials`, 2 * minutes, runtime.servers.connect(server))
         }
         if (was?._tag === "Disabled" && was.why !== "configuration") {
-          yield* runtime.enable(server).pipe(Effect.orDie)
-          yield* within(`connecting ${server} again`, 2 * minutes, runtime.connect(server))
+          yield* runtime.servers.enable(server).pipe(Effect.orDie)
+          yield* within(`connecting ${server} again`, 2 * minutes, runtime.servers.connect(server))
         }
         const exit = yield* within(
           `a call of ${server}`,
           2 * minutes,
           runtime.callTool({ server, tool: "echo" }, { token: ++tokens }, { totalTimeout: "2 minutes" })
         )
-        const breaker = (yield* runtime.server(server).pipe(Effect.orDie)).breaker._tag
+        const breaker = (yield* runtime.servers.get(server).pipe(Effect.orDie)).breaker._tag
         if (exit === undefined || exit._tag === "Success") {
           continue
         }
@@ -528,7 +528,7 @@ const perform = (
       ledger.reckon(world.arrivals(), world.executions)
     })
 
-    yield* watched("the status stream", Infinity, Stream.runDrain(runtime.status))
+    yield* watched("the status stream", Infinity, Stream.runDrain(runtime.servers.changes))
     yield* watched("the event stream", Infinity, Stream.runDrain(runtime.events))
     for (const { action, turns } of script.steps) {
       yield* take(action)

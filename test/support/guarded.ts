@@ -50,7 +50,7 @@ export const test = <A, E>(name: string, given: Given, body: (run: Run) => Effec
 
 export const server = "guarded"
 export const call = ({ runtime }: Run, tool = "read") => Effect.map(runtime.callTool({ server, tool }), Node.textOf)
-export const status = ({ runtime }: Run) => runtime.authorization(server)
+export const status = ({ runtime }: Run) => runtime.servers.loginStatus(server)
 
 export const reasonOf = (error: { readonly _tag: string; readonly reason?: unknown }) => [error._tag, error.reason]
 

@@ -136,7 +136,7 @@ export const using = <A, E, R>(
   return Effect.flatMap(
     McpRuntime.McpRuntime,
     (runtime) =>
-      Effect.tap(body(runtime), () => Effect.map(runtime.servers, (servers) => place.tell("status", servers)))
+      Effect.tap(body(runtime), () => Effect.map(runtime.servers.list, (servers) => place.tell("status", servers)))
   ).pipe(
     Effect.tapError((error) => Effect.sync(() => place.tell("error", error))),
     Effect.provide(

@@ -124,7 +124,7 @@ export const until = (
   server: string,
   holds: (status: ServerStatus.ServerStatus) => boolean
 ): Effect.Effect<void> =>
-  runtime.status.pipe(
+  runtime.servers.changes.pipe(
     Stream.filter((servers) => servers.some(({ name, status }) => name === server && holds(status))),
     Stream.runHead,
     Effect.asVoid

@@ -27,8 +27,8 @@ describe("layerTest", () => {
       const one = yield* server("1")
       yield* one.refuseConnect(Faults.exited(1))
       const failed = Effect.gen(function*() {
-        const { status } = yield* McpRuntime.McpRuntime
-        yield* status.pipe(Stream.filter(([server]) => server?.status._tag === "Failed"), Stream.runHead)
+        const { servers } = yield* McpRuntime.McpRuntime
+        yield* servers.changes.pipe(Stream.filter(([server]) => server?.status._tag === "Failed"), Stream.runHead)
       })
       yield* Effect.provide(failed, layerTest({ one }).pipe(Layer.provide(ReconnectPolicy.layerNone)))
       assert.strictEqual(one.connections().refused, 1)

@@ -117,7 +117,7 @@ describe("a catalog", () => {
       yield* withServer({ tools: again }, () =>
         Effect.gen(function*() {
           yield* offered
-          yield* (yield* McpRuntime.McpRuntime).reload([])
+          yield* (yield* McpRuntime.McpRuntime).servers.reload([])
           yield* TestClock.adjust("1 second")
         }), { cache })
       yield* withServer({ tools: again }, () =>
@@ -231,7 +231,7 @@ describe("a catalog", () => {
         yield* TestClock.adjust("2 seconds")
         yield* Effect.forkScoped(Effect.exit(service.callTool({ server: "a", tool: "slow" })))
         yield* Deferred.await(started)
-        yield* service.reload([Pool.remote("a", { url: "http://b.test/mcp" })])
+        yield* service.servers.reload([Pool.remote("a", { url: "http://b.test/mcp" })])
         yield* offered
         yield* TestClock.adjust("2 seconds")
         const [kept] = Array.from(values.keys())
@@ -256,9 +256,9 @@ describe("a catalog", () => {
       Effect.gen(function*() {
         const service = yield* McpRuntime.McpRuntime
         yield* offered
-        yield* service.reload([Pool.remote("a"), Pool.remote("b", { url: "http://a.test/mcp" })])
+        yield* service.servers.reload([Pool.remote("a"), Pool.remote("b", { url: "http://a.test/mcp" })])
         yield* TestClock.adjust("1 second")
-        assert.strictEqual((yield* service.server("b")).toolCount, 1)
+        assert.strictEqual((yield* service.servers.get("b")).toolCount, 1)
         assert.strictEqual(server.connections().opened, 1)
       }), { pool: { shareIdentical: true } }))
 
@@ -271,7 +271,7 @@ describe("a catalog", () => {
         const service = yield* McpRuntime.McpRuntime
         yield* offered
         peer = after
-        yield* service.reconnect("a")
+        yield* service.servers.reconnect("a")
         assert.deepStrictEqual(yield* offered, ["Ready mcp__a__two"])
       }).pipe(Effect.provide(Runtime.layer(() => peer, { servers: [Pool.remote("a")] })))
     }))
@@ -326,8 +326,8 @@ describe("a catalog", () => {
           const asked = yield* Effect.fork(offered)
           yield* TestClock.adjust("500 millis")
           // it was read by now, and to count what cannot be offered yet would be wrong
-          const { server } = yield* McpRuntime.McpRuntime
-          assert.isUndefined((yield* server("a")).toolCount)
+          const { servers } = yield* McpRuntime.McpRuntime
+          assert.isUndefined((yield* servers.get("a")).toolCount)
           yield* TestClock.adjust("500 millis")
           assert.deepStrictEqual(yield* Fiber.join(asked), ["Ready mcp__a__one"])
         }), { cache, pins, before: (server) => server.slowConnect("1 second") })

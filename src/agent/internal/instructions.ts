@@ -52,7 +52,7 @@ export const make = ({ guard, options, permissions, runtime }: Options) => {
 
   return (since?: AgentTools.Instructions): Effect.Effect<AgentTools.Instructions> =>
     Effect.gen(function*() {
-      const servers = yield* runtime.servers
+      const servers = yield* runtime.servers.list
       const saying = servers.flatMap(({ instructions, name, status }) => {
         const words = status._tag === "Connected" ? instructions?.trim() ?? "" : ""
         return words === "" || options.withoutInstructions.includes(name) || isDenied(name) ? [] : [{ name, words }]

@@ -106,7 +106,7 @@ export const make = ({ guard, pageSize, permissions, runtime }: Options): Resour
 
   const list: Resources["list"] = (only, offset) =>
     Effect.gen(function*() {
-      if (only !== undefined) yield* runtime.server(only)
+      if (only !== undefined) yield* runtime.servers.get(only)
       const [resources, templates] = yield* everything
       let unnamed = 0
       const items: Array<Item> = []

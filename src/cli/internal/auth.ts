@@ -54,7 +54,7 @@ const unused = ({ runtime }: Application.Application, server: string, error: Mcp
     const screen = yield* Screen.Screen
     if (
       (error._tag === "AuthorizationFailed" && error.reason !== "unauthorized") ||
-      (yield* runtime.authorization(server))._tag !== "LoggedIn"
+      (yield* runtime.servers.loginStatus(server))._tag !== "LoggedIn"
     ) return
     yield* screen.note(`You are logged in to ${server}, but then it could not be connected to.`)
   })
@@ -68,14 +68,14 @@ const login = (server: string, { isSet, shared, values }: Command.Invocation) =>
       Effect.gen(function*() {
         const screen = yield* Screen.Screen
         const { keptIn, runtime } = application
-        if ((yield* runtime.authorization(server))._tag === "Configured") {
+        if ((yield* runtime.servers.loginStatus(server))._tag === "Configured") {
           return yield* new Usage({
             detail: `The configuration of "${server}" says what it is shown, so nobody logs in to it.`,
             next: "Take its credentials, or oauth: false, out of it first."
           })
         }
-        yield* Effect.tapError(runtime.authorize(server), (error) => unused(application, server, error))
-        const now = Shape.of(server, yield* runtime.authorization(server))
+        yield* Effect.tapError(runtime.servers.login(server), (error) => unused(application, server, error))
+        const now = Shape.of(server, yield* runtime.servers.loginStatus(server))
         if (shared.json) yield* report(application, [now])
         else {
           yield* screen.out(
@@ -94,10 +94,10 @@ const logout = (server: string, { shared }: Command.Invocation) =>
     Effect.gen(function*() {
       const screen = yield* Screen.Screen
       const { runtime } = application
-      const before = yield* runtime.authorization(server)
+      const before = yield* runtime.servers.loginStatus(server)
       // who we were registered as is kept too, and goes whether there are tokens or not
-      if (before._tag !== "Configured") yield* runtime.logout(server)
-      if (shared.json) yield* report(application, [Shape.of(server, yield* runtime.authorization(server))])
+      if (before._tag !== "Configured") yield* runtime.servers.logout(server)
+      if (shared.json) yield* report(application, [Shape.of(server, yield* runtime.servers.loginStatus(server))])
       else if (before._tag === "LoggedIn") yield* screen.out([{ text: "logged out", style: "good" }, ` of ${server}`])
       else yield* screen.note(`${server}: nobody was logged in.`)
       return ExitCode.ok
@@ -106,7 +106,7 @@ const logout = (server: string, { shared }: Command.Invocation) =>
 const statusOf = ({ runtime }: Application.Application, { name, state }: ConfigDiscovery.Found) => {
   switch (state._tag) {
     case "Ready":
-      return Effect.match(runtime.authorization(name), {
+      return Effect.match(runtime.servers.loginStatus(name), {
         onFailure: (error) => Shape.without(name, "unknown", error),
         onSuccess: (status) => Shape.of(name, status)
       })

@@ -73,7 +73,7 @@ export const make = (runtime: McpRuntime.McpRuntime["Type"], limit = patience): 
       take(name, Option.isSome(answered) ? took : undefined)
     })
   const asked = (isMeant: (server: string) => boolean) =>
-    Effect.flatMap(runtime.servers, (servers) =>
+    Effect.flatMap(runtime.servers.list, (servers) =>
       Effect.forEach(
         servers.filter(({ name, status }) => status._tag === "Connected" && isMeant(name)),
         one,

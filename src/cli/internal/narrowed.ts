@@ -45,8 +45,11 @@ export const narrowed = (runtime: Runtime, names: ReadonlySet<string>): Runtime 
         prompts: gathered(prompts)
       }
     },
-    servers: Effect.map(runtime.servers, named),
-    status: Stream.map(runtime.status, named),
+    servers: {
+      ...runtime.servers,
+      list: Effect.map(runtime.servers.list, named),
+      changes: Stream.map(runtime.servers.changes, named)
+    },
     events: Stream.filter(runtime.events, (event) => !("server" in event) || names.has(event.server ?? ""))
   }
 }

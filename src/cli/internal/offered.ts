@@ -74,7 +74,7 @@ export const unasked = (
   server: string | undefined,
   runtime: McpRuntime.McpRuntime["Type"]
 ): Effect.Effect<void, McpError.RuntimeError> =>
-  Effect.flatMap(runtime.servers, ([only, ...others]) => {
+  Effect.flatMap(runtime.servers.list, ([only, ...others]) => {
     const meant = server ?? (others.length === 0 ? only?.name : undefined)
     const one = missing.find((one) => one.server === meant)
     return one === undefined ? Effect.void : Effect.fail(reasonOf(one))

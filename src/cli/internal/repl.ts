@@ -155,7 +155,7 @@ export const run: Command.Program["run"] = ({ shared }) =>
           yield* Effect.forkScoped(latency.listen)
           if (screen.isInteractive) {
             yield* screen.note("Write a command, or help; Ctrl-C cancels one, and Ctrl-D ends.")
-            const changes = Stream.debounce(application.runtime.status, "100 millis")
+            const changes = Stream.debounce(application.runtime.servers.changes, "100 millis")
             yield* Effect.forkScoped(Stream.runForEach(changes, () => learn))
           }
           return yield* loop(reading, shared.json).pipe(

@@ -32,7 +32,7 @@ const reconnect: Command.Command = {
         Application.use(
           shared,
           Offered.choice(server, shared),
-          ({ runtime }) => Effect.as(Offered.asking(runtime.reconnect(server)), ExitCode.ok)
+          ({ runtime }) => Effect.as(Offered.asking(runtime.servers.reconnect(server)), ExitCode.ok)
         )
     })
 }

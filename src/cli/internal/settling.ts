@@ -98,12 +98,12 @@ export const over = (
   { installs, screen }: Watch
 ): Pick<Application.Application, "settled" | "started"> => {
   const until = (holds: (server: McpRuntime.ServerInfo) => boolean) =>
-    Stream.runHead(Stream.filter(runtime.status, (servers) => servers.every(holds)))
+    Stream.runHead(Stream.filter(runtime.servers.changes, (servers) => servers.every(holds)))
 
   const listed = Effect.gen(function*() {
     yield* until(({ status }) => status._tag !== "Connecting")
     yield* Effect.timeoutOption(until(isListed), moment)
-    const left = (yield* runtime.servers).filter((server) => !isListed(server))
+    const left = (yield* runtime.servers.list).filter((server) => !isListed(server))
     // the command that needs the list tells why it fails
     yield* Effect.forEach(left, ({ name }) => Effect.either(runtime.refreshTools(name)), {
       concurrency: "unbounded",
@@ -112,15 +112,17 @@ export const over = (
   })
 
   const woken = Effect.gen(function*() {
-    const asleep = (yield* runtime.servers).filter(({ status }) => status._tag === "Idle").map(({ name }) => name)
+    const asleep = (yield* runtime.servers.list).filter(({ status }) => status._tag === "Idle").map(({ name }) => name)
     // errors are in the status
-    yield* Effect.forEach(asleep, (name) => Effect.fork(Effect.ignore(runtime.connect(name))), { discard: true })
+    yield* Effect.forEach(asleep, (name) => Effect.fork(Effect.ignore(runtime.servers.connect(name))), {
+      discard: true
+    })
     yield* until(({ name, status }) => status._tag !== "Idle" || !asleep.includes(name))
     yield* listed
   })
 
   const left = Effect.map(
-    runtime.servers,
+    runtime.servers.list,
     (servers) => servers.flatMap(({ name, status }) => status._tag === "Connecting" ? [installs.get(name) ?? name] : [])
   )
   const shown = (wait: Effect.Effect<void>) =>
@@ -128,7 +130,7 @@ export const over = (
       showing(screen, () => "connecting…", left)(
         timeout === undefined ? wait : Effect.timeoutOption(wait, Duration.sum(timeout, grace))
       ),
-      runtime.servers
+      runtime.servers.list
     )
 
   return { settled: shown(listed), started: shown(woken) }

@@ -38,8 +38,8 @@ const broken = (detail: string) => Effect.fail(new Broken({ detail }))
 const starts = (runtime: Runtime, server: string): Promised => ({
   promise: "starts and connects",
   check: Effect.gen(function*() {
-    yield* runtime.connect(server)
-    const { era, protocolVersion, status, transport } = yield* runtime.server(server)
+    yield* runtime.servers.connect(server)
+    const { era, protocolVersion, status, transport } = yield* runtime.servers.get(server)
     return status._tag === "Connected"
       ? `over ${transport}, protocol ${protocolVersion} (${era} era)`
       : yield* broken(`its status is ${status._tag}`)
@@ -86,7 +86,7 @@ const unknown = (runtime: Runtime, server: string): Promised => ({
 const reconnects = (runtime: Runtime, server: string): Promised => ({
   promise: "closes a connection and opens another",
   check: Effect.gen(function*() {
-    yield* runtime.reconnect(server)
+    yield* runtime.servers.reconnect(server)
     yield* runtime.withClient(server, ({ health }) => health)
     return "it answers again"
   })
@@ -147,7 +147,7 @@ const settle = Duration.seconds(5)
 const cancels = (runtime: Runtime, server: string): Promised => ({
   promise: "cancels a call, and keeps the connection",
   check: Effect.gen(function*() {
-    const before = yield* runtime.server(server)
+    const before = yield* runtime.servers.get(server)
     const begun = yield* Deferred.make<void>()
     const call = yield* Effect.fork(
       runtime.callTool({ server, tool: "countdown" }, { from: 100 }, {
@@ -162,7 +162,7 @@ const cancels = (runtime: Runtime, server: string): Promised => ({
     const ended = yield* Effect.timeoutOption(Fiber.interrupt(call), settle)
     if (Option.isNone(ended)) return yield* broken("the call goes on")
     yield* sum(runtime, server, 1, 1)
-    const after = yield* runtime.server(server)
+    const after = yield* runtime.servers.get(server)
     return after.callsInFlight === 0 && after.connectedSince === before.connectedSince
       ? "the next call went over the same connection"
       : yield* broken("the connection is another one")

@@ -53,7 +53,10 @@ const once = (
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     // whoever does not answer once is not waited for again
-    const look = Effect.zipRight(latency.measure, Effect.map(runtime.servers, (infos) => infos.map(({ name }) => name)))
+    const look = Effect.zipRight(
+      latency.measure,
+      Effect.map(runtime.servers.list, (infos) => infos.map(({ name }) => name))
+    )
     yield* Offered.asking(Effect.zipRight(
       settled,
       Effect.repeat(look, {
@@ -61,7 +64,7 @@ const once = (
         until: (names) => names.some((name) => latency.of(name).length > 0 && latency.of(name).at(-1) === undefined)
       })
     ))
-    const infos = yield* runtime.servers
+    const infos = yield* runtime.servers.list
     const servers = infos.map((info) => Shape.of(info, latency))
     if (json) yield* screen.json(Status, { servers })
     else if (servers.length === 0) yield* NoServers.note
@@ -107,15 +110,15 @@ const live = ({ runtime }: Application.Application, { every, time }: Watching, l
     const screen = yield* Screen.Screen
     const redraw = yield* screen.redraw
     const draw = Effect.gen(function*() {
-      const infos = yield* runtime.servers
+      const infos = yield* runtime.servers.list
       const at = yield* Clock.currentTimeMillis
       yield* redraw(...block(infos.map((info) => Shape.of(info, latency)), at, screen.columns))
     })
     yield* Stream.mergeAll([
-      Stream.as(runtime.status, undefined),
+      Stream.as(runtime.servers.changes, undefined),
       Stream.tick(second),
       Stream.mapEffect(Stream.tick(every), () => latency.measure),
-      Stream.mapEffect(runtime.status, () => latency.greet),
+      Stream.mapEffect(runtime.servers.changes, () => latency.greet),
       resized(screen)
     ], { concurrency: "unbounded" }).pipe(Following.until(time), Stream.runForEach(() => draw))
     return ExitCode.ok
@@ -149,12 +152,12 @@ const told = (
           yield* screen.out([`${Following.clock(at)} `, first ?? "", ...rest])
         }
       })
-    if ((yield* runtime.servers).length === 0) yield* NoServers.note
+    if ((yield* runtime.servers.list).length === 0) yield* NoServers.note
     // an element of `status` may have waited until it is older than what was told last: it only says when to look
     yield* Stream.merge(
-      Stream.as(runtime.status, undefined),
+      Stream.as(runtime.servers.changes, undefined),
       Stream.mapEffect(Stream.tick(every), () => latency.measure)
-    ).pipe(Following.until(time), Stream.runForEach(() => Effect.flatMap(runtime.servers, tell)))
+    ).pipe(Following.until(time), Stream.runForEach(() => Effect.flatMap(runtime.servers.list, tell)))
     return ExitCode.ok
   })
 

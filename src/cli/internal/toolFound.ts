@@ -150,7 +150,7 @@ export const tool = (
   if (timeout === undefined) return found
   const { discovery, runtime } = application
   const wanted = identityOf(ref, discovery)?.server
-  const late = Effect.flatMap(runtime.servers, (servers) => {
+  const late = Effect.flatMap(runtime.servers.list, (servers) => {
     const one = servers.find(({ name, status }) =>
       status._tag === "Connecting" && (wanted === undefined || name === wanted)
     )

@@ -136,7 +136,7 @@ export const run: Command.Program["run"] = ({ args, shared, value }) =>
         else yield* NoServers.or("No tools were found.", discovery)
         yield* Offered.notes(listed.missing)
         const absent = new Set(listed.missing.map(({ server }) => server))
-        const present = (yield* runtime.servers).filter(({ name }) => !absent.has(name))
+        const present = (yield* runtime.servers.list).filter(({ name }) => !absent.has(name))
         yield* screen.note(...IssueShape.unsetNotes(present, discovery))
         for (const { server, tool, why } of withheld(listed)) {
           yield* screen.note(`withheld: ${format({ server, tool })} (${why})`)

@@ -94,7 +94,7 @@ export const make = (wait: Duration.DurationInput): (seat: Seat.Seat) => Effect.
     Effect.gen(function*() {
       const { runtime } = seat
       const settled = Stream.filter(
-        runtime.status,
+        runtime.servers.changes,
         (servers) => servers.every(({ status }) => status._tag !== "Connecting")
       )
       yield* Effect.timeoutOption(Stream.runHead(settled), patience)
@@ -106,7 +106,7 @@ export const make = (wait: Duration.DurationInput): (seat: Seat.Seat) => Effect.
             Effect.map(Option.flatten),
             Effect.map(Option.map((capabilities) => known.set(server, settingsOf(capabilities))))
           ), { concurrency: "unbounded", discard: true })
-      const servers = yield* runtime.servers
+      const servers = yield* runtime.servers.list
       return union(servers.flatMap(({ name }) =>
         known.get(name) ?? []
       ))

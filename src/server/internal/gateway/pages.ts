@@ -13,7 +13,7 @@ import type * as McpServe from "../../McpServe.ts"
 import * as Prometheus from "../prometheus.ts"
 
 const servers = (gateway: McpServe.Gateway) =>
-  Effect.flatMap(gateway.shared, (context) => Context.get(context, McpRuntime.McpRuntime).servers)
+  Effect.flatMap(gateway.shared, (context) => Context.get(context, McpRuntime.McpRuntime).servers.list)
 
 /**
  * That it is there, and nothing of what it is there for: anybody may ask.

@@ -57,7 +57,7 @@ export const ofSession = (
 const isTheirs = (seat: Seat.Seat, server: string, needsPerson: (seat: Seat.Seat) => boolean) =>
   Effect.gen(function*() {
     if (needsPerson(seat)) return false
-    const infos = yield* seat.runtime.servers
+    const infos = yield* seat.runtime.servers.list
     const known = infos.find(({ name }) => name === server)?.era
     if (known !== undefined) return known === "stateless"
     const connected = seat.runtime.withClient(server, ({ era }) => Effect.succeed(era))

@@ -203,7 +203,7 @@ export const open = (options: Options): Effect.Effect<Seat, McpServer.Refusal, R
         ),
       log: (server, message) => last(server)?.log(message),
       connected: Effect.map(
-        runtime.servers,
+        runtime.servers.list,
         (servers) => new Set(servers.flatMap(({ name, status }) => status._tag === "Connected" ? [name] : []))
       )
     }

@@ -156,7 +156,7 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
   const arrived = (seat: Seat.Seat, tries: number): Effect.Effect<KnownTools.Known> =>
     Effect.gen(function*() {
       const known = yield* KnownTools.awaited(seat)
-      const servers = yield* seat.runtime.servers
+      const servers = yield* seat.runtime.servers.list
       const coming = new Set(servers.flatMap(({ name, status }) => status._tag === "Connecting" ? [name] : []))
       const isEarly = known.tools.some(({ deferred, entry }) => deferred && coming.has(entry.server))
       return isEarly && tries > 1 ? yield* arrived(seat, tries - 1) : known
@@ -240,7 +240,7 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
   ): Effect.Effect<ToolIndex.Entry | undefined> =>
     Effect.gen(function*() {
       const meant = ToolName.parse(name)?.server
-      const servers = yield* base.runtime.servers
+      const servers = yield* base.runtime.servers.list
       const isTheirs = servers.some((one) => one.name === meant)
       // one that is named is waited for as long as any call waits for it, and the others no longer than a list is
       yield* isTheirs
