@@ -12,8 +12,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Http from "node:http"
-import { native } from "../internal/nativeTracer.ts"
 import * as McpError from "../McpError.ts"
+import * as CallSpan from "../observability/CallSpan.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as HttpEndpoint from "../server/HttpEndpoint.ts"
 import type * as McpServer from "../server/McpServer.ts"
@@ -89,7 +89,7 @@ export const listen = (
     // for those who listen: it is as large as all the rest of a program that does not
     const { makeHandler } = yield* Effect.promise(() => import("@effect/platform-node/NodeHttpServer"))
     // a span of which nobody hears costs more than all else that is done with a request
-    const isTraced = (yield* Effect.tracer) !== native
+    const isTraced = yield* CallSpan.isTraced
     const handler = yield* HttpMiddleware.withTracerDisabledWhenEffect(makeHandler(app), () => !isTraced)
     const server = yield* Effect.acquireRelease(
       Effect.sync(() => {

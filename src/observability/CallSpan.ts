@@ -1,31 +1,27 @@
 /**
  * A span around an operation on a server, after OpenTelemetry's semantic conventions for MCP, and its W3C trace context
  * in the request's `_meta` (SEP-414), so that the server's spans become its children. Without a tracer it costs nothing.
- *
- * @since 0.1.0
  */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
+import * as DefaultServices from "effect/DefaultServices"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
-import * as Record from "effect/Record"
+import * as FiberRefs from "effect/FiberRefs"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Tracer from "effect/Tracer"
 import type * as McpClient from "../client/McpClient.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
-import { native } from "../internal/nativeTracer.ts"
+import * as McpError from "../McpError.ts"
 import * as Redaction from "../safety/Redaction.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
-import * as spanAttributes from "./internal/spanAttributes.ts"
-import * as traceContext from "./internal/traceContext.ts"
 
-/**
- * What is done, and where.
- *
- * @since 0.1.0
- * @category models
- */
 export interface Operation {
   readonly server: string
   /** Such as `tools/call`. */
@@ -36,62 +32,137 @@ export interface Operation {
   readonly callId?: string | undefined
   /** For the address of a remote server. */
   readonly config?: ServerConfig.ServerConfig | undefined
-  /** Asked once, when the operation has ended: the connection that it was last tried on. */
+  /** The connection of the last attempt; called once, when the operation has ended. */
   readonly connection?: (() => Pick<McpClient.McpClient, "protocolVersion" | "transport"> | undefined) | undefined
   /** The caller's own `_meta`; its keys win. */
   readonly meta?: JsonRpc.JsonObject | undefined
 }
 
-/** What a result that reports failure is to whoever looks at the trace; the caller gets the result. */
-class Reported extends Data.TaggedError("ToolError") {
+/** Effect's default tracer, by its fiber ref, because an application may have loaded a second copy of effect. */
+const native: Tracer.Tracer = Context.get(
+  FiberRefs.getOrDefault(FiberRefs.empty(), DefaultServices.currentServices),
+  Tracer.Tracer
+)
+
+const hasTracer = (fiber: Fiber.RuntimeFiber<unknown, unknown>): boolean =>
+  fiber.currentTracer !== native && fiber.getFiberRef(FiberRef.currentTracerEnabled)
+
+/** True where the application has provided a tracer and not switched it off. */
+export const isTraced: Effect.Effect<boolean> = Effect.withFiberRuntime((fiber) => Effect.succeed(hasTracer(fiber)))
+
+/** The error of the span for a result that reports failure; the caller gets the result. */
+class ReportedFailure extends Data.TaggedError("ToolError") {
   override readonly message = "the tool reported failure in its result"
 }
 
+const reportsFailure = (value: unknown): boolean => Predicate.hasProperty(value, "isError") && value.isError === true
+
 /**
- * Runs with the `_meta` to send: the caller's own, and the trace context of a span of this operation, if a tracer
- * listens. The span has kind `client`, and the outcome in `error.type`: the code of a `RemoteError`, the tag of any other
- * error, `tool_error` where the result says so, `Interrupted`, `Defect`.
- *
- * @since 0.1.0
- * @category combinators
+ * Runs with the `_meta` to send: the caller's own, and the trace context of a span of this operation, if the application
+ * has a tracer. The span has kind `client`, and the outcome in `error.type`: the code of a `RemoteError`, the tag of any
+ * other error, `tool_error` for a result that reports failure, `Interrupted`, `Defect`.
  */
 export const traced = <A, E, R>(
   operation: Operation,
   run: (meta: JsonRpc.JsonObject | undefined) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  Effect.withFiberRuntime<A, E, R>((fiber) =>
-    fiber.currentTracer === native || !fiber.getFiberRef(FiberRef.currentTracerEnabled)
-      ? run(operation.meta)
-      : spanned(operation, run, fiber)
-  )
+  Effect.withFiberRuntime<A, E, R>((fiber) => {
+    if (!hasTracer(fiber)) return run(operation.meta)
+    const { text } = Context.get(fiber.currentContext, Redaction.Redaction)
+    const { method, prompt, tool = prompt } = operation
+    const name = tool === undefined ? method : `${method} ${UntrustedText.excerpt(tool, 128)}`
+    const attributes = Object.fromEntries(shown(attributesAtStart(operation), text))
+    return Effect.useSpan(text(name), { kind: "client", attributes, captureStackTrace: false }, (span) => {
+      const running = Effect.suspend(() => run(withTraceContext(span, operation.meta)))
+      return Effect.onExit(Effect.withParentSpan(running, span), (exit) =>
+        Effect.map(Clock.currentTimeNanos, (now) => {
+          for (const [key, value] of shown(attributesAtEnd(operation, exit), text)) span.attribute(key, value)
+          // A span that ends with an error has the status that goes with `error.type`.
+          if (Exit.isSuccess(exit) && reportsFailure(exit.value)) span.end(now, Exit.fail(new ReportedFailure()))
+        }))
+    })
+  })
 
-const spanned = <A, E, R>(
-  operation: Operation,
-  run: (meta: JsonRpc.JsonObject | undefined) => Effect.Effect<A, E, R>,
-  fiber: Fiber.RuntimeFiber<unknown, unknown>
-): Effect.Effect<A, E, R> => {
-  const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
-  const timed = fiber.getFiberRef(FiberRef.currentTracerTimingEnabled)
-  const { text } = Context.get(fiber.currentContext, Redaction.Redaction)
-  const shown = (value: unknown): unknown => typeof value === "string" ? text(value) : value
-  const attributes = Record.map(spanAttributes.atStart(operation), shown)
-  const options = { kind: "client", attributes, captureStackTrace: false } as const
-  return Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(
-      Effect.makeSpan(text(spanAttributes.name(operation)), options),
-      (span) =>
-        Effect.suspend(() => run(traceContext.into(traceContext.of(span), operation.meta))).pipe(
-          Effect.withParentSpan(span),
-          restore,
-          Effect.onExit((exit) =>
-            Effect.sync(() => {
-              for (const [key, value] of spanAttributes.atEnd(operation, exit)) span.attribute(key, shown(value))
-              const reported = Exit.isSuccess(exit) && spanAttributes.reportsError(exit.value)
-              // A span that is ended with an error has the status that goes with `error.type`.
-              span.end(timed ? clock.unsafeCurrentTimeNanos() : 0n, reported ? Exit.fail(new Reported()) : exit)
-            })
-          )
-        )
-    )
-  )
+type Attributes = Readonly<Record<string, string | number | undefined>>
+
+/** The attributes with a value. A URL identifies a resource as a whole, so more of it is kept than of a name. */
+const shown = (attributes: Attributes, hide: Redaction.Redactor["text"]) =>
+  Object.entries(attributes).flatMap(([key, value]) => {
+    const limit = key === "mcp.resource.uri" ? 1024 : 256
+    const attribute = typeof value === "string" ? hide(UntrustedText.excerpt(value, limit)) : value
+    return attribute === undefined ? [] : [[key, attribute] as const]
+  })
+
+const defaultPorts: ReadonlyMap<string, number> = new Map([["http:", 80], ["ws:", 80], ["https:", 443], ["wss:", 443]])
+
+const address = (config: ServerConfig.ServerConfig | undefined): Attributes => {
+  if (config === undefined || !("url" in config) || !URL.canParse(config.url)) return {}
+  const { hostname, port, protocol } = new URL(config.url)
+  return { "server.address": hostname, "server.port": port === "" ? defaultPorts.get(protocol) : Number(port) }
+}
+
+const attributesAtStart = ({ callId, config, method, prompt, server, tool, uri }: Operation): Attributes => ({
+  "mcp.method.name": method,
+  "mcp.server.name": server,
+  "gen_ai.operation.name": tool === undefined ? undefined : "execute_tool",
+  "gen_ai.tool.name": tool,
+  "gen_ai.tool.call.id": callId,
+  "gen_ai.prompt.name": prompt,
+  "mcp.resource.uri": uri,
+  ...address(config)
+})
+
+const networks: { readonly [K in McpClient.McpClient["transport"]]: Attributes } = {
+  "stdio": { "network.transport": "pipe" },
+  "streamable-http": { "network.transport": "tcp", "network.protocol.name": "http" },
+  "sse": { "network.transport": "tcp", "network.protocol.name": "http" },
+  "ws": { "network.transport": "tcp", "network.protocol.name": "websocket" },
+  "memory": {}
+}
+
+const attributesAtEnd = (operation: Operation, exit: Exit.Exit<unknown, unknown>): Attributes => {
+  const connection = operation.connection?.()
+  return {
+    "mcp.protocol.version": connection?.protocolVersion,
+    ...(connection === undefined ? {} : networks[connection.transport]),
+    ...outcome(exit)
+  }
+}
+
+const outcome = (exit: Exit.Exit<unknown, unknown>): Attributes => {
+  if (Exit.isSuccess(exit)) return { "error.type": reportsFailure(exit.value) ? "tool_error" : undefined }
+  const error = Option.getOrUndefined(Cause.failureOption(exit.cause))
+  if (error === undefined) return { "error.type": Cause.isInterruptedOnly(exit.cause) ? "Interrupted" : "Defect" }
+  if (!McpError.isMcpError(error)) {
+    const tag = Predicate.hasProperty(error, "_tag") ? error._tag : undefined
+    return { "error.type": typeof tag === "string" ? tag : "_OTHER" }
+  }
+  if (error._tag !== "RemoteError") return { "error.type": McpError.label(error) }
+  // The convention: the code of JSON-RPC is the type of the error.
+  return { "error.type": String(error.code), "rpc.response.status_code": String(error.code) }
+}
+
+const w3cIds = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-/
+/** Printable, and at most the 512 characters that the W3C recommendation asks receivers to pass on. */
+const w3cState = /^[\x20-\x7e]{1,512}$/
+
+const call = (target: unknown, method: string): unknown =>
+  Predicate.hasProperty(target, method) && Predicate.isFunction(target[method]) ? target[method]() : undefined
+
+/** The vendors' part of the context. Effect's spans have none; the OpenTelemetry span inside one does. */
+const traceStateOf = (span: Tracer.Span): string | undefined => {
+  const context = call(Predicate.hasProperty(span, "span") ? span.span : undefined, "spanContext")
+  const state = call(Predicate.hasProperty(context, "traceState") ? context.traceState : undefined, "serialize")
+  return typeof state === "string" && w3cState.test(state) ? state : undefined
+}
+
+/**
+ * Adds the context in the keys that SEP-414 reserves, unless the ids are not those of W3C, which receivers refuse, or the
+ * caller has a `traceparent`, because the state of one trace says nothing about another.
+ */
+const withTraceContext = (span: Tracer.Span, meta: JsonRpc.JsonObject | undefined): JsonRpc.JsonObject | undefined => {
+  const traceparent = `00-${span.traceId}-${span.spanId}-${span.sampled ? "01" : "00"}`
+  if (!w3cIds.test(traceparent) || (meta !== undefined && Object.hasOwn(meta, "traceparent"))) return meta
+  const tracestate = traceStateOf(span)
+  return { traceparent, ...(tracestate === undefined ? {} : { tracestate }), ...meta }
 }

@@ -2,34 +2,27 @@
  * Counts and durations of calls, and the state of servers, in Effect's metric registry.
  *
  * `mcp.client.operation.duration` is the metric of OpenTelemetry's semantic conventions for MCP, in seconds; the others
- * are ours. Every one carries `mcp.server.name`, and those of failures `error.type`; what a server chooses, such as the
- * names of its tools, is no tag, because the registry never forgets one.
- *
- * @since 0.1.0
+ * are those of this package. Each has the tag `mcp.server.name`, and those of failures `error.type`. Names that a server
+ * chooses, such as those of its tools, are no tags, because the registry never forgets one.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { constVoid } from "effect/Function"
 import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as MetricBoundaries from "effect/MetricBoundaries"
+import * as MetricKey from "effect/MetricKey"
+import type * as MetricKeyType from "effect/MetricKeyType"
+import * as MetricLabel from "effect/MetricLabel"
 import type * as Scope from "effect/Scope"
-import * as Hold from "../internal/hold.ts"
 import type * as McpEvent from "../McpEvent.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
-import * as internal from "./internal/instruments.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
 
-/**
- * How a call ended, in the words of the event `CallEnded`.
- *
- * @since 0.1.0
- * @category models
- */
+/** How a call ended, in the words of the event `CallEnded`. */
 export type Outcome = Extract<McpEvent.McpEvent, { readonly _tag: "CallEnded" }>["outcome"]
 
-/**
- * The metrics of one server. All is synchronous, and less than a microsecond a call.
- *
- * @since 0.1.0
- * @category models
- */
+/** The metrics of one server. All is synchronous, and less than a microsecond a call. */
 export interface ServerMetrics {
   /** `mcp.calls.active`, until `callEnded`. */
   readonly callBegan: () => void
@@ -47,58 +40,107 @@ export interface ServerMetrics {
   readonly cacheMiss: () => void
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class RuntimeMetrics extends Context.Tag("effect-mcp-runtime/observability/RuntimeMetrics")<RuntimeMetrics, {
-  /** The metrics of a server, the same for all who ask. */
+  /** The metrics of a server, the same object at every call. */
   readonly for: (server: string) => ServerMetrics
 }>() {}
 
-/**
- * When the scope closes, nothing is active, connected or open any more.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const make: Effect.Effect<RuntimeMetrics["Type"], never, Scope.Scope> = Effect.map(
-  Hold.make(() => new Map<string, internal.Instruments>(), (servers) => {
-    for (const { settle } of servers.values()) settle()
-  }),
-  (servers) => ({
-    for: (server) => {
-      const known = servers.get(server)
-      if (known !== undefined) return known.metrics
-      const instruments = internal.make(server)
-      servers.set(server, instruments)
-      return instruments.metrics
-    }
-  })
+const duration = MetricKey.histogram(
+  "mcp.client.operation.duration",
+  // the boundaries of the convention
+  MetricBoundaries.fromIterable([0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]),
+  "How long calls of tools take, in seconds."
+).pipe(
+  MetricKey.tagged("mcp.method.name", "tools/call"),
+  // where Effect's exporters look for the unit
+  MetricKey.tagged("unit", "s")
 )
 
-/**
- * @since 0.1.0
- * @category layers
- */
-export const layer: Layer.Layer<RuntimeMetrics> = Layer.scoped(RuntimeMetrics, make)
+/** The value of `mcp.circuit.state` is the index. */
+const circuitStates: ReadonlyArray<CircuitBreaker.State["_tag"]> = ["Closed", "HalfOpen", "Open", "Isolated"]
 
-const ignore = (): void => undefined
+const untagged: ReadonlyArray<MetricLabel.MetricLabel> = []
 
-const nothing: ServerMetrics = {
-  callBegan: ignore,
-  callEnded: ignore,
-  reconnected: ignore,
-  breaker: ignore,
-  connections: ignore,
-  cacheHit: ignore,
-  cacheMiss: ignore
+const makeServer = (server: string) => {
+  const name = MetricLabel.make("mcp.server.name", UntrustedText.excerpt(server, 128))
+
+  // Made from a tagged key and kept, because `Metric.tagged` looks the key up with every update.
+  const metric = <Type extends MetricKeyType.MetricKeyType.Untyped>(
+    key: MetricKey.MetricKey<Type>,
+    ...labels: ReadonlyArray<MetricLabel.MetricLabel>
+  ) => Metric.fromMetricKey(MetricKey.taggedWithLabels(key, [name, ...labels]))
+
+  const counter = (name: string, description: string, ...labels: ReadonlyArray<MetricLabel.MetricLabel>) => {
+    const { unsafeUpdate } = metric(MetricKey.counter(name, { description, incremental: true }), ...labels).register()
+    return (): void => unsafeUpdate(1, untagged)
+  }
+
+  const gauge = (name: string, description: string) => metric(MetricKey.gauge(name, { description })).register()
+
+  /** Adds the difference, so that several runtimes with a server of this name sum up. */
+  const level = (name: string, description: string) => {
+    const { unsafeModify } = gauge(name, description)
+    let current = 0
+    return (next: number): void => {
+      if (next !== current) unsafeModify(next - current, untagged)
+      current = next
+    }
+  }
+
+  const ended = counter("mcp.calls", "Calls of tools that have ended.")
+  const success = metric(duration)
+  const setActive = level("mcp.calls.active", "Calls of tools under way.")
+  const state = gauge("mcp.circuit.state", "0 closed, 1 half open, 2 open, 3 isolated.")
+  let running = 0
+  const metrics: ServerMetrics = {
+    callBegan: () => setActive(++running),
+    callEnded: (outcome, millis) => {
+      setActive(--running)
+      ended()
+      if (outcome === "Success") return success.unsafeUpdate(millis / 1_000, untagged)
+      const type = MetricLabel.make("error.type", outcome === "ToolError" ? "tool_error" : outcome)
+      counter("mcp.errors", "Calls of tools that did not succeed.", type)()
+      metric(duration, type).unsafeUpdate(millis / 1_000, untagged)
+    },
+    reconnected: counter("mcp.reconnects", "Connections that replaced a lost one."),
+    breaker: (next) => state.unsafeUpdate(circuitStates.indexOf(next), untagged),
+    connections: level("mcp.connections", "Open connections."),
+    cacheHit: counter("mcp.tool_cache.hits", "Lists of tools that were known and fresh."),
+    cacheMiss: counter("mcp.tool_cache.misses", "Lists of tools that had to be fetched.")
+  }
+  const settle = (): void => {
+    running = 0
+    setActive(0)
+    metrics.connections(0)
+    metrics.breaker("Closed")
+  }
+  return { metrics, settle }
 }
 
-/**
- * Nothing is measured.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerNone: Layer.Layer<RuntimeMetrics> = Layer.succeed(RuntimeMetrics, { for: () => nothing })
+/** When the scope closes, nothing is active, connected or open any more. */
+export const make: Effect.Effect<RuntimeMetrics["Type"], never, Scope.Scope> = Effect.gen(function*() {
+  const servers = new Map<string, ReturnType<typeof makeServer>>()
+  yield* Effect.addFinalizer(() => Effect.sync(() => servers.forEach(({ settle }) => settle())))
+  return {
+    for: (server) => {
+      const known = servers.get(server) ?? makeServer(server)
+      servers.set(server, known)
+      return known.metrics
+    }
+  }
+})
+
+export const layer: Layer.Layer<RuntimeMetrics> = Layer.scoped(RuntimeMetrics, make)
+
+const none: ServerMetrics = {
+  callBegan: constVoid,
+  callEnded: constVoid,
+  reconnected: constVoid,
+  breaker: constVoid,
+  connections: constVoid,
+  cacheHit: constVoid,
+  cacheMiss: constVoid
+}
+
+/** Measures nothing. */
+export const layerNone: Layer.Layer<RuntimeMetrics> = Layer.succeed(RuntimeMetrics, { for: () => none })

@@ -161,9 +161,9 @@ describe("the log of transitions", () => {
           Event.TokenRenewed({ server })
         ),
         [
-          "DEBUG files somebody is asked to log in",
+          "DEBUG files a person is asked to log in",
           "INFO files logged in",
-          "WARN files nobody has logged in (refused)",
+          "WARN files the login ended without success (refused)",
           "DEBUG files the login was renewed"
         ]
       )

@@ -209,6 +209,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   McpError: 1_310,
   json: 1_250,
   resilience: 1_400,
+  observability: 550,
   testing: 1_400
 }
 
@@ -232,6 +233,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
     "tools",
     "transport"
   ],
+  observability: ["text", "McpError", "McpEvent", "runtimeLog", "resilience", "safety"],
   testing: [
     "text",
     "json",

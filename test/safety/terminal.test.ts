@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as FastCheck from "effect/FastCheck"
+import { Effect, FastCheck, Layer, Logger } from "effect"
 import { readFileSync } from "node:fs"
 import * as McpError from "../../src/McpError.ts"
-import * as TransitionLine from "../../src/observability/internal/transitionLine.ts"
+import * as McpEvent from "../../src/McpEvent.ts"
+import * as TransitionLog from "../../src/observability/TransitionLog.ts"
 import * as UntrustedText from "../../src/text/UntrustedText.ts"
 import * as Tool from "../../src/tools/Tool.ts"
 import { runs } from "../support/runs.ts"
@@ -99,13 +100,28 @@ describe("what a server says, on its way to a terminal", () => {
     }
   })
 
-  it("is harmless in a line of the log", () => {
-    for (const { id, text } of texts) {
-      const line = TransitionLine.make(() => 0)({ _tag: "CacheIssue", server: text, detail: text })
-      assert.isDefined(line)
-      isHarmless(line.message, id)
-    }
-  })
+  it.effect("is harmless in a line of the log", () =>
+    Effect.gen(function*() {
+      const lines: Array<ReadonlyArray<string>> = []
+      const logger = Logger.make(({ annotations, message }) => {
+        lines.push([String(message), ...Array.from(annotations, ([, value]) => String(value))])
+      })
+      const bus = yield* McpEvent.make(texts.length)
+      yield* Effect.scoped(Effect.zipRight(
+        Layer.build(TransitionLog.layer),
+        Effect.sync(() => {
+          for (const { text } of texts) bus.publish({ _tag: "CacheIssue", server: text, detail: text })
+        })
+      )).pipe(
+        Effect.provideService(McpEvent.McpEvents, bus),
+        Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+      )
+      assert.lengthOf(lines, texts.length)
+      for (const [at, line] of lines.entries()) {
+        assert.lengthOf(line, 2)
+        for (const text of line) isHarmless(text, texts[at]!.id)
+      }
+    }).pipe(Effect.scoped))
 
   it("is harmless in the refusal of a tool by that name", () => {
     for (const { id, text } of texts) {
