@@ -1,0 +1,249 @@
+/** The group `servers` of the runtime: the status of each server, and the operations on one of them. */
+import * as Effect from "effect/Effect"
+import * as Mailbox from "effect/Mailbox"
+import * as Stream from "effect/Stream"
+import * as Credentials from "../auth/Credentials.ts"
+import type * as McpClient from "../client/McpClient.ts"
+import * as Limits from "../config/Limits.ts"
+import type * as Provenance from "../config/Provenance.ts"
+import * as Resolution from "../config/Resolution.ts"
+import * as ServerConfig from "../config/ServerConfig.ts"
+import * as Hold from "../internal/hold.ts"
+import * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
+import type * as Bulkhead from "../resilience/Bulkhead.ts"
+import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
+import type * as PermissionRule from "../safety/PermissionRule.ts"
+import type * as Permissions from "../safety/Permissions.ts"
+import type * as ToolCatalog from "../tools/ToolCatalog.ts"
+import type * as RemoteHeaders from "../transport/RemoteHeaders.ts"
+import type * as Transport from "../transport/Transport.ts"
+import type * as CallTool from "./callTool.ts"
+import type * as ConnectionPool from "./ConnectionPool.ts"
+import * as Present from "./present.ts"
+import type * as Server from "./Server.ts"
+import type * as ServerStatus from "./ServerStatus.ts"
+
+/** The errors of `connect` and `reconnect`. */
+export type ConnectFailure = McpError.ConnectError | McpError.ServerUnavailable | McpError.NotFound
+
+/** The errors of `login`, `logout` and `loginStatus`. */
+export type LoginError = McpError.ConnectError | McpError.NotFound | McpError.ServerUnavailable
+
+/** One server as a person sees it. */
+export interface ServerInfo {
+  readonly name: string
+  readonly title: string | undefined
+  readonly status: ServerStatus.ServerStatus
+  /** The tools that pass the filters; `undefined` until a list is known. */
+  readonly toolCount: number | undefined
+  /** The transport in use: an HTTP server may be connected over `sse`. */
+  readonly transport: ServerConfig.ServerConfig["transport"]
+  readonly era: Transport.Era | undefined
+  readonly protocolVersion: string | undefined
+  readonly serverInfo: McpClient.McpClient["serverInfo"]
+  readonly instructions: string | undefined
+  readonly error: McpError.ConnectError | undefined
+  /** Milliseconds since 1970. */
+  readonly connectedSince: number | undefined
+  /** The end of the pause that the server asked for (`Retry-After`), in milliseconds since 1970. */
+  readonly pausedUntil: number | undefined
+  readonly breaker: CircuitBreaker.State
+  readonly bulkhead: Bulkhead.State
+  readonly health: ConnectionPool.Member["health"]
+  readonly reconnects: number
+  readonly callsInFlight: number
+  /** The server whose connection this one uses, if they share one. */
+  readonly sharedWith: string | undefined
+  /** The file that configures the server. */
+  readonly provenance: Provenance.Provenance | undefined
+}
+
+/** The servers of a runtime: their status, and the operations on one of them. */
+export interface McpServers {
+  readonly list: Effect.Effect<ReadonlyArray<ServerInfo>>
+  readonly get: (server: string) => Effect.Effect<ServerInfo, McpError.NotFound>
+  /** The list now, and again after each change of a status or of a circuit breaker. */
+  readonly changes: Stream.Stream<ReadonlyArray<ServerInfo>>
+  readonly connect: (server: string) => Effect.Effect<void, ConnectFailure>
+  /** Closes the connection, if there is one, and connects again. */
+  readonly reconnect: (server: string) => Effect.Effect<void, ConnectFailure>
+  /** Closes the connection and opens no other until `connect` or `reconnect`. */
+  readonly disconnect: (server: string) => Effect.Effect<void, McpError.NotFound>
+  readonly disconnectAll: Effect.Effect<void>
+  readonly enable: (server: string) => Effect.Effect<void, McpError.NotFound>
+  /** Closes the connection and opens no other until `enable`. */
+  readonly disable: (server: string) => Effect.Effect<void, McpError.NotFound>
+  /** Replaces the configuration. Servers whose configuration is the same keep their connection. */
+  readonly reload: (servers: ReadonlyArray<ServerConfig.ServerConfig>) => Effect.Effect<McpEvent.ReloadReport>
+  /** Opens the circuit breaker, which lets no call through until `resetBreaker`. */
+  readonly isolate: (server: string) => Effect.Effect<void, McpError.NotFound>
+  readonly resetBreaker: (server: string) => Effect.Effect<void, McpError.NotFound>
+  /**
+   * Asks a person to log in to a remote server, or gets a token for the program itself, and reconnects. No other operation
+   * asks a person, unless `Credentials` allows calls to.
+   */
+  readonly login: (server: string) => Effect.Effect<void, LoginError>
+  /** Deletes the login and reconnects without it. */
+  readonly logout: (server: string) => Effect.Effect<void, LoginError>
+  readonly loginStatus: (server: string) => Effect.Effect<Credentials.Status, LoginError>
+}
+
+export interface Options {
+  readonly pool: ConnectionPool.ConnectionPool["Type"]
+  readonly catalog: ToolCatalog.ToolCatalog["Type"]
+  readonly calls: CallTool.Calls
+  readonly events: McpEvent.McpEvents["Type"]
+  readonly permissions: Permissions.Permissions["Type"]
+  readonly servers: Server.Servers
+}
+
+/** The breaker of a server that a reload has removed. */
+const closed: CircuitBreaker.State = { _tag: "Closed", failures: 0 }
+
+export const make = (options: Options): Effect.Effect<McpServers, never, Credentials.Credentials> =>
+  Effect.gen(function*() {
+    const { events, pool, servers } = options
+    const credentials = yield* Credentials.Credentials
+    const remote = remoteOf(pool, (yield* Resolution.Resolution).resolve, yield* Limits.CurrentLimits)
+
+    const infoOf = infoOfMember(options)
+    const list = Effect.suspend(() => Effect.forEach(pool.members(), infoOf))
+
+    const changes = Stream.unwrapScoped(Effect.gen(function*() {
+      // one pending signal is enough, because each element is the list at the time it is read
+      const signals = yield* Mailbox.make<void>({ capacity: 1, strategy: "sliding" })
+      const signal = () => {
+        signals.unsafeOffer(undefined)
+      }
+      yield* Hold.listen(() => pool.onChange(signal))
+      yield* Hold.listen(() =>
+        events.onEvent(({ _tag }) => {
+          if (_tag === "BreakerChanged") signal()
+        })
+      )
+      signal()
+      yield* Effect.forkScoped(Effect.zipRight(Stream.runDrain(pool.changes), signals.end))
+      return Stream.mapEffect(Mailbox.toStream(signals), () => list)
+    }))
+
+    const withBreaker = (server: string, f: (breaker: CircuitBreaker.Breaker) => Effect.Effect<void>) =>
+      Effect.flatMap(pool.find(server), () => {
+        const found = servers.find(server)
+        return found === undefined ? Effect.void : f(found.breaker)
+      })
+
+    return {
+      list,
+      get: (server) => Effect.flatMap(pool.find(server), infoOf),
+      changes,
+      connect: pool.connect,
+      reconnect: pool.reconnect,
+      disconnect: pool.disconnect,
+      disconnectAll: pool.disconnectAll,
+      enable: pool.enable,
+      disable: pool.disable,
+      reload: reloading(options, (server) => Effect.ignore(withBreaker(server, forgetFailures))),
+      isolate: (server) => withBreaker(server, ({ isolate }) => isolate),
+      resetBreaker: (server) => withBreaker(server, ({ reset }) => reset),
+      login: (server) => Effect.zipRight(Effect.flatMap(remote(server), credentials.authorize), pool.reconnect(server)),
+      logout: (server) =>
+        Effect.zipRight(Effect.flatMap(remote(server), credentials.logout), Effect.ignore(pool.reconnect(server))),
+      loginStatus: (server) => Effect.flatMap(remote(server), credentials.status)
+    }
+  })
+
+const infoOfMember = ({ calls, catalog, servers }: Options) => (member: ConnectionPool.Member) => {
+  const { config, health, live, reconnects, sharedWith, status } = member
+  const client = live?.session
+  const server = servers.find(config.name)
+  return Effect.map(server?.breaker.state ?? Effect.succeed(closed), (breaker): ServerInfo => ({
+    name: config.name,
+    title: config.title,
+    status,
+    toolCount: catalog.isKnown(config.name) ? catalog.index().ofServer(config.name).length : undefined,
+    transport: client?.transport === "sse" ? "sse" : config.transport,
+    era: client?.era,
+    protocolVersion: client?.protocolVersion,
+    serverInfo: client?.serverInfo,
+    instructions: client?.instructions,
+    error: "error" in status ? status.error : undefined,
+    connectedSince: status._tag === "Connected" ? status.since : undefined,
+    pausedUntil: status._tag === "Connected" ? status.pausedUntil : undefined,
+    breaker,
+    bulkhead: server?.bulkhead.state() ?? { active: 0, queued: 0 },
+    health,
+    reconnects,
+    callsInFlight: calls.inFlight(config.name),
+    sharedWith,
+    provenance: config.provenance
+  }))
+}
+
+/** The tools that configurations approve for a model, each rule for the tools of its own server. */
+export const approvals = (
+  servers: ReadonlyArray<Pick<ServerConfig.ServerConfig, "name" | "autoApprove">>
+): ReadonlyArray<PermissionRule.Input> =>
+  servers.flatMap(({ autoApprove = [], name }) =>
+    autoApprove.map((tool) => ({ decision: "allow" as const, server: name, tool, source: "user" as const }))
+  )
+
+const forgetFailures = ({ isIsolated, reset }: CircuitBreaker.Breaker): Effect.Effect<void> =>
+  Effect.suspend(() => isIsolated() ? Effect.void : reset)
+
+const reloading = (
+  { events, permissions, pool }: Options,
+  forget: (server: string) => Effect.Effect<void>
+): McpServers["reload"] => {
+  /** During the reload a server that becomes another keeps only the approvals that both configurations have. */
+  const approvedMeanwhile = (config: ServerConfig.ServerConfig) => {
+    const { autoApprove, name } = config
+    const present = pool.config(name)
+    if (present === undefined || Present.isSame(present, config)) return config
+    return { name, autoApprove: autoApprove?.filter((tool) => present.autoApprove?.includes(tool) === true) }
+  }
+  return (servers) =>
+    Effect.suspend(() => permissions.configure("servers", approvals(servers.map(approvedMeanwhile)))).pipe(
+      Effect.zipRight(Effect.ensuring(
+        pool.reload(servers),
+        Effect.suspend(() => permissions.configure("servers", approvals(pool.configs())))
+      )),
+      Effect.tap((report) =>
+        // the failures of the previous configuration say nothing about the new one
+        Effect.forEach([...report.added, ...report.changed], forget).pipe(
+          Effect.zipRight(Effect.sync(() => events.publish(McpEvent.McpEvent.ConfigurationReloaded({ report }))))
+        )
+      )
+    )
+}
+
+const isRemote = (config: ServerConfig.ServerConfig): config is RemoteHeaders.RemoteServer =>
+  config.transport !== "stdio" && config.transport !== "docker"
+
+/** The resolved configuration of a server that a login is for. A blocked server is neither resolved nor contacted. */
+const remoteOf = (
+  pool: ConnectionPool.ConnectionPool["Type"],
+  resolve: Resolution.Resolution["Type"]["resolve"],
+  limits: Limits.Limits
+) =>
+(server: string): Effect.Effect<RemoteHeaders.RemoteServer, LoginError> =>
+  Effect.gen(function*() {
+    const { config } = yield* pool.find(server)
+    const { blocked } = config
+    if (blocked !== undefined) {
+      const detail = blocked === "denied" ? "a policy denies it" : "it is not approved; approve it first"
+      return yield* new McpError.ServerUnavailable({ server, why: blocked, detail })
+    }
+    const program = new McpError.AuthorizationFailed({
+      server,
+      reason: "not-interactive",
+      detail: "it is a program of this machine, which asks for what it needs by itself"
+    })
+    if (!isRemote(config)) return yield* program
+    const limit = ServerConfig.limits(config, limits).startupTimeout
+    const resolved = yield* Effect.timeoutFail(resolve(config), {
+      duration: limit,
+      onTimeout: () => new McpError.ConnectTimeout({ server, limit, phase: "spawn", stderrTail: undefined })
+    })
+    return isRemote(resolved.config) ? resolved.config : yield* program
+  })

@@ -1,0 +1,206 @@
+/** The tools of all servers as a caller sees them: listed, looked up by name, and called. */
+import * as Array from "effect/Array"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import type * as McpClient from "../client/McpClient.ts"
+import type * as Limits from "../config/Limits.ts"
+import * as McpError from "../McpError.ts"
+import type * as McpRuntime from "../McpRuntime.ts"
+import type * as Permissions from "../safety/Permissions.ts"
+import * as Tool from "../tools/Tool.ts"
+import type * as ToolCatalog from "../tools/ToolCatalog.ts"
+import * as ToolFilter from "../tools/ToolFilter.ts"
+import * as ToolName from "../tools/ToolName.ts"
+import type * as CallTool from "./callTool.ts"
+import type * as ConnectionPool from "./ConnectionPool.ts"
+
+/**
+ * A tool that can be called. `Deferred`: its server is not connected, the definition is from an earlier list, and a call
+ * waits for the server.
+ */
+export interface RuntimeTool extends ToolCatalog.Offered {
+  /** True if a call by a model needs approval; a rule about arguments may decide otherwise. */
+  readonly requiresApproval: boolean
+  readonly call: (
+    args?: McpClient.Arguments,
+    options?: McpRuntime.CallOptions
+  ) => Effect.Effect<McpRuntime.CallResult, McpError.RuntimeError>
+}
+
+/** A tool whose server is not connected. */
+export interface DeferredTool extends RuntimeTool {
+  readonly _tag: "Deferred"
+}
+
+export interface Tools {
+  /** The tools that a model may be offered. */
+  readonly tools: ReadonlyArray<RuntimeTool>
+  /** Tools that only apps may call (`Tool.isAppOnly`), for a host that shows apps. */
+  readonly apps: ReadonlyArray<RuntimeTool>
+  /** By the name that the server gives; more than one if several servers have a tool of that name. */
+  readonly toolsByName: ReadonlyMap<string, ReadonlyArray<RuntimeTool>>
+  /** The servers without a list, each with the reason. */
+  readonly missing: ReadonlyArray<ToolCatalog.Missing>
+  /** Tools that cannot be offered. */
+  readonly rejected: ToolCatalog.Listing["rejected"]
+  /** Tools that have changed since they were first seen, until a person approves the change. */
+  readonly quarantined: ToolCatalog.Listing["quarantined"]
+  /** Tools that a rule denies whatever their arguments. */
+  readonly denied: ReadonlyArray<{ readonly server: string; readonly tool: string; readonly rule: string | undefined }>
+}
+
+/** A tool, by the name that a model sees or by its identity. */
+export type ToolRef = string | { readonly server: string; readonly tool: string }
+
+export interface Options {
+  readonly calls: CallTool.Calls
+  readonly catalog: ToolCatalog.ToolCatalog["Type"]
+  readonly limits: Limits.Limits
+  readonly permissions: Permissions.Permissions["Type"]
+  readonly pool: ConnectionPool.ConnectionPool["Type"]
+}
+
+export interface RuntimeTools {
+  readonly listed: (listing: ToolCatalog.Listing) => Tools
+  readonly get: (ref: ToolRef) => Effect.Effect<RuntimeTool, NotOffered>
+  readonly call: McpRuntime.McpRuntime["Type"]["callTool"]
+}
+
+type NotOffered = McpError.NotFound | McpError.PermissionDenied
+
+export const make = (options: Options): RuntimeTools => {
+  const { calls, catalog, limits, permissions, pool } = options
+  const { find, findListed } = finding(options)
+
+  const ruling = ({ server, tool: { name } }: ToolCatalog.Offered) =>
+    permissions.decide("model", { kind: "tool", server, name })
+
+  const runtimeTool = (offered: ToolCatalog.Offered): RuntimeTool => ({
+    ...offered,
+    requiresApproval: ruling(offered).decision === "ask",
+    call: (args = {}, options) => calls.callTool(offered.server, offered.tool.name, args, options)
+  })
+
+  const listed: RuntimeTools["listed"] = ({ missing, quarantined, rejected, tools }) => {
+    const [allowed, denied] = Array.partitionMap(tools, (offered) => {
+      const { decision, rule } = ruling(offered)
+      return decision === "deny"
+        ? Either.right({ server: offered.server, tool: offered.tool.name, rule: rule?.text })
+        : Either.left(runtimeTool(offered))
+    })
+    const [forModels, apps] = Array.partition(allowed, ({ tool }) => Tool.isAppOnly(tool))
+    const toolsByName = new Map<string, Array<RuntimeTool>>()
+    for (const tool of forModels) {
+      const same = toolsByName.get(tool.tool.name)
+      if (same === undefined) toolsByName.set(tool.tool.name, [tool])
+      else same.push(tool)
+    }
+    return { tools: forModels, apps, toolsByName, missing, rejected, quarantined, denied }
+  }
+
+  const offered = ({ server, tool }: ToolName.Identity): Effect.Effect<RuntimeTool, McpError.NotFound> => {
+    const entry = catalog.index().find(server, tool)
+    if (entry === undefined) return Effect.fail(notFound(server, tool, []))
+    return Effect.succeed(runtimeTool({ _tag: pool.isConnected(server) ? "Ready" : "Deferred", ...entry }))
+  }
+
+  /** Looks a tool up within the total time of its call, and gives the options of the call with the time that is left. */
+  const findInTime = (ref: ToolRef, options: McpRuntime.CallOptions | undefined) => {
+    const server = typeof ref === "string" ? "" : ref.server
+    const total = options?.totalTimeout ?? pool.config(server)?.toolTimeout ?? limits.toolTimeout
+    const limit = Option.getOrElse(Duration.decodeUnknown(total), () => limits.toolTimeout)
+    return findListed(ref).pipe(
+      Effect.timeoutFail({
+        duration: limit,
+        onTimeout: () =>
+          new McpError.RequestTimeout({ server, kind: "total", operation: "tools/call", limit, outcome: "not-sent" })
+      }),
+      Effect.timed,
+      Effect.map(([took, identity]) => ({
+        identity,
+        options: { ...options, totalTimeout: Duration.subtract(limit, took) }
+      }))
+    )
+  }
+
+  return {
+    listed,
+    get: (ref) =>
+      Effect.suspend(() => Effect.flatMap(find(ref), offered)).pipe(
+        Effect.catchAll(() => Effect.flatMap(findListed(ref), offered))
+      ),
+    call: (ref, args = {}, options) =>
+      Effect.suspend(() => {
+        const found = find(ref)
+        if (Either.isRight(found)) return calls.callTool(found.right.server, found.right.tool, args, options)
+        return Effect.flatMap(findInTime(ref, options), ({ identity, options }) =>
+          calls.callTool(identity.server, identity.tool, args, options))
+      })
+  }
+}
+
+const finding = ({ catalog, pool }: Options) => {
+  /** The tool of a name or an identity in the known lists. A tool that is filtered out is not found. */
+  const find = (ref: ToolRef): Either.Either<ToolName.Identity, McpError.NotFound> => {
+    const index = catalog.index()
+    if (typeof ref === "string") {
+      const entry = index.resolve(ref)
+      return entry === undefined
+        ? Either.left(notFound("", ref, index.suggest(ref)))
+        : Either.right({ server: entry.server, tool: entry.tool.name })
+    }
+    if (index.find(ref.server, ref.tool) !== undefined) return Either.right(ref)
+    // without a list only the filter of the configuration decides, and the server itself
+    const config = pool.config(ref.server)
+    if (!catalog.isKnown(ref.server) && (config === undefined || ToolFilter.make(config)(ref.tool))) {
+      return Either.right(ref)
+    }
+    return Either.left(notFound(ref.server, ref.tool, index.suggest(ref.tool)))
+  }
+
+  const findAfterList = (ref: ToolRef) =>
+    Effect.flatMap(catalog.list, ({ quarantined }): Effect.Effect<ToolName.Identity, NotOffered> => {
+      const found = find(ref)
+      const changed = Either.isLeft(found) ? quarantined.find((tool) => isNamed(ref, tool)) : undefined
+      return changed === undefined ? found : Effect.fail(
+        new McpError.PermissionDenied({
+          server: changed.server,
+          why: "quarantined",
+          kind: "tool",
+          name: changed.tool,
+          changed: changed.changes.map(({ path }) => path)
+        })
+      )
+    })
+
+  /** Lists first. Only the server that is named in `ref` is waited for beyond `firstListWait`. */
+  const findListed = (ref: ToolRef): Effect.Effect<ToolName.Identity, NotOffered> =>
+    Effect.suspend(() => {
+      const server = typeof ref === "string" ? ToolName.parse(ref)?.server : ref.server
+      if (server === undefined || pool.config(server) === undefined || catalog.isKnown(server)) {
+        return findAfterList(ref)
+      }
+      return Effect.zipRight(
+        Effect.ignore(catalog.discover(server)),
+        Effect.suspend(() => {
+          const found = catalog.isKnown(server) ? find(ref) : undefined
+          return found !== undefined && Either.isRight(found) ? found : findAfterList(ref)
+        })
+      )
+    })
+
+  return { find, findListed }
+}
+
+/** True if `ref` names this tool, which is in no index. */
+const isNamed = (ref: ToolRef, { server, tool }: ToolName.Identity): boolean => {
+  if (typeof ref !== "string") return ref.server === server && ref.tool === tool
+  const parsed = ToolName.parse(ref)
+  return (parsed?.server === server && parsed.tool === tool) ||
+    (["double", "single"] as const).some((style) => ToolName.qualify(server, tool, style) === ref)
+}
+
+const notFound = (server: string, name: string, suggestions: ReadonlyArray<string>) =>
+  new McpError.NotFound({ server, kind: "tool", name, suggestions })
