@@ -14,7 +14,6 @@ import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as RetryPolicy from "../resilience/RetryPolicy.ts"
 import type * as Teardown from "../resilience/Teardown.ts"
-import * as Ending from "./ending.ts"
 import * as Failure from "./failure.ts"
 import * as Client from "./http/client.ts"
 import * as Connection from "./http/connection.ts"
@@ -37,15 +36,9 @@ export class HttpTransport extends Context.Tag("effect-mcp-runtime/transport/Htt
 }>() {}
 
 export const make = (options?: Partial<Options>): Effect.Effect<HttpTransport["Type"], never, Teardown.Teardown> =>
-  Effect.map(Connection.services, (services) => ({
-    // untraced, because a span would keep an error as it is before its secrets are hidden
-    open: Effect.fnUntraced(function*(config: ServerConfig.HttpServer) {
-      const connection = yield* Connection.make(services, config)
-      const { close, transport } = streamable(connection, { ...defaults, ...options })
-      yield* Ending.sayFarewell(services.ending, config.name, transport.kind, close, connection.client.destroy)
-      return transport
-    })
-  }))
+  Connection.opener((peer, url) =>
+    Effect.map(Connection.make(peer, url), (connection) => streamable(connection, { ...defaults, ...options }))
+  )
 
 export const layer = (options?: Partial<Options>): Layer.Layer<HttpTransport, never, Teardown.Teardown> =>
   Layer.effect(HttpTransport, make(options))
@@ -55,7 +48,13 @@ const foreground: ReadonlySet<string> = new Set(["tools/call", "resources/read",
 
 const sessionId = /^[\u0021-\u007e]{1,4096}$/
 
-const streamable = (connection: Connection.Connection, options: Options) => {
+const isInitialize = (message: JsonRpc.Message): boolean => "method" in message && message.method === "initialize"
+
+const isAnswer = (message: unknown, id: JsonRpc.Id): boolean =>
+  JsonRpc.isObject(message) && !("method" in message) && "id" in message &&
+  (message["id"] === id || (message["id"] === null && "error" in message))
+
+const streamable = (connection: Connection.Connection, options: Options): Connection.Opened => {
   const { client, limits, path, server } = connection
   const headers = Headers.make(connection.url, connection.source)
   let listening: Fiber.RuntimeFiber<void> | undefined
@@ -65,39 +64,45 @@ const streamable = (connection: Connection.Connection, options: Options) => {
   /** True if the server may ask us; what it asks before it has the stream of notifications is lost. */
   let answersServer = false
 
-  const deliver = (message: JsonRpc.Incoming, from: Connection.Post | undefined): void => {
-    if (from !== undefined && isInitialize(from.message) && Object.hasOwn(message, "result")) expired = false
-    channel.deliver(message, from)
-  }
+  const handlers = (from: Connection.Post | undefined, onMessage?: () => void): JsonRpc.Handlers => ({
+    message: (message) => {
+      onMessage?.()
+      if (from !== undefined && isInitialize(from.message) && Object.hasOwn(message, "result")) expired = false
+      channel.deliver(message, from)
+    },
+    diagnostic: channel.diagnostic
+  })
 
-  const handlers = (from: Connection.Post | undefined, onMessage?: () => void): Sse.Handlers & JsonRpc.Handlers => {
-    const on: JsonRpc.Handlers = {
-      message: (message) => {
-        onMessage?.()
-        deliver(message, from)
-      },
-      diagnostic: channel.diagnostic
-    }
+  const onEvents = (from: Connection.Post | undefined, onMessage?: () => void): Sse.Handlers => {
+    const on = handlers(from, onMessage)
     return {
-      ...on,
       event: (event) => Sse.onMessage(event, on),
       isDone: () => from !== undefined && !channel.isPending(from)
     }
   }
 
-  const readJson = (post: Connection.Post, id: JsonRpc.Id, response: IncomingMessage) =>
-    Effect.flatMap(Client.text(response, limits.maxMessageBytes), ({ end, text }) => {
-      if (end !== "ended") return Effect.fail(Refusal.broken(connection, end))
+  /** Reads a whole answer without an Effect, because most calls have one. */
+  const readJson = (
+    post: Connection.Post,
+    id: JsonRpc.Id,
+    response: IncomingMessage,
+    done: (result: Effect.Effect<void, McpError.CallError>) => void
+  ): void => {
+    const limit = limits.maxMessageBytes
+    if (Number(response.headers["content-length"] ?? 0) > limit) {
+      return done(Refusal.broken(connection, "oversize"))
+    }
+    Client.text(response, limit, (end, text) => {
+      if (end !== "ended") return done(Refusal.broken(connection, end))
       const value = JsonRpc.parse(text)
-      const isAnswer = (message: unknown): boolean =>
-        JsonRpc.isObject(message) && !("method" in message) && "id" in message &&
-        (message["id"] === id || (message["id"] === null && "error" in message))
-      if (value === undefined) return Failure.violation(server, "a body that is not JSON", text)
-      if (!(Array.isArray(value) ? value : [value]).some(isAnswer)) {
-        return Failure.violation(server, "an answer to another request", text)
+      if (value === undefined) return done(Failure.violation(server, "a body that is not JSON", text))
+      if (!(Array.isArray(value) ? value : [value]).some((message) => isAnswer(message, id))) {
+        return done(Failure.violation(server, "an answer to another request", text))
       }
-      return Effect.sync(() => JsonRpc.each(value, text, handlers(post)))
+      JsonRpc.each(value, text, handlers(post))
+      done(Effect.void)
     })
+  }
 
   const beginSession = (id: string | ReadonlyArray<string> | undefined): McpError.ProtocolViolation | undefined => {
     if (id !== undefined && (typeof id !== "string" || !sessionId.test(id))) {
@@ -107,6 +112,13 @@ const streamable = (connection: Connection.Connection, options: Options) => {
     return undefined
   }
 
+  const expire = (session: string | undefined): Effect.Effect<void> =>
+    Effect.sync(() => {
+      if (headers.session !== session) return
+      expired = true
+      stopListening()
+    })
+
   const heldBack = () =>
     new McpError.SessionExpired({
       server,
@@ -114,69 +126,59 @@ const streamable = (connection: Connection.Connection, options: Options) => {
       outcome: "not-sent"
     })
 
-  const callOf = ({ body, bytes, headers: extra, message }: Connection.Post) => ({
-    method: "POST" as const,
-    path,
-    headers: headers.post(message, bytes, extra),
-    body
-  })
-
   const request = (post: Connection.Post, message: JsonRpc.Request): Effect.Effect<void, McpError.CallError> => {
     const begins = isInitialize(message)
     if (expired && !begins) return heldBack()
     const session = begins ? undefined : headers.session
     const isStateless = headers.stateless(message) !== undefined
-    const call: Client.Call = {
-      ...callOf(post),
-      repeatable: RetryPolicy.isIdempotent(message.method),
-      foreground: foreground.has(message.method),
-      waiting: (open) => channel.waiting(post, open)
-    }
-    const inSession = session !== undefined && !isStateless
-    const interrupted = (detail: string) => Failure.lost(server, "stream-interrupted", detail)("unknown")
-
-    const expire = Effect.sync(() => {
-      if (headers.session !== session) return
-      expired = true
-      stopListening()
-    })
 
     /** Goes on with the stream of the answer where it was cut. */
     const resume = ({ end, lastEventId, retry }: Sse.Cut): Effect.Effect<void, McpError.CallError> => {
+      const interrupted = (detail: string) => Failure.lost(server, "stream-interrupted", detail)("unknown")
       if (end === "done") return Effect.void
-      if (end !== "ended" && end !== "cut") return Effect.fail(Refusal.broken(connection, end))
+      if (end !== "ended" && end !== "cut") return Refusal.broken(connection, end)
       if (isStateless || lastEventId === undefined) {
         return interrupted(end === "cut" ? "the connection was cut" : "the server ended it")
       }
       const rest: Resume.Follow = (lastEventId, onMessage) =>
-        Sse.open(connection, headers.get(lastEventId), session !== undefined, handlers(post, onMessage))
+        Sse.open(connection, headers.get(lastEventId), session !== undefined, onEvents(post, onMessage))
       return Effect.flatMap(
         Resume.reopen(options, rest, { lastEventId, retry }),
         (why) => interrupted(`it could not be resumed: ${why}`)
       )
     }
 
-    return client.exchange(call, (response): Effect.Effect<void, McpError.CallError> => {
+    const call: Client.Call = {
+      method: "POST",
+      path,
+      headers: headers.post(message, post.bytes, post.headers),
+      body: post.body,
+      repeatable: RetryPolicy.isIdempotent(message.method),
+      foreground: foreground.has(message.method),
+      waiting: (open) => channel.waiting(post, open)
+    }
+    return client.exchange<void, McpError.CallError>(call, (response, done) => {
       if (!Client.isSuccess(response)) {
+        const inSession = session !== undefined && !isStateless
         const refused = Refusal.refuseRequest(connection, response, inSession, message.id)
-        return Effect.tapErrorTag(refused, "SessionExpired", () => expire)
+        return done(Effect.tapErrorTag(refused, "SessionExpired", () => expire(session)))
       }
       const broken = begins ? beginSession(response.headers["mcp-session-id"]) : undefined
-      if (broken !== undefined) return broken
+      if (broken !== undefined) return done(broken)
       if (response.statusCode === 202) {
-        return isListening
-          ? Client.drain(client, response, limits.errorBodyBytes)
-          : Failure.violation(server, "status 202 to a request, and no stream for its answer", "")
+        return done(
+          isListening
+            ? Client.drain(client, response, limits.errorBodyBytes)
+            : Failure.violation(server, "status 202 to a request, and no stream for its answer", "")
+        )
       }
       switch (Client.mediaType(response)) {
         case "application/json":
-          return Number(response.headers["content-length"] ?? 0) > limits.maxMessageBytes
-            ? Effect.fail(Refusal.broken(connection, "oversize"))
-            : readJson(post, message.id, response)
+          return readJson(post, message.id, response, done)
         case "text/event-stream":
-          return Effect.flatMap(Sse.events(connection, response, handlers(post)), resume)
+          return done(Effect.flatMap(Sse.events(connection, response, onEvents(post)), resume))
         default:
-          return Refusal.unexpectedContent(connection, response)
+          return done(Refusal.unexpectedContent(connection, response))
       }
     })
   }
@@ -200,7 +202,7 @@ const streamable = (connection: Connection.Connection, options: Options) => {
     const follow: Resume.Follow = (lastEventId, onMessage) =>
       Effect.ensuring(
         Sse.open(connection, headers.get(lastEventId), inSession, {
-          ...handlers(undefined, onMessage),
+          ...onEvents(undefined, onMessage),
           open: () => change(true)
         }),
         Effect.sync(() => change(false))
@@ -216,13 +218,15 @@ const streamable = (connection: Connection.Connection, options: Options) => {
   })
 
   const notify = (post: Connection.Post): Effect.Effect<void, McpError.CallError> => {
-    const exchange = client.exchange({ ...callOf(post), repeatable: true }, (response) =>
-      Client.isSuccess(response)
-        ? Client.drain(client, response, limits.errorBodyBytes)
-        : Refusal.refuse(connection, response, headers.session !== undefined))
-    return "method" in post.message && post.message.method === "notifications/initialized"
-      ? Effect.zipRight(exchange, listen)
-      : exchange
+    const { body, bytes, headers: extra, message } = post
+    const accepted = Refusal.accepted(
+      connection,
+      { method: "POST", path, headers: headers.post(message, bytes, extra), body, repeatable: true },
+      headers.session !== undefined
+    )
+    return "method" in message && message.method === "notifications/initialized"
+      ? Effect.zipRight(accepted, listen)
+      : accepted
   }
 
   const channel = Connection.channel(
@@ -232,8 +236,8 @@ const streamable = (connection: Connection.Connection, options: Options) => {
   )
 
   const send: Transport.Transport["send"] = (message, sendOptions) => {
-    for (const [name, value] of Object.entries(sendOptions?.headers ?? {})) {
-      if (!Headers.isName(name) || !Headers.isValue(value)) {
+    for (const name in sendOptions?.headers) {
+      if (!Headers.isName(name) || !Headers.isValue(sendOptions.headers[name]!)) {
         return new McpError.ConfigurationError({ server, path: `headers.${name}`, detail: "not a header" })
       }
     }
@@ -247,30 +251,33 @@ const streamable = (connection: Connection.Connection, options: Options) => {
     return channel.send(message, sendOptions)
   }
 
-  const transport: Transport.Transport = {
-    ...channel.transport,
-    kind: "streamable-http",
-    streamPerRequest: true,
-    send,
-    negotiated: (negotiated) => {
-      headers.negotiated = negotiated
-    }
+  return {
+    transport: {
+      ...channel.transport,
+      kind: "streamable-http",
+      streamPerRequest: true,
+      send,
+      negotiated: (negotiated) => {
+        headers.negotiated = negotiated
+      }
+    },
+    ready: Effect.void,
+    farewell: Effect.suspend(() => {
+      stopListening()
+      channel.end(Failure.closed(server))
+      if (headers.session !== undefined && !expired) {
+        const call: Client.Call = { method: "DELETE", path, headers: headers.delete(), repeatable: true }
+        connection.forkAside(
+          Effect.ignore(
+            client.exchange<void, never>(
+              call,
+              (response, done) => done(Client.drain(client, response, limits.errorBodyBytes))
+            )
+          )
+        )
+      }
+      return connection.asideIdle
+    }),
+    destroy: client.destroy
   }
-
-  /** Ends everything at once but the farewell to the server, and waits for that. */
-  const close = Effect.suspend(() => {
-    stopListening()
-    channel.end(Failure.closed(server))
-    if (headers.session !== undefined && !expired) {
-      const call: Client.Call = { method: "DELETE", path, headers: headers.delete(), repeatable: true }
-      connection.forkAside(
-        Effect.ignore(client.exchange(call, (response) => Client.drain(client, response, limits.errorBodyBytes)))
-      )
-    }
-    return connection.asideIdle
-  })
-
-  return { transport, close }
 }
-
-const isInitialize = (message: JsonRpc.Message): boolean => "method" in message && message.method === "initialize"

@@ -6,14 +6,14 @@ import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as RetryPolicy from "../resilience/RetryPolicy.ts"
 import type * as Teardown from "../resilience/Teardown.ts"
-import * as Ending from "./ending.ts"
 import * as Failure from "./failure.ts"
-import * as Client from "./http/client.ts"
+import type * as Client from "./http/client.ts"
 import * as Connection from "./http/connection.ts"
 import * as Headers from "./http/headers.ts"
 import * as Refusal from "./http/refusal.ts"
@@ -28,47 +28,32 @@ export class LegacySseTransport
   }>()
 {}
 
-export const make: Effect.Effect<LegacySseTransport["Type"], never, Teardown.Teardown> = Effect.map(
-  Connection.services,
-  (services) => ({
-    // untraced, because a span would keep an error as it is before its secrets are hidden
-    open: Effect.fnUntraced(function*(config: ServerConfig.SseServer | ServerConfig.HttpServer) {
-      const connection = yield* Connection.make(services, config)
-      const endpoint = yield* Deferred.make<void, McpError.ConnectError>()
-      const { close, transport } = legacySse(connection, endpoint)
-      yield* Ending.sayFarewell(services.ending, config.name, transport.kind, close, connection.client.destroy)
-      yield* Deferred.await(endpoint)
-      return transport
-    })
-  })
-)
+export const make: Effect.Effect<LegacySseTransport["Type"], never, Teardown.Teardown> = Connection.opener((
+  peer,
+  url
+) => Effect.map(Connection.make(peer, url), legacySse))
 
 export const layer: Layer.Layer<LegacySseTransport, never, Teardown.Teardown> = Layer.effect(LegacySseTransport, make)
 
 const maxInFlight = 64
 
-/** Opens the stream; `endpoint` is settled when the server has named a usable one, or can no longer. */
-const legacySse = (
-  connection: Connection.Connection,
-  endpoint: Deferred.Deferred<void, McpError.ConnectError>
-) => {
-  const { client, limits, server, url } = connection
+/** Opens the stream, and is ready when the server has named a usable endpoint. */
+const legacySse = (connection: Connection.Connection): Connection.Opened => {
+  const { client, server, url } = connection
   const headers = Headers.make(url, connection.source)
+  const endpoint = Deferred.unsafeMake<void, McpError.ConnectError>(FiberId.none)
   let path: string | undefined
 
-  const channel = Connection.channel(connection, maxInFlight, ({ body, bytes, message }) => {
-    const id = JsonRpc.isRequest(message) ? message.id : undefined
+  const channel = Connection.channel(connection, maxInFlight, ({ body, bytes, id, message }) => {
+    const repeatable = !JsonRpc.isRequest(message) || RetryPolicy.isIdempotent(message.method)
     const call: Client.Call = {
       method: "POST",
       path: path ?? connection.path,
       headers: headers.post(message, bytes),
       body,
-      repeatable: !JsonRpc.isRequest(message) || RetryPolicy.isIdempotent(message.method)
+      repeatable
     }
-    return client.exchange(call, (response) =>
-      Client.isSuccess(response)
-        ? Client.drain(client, response, limits.errorBodyBytes)
-        : Refusal.refuseRequest(connection, response, false, id))
+    return Refusal.accepted(connection, call, false, id)
   })
 
   const finish = (error: Transport.Ended["error"]): void => {
@@ -98,18 +83,18 @@ const legacySse = (
       )
   }))
 
-  const transport: Transport.Transport = {
-    ...channel.transport,
-    kind: "sse",
-    streamPerRequest: false,
-    negotiated: (negotiated) => {
-      headers.negotiated = negotiated
-    }
-  }
-
   return {
-    transport,
-    close: Effect.sync(() => finish(Failure.closed(server)))
+    transport: {
+      ...channel.transport,
+      kind: "sse",
+      streamPerRequest: false,
+      negotiated: (negotiated) => {
+        headers.negotiated = negotiated
+      }
+    },
+    ready: Deferred.await(endpoint),
+    farewell: Effect.sync(() => finish(Failure.closed(server))),
+    destroy: client.destroy
   }
 }
 

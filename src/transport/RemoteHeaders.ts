@@ -15,6 +15,7 @@ import * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as Redaction from "../safety/Redaction.ts"
 import * as RequestHeaders from "./http/headers.ts"
+import type { Challenge } from "./http/login.ts"
 
 /** A server that is reached over the network. */
 export type RemoteServer = ServerConfig.HttpServer | ServerConfig.SseServer | ServerConfig.WebSocketServer
@@ -24,14 +25,7 @@ export type Headers = ReadonlyMap<string, Redacted.Redacted>
 /** A request that the server refused for its login. */
 export interface Refusal {
   readonly status: 401 | 403
-  /** What the server asks for: untrusted. */
-  readonly challenge: {
-    /** The schemes that it takes, in lower case. */
-    readonly schemes: ReadonlyArray<string>
-    readonly error: string | undefined
-    readonly scope: string | undefined
-    readonly resourceMetadata: string | undefined
-  }
+  readonly challenge: Challenge
   /** What `Login.headers` gave for the request. */
   readonly sent: Headers
   /** How often the request was sent before. */

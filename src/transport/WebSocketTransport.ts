@@ -7,8 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { RawData, WebSocket } from "ws"
-import type * as Limits from "../config/Limits.ts"
-import * as ServerConfig from "../config/ServerConfig.ts"
+import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import type * as Teardown from "../resilience/Teardown.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
@@ -19,7 +18,6 @@ import * as Connection from "./http/connection.ts"
 import * as Headers from "./http/headers.ts"
 import * as Refusal from "./http/refusal.ts"
 import * as JsonRpc from "./JsonRpc.ts"
-import * as RemoteHeaders from "./RemoteHeaders.ts"
 import type * as Transport from "./Transport.ts"
 
 export class WebSocketTransport
@@ -28,36 +26,19 @@ export class WebSocketTransport
   }>()
 {}
 
-export const make: Effect.Effect<WebSocketTransport["Type"], never, Teardown.Teardown> = Effect.map(
-  Connection.services,
-  ({ ending, headers, limits: base }) => ({
-    // untraced, because a span would keep an error as it is before its secrets are hidden
-    open: Effect.fnUntraced(function*(config: ServerConfig.WebSocketServer) {
-      const limits = ServerConfig.limits(config, base)
-      const source = yield* RemoteHeaders.secret(yield* headers.resolve(config))
-      const socket = yield* opened(config, { server: config.name, limits, source })
-      const { close, keepAlive, transport } = link(config.name, socket, limits)
-      yield* Ending.sayFarewell(ending, config.name, transport.kind, close, () => socket.terminate())
-      yield* Effect.forkScoped(keepAlive)
-      return transport
-    })
-  })
-)
+export const make: Effect.Effect<WebSocketTransport["Type"], never, Teardown.Teardown> = Connection.opener((
+  peer,
+  url
+) => Effect.map(opened(peer, url), (socket) => link(peer, socket)))
 
 export const layer: Layer.Layer<WebSocketTransport, never, Teardown.Teardown> = Layer.effect(WebSocketTransport, make)
 
 /** A socket after its handshake, paused; terminated with the scope. */
-const opened = (
-  config: ServerConfig.WebSocketServer,
-  peer: Refusal.Peer
-): Effect.Effect<WebSocket, McpError.ConnectError, Scope.Scope> =>
+const opened = (peer: Refusal.Peer, url: URL): Effect.Effect<WebSocket, McpError.ConnectError, Scope.Scope> =>
   Effect.gen(function*() {
     // loaded on first use, because most applications have no such server
     const { WebSocket } = yield* Effect.promise(() => import("ws"))
-    const headers = Array.from(peer.source.current())
-      .filter(([name]) => !Headers.reserved.has(name.toLowerCase()))
-      .map(([name, value]) => [name, Redacted.value(value)])
-    const url = new URL(config.url)
+    const headers = Headers.unreserved(peer.source.current()).map(([name, value]) => [name, Redacted.value(value)])
     url.hash = ""
     const socket = yield* Effect.acquireRelease(
       Effect.sync(() =>
@@ -107,34 +88,22 @@ const textOf = (data: RawData): string =>
   (Array.isArray(data) ? Buffer.concat(data) : Buffer.isBuffer(data) ? data : Buffer.from(data)).toString("utf8")
 
 /** The transport over an open socket. */
-export const link = (server: string, socket: WebSocket, limits: Limits.Limits) => {
+export const link = ({ limits, server }: Refusal.Peer, socket: WebSocket): Connection.Opened => {
   /** Requests whose bytes the system does not have yet: an incomplete frame was not seen by the server. */
   const unwritten = new Set<JsonRpc.Id>()
-  let sink: Transport.Sink | undefined
-  let end: Transport.Ended | undefined
+  const outlet = Ending.outlet()
   let isAlive = true
 
   const finish = (error: Transport.Ended["error"]): void => {
-    if (end !== undefined) return
     const unsent = new Set(unwritten)
-    end = { error, unsent: (id) => unsent.has(id) }
-    sink?.ended(end)
-  }
-
-  const on: JsonRpc.Handlers = {
-    message: (message) => {
-      if (end === undefined) sink?.message(message)
-    },
-    diagnostic: (diagnostic) => {
-      if (end === undefined) sink?.diagnostic(diagnostic)
-    }
+    outlet.end(error, (id) => unsent.has(id))
   }
 
   socket.on("message", (data, isBinary) => {
     isAlive = true
-    if (isBinary) return on.diagnostic({ kind: "noise", detail: "a binary frame" })
+    if (isBinary) return outlet.diagnostic({ kind: "noise", detail: "a binary frame" })
     const text = textOf(data)
-    JsonRpc.each(JsonRpc.parse(text), text, on)
+    JsonRpc.each(JsonRpc.parse(text), text, outlet)
   })
   socket.on("pong", () => {
     isAlive = true
@@ -147,9 +116,7 @@ export const link = (server: string, socket: WebSocket, limits: Limits.Limits) =
       }
       if (code?.startsWith("WS_ERR_") === true) return Failure.violation(server, `a broken frame (${code})`, "")
       const broken = Client.network(server, error, outcome === "not-sent")
-      return broken._tag === "NetworkError" && broken.reason === "tls"
-        ? broken
-        : Failure.lost(server, "reset", code ?? "?")(outcome)
+      return broken.reason === "tls" ? broken : Failure.lost(server, "reset", code ?? "?")(outcome)
     })
   })
   socket.on("close", (code, reason) => {
@@ -158,7 +125,8 @@ export const link = (server: string, socket: WebSocket, limits: Limits.Limits) =
   })
 
   const send = (message: JsonRpc.Message): McpError.CallError | undefined => {
-    if (end !== undefined) return end.error("not-sent")
+    const ended = outlet.ended()
+    if (ended !== undefined) return ended.error("not-sent")
     const encoded = Failure.encode(server, message, limits.maxMessageBytes)
     if (Either.isLeft(encoded)) return encoded.left
     const { bytes, text } = encoded.right
@@ -188,34 +156,31 @@ export const link = (server: string, socket: WebSocket, limits: Limits.Limits) =
 
   const beat = Effect.suspend(() => isAlive ? ping : Effect.zipRight(Effect.delay(judge, grace), ping))
 
-  const transport: Transport.Transport = {
-    kind: "ws",
-    streamPerRequest: false,
-    start: (to) => {
-      sink = to
-      if (end !== undefined) return to.ended(end)
-      socket.resume()
-    },
-    send,
-    abandon: () => undefined,
-    negotiated: () => undefined,
-    stderrTail: () => undefined
-  }
-
   return {
-    transport,
-    /** Pings while the socket lives, and ends it when nothing comes back. */
-    keepAlive: Effect.repeat(
-      Effect.andThen(Effect.sleep(limits.keepAlive), beat),
-      { while: () => end === undefined }
+    transport: {
+      kind: "ws",
+      streamPerRequest: false,
+      start: (sink) => {
+        outlet.start(sink)
+        if (outlet.ended() === undefined) socket.resume()
+      },
+      send,
+      abandon: () => undefined,
+      negotiated: () => undefined,
+      stderrTail: () => undefined
+    },
+    // pings while the socket lives, and ends it when nothing comes back
+    ready: Effect.andThen(Effect.sleep(limits.keepAlive), beat).pipe(
+      Effect.repeat({ while: () => outlet.ended() === undefined }),
+      Effect.forkScoped
     ),
-    /** Settles everything at once, then closes with a handshake. */
-    close: Effect.async<void>((resume) => {
+    farewell: Effect.async<void>((resume) => {
       finish(Failure.closed(server))
       if (socket.readyState === socket.CLOSED) return resume(Effect.void)
       socket.on("close", () => resume(Effect.void))
       socket.resume()
       socket.close(1000)
-    })
+    }),
+    destroy: () => socket.terminate()
   }
 }

@@ -1,14 +1,48 @@
-/** How transports report their end: to the teardown, and as an event where there is a bus. */
-import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
+/** What a transport tells its sink, and how it reports its end to the teardown. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type * as Scope from "effect/Scope"
 import type * as Launcher from "../config/launcher.ts"
 import * as McpEvent from "../McpEvent.ts"
-import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import type * as Transport from "./Transport.ts"
+
+/** A sink before it is there: what comes before `start` waits for it, what comes after the end is dropped. */
+export interface Outlet extends Omit<Transport.Sink, "ended"> {
+  readonly start: (sink: Transport.Sink) => void
+  /** Ends the transport; only the first call has an effect. */
+  readonly end: (error: Transport.Ended["error"], unsent: Transport.Ended["unsent"]) => void
+  readonly ended: () => Transport.Ended | undefined
+}
+
+export const outlet = (): Outlet => {
+  let early: Array<(sink: Transport.Sink) => void> = []
+  let sink: Transport.Sink | undefined
+  let ended: Transport.Ended | undefined
+  const tell = (what: (sink: Transport.Sink) => void): void => {
+    if (ended !== undefined) return
+    if (sink === undefined) early.push(what)
+    else what(sink)
+  }
+  return {
+    start: (to) => {
+      sink = to
+      for (const what of early) what(to)
+      early = []
+    },
+    message: (message) => tell((sink) => sink.message(message)),
+    failed: (id, error) => tell((sink) => sink.failed(id, error)),
+    waiting: (id, open) => tell((sink) => sink.waiting(id, open)),
+    diagnostic: (diagnostic) => tell((sink) => sink.diagnostic(diagnostic)),
+    end: (error, unsent) => {
+      if (ended !== undefined) return
+      const end = { error, unsent }
+      if (sink === undefined) early.push((sink) => sink.ended(end))
+      ended = end
+      sink?.ended(end)
+    },
+    ended: () => ended
+  }
+}
 
 export interface Ending {
   readonly bounds: Teardown.Teardown["Type"]["options"]
@@ -33,21 +67,3 @@ export const make: Effect.Effect<Ending, never, Teardown.Teardown> = Effect.gen(
       publish(McpEvent.McpEvent.Installing({ server, launcher: program, installs, awaitedBy: "close" }))
   }
 })
-
-/** When the scope closes: runs the farewell within its bound, destroys what is left, and records how it went. */
-export const sayFarewell = (
-  ending: Ending,
-  server: string,
-  transport: Transport.Transport["kind"],
-  farewell: Effect.Effect<void>,
-  destroy: () => void
-): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.addFinalizer(() =>
-    Effect.gen(function*() {
-      const started = yield* Clock.currentTimeMillis
-      const done = yield* BoundedWait.within(ending.bounds.farewellTimeout)(farewell)
-      destroy()
-      const took = Duration.millis((yield* Clock.currentTimeMillis) - started)
-      ending.record({ server, transport, how: Option.isSome(done) ? "closed" : "abandoned", took, killed: [] })
-    })
-  )

@@ -10,6 +10,7 @@ import { type WebSocket, WebSocketServer } from "ws"
 import * as Limits from "../../src/config/Limits.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import type * as Teardown from "../../src/resilience/Teardown.ts"
+import * as RemoteHeaders from "../../src/transport/RemoteHeaders.ts"
 import * as WebSocketTransport from "../../src/transport/WebSocketTransport.ts"
 import * as Peer from "../fixtures/httpPeer.ts"
 import * as Client from "../support/httpTransport.ts"
@@ -257,7 +258,8 @@ describe("a WebSocket", () => {
       send: (_: string, done: (error?: Error) => void) => written.push(done)
     })
     // Only what a link uses of a socket is there.
-    const { transport } = WebSocketTransport.link("peer", socket as unknown as WebSocket, Limits.defaults)
+    const peer = { server: "peer", limits: Limits.defaults, source: RemoteHeaders.constant(new Map()) }
+    const { transport } = WebSocketTransport.link(peer, socket as unknown as WebSocket)
     const heard = Sink.make()
     transport.start(heard.sink)
     for (const id of [1, 2, 3]) transport.send(Client.call(id))

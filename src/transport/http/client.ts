@@ -1,15 +1,20 @@
 /**
- * HTTP requests to one origin as Effects, over `node:http`: redirects inside the origin, sockets that went stale, and
- * bodies with a cap. The node callbacks end here.
+ * HTTP requests to one origin as Effects, over `node:http`: redirects inside the origin, sockets that went stale, logins
+ * that are outdated, and bodies with a cap. The node callbacks end here.
  */
 // @effect-diagnostics nodeBuiltinImport:off - the one module that makes HTTP requests, on node's own client
+import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Redacted from "effect/Redacted"
 import type * as Http from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex, Readable } from "node:stream"
 import * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Failure from "../failure.ts"
+import type * as RemoteHeaders from "../RemoteHeaders.ts"
+import * as Login from "./login.ts"
 
 export interface Call {
   readonly method: "POST" | "GET" | "DELETE"
@@ -25,15 +30,24 @@ export interface Call {
   readonly waiting?: ((open: boolean) => void) | undefined
 }
 
+/** Reads a response from its head on, and goes on with `done`, which takes an `Exit` at no cost. */
+export type Read<A, E> = (response: Http.IncomingMessage, done: (result: Effect.Effect<A, E>) => void) => void
+
 export interface HttpClient {
-  /** `read` gets the head of the final response. Anything but success, interruption included, destroys the socket. */
-  readonly exchange: <A, E>(
-    call: Call,
-    read: (response: Http.IncomingMessage) => Effect.Effect<A, E>
-  ) => Effect.Effect<A, E | McpError.ConnectError>
+  /** `read` gets the final response. Anything but success, interruption included, destroys the socket. */
+  readonly exchange: <A, E>(call: Call, read: Read<A, E>) => Effect.Effect<A, E | McpError.ConnectError>
   /** Leaves a response that is of no further interest to its reader; the oldest of more than eight is destroyed. */
   readonly linger: (response: Http.IncomingMessage) => void
   readonly destroy: () => void
+}
+
+export interface Options {
+  readonly server: string
+  readonly url: URL
+  /** In milliseconds. */
+  readonly keepAlive: number
+  readonly clock: Clock.Clock
+  readonly login: RemoteHeaders.Login | undefined
 }
 
 const maxRedirects = 5
@@ -67,7 +81,18 @@ const agentFor = (secure: boolean, keepAlive: number) => {
 }
 
 /** A client with sockets of its own, which are kept alive for as long as the server says. */
-export const make = (server: string, url: URL, keepAlive: number): HttpClient => {
+/** What differs between the requests of one exchange. */
+interface Attempt {
+  readonly path: string
+  /** On a socket of its own, because a kept one may have been closed. */
+  readonly fresh: boolean
+  readonly hops: number
+  /** The headers of the login. */
+  readonly sent: RemoteHeaders.Headers | undefined
+  readonly refusals: number
+}
+
+export const make = ({ clock, keepAlive, login, server, url }: Options): HttpClient => {
   const secure = url.protocol === "https:"
   const { agent, hint } = agentFor(secure, keepAlive)
   const { request } = secure ? nodeHttps() : nodeHttp()
@@ -79,75 +104,102 @@ export const make = (server: string, url: URL, keepAlive: number): HttpClient =>
   let distrust = 0
   let destroyed = false
 
-  const exchange: HttpClient["exchange"] = (call, read) =>
-    Effect.suspend(() => {
-      let path = moved.get(call.path) ?? call.path
-      let current: Http.ClientRequest | undefined
+  const first = ({ path, repeatable }: Call): Attempt => {
+    const fresh = !repeatable && distrust > 0
+    if (fresh) distrust--
+    const sent = login?.now(clock.unsafeCurrentTimeMillis())
+    return { path: moved.get(path) ?? path, fresh, hops: 0, sent, refusals: 0 }
+  }
 
-      const send = (fresh: boolean): Effect.Effect<Http.IncomingMessage, McpError.ConnectError> =>
-        Effect.async((resume) => {
-          if (destroyed) return resume(Effect.interrupt)
-          let answered = false
-          const { headers, method } = call
-          try {
-            current = request({ host, port, path, method, headers: headers.slice(), agent: fresh ? false : agent })
-          } catch {
-            const detail = "the URL or a header cannot be sent"
-            return resume(new McpError.ConfigurationError({ server, path: "url", detail }))
-          }
-          const outgoing = current
-          outgoing.on("response", (response) => {
-            answered = true
-            resume(Effect.succeed(response))
-          })
-          outgoing.on("error", (error: SystemError) => {
-            if (answered) return
-            if (outgoing.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE")) {
-              // the server closed either an idle socket or the socket of this request: nothing tells which
-              distrust = freshAfterStale
-              if (call.repeatable) return resume(send(true))
-            }
-            resume(network(server, error, isSecuring(outgoing.socket)))
-          })
-          outgoing.end(call.body)
-        })
+  const redirected = (call: Call, attempt: Attempt, { headers: { location }, statusCode }: Http.IncomingMessage) => {
+    const base = new URL(attempt.path, url.origin)
+    if (location === undefined || !URL.canParse(location, base.href)) {
+      return Failure.redirected(server, location ?? "", "malformed")
+    }
+    const to = new URL(location, base)
+    if (to.origin !== url.origin) return Failure.redirected(server, location, "other-origin")
+    if (statusCode !== 307 && statusCode !== 308 && call.method !== "GET") {
+      return Failure.redirected(server, to.href, "method")
+    }
+    const path = to.pathname + to.search
+    if (path === attempt.path || attempt.hops === maxRedirects) return Failure.redirected(server, to.href, "loop")
+    if (moved.size < maxRemembered) moved.set(call.path, path)
+    return Effect.succeed({ ...attempt, path, fresh: false, hops: attempt.hops + 1 })
+  }
 
-      const follow = (fresh: boolean, hops: number): Effect.Effect<Http.IncomingMessage, McpError.ConnectError> =>
-        Effect.flatMap(send(fresh), (response) => {
-          const status = response.statusCode ?? 0
-          hint(response.headers["keep-alive"])
-          if (!redirects.has(status)) {
-            if (status === 404 || status === 410) moved.delete(call.path)
-            return Effect.succeed(response)
-          }
-          const location = response.headers.location
-          const base = new URL(path, url.origin)
-          if (location === undefined || !URL.canParse(location, base.href)) {
-            return Failure.redirected(server, location ?? "", "malformed")
-          }
-          const to = new URL(location, base)
-          if (to.origin !== url.origin) {
-            return Failure.redirected(server, location, "other-origin")
-          }
-          if (status !== 307 && status !== 308 && call.method !== "GET") {
-            return Failure.redirected(server, to.href, "method")
-          }
-          const next = to.pathname + to.search
-          if (next === path || hops === maxRedirects) {
-            return Failure.redirected(server, to.href, "loop")
-          }
+  /** The attempt that a response asks for, if it does; its Effect succeeds with nothing if the response is final. */
+  const next = (
+    call: Call,
+    attempt: Attempt,
+    response: Http.IncomingMessage
+  ): Effect.Effect<Attempt | undefined, McpError.ConnectError> | undefined => {
+    const status = response.statusCode ?? 0
+    if (redirects.has(status)) return redirected(call, attempt, response)
+    if (status === 404 || status === 410) moved.delete(call.path)
+    if (login === undefined || attempt.sent === undefined) return undefined
+    const refused = Login.refused(server, login, call, response, attempt.sent, attempt.refusals)
+    return refused && Effect.flatMap(refused, (isOutdated) =>
+      isOutdated
+        ? Effect.map(Login.headers(server, url, login, call), (sent) => ({
+          ...attempt,
+          fresh: false,
+          sent,
+          refusals: attempt.refusals + 1
+        }))
+        : Effect.succeed(undefined))
+  }
+
+  const exchange = <A, E>(
+    call: Call,
+    read: Read<A, E>,
+    given?: Attempt
+  ): Effect.Effect<A, E | McpError.ConnectError> =>
+    Effect.async((resume) => {
+      if (destroyed) return resume(Effect.interrupt)
+      const attempt = given ?? first(call)
+      if (login !== undefined && attempt.sent === undefined) {
+        return resume(
+          Effect.flatMap(Login.headers(server, url, login, call), (sent) => exchange(call, read, { ...attempt, sent }))
+        )
+      }
+      const { fresh, path, sent } = attempt
+      const headers = sent === undefined || sent.size === 0 ? call.headers : call.headers.concat(flat(sent))
+      let outgoing: Http.ClientRequest
+      try {
+        outgoing = request({ host, port, path, method: call.method, headers, agent: fresh ? false : agent })
+      } catch {
+        const detail = "the URL or a header cannot be sent"
+        return resume(new McpError.ConfigurationError({ server, path: "url", detail }))
+      }
+      let isOver = false
+      const destroy = Effect.sync(() => {
+        isOver = true
+        outgoing.destroy()
+      })
+      const done = (result: Effect.Effect<A, E | McpError.ConnectError>): void =>
+        resume(Exit.isExit(result) ? result : Effect.onError(result, () => destroy))
+      outgoing.on("response", (response) => {
+        isOver = true
+        hint(response.headers["keep-alive"])
+        const following = next(call, attempt, response)
+        if (following === undefined) return read(response, done)
+        done(Effect.flatMap(following, (following) => {
+          if (following === undefined) return Effect.async<A, E>((resume) => read(response, resume))
           response.resume()
-          path = next
-          if (moved.size < maxRemembered) moved.set(call.path, next)
-          return follow(false, hops + 1)
-        })
-
-      const fresh = !call.repeatable && distrust > 0
-      if (fresh) distrust--
-      return Effect.onError(
-        Effect.flatMap(follow(fresh, 0), read),
-        () => Effect.sync(() => current?.destroy())
-      )
+          return exchange(call, read, following)
+        }))
+      })
+      outgoing.on("error", (error: SystemError) => {
+        if (isOver) return
+        if (outgoing.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE")) {
+          // the server closed either an idle socket or the socket of this request: nothing tells which
+          distrust = freshAfterStale
+          if (call.repeatable) return resume(exchange(call, read, { ...attempt, fresh: true }))
+        }
+        resume(network(server, error, isSecuring(outgoing.socket)))
+      })
+      outgoing.end(call.body)
+      return destroy
     })
 
   return {
@@ -167,6 +219,9 @@ export const make = (server: string, url: URL, keepAlive: number): HttpClient =>
     }
   }
 }
+
+const flat = (headers: RemoteHeaders.Headers): ReadonlyArray<string> =>
+  Array.from(headers).flatMap(([name, value]) => [name, Redacted.value(value)])
 
 /** The fields of a system error that decide. */
 export interface SystemError extends Error {
@@ -217,7 +272,7 @@ const decoder = (encoding: string): Duplex | undefined => {
   }
 }
 
-/** Reads the decoded body until it ends or `onChunk` returns `false`; calls `onEnd` once. */
+/** Reads the decoded body until it ends or `onChunk` returns `false`; calls `onEnd` once, and keeps no broken socket. */
 export const read = (
   response: Http.IncomingMessage,
   onChunk: (chunk: Buffer) => boolean,
@@ -232,14 +287,12 @@ export const read = (
     if (done) return
     done = true
     decoding?.destroy()
+    if (end !== "ended") response.destroy()
     onEnd(end)
   }
   response.on("error", () => finish("cut"))
   if (response.destroyed) return finish("cut")
-  if (!isPlain && decoding === undefined) {
-    response.resume()
-    return finish("encoding")
-  }
+  if (!isPlain && decoding === undefined) return finish("encoding")
   source.on("data", (chunk: Buffer) => {
     if (!done && !onChunk(chunk)) finish("oversize")
   })
@@ -249,29 +302,27 @@ export const read = (
   response.pipe(decoding)
 }
 
-export interface Body {
-  readonly end: End
-  readonly text: string
+/** Reads the body as text; what exceeds the limit is left unread. */
+export const text = (
+  response: Http.IncomingMessage,
+  limit: number,
+  onEnd: (end: End, text: string) => void
+): void => {
+  const chunks: Array<Buffer> = []
+  let bytes = 0
+  read(
+    response,
+    (chunk) => {
+      bytes += chunk.length
+      chunks.push(bytes > limit ? chunk.subarray(0, Math.max(0, chunk.length - (bytes - limit))) : chunk)
+      return bytes <= limit
+    },
+    (end) => {
+      const text = (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString("utf8")
+      onEnd(end, text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+    }
+  )
 }
-
-/** The body as text; what exceeds the limit is left unread. */
-export const text = (response: Http.IncomingMessage, limit: number): Effect.Effect<Body> =>
-  Effect.async((resume) => {
-    const chunks: Array<Buffer> = []
-    let bytes = 0
-    read(
-      response,
-      (chunk) => {
-        bytes += chunk.length
-        chunks.push(bytes > limit ? chunk.subarray(0, Math.max(0, chunk.length - (bytes - limit))) : chunk)
-        return bytes <= limit
-      },
-      (end) => {
-        const text = (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString("utf8")
-        resume(Effect.succeed({ end, text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text }))
-      }
-    )
-  })
 
 /**
  * Reads a body that is of no interest, so that its socket can be used again; one over the limit costs the socket. It does
@@ -281,10 +332,7 @@ export const drain = (client: HttpClient, response: Http.IncomingMessage, limit:
   Effect.async((resume) => {
     let bytes = 0
     client.linger(response)
-    read(response, (chunk) => (bytes += chunk.length) <= limit, (end) => {
-      if (end !== "ended") response.destroy()
-      resume(Effect.void)
-    })
+    read(response, (chunk) => (bytes += chunk.length) <= limit, () => resume(Effect.void))
     setImmediate(() => resume(Effect.void))
   })
 
@@ -294,5 +342,5 @@ export const isSuccess = (response: Http.IncomingMessage): boolean => {
 }
 
 /** Without parameters and in lower case. */
-export const mediaType = (response: Http.IncomingMessage): string =>
-  (response.headers["content-type"] ?? "").replace(/;.*$/s, "").trim().toLowerCase()
+export const mediaType = ({ headers: { "content-type": type = "" } }: Http.IncomingMessage): string =>
+  type === "application/json" ? type : type.replace(/;.*$/s, "").trim().toLowerCase()

@@ -1,4 +1,4 @@
-/** A connection over HTTP: what it has, and the channel that messages take through it. */
+/** A connection to a server behind a URL: how it is opened and closed, and the channel that messages take through HTTP. */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,25 +11,64 @@ import type * as Scope from "effect/Scope"
 import * as Limits from "../../config/Limits.ts"
 import * as ServerConfig from "../../config/ServerConfig.ts"
 import * as McpError from "../../McpError.ts"
+import * as BoundedWait from "../../resilience/BoundedWait.ts"
+import type * as Teardown from "../../resilience/Teardown.ts"
 import * as Ending from "../ending.ts"
 import * as Failure from "../failure.ts"
 import * as JsonRpc from "../JsonRpc.ts"
 import * as RemoteHeaders from "../RemoteHeaders.ts"
 import type * as Transport from "../Transport.ts"
 import * as Client from "./client.ts"
-import * as Login from "./login.ts"
+import type * as Refusal from "./refusal.ts"
+
+export interface Opened {
+  readonly transport: Transport.Transport
+  /** Succeeds when the transport can be used. */
+  readonly ready: Effect.Effect<unknown, McpError.ConnectError, Scope.Scope>
+  /** Settles every request at once, and says farewell to the server. */
+  readonly farewell: Effect.Effect<void>
+  /** Ends what is left after the farewell. */
+  readonly destroy: () => void
+}
+
+/** Opens servers behind a URL. When the scope closes, the farewell is bounded and its outcome recorded. */
+export const opener = <Config extends RemoteHeaders.RemoteServer>(
+  open: (peer: Refusal.Peer, url: URL) => Effect.Effect<Opened, McpError.ConnectError, Scope.Scope>
+): Effect.Effect<{ readonly open: Transport.Open<Config> }, never, Teardown.Teardown> =>
+  Effect.gen(function*() {
+    const base = yield* Limits.CurrentLimits
+    const headers = yield* RemoteHeaders.whenOpened
+    const ending = yield* Ending.make
+    return {
+      // untraced, because a span would keep an error as it is before its secrets are hidden
+      open: Effect.fnUntraced(function*(config: Config) {
+        const server = config.name
+        const source = yield* RemoteHeaders.secret(yield* headers.resolve(config))
+        const peer = { server, limits: ServerConfig.limits(config, base), source }
+        const { destroy, farewell, ready, transport } = yield* open(peer, new URL(config.url))
+        yield* Effect.addFinalizer(() =>
+          Effect.gen(function*() {
+            const [took, done] = yield* Effect.timed(BoundedWait.within(ending.bounds.farewellTimeout)(farewell))
+            destroy()
+            const how = Option.isSome(done) ? "closed" : "abandoned"
+            ending.record({ server, transport: transport.kind, how, took, killed: [] })
+          })
+        )
+        yield* ready
+        return transport
+      })
+    }
+  })
 
 type Fork = (effect: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
 
-export interface Connection {
-  readonly server: string
+/** What a transport over HTTP has, until its scope closes. */
+export interface Connection extends Refusal.Peer {
   readonly url: URL
   /** The path and query of the URL. */
   readonly path: string
-  readonly limits: Limits.Limits
   readonly client: Client.HttpClient
-  readonly source: RemoteHeaders.Source
-  /** Runs requests and streams, which end with the scope of the connection. */
+  /** Runs requests and streams. */
   readonly fork: Fork
   /** Runs what has no answer: notifications, our answers, the farewell. */
   readonly forkAside: Fork
@@ -37,37 +76,27 @@ export interface Connection {
   readonly asideIdle: Effect.Effect<void>
 }
 
-/** What the layer of a transport has for all its connections. */
-export const services = Effect.all({
-  limits: Limits.CurrentLimits,
-  headers: RemoteHeaders.whenOpened,
-  ending: Ending.make
-})
-
-export const make = (
-  { headers, limits: base }: Effect.Effect.Success<typeof services>,
-  config: ServerConfig.HttpServer | ServerConfig.SseServer
-): Effect.Effect<Connection, McpError.ConnectError, Scope.Scope> =>
+export const make = (peer: Refusal.Peer, url: URL): Effect.Effect<Connection, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const server = config.name
-    const limits = ServerConfig.limits(config, base)
-    const source = yield* RemoteHeaders.secret(yield* headers.resolve(config))
-    const url = new URL(config.url)
-    const plain = yield* Effect.acquireRelease(
-      Effect.sync(() => Client.make(server, url, Duration.toMillis(limits.keepAlive))),
+    const { limits, server, source } = peer
+    const clock = yield* Effect.clock
+    const keepAlive = Duration.toMillis(limits.keepAlive)
+    const client = yield* Effect.acquireRelease(
+      Effect.sync(() => Client.make({ server, url, keepAlive, clock, login: source.login })),
       (client) => Effect.sync(client.destroy)
     )
-    const client = source.login === undefined ? plain : Login.client(plain, server, url, source.login)
-    const path = url.pathname + url.search
     const fork = yield* FiberSet.makeRuntime<never, void, never>()
     const aside = yield* FiberSet.make<void>()
     const forkAside = yield* FiberSet.runtime(aside)<never>()
-    return { server, url, path, limits, client, source, fork, forkAside, asideIdle: FiberSet.awaitEmpty(aside) }
+    const path = url.pathname + url.search
+    return { ...peer, url, path, client, fork, forkAside, asideIdle: FiberSet.awaitEmpty(aside) }
   })
 
 /** A message on its way. */
 export interface Post {
   readonly message: JsonRpc.Message
+  /** Present for a request. */
+  readonly id: JsonRpc.Id | undefined
   readonly body: string
   readonly bytes: number
   readonly headers: Readonly<Record<string, string>> | undefined
@@ -94,20 +123,8 @@ export const channel = (
   post: (post: Post) => Effect.Effect<void, McpError.CallError>
 ) => {
   const table = new Map<JsonRpc.Id, Post>()
-  /** What comes before `start`. */
-  let early: Array<(sink: Transport.Sink) => void> = []
-  let sink: Transport.Sink | undefined
-  let ended: Transport.Ended | undefined
+  const outlet = Ending.outlet()
   let waitingBytes = 0
-
-  const tell = (what: (sink: Transport.Sink) => void): void => {
-    if (sink === undefined) early.push(what)
-    else what(sink)
-  }
-
-  const diagnostic = (diagnostic: Transport.Diagnostic): void => {
-    if (ended === undefined) tell((sink) => sink.diagnostic(diagnostic))
-  }
 
   const lane = (max: number, fork: Fork) => {
     const waiting = new Set<Post>()
@@ -164,7 +181,7 @@ export const channel = (
       ))
 
   /** True while the request has neither an answer nor an error. */
-  const isPending = (item: Post): boolean => JsonRpc.isRequest(item.message) && table.get(item.message.id) === item
+  const isPending = (item: Post): boolean => item.id !== undefined && table.get(item.id) === item
 
   const settle = (id: JsonRpc.Id, item: Post): void => {
     table.delete(id)
@@ -174,19 +191,18 @@ export const channel = (
   const interrupt = ({ fiber }: Post): void => fiber?.unsafeInterruptAsFork(FiberId.none)
 
   const fail = (item: Post, error: McpError.CallError): void => {
-    const { message } = item
-    if (!JsonRpc.isRequest(message)) {
+    const { id, message } = item
+    if (id === undefined) {
       const what = "method" in message ? message.method : "an answer"
-      return diagnostic({ kind: "dropped", detail: `${what} was not accepted: ${error.message}` })
+      outlet.diagnostic({ kind: "dropped", detail: `${what} was not accepted: ${error.message}` })
+    } else if (isPending(item)) {
+      settle(id, item)
+      outlet.failed(id, error)
     }
-    if (!isPending(item)) return
-    settle(message.id, item)
-    tell((sink) => sink.failed(message.id, error))
   }
 
   /** `from`: the request on whose stream the message came, if it was one. */
   const deliver = (message: JsonRpc.Incoming, from?: Post): void => {
-    if (ended !== undefined) return
     if (!Object.hasOwn(message, "method") && Object.hasOwn(message, "id")) {
       const id = message["id"]
       const failure = id === null ? JsonRpc.failure(message) : undefined
@@ -197,66 +213,59 @@ export const channel = (
       const isId = typeof id === "string" || typeof id === "number"
       const pending = isId ? table.get(id) : undefined
       if (pending === undefined || !isId) {
-        return diagnostic({ kind: "dropped", detail: "an answer to no pending request" })
+        return outlet.diagnostic({ kind: "dropped", detail: "an answer to no pending request" })
       }
       settle(id, pending)
       if (pending !== from && pending.fiber?.unsafePoll() === null) {
         fork(Effect.delay(Effect.sync(() => interrupt(pending)), grace))
       }
     }
-    tell((sink) => sink.message(message))
+    outlet.message(message)
   }
 
   const send: Transport.Transport["send"] = (message, options) => {
+    const ended = outlet.ended()
     if (ended !== undefined) return ended.error("not-sent")
     const encoded = Failure.encode(server, message, limits.maxMessageBytes)
     if (Either.isLeft(encoded)) return encoded.left
     const { bytes, text: body } = encoded.right
-    const item: Post = { message, body, bytes, headers: options?.headers, fiber: undefined }
-    if (!JsonRpc.isRequest(message)) return aside.enter(item)
-    table.set(message.id, item)
-    const refused = (message.method === "subscriptions/listen" ? subscriptions : requests).enter(item)
-    if (refused !== undefined) table.delete(message.id)
+    const id = JsonRpc.isRequest(message) ? message.id : undefined
+    const item: Post = { message, id, body, bytes, headers: options?.headers, fiber: undefined }
+    if (id === undefined) return aside.enter(item)
+    table.set(id, item)
+    const isSubscription = "method" in message && message.method === "subscriptions/listen"
+    const refused = (isSubscription ? subscriptions : requests).enter(item)
+    if (refused !== undefined) table.delete(id)
     return refused
+  }
+
+  const abandon = (id: JsonRpc.Id): void => {
+    const item = table.get(id)
+    if (item === undefined) return
+    settle(id, item)
+    interrupt(item)
   }
 
   return {
     send,
     isPending,
     deliver,
-    diagnostic,
+    diagnostic: outlet.diagnostic,
     waiting: (item: Post, open: boolean): void => {
-      const { message } = item
-      if (JsonRpc.isRequest(message) && isPending(item)) tell((sink) => sink.waiting(message.id, open))
+      if (item.id !== undefined && isPending(item)) outlet.waiting(item.id, open)
     },
     /** Ends all requests, once; what runs aside goes on. */
     end: (error: Transport.Ended["error"]): void => {
-      if (ended !== undefined) return
-      const items = Array.from(table)
-      const unsent = new Set(items.flatMap(([id, { fiber }]) => fiber === undefined ? [id] : []))
-      const end: Transport.Ended = { error, unsent: (id) => unsent.has(id) }
-      ended = end
-      for (const [id, item] of items) {
-        settle(id, item)
-        interrupt(item)
-      }
-      tell((sink) => sink.ended(end))
+      const unsent = new Set(Array.from(table).flatMap(([id, { fiber }]) => fiber === undefined ? [id] : []))
+      for (const id of Array.from(table.keys())) abandon(id)
+      outlet.end(error, (id) => unsent.has(id))
     },
-    hasEnded: (): boolean => ended !== undefined,
+    hasEnded: (): boolean => outlet.ended() !== undefined,
     transport: {
-      start: (to: Transport.Sink): void => {
-        sink = to
-        for (const what of early) what(to)
-        early = []
-      },
+      start: outlet.start,
       send,
       accepted: Effect.asVoid(Effect.timeoutOption(asideIdle, acceptance)),
-      abandon: (id: JsonRpc.Id): void => {
-        const item = table.get(id)
-        if (item === undefined) return
-        settle(id, item)
-        interrupt(item)
-      },
+      abandon,
       stderrTail: () => undefined
     }
   }

@@ -5,12 +5,12 @@ import type * as RemoteHeaders from "../RemoteHeaders.ts"
 import type * as Transport from "../Transport.ts"
 
 /** Set by the transport, whatever a configuration says of them. */
-export const reserved: ReadonlySet<string> = new Set(
+const reserved: ReadonlySet<string> = new Set(
   ("accept accept-encoding content-type last-event-id " +
     "mcp-method mcp-name mcp-protocol-version mcp-session-id").split(" ")
 )
 
-const unreserved = <A>(headers: Iterable<readonly [string, A]>): ReadonlyArray<readonly [string, A]> =>
+export const unreserved = <A>(headers: Iterable<readonly [string, A]>): ReadonlyArray<readonly [string, A]> =>
   Array.from(headers).filter(([name]) => !reserved.has(name.toLowerCase()))
 
 /** The length of the body follows. */
@@ -79,19 +79,21 @@ export const make = (url: URL, source: RemoteHeaders.Source): RequestHeaders => 
     return configured
   }
 
-  const ofSession = (): ReadonlyArray<string> => [
-    ...(self.session === undefined ? [] : ["mcp-session-id", self.session]),
-    ...(self.negotiated === undefined ? [] : ["mcp-protocol-version", self.negotiated.protocolVersion])
-  ]
+  const inSession = (headers: ReadonlyArray<string>): Array<string> => {
+    const { negotiated, session } = self
+    const all = headers.slice()
+    if (session !== undefined) all.push("mcp-session-id", session)
+    if (negotiated !== undefined) all.push("mcp-protocol-version", negotiated.protocolVersion)
+    return all
+  }
 
-  const mirrored = (message: JsonRpc.Message, version: string): ReadonlyArray<string> => {
-    const headers = ["mcp-protocol-version", encode(version)]
-    if (!("method" in message)) return headers
+  const mirrored = (headers: Array<string>, message: JsonRpc.Message, version: string): void => {
+    headers.push("mcp-protocol-version", encode(version))
+    if (!("method" in message)) return
     headers.push("mcp-method", encode(message.method))
     const field = nameSource.get(message.method)
     const name = field === undefined ? undefined : message.params?.[field]
     if (typeof name === "string") headers.push("mcp-name", encode(name))
-    return headers
   }
 
   const self: RequestHeaders = {
@@ -107,21 +109,19 @@ export const make = (url: URL, source: RemoteHeaders.Source): RequestHeaders => 
       const version = self.stateless(message)
       // `initialize` begins a session, so it names none
       const begins = "method" in message && message.method === "initialize"
-      const headers = common().concat(ofEveryPost, String(bytes))
-      if (version !== undefined) headers.push(...mirrored(message, version))
-      else if (!begins) headers.push(...ofSession())
+      const headers = version === undefined && !begins ? inSession(common()) : common().slice()
+      headers.push(...ofEveryPost, String(bytes))
+      if (version !== undefined) mirrored(headers, message, version)
       return extra === undefined ? headers : headers.concat(unreserved(Object.entries(extra)).flat())
     },
     get: (lastEventId) => {
       const id = Buffer.from(lastEventId ?? "", "utf8").toString("latin1")
-      return common().concat(
-        // an encoding would hold events back until a block of it is full
-        ["accept", "text/event-stream", "cache-control", "no-cache"],
-        ofSession(),
-        id !== "" && isValue(id) ? ["last-event-id", id] : []
-      )
+      // an encoding would hold events back until a block of it is full
+      const headers = inSession(common().concat("accept", "text/event-stream", "cache-control", "no-cache"))
+      if (id !== "" && isValue(id)) headers.push("last-event-id", id)
+      return headers
     },
-    delete: () => common().concat(ofSession())
+    delete: () => inSession(common())
   }
   return self
 }

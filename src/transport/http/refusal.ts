@@ -11,7 +11,10 @@ import * as Failure from "../failure.ts"
 import * as JsonRpc from "../JsonRpc.ts"
 import type * as RemoteHeaders from "../RemoteHeaders.ts"
 import * as Client from "./client.ts"
+import type * as Connection from "./connection.ts"
+import * as Login from "./login.ts"
 
+/** A server behind a URL. */
 export interface Peer {
   readonly server: string
   readonly limits: Limits.Limits
@@ -67,6 +70,20 @@ export const refuse = (peer: Peer, response: IncomingMessage, inSession: boolean
     ({ detail }) => unexplained(peer, response, detail)
   )
 
+/** Sends a message that gets no answer in its response; succeeds when the server has accepted it. */
+export const accepted = (
+  connection: Connection.Connection,
+  call: Client.Call,
+  inSession: boolean,
+  id?: JsonRpc.Id
+): Effect.Effect<void, McpError.CallError> =>
+  connection.client.exchange<void, McpError.CallError>(call, (response, done) =>
+    done(
+      Client.isSuccess(response)
+        ? Client.drain(connection.client, response, connection.limits.errorBodyBytes)
+        : refuseRequest(connection, response, inSession, id)
+    ))
+
 const unexplained = ({ server }: Peer, { statusCode: status }: IncomingMessage, body: string): McpError.HttpError =>
   new McpError.HttpError({ server, reason: "status", status, detail: UntrustedText.excerpt(body), outcome: "unknown" })
 
@@ -77,7 +94,10 @@ const explained = (peer: Peer, response: IncomingMessage) =>
       Effect.delay(Effect.sync(() => response.destroy(new Error("slow"))), patience),
       Effect.never
     )
-    const { text } = yield* Effect.raceFirst(Client.text(response, peer.limits.errorBodyBytes), slow)
+    const body = Effect.async<string>((resume) =>
+      Client.text(response, peer.limits.errorBodyBytes, (_, text) => resume(Effect.succeed(text)))
+    )
+    const text = yield* Effect.raceFirst(body, slow)
     const error = decisive(peer.server, response, text, yield* Clock.currentTimeMillis)
     if (error?._tag === "AuthorizationFailed" || error?.reason === "forbidden") peer.source.refused(error)
     return error === undefined ? text : yield* error
@@ -85,7 +105,7 @@ const explained = (peer: Peer, response: IncomingMessage) =>
 
 /** The error where the status alone decides. */
 const decisive = (server: string, { headers, statusCode: status }: IncomingMessage, body: string, now: number) => {
-  const { challenge, resourceMetadata, scope } = challengeOf(headers["www-authenticate"])
+  const { challenge, resourceMetadata, scope } = Login.challengeOf(headers["www-authenticate"])
   const wait = retryAfter(headers["retry-after"], now)
   const common = { server, status, outcome: "not-sent" } as const
   const later = { ...common, retryAfter: wait, detail: UntrustedText.excerpt(body) }
@@ -148,35 +168,4 @@ const retryAfter = (header: string | undefined, now: number): Duration.Duration 
   if (!httpDate.test(text)) return undefined
   const date = Date.parse(text.endsWith(" GMT") ? text : `${text} GMT`)
   return Number.isNaN(date) ? undefined : Duration.millis(Math.max(0, date - now))
-}
-
-/** What a `WWW-Authenticate` header asks for: untrusted. */
-export interface Challenge {
-  /** In lower case. */
-  readonly schemes: ReadonlyArray<string>
-  readonly error: string | undefined
-  readonly challenge: string | undefined
-  readonly resourceMetadata: string | undefined
-  readonly scope: string | undefined
-}
-
-const longestChallenge = 8 * 1024
-const parameter = /([a-z_]{1,32})=(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))/gi
-/** A challenge begins with a word that no `=` follows. */
-const schemeName = /(?:^|,)\s*([a-z][a-z0-9-]{0,31})(?=\s+[a-z_]|\s*(?:,|$))/gi
-
-export const challengeOf = (header: string | undefined): Challenge => {
-  const text = (header ?? "").slice(0, longestChallenge)
-  const parameters = new Map<string, string>()
-  for (const [, name, quoted, token] of text.matchAll(parameter)) {
-    const key = name!.toLowerCase()
-    if (!parameters.has(key)) parameters.set(key, quoted?.replace(/\\(.)/g, "$1") ?? token!)
-  }
-  return {
-    schemes: Array.from(text.matchAll(schemeName), ([, name]) => name!.toLowerCase()),
-    error: parameters.get("error"),
-    challenge: header === undefined ? undefined : UntrustedText.excerpt(text),
-    resourceMetadata: parameters.get("resource_metadata"),
-    scope: parameters.get("scope")
-  }
 }

@@ -135,7 +135,6 @@ export const events = (
       },
       (end) => {
         if (end === "ended") parsing.end()
-        else response.destroy()
         over(isDone() ? "done" : end)
       }
     )
@@ -159,10 +158,12 @@ export const open = (
 ): Effect.Effect<Cut, McpError.ConnectError> =>
   connection.client.exchange(
     { method: "GET", path: connection.path, headers, repeatable: true },
-    (response): Effect.Effect<Cut, McpError.ConnectError> => {
-      if (!Client.isSuccess(response)) return Refusal.refuse(connection, response, inSession)
-      if (Client.mediaType(response) !== "text/event-stream") return Refusal.unexpectedContent(connection, response)
+    (response, done) => {
+      if (!Client.isSuccess(response)) return done(Refusal.refuse(connection, response, inSession))
+      if (Client.mediaType(response) !== "text/event-stream") {
+        return done(Refusal.unexpectedContent(connection, response))
+      }
       on.open?.()
-      return events(connection, response, on)
+      done(events(connection, response, on))
     }
   )
