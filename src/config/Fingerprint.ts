@@ -51,7 +51,24 @@ const usage: Record<Exclude<Common, "transport" | "protocol">, true> = {
  * @since 0.1.0
  * @category combinators
  */
-export const of = (config: ServerConfig.ServerConfig): string => digest(config, (field) => !Object.hasOwn(usage, field))
+export const of = (config: ServerConfig.ServerConfig): string => {
+  const known = identities.get(config)
+  if (known !== undefined) return known
+  const identity = digest(config, (field) => !Object.hasOwn(usage, field))
+  identities.set(config, identity)
+  return identity
+}
+
+const identities = new WeakMap<ServerConfig.ServerConfig, string>()
+
+/**
+ * Whether both are one server, whatever its name, filters and limits.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const isSame = (one: ServerConfig.ServerConfig | undefined, other: ServerConfig.ServerConfig): boolean =>
+  one === other || (one !== undefined && of(one) === of(other))
 
 /**
  * All of a configuration, names, filters and limits included: whether anything has changed at all.

@@ -1,35 +1,33 @@
-/**
- * The tools of all servers: what is known of them at once, what must be waited for, and what is not there and why.
- *
- * @since 0.1.0
- */
+/** The tools of all servers: the index over their lists, how long a list is waited for, and which tools may be called. */
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import type * as McpError from "../McpError.ts"
-import type * as McpEvent from "../McpEvent.ts"
-import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
-import type * as ConnectionPool from "../runtime/ConnectionPool.ts"
+import type * as McpClient from "../client/McpClient.ts"
+import * as Fingerprint from "../config/Fingerprint.ts"
+import * as Limits from "../config/Limits.ts"
+import * as ServerConfig from "../config/ServerConfig.ts"
+import * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
+import * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
+import * as ConnectionPool from "../runtime/ConnectionPool.ts"
 import type * as ServerStatus from "../runtime/ServerStatus.ts"
-import * as internal from "./internal/catalog.ts"
+import * as CachedList from "./CachedList.ts"
 import type * as Tool from "./Tool.ts"
-import type * as ToolCache from "./ToolCache.ts"
-import type * as ToolIndex from "./ToolIndex.ts"
+import * as ToolCache from "./ToolCache.ts"
+import * as ToolIndex from "./ToolIndex.ts"
 import type * as ToolName from "./ToolName.ts"
-import type * as ToolPins from "./ToolPins.ts"
+import * as ToolPins from "./ToolPins.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   /** How names of tools are written. */
   readonly style: ToolName.Style
-  /** How long is waited for servers of which something is known from before. */
+  /** How long a list waits for servers whose tools are known from before. */
   readonly gate: Duration.DurationInput
   /**
    * How long a list waits for the first list of a server without a cached one. Then the server is `missing` with
@@ -38,61 +36,37 @@ export interface Options {
   readonly firstListWait: Duration.DurationInput | "settled"
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = {
   style: "double",
   gate: Duration.millis(250),
   firstListWait: Duration.seconds(10)
 }
 
-/**
- * A tool that is offered. `Deferred`: its server is not connected, what is known of it is from before, and a call waits
- * for the server.
- *
- * @since 0.1.0
- * @category models
- */
+/** A tool that is offered. `Deferred`: its server is not connected, and a call waits for it. */
 export interface Offered extends ToolIndex.Entry {
   readonly _tag: "Ready" | "Deferred"
 }
 
-/**
- * A server without tools, and the reason. `error` is a `ServerUnavailable` with `why: "connecting"` until the first
- * list of the server arrives.
- *
- * @since 0.1.0
- * @category models
- */
+/** A server without tools, and why; `ServerUnavailable` with `why: "connecting"` until its first list arrives. */
 export interface Missing {
   readonly server: string
   readonly status: ServerStatus.ServerStatus
   readonly error: McpError.RuntimeError | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Listing {
   readonly tools: ReadonlyArray<Offered>
   readonly missing: ReadonlyArray<Missing>
-  /** Tools that cannot be offered. */
+  /** Tools with malformed definitions. */
   readonly rejected: ReadonlyArray<Tool.RejectedTool & { readonly server: string }>
-  /** Tools that are set aside because they are not what they were, until somebody has approved what they are. */
+  /** Tools whose definitions differ from the pinned ones, until a person approves them. */
   readonly quarantined: ReadonlyArray<ToolPins.Quarantined>
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class ToolCatalog extends Context.Tag("effect-mcp-runtime/tools/ToolCatalog")<ToolCatalog, {
   /**
-   * The tools of every server. Waits up to the gate for servers with a cached list, and up to `firstListWait` for the
-   * others.
+   * The tools of every server. Waits for each server's first list up to `firstListWait`, but no longer than the gate if
+   * any list of it is known.
    */
   readonly list: Effect.Effect<Listing>
   /** The same, with this wait in place of `firstListWait`, and of the gate where it is shorter. */
@@ -101,31 +75,26 @@ export class ToolCatalog extends Context.Tag("effect-mcp-runtime/tools/ToolCatal
   readonly firstListWait: Duration.Duration | undefined
   /** Waits until the tools of a server are known, or fails with the error of its attempt. */
   readonly discover: (server: string) => Effect.Effect<void, McpError.RuntimeError>
-  /** Everything known, whatever the state of its server. */
+  /** Every known tool, whatever the state of its server. */
   readonly index: () => ToolIndex.ToolIndex
-  /** Whether anything is known of a server's tools. */
+  /** Whether a list of the server is known. */
   readonly isKnown: (server: string) => boolean
   /** The definition of a tool as its server gave it in this run, with annotations; a snapshot has none. */
   readonly definition: (server: string, tool: string) => Tool.Tool | undefined
-  /** Asks a server for its tools now, and connects it if need be. */
+  /** Fetches the tools of a server now, and connects it if need be. */
   readonly refresh: (server: string) => Effect.Effect<void, McpError.RuntimeError>
-  /** Asks over this connection. */
-  readonly learn: (live: ConnectionPool.Live) => Effect.Effect<void, McpError.RuntimeError>
+  /** Fetches the tools over this connection. */
+  readonly learn: (live: ConnectionPool.Live) => Effect.Effect<void, McpError.CallError>
   /**
-   * Whether a tool may be called over this connection. `undefined`: it may, because this server has listed it over this
-   * connection, and it is what was agreed to. Otherwise this says so, or fails, after the list that is waited for where
-   * there is something to compare with; a call was not sent then. Both cost next to nothing where nothing is to be waited
-   * for.
+   * `undefined` if a tool may be called over this connection now, because the server has listed it over this connection as
+   * it was approved. Otherwise an effect that fetches the list where there is a pin to compare with, and fails with
+   * `outcome: "not-sent"` if the tool may not be called.
    */
   readonly admit: (live: ConnectionPool.Live, tool: string) => Effect.Effect<void, McpError.CallError> | undefined
-  /** What is known of a server's tools is no longer believed. */
+  /** Ends the freshness of the server's list. */
   readonly invalidate: (server: string) => void
 }>() {}
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type Requirements =
   | ConnectionPool.ConnectionPool
   | McpEvent.McpEvents
@@ -133,27 +102,342 @@ export type Requirements =
   | ToolCache.ToolCache
   | ToolPins.ToolPins
 
-/**
- * @since 0.1.0
- * @category constructors
- */
+type Status = ServerStatus.ServerStatus
+
+/** Whether waiting or asking can connect the server. */
+const canConnect = ({ _tag }: Status): boolean => _tag === "Idle" || _tag === "Connecting" || _tag === "Connected"
+
+/** The error of a server without a list that can still come; `undefined` if there is another reason. */
+export const stillConnecting = (server: string, { _tag }: Status): McpError.ServerUnavailable | undefined => {
+  if (_tag !== "Connecting" && _tag !== "Connected") return undefined
+  const detail = _tag === "Connected" ? "still connecting; its first list has not come yet" : "still connecting"
+  return new McpError.ServerUnavailable({ server, why: "connecting", detail })
+}
+
+/** A failed list before a call, as an error of the call, which was not sent. */
+const unsent = (error: McpError.CallError): McpError.CallError => {
+  switch (error._tag) {
+    case "Closed":
+      return new McpError.Closed({ ...error, outcome: "not-sent" })
+    case "ConnectionLost":
+      return new McpError.ConnectionLost({ ...error, outcome: "not-sent" })
+    default:
+      return new McpError.Cancelled({
+        server: error.server,
+        operation: "tools/call",
+        // the tag alone, because a message may contain text of the server
+        detail: `could not list the tools to verify the pinned definition (${error._tag})`,
+        outcome: "not-sent"
+      })
+  }
+}
+
 export const make = (
   options?: Partial<Options>
-): Effect.Effect<ToolCatalog["Type"], never, Requirements | Scope.Scope> => internal.make({ ...defaults, ...options })
+): Effect.Effect<ToolCatalog["Type"], never, Requirements | Scope.Scope> =>
+  Effect.gen(function*() {
+    const cache = yield* ToolCache.ToolCache
+    const events = yield* McpEvent.McpEvents
+    const metrics = yield* RuntimeMetrics.RuntimeMetrics
+    const pins = yield* ToolPins.ToolPins
+    const pool = yield* ConnectionPool.ConnectionPool
+    const limits = yield* Limits.CurrentLimits
+    const clock = yield* Effect.clock
+    const scope = yield* Effect.scope
+    const fork = yield* FiberSet.makeRuntime<never, void>()
+    const { firstListWait: first, gate, style } = { ...defaults, ...options }
+    const firstListWait = first === "settled" ? undefined : Duration.decode(first)
 
-/**
- * @since 0.1.0
- * @category layers
- */
+    /** The configurations whose lists are open, by name. */
+    const open = new Map<string, ServerConfig.ServerConfig>()
+    let made: { readonly index: ToolIndex.ToolIndex; readonly configs: ReadonlyArray<unknown> } | undefined
+
+    const forget = (server: string): void => {
+      const config = open.get(server)
+      if (config === undefined) return
+      open.delete(server)
+      made = undefined
+      fork(cache.forget(config))
+    }
+
+    /** The list of a current configuration; nothing of a blocked server is shown. */
+    const listOf = (config: ServerConfig.ServerConfig | undefined): ToolCache.ServerTools | undefined => {
+      if (config === undefined || config.blocked !== undefined) return undefined
+      const known = open.get(config.name)
+      if (known !== undefined && !Fingerprint.isSame(known, config)) forget(config.name)
+      open.set(config.name, config)
+      return cache.open(config, (tools) => pins.recall(config, tools))
+    }
+
+    /** The tools of a list that may be offered; those of a snapshot were compared with the pins when it was read. */
+    const usable = (config: ServerConfig.ServerConfig, { source, tools }: ToolCache.Manifest) =>
+      pins.mode === "quarantine" && source === "server" ? tools.filter((tool) => pins.mayUse(config, tool)) : tools
+
+    const index = (): ToolIndex.ToolIndex => {
+      const configs = pool.configs()
+      if (made?.configs !== configs) {
+        const contributions = configs.map((config) => {
+          const manifest = listOf(config)?.current()
+          const { disabledTools, enabledTools, name: server } = config
+          return { server, tools: manifest === undefined ? [] : usable(config, manifest), enabledTools, disabledTools }
+        })
+        made = { configs, index: ToolIndex.make(contributions, { style }) }
+      }
+      return made.index
+    }
+
+    const changed = (config: ServerConfig.ServerConfig, manifest: ToolCache.Manifest): void => {
+      // a reload may have replaced the server while its list was on the way
+      if (manifest.source !== "server" || !Fingerprint.isSame(open.get(config.name), config)) return
+      const counts = { tools: usable(config, manifest).length, rejected: manifest.rejected.length }
+      events.publish(McpEvent.McpEvent.ToolsRefreshed({ server: config.name, ...counts }))
+    }
+
+    const listening = (listen: () => () => void) => Effect.acquireRelease(Effect.sync(listen), Effect.sync)
+    yield* listening(() =>
+      pool.onChange(({ server }) => {
+        const config = pool.config(server)
+        // the snapshot is read before a caller asks for it
+        if (config !== undefined) return void listOf(config)
+        forget(server)
+        pins.release(server)
+      })
+    )
+    yield* listening(() =>
+      cache.onChange((config, manifest) => {
+        made = undefined
+        changed(config, manifest)
+      })
+    )
+    yield* listening(() =>
+      pins.onChange((server) => {
+        made = undefined
+        const config = pool.config(server)
+        const manifest = listOf(config)?.current()
+        if (config === undefined || manifest?.source !== "server") return
+        pool.setTools(server, index().ofServer(server).length)
+        changed(config, manifest)
+      })
+    )
+
+    /** The reviewed tools that a server has listed over a connection, which servers may share. */
+    const reviewed = new WeakMap<McpClient.McpClient, Map<string, ReadonlyMap<string, Tool.Tool>>>()
+    const listedOver = ({ server, session }: ConnectionPool.Live) => reviewed.get(session)?.get(server)
+
+    const review = ({ config, server, session }: ConnectionPool.Live, tools: ReadonlyArray<Tool.Tool>) =>
+      Effect.map(pins.review(config, tools), () => {
+        const servers = reviewed.get(session) ?? new Map<string, ReadonlyMap<string, Tool.Tool>>()
+        reviewed.set(session, servers.set(server, new Map(tools.map((tool) => [tool.name, tool]))))
+      })
+
+    const learn = (live: ConnectionPool.Live): Effect.Effect<void, McpError.CallError> =>
+      Effect.suspend(() => {
+        const config = pool.config(live.server)
+        const known = listOf(config)
+        if (known === undefined || !Fingerprint.isSame(config, live.config)) return Effect.void
+        const list = Effect.tap(live.session.tools, ({ tools }) => review(live, tools))
+        return Effect.map(known.fetch(CachedList.source(live, "tools", list)), () => {
+          made = undefined
+          pool.setTools(live.server, index().ofServer(live.server).length)
+        })
+      })
+
+    const admitted = Effect.fnUntraced(function*(live: ConnectionPool.Live, name: string) {
+      const { config, server } = live
+      if (!(yield* pins.isPinned(config, name))) return
+      const limit = ServerConfig.limits(config, limits).listTimeout
+      const unlisted = <E>(list: Effect.Effect<void, E>) =>
+        Effect.suspend(() => listedOver(live) === undefined ? list : Effect.void)
+      // the cached list may come from a newer connection, which says nothing about this one
+      yield* Effect.zipRight(
+        unlisted(learn(live)),
+        unlisted(Effect.flatMap(live.session.tools, ({ tools }) => review(live, tools)))
+      ).pipe(
+        Effect.mapError(unsent),
+        Effect.timeoutFail({
+          duration: limit,
+          onTimeout: () =>
+            new McpError.RequestTimeout({ server, kind: "total", operation: "tools/list", limit, outcome: "not-sent" })
+        })
+      )
+      const tool = listedOver(live)?.get(name)
+      if (tool === undefined) return yield* new McpError.NotFound({ server, kind: "tool", name })
+      if (pins.mayUse(config, tool)) return
+      const held = (yield* pins.quarantined).find((each) => each.server === server && each.tool === name)
+      const changed = held?.changes.map(({ path }) => path)
+      return yield* new McpError.PermissionDenied({ server, why: "quarantined", kind: "tool", name, changed })
+    })
+
+    const admit: ToolCatalog["Type"]["admit"] = (live, name) => {
+      if (pins.mode !== "quarantine") return undefined
+      const tool = listedOver(live)?.get(name)
+      // the pins of a removed server are read again
+      const isClear = tool !== undefined && pool.config(live.server) !== undefined && pins.mayUse(live.config, tool)
+      return isClear ? undefined : admitted(live, name)
+    }
+
+    /** Waits for a status that ends the wait. */
+    const until = (server: string, isOver: (status: Status | undefined) => boolean): Effect.Effect<void> =>
+      Effect.async((resume) => {
+        if (isOver(pool.member(server)?.status)) return resume(Effect.void)
+        const stop = pool.onChange((change) => {
+          if (change.server !== server || !isOver(change.status)) return
+          stop()
+          resume(Effect.void)
+        })
+        return Effect.sync(stop)
+      })
+
+    const arrival = (server: string) =>
+      until(server, (status) => status?._tag !== "Connecting" && status?._tag !== "Idle")
+
+    /** Waits for the end of the next attempt to connect, and never for a series of them. */
+    const nextAttempt = (server: string): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const config = pool.config(server)
+        if (config === undefined || pool.isConnected(server)) return Effect.void
+        let isTrying = false
+        const attempted = until(server, (status) => {
+          const goesOn = status?._tag === "Connecting" || (status?._tag === "Reconnecting" && !isTrying) ||
+            (status?._tag === "Connected" && !pool.isConnected(server))
+          isTrying ||= status?._tag === "Connecting" || status?._tag === "Reconnecting"
+          return !goesOn
+        })
+        const { listTimeout, startupTimeout } = ServerConfig.limits(config, limits)
+        return Effect.asVoid(Effect.timeoutOption(attempted, Duration.sum(startupTimeout, listTimeout)))
+      })
+
+    /** Asks once more over the next connection if the first one broke, because a list can safely be repeated. */
+    const ask = (server: string, once: Effect.Effect<void, McpError.RuntimeError>) =>
+      Effect.catchIf(once, (error) => error.countsForBreaker && error.outcome === "unknown", (error) =>
+        Effect.zipRight(
+          nextAttempt(server),
+          Effect.suspend(() => pool.isConnected(server) ? pool.use(server, learn) : Effect.fail(error))
+        ))
+
+    const isFresh = ({ config, live }: ConnectionPool.Member): boolean =>
+      listOf(config)?.isFresh(live?.generation) === true
+
+    /** Waits for the server, and fetches its list unless that is fresh. */
+    const fetched = (server: string): Effect.Effect<void, McpError.RuntimeError> =>
+      Effect.suspend(() => {
+        const status = pool.member(server)?.status._tag
+        const connected = status === "Connected"
+          // a lost connection may still have this status
+          ? nextAttempt(server)
+          : status === "Idle"
+          // the use begins the attempt; this caller waits for the first attempt only
+          ? Effect.raceFirst(pool.use(server, () => Effect.void), arrival(server))
+          : arrival(server)
+        const askNow = Effect.suspend(() => {
+          const member = pool.member(server)
+          return member?.live === undefined || isFresh(member) ? Effect.void : pool.use(server, learn)
+        })
+        return Effect.zipRight(connected, ask(server, askNow))
+      })
+
+    /** Waits until any list is known, from the server or from a snapshot. */
+    const anyList = ({ current, loaded }: ToolCache.ServerTools): Effect.Effect<void> =>
+      Effect.suspend(() =>
+        current() !== undefined ?
+          Effect.void :
+          Effect.flatMap(loaded, () => current() !== undefined ? Effect.void : Effect.never)
+      )
+
+    const listing = Effect.fnUntraced(function*(wait: Duration.Duration | undefined) {
+      const now = clock.unsafeCurrentTimeMillis()
+      const gateEnd = now + Math.min(Duration.toMillis(gate), wait === undefined ? Infinity : Duration.toMillis(wait))
+      const withinGate = <A>(self: Effect.Effect<A>) =>
+        Effect.suspend(() => Effect.timeoutOption(self, Duration.millis(gateEnd - clock.unsafeCurrentTimeMillis())))
+      const failures = new Map<string, McpError.RuntimeError>()
+
+      const waitFor = (member: ConnectionPool.Member): Effect.Effect<void> => {
+        const { config, config: { name: server }, status } = member
+        const list = listOf(config)
+        if (list === undefined) return Effect.void
+        if (status._tag === "Connected" && isFresh(member)) {
+          return Effect.sync(() => metrics.for(server).cacheHit())
+        }
+        const ask = Effect.suspend(() => {
+          const status = pool.member(server)?.status
+          // an idle server is not connected for a list that is known
+          if (status === undefined || !canConnect(status) || (status._tag === "Idle" && list.current() !== undefined)) {
+            return Effect.void
+          }
+          metrics.for(server).cacheMiss()
+          return fetched(server).pipe(
+            Effect.catchAll((error) => Effect.sync(() => void failures.set(server, error))),
+            Effect.interruptible,
+            // outlives this wait, because a late response belongs in the next list
+            Effect.forkIn(scope),
+            Effect.map(Fiber.await),
+            Effect.flatMap((answered) =>
+              Effect.zipRight(withinGate(answered), Effect.raceFirst(answered, anyList(list)))
+            ),
+            Effect.asVoid
+          )
+        })
+        const isOnItsWay = status._tag === "Connecting" || status._tag === "Connected"
+        return isOnItsWay || list.current() !== undefined ? ask : Effect.zipRight(withinGate(list.loaded), ask)
+      }
+
+      const all = Effect.forEach(pool.members(), waitFor, { concurrency: "unbounded", discard: true })
+      yield* wait === undefined ? all : Effect.timeoutOption(all, wait)
+      return gathered(failures, yield* pins.quarantined)
+    })
+
+    const gathered = (
+      failures: ReadonlyMap<string, McpError.RuntimeError>,
+      quarantined: ReadonlyArray<ToolPins.Quarantined>
+    ): Listing => {
+      const offering = new Map<string, "Ready" | "Deferred">()
+      const missing: Array<Missing> = []
+      const rejected: Array<Listing["rejected"][number]> = []
+      for (const { config, config: { name: server }, status } of pool.members()) {
+        const manifest = listOf(config)?.current()
+        if (manifest === undefined || !(canConnect(status) || status._tag === "Reconnecting")) {
+          const error = failures.get(server) ?? ("error" in status ? status.error : stillConnecting(server, status))
+          missing.push({ server, status, error })
+          continue
+        }
+        offering.set(server, status._tag === "Connected" ? "Ready" : "Deferred")
+        for (const tool of manifest.rejected) rejected.push({ server, ...tool })
+      }
+      const tools = index().entries.flatMap((entry): ReadonlyArray<Offered> => {
+        const _tag = offering.get(entry.server)
+        return _tag === undefined ? [] : [{ _tag, ...entry }]
+      })
+      const isHeld = ({ server }: ToolPins.Quarantined) => pins.mode === "quarantine" && offering.has(server)
+      return { tools, missing, rejected, quarantined: quarantined.filter(isHeld) }
+    }
+
+    return {
+      list: Effect.suspend(() => listing(firstListWait)),
+      listWithin: (wait) => listing(Duration.decode(wait)),
+      firstListWait,
+      discover: (server) =>
+        Effect.suspend(() => {
+          const list = listOf(pool.config(server))
+          return list === undefined ? Effect.void : Effect.raceFirst(anyList(list), fetched(server))
+        }),
+      index,
+      isKnown: (server) => listOf(pool.config(server))?.current() !== undefined,
+      definition: (server, tool) =>
+        listOf(pool.config(server))?.current()?.source === "server" ? index().find(server, tool)?.tool : undefined,
+      refresh: (server) =>
+        Effect.suspend(() => {
+          listOf(pool.config(server))?.invalidate()
+          return ask(server, pool.use(server, learn))
+        }),
+      learn,
+      admit,
+      invalidate: (server) => listOf(pool.config(server))?.invalidate()
+    }
+  })
+
 export const layer = (options?: Partial<Options>): Layer.Layer<ToolCatalog, never, Requirements> =>
   Layer.scoped(ToolCatalog, make(options))
 
-/**
- * The waits and the style are an operator's.
- *
- * @since 0.1.0
- * @category layers
- */
 export const layerConfig = (
   options: Config.Config.Wrap<Partial<Options>>
 ): Layer.Layer<ToolCatalog, ConfigError.ConfigError, Requirements> =>

@@ -80,13 +80,13 @@ export interface Quarantined {
 }
 
 /**
- * `enforce`: what has changed is neither offered nor called. `warn`: it is told of, and used all the same. `off`: nothing
+ * `quarantine`: what has changed is neither offered nor called. `warn`: it is told of, and used all the same. `off`: nothing
  * is pinned.
  *
  * @since 0.1.0
  * @category models
  */
-export type Mode = "enforce" | "warn" | "off"
+export type Mode = "quarantine" | "warn" | "off"
 
 /**
  * @since 0.1.0
@@ -102,7 +102,7 @@ export interface Options {
  * @since 0.1.0
  * @category defaults
  */
-export const defaults: Options = { mode: "enforce", key: undefined }
+export const defaults: Options = { mode: "quarantine", key: undefined }
 
 /**
  * What of a list may be offered, and what is set aside. In the mode `warn` a tool can be both.

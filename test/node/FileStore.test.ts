@@ -563,7 +563,8 @@ describe("the tool cache over files", () => {
         Layer.provide([platform, Layer.succeed(McpEvent.McpEvents, events)]),
         Layer.build
       )
-      yield* Effect.flatMap(Context.get(context, ToolCache.ToolCache).for(config), use)
+      const tools = Context.get(context, ToolCache.ToolCache).open(config)
+      yield* Effect.zipRight(tools.loaded, use(tools))
       return issues
     }))
 

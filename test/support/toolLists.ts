@@ -3,8 +3,8 @@
  */
 import { Deferred, Effect, FiberId } from "effect"
 import type * as McpError from "../../src/McpError.ts"
+import type * as CachedList from "../../src/tools/CachedList.ts"
 import * as Tool from "../../src/tools/Tool.ts"
-import type * as ToolCache from "../../src/tools/ToolCache.ts"
 
 const options: Tool.DecodeOptions = { maxSchemaBytes: 1024 * 1024, paramHeaders: false }
 
@@ -18,7 +18,7 @@ export const listOf = (
 export const named = (...names: ReadonlyArray<string>): Tool.ToolList => listOf(names.map((name) => ({ name })))
 
 /** A connection that answers at once. */
-export const source = (list: Tool.ToolList, generation = 1): ToolCache.Source => ({
+export const source = (list: Tool.ToolList, generation = 1): CachedList.Source<Tool.ToolList> => ({
   generation,
   era: "session",
   list: Effect.succeed(list)
@@ -27,12 +27,12 @@ export const source = (list: Tool.ToolList, generation = 1): ToolCache.Source =>
 /** One time that a list was asked for. */
 export interface Asked {
   readonly answer: (list: Tool.ToolList) => void
-  readonly fail: (error: McpError.RuntimeError) => void
+  readonly fail: (error: McpError.CallError) => void
   readonly interrupted: () => boolean
 }
 
 /** A connection that answers when it is told to. */
-export interface Patient extends ToolCache.Source {
+export interface Patient extends CachedList.Source<Tool.ToolList> {
   readonly asked: ReadonlyArray<Asked>
   /** Waits until the list was asked for so often. */
   readonly untilAsked: (times: number) => Effect.Effect<void>
@@ -42,7 +42,7 @@ export const patient = (generation = 1): Patient => {
   const asked: Array<Asked> = []
   const waiting: Array<{ readonly times: number; readonly wake: () => void }> = []
   const list = Effect.suspend(() => {
-    const answer = Deferred.unsafeMake<Tool.ToolList, McpError.RuntimeError>(FiberId.none)
+    const answer = Deferred.unsafeMake<Tool.ToolList, McpError.CallError>(FiberId.none)
     let interrupted = false
     asked.push({
       answer: (list) => Deferred.unsafeDone(answer, Effect.succeed(list)),

@@ -12,8 +12,7 @@ const config = ServerConfig.stdio({ name: "s", command: "node" })
 const cacheWith = (options?: Partial<ToolCache.Options>) =>
   Effect.map(Layer.build(ToolCache.layer(options)), Context.get(ToolCache.ToolCache))
 
-const opened = (options?: Partial<ToolCache.Options>) =>
-  Effect.flatMap(cacheWith(options), (cache) => cache.for(config))
+const opened = (options?: Partial<ToolCache.Options>) => Effect.map(cacheWith(options), (cache) => cache.open(config))
 
 const namesOf = (manifest: ToolCache.Manifest | undefined) => manifest?.tools.map(({ name }) => name)
 
@@ -87,9 +86,11 @@ describe("the tools of a server", () => {
 
   it.scoped("are told to listeners at once when they are others than before, and only then", () =>
     Effect.gen(function*() {
-      const tools = yield* opened()
+      const { onChange, open } = yield* cacheWith()
+      const tools = open(config)
       const heard: Array<ReadonlyArray<string> | undefined> = []
-      const stop = tools.onChange((manifest) => {
+      const stop = onChange((of, manifest) => {
+        assert.strictEqual(of, config)
         assert.strictEqual(tools.current(), manifest)
         heard.push(namesOf(manifest))
       })
@@ -107,9 +108,10 @@ describe("the tools of a server", () => {
 
   it.scoped("can be fetched although a definition is nested too deep to be written", () =>
     Effect.gen(function*() {
-      const tools = yield* opened()
+      const { onChange, open } = yield* cacheWith()
+      const tools = open(config)
       let heard = 0
-      tools.onChange(() => heard++)
+      onChange(() => heard++)
       const deep = JSON.parse(`{"name":"a","_meta":${"[".repeat(50_000)}${"]".repeat(50_000)}}`)
       yield* tools.fetch(source(listOf([deep])))
       yield* tools.fetch(source(listOf([deep])))
@@ -258,8 +260,9 @@ describe("a fetch", () => {
 
   it.scoped("settles when a listener throws", () =>
     Effect.gen(function*() {
-      const tools = yield* opened()
-      tools.onChange(() => {
+      const { onChange, open } = yield* cacheWith()
+      const tools = open(config)
+      onChange(() => {
         throw new TypeError("a listener's mistake")
       })
       const exit = yield* Effect.exit(tools.fetch(source(named("a"))))
@@ -321,7 +324,7 @@ describe("any interleaving of fetches, answers, failures, interruptions and inva
 const history = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
   const tools = yield* opened()
   const sources = [1, 2, 3, 4].map(patient)
-  const fibers: Array<Fiber.RuntimeFiber<ToolCache.Manifest, McpError.RuntimeError>> = []
+  const fibers: Array<Fiber.RuntimeFiber<ToolCache.Manifest, McpError.CallError>> = []
   /** When each list was asked for, and how many invalidations there had been. */
   const begun = new Map<string, { readonly at: number; readonly epoch: number }>()
   let clock = 0
@@ -390,17 +393,17 @@ describe("the cache", () => {
 
   it.scoped("gives the same tools to all who ask for a server, and others to another name or server", () =>
     Effect.gen(function*() {
-      const { for: tools } = yield* cacheWith()
-      const own = yield* tools(config)
-      assert.strictEqual(yield* tools(ServerConfig.stdio({ name: "s", command: "node", enabledTools: ["a"] })), own)
-      assert.notStrictEqual(yield* tools(renamed), own)
-      assert.notStrictEqual(yield* tools(ServerConfig.stdio({ name: "s", command: "deno" })), own)
+      const { open } = yield* cacheWith()
+      const own = open(config)
+      assert.strictEqual(open(ServerConfig.stdio({ name: "s", command: "node", enabledTools: ["a"] })), own)
+      assert.notStrictEqual(open(renamed), own)
+      assert.notStrictEqual(open(ServerConfig.stdio({ name: "s", command: "deno" })), own)
     }))
 
   it.scoped("lets each of two names of one server fetch over its own connection, however old that is", () =>
     Effect.gen(function*() {
-      const { for: tools } = yield* cacheWith()
-      const [one, other] = yield* Effect.all([tools(config), tools(renamed)])
+      const { open } = yield* cacheWith()
+      const [one, other] = [open(config), open(renamed)]
       yield* other.fetch(source(named("a"), 2))
       yield* one.fetch(source(named("b"), 1))
       assert.deepStrictEqual(namesOf(one.current()), ["b"])
@@ -408,15 +411,15 @@ describe("the cache", () => {
 
   it.scoped("forgets a server, and what was handed out goes on", () =>
     Effect.gen(function*() {
-      const { for: tools, forget } = yield* cacheWith()
-      const before = yield* tools(config)
-      const other = yield* tools(renamed)
+      const { forget, open } = yield* cacheWith()
+      const before = open(config)
+      const other = open(renamed)
       yield* before.fetch(source(named("a")))
       yield* forget(ServerConfig.stdio({ name: "s", command: "deno" }))
-      assert.strictEqual(yield* tools(config), before)
+      assert.strictEqual(open(config), before)
       yield* forget(config)
-      assert.isUndefined((yield* tools(config)).current())
+      assert.isUndefined(open(config).current())
       assert.deepStrictEqual(namesOf(before.current()), ["a"])
-      assert.strictEqual(yield* tools(renamed), other)
+      assert.strictEqual(open(renamed), other)
     }))
 })

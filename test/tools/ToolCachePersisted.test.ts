@@ -9,6 +9,7 @@ import {
   Either,
   Exit,
   Fiber,
+  FiberId,
   Layer,
   Option,
   Redacted,
@@ -21,7 +22,7 @@ import * as Limits from "../../src/config/Limits.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as Redaction from "../../src/safety/Redaction.ts"
-import * as Snapshot from "../../src/tools/internal/snapshot.ts"
+import * as Snapshot from "../../src/tools/snapshot.ts"
 import type * as Tool from "../../src/tools/Tool.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
 import { settle } from "../support/manualClock.ts"
@@ -29,6 +30,13 @@ import { runs } from "../support/runs.ts"
 import { listOf, named, source } from "../support/toolLists.ts"
 
 const config = ServerConfig.stdio({ name: "s", command: "node" })
+/** The tools of a server, once its snapshot was read. */
+const loaded = ({ open }: ToolCache.ToolCache["Type"], of: ServerConfig.ServerConfig = config) =>
+  Effect.suspend(() => {
+    const tools = open(of)
+    return Effect.as(tools.loaded, tools)
+  })
+
 const keyOf = (of: ServerConfig.ServerConfig) => `tools-${Fingerprint.of(of)}`
 
 const broken = new PlatformError.SystemError({
@@ -106,7 +114,7 @@ const run = <A, E>(
 const fetched = (disk: Disk, list: Tool.ToolList, of: ServerConfig.ServerConfig = config) =>
   run(disk, (cache, issues) =>
     Effect.map(
-      Effect.flatMap(cache.for(of), (tools) => tools.fetch(source(list))),
+      Effect.flatMap(loaded(cache, of), (tools) => tools.fetch(source(list))),
       () => issues
     ))
 
@@ -114,7 +122,7 @@ const found = (disk: Disk, of: ServerConfig.ServerConfig = config) =>
   run(
     disk,
     (cache, issues) =>
-      Effect.map(cache.for(of), (tools) => ({ manifest: tools.current(), fresh: tools.isFresh(), issues }))
+      Effect.map(loaded(cache, of), (tools) => ({ manifest: tools.current(), fresh: tools.isFresh(), issues }))
   )
 
 const namesOf = (manifest: ToolCache.Manifest | undefined) => manifest?.tools.map(({ name }) => name)
@@ -179,15 +187,15 @@ describe("the snapshot of a run", () => {
       assert.isUndefined(Reflect.get({}, "x"))
     }))
 
-  it.effect("is written without anybody waiting for it", () =>
+  it.effect("is written in the background", () =>
     Effect.gen(function*() {
       const disk = new Disk()
       disk.before = (operation) => operation === "set" ? Effect.never : Effect.void
       const { cache } = yield* start(disk)
-      const tools = yield* cache.for(config)
+      const tools = yield* loaded(cache, config)
       yield* tools.fetch(source(named("a")))
       assert.deepStrictEqual(namesOf(tools.current()), ["a"])
-      yield* TestClock.adjust("10 seconds")
+      yield* TestClock.adjust("20 seconds")
     }).pipe(Effect.scoped))
 
   it.effect("is written again only when it would say something else, or after a day", () =>
@@ -196,7 +204,7 @@ describe("the snapshot of a run", () => {
       const writes = () => disk.log.filter((operation) => operation === "set").length
       yield* run(disk, (cache) =>
         Effect.gen(function*() {
-          const tools = yield* cache.for(config)
+          const tools = yield* loaded(cache, config)
           const give = (...items: ReadonlyArray<unknown>) => Effect.zipRight(tools.fetch(source(listOf(items))), settle)
           yield* give({ name: "a" }, { name: "b" })
           yield* give({ name: "b" }, { name: "a" })
@@ -234,7 +242,7 @@ describe("the snapshot of a run", () => {
       disk.before = (operation) => operation === "set" ? Deferred.await(gate) : Effect.void
       yield* run(disk, (cache) =>
         Effect.gen(function*() {
-          const tools = yield* cache.for(config)
+          const tools = yield* loaded(cache, config)
           for (const name of ["a", "b", "c"]) {
             yield* tools.fetch(source(named(name)))
             yield* settle
@@ -316,7 +324,7 @@ describe("a snapshot that is no good", () => {
         disk.text = text
         const use = (cache: ToolCache.ToolCache["Type"], issues: ReadonlyArray<string>) =>
           Effect.gen(function*() {
-            const tools = yield* cache.for(config)
+            const tools = yield* loaded(cache, config)
             assert.isUndefined(tools.current())
             yield* settle
             assert.isUndefined(disk.text)
@@ -357,7 +365,7 @@ describe("a snapshot that is no good", () => {
       assert.deepStrictEqual(namesOf(some.manifest), ["a", "b"])
       assert.strictEqual(some.manifest!.rejected.length, 3)
       const { cache, issues } = yield* start(disk, {}, Limits.layer({ maxItems: 4 }))
-      assert.isUndefined((yield* cache.for(config)).current())
+      assert.isUndefined((yield* loaded(cache, config)).current())
       assert.strictEqual(issues.length, 1)
     }).pipe(Effect.scoped))
 })
@@ -370,7 +378,7 @@ describe("what cannot be kept", () => {
       const large = source(listOf([{ name: "a", description: "x".repeat(5000) }]))
       const use = (cache: ToolCache.ToolCache["Type"], issues: ReadonlyArray<string>) =>
         Effect.gen(function*() {
-          const tools = yield* cache.for(config)
+          const tools = yield* loaded(cache, config)
           yield* tools.fetch(large)
           yield* tools.fetch(large)
           assert.deepStrictEqual(issues, [
@@ -389,7 +397,7 @@ describe("what cannot be kept", () => {
       const give = (maxSnapshotBytes: number) =>
         run(disk, (cache, issues) =>
           Effect.gen(function*() {
-            const tools = yield* cache.for(config)
+            const tools = yield* loaded(cache, config)
             assert.deepStrictEqual(namesOf(tools.current()), undefined)
             yield* tools.fetch(source(list))
             return issues.length
@@ -398,7 +406,7 @@ describe("what cannot be kept", () => {
       assert.strictEqual(yield* give(size), 0)
       yield* run(disk, (cache, issues) =>
         Effect.gen(function*() {
-          assert.deepStrictEqual(namesOf((yield* cache.for(config)).current()), ["a"])
+          assert.deepStrictEqual(namesOf((yield* loaded(cache, config)).current()), ["a"])
           assert.deepStrictEqual(issues, [])
         }), { maxSnapshotBytes: size })
     }))
@@ -433,7 +441,7 @@ describe("a store that", () => {
       disk.before = (operation) => operation === "set" ? Effect.fail(broken) : Effect.void
       yield* run(disk, (cache, issues) =>
         Effect.gen(function*() {
-          const tools = yield* cache.for(config)
+          const tools = yield* loaded(cache, config)
           for (const times of [1, 2]) {
             yield* tools.fetch(source(named("a")))
             yield* settle
@@ -452,7 +460,7 @@ describe("a store that", () => {
         disk.before = () => end
         const issues = yield* run(disk, (cache, issues) =>
           Effect.gen(function*() {
-            const tools = yield* cache.for(config)
+            const tools = yield* loaded(cache, config)
             yield* tools.fetch(source(named("a")))
             yield* settle
             disk.before = () => Effect.void
@@ -464,23 +472,68 @@ describe("a store that", () => {
       }
     }))
 
-  it.effect("does not answer is waited for five seconds, and then the server starts without a snapshot", () =>
+  it.effect("does not answer holds up a server for five seconds, and is asked three times before that is reported", () =>
     Effect.gen(function*() {
       const disk = new Disk()
       disk.before = () => Effect.uninterruptible(Effect.never)
       const { cache, issues } = yield* start(disk)
-      const tools = yield* Effect.fork(cache.for(config))
+      const tools = yield* Effect.fork(loaded(cache))
       yield* TestClock.adjust("5 seconds")
       assert.isUndefined((yield* Fiber.join(tools)).current())
+      assert.deepStrictEqual(issues, [])
+      yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(issues, ["s: the snapshot of the tools cannot be read: the store does not answer"])
+      assert.deepStrictEqual(disk.log, ["get", "get", "get"])
     }).pipe(Effect.scoped))
+
+  const configs = Array.from({ length: 65 }, (_, at) => ServerConfig.stdio({ name: `s${at}`, command: `c${at}` }))
+  const slow: ReadonlyArray<readonly [string, () => Disk["before"]]> = [
+    ["handles one operation at a time", () => {
+      const turn = Effect.unsafeMakeSemaphore(1)
+      return () => Effect.uninterruptible(turn.withPermits(1)(Effect.sleep("150 millis")))
+    }],
+    ["answers nothing for seven seconds", () => {
+      const awake = Deferred.unsafeMake<void>(FiberId.none)
+      let isFirst = true
+      return () =>
+        Effect.uninterruptible(Effect.suspend(() => {
+          if (!isFirst) return Deferred.await(awake)
+          isFirst = false
+          return Effect.zipRight(Effect.sleep("7 seconds"), Deferred.succeed(awake, undefined))
+        }))
+    }]
+  ]
+  for (const [what, before] of slow) {
+    it.effect(`${what} loses no snapshot of 65 servers that start at once`, () =>
+      Effect.gen(function*() {
+        const disk = new Disk()
+        const used = (use: (cache: ToolCache.ToolCache["Type"]) => Effect.Effect<unknown, unknown>) => {
+          disk.before = before()
+          return run(disk, (cache, issues) =>
+            use(cache).pipe(
+              Effect.zipRight(TestClock.adjust("1 minute")),
+              Effect.map(() => ({ issues, names: configs.map((each) => namesOf(cache.open(each).current())) }))
+            ))
+        }
+        const names = configs.map(({ name }) => [name])
+        const first = yield* used((cache) =>
+          Effect.forEach(configs, (each) => cache.open(each).fetch(source(named(each.name))), {
+            concurrency: "unbounded"
+          })
+        )
+        assert.deepStrictEqual(first, { issues: [], names })
+        assert.strictEqual(disk.values.size, 65)
+        const next = yield* used((cache) => Effect.sync(() => configs.map((each) => cache.open(each))))
+        assert.deepStrictEqual(next, { issues: [], names })
+      }))
+  }
 
   it.effect("does not answer holds up the end for two seconds", () =>
     Effect.gen(function*() {
       const disk = new Disk()
       const scope = yield* Scope.make()
       const { cache } = yield* Scope.extend(start(disk), scope)
-      const tools = yield* cache.for(config)
+      const tools = yield* loaded(cache, config)
       disk.before = () => Effect.uninterruptible(Effect.never)
       yield* tools.fetch(source(named("a")))
       const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
@@ -500,9 +553,9 @@ describe("loading", () => {
       const gate = yield* Deferred.make<void>()
       disk.before = () => Deferred.await(gate)
       const { cache } = yield* start(disk)
-      const first = yield* Effect.fork(cache.for(config))
+      const first = yield* Effect.fork(loaded(cache, config))
       yield* settle
-      const second = yield* Effect.fork(cache.for(config))
+      const second = yield* Effect.fork(loaded(cache, config))
       yield* Fiber.interrupt(first)
       yield* Deferred.succeed(gate, undefined)
       assert.deepStrictEqual(namesOf((yield* Fiber.join(second)).current()), ["a"])
@@ -515,7 +568,7 @@ describe("loading", () => {
       const configs = Array.from({ length: 64 }, (_, at) => ServerConfig.stdio({ name: `s${at}`, command: `c${at}` }))
       yield* run(disk, (cache) =>
         Effect.forEach(configs, (each) =>
-          Effect.flatMap(cache.for(each), (tools) =>
+          Effect.flatMap(loaded(cache, each), (tools) =>
             tools.fetch(source(named(each.name))))))
       assert.strictEqual(disk.values.size, 64)
       let waiting = 0
@@ -523,7 +576,7 @@ describe("loading", () => {
       disk.before = () =>
         ++waiting === 64 ? Deferred.succeed(all, undefined) : Deferred.await(all)
       const { cache } = yield* start(disk)
-      const tools = yield* Effect.forEach(configs, cache.for, { concurrency: "unbounded" })
+      const tools = yield* Effect.forEach(configs, (each) => loaded(cache, each), { concurrency: "unbounded" })
       assert.deepStrictEqual(tools.map((each) => namesOf(each.current())), configs.map(({ name }) => [name]))
     }).pipe(Effect.scoped))
 
@@ -542,7 +595,7 @@ describe("forgetting", () => {
       const disk = new Disk()
       yield* run(disk, (cache) =>
         Effect.gen(function*() {
-          const tools = yield* cache.for(config)
+          const tools = yield* loaded(cache, config)
           yield* tools.fetch(source(named("a")))
           yield* settle
           assert.isDefined(disk.text)
@@ -561,8 +614,8 @@ describe("forgetting", () => {
       yield* fetched(disk, named("a"))
       yield* run(disk, (cache) =>
         Effect.gen(function*() {
-          assert.deepStrictEqual(namesOf((yield* cache.for(renamed)).current()), ["a"])
-          yield* cache.for(config)
+          assert.deepStrictEqual(namesOf((yield* loaded(cache, renamed)).current()), ["a"])
+          yield* loaded(cache, config)
           yield* cache.forget(config)
           assert.isDefined(disk.text)
           yield* cache.forget(renamed)
@@ -588,7 +641,7 @@ describe("forgetting", () => {
       const forgetting = yield* Effect.fork(cache.forget(config))
       yield* settle
       yield* Fiber.interrupt(forgetting)
-      const tools = yield* Effect.fork(cache.for(config))
+      const tools = yield* Effect.fork(loaded(cache, config))
       yield* settle
       yield* Deferred.succeed(gate, undefined)
       assert.isUndefined((yield* Fiber.join(tools)).current())
@@ -620,7 +673,7 @@ describe("any sequence of runs", () => {
       for (const each of steps) {
         switch (each._tag) {
           case "fetch": {
-            const tools = yield* cache.for(config)
+            const tools = yield* loaded(cache, config)
             yield* tools.fetch(source(named(`t${each.tools}`)))
             yield* settle
             possible = failing ? new Set([...possible, `t${each.tools}`]) : new Set([`t${each.tools}`])
@@ -637,7 +690,7 @@ describe("any sequence of runs", () => {
             yield* Scope.close(scope, Exit.void)
             scope = yield* Scope.make()
             cache = (yield* Scope.extend(start(disk), scope)).cache
-            const seen = namesOf((yield* cache.for(config)).current())?.[0] ?? "none"
+            const seen = namesOf((yield* loaded(cache, config)).current())?.[0] ?? "none"
             if (!failing) assert.include(Array.from(possible), seen)
             else assert.strictEqual(seen, "none")
           }

@@ -262,12 +262,12 @@ export const make = (
           return state.turn.withPermits(1)(reviewed(state, config.name, fingerprintOf(config), tools))
         }),
       recall: (config, tools) =>
-        options.mode !== "enforce" ? Effect.succeed(tools) : Effect.map(loaded(config), (known) => {
+        options.mode !== "quarantine" ? Effect.succeed(tools) : Effect.map(loaded(config), (known) => {
           if (isUnknown(known)) return isDoubted(config.name) ? [] : tools
           return tools.filter((tool) => known.pins.get(tool.name)?.bare.includes(fingerprints(tool).bare) === true)
         }),
       mayUse: (config, tool) => {
-        if (options.mode !== "enforce") return true
+        if (options.mode !== "quarantine") return true
         const known = knownOf(config.name, fingerprintOf(config))
         return isUnknown(known) ? !isDoubted(config.name) : isApproved(known, tool)
       },
