@@ -38,29 +38,40 @@ const scalarFault = (value: unknown): string | undefined => {
   }
 }
 
+/** The value that `JSON.stringify` writes in the place of this one. */
+const written = (value: unknown, key: string): unknown =>
+  typeof value === "object" && value !== null && "toJSON" in value && typeof value.toJSON === "function"
+    ? value.toJSON(key)
+    : value
+
 /** The first fault of a value that is to be sent as JSON, within `maxNodes` array items and object keys. */
 export const notJson = (value: unknown, maxNodes: number, path: string): Fault | undefined => {
   let nodes = 0
-  const visit = (value: unknown, path: string, depth: number): Fault | undefined => {
+  const visit = (given: unknown, key: string, path: string, depth: number): Fault | undefined => {
+    const value = written(given, key)
     if (typeof value !== "object" || value === null) {
       const detail = scalarFault(value)
       return detail === undefined ? undefined : { path, detail }
     }
     if (depth > maxDepth) return { path: path.slice(0, 64), detail: `cyclic, or nested more than ${maxDepth} levels` }
-    if ("toJSON" in value && typeof value.toJSON === "function") return undefined
     for (const [key, item] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
       if (++nodes > maxNodes) return { path: "", detail: "larger than the message limit" }
-      const fault = isPlain(item) ? undefined : visit(item, `${path}/${key}`, depth + 1)
+      const fault = isPlain(item) ? undefined : visit(item, `${key}`, `${path}/${key}`, depth + 1)
       if (fault !== undefined) return fault
     }
     return undefined
   }
-  return visit(value, path, 0)
+  try {
+    return visit(value, "", path, 0)
+  } catch {
+    return { path, detail: "a getter or a toJSON method of it has thrown" }
+  }
 }
 
 /** `notJson` for the arguments of a call, which must be an object. */
 export const argumentsFault = (args: unknown, maxNodes: number): Fault | undefined =>
-  isObject(args) ? notJson(args, maxNodes, "arguments") : { path: "arguments", detail: "not an object" }
+  notJson(args, maxNodes, "arguments") ??
+    (isObject(written(args, "")) ? undefined : { path: "arguments", detail: "not an object" })
 
 /** Casts arguments to JSON, which is safe only after `argumentsFault`; each call passes it before it is sent. */
 export const unchecked = (args: object): JsonObject => args as JsonObject

@@ -4,6 +4,7 @@
  * Errors on the way to the server count as failures. Any answer is a success, whatever it says. Interruption, and errors
  * that the runtime decides itself, are neither.
  */
+import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
@@ -53,9 +54,10 @@ export class CircuitBreaker extends Context.Tag("effect-mcp-runtime/resilience/C
 
 const outcomeOf = (exit: Exit.Exit<unknown, unknown>): Circuit.Outcome => {
   if (Exit.isSuccess(exit)) return "success"
-  if (exit.cause._tag !== "Fail" || !McpError.isMcpError(exit.cause.error)) return "neither"
-  const { countsForBreaker, outcome } = exit.cause.error
-  return countsForBreaker ? "failure" : outcome === "executed" ? "success" : "neither"
+  // several, if the effect failed in parallel or in a finalizer too
+  const errors = Array.from(Cause.failures(exit.cause)).filter(McpError.isMcpError)
+  if (errors.some(({ countsForBreaker }) => countsForBreaker)) return "failure"
+  return errors.some(({ outcome }) => outcome === "executed") ? "success" : "neither"
 }
 
 const shown = (state: Circuit.State, now: number): State => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Exit, Fiber, TestClock } from "effect"
+import { Cause, Deferred, Duration, Effect, Exit, Fiber, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as McpError from "../../src/McpError.ts"
 import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
@@ -154,6 +154,24 @@ describe("CircuitBreaker", () => {
       assert.deepStrictEqual(yield* breaker.state, { _tag: "Closed", failures: 2 })
       yield* fails(breaker, answered)
       assert.deepStrictEqual(yield* breaker.state, { _tag: "Closed", failures: 0 })
+    }))
+
+  it.effect("counts failures beside an interruption, a defect or another error", () =>
+    Effect.gen(function*() {
+      const breaker = yield* fresh
+      const run = (self: Effect.Effect<unknown, McpError.McpError>) => Effect.exit(breaker.protect(self))
+      const failures = Effect.map(breaker.state, (state) => state._tag === "Closed" ? state.failures : state._tag)
+      yield* run(Effect.all([Effect.fail(broken), Effect.never], { concurrency: "unbounded" }))
+      assert.strictEqual(yield* failures, 1)
+      yield* run(Effect.ensuring(Effect.fail(broken), Effect.die("in the finalizer")))
+      assert.strictEqual(yield* failures, 2)
+      yield* run(Effect.failCause(Cause.parallel(Cause.fail(limited), Cause.die("defect"))))
+      yield* run(Effect.interrupt)
+      assert.strictEqual(yield* failures, 2)
+      yield* run(Effect.failCause(Cause.sequential(Cause.fail(answered), Cause.die("defect"))))
+      assert.strictEqual(yield* failures, 0)
+      yield* run(Effect.failCause(Cause.parallel(Cause.fail(answered), Cause.fail(broken))))
+      assert.strictEqual(yield* failures, 1)
     }))
 
   it.effect("lets exactly one probe through while half-open, and closes with its success", () =>

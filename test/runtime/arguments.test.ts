@@ -22,6 +22,7 @@ const faults: ReadonlyArray<readonly [args: Record<string, unknown>, path: strin
   [{ steps: [{}, { run: () => 1 }] }, "arguments/steps/1/run"],
   [{ size: Infinity }, "arguments/size"],
   [{ kind: Symbol("a") }, "arguments/kind"],
+  [{ until: { toJSON: () => Number.NaN } }, "arguments/until"],
   [cycle, "arguments/inner/back/inner/back"]
 ]
 
@@ -80,6 +81,23 @@ describe("arguments of a call", () => {
           const { content } = yield* runtime.callTool("mcp__a__echo", move)
           assert.deepInclude(content[0], { text: JSON.stringify(move) })
         })), { permissions: { otherwise: everything } }))
+
+  it.scoped("are sent as their toJSON methods give them, also after a permission", () =>
+    Effect.forEach(
+      [
+        { otherwise: everything },
+        { rules: [{ decision: "deny" as const, tool: "a/echo", args: { day: "2*" } }], otherwise: everything }
+      ],
+      (permissions) =>
+        run((runtime) =>
+          Effect.forEach(Object.values(ways), (call) =>
+            Effect.gen(function*() {
+              const args = { day: new Date(0), range: { toJSON: () => undefined }, list: [{ toJSON: () => "b" }] }
+              yield* call(runtime, args)
+              const { content } = yield* runtime.callTool("mcp__a__echo", args, { origin: "model" })
+              assert.deepInclude(content[0], { text: JSON.stringify(args) })
+            })), { permissions })
+    ))
 
   it.scoped("that are not JSON are refused with their path, where everything is permitted", () =>
     run(refuses, { permissions: { otherwise: everything } }))

@@ -18,8 +18,10 @@ const copy = (value: JsonRpc.Json | undefined, depth: number): JsonRpc.Json | un
   if (typeof value === "bigint") throw new TypeError("not JSON")
   if (isList(value)) return value.map((one) => copy(one, depth + 1) ?? null)
   if (!isObject(value)) return value
-  // `toJSON` is called once, because its result must be both shown and sent
-  return typeof value["toJSON"] === "function" ? copy(JSON.parse(JSON.stringify(value)), depth) : object(value, depth)
+  if (typeof value["toJSON"] !== "function") return object(value, depth)
+  // `toJSON` is called once, because its result must be both shown and sent; without a result the key is left out
+  const text = JSON.stringify(value) as string | undefined
+  return text === undefined ? undefined : copy(JSON.parse(text), depth)
 }
 
 const object = (value: JsonRpc.JsonObject, depth: number): JsonRpc.JsonObject =>
