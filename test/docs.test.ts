@@ -17,6 +17,7 @@ import * as Variables from "../src/config/environmentVariables.ts"
 import * as ReconnectPolicy from "../src/resilience/ReconnectPolicy.ts"
 import { entryPoints, root, run, sources } from "./package/project.ts"
 import * as Built from "./support/built.ts"
+import * as Compiler from "./support/compiler.ts"
 import { type Block, commands, documents, fence, leadsSomewhere } from "./support/markdown.ts"
 
 const folder = fileURLToPath(root)
@@ -84,35 +85,6 @@ beforeAll(() => {
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
-/** The errors of the compiler in a folder of programs, against the declarations. */
-const errorsIn = async (part: string): Promise<ReadonlyArray<string>> => {
-  const types = await Built.modules()
-  const config = join(scratch, `tsconfig.${part}.json`)
-  writeFileSync(
-    config,
-    JSON.stringify({
-      compilerOptions: {
-        target: "ES2022",
-        lib: ["ES2023"],
-        module: "ESNext",
-        moduleResolution: "Bundler",
-        moduleDetection: "force",
-        strict: true,
-        exactOptionalPropertyTypes: true,
-        skipLibCheck: true,
-        noEmit: true,
-        types: ["node"],
-        paths: Object.fromEntries(
-          Array.from(entryPoints, ([specifier, path]) => [specifier, [join(types, path.replace(/\.ts$/, ".d.ts"))]])
-        )
-      },
-      include: [part]
-    })
-  )
-  const { stdout } = await run("tsc", ["-p", config, "--pretty", "false"], { cwd: scratch })
-  return stdout.split("\n").filter((line) => line.includes("error TS"))
-}
-
 describe("the documents", () => {
   it("are found by this test", () => {
     assert.isAbove(documents.length, 12)
@@ -122,7 +94,10 @@ describe("the documents", () => {
 
   it("have programs that compile against the declarations, and lists that are those of the sources", async () => {
     await Built.modules()
-    const [errors, cli] = await Promise.all([errorsIn("programs"), run("node", ["scripts/cli-docs.mjs", "--check"])])
+    const [errors, cli] = await Promise.all([
+      Compiler.errorsIn(join(scratch, "programs")),
+      run("node", ["scripts/cli-docs.mjs", "--check"])
+    ])
     assert.deepStrictEqual(errors, [])
     assert.strictEqual(cli.stdout, "", "run npm run docs")
     assert.strictEqual(cli.status, 0, cli.stderr)
@@ -133,7 +108,7 @@ describe("the documents", () => {
     for (const [at, { program }] of fragments.entries()) {
       writeFileSync(join(scratch, "fragments", `${at}.ts`), program)
     }
-    const errors = await errorsIn("fragments")
+    const errors = await Compiler.errorsIn(join(scratch, "fragments"))
     const wrong = errors.map((line) => {
       const fragment = fragments[Number(/(\d+)\.ts\(/.exec(line)![1])]!
       return `${fragment.name}: ${fragment.code}: ${line}`

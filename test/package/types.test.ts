@@ -2,40 +2,17 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import * as Built from "../support/built.ts"
-import { entryPoints, root, run } from "./project.ts"
+import * as Compiler from "../support/compiler.ts"
+import { root } from "./project.ts"
 
 const folder = fileURLToPath(new URL(`build/types-${process.pid}`, root))
 
 beforeAll(() => mkdirSync(folder, { recursive: true }))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** The errors of the compiler over a program that uses the package's declarations under strict options. */
-const errors = async (program: string): Promise<ReadonlyArray<string>> => {
-  const types = await Built.modules()
+const errors = (program: string): Promise<ReadonlyArray<string>> => {
   writeFileSync(join(folder, "program.ts"), program)
-  writeFileSync(
-    join(folder, "tsconfig.json"),
-    JSON.stringify({
-      compilerOptions: {
-        target: "ES2022",
-        lib: ["ES2023"],
-        module: "ESNext",
-        moduleResolution: "Bundler",
-        moduleDetection: "force",
-        strict: true,
-        exactOptionalPropertyTypes: true,
-        skipLibCheck: true,
-        noEmit: true,
-        types: ["node"],
-        paths: Object.fromEntries(
-          Array.from(entryPoints, ([specifier, path]) => [specifier, [join(types, path.replace(/\.ts$/, ".d.ts"))]])
-        )
-      }
-    })
-  )
-  const { stdout } = await run("tsc", ["-p", folder, "--pretty", "false"], { cwd: folder })
-  return stdout.split("\n").filter((line) => line.includes("error TS"))
+  return Compiler.errorsIn(folder)
 }
 
 describe("permissions.otherwise", () => {
