@@ -21,21 +21,12 @@ export interface Fault {
 /** Deeper values are refused, cyclic ones among them; a server could not read them either. */
 const maxDepth = 512
 
-const isPlain = (value: unknown): boolean =>
-  typeof value === "string" || typeof value === "boolean" || value === null || value === undefined
+const unwritable: ReadonlySet<string> = new Set(["bigint", "function", "symbol"])
 
-/** Rejects values that `JSON.stringify` drops or turns into `null` silently. */
+/** Rejects values that `JSON.stringify` refuses, drops, or turns into `null` silently. */
 const scalarFault = (value: unknown): string | undefined => {
-  switch (typeof value) {
-    case "number":
-      return Number.isFinite(value) ? undefined : `${value} is not JSON`
-    case "bigint":
-    case "function":
-    case "symbol":
-      return `a ${typeof value} is not JSON`
-    default:
-      return undefined
-  }
+  if (typeof value === "number" && !Number.isFinite(value)) return `${value} is not JSON`
+  return unwritable.has(typeof value) ? `a ${typeof value} is not JSON` : undefined
 }
 
 /** The value that `JSON.stringify` writes in the place of this one. */
@@ -56,7 +47,7 @@ export const notJson = (value: unknown, maxNodes: number, path: string): Fault |
     if (depth > maxDepth) return { path: path.slice(0, 64), detail: `cyclic, or nested more than ${maxDepth} levels` }
     for (const [key, item] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
       if (++nodes > maxNodes) return { path: "", detail: "larger than the message limit" }
-      const fault = isPlain(item) ? undefined : visit(item, `${key}`, `${path}/${key}`, depth + 1)
+      const fault = visit(item, `${key}`, `${path}/${key}`, depth + 1)
       if (fault !== undefined) return fault
     }
     return undefined
