@@ -196,7 +196,7 @@ const start = async (contestant, server, { dead, servers }, measured) => {
     contestant.configOf(index < dead ? { ...server, args: [...server.args, "--deaf-if", deaf] } : server))
   const options = { servers: configs, cacheDirectory: join(directory, "cache"), teardown: { stdinGrace: 200, termGrace: 200 } }
   try {
-    const first = await contestant.start({ ...options, pool: { batchSize: servers } })
+    const first = await contestant.start({ ...options, batchSize: servers })
     const before = await first.managed.runPromise(first.mcp.tools)
     expect(before.missing.length === 0, "every server has answered once")
     await first.managed.dispose()

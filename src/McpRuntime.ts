@@ -12,24 +12,19 @@ import * as Limits from "./config/Limits.ts"
 import type * as ServerConfig from "./config/ServerConfig.ts"
 import type * as McpError from "./McpError.ts"
 import * as McpEvent from "./McpEvent.ts"
-import * as RuntimeMetrics from "./observability/RuntimeMetrics.ts"
-import * as Bulkhead from "./resilience/Bulkhead.ts"
-import * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 import * as RetryPolicy from "./resilience/RetryPolicy.ts"
 import * as Teardown from "./resilience/Teardown.ts"
 import * as CallStream from "./runtime/callStream.ts"
 import * as CallTool from "./runtime/callTool.ts"
-import * as ConnectionPool from "./runtime/ConnectionPool.ts"
 import * as Departures from "./runtime/departures.ts"
 import * as Gather from "./runtime/gather.ts"
 import * as McpServers from "./runtime/McpServers.ts"
 import * as Offerings from "./runtime/offerings.ts"
 import * as Permitted from "./runtime/permitted.ts"
 import * as Requests from "./runtime/requests.ts"
-import * as Required from "./runtime/required.ts"
 import * as RuntimeTool from "./runtime/RuntimeTool.ts"
 import * as Sandbox from "./runtime/sandbox.ts"
-import * as Server from "./runtime/Server.ts"
+import * as Servers from "./runtime/Servers.ts"
 import * as Startup from "./runtime/startup.ts"
 import * as Upkeep from "./runtime/upkeep.ts"
 import * as Permissions from "./safety/Permissions.ts"
@@ -41,8 +36,9 @@ import type * as JsonRpc from "./transport/JsonRpc.ts"
 export type { ConnectFailure, LoginError, McpServers, ServerInfo } from "./runtime/McpServers.ts"
 export type { DeferredTool, RuntimeTool, ToolRef, Tools } from "./runtime/RuntimeTool.ts"
 
-export interface Options {
+export interface Options extends Partial<Servers.Options> {
   readonly servers: ReadonlyArray<ServerConfig.ServerConfig>
+  readonly catalog?: Partial<ToolCatalog.Options> | undefined
   /** The time between two `CallRunning` events of a call. */
   readonly progressInterval?: Duration.DurationInput | undefined
   /** The time in which all servers with `required` must connect. */
@@ -155,25 +151,19 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
 
 /** The concerns that a runtime is composed of. */
 export type Requirements =
+  | Servers.Requirements
+  | ToolCatalog.Requirements
   | Credentials.Credentials
-  | CircuitBreaker.CircuitBreaker
-  | ConnectionPool.ConnectionPool
-  | McpEvent.McpEvents
   | Permissions.Permissions
-  | RuntimeMetrics.RuntimeMetrics
-  | Teardown.Teardown
-  | ToolCache.ToolCache
-  | ToolCatalog.ToolCatalog
 
-/** Starts the servers and waits only for those that are `required`. */
-export const make = (
+/** The runtime over servers and a catalog of their tools. */
+export const makeService = (
+  servers: Servers.Servers,
+  catalog: ToolCatalog.ToolCatalog["Type"],
   options: Options
 ): Effect.Effect<Service, McpError.RequiredServersFailed, Requirements | Scope.Scope> =>
   Effect.gen(function*() {
-    const catalog = yield* ToolCatalog.ToolCatalog
     const events = yield* McpEvent.McpEvents
-    const metrics = yield* RuntimeMetrics.RuntimeMetrics
-    const pool = yield* ConnectionPool.ConnectionPool
     const limits = yield* Limits.CurrentLimits
     const clock = yield* Effect.clock
     const permissions = yield* Permissions.Permissions
@@ -181,34 +171,27 @@ export const make = (
     const { publish } = events
 
     const permitted = Permitted.make({ limits, permissions, definition, admit: catalog.admit, learn: catalog.learn })
-    const servers = Server.make({
-      limits,
-      pool,
-      breakers: yield* CircuitBreaker.CircuitBreaker,
-      bulkhead: yield* Bulkhead.Bulkhead,
-      metrics,
-      publish
-    })
     const retry = yield* RetryPolicy.RetryPolicy
-    const calls = CallTool.make({ clock, pool, servers, retry, publish, definition, learn, permitted })
-    const tools = RuntimeTool.make({ calls, catalog, limits, permissions, pool })
-    const group = yield* McpServers.make({ calls, catalog, events, permissions, pool, servers })
-    const ask = Requests.asking(pool, servers)
-    const send = Requests.make(pool, ask, permitted)
-    const gather = Gather.make(pool, ask)
-    const offerings = Offerings.make({ cache: yield* ToolCache.ToolCache, clock, pool })
+    const calls = CallTool.make({ clock, servers, retry, publish, definition, learn, permitted })
+    const tools = RuntimeTool.make({ calls, catalog, limits, permissions, servers })
+    const group = yield* McpServers.make({ calls, catalog, events, permissions, servers })
+    const ask = Requests.asking(servers)
+    const send = Requests.make(servers, ask, permitted)
+    const gather = Gather.make(servers, ask)
+    const offerings = Offerings.make({ cache: yield* ToolCache.ToolCache, clock, pool: servers })
     const { prompts, resources, templates } = offerings
-    const sandbox = Sandbox.make(pool)
+    const sandbox = Sandbox.make(servers)
 
-    yield* Startup.watch({ pool, events, metrics, runtimeServers: servers, servers: options.servers })
-    yield* Departures.watch(pool, [servers.forget, resources.forget, templates.forget, prompts.forget])
-    yield* pool.onConnected(yield* Upkeep.make({ catalog, offerings, pool, sandbox }))
+    yield* Startup.watch(servers, events, options.servers)
+    yield* Departures.watch(servers, [resources.forget, templates.forget, prompts.forget])
+    yield* servers.onConnected(yield* Upkeep.make({ catalog, offerings, pool: servers, sandbox }))
     yield* Effect.forkScoped(
       calls.reportRunning(Duration.decode(options.progressInterval ?? defaults.progressInterval))
     )
     yield* permissions.configure("servers", McpServers.approvals(options.servers))
-    yield* pool.reload(options.servers)
-    yield* Required.await(pool, options.servers, Duration.decode(options.requiredTimeout ?? defaults.requiredTimeout))
+    yield* servers.reload(options.servers)
+    const requiredTimeout = Duration.decode(options.requiredTimeout ?? defaults.requiredTimeout)
+    yield* Startup.awaitRequired(servers, options.servers, requiredTimeout)
 
     const offered = (
       list: ToolCatalog.ToolCatalog["Type"]["list"],
@@ -229,7 +212,7 @@ export const make = (
       callToolStream: (ref, args, options) =>
         CallStream.make((more) => tools.call(ref, args, { ...options, ...more }), options),
       refreshTools: (server) => {
-        const connected = pool.members().filter(({ live }) => live !== undefined).map(({ config }) => config.name)
+        const connected = servers.members().filter(({ live }) => live !== undefined).map(({ config }) => config.name)
         const refresh = server === undefined
           ? Effect.forEach(connected, (name) => Effect.either(catalog.refresh(name)), { concurrency: "unbounded" })
           : catalog.refresh(server)
@@ -244,15 +227,13 @@ export const make = (
         ),
       subscribeResource: (server, uri, options) => {
         const subscription: Effect.Effect<Stream.Stream<void, McpError.RuntimeError>, McpError.RuntimeError> = Effect
-          .suspend(() => {
-            const config = pool.config(server)
+          .flatMap(servers.find(server), ({ config }) => {
             const origin = options?.origin ?? "program"
-            if (config === undefined) return Effect.flatMap(pool.find(server), () => subscription)
             const wanted: Permitted.Wanted = { origin, config, kind: "resource", server, name: uri }
             return Effect.map(
               permitted.authorize(wanted),
               (permit) =>
-                CallStream.subscription(pool, server, (live) =>
+                CallStream.subscription(servers, server, (live) =>
                   Stream.unwrap(Effect.as(
                     permitted.before(live, wanted, permit) ?? Effect.void,
                     live.session.subscribeResource(uri)
@@ -280,6 +261,23 @@ export const make = (
     }
   })
 
+/** Starts the servers and waits only for those that are `required`. Makes the catalog of their tools, too. */
+export const make = (
+  options: Options
+): Effect.Effect<
+  Context.Context<McpRuntime | ToolCatalog.ToolCatalog>,
+  McpError.RequiredServersFailed,
+  Requirements | Scope.Scope
+> =>
+  Effect.gen(function*() {
+    const servers = yield* Servers.make(options)
+    const catalog = yield* ToolCatalog.make(servers, options.catalog)
+    const runtime = yield* makeService(servers, catalog, options)
+    return Context.make(McpRuntime, runtime).pipe(Context.add(ToolCatalog.ToolCatalog, catalog))
+  })
+
 /** Requires every concern from the application. `NodeMcpRuntime.layer` has defaults for all of them. */
-export const layer = (options: Options): Layer.Layer<McpRuntime, McpError.RequiredServersFailed, Requirements> =>
-  Layer.scoped(McpRuntime, make(options))
+export const layer = (
+  options: Options
+): Layer.Layer<McpRuntime | ToolCatalog.ToolCatalog, McpError.RequiredServersFailed, Requirements> =>
+  Layer.scopedContext(make(options))

@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { availableParallelism } from "node:os"
 import * as Credentials from "../auth/Credentials.ts"
 import * as Interaction from "../auth/Interaction.ts"
 import * as TokenStore from "../auth/TokenStore.ts"
@@ -38,14 +39,14 @@ import * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
 import * as RetryPolicy from "../resilience/RetryPolicy.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import { concern, fromEnvironment, given, sealed } from "../runtime/composition.ts"
-import * as ConnectionPool from "../runtime/ConnectionPool.ts"
+import * as Servers from "../runtime/Servers.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import * as Approval from "../safety/Approval.ts"
 import * as Grants from "../safety/Grants.ts"
 import * as Permissions from "../safety/Permissions.ts"
 import type * as Redaction from "../safety/Redaction.ts"
 import * as ToolCache from "../tools/ToolCache.ts"
-import * as ToolCatalog from "../tools/ToolCatalog.ts"
+import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
 import type * as AnyTransport from "../transport/AnyTransport.ts"
 import * as RemoteHeaders from "../transport/RemoteHeaders.ts"
@@ -64,7 +65,6 @@ export interface Options extends McpRuntime.Options {
   readonly cache?: Partial<ToolCache.PersistedOptions> | undefined
   /** Where tools are kept between runs (default: the user's folder for caches); `"memory"` keeps them in the process. */
   readonly cacheDirectory?: string | undefined
-  readonly catalog?: Partial<ToolCatalog.Options> | undefined
   readonly circuitBreaker?: Partial<CircuitBreaker.Options> | undefined
   readonly health?: Partial<HealthCheck.Options> | undefined
   /** Starts every server, required ones too, at its first use (default: no). */
@@ -75,7 +75,6 @@ export interface Options extends McpRuntime.Options {
   readonly permissions?: Partial<Permissions.Options> | undefined
   /** Whether a tool may change without approval (default: not within a run). */
   readonly pins?: Partial<ToolPins.Options> | undefined
-  readonly pool?: Partial<ConnectionPool.Options> | undefined
   readonly reconnect?: Partial<ReconnectPolicy.Options> | undefined
   /** Answers for the variables of configurations, and the policies that a resolved configuration must pass. */
   readonly resolution?: Partial<Resolution.Options> | undefined
@@ -203,6 +202,9 @@ const credentialsOf = ({ auth }: Pick<Options, "auth">, { tokens }: Pick<Sources
   }))
 }
 
+/** A connect is mostly the start of a process, so more of them help on a machine with more cores. */
+const batchSize = (): number => Math.max(Servers.defaults.batchSize, 2 * availableParallelism())
+
 /** The fibers of a composition log to stderr by default. */
 const closed: typeof sealed = (composition, required) => RuntimeLog.layerOnStderr(sealed(composition, required))
 
@@ -244,18 +246,9 @@ const compose = <R>(options: Omit<Options, "servers">, sources: Sources<R>) => {
   const metrics = concern(RuntimeMetrics.RuntimeMetrics, RuntimeMetrics.make)
   const runtime = Layer.scopedContext(Effect.gen(function*() {
     const servers = (yield* sources.servers).map(starting(options))
-    const pool = yield* ConnectionPool.make(options.pool)
-    const catalog = yield* Effect.provideService(
-      ToolCatalog.make(options.catalog),
-      ConnectionPool.ConnectionPool,
-      pool
-    )
-    const made = Context.make(ToolCatalog.ToolCatalog, catalog)
-    const mcp = yield* McpRuntime.make({ ...options, servers }).pipe(
-      Effect.provide(Context.add(made, ConnectionPool.ConnectionPool, pool))
-    )
-    yield* sources.beside(mcp)
-    return Context.add(made, McpRuntime.McpRuntime, mcp)
+    const made = yield* McpRuntime.make({ batchSize: batchSize(), ...options, servers })
+    yield* sources.beside(Context.get(made, McpRuntime.McpRuntime))
+    return made
   }))
   return runtime.pipe(
     Layer.provide([connector, reconnect, breaker, cache, metrics]),

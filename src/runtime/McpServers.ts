@@ -19,9 +19,9 @@ import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import type * as RemoteHeaders from "../transport/RemoteHeaders.ts"
 import type * as Transport from "../transport/Transport.ts"
 import type * as CallTool from "./callTool.ts"
-import type * as ConnectionPool from "./ConnectionPool.ts"
 import * as Present from "./present.ts"
 import type * as Server from "./Server.ts"
+import type * as Servers from "./Servers.ts"
 import type * as ServerStatus from "./ServerStatus.ts"
 
 /** The errors of `connect` and `reconnect`. */
@@ -50,7 +50,7 @@ export interface ServerInfo {
   readonly pausedUntil: number | undefined
   readonly breaker: CircuitBreaker.State
   readonly bulkhead: Bulkhead.State
-  readonly health: ConnectionPool.Member["health"]
+  readonly health: Server.Server["health"]
   readonly reconnects: number
   readonly callsInFlight: number
   /** The server whose connection this one uses, if they share one. */
@@ -90,25 +90,21 @@ export interface McpServers {
 }
 
 export interface Options {
-  readonly pool: ConnectionPool.ConnectionPool["Type"]
   readonly catalog: ToolCatalog.ToolCatalog["Type"]
   readonly calls: CallTool.Calls
   readonly events: McpEvent.McpEvents["Type"]
   readonly permissions: Permissions.Permissions["Type"]
-  readonly servers: Server.Servers
+  readonly servers: Servers.Servers
 }
-
-/** The breaker of a server that a reload has removed. */
-const closed: CircuitBreaker.State = { _tag: "Closed", failures: 0 }
 
 export const make = (options: Options): Effect.Effect<McpServers, never, Credentials.Credentials> =>
   Effect.gen(function*() {
-    const { events, pool, servers } = options
+    const { events, servers } = options
     const credentials = yield* Credentials.Credentials
-    const remote = remoteOf(pool, (yield* Resolution.Resolution).resolve, yield* Limits.CurrentLimits)
+    const remote = remoteOf(servers, (yield* Resolution.Resolution).resolve, yield* Limits.CurrentLimits)
 
-    const infoOf = infoOfMember(options)
-    const list = Effect.suspend(() => Effect.forEach(pool.members(), infoOf))
+    const infoOf = infoOfServer(options)
+    const list = Effect.suspend(() => Effect.forEach(servers.members(), infoOf))
 
     const changes = Stream.unwrapScoped(Effect.gen(function*() {
       // one pending signal is enough, because each element is the list at the time it is read
@@ -116,48 +112,45 @@ export const make = (options: Options): Effect.Effect<McpServers, never, Credent
       const signal = () => {
         signals.unsafeOffer(undefined)
       }
-      yield* Hold.listen(() => pool.onChange(signal))
+      yield* Hold.listen(() => servers.onChange(signal))
       yield* Hold.listen(() =>
         events.onEvent(({ _tag }) => {
           if (_tag === "BreakerChanged") signal()
         })
       )
       signal()
-      yield* Effect.forkScoped(Effect.zipRight(Stream.runDrain(pool.changes), signals.end))
+      yield* Effect.forkScoped(Effect.zipRight(Stream.runDrain(servers.changes), signals.end))
       return Stream.mapEffect(Mailbox.toStream(signals), () => list)
     }))
 
     const withBreaker = (server: string, f: (breaker: CircuitBreaker.Breaker) => Effect.Effect<void>) =>
-      Effect.flatMap(pool.find(server), () => {
-        const found = servers.find(server)
-        return found === undefined ? Effect.void : f(found.breaker)
-      })
+      Effect.flatMap(servers.find(server), ({ breaker }) => f(breaker))
 
     return {
       list,
-      get: (server) => Effect.flatMap(pool.find(server), infoOf),
+      get: (server) => Effect.flatMap(servers.find(server), infoOf),
       changes,
-      connect: pool.connect,
-      reconnect: pool.reconnect,
-      disconnect: pool.disconnect,
-      disconnectAll: pool.disconnectAll,
-      enable: pool.enable,
-      disable: pool.disable,
-      reload: reloading(options, (server) => Effect.ignore(withBreaker(server, forgetFailures))),
+      connect: servers.connect,
+      reconnect: servers.reconnect,
+      disconnect: servers.disconnect,
+      disconnectAll: servers.disconnectAll,
+      enable: servers.enable,
+      disable: servers.disable,
+      reload: reloading(options),
       isolate: (server) => withBreaker(server, ({ isolate }) => isolate),
       resetBreaker: (server) => withBreaker(server, ({ reset }) => reset),
-      login: (server) => Effect.zipRight(Effect.flatMap(remote(server), credentials.authorize), pool.reconnect(server)),
+      login: (server) =>
+        Effect.zipRight(Effect.flatMap(remote(server), credentials.authorize), servers.reconnect(server)),
       logout: (server) =>
-        Effect.zipRight(Effect.flatMap(remote(server), credentials.logout), Effect.ignore(pool.reconnect(server))),
+        Effect.zipRight(Effect.flatMap(remote(server), credentials.logout), Effect.ignore(servers.reconnect(server))),
       loginStatus: (server) => Effect.flatMap(remote(server), credentials.status)
     }
   })
 
-const infoOfMember = ({ calls, catalog, servers }: Options) => (member: ConnectionPool.Member) => {
-  const { config, health, live, reconnects, sharedWith, status } = member
+const infoOfServer = ({ calls, catalog }: Options) => (server: Server.Server) => {
+  const { config, health, live, reconnects, sharedWith, status } = server
   const client = live?.session
-  const server = servers.find(config.name)
-  return Effect.map(server?.breaker.state ?? Effect.succeed(closed), (breaker): ServerInfo => ({
+  return Effect.map(server.breaker.state, (breaker): ServerInfo => ({
     name: config.name,
     title: config.title,
     status,
@@ -171,7 +164,7 @@ const infoOfMember = ({ calls, catalog, servers }: Options) => (member: Connecti
     connectedSince: status._tag === "Connected" ? status.since : undefined,
     pausedUntil: status._tag === "Connected" ? status.pausedUntil : undefined,
     breaker,
-    bulkhead: server?.bulkhead.state() ?? { active: 0, queued: 0 },
+    bulkhead: server.bulkhead.state(),
     health,
     reconnects,
     callsInFlight: calls.inFlight(config.name),
@@ -188,32 +181,21 @@ export const approvals = (
     autoApprove.map((tool) => ({ decision: "allow" as const, server: name, tool, source: "user" as const }))
   )
 
-const forgetFailures = ({ isIsolated, reset }: CircuitBreaker.Breaker): Effect.Effect<void> =>
-  Effect.suspend(() => isIsolated() ? Effect.void : reset)
-
-const reloading = (
-  { events, permissions, pool }: Options,
-  forget: (server: string) => Effect.Effect<void>
-): McpServers["reload"] => {
+const reloading = ({ events, permissions, servers }: Options): McpServers["reload"] => {
   /** During the reload a server that becomes another keeps only the approvals that both configurations have. */
   const approvedMeanwhile = (config: ServerConfig.ServerConfig) => {
     const { autoApprove, name } = config
-    const present = pool.config(name)
+    const present = servers.config(name)
     if (present === undefined || Present.isSame(present, config)) return config
     return { name, autoApprove: autoApprove?.filter((tool) => present.autoApprove?.includes(tool) === true) }
   }
-  return (servers) =>
-    Effect.suspend(() => permissions.configure("servers", approvals(servers.map(approvedMeanwhile)))).pipe(
+  return (configs) =>
+    Effect.suspend(() => permissions.configure("servers", approvals(configs.map(approvedMeanwhile)))).pipe(
       Effect.zipRight(Effect.ensuring(
-        pool.reload(servers),
-        Effect.suspend(() => permissions.configure("servers", approvals(pool.configs())))
+        servers.reload(configs),
+        Effect.suspend(() => permissions.configure("servers", approvals(servers.configs())))
       )),
-      Effect.tap((report) =>
-        // the failures of the previous configuration say nothing about the new one
-        Effect.forEach([...report.added, ...report.changed], forget).pipe(
-          Effect.zipRight(Effect.sync(() => events.publish(McpEvent.McpEvent.ConfigurationReloaded({ report }))))
-        )
-      )
+      Effect.tap((report) => Effect.sync(() => events.publish(McpEvent.McpEvent.ConfigurationReloaded({ report }))))
     )
 }
 
@@ -222,13 +204,13 @@ const isRemote = (config: ServerConfig.ServerConfig): config is RemoteHeaders.Re
 
 /** The resolved configuration of a server that a login is for. A blocked server is neither resolved nor contacted. */
 const remoteOf = (
-  pool: ConnectionPool.ConnectionPool["Type"],
+  servers: Servers.Servers,
   resolve: Resolution.Resolution["Type"]["resolve"],
   limits: Limits.Limits
 ) =>
 (server: string): Effect.Effect<RemoteHeaders.RemoteServer, LoginError> =>
   Effect.gen(function*() {
-    const { config } = yield* pool.find(server)
+    const { config } = yield* servers.find(server)
     const { blocked } = config
     if (blocked !== undefined) {
       const detail = blocked === "denied" ? "a policy denies it" : "it is not approved; approve it first"

@@ -14,7 +14,7 @@ import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
 import * as ToolName from "../tools/ToolName.ts"
 import type * as CallTool from "./callTool.ts"
-import type * as ConnectionPool from "./ConnectionPool.ts"
+import type * as Servers from "./Servers.ts"
 
 /**
  * A tool that can be called. `Deferred`: its server is not connected, the definition is from an earlier list, and a call
@@ -59,7 +59,7 @@ export interface Options {
   readonly catalog: ToolCatalog.ToolCatalog["Type"]
   readonly limits: Limits.Limits
   readonly permissions: Permissions.Permissions["Type"]
-  readonly pool: ConnectionPool.ConnectionPool["Type"]
+  readonly servers: Servers.Servers
 }
 
 export interface RuntimeTools {
@@ -71,7 +71,7 @@ export interface RuntimeTools {
 type NotOffered = McpError.NotFound | McpError.PermissionDenied
 
 export const make = (options: Options): RuntimeTools => {
-  const { calls, catalog, limits, permissions, pool } = options
+  const { calls, catalog, limits, permissions, servers } = options
   const { find, findListed } = finding(options)
 
   const ruling = ({ server, tool: { name } }: ToolCatalog.Offered) =>
@@ -103,13 +103,13 @@ export const make = (options: Options): RuntimeTools => {
   const offered = ({ server, tool }: ToolName.Identity): Effect.Effect<RuntimeTool, McpError.NotFound> => {
     const entry = catalog.index().find(server, tool)
     if (entry === undefined) return Effect.fail(notFound(server, tool, []))
-    return Effect.succeed(runtimeTool({ _tag: pool.isConnected(server) ? "Ready" : "Deferred", ...entry }))
+    return Effect.succeed(runtimeTool({ _tag: servers.isConnected(server) ? "Ready" : "Deferred", ...entry }))
   }
 
   /** Looks a tool up within the total time of its call, and gives the options of the call with the time that is left. */
   const findInTime = (ref: ToolRef, options: McpRuntime.CallOptions | undefined) => {
     const server = typeof ref === "string" ? "" : ref.server
-    const total = options?.totalTimeout ?? pool.config(server)?.toolTimeout ?? limits.toolTimeout
+    const total = options?.totalTimeout ?? servers.config(server)?.toolTimeout ?? limits.toolTimeout
     const limit = Option.getOrElse(Duration.decodeUnknown(total), () => limits.toolTimeout)
     return findListed(ref).pipe(
       Effect.timeoutFail({
@@ -141,7 +141,7 @@ export const make = (options: Options): RuntimeTools => {
   }
 }
 
-const finding = ({ catalog, pool }: Options) => {
+const finding = ({ catalog, servers }: Options) => {
   /** The tool of a name or an identity in the known lists. A tool that is filtered out is not found. */
   const find = (ref: ToolRef): Either.Either<ToolName.Identity, McpError.NotFound> => {
     const index = catalog.index()
@@ -153,7 +153,7 @@ const finding = ({ catalog, pool }: Options) => {
     }
     if (index.find(ref.server, ref.tool) !== undefined) return Either.right(ref)
     // without a list only the filter of the configuration decides, and the server itself
-    const config = pool.config(ref.server)
+    const config = servers.config(ref.server)
     if (!catalog.isKnown(ref.server) && (config === undefined || ToolFilter.make(config)(ref.tool))) {
       return Either.right(ref)
     }
@@ -179,7 +179,7 @@ const finding = ({ catalog, pool }: Options) => {
   const findListed = (ref: ToolRef): Effect.Effect<ToolName.Identity, NotOffered> =>
     Effect.suspend(() => {
       const server = typeof ref === "string" ? ToolName.parse(ref)?.server : ref.server
-      if (server === undefined || pool.config(server) === undefined || catalog.isKnown(server)) {
+      if (server === undefined || servers.config(server) === undefined || catalog.isKnown(server)) {
         return findAfterList(ref)
       }
       return Effect.zipRight(

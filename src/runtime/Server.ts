@@ -1,5 +1,6 @@
-/** The state that the calls of one configured server share. */
+/** One configured server: its configuration, the state that its calls share, and the link that connects it. */
 import * as Effect from "effect/Effect"
+import type * as McpClient from "../client/McpClient.ts"
 import type * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
@@ -9,95 +10,137 @@ import * as Bulkhead from "../resilience/Bulkhead.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as Deadline from "../resilience/Deadline.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
-import type * as ConnectionPool from "./ConnectionPool.ts"
+import type * as Link from "./Link.ts"
+import type * as ServerStatus from "./ServerStatus.ts"
 
+/** The connection of a server. `generation` grows with each connection and is never used twice. */
+export interface Live {
+  readonly server: string
+  readonly config: ServerConfig.ServerConfig
+  readonly generation: number
+  readonly session: McpClient.McpClient
+}
+
+/** A reload that changes the configuration makes a new value, with the breaker, the bulkhead and the metrics of the old. */
 export interface Server {
   readonly name: string
   readonly config: ServerConfig.ServerConfig
-  /** The limits in force: those of the configuration, then those of the application. */
+  /** The limits of the configuration, then those of the application. */
   readonly limits: Limits.Limits
-  /** False for tools that are filtered out. */
+  /** False for tools that the configuration filters out. */
   readonly offers: ToolFilter.ToolFilter
   readonly breaker: CircuitBreaker.Breaker
   readonly bulkhead: Bulkhead.Permits
   readonly metrics: RuntimeMetrics.ServerMetrics
+  /** Servers that differ only in names, titles and filters may have the same link (`shareIdentical`). */
+  readonly link: Link.Link
+  readonly status: ServerStatus.ServerStatus
+  /** `undefined` while it has no connection. */
+  readonly live: Live | undefined
+  /** The result of the last health probe. */
+  readonly health: { readonly at: number; readonly ok: boolean } | undefined
+  readonly reconnects: number
+  /** Another server with the same link. */
+  readonly sharedWith: string | undefined
   /** Uses the live client, or waits for one within the deadline of the call. */
   readonly withClient: <A, E, R>(
     deadline: Deadline.Deadline,
-    f: (live: ConnectionPool.Live) => Effect.Effect<A, E, R>
-  ) => Effect.Effect<
-    A,
-    E | McpError.ConnectError | McpError.ServerUnavailable | McpError.NotFound | McpError.RequestTimeout,
-    R
-  >
+    f: (live: Live) => Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | Link.UseError | McpError.NotFound | McpError.RequestTimeout, R>
+  /** Takes a change of the status into the metrics, and lets a probe through the breaker after a reconnect. */
+  readonly changed: (status: ServerStatus.ServerStatus, previous: ServerStatus.ServerStatus | undefined) => void
 }
 
-export interface Servers {
-  /** The server of this name; another value after a reload that changed its configuration. */
-  readonly find: (name: string) => Server | undefined
-  /** An isolated server is remembered, because one that a reload adds again is isolated until its breaker is reset. */
-  readonly forget: (name: string) => void
-}
-
-export interface Options {
+/** The services that all servers take their parts from. */
+export interface Parts {
   readonly limits: Limits.Limits
-  readonly pool: ConnectionPool.ConnectionPool["Type"]
   readonly breakers: CircuitBreaker.CircuitBreaker["Type"]
   readonly bulkhead: Bulkhead.Options
   readonly metrics: RuntimeMetrics.RuntimeMetrics["Type"]
   readonly publish: (event: McpEvent.McpEvent) => void
+  readonly get: (name: string) => Server | undefined
+  readonly use: Use
+  readonly sharedWith: (server: Server) => string | undefined
 }
 
-export const make = ({ breakers, bulkhead, limits, metrics, pool, publish }: Options): Servers => {
-  const servers = new Map<string, Server>()
+export type Use = <A, E, R>(
+  name: string,
+  f: (live: Live) => Effect.Effect<A, E, R>
+) => Effect.Effect<A, E | Link.UseError | McpError.NotFound, R>
 
-  const breakerOf = (name: string): CircuitBreaker.Breaker => {
-    const breaker = breakers.make(name, (state) => {
-      // a removed server's calls in flight still change its breaker, which is no longer of this name
-      if (servers.get(name)?.breaker !== breaker) return
-      metrics.for(name).breaker(state)
-      publish(McpEvent.McpEvent.BreakerChanged({ server: name, state }))
-    })
-    return breaker
-  }
+export const live = (config: ServerConfig.ServerConfig, { generation, session }: Link.Connected): Live => ({
+  server: config.name,
+  config,
+  generation,
+  session
+})
 
-  const waitedFor = (name: string): Deadline.WaitedFor => {
-    const status = pool.member(name)?.status
-    const lastError = status !== undefined && "error" in status ? status.error : undefined
-    return { waitedFor: "connection", ...(lastError === undefined ? {} : { lastError }) }
-  }
+/** A breaker that reports its changes while it is the breaker of its name; calls that outlive their server change it later. */
+const makeBreaker = ({ breakers, get, metrics, publish }: Parts, name: string): CircuitBreaker.Breaker => {
+  const breaker = breakers.make(name, (state) => {
+    if (get(name)?.breaker !== breaker) return
+    metrics.for(name).breaker(state)
+    publish(McpEvent.McpEvent.BreakerChanged({ server: name, state }))
+  })
+  return breaker
+}
 
-  return {
-    find: (name) => {
-      const config = pool.config(name)
-      const known = servers.get(name)
-      if (config === undefined || known?.config === config) return config === undefined ? undefined : known
-      const concurrency = config.concurrency ?? bulkhead.concurrency
-      known?.bulkhead.resize(concurrency)
-      const server: Server = {
-        name,
-        config,
-        limits: ServerConfig.limits(config, limits),
-        offers: ToolFilter.make(config),
-        breaker: known?.breaker ?? breakerOf(name),
-        bulkhead: known?.bulkhead ?? Bulkhead.make({ ...bulkhead, server: name, concurrency }),
-        metrics: metrics.for(name),
-        withClient: (deadline, f) =>
-          Effect.suspend(() =>
-            pool.isConnected(name)
-              ? pool.use(name, f)
-              : Deadline.boundWait(deadline, () => waitedFor(name), (arrived) =>
-                pool.use(name, (live) => {
-                  arrived()
-                  return f(live)
-                }))
-          )
+const waitedFor = (server: Server | undefined): Deadline.WaitedFor => ({
+  waitedFor: "connection",
+  ...(server !== undefined && "error" in server.status ? { lastError: server.status.error } : {})
+})
+
+export const make =
+  (parts: Parts) => (config: ServerConfig.ServerConfig, link: Link.Link, previous: Server | undefined): Server => {
+    const { name } = config
+    const concurrency = config.concurrency ?? parts.bulkhead.concurrency
+    previous?.bulkhead.resize(concurrency)
+    const breaker = previous?.breaker ?? makeBreaker(parts, name)
+    const metrics = parts.metrics.for(name)
+    const server: Server = {
+      name,
+      config,
+      limits: ServerConfig.limits(config, parts.limits),
+      offers: ToolFilter.make(config),
+      breaker,
+      bulkhead: previous?.bulkhead ?? Bulkhead.make({ ...parts.bulkhead, server: name, concurrency }),
+      metrics,
+      link,
+      get status() {
+        return link.status()
+      },
+      get live() {
+        const connected = link.connected()
+        return connected === undefined ? undefined : live(config, connected)
+      },
+      get health() {
+        return link.health()
+      },
+      get reconnects() {
+        return link.reconnects()
+      },
+      get sharedWith() {
+        return parts.sharedWith(server)
+      },
+      withClient: (deadline, f) =>
+        Effect.suspend(() =>
+          link.connected() !== undefined ?
+            parts.use(name, f) :
+            Deadline.boundWait(deadline, () => waitedFor(parts.get(name)), (arrived) =>
+              parts.use(name, (live) => {
+                arrived()
+                return f(live)
+              }))
+        ),
+      changed: (status, previous) => {
+        const isConnected = status._tag === "Connected"
+        const wasConnected = previous?._tag === "Connected"
+        if (isConnected === wasConnected) return
+        metrics.connections(isConnected ? 1 : 0)
+        if (!isConnected) return
+        if (previous?._tag === "Reconnecting") metrics.reconnected()
+        breaker.halfOpen()
       }
-      servers.set(name, server)
-      return server
-    },
-    forget: (name) => {
-      if (servers.get(name)?.breaker.isIsolated() !== true) servers.delete(name)
     }
+    return server
   }
-}

@@ -13,7 +13,8 @@ import * as Mailbox from "../internal/mailbox.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
-import type * as ConnectionPool from "./ConnectionPool.ts"
+import type * as Server from "./Server.ts"
+import type * as Servers from "./Servers.ts"
 
 /** How many events a slow reader of a call may leave unread. */
 const backlog = 64
@@ -51,22 +52,22 @@ export const make = (
  * @internal
  */
 export const subscription = (
-  pool: ConnectionPool.ConnectionPool["Type"],
+  servers: Servers.Servers,
   server: string,
-  signals: (live: ConnectionPool.Live) => Stream.Stream<void, McpError.RuntimeError>
+  signals: (live: Server.Live) => Stream.Stream<void, McpError.RuntimeError>
 ): Stream.Stream<void, McpError.RuntimeError> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const mailbox = Mailbox.make<void, McpError.RuntimeError>(1)
     const signal = () => mailbox.offer(undefined)
     /** The connection is needed although nobody waits for an answer, which a use would hold up a drain and probes for. */
-    const use = (live: ConnectionPool.Live, exit: Exit.Exit<never, McpError.RuntimeError>): boolean => {
-      const line = pool.line(server)
-      if (line?.live.generation !== live.generation) return false
-      line.begin()
-      line.end(exit)
-      return pool.line(server)?.live.generation === live.generation
+    const use = (live: Server.Live, exit: Exit.Exit<never, McpError.RuntimeError>): boolean => {
+      const lease = servers.lease(server)
+      if (lease?.live.generation !== live.generation) return false
+      lease.begin()
+      lease.end(exit)
+      return servers.lease(server)?.live.generation === live.generation
     }
-    const keepAwake = (live: ConnectionPool.Live): Effect.Effect<never> =>
+    const keepAwake = (live: Server.Live): Effect.Effect<never> =>
       live.config.idleTimeout === undefined ? Effect.never : Effect.forever(Effect.zipRight(
         Effect.sleep(Duration.times(live.config.idleTimeout, 1 / 2)),
         // nothing that was heard of the server
@@ -74,7 +75,7 @@ export const subscription = (
       ))
 
     const follow = (before: boolean): Effect.Effect<void, McpError.RuntimeError> =>
-      Effect.flatMap(pool.use(server, Effect.succeed), (live) => {
+      Effect.flatMap(servers.use(server, Effect.succeed), (live) => {
         if (before) signal()
         const following = Stream.runForEach(signals(live), () => Effect.sync(signal))
         return Effect.catchAll(Effect.raceFirst(following, keepAwake(live)), (error) =>

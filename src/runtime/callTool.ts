@@ -18,14 +18,13 @@ import type * as Permissions from "../safety/Permissions.ts"
 import type * as Tool from "../tools/Tool.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
-import type * as ConnectionPool from "./ConnectionPool.ts"
 import type * as Permitted from "./permitted.ts"
 import type * as Server from "./Server.ts"
+import type * as Servers from "./Servers.ts"
 
 export interface Options {
   readonly clock: Clock.Clock
-  readonly pool: ConnectionPool.ConnectionPool["Type"]
-  readonly servers: Server.Servers
+  readonly servers: Servers.Servers
   readonly retry: RetryPolicy.Options
   readonly publish: (event: McpEvent.McpEvent) => void
   /** The definition of a tool, if its server has listed it since the runtime began. */
@@ -63,7 +62,7 @@ interface Call extends CallSpan.Operation {
   client: McpClient.McpClient | undefined
 }
 
-export const make = ({ clock, definition, learn, permitted, pool, publish, retry, servers }: Options): Calls => {
+export const make = ({ clock, definition, learn, permitted, publish, retry, servers }: Options): Calls => {
   const running = new Set<Call>()
   let ids = 0
 
@@ -106,7 +105,7 @@ export const make = ({ clock, definition, learn, permitted, pool, publish, retry
 
   /** Adds to `Closed` why the server is blocked, if a block closed its connection. */
   const explained = (error: McpError.RuntimeError): McpError.RuntimeError => {
-    const blocked = error._tag === "Closed" ? pool.config(error.server)?.blocked : undefined
+    const blocked = error._tag === "Closed" ? servers.config(error.server)?.blocked : undefined
     return error._tag === "Closed" && blocked !== undefined ? new McpError.Closed({ ...error, blocked }) : error
   }
 
@@ -150,10 +149,7 @@ export const make = ({ clock, definition, learn, permitted, pool, publish, retry
   }
 
   const callTool: Calls["callTool"] = (name, tool, args, options) =>
-    Effect.suspend(() => {
-      const server = servers.find(name)
-      // `find` fails for a name without a server; a server that was added meanwhile is called
-      if (server === undefined) return Effect.flatMap(pool.find(name), () => callTool(name, tool, args, options))
+    Effect.flatMap(servers.find(name), (server) => {
       if (!server.offers(tool)) {
         return Effect.fail(new McpError.NotFound({ server: name, kind: "tool", name: tool, suggestions: [] }))
       }
@@ -163,7 +159,7 @@ export const make = ({ clock, definition, learn, permitted, pool, publish, retry
       const wanted = { origin, config, callId, kind: "tool" as const, server: name, name: tool, args }
       return Effect.flatMap(permitted.authorize(wanted), (permit) => {
         // an approval takes time, after which the name may stand for another server
-        if (servers.find(name) !== server) return callTool(name, tool, args, options)
+        if (servers.member(name) !== server) return callTool(name, tool, args, options)
         const began = clock.unsafeCurrentTimeMillis()
         const call: Call = {
           method: "tools/call",

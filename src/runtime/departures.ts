@@ -6,11 +6,11 @@
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Hold from "../internal/hold.ts"
-import type * as ConnectionPool from "./ConnectionPool.ts"
+import type * as Servers from "./Servers.ts"
 
 /** @internal */
 export const watch = (
-  pool: ConnectionPool.ConnectionPool["Type"],
+  pool: Servers.Servers,
   forget: ReadonlyArray<(server: string) => void>
 ): Effect.Effect<void, never, Scope.Scope> =>
   Hold.listen(() =>

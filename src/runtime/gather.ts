@@ -12,16 +12,17 @@ import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import * as CallSpan from "../observability/CallSpan.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
-import type * as ConnectionPool from "./ConnectionPool.ts"
 import type * as Offerings from "./offerings.ts"
 import * as Present from "./present.ts"
 import type * as Requests from "./requests.ts"
+import type * as Server from "./Server.ts"
+import type * as Servers from "./Servers.ts"
 import type * as ServerStatus from "./ServerStatus.ts"
 
 /** What is kept makes no request, and so no span. */
 const traced = <A, E, R>(
   method: string,
-  { config, server, session }: ConnectionPool.Live,
+  { config, server, session }: Server.Live,
   list: Effect.Effect<A, E, R>
 ) =>
   Exit.isExit(list)
@@ -37,7 +38,7 @@ const awayFor = (server: string, status: ServerStatus.ServerStatus): McpError.Ru
   "error" in status ? status.error : Present.stillConnecting(server, status)
 
 /** @internal */
-export const make = (pool: ConnectionPool.ConnectionPool["Type"], ask: Requests.Ask) =>
+export const make = (pool: Servers.Servers, ask: Requests.Ask) =>
 <Item extends object>(
   operation: string,
   lists: Offerings.Lists<McpClient.Listing<Item>>,
@@ -45,7 +46,7 @@ export const make = (pool: ConnectionPool.ConnectionPool["Type"], ask: Requests.
 ): Effect.Effect<McpRuntime.Gathered<Item>> => {
   type Part = McpRuntime.Gathered<Item>
 
-  const ofServer = ({ config: { name: server }, status }: ConnectionPool.Member): Effect.Effect<Part> => {
+  const ofServer = ({ config: { name: server }, status }: Server.Server): Effect.Effect<Part> => {
     const without = (missing: ToolCatalog.Missing): Part => ({ items: [], missing: [missing] })
     if (status._tag !== "Connected" && status._tag !== "Connecting" && status._tag !== "Idle") {
       return Effect.succeed(without({ server, status, error: "error" in status ? status.error : undefined }))

@@ -11,8 +11,9 @@ import type * as McpClient from "../client/McpClient.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import type * as ToolCache from "../tools/ToolCache.ts"
-import type * as ConnectionPool from "./ConnectionPool.ts"
 import * as Present from "./present.ts"
+import type * as Server from "./Server.ts"
+import type * as Servers from "./Servers.ts"
 
 /**
  * One list of every server.
@@ -23,8 +24,8 @@ export interface Lists<A> {
   /** What was listed last, however long ago. */
   readonly known: (server: string) => A | undefined
   /** What was listed over this connection and is not old, which is an Exit then; or is listed now. */
-  readonly get: (live: ConnectionPool.Live) => Effect.Effect<A, McpError.CallError>
-  readonly learn: (live: ConnectionPool.Live) => Effect.Effect<void, McpError.CallError>
+  readonly get: (live: Server.Live) => Effect.Effect<A, McpError.CallError>
+  readonly learn: (live: Server.Live) => Effect.Effect<void, McpError.CallError>
   /** From now on what is known is old. */
   readonly invalidate: (server: string) => void
   readonly forget: (server: string) => void
@@ -51,7 +52,7 @@ interface Kept<A> {
 export interface Options {
   readonly cache: ToolCache.ToolCache["Type"]
   readonly clock: Clock.Clock
-  readonly pool: ConnectionPool.ConnectionPool["Type"]
+  readonly pool: Servers.Servers
 }
 
 const lists = <A extends McpClient.Listing<unknown>>(
@@ -64,11 +65,11 @@ const lists = <A extends McpClient.Listing<unknown>>(
   const old = new Map<string, number>()
   let orders = 0
 
-  const isOutdone = (live: ConnectionPool.Live, order: number, by: Kept<A> | undefined): boolean =>
+  const isOutdone = (live: Server.Live, order: number, by: Kept<A> | undefined): boolean =>
     by !== undefined && Present.isSame(by.config, live.config) &&
     (by.generation > live.generation || (by.generation === live.generation && by.order > order))
 
-  const fetch = (live: ConnectionPool.Live) =>
+  const fetch = (live: Server.Live) =>
     Effect.suspend(() => {
       const order = ++orders
       return Effect.map(list(live.session), (listing) => {
@@ -82,7 +83,7 @@ const lists = <A extends McpClient.Listing<unknown>>(
       })
     })
 
-  const isFresh = ({ generation, server }: ConnectionPool.Live, known: Kept<A>): boolean => {
+  const isFresh = ({ generation, server }: Server.Live, known: Kept<A>): boolean => {
     if (known.generation !== generation || known.order <= (old.get(server) ?? 0)) return false
     const age = clock.unsafeCurrentTimeMillis() - known.fetchedAt
     return age >= 0 && age < known.lifetime

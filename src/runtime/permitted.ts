@@ -15,9 +15,9 @@ import type * as Permissions from "../safety/Permissions.ts"
 import type * as Tool from "../tools/Tool.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
-import type * as ConnectionPool from "./ConnectionPool.ts"
+import type * as Server from "./Server.ts"
 
-type Live = ConnectionPool.Live
+type Live = Server.Live
 
 /** @internal */
 export interface Options {

@@ -8,7 +8,8 @@ import * as Fingerprint from "../config/Fingerprint.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
-import type * as ConnectionPool from "./ConnectionPool.ts"
+import type * as Server from "./Server.ts"
+import type * as Servers from "./Servers.ts"
 import type * as ServerStatus from "./ServerStatus.ts"
 
 /**
@@ -20,7 +21,7 @@ export const isSame = (one: ServerConfig.ServerConfig | undefined, other: Server
   one === other || (one !== undefined && Fingerprint.of(one) === Fingerprint.of(other))
 
 /** @internal */
-export const isPresent = (pool: ConnectionPool.ConnectionPool["Type"], live: ConnectionPool.Live): boolean => {
+export const isPresent = (pool: Servers.Servers, live: Server.Live): boolean => {
   const present = pool.config(live.server)
   return present?.blocked === undefined && isSame(present, live.config)
 }
@@ -31,7 +32,7 @@ export const isPresent = (pool: ConnectionPool.ConnectionPool["Type"], live: Con
  * @internal
  */
 export const announcesChanges = (
-  { session }: ConnectionPool.Live,
+  { session }: Server.Live,
   list: "tools" | "resources" | "prompts"
 ): boolean => {
   const declared = session.capabilities[list]

@@ -7,9 +7,9 @@ import * as CallSpan from "../observability/CallSpan.ts"
 import * as Deadline from "../resilience/Deadline.ts"
 import type * as Permissions from "../safety/Permissions.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
-import type * as ConnectionPool from "./ConnectionPool.ts"
 import type * as Permitted from "./permitted.ts"
 import type * as Server from "./Server.ts"
+import type * as Servers from "./Servers.ts"
 
 type Request =
   | { readonly method: "resources/read"; readonly uri: string }
@@ -31,40 +31,29 @@ type Send = <A, E extends McpError.McpError, R>(
   server: string,
   request: Request,
   origin: Permissions.Origin,
-  f: (live: ConnectionPool.Live, granted: Granted) => Effect.Effect<A, E, R>
+  f: (live: Server.Live, granted: Granted) => Effect.Effect<A, E, R>
 ) => Effect.Effect<A, E | McpError.RuntimeError, R>
 
 /** A request within the deadline of the server's lists, behind its breaker and its bulkhead. */
 export type Ask = <A, E, R>(
   server: string,
   operation: string,
-  f: (live: ConnectionPool.Live) => Effect.Effect<A, E, R>
+  f: (live: Server.Live) => Effect.Effect<A, E, R>
 ) => Effect.Effect<A, E | McpError.RuntimeError, R>
 
-export const asking = (pool: ConnectionPool.ConnectionPool["Type"], servers: Server.Servers): Ask => {
-  const ask: Ask = (name, operation, f) =>
-    Effect.suspend(() => {
-      const server = servers.find(name)
-      // `find` fails for a name without a server; a server that was added meanwhile is asked
-      if (server === undefined) return Effect.flatMap(pool.find(name), () => ask(name, operation, f))
-      const total = Duration.toMillis(server.limits.listTimeout)
-      return Deadline.withinDeadline({ server: name, operation, idle: total, total }, (deadline) =>
-        server.withClient(deadline, f).pipe(server.bulkhead.withPermit(deadline), server.breaker.protect))
-    })
-  return ask
-}
+export const asking = (servers: Servers.Servers): Ask => (name, operation, f) =>
+  Effect.flatMap(servers.find(name), (server) => {
+    const total = Duration.toMillis(server.limits.listTimeout)
+    return Deadline.withinDeadline(
+      { server: name, operation, idle: total, total },
+      (deadline) => server.withClient(deadline, f).pipe(server.bulkhead.withPermit(deadline), server.breaker.protect)
+    )
+  })
 
 /** Reads and prompts. The span of each includes the wait for a person, a permit and a connection. */
-export const make = (
-  pool: ConnectionPool.ConnectionPool["Type"],
-  ask: Ask,
-  permitted: Permitted.Permitted
-): Send => {
-  const send: Send = (server, request, origin, f) =>
-    Effect.suspend(() => {
-      const config = pool.config(server)
-      // `find` fails for a name without a server; a server that was added meanwhile is asked
-      if (config === undefined) return Effect.flatMap(pool.find(server), () => send(server, request, origin, f))
+export const make =
+  (servers: Servers.Servers, ask: Ask, permitted: Permitted.Permitted): Send => (server, request, origin, f) =>
+    Effect.flatMap(servers.find(server), ({ config }) => {
       const wanted: Permitted.Wanted = { origin, config, server, ...subjectOf(request) }
       let used: McpClient.McpClient | undefined = undefined
       return CallSpan.traced(
@@ -79,5 +68,3 @@ export const make = (
             }))
       )
     })
-  return send
-}

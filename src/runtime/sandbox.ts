@@ -8,7 +8,8 @@ import * as Effect from "effect/Effect"
 import type * as McpClient from "../client/McpClient.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
-import type * as ConnectionPool from "./ConnectionPool.ts"
+import type * as Server from "./Server.ts"
+import type * as Servers from "./Servers.ts"
 
 const capability = "codex/sandbox-state"
 
@@ -16,7 +17,7 @@ const capability = "codex/sandbox-state"
 export interface Sandbox {
   readonly notify: (state: JsonRpc.JsonObject) => Effect.Effect<void>
   /** For each connection as it comes. */
-  readonly greet: (live: ConnectionPool.Live) => Effect.Effect<void>
+  readonly greet: (live: Server.Live) => Effect.Effect<void>
 }
 
 /** One state to tell; another for each time that somebody gives one, even if it is the same object. */
@@ -25,7 +26,7 @@ interface News {
 }
 
 /** @internal */
-export const make = (pool: ConnectionPool.ConnectionPool["Type"]): Sandbox => {
+export const make = (servers: Servers.Servers): Sandbox => {
   let current: News | undefined = undefined
   // goes with each connection
   const told = new WeakMap<McpClient.McpClient, News>()
@@ -51,7 +52,7 @@ export const make = (pool: ConnectionPool.ConnectionPool["Type"]): Sandbox => {
     notify: (state) =>
       Effect.suspend(() => {
         current = { state }
-        const lives = pool.members().flatMap(({ live }) => live === undefined ? [] : [live])
+        const lives = servers.members().flatMap(({ live }) => live === undefined ? [] : [live])
         return Effect.forEach(lives, greet, { concurrency: "unbounded", discard: true })
       })
   }

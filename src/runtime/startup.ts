@@ -1,36 +1,26 @@
-/**
- * Publishes how the start goes and the metrics of connections, and half-opens the breaker of a server that reconnects.
- *
- * @internal
- */
+/** The start of the servers: the required ones are waited for, and the bus hears how all of them settle. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import * as Hold from "../internal/hold.ts"
+import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
-import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
-import type * as ConnectionPool from "./ConnectionPool.ts"
-import type * as Server from "./Server.ts"
+import type * as Servers from "./Servers.ts"
 import type * as ServerStatus from "./ServerStatus.ts"
 
-/** @internal */
-export interface Options {
-  readonly pool: ConnectionPool.ConnectionPool["Type"]
-  readonly events: McpEvent.McpEvents["Type"]
-  readonly metrics: RuntimeMetrics.RuntimeMetrics["Type"]
-  readonly runtimeServers: Server.Servers
-  readonly servers: ReadonlyArray<ServerConfig.ServerConfig>
-}
+type Configs = ReadonlyArray<ServerConfig.ServerConfig>
 
+/** Publishes `StartupUpdate` for each server that starts by itself, and `StartupComplete` when all have settled. */
 export const watch = (
-  { events, metrics, pool, runtimeServers, servers }: Options
+  servers: Servers.Servers,
+  events: McpEvent.McpEvents["Type"],
+  configs: Configs
 ): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.gen(function*() {
-    const clock = yield* Effect.clock
+  Effect.flatMap(Effect.clock, (clock) => {
     const began = clock.unsafeCurrentTimeMillis()
     const starting = new Set(
-      servers.filter((config) =>
+      configs.filter((config) =>
         config.enabled !== false && config.blocked === undefined && ServerConfig.isEager(config)
       ).map(({ name }) => name)
     )
@@ -38,32 +28,49 @@ export const watch = (
     const ready: Array<string> = []
     const failed: Array<Extract<McpEvent.McpEvent, { _tag: "StartupComplete" }>["failed"][number]> = []
 
-    const complete = (): void =>
-      events.publish(McpEvent.McpEvent.StartupComplete({
-        ready,
-        failed,
-        took: Duration.millis(clock.unsafeCurrentTimeMillis() - began)
-      }))
-
-    const settled = ({ server, status }: ServerStatus.Change): void => {
+    const complete = (): void => {
+      const took = Duration.millis(clock.unsafeCurrentTimeMillis() - began)
+      events.publish(McpEvent.McpEvent.StartupComplete({ ready, failed, took }))
+    }
+    const changed = ({ server, status }: ServerStatus.Change): void => {
       if (status._tag === "Connecting" || !starting.delete(server)) return
       if (status._tag === "Connected") ready.push(server)
       else if ("error" in status) failed.push({ server, error: status.error })
       events.publish(McpEvent.McpEvent.StartupUpdate({ server, settled: of - starting.size, of }))
       if (starting.size === 0) complete()
     }
+    if (of === 0) complete()
+    return Hold.listen(() => servers.onChange(changed))
+  })
 
-    yield* Hold.listen(() =>
-      pool.onChange((change) => {
-        const { previous, server, status } = change
-        settled(change)
-        const is = status._tag === "Connected"
-        const was = previous?._tag === "Connected"
-        if (is !== was) metrics.for(server).connections(is ? 1 : 0)
-        if (is && previous?._tag === "Reconnecting") metrics.for(server).reconnected()
-        // a server that has reconnected gets a probe, however long its circuit would stay open
-        if (is && !was) runtimeServers.find(server)?.breaker.halfOpen()
+/** Waits until every required server is connected; fails with all that are not within the limit. */
+export const awaitRequired = (
+  servers: Servers.Servers,
+  configs: Configs,
+  limit: Duration.Duration
+): Effect.Effect<void, McpError.RequiredServersFailed> => {
+  const connected = ({ name: server }: ServerConfig.ServerConfig) =>
+    servers.use(server, () => Effect.void).pipe(
+      Effect.timeoutFail({
+        duration: limit,
+        onTimeout: () => {
+          const status = servers.member(server)?.status
+          // the error of its last attempt says more than the limit
+          return status !== undefined && "error" in status
+            ? status.error
+            : new McpError.ConnectTimeout({ server, phase: "open", limit })
+        }
+      }),
+      Effect.match({
+        onFailure: (error) => [{ server, reason: error.message, error }],
+        onSuccess: () => []
       })
     )
-    if (of === 0) complete()
+  const required = configs.filter((config) => config.required === true && config.enabled !== false)
+  return Effect.flatMap(Effect.forEach(required, connected, { concurrency: "unbounded" }), (found) => {
+    const failures = found.flat()
+    if (failures.length === 0) return Effect.void
+    const server = failures.map((failure) => failure.server).join(", ")
+    return Effect.fail(new McpError.RequiredServersFailed({ server, failures }))
   })
+}

@@ -11,10 +11,11 @@ import type * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
-import type * as ConnectionPool from "./ConnectionPool.ts"
 import type * as Offerings from "./offerings.ts"
 import * as Present from "./present.ts"
 import type * as Sandbox from "./sandbox.ts"
+import type * as Server from "./Server.ts"
+import type * as Servers from "./Servers.ts"
 
 type Subject = "tools" | keyof Offerings.Offerings
 
@@ -49,13 +50,13 @@ const harmless = <R>(
 export interface Options {
   readonly catalog: ToolCatalog.ToolCatalog["Type"]
   readonly offerings: Offerings.Offerings
-  readonly pool: ConnectionPool.ConnectionPool["Type"]
+  readonly pool: Servers.Servers
   readonly sandbox: Sandbox.Sandbox
 }
 
 /** A connection whose offer is kept up with. */
 interface Kept {
-  readonly live: ConnectionPool.Live
+  readonly live: Server.Live
   /** Ends with the connection. */
   readonly scope: Scope.Scope
   changed: Set<Subject>
@@ -70,12 +71,12 @@ interface Kept {
  */
 export const make = (
   { catalog, offerings, pool, sandbox }: Options
-): Effect.Effect<(live: ConnectionPool.Live) => Effect.Effect<void, never, Scope.Scope>, never, Scope.Scope> =>
+): Effect.Effect<(live: Server.Live) => Effect.Effect<void, never, Scope.Scope>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const signal = Signal.make()
     const waiting = new Set<Kept>()
 
-    const learn = (live: ConnectionPool.Live, subjects: ReadonlySet<Subject>) =>
+    const learn = (live: Server.Live, subjects: ReadonlySet<Subject>) =>
       Effect.gen(function*() {
         if (subjects.has("tools")) yield* harmless(live.server, catalog.learn(live))
         for (const kind of ["resources", "templates", "prompts"] as const) {

@@ -16,12 +16,10 @@ import * as HealthCheck from "../resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import { concern, sealed } from "../runtime/composition.ts"
-import * as ConnectionPool from "../runtime/ConnectionPool.ts"
 import * as Approval from "../safety/Approval.ts"
 import * as Grants from "../safety/Grants.ts"
 import * as Permissions from "../safety/Permissions.ts"
 import * as ToolCache from "../tools/ToolCache.ts"
-import * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
 import * as MemoryTransport from "./MemoryTransport.ts"
 
@@ -30,9 +28,7 @@ export * as MemoryServer from "./MemoryServer.ts"
 export { MemoryTransport }
 
 export interface Options extends Partial<McpRuntime.Options> {
-  readonly catalog?: Partial<ToolCatalog.Options> | undefined
   readonly permissions?: Partial<Permissions.Options> | undefined
-  readonly pool?: Partial<ConnectionPool.Options> | undefined
 }
 
 /**
@@ -44,8 +40,6 @@ export const layerTest = (peers: MemoryTransport.Peers, options: Options = {}) =
   const { servers = Object.keys(peers).map((name) => MemoryTransport.config(name)) } = options
   const credentials = Effect.map(Layer.build(Credentials.layerNone), Context.get(Credentials.Credentials))
   const composition = McpRuntime.layer({ ...options, servers }).pipe(
-    Layer.provideMerge(ToolCatalog.layer(options.catalog)),
-    Layer.provide(ConnectionPool.layer(options.pool)),
     Layer.provide([
       concern(CircuitBreaker.CircuitBreaker, CircuitBreaker.make()),
       concern(ReconnectPolicy.ReconnectPolicy, Effect.sync(() => ReconnectPolicy.make())),

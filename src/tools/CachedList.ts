@@ -11,7 +11,7 @@ import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import type * as Scope from "effect/Scope"
 import * as McpError from "../McpError.ts"
-import type { Live } from "../runtime/ConnectionPool.ts"
+import type { Live } from "../runtime/Server.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
 

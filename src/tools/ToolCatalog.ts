@@ -1,12 +1,9 @@
 /** The tools of all servers: the index over their lists, how long a list is waited for, and which tools may be called. */
-import * as Config from "effect/Config"
-import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
-import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as McpClient from "../client/McpClient.ts"
 import * as Fingerprint from "../config/Fingerprint.ts"
@@ -15,7 +12,8 @@ import * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
-import * as ConnectionPool from "../runtime/ConnectionPool.ts"
+import type * as Server from "../runtime/Server.ts"
+import type * as Servers from "../runtime/Servers.ts"
 import type * as ServerStatus from "../runtime/ServerStatus.ts"
 import * as CachedList from "./CachedList.ts"
 import type * as Tool from "./Tool.ts"
@@ -84,19 +82,18 @@ export class ToolCatalog extends Context.Tag("effect-mcp-runtime/tools/ToolCatal
   /** Fetches the tools of a server now, and connects it if need be. */
   readonly refresh: (server: string) => Effect.Effect<void, McpError.RuntimeError>
   /** Fetches the tools over this connection. */
-  readonly learn: (live: ConnectionPool.Live) => Effect.Effect<void, McpError.CallError>
+  readonly learn: (live: Server.Live) => Effect.Effect<void, McpError.CallError>
   /**
    * `undefined` if a tool may be called over this connection now, because the server has listed it over this connection as
    * it was approved. Otherwise an effect that fetches the list where there is a pin to compare with, and fails with
    * `outcome: "not-sent"` if the tool may not be called.
    */
-  readonly admit: (live: ConnectionPool.Live, tool: string) => Effect.Effect<void, McpError.CallError> | undefined
+  readonly admit: (live: Server.Live, tool: string) => Effect.Effect<void, McpError.CallError> | undefined
   /** Ends the freshness of the server's list. */
   readonly invalidate: (server: string) => void
 }>() {}
 
 export type Requirements =
-  | ConnectionPool.ConnectionPool
   | McpEvent.McpEvents
   | RuntimeMetrics.RuntimeMetrics
   | ToolCache.ToolCache
@@ -132,7 +129,9 @@ const unsent = (error: McpError.CallError): McpError.CallError => {
   }
 }
 
+/** The catalog of these servers. `McpRuntime.make` makes it. */
 export const make = (
+  pool: Servers.Servers,
   options?: Partial<Options>
 ): Effect.Effect<ToolCatalog["Type"], never, Requirements | Scope.Scope> =>
   Effect.gen(function*() {
@@ -140,7 +139,6 @@ export const make = (
     const events = yield* McpEvent.McpEvents
     const metrics = yield* RuntimeMetrics.RuntimeMetrics
     const pins = yield* ToolPins.ToolPins
-    const pool = yield* ConnectionPool.ConnectionPool
     const limits = yield* Limits.CurrentLimits
     const clock = yield* Effect.clock
     const scope = yield* Effect.scope
@@ -222,15 +220,15 @@ export const make = (
 
     /** The reviewed tools that a server has listed over a connection, which servers may share. */
     const reviewed = new WeakMap<McpClient.McpClient, Map<string, ReadonlyMap<string, Tool.Tool>>>()
-    const listedOver = ({ server, session }: ConnectionPool.Live) => reviewed.get(session)?.get(server)
+    const listedOver = ({ server, session }: Server.Live) => reviewed.get(session)?.get(server)
 
-    const review = ({ config, server, session }: ConnectionPool.Live, tools: ReadonlyArray<Tool.Tool>) =>
+    const review = ({ config, server, session }: Server.Live, tools: ReadonlyArray<Tool.Tool>) =>
       Effect.map(pins.review(config, tools), () => {
         const servers = reviewed.get(session) ?? new Map<string, ReadonlyMap<string, Tool.Tool>>()
         reviewed.set(session, servers.set(server, new Map(tools.map((tool) => [tool.name, tool]))))
       })
 
-    const learn = (live: ConnectionPool.Live): Effect.Effect<void, McpError.CallError> =>
+    const learn = (live: Server.Live): Effect.Effect<void, McpError.CallError> =>
       Effect.suspend(() => {
         const config = pool.config(live.server)
         const known = listOf(config)
@@ -242,7 +240,7 @@ export const make = (
         })
       })
 
-    const admitted = Effect.fnUntraced(function*(live: ConnectionPool.Live, name: string) {
+    const admitted = Effect.fnUntraced(function*(live: Server.Live, name: string) {
       const { config, server } = live
       if (!(yield* pins.isPinned(config, name))) return
       const limit = ServerConfig.limits(config, limits).listTimeout
@@ -315,8 +313,7 @@ export const make = (
           Effect.suspend(() => pool.isConnected(server) ? pool.use(server, learn) : Effect.fail(error))
         ))
 
-    const isFresh = ({ config, live }: ConnectionPool.Member): boolean =>
-      listOf(config)?.isFresh(live?.generation) === true
+    const isFresh = ({ config, live }: Server.Server): boolean => listOf(config)?.isFresh(live?.generation) === true
 
     /** Waits for the server, and fetches its list unless that is fresh. */
     const fetched = (server: string): Effect.Effect<void, McpError.RuntimeError> =>
@@ -351,7 +348,7 @@ export const make = (
         Effect.suspend(() => Effect.timeoutOption(self, Duration.millis(gateEnd - clock.unsafeCurrentTimeMillis())))
       const failures = new Map<string, McpError.RuntimeError>()
 
-      const waitFor = (member: ConnectionPool.Member): Effect.Effect<void> => {
+      const waitFor = (member: Server.Server): Effect.Effect<void> => {
         const { config, config: { name: server }, status } = member
         const list = listOf(config)
         if (list === undefined) return Effect.void
@@ -434,11 +431,3 @@ export const make = (
       invalidate: (server) => listOf(pool.config(server))?.invalidate()
     }
   })
-
-export const layer = (options?: Partial<Options>): Layer.Layer<ToolCatalog, never, Requirements> =>
-  Layer.scoped(ToolCatalog, make(options))
-
-export const layerConfig = (
-  options: Config.Config.Wrap<Partial<Options>>
-): Layer.Layer<ToolCatalog, ConfigError.ConfigError, Requirements> =>
-  Layer.scoped(ToolCatalog, Effect.flatMap(Config.unwrap(options), make))

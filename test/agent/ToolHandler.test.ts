@@ -13,7 +13,6 @@ import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
 import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
 import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
-import * as ConnectionPool from "../../src/runtime/ConnectionPool.ts"
 import * as Approval from "../../src/safety/Approval.ts"
 import * as OutputGuard from "../../src/safety/OutputGuard.ts"
 import * as Permissions from "../../src/safety/Permissions.ts"
@@ -683,8 +682,6 @@ describe("over a real process", () => {
   const layer = (server: ReturnType<typeof NodeRuntime.thin>) =>
     Agent.above().pipe(
       Layer.provideMerge(McpRuntime.layer({ servers: [server] })),
-      Layer.provideMerge(ToolCatalog.layer()),
-      Layer.provideMerge(ConnectionPool.layer()),
       Layer.provideMerge(Layer.mergeAll(
         Credentials.layerNone,
         ToolCache.layer(),

@@ -36,7 +36,7 @@ describe("sixty-four servers at once", () => {
       ]
       const given = Node.options(servers, {
         cacheDirectory,
-        pool: { batchSize: 32 },
+        batchSize: 32,
         reconnect: { schedule: Schedule.stop }
       })
       const offered = 28 + 36 * toolsOfRemote

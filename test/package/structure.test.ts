@@ -170,7 +170,7 @@ const timers: Readonly<Record<string, string>> = {
   "runtime/callStream.ts": "keeps a subscribed connection from becoming idle",
   "runtime/callTool.ts": "reports the calls that still run",
   "runtime/current.ts": "the idle limit of a connection, and the end of a pause",
-  "runtime/slots.ts": "gives a connect slot back after a while",
+  "runtime/Servers.ts": "gives a connect slot back after a while",
   "runtime/supervising.ts": "sleeps the delay that the reconnect schedule has planned",
   "runtime/upkeep.ts": "spaces the lists of one server",
   "safety/Spill.ts": "removes old files",

@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Config, ConfigProvider, Context, Duration, Effect, Fiber, Layer, Random, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
-import * as ConnectionPool from "../../src/runtime/ConnectionPool.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as ManualClock from "../support/manualClock.ts"
@@ -29,7 +28,7 @@ const watch = (options: Partial<HealthCheck.Options> | undefined, watched: Healt
 const watching = (peer: MemoryTransport.Peer, options?: Partial<HealthCheck.Options>) =>
   Effect.gen(function*() {
     const layer = Pool.layer({ peer }, { health: HealthCheck.layer(options) })
-    const pool = Context.get(yield* Layer.build(layer), ConnectionPool.ConnectionPool)
+    const pool = Context.get(yield* Layer.build(layer), Pool.Servers)
     yield* pool.reload([config])
     yield* pool.connect("peer")
     const connection = pool.member("peer")!.live!.generation

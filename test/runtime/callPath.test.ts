@@ -1,19 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Fiber, Metric, Queue, TestClock } from "effect"
-import * as Limits from "../../src/config/Limits.ts"
 import * as McpError from "../../src/McpError.ts"
-import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
-import * as RuntimeMetrics from "../../src/observability/RuntimeMetrics.ts"
-import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
-import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
-import * as RetryPolicy from "../../src/resilience/RetryPolicy.ts"
-import * as CallTool from "../../src/runtime/callTool.ts"
-import * as ConnectionPool from "../../src/runtime/ConnectionPool.ts"
-import * as Permitted from "../../src/runtime/permitted.ts"
-import * as Requests from "../../src/runtime/requests.ts"
-import * as Server from "../../src/runtime/Server.ts"
-import * as Permissions from "../../src/safety/Permissions.ts"
+import type * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
@@ -152,44 +141,6 @@ describe("callTool", () => {
         const error = yield* Effect.flip(tools[0]!.call())
         assert.isTrue(error._tag === "NotFound" && error.kind === "tool" && error.name === "echo")
         assert.strictEqual(peer.executions("echo"), 0)
-      }).pipe(Effect.provide(layer))
-    }))
-
-  it.scoped("calls a server that was added while it was looked up", () =>
-    Effect.gen(function*() {
-      const { layer } = yield* prepared()
-      yield* Effect.gen(function*() {
-        const pool = yield* ConnectionPool.ConnectionPool
-        const { publish } = yield* McpEvent.McpEvents
-        let looks = 0
-        const late = { ...pool, config: (server: string) => looks++ === 0 ? undefined : pool.config(server) }
-        const servers = Server.make({
-          limits: Limits.defaults,
-          pool: late,
-          breakers: yield* CircuitBreaker.CircuitBreaker,
-          bulkhead: Bulkhead.defaults,
-          metrics: yield* RuntimeMetrics.RuntimeMetrics,
-          publish
-        })
-        const { callTool } = CallTool.make({
-          clock: yield* Effect.clock,
-          pool: late,
-          servers,
-          retry: RetryPolicy.defaults,
-          publish,
-          definition: () => undefined,
-          learn: () => Effect.void,
-          permitted: Permitted.make({
-            limits: Limits.defaults,
-            permissions: yield* Permissions.Permissions,
-            definition: () => undefined,
-            admit: () => undefined,
-            learn: () => Effect.void
-          })
-        })
-        assert.strictEqual((yield* callTool("path", "echo", {}, undefined)).isError, false)
-        looks = 0
-        yield* Requests.asking(late, servers)("path", "ping", ({ session }) => session.health)
       }).pipe(Effect.provide(layer))
     }))
 })

@@ -136,10 +136,8 @@ describe("a server of which nothing is known", () => {
       yield* run("1 hour", () =>
         Effect.gen(function*() {
           const variables = ConfigProvider.fromMap(new Map([["FIRST_LIST_WAIT", "3 seconds"]]))
-          const catalog = yield* Layer.build(
-            ToolCatalog.layerConfig({ firstListWait: Config.duration("FIRST_LIST_WAIT") })
-          ).pipe(Effect.withConfigProvider(variables), Effect.map((context) => context.unsafeMap))
-          const { list } = catalog.get(ToolCatalog.ToolCatalog.key) as ToolCatalog.ToolCatalog["Type"]
+          const firstListWait = yield* Effect.withConfigProvider(Config.duration("FIRST_LIST_WAIT"), variables)
+          const { list } = yield* ToolCatalog.make(yield* Pool.Servers, { firstListWait })
           assert.deepStrictEqual(words((yield* after("3 seconds", list)).missing), isConnecting)
         }))
     }))

@@ -5,7 +5,6 @@ import * as TrustStore from "../../src/config/TrustStore.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
-import * as ConnectionPool from "../../src/runtime/ConnectionPool.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
 import * as ToolCatalog from "../../src/tools/ToolCatalog.ts"
@@ -242,7 +241,7 @@ describe("a tool that has changed by the next connection", () => {
         const refused = yield* Effect.flip(one.call())
         assert.deepStrictEqual([refused._tag, refused.outcome], ["Cancelled", "not-sent"])
         assert.strictEqual(calls(server), 0)
-        yield* (yield* ConnectionPool.ConnectionPool).use("a", (live) =>
+        yield* (yield* Pool.Servers).use("a", (live) =>
           Effect.flatMap(ToolCatalog.ToolCatalog, ({ admit }) => admit(live, "hidden") ?? Effect.void))
       }))
   })
@@ -285,7 +284,7 @@ describe("a tool that has changed by the next connection", () => {
       Effect.gen(function*() {
         yield* runtime.servers.connect("a")
         const { admit } = yield* ToolCatalog.ToolCatalog
-        const pool = yield* ConnectionPool.ConnectionPool
+        const pool = yield* Pool.Servers
         const admitted = yield* Effect.exit(pool.use("a", (live) => admit(live, "one") ?? Effect.void))
         assert.isTrue(Exit.isSuccess(admitted))
         assert.isFalse((yield* ToolCatalog.ToolCatalog).isKnown("a"))

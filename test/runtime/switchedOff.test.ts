@@ -29,7 +29,7 @@ const open = Effect.fnUntraced(function*(options: {
     config: ServerConfig.ServerConfig,
     runtime: Deferred.Deferred<Runtime>
   ) => Effect.Effect<unknown>
-  readonly pool?: { readonly batchSize: number }
+  readonly batchSize?: number
 }) {
   const server = yield* MemoryServer.make({ tools: [{ name: "t", call: () => Effect.succeed("done") }] })
   const log: Array<string> = []
@@ -45,7 +45,7 @@ const open = Effect.fnUntraced(function*(options: {
   const context = yield* Layer.buildWithScope(
     NodeMcpRuntime.layer({
       servers: options.servers ?? [config()],
-      pool: options.pool,
+      ...(options.batchSize === undefined ? {} : { batchSize: options.batchSize }),
       cacheDirectory: "memory",
       logs: false
     }).pipe(
@@ -132,7 +132,7 @@ describe("a server that is switched off", () => {
         const opened = yield* open({
           servers: [MemoryTransport.config("first"), config()],
           resolving: ({ name }) => name === "first" ? Effect.never : Effect.void,
-          pool: { batchSize: 1 }
+          batchSize: 1
         })
         yield* Effect.repeatN(Effect.yieldNow(), 60)
         assert.notInclude(opened.log, "attempted")

@@ -15,19 +15,21 @@ import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
 import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
 import * as Teardown from "../../src/resilience/Teardown.ts"
-import * as ConnectionPool from "../../src/runtime/ConnectionPool.ts"
+import type * as Servers from "../../src/runtime/Servers.ts"
 import * as Permissions from "../../src/safety/Permissions.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
 import * as ToolCatalog from "../../src/tools/ToolCatalog.ts"
 import * as ToolPins from "../../src/tools/ToolPins.ts"
+import * as Pool from "../support/pool.ts"
+import * as Runtime from "../support/runtime.ts"
 import type * as Script from "./script.ts"
 import type { Witness } from "./witness.ts"
 import * as World from "./world.ts"
 
 export interface Stage {
   readonly runtime: McpRuntime.McpRuntime["Type"]
-  readonly pool: ConnectionPool.ConnectionPool["Type"]
+  readonly pool: Servers.Servers
   readonly catalog: ToolCatalog.ToolCatalog["Type"]
   /** Ends everything. */
   readonly close: Effect.Effect<void>
@@ -67,19 +69,21 @@ export const make = (script: Script.Script, world: World.World, witness: Witness
       ToolPins.layerNone
     )
     const listening = Layer.scopedDiscard(Effect.gen(function*() {
-      const pool = yield* ConnectionPool.ConnectionPool
       const events = yield* McpEvent.McpEvents
-      events.onEvent((event) => witness.heard(event))
-      pool.onChange((change) => witness.changed(change))
+      events.onEvent((event) => {
+        witness.heard(event)
+        if (event._tag === "StatusChanged") witness.changed(event)
+      })
     }))
-    const all = McpRuntime.layer({ servers: script.servers.map(World.config), progressInterval: "10 minutes" }).pipe(
+    const made = Runtime.make({
+      servers: script.servers.map(World.config),
+      progressInterval: "10 minutes",
+      batchSize: script.batchSize,
+      shareIdentical: script.share,
+      drainTimeout: drain
+    })
+    const all = Layer.scopedContext(made).pipe(
       Layer.provideMerge(listening),
-      Layer.provideMerge(ToolCatalog.layer()),
-      Layer.provideMerge(ConnectionPool.layer({
-        batchSize: script.batchSize,
-        shareIdentical: script.share,
-        drainTimeout: drain
-      })),
       Layer.provideMerge(policies),
       Layer.provideMerge(wires)
     )
@@ -87,7 +91,7 @@ export const make = (script: Script.Script, world: World.World, witness: Witness
     const context = yield* Effect.orDie(Layer.buildWithScope(all, scope))
     return {
       runtime: Context.get(context, McpRuntime.McpRuntime),
-      pool: Context.get(context, ConnectionPool.ConnectionPool),
+      pool: Context.get(context, Pool.Servers),
       catalog: Context.get(context, ToolCatalog.ToolCatalog),
       close: Scope.close(scope, Exit.void)
     }

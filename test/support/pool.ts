@@ -1,25 +1,31 @@
-/** A pool over peers in memory, and what its tests look at. */
-import { Duration, Effect, Layer } from "effect"
+/** Servers over peers in memory without a runtime, and what their tests look at. */
+import { Context, Duration, Effect, Layer } from "effect"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
+import * as RuntimeMetrics from "../../src/observability/RuntimeMetrics.ts"
+import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
 import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
 import type * as Teardown from "../../src/resilience/Teardown.ts"
-import * as ConnectionPool from "../../src/runtime/ConnectionPool.ts"
+import * as RuntimeServers from "../../src/runtime/Servers.ts"
 import type * as ServerStatus from "../../src/runtime/ServerStatus.ts"
 import type * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as overMemory from "./overMemory.ts"
 
-export interface Options {
-  readonly pool?: Partial<ConnectionPool.Options>
+/** The servers that a test looks at; a runtime keeps its own to itself. */
+export class Servers extends Context.Tag("test/support/pool/Servers")<Servers, RuntimeServers.Servers>() {}
+
+export interface Options extends Partial<RuntimeServers.Options> {
   readonly reconnect?: Layer.Layer<ReconnectPolicy.ReconnectPolicy>
   readonly health?: Layer.Layer<HealthCheck.HealthCheck>
   readonly teardown?: Layer.Layer<Teardown.Teardown>
 }
 
 export const layer = (peers: Parameters<typeof MemoryTransport.layer>[0], options: Options = {}) =>
-  ConnectionPool.layer(options.pool).pipe(
-    Layer.provide(Layer.merge(
+  Layer.scoped(Servers, RuntimeServers.make(options)).pipe(
+    Layer.provide(Layer.mergeAll(
+      CircuitBreaker.layer(),
+      RuntimeMetrics.layer,
       options.reconnect ?? ReconnectPolicy.layer(),
       options.health ?? HealthCheck.layerNone
     )),
@@ -38,7 +44,7 @@ export const local = (
 
 /** Waits until a server has this status. */
 export const until = (server: string, tag: ServerStatus.ServerStatus["_tag"]) =>
-  Effect.flatMap(ConnectionPool.ConnectionPool, (pool) =>
+  Effect.flatMap(Servers, (pool) =>
     Effect.async<void>((resume) => {
       const is = () => pool.member(server)?.status._tag === tag
       if (is()) return resume(Effect.void)
@@ -52,7 +58,7 @@ export const until = (server: string, tag: ServerStatus.ServerStatus["_tag"]) =>
 
 /** The statuses of a server from now on, by their tags. */
 export const history = (server: string) =>
-  Effect.map(ConnectionPool.ConnectionPool, (pool) => {
+  Effect.map(Servers, (pool) => {
     const tags: Array<string> = []
     pool.onChange((change) => {
       if (change.server === server) tags.push(change.status._tag)
@@ -61,7 +67,7 @@ export const history = (server: string) =>
   })
 
 export const ping = (server: string) =>
-  Effect.flatMap(ConnectionPool.ConnectionPool, (pool) => pool.use(server, ({ session }) => session.health))
+  Effect.flatMap(Servers, (pool) => pool.use(server, ({ session }) => session.health))
 
 export const millis = Duration.toMillis
-export { ConnectionPool, McpEvent }
+export { McpEvent }

@@ -1,5 +1,5 @@
 /** A runtime for tests, over peers in memory or over another connector. */
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import * as Credentials from "../../src/auth/Credentials.ts"
 import type * as Connector from "../../src/client/Connector.ts"
 import type * as McpEvent from "../../src/McpEvent.ts"
@@ -10,7 +10,7 @@ import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
 import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
 import type * as Teardown from "../../src/resilience/Teardown.ts"
-import * as ConnectionPool from "../../src/runtime/ConnectionPool.ts"
+import * as RuntimeServers from "../../src/runtime/Servers.ts"
 import * as Approval from "../../src/safety/Approval.ts"
 import * as Grants from "../../src/safety/Grants.ts"
 import * as Permissions from "../../src/safety/Permissions.ts"
@@ -19,10 +19,9 @@ import * as ToolCache from "../../src/tools/ToolCache.ts"
 import * as ToolCatalog from "../../src/tools/ToolCatalog.ts"
 import * as ToolPins from "../../src/tools/ToolPins.ts"
 import * as overMemory from "./overMemory.ts"
+import * as Pool from "./pool.ts"
 
 export interface Options extends McpRuntime.Options {
-  readonly pool?: Partial<ConnectionPool.Options>
-  readonly catalog?: Partial<ToolCatalog.Options>
   readonly reconnect?: Partial<ReconnectPolicy.Options>
   readonly breaker?: Partial<CircuitBreaker.Options>
   /** Called with the breaker of each server. */
@@ -49,14 +48,24 @@ const breakers = ({ breaker, onBreaker }: Options) =>
     }))
   )
 
+/** `McpRuntime.make`, with its servers beside it. */
+export const make = (options: McpRuntime.Options) =>
+  Effect.gen(function*() {
+    const servers = yield* RuntimeServers.make(options)
+    const catalog = yield* ToolCatalog.make(servers, options.catalog)
+    const made = yield* McpRuntime.makeService(servers, catalog, options)
+    return Context.make(McpRuntime.McpRuntime, made).pipe(
+      Context.add(ToolCatalog.ToolCatalog, catalog),
+      Context.add(Pool.Servers, servers)
+    )
+  })
+
 /** A runtime over any connector. Every part of it is provided too, for tests that look at one. */
 export const layerOver = (
   connector: Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown>,
   options: Options
 ) =>
-  McpRuntime.layer(options).pipe(
-    Layer.provideMerge(ToolCatalog.layer(options.catalog)),
-    Layer.provideMerge(ConnectionPool.layer(options.pool)),
+  Layer.scopedContext(make(options)).pipe(
     Layer.provideMerge(Layer.mergeAll(
       options.cache ?? ToolCache.layer(),
       options.health ?? HealthCheck.layerNone,

@@ -260,7 +260,7 @@ describe("a catalog", () => {
         yield* TestClock.adjust("1 second")
         assert.strictEqual((yield* service.servers.get("b")).toolCount, 1)
         assert.strictEqual(server.connections().opened, 1)
-      }), { pool: { shareIdentical: true } }))
+      }), { shareIdentical: true }))
 
   it.scoped("believes no list of an earlier connection", () =>
     Effect.gen(function*() {

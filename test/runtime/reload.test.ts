@@ -60,7 +60,7 @@ describe("reloads", () => {
             const scope = yield* Scope.make()
             const context = yield* Layer.buildWithScope(Pool.layer((config) => peers.get(urlOf(config))), scope)
             yield* Effect.gen(function*() {
-              const pool = yield* Pool.ConnectionPool.ConnectionPool
+              const pool = yield* Pool.Servers
               for (const { drop, interrupted, pause, servers } of steps) {
                 const reload = yield* Effect.fork(pool.reload(servers.map(configOf)))
                 yield* clock.advance(pause)

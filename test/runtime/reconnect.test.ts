@@ -40,7 +40,7 @@ describe("a server that is lost again and again", () => {
               const reconnect = ReconnectPolicy.layer({ schedule: preset, stormReconnects: 1_000 })
               const context = yield* Layer.buildWithScope(Pool.layer(() => server, { reconnect }), scope)
               yield* Effect.gen(function*() {
-                const pool = yield* Pool.ConnectionPool.ConnectionPool
+                const pool = yield* Pool.Servers
                 yield* Effect.fork(pool.reload([Pool.local("a")]))
                 yield* Pool.until("a", "Connected")
                 let expected = 0

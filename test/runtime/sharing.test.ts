@@ -21,7 +21,7 @@ const withShared = <A, E>(
       yield* service.tools
       yield* body(server, service)
     }).pipe(Effect.provide(Runtime.layer(() => server, {
-      pool: { shareIdentical: true },
+      shareIdentical: true,
       servers: [Pool.remote("a"), Pool.remote("b", { url })]
     }))))
 

@@ -25,7 +25,7 @@ import type * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Pool from "../support/pool.ts"
 
-const pool = Pool.ConnectionPool.ConnectionPool
+const pool = Pool.Servers
 
 const refused: Faults.End = (server, outcome) =>
   new McpError.NetworkError({ server, code: "ECONNREFUSED", detail: "refused", outcome })
@@ -34,7 +34,7 @@ const echo: MemoryServer.Tool = { name: "echo", call: () => Effect.succeed("done
 
 /** One server in memory, and the pool over it. */
 const withServer = <A, E>(
-  body: (server: MemoryServer.Server) => Effect.Effect<A, E, Pool.ConnectionPool.ConnectionPool | Scope.Scope>,
+  body: (server: MemoryServer.Server) => Effect.Effect<A, E, Pool.Servers | Scope.Scope>,
   options?: Pool.Options
 ) =>
   Effect.flatMap(
@@ -42,7 +42,7 @@ const withServer = <A, E>(
     (server) => Effect.provide(body(server), Pool.layer(() => server, options))
   )
 
-const reload = (...configs: Parameters<Pool.ConnectionPool.ConnectionPool["Type"]["reload"]>[0]) =>
+const reload = (...configs: Parameters<Pool.Servers["Type"]["reload"]>[0]) =>
   Effect.flatMap(pool, (_) => _.reload(configs))
 
 const status = (server: string) => Effect.map(pool, (_) => _.member(server)?.status._tag)
@@ -455,7 +455,7 @@ describe("a pool", () => {
         assert.strictEqual(server.connections().opened, 1)
         yield* reload()
         yield* server.until(() => server.connections().open === 0)
-      }), { pool: { shareIdentical: true } }))
+      }), { shareIdentical: true }))
 
   it.scoped("says that a server is not there, and which are", () =>
     withServer(() =>
@@ -719,7 +719,7 @@ describe("a pool of configurations with variables", () => {
     body: (
       seen: ReadonlyArray<ServerConfig.ServerConfig>,
       server: MemoryServer.Server
-    ) => Effect.Effect<A, E, Pool.ConnectionPool.ConnectionPool | Pool.McpEvent.McpEvents | Scope.Scope>
+    ) => Effect.Effect<A, E, Pool.Servers | Pool.McpEvent.McpEvents | Scope.Scope>
   ) =>
     Effect.flatMap(MemoryServer.make({ era: "session" }), (server) => {
       const seen: Array<ServerConfig.ServerConfig> = []
@@ -902,7 +902,7 @@ describe("the release of a lost connection", () => {
     use: (
       server: Effect.Effect.Success<ReturnType<typeof MemoryServer.make>>,
       gates: ReadonlyArray<Deferred.Deferred<void>>
-    ) => Effect.Effect<A, E, Pool.ConnectionPool.ConnectionPool | Scope.Scope>
+    ) => Effect.Effect<A, E, Pool.Servers | Scope.Scope>
   ) =>
     Effect.gen(function*() {
       const server = yield* MemoryServer.make({ era: "session" })
