@@ -1,4 +1,5 @@
 /** Everything that the application can do with one connected MCP server. */
+import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -14,11 +15,10 @@ import type * as Tool from "../tools/Tool.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
-import * as Changes from "./changes.ts"
-import * as Engine from "./engine.ts"
 import * as Lists from "./lists.ts"
-import { objectOf } from "./messages.ts"
+import { objectOf, textOf } from "./messages.ts"
 import * as Reporting from "./reporting.ts"
+import * as RequestEngine from "./RequestEngine.ts"
 import type * as Tasks from "./tasks.ts"
 import * as ToolCalls from "./toolCalls.ts"
 
@@ -31,11 +31,11 @@ export interface Progress {
 
 export interface RequestOptions {
   /** The longest time without an answer or progress (default: the server's `requestTimeout`). */
-  readonly idleTimeout?: Duration.Duration | undefined
+  readonly idleTimeout?: Duration.DurationInput | undefined
   /** What is left of `idleTimeout` when the request begins, because the caller has waited before (default: all of it). */
   readonly firstIdleTimeout?: Duration.Duration | undefined
   /** The longest time in all (default: the server's `toolTimeout`). */
-  readonly totalTimeout?: Duration.Duration | undefined
+  readonly totalTimeout?: Duration.DurationInput | undefined
   /** Called in the order of arrival, and never after the request has settled. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /** Headers of this request; transports without headers ignore them. */
@@ -87,12 +87,7 @@ export type PromptArguments<A> = { readonly [K in keyof A]: string | undefined }
 
 export type TaskUpdate = Tasks.TaskUpdate
 
-export interface CallOptions {
-  readonly idleTimeout?: Duration.DurationInput | undefined
-  /** What is left of `idleTimeout` when the call begins, because the caller has waited before (default: all of it). */
-  readonly firstIdleTimeout?: Duration.Duration | undefined
-  readonly totalTimeout?: Duration.DurationInput | undefined
-  readonly onProgress?: ((progress: Progress) => void) | undefined
+export interface CallOptions extends Omit<RequestOptions, "headers"> {
   /** Called with each update of a call that the server runs as a task. */
   readonly onTask?: ((update: TaskUpdate) => void) | undefined
   /** What to do with structured content that violates the tool's output schema (default: fail). */
@@ -266,8 +261,7 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
     const { era, limits, server } = channel
     const events = Option.getOrUndefined(yield* Effect.serviceOption(McpEvent.McpEvents))
     const redaction = yield* Redaction.Redaction
-    const { diagnostic } = Reporting.make({ server, redaction, publish: (event) => events?.publish(event) })
-    const report = (detail: string) => diagnostic({ kind: "lenient", detail })
+    const { lenient } = Reporting.make({ server, redaction, publish: (event) => events?.publish(event) })
 
     const checked = <A>(
       method: string,
@@ -282,7 +276,7 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
       })
     const request: Channel["request"] = (method, params, options) =>
       checked(method, params, channel.request(method, params, options))
-    const listed = { ...channel, report }
+    const listed = { ...channel, report: lenient }
 
     const clock = yield* Effect.clock
     const published = new Map<string, number>()
@@ -296,56 +290,50 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
       events.publish(event({ server }))
     })
 
-    const violation = (what: string) =>
-      Effect.fail(new McpError.ProtocolViolation({ server, what, outcome: "executed" }))
-    const items = <Item>(list: Lists.List, decode: (raw: JsonRpc.JsonObject) => Item | undefined) =>
-      Effect.map(Lists.all(listed, list), (pages) => Lists.decoded(pages, decode))
-
     return {
       ...channel,
       request,
       notify: (method, params) => checked(method, params, channel.notify(method, params)),
-      ...ToolCalls.make({ channel, report }),
-      resources: items(Lists.resources, Lists.resource),
-      resourceTemplates: items(Lists.templates, Lists.template),
+      ...ToolCalls.make({ channel, report: lenient }),
+      resources: Lists.all(listed, Lists.resources),
+      resourceTemplates: Lists.all(listed, Lists.templates),
       readResource: (uri, options) =>
-        Effect.matchEffect(request("resources/read", withMeta({ uri }, options?.meta)), {
-          onFailure: (error) =>
-            Effect.fail(
-              error._tag === "RemoteError" && error.code === resourceNotFound
-                ? new McpError.NotFound({ server, kind: "resource", name: uri })
-                : error
-            ),
-          onSuccess: (result) => {
-            const read = Lists.contents(result, uri)
-            if (read === undefined) return violation("`resources/read`: `contents` is not an array")
-            if (read.malformed > 0) report(`resources/read: ${read.malformed} parts are neither text nor blob`)
-            return Effect.succeed(read.contents)
-          }
-        }),
-      subscribeResource: (uri) => Changes.signals(channel, Changes.resource(uri)),
-      prompts: items(Lists.prompts, Lists.prompt),
+        request("resources/read", withMeta({ uri }, options?.meta)).pipe(
+          Effect.mapError((error) =>
+            error._tag === "RemoteError" && error.code === resourceNotFound
+              ? new McpError.NotFound({ server, kind: "resource", name: uri })
+              : error
+          ),
+          Effect.flatMap((result) => Lists.arrayIn(server, "resources/read", result, "contents")),
+          Effect.map((parts) => {
+            const contents = Lists.contents(parts, uri)
+            const malformed = parts.length - contents.length
+            if (malformed > 0) lenient(`resources/read: ${malformed} parts are neither text nor blob`)
+            return contents
+          })
+        ),
+      subscribeResource: (uri) => signals(channel, { resourceUris: [uri] }, 0, isUpdateOf(uri)),
+      prompts: Lists.all(listed, Lists.prompts),
       getPrompt: (name, args, options) =>
-        Effect.suspend(() => {
+        Effect.gen(function*() {
+          const operation = "prompts/get"
           const plain = unchecked(args ?? {})
           const fault = argumentsFault(plain, limits.maxMessageBytes)
-          if (fault !== undefined) {
-            return Effect.fail(new McpError.InvalidArguments({ server, operation: "prompts/get", ...fault }))
-          }
-          return Effect.flatMap(
-            request("prompts/get", withMeta({ name, arguments: plain }, options?.meta)),
-            (result) => {
-              const messages = Lists.promptMessages(result)
-              return messages === undefined
-                ? violation("`prompts/get`: `messages` is not an array")
-                : Effect.succeed(messages)
-            }
-          )
+          if (fault !== undefined) return yield* new McpError.InvalidArguments({ server, operation, ...fault })
+          const result = yield* request(operation, withMeta({ name, arguments: plain }, options?.meta))
+          const messages = yield* Lists.arrayIn(server, operation, result, "messages")
+          return { description: textOf(result["description"]), messages: messages.flatMap(Lists.promptMessage) }
         }),
       complete: (ref, context) =>
         Effect.map(request("completion/complete", completionParams(ref, context)), Lists.completion),
-      notifications: notificationsOf(channel),
-      listChanged: (list) => Changes.signals(channel, Changes.list(list)),
+      // each reader has a queue of its own, so that a connection without readers keeps none
+      notifications: Stream.unwrapScoped(Effect.gen(function*() {
+        const queue = yield* Effect.acquireRelease(Queue.sliding<Notification>(backlog), Queue.shutdown)
+        yield* RequestEngine.listen(channel, (notification) => queue.unsafeOffer(notification))
+        return Stream.fromQueue(queue)
+      })),
+      listChanged: (list) =>
+        signals(channel, listFilters[list], 1_000, ({ method }) => method === `notifications/${list}/list_changed`),
       rootsChanged: era === "session" ? channel.notify("notifications/roots/list_changed") : Effect.void,
       experimental: (name) => {
         const declared = objectOf(channel.capabilities["experimental"])
@@ -353,14 +341,6 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
       }
     }
   })
-
-/** Each reader has a queue of its own, so that a connection without readers keeps none. */
-const notificationsOf = (channel: Channel): Stream.Stream<Notification> =>
-  Stream.unwrapScoped(Effect.gen(function*() {
-    const queue = yield* Effect.acquireRelease(Queue.sliding<Notification>(backlog), Queue.shutdown)
-    yield* Engine.listen(channel, (notification) => queue.unsafeOffer(notification))
-    return Stream.fromQueue(queue)
-  }))
 
 const withMeta = (params: JsonRpc.JsonObject, meta: JsonRpc.JsonObject | undefined): JsonRpc.JsonObject =>
   meta === undefined ? params : { ...params, _meta: meta }
@@ -373,3 +353,42 @@ const completionParams = (
   argument: { name: ref.argument, value: ref.value },
   ...(context === undefined ? {} : { context: { arguments: context } })
 })
+
+const listFilters = {
+  tools: { toolsListChanged: true },
+  resources: { resourcesListChanged: true },
+  prompts: { promptsListChanged: true }
+} as const
+
+/** Servers may announce the change of a part of the resource. */
+const isUpdateOf = (uri: string) => {
+  const parts = uri.endsWith("/") ? uri : `${uri}/`
+  return ({ method, params: { uri: changed } }: Notification): boolean =>
+    method === "notifications/resources/updated" && typeof changed === "string" &&
+    (changed === uri || changed.startsWith(parts))
+}
+
+/** A signal for each change, with the least milliseconds from one signal to the next. */
+const signals = (
+  channel: Channel,
+  filter: WatchFilter,
+  spacing: number,
+  concerns: (notification: Notification) => boolean
+): Stream.Stream<void, McpError.CallError> =>
+  Stream.unwrapScoped(Effect.gen(function*() {
+    const changed = yield* Effect.makeLatch(false)
+    yield* RequestEngine.listen(channel, (notification) => {
+      if (notification.method === "$/resync" || concerns(notification)) changed.unsafeOpen()
+    })
+    yield* channel.watch(filter)
+    let next = 0
+    return Stream.repeatEffect(Effect.gen(function*() {
+      yield* Effect.raceFirst(changed.await, Effect.flip(channel.ended))
+      const now = yield* Clock.currentTimeMillis
+      const wait = Math.max(0, next - now)
+      next = now + wait + spacing
+      if (wait > 0) yield* Effect.sleep(wait)
+      // one signal stands for all changes up to here
+      yield* changed.close
+    }))
+  }))

@@ -1,29 +1,138 @@
-/** The default connector: speaks both eras by itself, over any transport. */
+/**
+ * The default connector: speaks both eras by itself, over any transport. A connect has one limit for all of it, another
+ * attempt where the first answer of the server asks for one, events, and nothing left open after a failure.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Exit from "effect/Exit"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
-import type * as McpError from "../McpError.ts"
+import * as Scope from "effect/Scope"
+import * as Launcher from "../config/launcher.ts"
+import * as Limits from "../config/Limits.ts"
+import * as ServerConfig from "../config/ServerConfig.ts"
+import * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
+import * as Teardown from "../resilience/Teardown.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
+import * as Redaction from "../safety/Redaction.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
-import type * as Transport from "../transport/Transport.ts"
+import * as Transport from "../transport/Transport.ts"
 import * as Connector from "./Connector.ts"
-import * as Establish from "./establish.ts"
+import * as EraMemory from "./EraMemory.ts"
 import * as Handshake from "./handshake.ts"
 import * as InputHandlers from "./InputHandlers.ts"
-import type * as McpClient from "./McpClient.ts"
+import * as McpClient from "./McpClient.ts"
+import { objectOf, textOf } from "./messages.ts"
+import * as Protocol from "./Protocol.ts"
+import * as Reporting from "./reporting.ts"
 import * as RequestEngine from "./RequestEngine.ts"
 import * as SessionEra from "./sessionEra.ts"
 import * as StatelessEra from "./statelessEra.ts"
 
+export type Services = Transport.Transports | McpEvent.McpEvents | Teardown.Teardown | EraMemory.EraMemory
+
+/** How the era is found: by asking, from the last connection, or from the configuration. */
+type Era = "auto" | "remembered" | "session" | "stateless"
+
+/** What a connection needs besides its transport. The configuration is not part of it, because it holds secrets. */
+export interface Frame {
+  readonly server: string
+  readonly limits: Limits.Limits
+  readonly handlers: InputHandlers.Handlers
+  readonly report: Reporting.Reporting
+  readonly publish: (event: McpEvent.McpEvent) => void
+  readonly drainTimeout: Duration.Duration
+}
+
+/** Puts a client of the session era between the request engine and the transport. */
+export type Through = (
+  transport: Transport.Transport,
+  frame: Frame
+) => Effect.Effect<Transport.Transport, never, Scope.Scope>
+
+const firstPhase: { readonly [T in ServerConfig.ServerConfig["transport"]]: McpError.Phase } = {
+  stdio: "spawn",
+  docker: "spawn",
+  "streamable-http": "open",
+  sse: "endpoint",
+  ws: "open"
+}
+
+/** The connector; with `through`, of the session era only. */
+export const connector = (through?: Through): Effect.Effect<Connector.Connector["Type"], never, Services> =>
+  Effect.gen(function*() {
+    const transports = yield* Transport.Transports
+    const events = yield* McpEvent.McpEvents
+    const { drainTimeout } = (yield* Teardown.Teardown).options
+    const memory = yield* EraMemory.EraMemory
+    const built = yield* InputHandlers.InputHandlers
+    const base = yield* Limits.CurrentLimits
+    const { publish } = events
+
+    const connect: Connector.Connector["Type"]["connect"] = (config, given) =>
+      Effect.gen(function*() {
+        const server = config.name
+        const handlers = yield* InputHandlers.current(built)
+        const redaction = yield* Redaction.Redaction
+        const report = Reporting.make({ server, redaction, publish, unset: given?.unset })
+        const limits = ServerConfig.limits(config, base)
+        const frame: Frame = { server, limits, handlers, report, publish, drainTimeout }
+        let opened: Transport.Transport | undefined = undefined
+        const attempt = (plan: Plan): Effect.Effect<McpClient.Channel, McpError.ConnectError, Scope.Scope> => {
+          const open = Effect.suspend(() => {
+            report.phase = firstPhase[plan.config.transport]
+            return Effect.tap(transports.open(plan.config), (transport) => {
+              opened = transport
+            })
+          })
+          const channel = Effect.flatMap(open, (transport) => over(transport, frame, plan.era, through))
+          return Effect.catchAll(owned(channel), (error) => {
+            const next = followUp(plan, error, memory, report.phase)
+            return next === undefined ? Effect.fail(error) : attempt(next)
+          })
+        }
+        publish(McpEvent.McpEvent.Connecting({ server, transport: config.transport }))
+        const launcher = Launcher.of(config)
+        const onInstall = ({ installs, program }: Launcher.Launcher): void =>
+          publish(McpEvent.McpEvent.Installing({ server, launcher: program, installs, awaitedBy: "connect" }))
+        const isInstalling = () => opened?.installing?.() === true
+        const [took, channel] = yield* owned(
+          Effect.raceFirst(
+            Effect.map(attempt({ config, era: firstEra(config, through === undefined, memory) }), Effect.succeed),
+            Effect.map(timeIsUp(limits, isInstalling, launcher, onInstall), ({ inInstall, limit }) =>
+              // suspended, because the output of a server that is being ended is part of its tail
+              Effect.suspend(() =>
+                new McpError.ConnectTimeout({
+                  server,
+                  phase: inInstall ? "install" : report.phase,
+                  limit,
+                  stderrTail: opened?.stderrTail()
+                })
+              ))
+          ).pipe(Effect.flatten)
+        ).pipe(Effect.timed, Effect.mapError((error) => report.error(McpError.notSent(error))))
+        const { era, protocolVersion, transport } = channel
+        memory.set(EraMemory.identity(config), { era, at: yield* Clock.currentTimeMillis })
+        publish(McpEvent.McpEvent.Connected({ server, transport, era, protocolVersion, took }))
+        return yield* Effect.provideService(McpClient.make(channel), McpEvent.McpEvents, events)
+      })
+
+    return { connect }
+  })
+
 /** A function of its own, so that nothing in a connection refers to the opening, which holds secrets. */
 const over = (
-  transport: Transport.Transport,
-  frame: Establish.Frame,
-  era: Establish.Era
+  opened: Transport.Transport,
+  frame: Frame,
+  era: Era,
+  through: Through | undefined
 ): Effect.Effect<McpClient.Channel, McpError.ConnectError, Scope.Scope> =>
   Effect.gen(function*() {
-    const { drainTimeout, handlers, limits, report, server, stage } = frame
+    const { drainTimeout, handlers, limits, publish, report, server } = frame
+    const transport = through === undefined ? opened : yield* through(opened, frame)
     // a handler is code of the application, which logs where the application does
     const answer = (method: string, params: JsonRpc.JsonObject) =>
       RuntimeLog.asApplication(InputHandlers.answer(server, handlers, method, params))
@@ -31,7 +140,6 @@ const over = (
     const engine = yield* RequestEngine.make({
       server,
       transport,
-      stage,
       report,
       maxServerRequests: limits.maxServerRequests,
       serve: (method, params) =>
@@ -41,32 +149,150 @@ const over = (
     })
     yield* Effect.addFinalizer(() => engine.close(drainTimeout))
     const run = yield* FiberSet.makeRuntime<never, void>()
-    const options = {
-      server,
-      engine,
-      transport,
-      stage,
-      report,
-      limits,
-      capabilities: InputHandlers.capabilities(handlers),
-      answer,
-      run
-    }
+    const capabilities = InputHandlers.capabilities(handlers)
+    const connection = { server, limits, report, transport, engine, capabilities, answer, run }
     const settled = yield* era === "auto"
-      ? Handshake.negotiate(options)
+      ? Handshake.negotiate(connection)
       : era === "stateless"
-      ? Handshake.onlyStateless(options)
-      : Handshake.initialize(options)
-    const ofEra = settled._tag === "Session" ? SessionEra.make(options, settled) : StatelessEra.make(options, settled)
-    return Establish.channelOf(frame, transport, engine, ofEra)
+      ? Handshake.onlyStateless(connection)
+      : Handshake.initialize(connection)
+    const { protocolVersion, result } = settled
+    const ofEra = settled.era === "session"
+      ? SessionEra.make(connection, settled)
+      : StatelessEra.make(connection, settled)
+    report.phase = "ready"
+    engine.onEnded((error) => {
+      if (error._tag !== "Closed") publish(McpEvent.McpEvent.Disconnected({ server, error }))
+    })
+    return {
+      server,
+      transport: transport.kind,
+      limits,
+      era: settled.era,
+      protocolVersion,
+      serverInfo: serverInfoOf(result),
+      capabilities: objectOf(result["capabilities"]),
+      instructions: textOf(result["instructions"]),
+      ...ofEra,
+      notify: (method, params) =>
+        Effect.suspend(() => {
+          const error = engine.notify(method, params)
+          return error === undefined ? Effect.void : Effect.fail(error)
+        }),
+      onNotification: engine.onNotification,
+      ended: engine.ended,
+      onEnded: engine.onEnded,
+      stderrTail: Effect.sync(() => {
+        const tail = transport.stderrTail()
+        return tail === undefined ? undefined : report.text(tail)
+      })
+    }
   })
 
-export const make: Effect.Effect<Connector.Connector["Type"], never, Establish.Services> = Establish.make({
-  isStateless: true,
-  attempt: (open, frame, era) => Effect.flatMap(open, (transport) => over(transport, frame, era))
-})
+const serverInfoOf = (result: JsonRpc.JsonObject): McpClient.Channel["serverInfo"] => {
+  const { name, title, version } = objectOf(
+    objectOf(result["_meta"])[Protocol.metaKey.serverInfo] ?? result["serverInfo"]
+  )
+  if (typeof name !== "string") return undefined
+  return { name, version: textOf(version) ?? "", ...(typeof title === "string" ? { title } : {}) }
+}
 
-export const layer: Layer.Layer<Connector.Connector, never, Establish.Services> = Layer.effect(
-  Connector.Connector,
-  make
-)
+/** How often a launcher is looked at, and after which time its installation is published. */
+const installLook = Duration.seconds(1)
+const installNews = Duration.seconds(3)
+
+interface TimeIsUp {
+  readonly limit: Duration.Duration
+  /** The launcher was still installing. */
+  readonly inInstall: boolean
+}
+
+/** Waits for the end of the time to connect. It begins anew when a launcher has installed, up to `installTimeout`. */
+const timeIsUp = (
+  { installTimeout, startupTimeout }: Limits.Limits,
+  isInstalling: () => boolean,
+  launcher: Launcher.Launcher | undefined,
+  onInstall: (launcher: Launcher.Launcher) => void
+): Effect.Effect<TimeIsUp> =>
+  Effect.gen(function*() {
+    const began = yield* Clock.currentTimeMillis
+    const longest = Duration.max(installTimeout, startupTimeout)
+    const installedBy = began + Duration.toMillis(longest)
+    let until = began + Duration.toMillis(startupTimeout)
+    let isPublished = false
+    while (true) {
+      const now = yield* Clock.currentTimeMillis
+      const inInstall = launcher !== undefined && isInstalling()
+      if (inInstall) {
+        if (!isPublished && now >= began + Duration.toMillis(installNews)) {
+          isPublished = true
+          onInstall(launcher)
+        }
+        if (now >= installedBy) return { limit: longest, inInstall }
+        until = now + Duration.toMillis(startupTimeout)
+      } else if (now >= until) return { limit: startupTimeout, inInstall }
+      const left = Duration.millis(Math.min(until - now, inInstall ? installedBy - now : Infinity))
+      yield* Effect.sleep(launcher === undefined ? left : Duration.min(left, installLook))
+    }
+  })
+
+interface Plan {
+  readonly config: ServerConfig.ServerConfig
+  readonly era: Era
+}
+
+const firstEra = (
+  config: ServerConfig.ServerConfig,
+  isStateless: boolean,
+  memory: EraMemory.EraMemory["Type"]
+): Era => {
+  if (!isStateless) return "session"
+  if (config.protocol === "session" || config.protocol === "stateless") return config.protocol
+  return memory.get(EraMemory.identity(config))?.era === "session" ? "remembered" : "auto"
+}
+
+/** The attempt after a failure that asks for one. */
+const followUp = (
+  plan: Plan,
+  error: McpError.ConnectError,
+  memory: EraMemory.EraMemory["Type"],
+  phase: McpError.Phase
+): Plan | undefined => {
+  switch (error._tag) {
+    case "ConnectionLost":
+      // some servers exit at a method that they do not know
+      return error.reason === "exited" && plan.era === "auto" && phase === "discover"
+        ? { ...plan, era: "session" }
+        : undefined
+    case "HttpError":
+      return error.reason === "status" && plan.config.transport === "streamable-http" &&
+          plan.config.sseFallback !== false &&
+          (error.status === 400 || error.status === 404 || error.status === 405)
+        ? { ...plan, config: { ...plan.config, transport: "sse" } }
+        : undefined
+    case "HandshakeFailed":
+      if (plan.era !== "remembered") return undefined
+      memory.forget(EraMemory.identity(plan.config))
+      return { ...plan, era: "auto" }
+    default:
+      return undefined
+  }
+}
+
+/** Gives an effect a scope of its own inside the current one, closed at once if it does not succeed. */
+const owned = <A, E, R>(self: Effect.Effect<A, E, R | Scope.Scope>): Effect.Effect<A, E, R | Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(
+      Effect.scope,
+      (outer) =>
+        Effect.flatMap(Scope.fork(outer, ExecutionStrategy.sequential), (scope) =>
+          Effect.onExit(
+            restore(Effect.provideService(self, Scope.Scope, scope)),
+            (exit) => Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)
+          ))
+    )
+  )
+
+export const make: Effect.Effect<Connector.Connector["Type"], never, Services> = connector()
+
+export const layer: Layer.Layer<Connector.Connector, never, Services> = Layer.effect(Connector.Connector, make)

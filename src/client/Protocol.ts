@@ -12,6 +12,9 @@ export const sessionVersions: ReadonlyArray<string> = [
 /** The versions without a handshake, the best first. */
 export const statelessVersions: ReadonlyArray<string> = ["2026-07-28"]
 
+/** All versions, the best first. */
+export const versions: ReadonlyArray<string> = [...statelessVersions, ...sessionVersions]
+
 /** The first version of the stateless era; versions are dates, so they compare as texts. */
 export const firstStatelessVersion = "2026-07-28"
 

@@ -6,7 +6,6 @@ import type * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberHandle from "effect/FiberHandle"
@@ -20,15 +19,14 @@ import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
-import * as Engine from "./engine.ts"
 import type { Refused } from "./InputHandlers.ts"
+import type * as McpClient from "./McpClient.ts"
 import * as Messages from "./messages.ts"
 import type * as Reporting from "./reporting.ts"
 
 export interface Options {
   readonly server: string
   readonly transport: Transport.Transport
-  readonly stage: Engine.Stage
   readonly report: Reporting.Reporting
   /** How many requests of the server are served at once; more are refused. */
   readonly maxServerRequests: number
@@ -36,64 +34,110 @@ export interface Options {
   readonly serve: (method: string, params: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, Refused>
 }
 
+/** The limits of a request over all its attempts. They stand still while the transport waits for a person on its behalf. */
+export class RequestLimits {
+  readonly idle: number
+  total: number
+  idleAt: number
+  totalAt: number
+  #waitingSince: number | undefined = undefined
+
+  /** In milliseconds; `firstIdle` is what is left of the idle limit at the beginning. */
+  constructor(now: number, idle = Infinity, total = Infinity, firstIdle = idle) {
+    this.idle = idle
+    this.total = total
+    this.idleAt = now + firstIdle
+    this.totalAt = now + total
+  }
+
+  get dueAt(): number {
+    return this.#waitingSince === undefined ? Math.min(this.idleAt, this.totalAt) : Infinity
+  }
+
+  /** Begins the idle limit again. */
+  touch(now: number): void {
+    this.idleAt = now + this.idle
+  }
+
+  /** Replaces the total limit. */
+  extend(total: number): void {
+    this.totalAt += total - this.total
+    this.total = total
+  }
+
+  waits(isOpen: boolean, now: number): void {
+    if (isOpen) {
+      this.#waitingSince ??= now
+    } else if (this.#waitingSince !== undefined) {
+      this.totalAt += now - this.#waitingSince
+      this.#waitingSince = undefined
+      this.touch(now)
+    }
+  }
+
+  /** The error of a request that has reached the limits. */
+  timeout(server: string, operation: string, now: number, outcome: McpError.Outcome): McpError.RequestTimeout {
+    const kind = this.totalAt <= now ? "total" : "idle"
+    return new McpError.RequestTimeout({ server, kind, operation, limit: Duration.millis(this[kind]), outcome })
+  }
+}
+
+export interface RequestOptions {
+  /** Absent for a request that its caller limits. */
+  readonly limits?: RequestLimits | undefined
+  /** Whether progress is requested. */
+  readonly progress?: boolean | undefined
+  /** Whether the server is notified when the request is given up. */
+  readonly cancellable?: boolean | undefined
+  readonly onProgress?: ((progress: McpClient.Progress) => void) | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Called with the id before anything is sent. */
+  readonly onId?: ((id: JsonRpc.Id) => void) | undefined
+}
+
+interface Pending {
+  readonly method: string
+  readonly options: RequestOptions
+  readonly limits: RequestLimits
+  readonly settle: (exit: Exit.Exit<JsonRpc.JsonObject, McpError.CallError>) => void
+}
+
 type Served = Fiber.RuntimeFiber<JsonRpc.JsonObject, Refused>
 
-type Settled = Either.Either<JsonRpc.JsonObject, McpError.CallError>
-
-class Pending extends Engine.Limited {
-  readonly method: string
-  readonly options: Engine.RequestOptions
-  readonly settle: (settled: Settled) => void
-
-  constructor(method: string, options: Engine.RequestOptions, settle: (settled: Settled) => void, now: number) {
-    super(options, now)
-    this.method = method
-    this.options = options
-    this.settle = settle
-  }
+/** What `make` takes from its fiber and scope. */
+interface Runtime {
+  readonly clock: Clock.Clock
+  readonly random: Utils.PCGRandom
+  readonly runTimer: (effect: Effect.Effect<void>) => void
+  readonly fork: (effect: Effect.Effect<JsonRpc.JsonObject, Refused>) => Served
 }
 
 const firstId = 1 << 20
 const lastId = 2 ** 31 - 1
 
-export class RequestEngine extends Engine.Listeners implements Engine.Engine {
+export class RequestEngine {
   /** Whether the server may send requests; it may not in the stateless era. */
   acceptsRequests = true
   /** Whether an abandoned request is cancelled by a notification. */
   cancelsByNotification = true
 
-  readonly #options: Options
-  readonly #clock: Clock.Clock
-  readonly #random: Utils.PCGRandom
-  readonly #runTimer: (effect: Effect.Effect<void>) => void
-  readonly #fork: (effect: Effect.Effect<JsonRpc.JsonObject, Refused>) => Served
+  readonly #options: Options & Runtime
   readonly #pending = new Map<JsonRpc.Id, Pending>()
   readonly #serving = new Map<JsonRpc.Id, Served>()
+  readonly #onNotification = new Set<(notification: McpClient.Notification) => void>()
+  readonly #onEnded = new Set<(error: McpError.ConnectError) => void>()
+  #end: Transport.Ended | undefined = undefined
   #drained: Deferred.Deferred<void> | undefined = undefined
   #closing = false
   #timerAt = Infinity
   #hasExactIds = false
 
-  constructor(
-    options: Options,
-    clock: Clock.Clock,
-    seed: number,
-    runTimer: (effect: Effect.Effect<void>) => void,
-    fork: (effect: Effect.Effect<JsonRpc.JsonObject, Refused>) => Served
-  ) {
-    super()
+  constructor(options: Options & Runtime) {
     this.#options = options
-    this.#clock = clock
-    this.#random = new Utils.PCGRandom(seed)
-    this.#runTimer = runTimer
-    this.#fork = fork
-  }
-
-  start(): void {
-    const { report, transport } = this.#options
+    const { report, transport } = options
     transport.start({
       message: (message) => this.#receive(message),
-      failed: (id, error) => this.#settle(id, Either.left(this.#inPhase(error))),
+      failed: (id, error) => this.#settle(id, Exit.fail(error)),
       waiting: (id, open) => this.#waits(id, open),
       diagnostic: report.diagnostic,
       ended: (end) => this.#finish(end)
@@ -104,28 +148,59 @@ export class RequestEngine extends Engine.Listeners implements Engine.Engine {
   request(
     method: string,
     params: JsonRpc.JsonObject | undefined,
-    options: Engine.RequestOptions
+    options: RequestOptions
   ): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> {
     return Effect.async((resume) => {
+      const lost = this.#lost("not-sent", method) ?? (this.#closing ? this.#closed(method, "not-sent") : undefined)
+      if (lost !== undefined) return resume(Exit.fail(lost))
       const id = this.#nextId()
       options.onId?.(id)
-      this.#open(
-        id,
-        method,
-        params,
-        options,
-        (settled) => resume(Either.isRight(settled) ? Exit.succeed(settled.right) : Exit.fail(settled.left))
+      const now = this.now()
+      const limits = options.limits ?? new RequestLimits(now)
+      this.#pending.set(id, { method, options, limits, settle: resume })
+      const error = this.#send(
+        { jsonrpc: "2.0", id, method, params: options.progress === true ? Messages.withToken(params, id) : params },
+        options.headers
       )
+      if (error !== undefined) return this.#settle(id, Exit.fail(error))
+      this.#wakeBy(limits.dueAt)
       return Effect.sync(() => this.#cancel(id))
     })
   }
 
   notify(method: string, params?: JsonRpc.JsonObject): McpError.CallError | undefined {
-    return this.lost("not-sent", method) ?? this.#send({ jsonrpc: "2.0", method, params })
+    return this.#lost("not-sent", method) ?? this.#send({ jsonrpc: "2.0", method, params })
   }
 
+  /** Calls the listener for each notification; returns a function that removes it. */
+  readonly onNotification: McpClient.Channel["onNotification"] = (listener) => added(this.#onNotification, listener)
+
+  /** Publishes a notification of our own to the listeners. */
+  announce(notification: McpClient.Notification): void {
+    for (const listener of this.#onNotification) {
+      try {
+        listener(notification)
+      } catch (cause) {
+        this.#thrown("a listener", cause)
+      }
+    }
+  }
+
+  /** Calls the listener at the end of the connection, or at once if it has ended. */
+  readonly onEnded: McpClient.Channel["onEnded"] = (listener) => {
+    const error = this.#end?.error("unknown")
+    if (error === undefined) return added(this.#onEnded, listener)
+    listener(error)
+    return () => undefined
+  }
+
+  readonly ended: McpClient.Channel["ended"] = Effect.async((resume) => {
+    const remove = this.onEnded((error) => resume(Effect.succeed(error)))
+    return Effect.sync(remove)
+  })
+
   now(): number {
-    return this.#clock.unsafeCurrentTimeMillis()
+    return this.#options.clock.unsafeCurrentTimeMillis()
   }
 
   inFlight(): number {
@@ -140,31 +215,28 @@ export class RequestEngine extends Engine.Listeners implements Engine.Engine {
       this.#drained = Deferred.unsafeMake<void>(FiberId.none)
       return Effect.asVoid(BoundedWait.within(drain)(Deferred.await(this.#drained)))
     }).pipe(Effect.andThen(Effect.sync(() => {
-      if (!this.isEnded) {
+      if (this.#end === undefined) {
         for (const id of this.#pending.keys()) this.#notifyCancelled(id, "the connection closes")
       }
-      this.#finish({
-        error: (outcome) => new McpError.Closed({ server: this.#options.server, operation: "the request", outcome }),
-        unsent: () => false
-      })
+      this.#finish({ error: (outcome) => this.#closed("the request", outcome), unsent: () => false })
     })))
   }
 
   /** Fails the requests that are due; returns the next time to look. */
   expire(now: number): number {
     let next = Infinity
-    for (const [id, pending] of this.#pending) {
+    for (const [id, { limits, method }] of this.#pending) {
       // while the application is asked something, the server owes nothing
-      if (this.#serving.size > 0 && pending.totalAt > now) pending.touch(now)
-      const at = pending.dueAt
+      if (this.#serving.size > 0 && limits.totalAt > now) limits.touch(now)
+      const at = limits.dueAt
       if (at > now) {
         next = Math.min(next, at)
         continue
       }
-      const overdue = pending.timeout(this.#options.server, pending.method, now)
+      const overdue = limits.timeout(this.#options.server, method, now, "unknown")
       this.#notifyCancelled(id, `no answer within the ${overdue.kind} limit`)
       this.#options.transport.abandon(id)
-      this.#settle(id, Either.left(overdue))
+      this.#settle(id, Exit.fail(overdue))
     }
     return next
   }
@@ -184,42 +256,14 @@ export class RequestEngine extends Engine.Listeners implements Engine.Engine {
   #wakeBy(time: number): void {
     if (time >= this.#timerAt) return
     this.#timerAt = time
-    this.#runTimer(this.#sleep)
+    this.#options.runTimer(this.#sleep)
   }
 
   #nextId(): number {
     let id = 0
-    do id = firstId + this.#random.integer(lastId - firstId)
+    do id = firstId + this.#options.random.integer(lastId - firstId)
     while (this.#pending.has(id))
     return id
-  }
-
-  #open(
-    id: JsonRpc.Id,
-    method: string,
-    params: JsonRpc.JsonObject | undefined,
-    options: Engine.RequestOptions,
-    settle: (settled: Settled) => void
-  ): void {
-    const { server } = this.#options
-    const lost = this.lost("not-sent", method)
-    if (lost !== undefined) return settle(Either.left(lost))
-    if (this.#closing) {
-      return settle(Either.left(new McpError.Closed({ server, operation: method, outcome: "not-sent" })))
-    }
-    const pending = new Pending(method, options, settle, this.now())
-    this.#pending.set(id, pending)
-    const error = this.#send(
-      {
-        jsonrpc: "2.0",
-        id,
-        method,
-        params: Messages.withToken(params, options.progress === true ? id : options.progress)
-      },
-      options.headers
-    )
-    if (error !== undefined) return this.#settle(id, Either.left(error))
-    this.#wakeBy(pending.dueAt)
   }
 
   #cancel(id: JsonRpc.Id): void {
@@ -234,11 +278,12 @@ export class RequestEngine extends Engine.Listeners implements Engine.Engine {
     if (this.#pending.size === 0 && this.#drained !== undefined) Deferred.unsafeDone(this.#drained, Effect.void)
   }
 
-  #settle(id: JsonRpc.Id, settled: Settled): void {
+  #settle(id: JsonRpc.Id, exit: Exit.Exit<JsonRpc.JsonObject, McpError.CallError>): void {
     const pending = this.#pending.get(id)
     if (pending === undefined) return
     this.#remove(id)
-    pending.settle(Either.mapLeft(settled, this.#options.report.error))
+    pending.limits.waits(false, this.now())
+    pending.settle(Exit.mapError(exit, this.#options.report.error))
   }
 
   #send(message: JsonRpc.Message, headers?: Readonly<Record<string, string>>): McpError.CallError | undefined {
@@ -252,52 +297,47 @@ export class RequestEngine extends Engine.Listeners implements Engine.Engine {
   }
 
   #waits(id: JsonRpc.Id, open: boolean): void {
-    const pending = this.#pending.get(id)
-    if (pending === undefined) return
-    pending.waits(open, this.now())
-    this.#wakeBy(pending.dueAt)
+    const limits = this.#pending.get(id)?.limits
+    limits?.waits(open, this.now())
+    this.#wakeBy(limits?.dueAt ?? Infinity)
   }
 
-  #finish(end: Transport.Ended): void {
-    if (this.isEnded) return
+  #closed(operation: string, outcome: McpError.Outcome): McpError.Closed {
+    return new McpError.Closed({ server: this.#options.server, operation, outcome })
+  }
+
+  /** The error of an operation of a connection that has ended. */
+  #lost(outcome: McpError.Outcome, operation: string): McpError.ConnectError | undefined {
+    const error = this.#end?.error(outcome)
+    return error?._tag === "Closed" ? this.#closed(operation, outcome) : error
+  }
+
+  #finish({ error, unsent }: Transport.Ended): void {
+    if (this.#end !== undefined) return
+    this.#end = { error: (outcome) => this.#options.report.error(error(outcome)), unsent }
     // the listeners come first, so that a caller whose request is lost finds the connection out of use
-    this.end({
-      error: (outcome) => this.#options.report.error(this.#inPhase(end.error(outcome))),
-      unsent: end.unsent
-    })
+    const reason = this.#end.error("unknown")
+    for (const listener of this.#onEnded) listener(reason)
+    this.#onEnded.clear()
     for (const [id, { method }] of Array.from(this.#pending)) {
-      const error = this.lost(end.unsent(id) ? "not-sent" : "unknown", method)
-      if (error !== undefined) this.#settle(id, Either.left(error))
+      const lost = this.#lost(unsent(id) ? "not-sent" : "unknown", method)
+      if (lost !== undefined) this.#settle(id, Exit.fail(lost))
     }
     for (const id of Array.from(this.#serving.keys())) this.#stopServing(id)
   }
 
-  /** Errors of the transport do not know how far the connect has come. */
-  #inPhase<E extends McpError.CallError>(error: E): E {
-    const { phase } = this.#options.stage
-    if (phase === "ready" || !("phase" in error) || error.phase === phase) return error
-    // the casts: the same class with another phase
-    if (error._tag === "ConnectionLost" && error.reason === "exited") {
-      return new McpError.ConnectionLost({ ...error, phase }) as E
-    }
-    if (error._tag === "ProtocolViolation") return new McpError.ProtocolViolation({ ...error, phase }) as E
-    return error
-  }
-
   #receive(message: JsonRpc.Incoming): void {
-    const method = message["method"]
+    const { id: given, method } = message
     if (typeof method === "string") {
       if (message["jsonrpc"] !== "2.0") return this.#drop("noise", "a message that is not JSON-RPC 2.0")
-      return message["id"] === undefined ? this.#notified(method, message) : this.#requested(method, message)
+      const params = Messages.objectOf(message["params"])
+      return given === undefined ? this.#notified(method, params) : this.#requested(given, method, params)
     }
-    const given = message["id"]
     if (typeof given !== "number" && typeof given !== "string") {
       return this.#drop("dropped", `neither a request nor an answer: ${Messages.excerpt(message)}`)
     }
     const id = this.#pendingId(given)
-    if (id !== undefined) {
-      return this.#settle(id, Messages.decode(this.#options.server, this.#options.stage.phase, message))
-    }
+    if (id !== undefined) return this.#settle(id, Messages.decode(this.#options.server, message))
     // late answers to the requests that a close has cancelled are expected
     if (!this.#closing) this.#drop("dropped", `an answer to ${JSON.stringify(given)}, which is not pending`)
   }
@@ -317,17 +357,13 @@ export class RequestEngine extends Engine.Listeners implements Engine.Engine {
     this.#options.report.diagnostic({ kind, detail: UntrustedText.excerpt(detail, 256) })
   }
 
-  protected thrown(callback: string, cause: unknown): void {
+  #thrown(callback: string, cause: unknown): void {
     this.#drop("dropped", `${callback} has thrown: ${cause instanceof Error ? cause.message : typeof cause}`)
   }
 
-  #notified(method: string, message: JsonRpc.Incoming): void {
-    const params = Messages.paramsOf(message)
+  #notified(method: string, params: JsonRpc.JsonObject): void {
     if (method === "notifications/progress") this.#progressed(params)
-    if (method === "notifications/cancelled") {
-      const id = params["requestId"]
-      if (typeof id === "number" || typeof id === "string") this.#stopServing(id)
-    }
+    if (method === "notifications/cancelled") this.#stopServing(params["requestId"])
     this.announce({ method, params })
   }
 
@@ -335,27 +371,27 @@ export class RequestEngine extends Engine.Listeners implements Engine.Engine {
     const id = this.#pendingId(params["progressToken"])
     const pending = id === undefined ? undefined : this.#pending.get(id)
     if (pending?.options.progress !== true) return
-    pending.touch(this.now())
+    pending.limits.touch(this.now())
     const progress = Messages.progressOf(params, this.#options.report.text)
     if (pending.options.onProgress === undefined || progress === undefined) return
     try {
       pending.options.onProgress(progress)
     } catch (cause) {
-      this.thrown("a progress callback", cause)
+      this.#thrown("a progress callback", cause)
     }
   }
 
-  #requested(method: string, message: JsonRpc.Incoming): void {
-    const id = message["id"]
+  #requested(id: unknown, method: string, params: JsonRpc.JsonObject): void {
+    const { fork, maxServerRequests, serve } = this.#options
     if (typeof id !== "number" && typeof id !== "string") return this.#drop("dropped", "a request with an invalid id")
     if (!this.acceptsRequests) return this.#drop("dropped", `the request ${method}, which this protocol does not have`)
     if (method === "ping") return this.#answer({ jsonrpc: "2.0", id, result: {} })
     if (this.#serving.has(id)) return this.#drop("dropped", `a second request with the id ${JSON.stringify(id)}`)
-    if (this.#serving.size >= this.#options.maxServerRequests) {
+    if (this.#serving.size >= maxServerRequests) {
       this.#drop("shed", `the request ${method}: ${this.#serving.size} are being served`)
       return this.#answer({ jsonrpc: "2.0", id, error: { code: -32000, message: "Too many requests at once" } })
     }
-    const fiber = this.#fork(this.#options.serve(method, Messages.paramsOf(message)))
+    const fiber = fork(serve(method, params))
     this.#serving.set(id, fiber)
     fiber.addObserver((exit) => {
       if (this.#serving.get(id) !== fiber) return
@@ -368,7 +404,8 @@ export class RequestEngine extends Engine.Listeners implements Engine.Engine {
   }
 
   /** Interrupts without an answer, because the server has cancelled the request or is gone. */
-  #stopServing(id: JsonRpc.Id): void {
+  #stopServing(id: unknown): void {
+    if (typeof id !== "number" && typeof id !== "string") return
     const fiber = this.#serving.get(id)
     if (fiber === undefined) return
     this.#served(id)
@@ -379,23 +416,39 @@ export class RequestEngine extends Engine.Listeners implements Engine.Engine {
     this.#serving.delete(id)
     if (this.#serving.size > 0) return
     const now = this.now()
-    for (const pending of this.#pending.values()) pending.touch(now)
+    for (const { limits } of this.#pending.values()) limits.touch(now)
   }
 
   #answer(message: JsonRpc.Success | JsonRpc.Failure): void {
-    const error = this.isEnded ? undefined : this.#send(message)
+    const error = this.#end === undefined ? this.#send(message) : undefined
     if (error !== undefined) this.#drop("shed", `an answer to the server: ${error.message}`)
+  }
+}
+
+/** Listens to the notifications until the scope closes. */
+export const listen = (
+  { onNotification }: Pick<McpClient.Channel, "onNotification">,
+  listener: (notification: McpClient.Notification) => void
+): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.asVoid(Effect.acquireRelease(Effect.sync(() => onNotification(listener)), (remove) => Effect.sync(remove)))
+
+/** A new function, so that a listener that is added twice is called twice. */
+const added = <A>(listeners: Set<(value: A) => void>, listener: (value: A) => void): () => void => {
+  const call = (value: A) => listener(value)
+  listeners.add(call)
+  return () => {
+    listeners.delete(call)
   }
 }
 
 /** Starts the engine over an open transport. Requests of the server run in the scope. */
 export const make = (options: Options): Effect.Effect<RequestEngine, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const clock = yield* Effect.clock
-    const seed = yield* Random.nextIntBetween(0, 2 ** 31 - 1)
-    const runTimer = yield* FiberHandle.makeRuntime<never, void>()
-    const fork = yield* FiberSet.makeRuntime<never, JsonRpc.JsonObject, Refused>()
-    const engine = new RequestEngine(options, clock, seed, runTimer, fork)
-    engine.start()
-    return engine
+    return new RequestEngine({
+      ...options,
+      clock: yield* Effect.clock,
+      random: new Utils.PCGRandom(yield* Random.nextIntBetween(0, 2 ** 31 - 1)),
+      runTimer: yield* FiberHandle.makeRuntime<never, void>(),
+      fork: yield* FiberSet.makeRuntime<never, JsonRpc.JsonObject, Refused>()
+    })
   })

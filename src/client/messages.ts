@@ -1,5 +1,5 @@
 /** The reading of JSON-RPC messages: answers, parameters, progress. */
-import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
 import * as McpError from "../McpError.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as McpClient from "./McpClient.ts"
@@ -11,14 +11,11 @@ export const objectOf = (value: unknown): JsonRpc.JsonObject =>
 
 export const textOf = (value: unknown): string | undefined => typeof value === "string" ? value : undefined
 
-export const paramsOf = (message: JsonRpc.Incoming): JsonRpc.JsonObject => objectOf(message["params"])
-
-/** The parameters with a progress token, where one is wanted. */
-export const withToken = (
-  params: JsonRpc.JsonObject | undefined,
-  token: JsonRpc.Id | false
-): JsonRpc.JsonObject | undefined =>
-  token === false ? params : { ...params, _meta: { ...objectOf(params?.["_meta"]), progressToken: token } }
+/** The parameters with a progress token. */
+export const withToken = (params: JsonRpc.JsonObject | undefined, progressToken: JsonRpc.Id): JsonRpc.JsonObject => ({
+  ...params,
+  _meta: { ...objectOf(params?.["_meta"]), progressToken }
+})
 
 /** The progress in the parameters of a notification, with the secrets in its message redacted. */
 export const progressOf = (
@@ -44,13 +41,10 @@ const maxDetail = 16 * 1024
 /** Lenient where no harm comes of it; a malformed answer fails its request at once, and not by a timeout. */
 export const decode = (
   server: string,
-  phase: McpError.Phase,
   message: JsonRpc.Incoming
-): Either.Either<JsonRpc.JsonObject, McpError.CallError> => {
+): Exit.Exit<JsonRpc.JsonObject, McpError.CallError> => {
   const violation = (what: string) =>
-    Either.left(
-      new McpError.ProtocolViolation({ server, what, excerpt: excerpt(message), outcome: "executed", phase })
-    )
+    Exit.fail(new McpError.ProtocolViolation({ server, what, excerpt: excerpt(message), outcome: "executed" }))
   const { error, result } = message
   if (error !== undefined) {
     if (result !== undefined) return violation("an answer with both a result and an error")
@@ -59,9 +53,9 @@ export const decode = (
     if (typeof code !== "number" || !Number.isFinite(code)) return violation("an error without a numeric code")
     const text = typeof given === "string" ? given : ""
     const detail = text.length <= maxDetail ? text : `${text.slice(0, maxDetail)}…`
-    return Either.left(new McpError.RemoteError({ server, code, detail, data }))
+    return Exit.fail(new McpError.RemoteError({ server, code, detail, data }))
   }
   if (result === undefined) return violation("an answer with neither a result nor an error")
   // the cast: what JSON.parse gave and is an object is a JSON object
-  return JsonRpc.isObject(result) ? Either.right(result as JsonRpc.JsonObject) : violation("a result that is no object")
+  return JsonRpc.isObject(result) ? Exit.succeed(result as JsonRpc.JsonObject) : violation("a result that is no object")
 }

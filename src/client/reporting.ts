@@ -9,10 +9,14 @@ import type * as Transport from "../transport/Transport.ts"
 import type * as Connector from "./Connector.ts"
 
 export interface Reporting {
-  /** The same error where it holds no secret. */
+  /** How far the connect has come, which errors and timeouts name. */
+  phase: McpError.Phase
+  /** The error with the phase of the connect and without secrets; the same one where nothing changes. */
   readonly error: <E extends McpError.McpError>(error: E) => E
   readonly text: (text: string) => string
   readonly diagnostic: (diagnostic: Transport.Diagnostic) => void
+  /** Reports a deviation of the server that is forgiven. */
+  readonly lenient: (detail: string) => void
 }
 
 export interface Options {
@@ -57,17 +61,25 @@ const mayLackHeader = (error: McpError.McpError): boolean => {
   }
 }
 
+/** Errors of the transport, which does not know how far the connect has come. */
+const knowsNoPhase = (error: McpError.McpError): error is McpError.ConnectionLost | McpError.ProtocolViolation =>
+  "phase" in error &&
+  (error._tag === "ProtocolViolation" || (error._tag === "ConnectionLost" && error.reason === "exited"))
+
 /** Of each kind of diagnostic the first 20 are published, then every hundredth. */
 const unlimitedCount = 20
 const every = 100
 
 export const make = ({ publish, redaction, server, unset = [] }: Options): Reporting => {
   const counts = new Map<Transport.Diagnostic["kind"], number>()
-  return {
+  const reporting: Reporting = {
+    phase: "ready",
     text: redaction.text,
     error: (error) => {
       const fields = new Map<string, unknown>(Object.entries(error))
-      let isChanged = false
+      const { phase } = reporting
+      let isChanged = phase !== "ready" && knowsNoPhase(error) && error.phase !== phase
+      if (isChanged) fields.set("phase", phase)
       for (const [key, value] of fields) {
         if (decisive.has(key)) continue
         const redacted = redaction.json(value)
@@ -82,6 +94,7 @@ export const make = ({ publish, redaction, server, unset = [] }: Options): Repor
       // the cast: the same class with fields of the same types, made anew so that its stack has nothing of the old text
       return isChanged ? Reflect.construct(error.constructor, [Object.fromEntries(fields)]) as typeof error : error
     },
+    lenient: (detail) => reporting.diagnostic({ kind: "lenient", detail }),
     diagnostic: ({ detail, kind }) => {
       const count = (counts.get(kind) ?? 0) + 1
       counts.set(kind, count)
@@ -93,4 +106,5 @@ export const make = ({ publish, redaction, server, unset = [] }: Options): Repor
       }))
     }
   }
+  return reporting
 }

@@ -4,21 +4,21 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Limits from "../config/Limits.ts"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import * as McpError from "../McpError.ts"
 import * as RetryPolicy from "../resilience/RetryPolicy.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
-import type * as Engine from "./engine.ts"
+import type * as Handshake from "./handshake.ts"
 import type * as McpClient from "./McpClient.ts"
+import * as RequestEngine from "./RequestEngine.ts"
 import * as RetryAfter from "./retryAfter.ts"
 
 /** The session that requests are sent in, which a server can end with 404. */
 export interface Session {
   /** Grows with each new session. */
-  readonly generation: () => number
-  readonly isExpired: () => boolean
-  /** Marks the session of this generation as expired. Does nothing if a newer one has begun. */
-  readonly expire: (generation: number) => void
+  generation: number
+  isExpired: boolean
   /** Starts a new session in place of the expired one, unless one is starting already. */
   readonly renew: () => void
   /** The same, and waits for its outcome, which all waiting requests share. */
@@ -26,8 +26,10 @@ export interface Session {
 }
 
 export interface RequestOptions extends McpClient.RequestOptions {
-  /** A progress token of the caller, who listens to the notifications itself. */
-  readonly progressToken?: string | undefined
+  /** The limits of a request that is one of a series. */
+  readonly limits?: RequestEngine.RequestLimits | undefined
+  /** Whether the parameters have a progress token of the caller, who listens to the notifications itself. */
+  readonly hasToken?: boolean | undefined
 }
 
 export interface Request {
@@ -40,34 +42,27 @@ export interface Request {
 
 export interface Requests {
   readonly request: Request
-  /** A health check: sent during a pause too, and its answer does not end the pause. */
-  readonly probe: Request
+  /** Succeeds if the server answers anything. Sent during a pause too, and the answer does not end the pause. */
+  readonly health: (method: string, params?: JsonRpc.JsonObject) => McpClient.Channel["health"]
+  /** The limits of a request that begins now. */
+  readonly limitsOf: (
+    method: string,
+    options: McpClient.RequestOptions | undefined
+  ) => Either.Either<RequestEngine.RequestLimits, McpError.InvalidArguments>
   /** Called synchronously with the end of each pause; returns a function that removes the listener. */
   readonly onPaused: (listener: (until: number) => void) => () => void
 }
 
-interface Asked {
-  readonly method: string
-  readonly params: JsonRpc.JsonObject | undefined
-  readonly settings: Engine.RequestOptions
-  /** Whether the request waits for pauses. */
-  readonly isPatient: boolean
-  readonly since: number
-}
-
 /** The attempts of a request so far. */
 interface Attempts {
-  /** Since when the request has only waited. */
-  readonly idleSince: number | undefined
-  /** What is left of the idle limit until the first answer. */
-  readonly firstIdle: number | undefined
-  readonly pauses: number
-  readonly sessions: number
+  pauses: number
+  sessions: number
   /** Whether it was sent in a session that had expired. */
-  readonly isRefused: boolean
+  isRefused: boolean
 }
 
-const none = { idleSince: undefined, pauses: 0, sessions: 0, isRefused: false }
+/** An attempt without a result has only begun a new session. */
+type Attempt = Effect.Effect<JsonRpc.JsonObject | undefined, McpError.CallError>
 
 /** How often a server may ask one request to come back later. */
 const maxPauses = 3
@@ -75,152 +70,142 @@ const maxPauses = 3
 /** How many new sessions one request waits for without having been sent. */
 const maxSessions = 3
 
-type Sent = Effect.Effect<JsonRpc.JsonObject, McpError.CallError>
+/** The error of a series of requests that has reached its limit. */
+export const overdue = (server: string, operation: string, limit: Duration.Duration): McpError.RequestTimeout =>
+  new McpError.RequestTimeout({ server, kind: "total", operation, limit, outcome: "unknown" })
 
 /** `session` is `undefined` in the stateless era. */
 export const make = (
-  server: string,
-  engine: Engine.Engine,
-  limits: Limits.Limits,
+  { engine, limits: { listTimeout, pingTimeout, requestTimeout, toolTimeout }, server }: Handshake.Connection,
   session?: Session
 ): Requests => {
   const listeners = new Set<(until: number) => void>()
   // made at the first pause: most servers never ask for one
   let gate: RetryAfter.Gate | undefined
 
-  const settingsOf = (method: string, own: RequestOptions | undefined): Engine.RequestOptions => {
+  const limitsOf: Requests["limitsOf"] = (method, { firstIdleTimeout, idleTimeout, totalTimeout } = {}) => {
     const isCall = method === "tools/call"
-    return {
-      idle: Duration.toMillis(own?.idleTimeout ?? (isCall ? limits.requestTimeout : limits.listTimeout)),
-      total: Duration.toMillis(own?.totalTimeout ?? (isCall ? limits.toolTimeout : limits.listTimeout)),
-      // calls always request progress, because it keeps a long call alive
-      progress: own?.progressToken ?? (isCall || own?.onProgress !== undefined),
-      cancellable: true,
-      onProgress: own?.onProgress,
-      headers: own?.headers
-    }
-  }
-
-  const totalLeft = ({ settings, since }: Asked): number => settings.total - (engine.now() - since)
-
-  const send = (asked: Asked, attempts: Attempts): Sent =>
-    Effect.suspend(() => {
-      const admission = asked.isPatient ? gate?.admit(engine.now()) : undefined
-      if (admission?._tag === "Refused") return Effect.fail(admission.error)
-      if (admission?._tag === "Wait") {
-        const { pause } = admission
-        return afterPause(asked, attempts, pause.until, (now) => RetryAfter.refusal(pause, now))
-      }
-      const probed = (isAnswered: boolean) =>
-        Effect.sync(() => {
-          if (admission?._tag === "Probe") gate?.probed(admission.pause, isAnswered)
+    const idle = millis(idleTimeout ?? (isCall ? requestTimeout : listTimeout))
+    const total = millis(totalTimeout ?? (isCall ? toolTimeout : listTimeout))
+    return idle === undefined || total === undefined
+      ? Either.left(
+        new McpError.InvalidArguments({
+          server,
+          operation: method,
+          path: idle === undefined ? "idleTimeout" : "totalTimeout",
+          detail: "not a valid duration"
         })
-      if (session?.isExpired() === true) {
-        return Effect.zipRight(probed(false), inNextSession(asked, attempts, session))
-      }
-      const generation = session?.generation() ?? 0
-      const sent = engine.request(asked.method, asked.params, {
-        ...asked.settings,
-        firstIdle: attempts.firstIdle,
-        total: totalLeft(asked)
-      })
-      const observed = admission === undefined || admission._tag === "Open"
-        ? sent
-        : Effect.onExit(sent, (exit) =>
-          probed(exit._tag === "Success" || (exit.cause._tag === "Fail" && exit.cause.error.outcome === "executed")))
-      return Effect.catchAll(observed, (error) =>
-        afterError(asked, attempts, error, generation))
-    })
-
-  const afterError = (asked: Asked, before: Attempts, error: McpError.CallError, generation: number): Sent => {
-    const now = engine.now()
-    // an answer starts the idle limit afresh
-    const attempts: Attempts = { ...before, idleSince: undefined, firstIdle: undefined }
-    if (error._tag === "SessionExpired" && session !== undefined) {
-      session.expire(generation)
-      if (session.isExpired() && gate?.isClosed(now) !== true) session.renew()
-      const isHeld = error.outcome === "not-sent"
-      const maySend = isHeld
-        ? attempts.sessions < maxSessions
-        : !attempts.isRefused && RetryPolicy.isIdempotent(asked.method)
-      return maySend
-        ? again(asked, () => error, {
-          ...attempts,
-          sessions: attempts.sessions + 1,
-          isRefused: attempts.isRefused || !isHeld
-        })
-        : Effect.fail(error)
-    }
-    if (error._tag !== "HttpError") return Effect.fail(error)
-    gate ??= new RetryAfter.Gate()
-    const pause = gate.refused(error, now)
-    if (pause === undefined) return Effect.fail(error)
-    for (const listener of listeners) listener(pause.until)
-    const refusal = gate.answer(error, now)
-    if (refusal !== undefined) return Effect.fail(refusal)
-    return attempts.pauses >= maxPauses || !asked.isPatient
-      ? Effect.fail(error)
-      : afterPause(asked, { ...attempts, pauses: attempts.pauses + 1 }, pause.until, () => error)
-  }
-
-  const again = (asked: Asked, error: (now: number) => McpError.CallError, attempts: Attempts): Sent =>
-    Effect.suspend(() => totalLeft(asked) <= 0 ? Effect.fail(error(engine.now())) : send(asked, attempts))
-
-  /** Waits for the end of a pause, if the limits of the request allow it. */
-  const afterPause = (
-    asked: Asked,
-    attempts: Attempts,
-    until: number,
-    refusal: (now: number) => McpError.CallError
-  ): Sent => {
-    const now = engine.now()
-    const { idle } = asked.settings
-    const idleSince = attempts.idleSince ??
-      (attempts.firstIdle === undefined ? now : now - idle + attempts.firstIdle)
-    return until - idleSince >= idle || until - asked.since >= asked.settings.total
-      ? Effect.fail(refusal(now))
-      : Effect.zipRight(
-        Effect.sleep(Duration.millis(until - now)),
-        again(asked, refusal, { ...attempts, idleSince })
       )
-  }
-
-  /** Waits for a new session within the limits of the request. */
-  const inNextSession = (asked: Asked, attempts: Attempts, session: Session): Sent => {
-    const generation = session.generation()
-    const { idle } = asked.settings
-    const total = totalLeft(asked)
-    const kind = idle < total ? "idle" : "total"
-    return session.ready.pipe(
-      Effect.timeoutFail({
-        duration: Duration.millis(Math.max(0, Math.min(idle, total))),
-        onTimeout: () =>
-          new McpError.RequestTimeout({
-            server,
-            kind,
-            operation: asked.method,
-            limit: Duration.millis(asked.settings[kind]),
-            outcome: "not-sent"
-          })
-      }),
-      Effect.matchEffect({
-        onFailure: (error) => afterError(asked, attempts, error, generation),
-        onSuccess: () => send(asked, attempts)
-      })
-    )
+      : Either.right(
+        new RequestEngine.RequestLimits(
+          engine.now(),
+          idle,
+          total,
+          firstIdleTimeout && Duration.toMillis(firstIdleTimeout)
+        )
+      )
   }
 
   const sending = (isPatient: boolean): Request => (method, params, options) =>
-    Effect.suspend(() =>
-      send(
-        { method, params, settings: settingsOf(method, options), isPatient, since: engine.now() },
-        { ...none, firstIdle: options?.firstIdleTimeout && Duration.toMillis(options.firstIdleTimeout) }
-      )
-    )
+    Effect.gen(function*() {
+      const limits = options?.limits ?? (yield* limitsOf(method, options))
+      const isCall = method === "tools/call"
+      const sent = engine.request(method, params, {
+        limits,
+        // calls always request progress, because it keeps a long call alive
+        progress: options?.hasToken !== true && (isCall || options?.onProgress !== undefined),
+        cancellable: true,
+        onProgress: options?.onProgress,
+        headers: options?.headers
+      })
+      const attempts: Attempts = { pauses: 0, sessions: 0, isRefused: false }
+      let hasWaited = false
+      let failure: McpError.CallError | undefined = undefined
+      while (true) {
+        const now = engine.now()
+        const admission: RetryAfter.Admission | undefined = isPatient ? gate?.admit(now) : undefined
+        if (admission?._tag === "Refused") return yield* admission.error
+        if (admission?._tag === "Wait") {
+          const { pause } = admission
+          if (pause.until >= limits.dueAt) return yield* failure ?? RetryAfter.refusal(pause, now)
+          failure = undefined
+          hasWaited = true
+          yield* Effect.sleep(Duration.millis(pause.until - now))
+          continue
+        }
+        // what has only waited so far has all of the idle limit for its answer
+        if (hasWaited) limits.touch(now)
+        const generation = session?.generation ?? 0
+        const attempt = session?.isExpired === true ? renewed(session, method, limits) : sent
+        const answered = yield* Effect.either(admission?._tag === "Probe" ? probing(attempt, admission.pause) : attempt)
+        hasWaited = true
+        if (Either.isRight(answered)) {
+          if (answered.right !== undefined) return answered.right
+          continue
+        }
+        const error = answered.left
+        const final = afterError(method, attempts, error, generation, isPatient)
+        if (final !== undefined || limits.totalAt <= engine.now()) return yield* final ?? error
+        failure = error._tag === "HttpError" ? error : undefined
+        limits.touch(engine.now())
+      }
+    })
+
+  /** The outcome of a probe decides about the requests behind it. */
+  const probing = (attempt: Attempt, pause: RetryAfter.Pause): Attempt =>
+    Effect.onExit(attempt, (exit) =>
+      Effect.sync(() =>
+        gate?.probed(
+          pause,
+          exit._tag === "Success"
+            ? exit.value !== undefined
+            : exit.cause._tag === "Fail" && exit.cause.error.outcome === "executed"
+        )
+      ))
+
+  /** Waits for a new session within the limits of the request. */
+  const renewed = (session: Session, method: string, limits: RequestEngine.RequestLimits): Attempt =>
+    Effect.timeoutFail(Effect.as(session.ready, undefined), {
+      duration: Duration.millis(Math.max(0, limits.dueAt - engine.now())),
+      onTimeout: () => limits.timeout(server, method, engine.now(), "not-sent")
+    })
+
+  /** The error of the request after a failed attempt; `undefined` if it is to be sent again. */
+  const afterError = (
+    method: string,
+    attempts: Attempts,
+    error: McpError.CallError,
+    generation: number,
+    isPatient: boolean
+  ): McpError.CallError | undefined => {
+    const now = engine.now()
+    if (error._tag === "SessionExpired" && session !== undefined) {
+      if (session.generation === generation) session.isExpired = true
+      if (session.isExpired && gate?.isClosed(now) !== true) session.renew()
+      const isHeld = error.outcome === "not-sent"
+      const maySend = isHeld
+        ? attempts.sessions < maxSessions
+        : !attempts.isRefused && RetryPolicy.isIdempotent(method)
+      attempts.sessions++
+      attempts.isRefused ||= !isHeld
+      return maySend ? undefined : error
+    }
+    if (error._tag !== "HttpError") return error
+    gate ??= new RetryAfter.Gate()
+    const pause = gate.refused(error, now)
+    if (pause === undefined) return error
+    for (const listener of listeners) listener(pause.until)
+    return gate.answer(error, now) ?? (attempts.pauses++ >= maxPauses || !isPatient ? error : undefined)
+  }
 
   return {
     request: sending(true),
-    probe: sending(false),
+    health: (method, params) =>
+      sending(false)(method, params, { idleTimeout: pingTimeout, totalTimeout: pingTimeout }).pipe(
+        Effect.catchTag("RemoteError", () => Effect.void),
+        Effect.asVoid
+      ),
+    limitsOf,
     onPaused: (listener) => {
       listeners.add(listener)
       return () => {
@@ -229,3 +214,6 @@ export const make = (
     }
   }
 }
+
+const millis = (input: Duration.DurationInput): number | undefined =>
+  Option.getOrUndefined(Option.map(Duration.decodeUnknown(input), Duration.toMillis))

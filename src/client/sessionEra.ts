@@ -9,37 +9,18 @@ import type * as Scope from "effect/Scope"
 import * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
-import type * as Era from "./era.ts"
 import * as Handshake from "./handshake.ts"
 import type * as McpClient from "./McpClient.ts"
-import { objectOf, textOf } from "./messages.ts"
+import { objectOf } from "./messages.ts"
+import * as RequestEngine from "./RequestEngine.ts"
 import * as Requests from "./requests.ts"
 import * as Tasks from "./tasks.ts"
 
-export interface Options extends Handshake.Options {
-  /** Runs in the scope of the connection. */
-  readonly run: (effect: Effect.Effect<void>) => void
-}
-
 /** The part of a channel that depends on the era. */
-export type OfEra = Pick<
-  McpClient.Channel,
-  | "era"
-  | "protocolVersion"
-  | "serverInfo"
-  | "capabilities"
-  | "instructions"
-  | "request"
-  | "watch"
-  | "setLogLevel"
-  | "health"
-  | "tasks"
-  | "onPaused"
->
+export type OfEra = Pick<McpClient.Channel, "request" | "watch" | "setLogLevel" | "health" | "tasks" | "onPaused">
 
-export const make = (options: Options, { protocolVersion, result }: Era.Initialized): OfEra => {
-  const { engine, limits, report, server } = options
-  const capabilities = objectOf(result["capabilities"])
+export const make = (connection: Handshake.Connection, { result }: Handshake.Settled): OfEra => {
+  const { engine, limits } = connection
   const subscribers = new Map<string, number>()
   let level: McpClient.LogLevel | undefined
 
@@ -54,13 +35,17 @@ export const make = (options: Options, { protocolVersion, result }: Era.Initiali
       ([method, params]) =>
         // not by `request`, which would begin a further session for a server that refuses this in the new one
         Effect.catchAll(
-          engine.request(method, params, { idle: limit, total: limit, progress: false, cancellable: true }),
+          engine.request(method, params, {
+            limits: new RequestEngine.RequestLimits(engine.now(), limit, limit),
+            cancellable: true
+          }),
           (error) => RuntimeLog.debug(`${method} failed in a new session`, error)
         ),
       { discard: true }
     )
   })
-  const { onPaused, probe, request } = Requests.make(server, engine, limits, makeSession(options, restore))
+  const requests = Requests.make(connection, makeSession(connection, restore))
+  const { health, onPaused, request } = requests
 
   const leave = (uri: string) =>
     Effect.suspend(() => {
@@ -88,11 +73,6 @@ export const make = (options: Options, { protocolVersion, result }: Era.Initiali
     })
 
   return {
-    era: "session",
-    protocolVersion,
-    serverInfo: serverInfoOf(result["serverInfo"]),
-    capabilities,
-    instructions: textOf(result["instructions"]),
     request,
     onPaused,
     watch: (filter) => Effect.forEach(filter.resourceUris ?? [], join, { discard: true }),
@@ -100,19 +80,9 @@ export const make = (options: Options, { protocolVersion, result }: Era.Initiali
       Effect.map(request("logging/setLevel", { level: wanted satisfies Sdk.LoggingLevel }), () => {
         level = wanted
       }),
-    health: isAlive(probe("ping", undefined, { idleTimeout: limits.pingTimeout, totalTimeout: limits.pingTimeout })),
-    tasks: Tasks.make({ server, limits, capabilities, report, request, onNotification: engine.onNotification })
+    health: health("ping"),
+    tasks: Tasks.make(connection, requests, objectOf(result["capabilities"]))
   }
-}
-
-/** A server that answers anything is alive. */
-export const isAlive = (probe: ReturnType<Requests.Request>): McpClient.Channel["health"] =>
-  Effect.asVoid(Effect.catchTag(probe, "RemoteError", () => Effect.void))
-
-export const serverInfoOf = (value: unknown): McpClient.Channel["serverInfo"] => {
-  const { name, title, version } = objectOf(value)
-  if (typeof name !== "string") return undefined
-  return { name, version: textOf(version) ?? "", ...(typeof title === "string" ? { title } : {}) }
 }
 
 /** After a gap in the notifications, anything that is watched may have changed. */
@@ -122,20 +92,18 @@ export const resync: McpClient.Notification = { method: "$/resync", params: {} }
  * The session of a connection. A new one starts in the connection's scope, because all requests share it and the
  * interruption of one of them must not end it.
  */
-const makeSession = (options: Options, restore: Effect.Effect<void>): Requests.Session => {
-  const { engine, limits, run, server } = options
-  let generation = 0
-  let isExpired = false
+const makeSession = (connection: Handshake.Connection, restore: Effect.Effect<void>): Requests.Session => {
+  const { engine, limits: { startupTimeout }, run, server } = connection
   let beginning: Deferred.Deferred<void, McpError.ConnectError> | undefined
 
-  const initialize = Handshake.initialize(options).pipe(
+  const initialize = Handshake.initialize(connection).pipe(
     Effect.timeoutFail({
-      duration: limits.startupTimeout,
-      onTimeout: () => new McpError.ConnectTimeout({ server, phase: "initialize", limit: limits.startupTimeout })
+      duration: startupTimeout,
+      onTimeout: () => new McpError.ConnectTimeout({ server, phase: "initialize", limit: startupTimeout })
     }),
     Effect.map(() => {
-      generation++
-      isExpired = false
+      session.generation++
+      session.isExpired = false
     }),
     Effect.mapError(McpError.notSent)
   )
@@ -164,17 +132,15 @@ const makeSession = (options: Options, restore: Effect.Effect<void>): Requests.S
   }
 
   const ended = Effect.flatMap(engine.ended, (error) => Effect.fail(McpError.notSent(error)))
-  const ready = Effect.suspend(() =>
-    isExpired ? Effect.raceFirst(Deferred.await(beginning ?? begin()), ended) : Effect.void
-  )
-
-  return {
-    generation: () => generation,
-    isExpired: () => isExpired,
-    expire: (seen) => {
-      if (seen === generation) isExpired = true
-    },
-    renew: () => run(Effect.ignore(ready)),
-    ready
+  const session: Requests.Session = {
+    generation: 0,
+    isExpired: false,
+    ready: Effect.suspend(() =>
+      session.isExpired ? Effect.raceFirst(Deferred.await(beginning ?? begin()), ended) : Effect.void
+    ),
+    renew: () => {
+      if (session.isExpired && beginning === undefined) void begin()
+    }
   }
+  return session
 }

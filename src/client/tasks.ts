@@ -1,17 +1,15 @@
 /** Tasks of the session era (2025-11-25): tool calls that the server runs on its own, followed by polling. */
 import type * as Sdk from "@modelcontextprotocol/sdk/types.js"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Limits from "../config/Limits.ts"
 import * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
-import * as Engine from "./engine.ts"
+import type * as Handshake from "./handshake.ts"
 import * as Lists from "./lists.ts"
 import type * as McpClient from "./McpClient.ts"
-import { objectOf, progressOf, textOf } from "./messages.ts"
-import type * as Reporting from "./reporting.ts"
+import { objectOf, progressOf, textOf, withToken } from "./messages.ts"
+import * as RequestEngine from "./RequestEngine.ts"
 import type * as Requests from "./requests.ts"
 
 export interface Task {
@@ -45,15 +43,6 @@ export interface Tasks {
   readonly list: Effect.Effect<ReadonlyArray<Task>, McpError.CallError>
 }
 
-export interface Options {
-  readonly server: string
-  readonly limits: Limits.Limits
-  readonly capabilities: JsonRpc.JsonObject
-  readonly request: Requests.Request
-  readonly onNotification: McpClient.Channel["onNotification"]
-  readonly report: Pick<Reporting.Reporting, "diagnostic" | "text">
-}
-
 const method = {
   get: "tasks/get" satisfies Sdk.GetTaskRequest["method"],
   result: "tasks/result" satisfies Sdk.GetTaskPayloadRequest["method"],
@@ -82,13 +71,19 @@ const decode = (raw: unknown): Task | undefined => {
   }
 }
 
+const list: Lists.List<Task> = { method: method.list, field: "tasks", key: "taskId", capability: "tasks", decode }
+
 /** Whether the server runs tool calls as tasks. */
 export const offersCalls = (capabilities: JsonRpc.JsonObject): boolean =>
   JsonRpc.isObject(objectOf(objectOf(objectOf(capabilities["tasks"])["requests"])["tools"])["call"])
 
 /** `undefined` for a server that does not declare tasks. */
-export const make = (options: Options): Tasks | undefined => {
-  const { capabilities, limits, report, request, server } = options
+export const make = (
+  connection: Handshake.Connection,
+  { limitsOf, request }: Requests.Requests,
+  capabilities: JsonRpc.JsonObject
+): Tasks | undefined => {
+  const { engine, limits, report, server } = connection
   if (!JsonRpc.isObject(capabilities["tasks"])) return undefined
 
   const asked = (name: "get" | "cancel") => (taskId: string): Effect.Effect<Task, McpError.CallError> =>
@@ -108,11 +103,13 @@ export const make = (options: Options): Tasks | undefined => {
   const result = (taskId: string, limit = limits.toolTimeout) =>
     request(method.result, { taskId }, { idleTimeout: limit, totalTimeout: limit })
 
-  const follow = (created: Task, until: number, onUpdate: (update: TaskUpdate) => void) =>
+  const left = ({ totalAt }: RequestEngine.RequestLimits) => Duration.millis(Math.max(1, totalAt - engine.now()))
+
+  const follow = (created: Task, limits: RequestEngine.RequestLimits, onUpdate: (update: TaskUpdate) => void) =>
     Effect.gen(function*() {
       const { taskId } = created
       const changed = yield* Effect.makeLatch(false)
-      yield* Engine.listen(options, (notification) => {
+      yield* RequestEngine.listen(engine, (notification) => {
         if (notification.method === method.status && notification.params["taskId"] === taskId) changed.unsafeOpen()
       })
       let task = created
@@ -135,7 +132,7 @@ export const make = (options: Options): Tasks | undefined => {
         })
       }
       // `input_required` included: the server asks while it is waited on for the result
-      return yield* result(taskId, Duration.millis(Math.max(1, until - (yield* Clock.currentTimeMillis))))
+      return yield* result(taskId, left(limits))
     })
 
   return {
@@ -143,40 +140,35 @@ export const make = (options: Options): Tasks | undefined => {
     cancel,
     result: (taskId) => result(taskId),
     list: Effect.map(
-      Lists.all({ ...options, report: (detail) => report.diagnostic({ kind: "lenient", detail }) }, {
-        method: method.list,
-        field: "tasks",
-        key: "taskId",
-        capability: "tasks"
-      }),
-      ({ items }) => items.flatMap((item) => decode(item) ?? [])
+      Lists.all({ server, limits, capabilities, request, report: report.lenient }, list),
+      ({ items }) => items
     ),
     callTool: (params, { onProgress, onUpdate = () => undefined, ...own } = {}) =>
       Effect.scoped(Effect.gen(function*() {
-        const limit = own.totalTimeout ?? limits.toolTimeout
-        const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(limit)
+        const limits = yield* limitsOf("tools/call", own)
         // the token stays valid until the task has ended, and not only until the request is answered
-        const progressToken = `task-${++tokens}`
-        yield* Engine.listen(options, ({ method, params }) => {
-          if (method !== "notifications/progress") return
+        const token = `task-${++tokens}`
+        yield* RequestEngine.listen(engine, ({ method, params }) => {
+          if (method !== "notifications/progress" || params["progressToken"] !== token) return
           const progress = progressOf(params, report.text)
-          if (params["progressToken"] === progressToken && progress !== undefined) onProgress?.(progress)
+          if (progress !== undefined) onProgress?.(progress)
         })
-        const answer = yield* request("tools/call", { ...params, task: {} }, { ...own, progressToken })
+        const options = { ...own, limits, hasToken: true }
+        const answer = yield* request("tools/call", { ...withToken(params, token), task: {} }, options)
         const task = decode(answer["task"])
         // a server may run the call at once
         if (task === undefined) return answer
-        onUpdate({ _tag: "Created", taskId: task.taskId, status: task.status })
-        const left = until - (yield* Clock.currentTimeMillis)
-        return yield* follow(task, until, onUpdate).pipe(
+        const { status, taskId } = task
+        onUpdate({ _tag: "Created", taskId, status })
+        return yield* follow(task, limits, onUpdate).pipe(
           Effect.mapError(McpError.partlySent),
           Effect.timeoutFail({
-            duration: Duration.millis(Math.max(1, left)),
-            onTimeout: () => Engine.overdue(server, "tools/call", limit)
+            duration: left(limits),
+            onTimeout: () => limits.timeout(server, "tools/call", limits.totalAt, "unknown")
           }),
           Effect.onExit((exit) =>
             exit._tag === "Failure" && (exit.cause._tag !== "Fail" || exit.cause.error._tag === "RequestTimeout")
-              ? Effect.ignore(BoundedWait.within(limits.pingTimeout)(cancel(task.taskId)))
+              ? Effect.ignore(BoundedWait.within(connection.limits.pingTimeout)(cancel(taskId)))
               : Effect.void
           )
         )

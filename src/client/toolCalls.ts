@@ -1,11 +1,9 @@
 /** Tool calls: the request with what its tool needs (headers, task), the result decoded once and held to the output schema. */
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Mailbox from "effect/Mailbox"
-import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Json from "../json/Json.ts"
 import * as McpError from "../McpError.ts"
@@ -26,10 +24,6 @@ export interface Options {
 
 type Calls = Pick<McpClient.McpClient, "tools" | "callTool" | "callToolStream">
 
-type List = Effect.Effect<Tool.ToolList, McpError.CallError>
-
-type Call = Effect.Effect<ToolResult.ToolResult, McpError.CallError>
-
 const headerMismatch = -32020
 
 /** How many events a slow reader of a call may leave unread. */
@@ -38,97 +32,72 @@ const backlog = 64
 export const make = ({ channel, report }: Options): Calls => {
   const { era, limits, server, tasks } = channel
   const mirrorsHeaders = era === "stateless" && channel.transport !== "stdio"
-  const list = Effect.map(Lists.all({ ...channel, report }, Lists.tools), (pages): Tool.ToolList => {
-    const decoded = Tool.decodeAll(pages.items, { maxSchemaBytes: limits.maxSchemaBytes, paramHeaders: mirrorsHeaders })
-    for (const { detail, name, reason } of decoded.rejected.slice(0, 10)) {
-      report(`the tool "${name}" cannot be offered (${reason}): ${detail}`)
-    }
-    return { ...decoded, ttlMs: pages.ttlMs, cacheScope: pages.cacheScope }
-  })
-  const known = knownTools(channel, list, mirrorsHeaders, report)
+  const known = knownTools(channel, mirrorsHeaders, report)
   const check = OutputCheck.make({ server, tools: known, report })
+  // only a server that has tasks can have tools that must be called as tasks, and only its list says which
+  const mustList = Tasks.offersCalls(channel.capabilities)
 
-  const invalid = (path: string, detail: string) =>
-    new McpError.InvalidArguments({ server, operation: "tools/call", path, detail })
+  const invalid = ({ detail, path }: Json.Fault) =>
+    Effect.fail(new McpError.InvalidArguments({ server, operation: "tools/call", path, detail }))
 
-  const settings = (
-    own: McpClient.CallOptions | undefined
-  ): Either.Either<McpClient.RequestOptions | undefined, McpError.InvalidArguments> => {
-    if (own === undefined) return Either.right(undefined)
-    const idleTimeout = durationOf(own.idleTimeout)
-    const totalTimeout = durationOf(own.totalTimeout)
-    if (Option.isNone(idleTimeout)) return Either.left(invalid("idleTimeout", "not a valid duration"))
-    if (Option.isNone(totalTimeout)) return Either.left(invalid("totalTimeout", "not a valid duration"))
-    const { firstIdleTimeout, onProgress, passInput } = own
-    return Either.right({
-      idleTimeout: idleTimeout.value,
-      firstIdleTimeout,
-      totalTimeout: totalTimeout.value,
-      onProgress,
-      passInput
-    })
-  }
-
-  const send = (
+  /** Repeats some arguments in headers, as the definition of the tool says. */
+  const mirrored = (
     name: string,
     args: JsonRpc.JsonObject,
     params: JsonRpc.JsonObject,
-    own: McpClient.RequestOptions | undefined
+    own: McpClient.CallOptions | undefined
   ) => {
     const request = Effect.suspend(() => {
       const headers = headersOf(known.get(name)?.headers ?? [], args)
-      return channel.request("tools/call", params, headers === undefined ? own : { ...own, headers })
+      return channel.request("tools/call", params, { ...own, headers })
     })
     // refused before it was executed, because the known definition of the tool is outdated, or missing
-    return !mirrorsHeaders ? request : Effect.catchIf(
+    return Effect.catchIf(
       request,
       (error) => error._tag === "RemoteError" && error.code === headerMismatch,
       (error) => Effect.zipRight(Effect.mapError(known.tools, () => error), request)
     )
   }
 
-  const call = (
+  const send = (
     name: string,
-    given: McpClient.Arguments,
-    own: McpClient.CallOptions | undefined,
-    onTask: ((update: McpClient.TaskUpdate) => void) | undefined
-  ): Call =>
+    args: JsonRpc.JsonObject,
+    own: McpClient.CallOptions | undefined
+  ): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> => {
+    const { inputResponses, requestState } = own?.passInput ?? {}
+    const params: JsonRpc.JsonObject = {
+      name,
+      arguments: args,
+      ...(own?.meta === undefined ? {} : { _meta: own.meta }),
+      ...(inputResponses === undefined || era === "session" ? {} : { inputResponses }),
+      ...(requestState === undefined ? {} : { requestState })
+    }
+    if (known.get(name)?.taskSupport === "required") {
+      return tasks === undefined
+        ? new McpError.CapabilityMissing({ server, capability: "tasks", operation: "tools/call" })
+        : tasks.callTool(params, { ...own, onUpdate: own?.onTask })
+    }
+    return mirrorsHeaders ? mirrored(name, args, params, own) : channel.request("tools/call", params, own)
+  }
+
+  const callTool: Calls["callTool"] = (name, args = {}, own) =>
     Effect.suspend(() => {
-      const meta = own?.meta
-      const fault = Json.argumentsFault(given, limits.maxMessageBytes) ??
-        (meta === undefined ? undefined : Json.notJson(meta, limits.maxMessageBytes, "_meta"))
-      if (fault !== undefined) return Effect.fail(invalid(fault.path, fault.detail))
-      const set = settings(own)
-      if (Either.isLeft(set)) return Effect.fail(set.left)
-      const answered = own?.passInput
-      if (era === "session" && answered?.requestState !== undefined) {
-        return Effect.fail(invalid("requestState", "the server has given none"))
+      const fault = Json.argumentsFault(args, limits.maxMessageBytes) ??
+        (own?.meta === undefined ? undefined : Json.notJson(own.meta, limits.maxMessageBytes, "_meta"))
+      if (fault !== undefined) return invalid(fault)
+      const passInput = own?.passInput
+      if (era === "session" && passInput?.requestState !== undefined) {
+        return invalid({ path: "requestState", detail: "the server has given none" })
       }
-      const args = Json.unchecked(given)
-      const params: JsonRpc.JsonObject = {
-        name,
-        arguments: args,
-        ...(meta === undefined ? {} : { _meta: meta }),
-        ...(answered?.inputResponses === undefined || era === "session"
-          ? {}
-          : { inputResponses: answered.inputResponses }),
-        ...(answered?.requestState === undefined ? {} : { requestState: answered.requestState })
-      }
-      const called = Effect.suspend(() => {
-        if (known.get(name)?.taskSupport !== "required") return send(name, args, params, set.right)
-        return tasks === undefined
-          ? new McpError.CapabilityMissing({ server, capability: "tasks", operation: "tools/call" })
-          : tasks.callTool(params, { ...set.right, onUpdate: onTask })
-      })
-      // only a server that has tasks can have tools that must be called as tasks, and only its list says which
-      const listed = Tasks.offersCalls(channel.capabilities) && !known.isListed()
-        ? Effect.zipRight(known.ensure, called)
-        : called
-      return Effect.flatMap(listed, (raw): Call => {
-        const decoded = ToolResult.decode(raw, { era, passInput: answered !== undefined })
+      const plain = Json.unchecked(args)
+      const called = mustList && !known.isListed()
+        ? Effect.flatMap(known.ensure, () => send(name, plain, own))
+        : send(name, plain, own)
+      return Effect.flatMap(called, (raw) => {
+        const decoded = ToolResult.decode(raw, { era, passInput: passInput !== undefined })
         if (Either.isLeft(decoded)) return Effect.fail(OutputCheck.invalidResult(server, name, decoded.left))
         // a question has no structure to be checked
-        return raw["resultType"] === "input_required" && answered !== undefined
+        return raw["resultType"] === "input_required" && passInput !== undefined
           ? Effect.succeed(decoded.right)
           : check(name, decoded.right, own?.outputMismatch ?? "fail")
       })
@@ -136,8 +105,8 @@ export const make = ({ channel, report }: Options): Calls => {
 
   return {
     tools: known.tools,
-    callTool: (name, args = {}, own) => call(name, args, own, own?.onTask),
-    callToolStream: (name, args = {}, own) =>
+    callTool,
+    callToolStream: (name, args, own) =>
       Stream.unwrapScoped(Effect.gen(function*() {
         const mailbox = yield* Mailbox.make<McpClient.CallEvent, McpError.CallError>({
           capacity: backlog,
@@ -152,7 +121,7 @@ export const make = ({ channel, report }: Options): Calls => {
           own?.onTask?.(update)
         }
         yield* Effect.forkScoped(
-          Effect.onExit(call(name, args, { ...own, onProgress }, onTask), (exit) =>
+          Effect.onExit(callTool(name, args, { ...own, onProgress, onTask }), (exit) =>
             Effect.sync(() => {
               if (Exit.isSuccess(exit)) mailbox.unsafeOffer({ _tag: "Result", result: exit.value })
               mailbox.unsafeDone(Exit.asVoid(exit))
@@ -162,9 +131,6 @@ export const make = ({ channel, report }: Options): Calls => {
       }))
   }
 }
-
-const durationOf = (input: Duration.DurationInput | undefined): Option.Option<Duration.Duration | undefined> =>
-  input === undefined ? Option.some(undefined) : Duration.decodeUnknown(input)
 
 /** What calls need of a tool. */
 interface KnownTool {
@@ -180,10 +146,10 @@ const afterFailure = 60_000
 /** The tools that need something at a call, known once they were listed. */
 const knownTools = (
   channel: McpClient.Channel,
-  list: List,
   mirrorsHeaders: boolean,
   report: (detail: string) => void
 ) => {
+  const { limits: { maxSchemaBytes } } = channel
   const lock = Effect.unsafeMakeSemaphore(1)
   let byName: ReadonlyMap<string, KnownTool> = new Map()
   // lists are numbered as they begin, because an old one may end late
@@ -198,15 +164,21 @@ const knownTools = (
 
   const tools = Effect.suspend(() => {
     const number = ++begun
-    return Effect.tap(list, ({ tools }) => {
-      if (number < listed) return
-      listed = number
-      byName = new Map(tools.flatMap(({ inputSchema, name, outputSchema, taskSupport }) => {
-        const headers = mirrorsHeaders ? Either.getOrElse(declarations(inputSchema), () => []) : []
-        return outputSchema === undefined && taskSupport === "forbidden" && headers.length === 0
-          ? []
-          : [[name, { headers, outputSchema, taskSupport }] as const]
-      }))
+    return Effect.map(Lists.all({ ...channel, report }, Lists.tools), ({ cacheScope, items, ttlMs }): Tool.ToolList => {
+      const decoded = Tool.decodeAll(items, { maxSchemaBytes, paramHeaders: mirrorsHeaders })
+      for (const { detail, name, reason } of decoded.rejected.slice(0, 10)) {
+        report(`the tool "${name}" cannot be offered (${reason}): ${detail}`)
+      }
+      if (number >= listed) {
+        listed = number
+        byName = new Map(decoded.tools.flatMap(({ inputSchema, name, outputSchema, taskSupport }) => {
+          const headers = mirrorsHeaders ? Either.getOrElse(declarations(inputSchema), () => []) : []
+          return outputSchema === undefined && taskSupport === "forbidden" && headers.length === 0
+            ? []
+            : [[name, { headers, outputSchema, taskSupport }] as const]
+        }))
+      }
+      return { ...decoded, ttlMs, cacheScope }
     })
   })
   const isStale = () => outdatedAt > listed

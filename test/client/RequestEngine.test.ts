@@ -4,7 +4,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
-import * as Engine from "../../src/client/engine.ts"
 import { Refused } from "../../src/client/InputHandlers.ts"
 import * as Reporting from "../../src/client/reporting.ts"
 import * as RequestEngine from "../../src/client/RequestEngine.ts"
@@ -28,7 +27,6 @@ const opened = (maxServerRequests = 100) =>
         server: "peer",
         maxServerRequests,
         transport,
-        stage: { phase: "ready" },
         report: { ...report, diagnostic: (diagnostic) => diagnostics.push(diagnostic) },
         serve: () =>
           Effect.suspend(() => {
@@ -39,13 +37,17 @@ const opened = (maxServerRequests = 100) =>
       }),
       time.clock
     )
-    const options: Engine.RequestOptions = { idle: 1000, total: 5000, progress: true, cancellable: true }
     /** Begins a request; its id is that of the last message sent. */
-    const begin = (method: string, over: Partial<Engine.RequestOptions> = {}) =>
+    const begin = (
+      method: string,
+      { idle = 1000, total = 5000, ...over }: RequestEngine.RequestOptions & { idle?: number; total?: number } = {}
+    ) =>
       Effect.gen(function*() {
         let id: JsonRpc.Id = -1
+        const limits = new RequestEngine.RequestLimits(engine.now(), idle, total)
+        const onId = (given: JsonRpc.Id) => (id = given)
         const fiber = yield* Effect.fork(
-          engine.request(method, {}, { ...options, ...over, onId: (given) => (id = given) })
+          engine.request(method, {}, { limits, progress: true, cancellable: true, ...over, onId })
         )
         yield* ManualClock.settle
         return { id, fiber }
@@ -140,7 +142,7 @@ describe("RequestEngine, ids", () => {
   it.scoped("are unique, random and within 32 bits", () =>
     Effect.gen(function*() {
       const { transport, engine } = yield* opened()
-      yield* Effect.forEach(Array.from({ length: 2000 }), () => Effect.fork(engine.request("a", {}, Engine.unlimited)))
+      yield* Effect.forEach(Array.from({ length: 2000 }), () => Effect.fork(engine.request("a", {}, {})))
       yield* ManualClock.settle
       const ids = transport.sent.map((message) => "id" in message ? Number(message.id) : -1)
       assert.strictEqual(new Set(ids).size, 2000)

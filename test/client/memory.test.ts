@@ -57,6 +57,16 @@ for (const era of ["session", "stateless"] as const) {
   })
 
   describe(`a session over memory, ${era} era`, () => {
+    it.scoped("refuses durations that are none, and sends nothing", () =>
+      Effect.gen(function*() {
+        const { server, session } = yield* prepared
+        for (const path of ["idleTimeout", "totalTimeout"] as const) {
+          const error = yield* Effect.flip(session.callTool("echo", {}, { [path]: "soon" as "1 second" }))
+          assert.deepInclude(error, { _tag: "InvalidArguments", operation: "tools/call", path })
+        }
+        assert.strictEqual(server.received("tools/call").length, 0)
+      }))
+
     it.scoped("lists, reads and completes everything there is", () =>
       Effect.gen(function*() {
         const { session } = yield* prepared

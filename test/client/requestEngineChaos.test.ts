@@ -59,13 +59,13 @@ const lifetime = (seed: number) =>
         server: "peer",
         maxServerRequests: 100,
         transport,
-        stage: { phase: "ready" },
         report: Reporting.make({ server: "peer", redaction: Redaction.make(), publish: () => undefined }),
         serve: () => new Refused({ code: -32601, reason: "Method not found" })
       })
       const fibers: Array<Fiber.RuntimeFiber<void>> = []
       for (let token = 1; token <= 24; token++) {
-        const options = { idle: 20 + upTo(80), total: 60 + upTo(200), progress: true, cancellable: true }
+        const limits = new RequestEngine.RequestLimits(engine.now(), 20 + upTo(80), 60 + upTo(200))
+        const options = { limits, progress: true, cancellable: true }
         const fiber = yield* engine.request("work", { token }, options).pipe(
           Effect.either,
           Effect.map((given) => {

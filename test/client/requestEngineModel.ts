@@ -8,7 +8,6 @@ import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
-import type * as Engine from "../../src/client/engine.ts"
 import type { Refused } from "../../src/client/InputHandlers.ts"
 import * as Reporting from "../../src/client/reporting.ts"
 import * as RequestEngine from "../../src/client/RequestEngine.ts"
@@ -150,7 +149,6 @@ export const run = (history: History): Effect.Effect<Verdict> =>
         server: "peer",
         maxServerRequests,
         transport,
-        stage: { phase: "ready" },
         report: {
           ...report,
           diagnostic: ({ kind }) => {
@@ -181,9 +179,8 @@ export const run = (history: History): Effect.Effect<Verdict> =>
           const settled: Array<string> = []
           const progress: Array<number> = []
           let id: JsonRpc.Id = index
-          const options: Engine.RequestOptions = {
-            idle,
-            total,
+          const options: RequestEngine.RequestOptions = {
+            limits: new RequestEngine.RequestLimits(time.now(), idle, total),
             progress: true,
             cancellable: true,
             onId: (given) => (id = given),

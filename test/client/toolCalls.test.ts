@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, TestClock } from "effect"
+import { Effect, Fiber, TestClock } from "effect"
 import { Stream } from "effect"
 import * as McpClient from "../../src/client/McpClient.ts"
 import type * as Tasks from "../../src/client/tasks.ts"
@@ -36,9 +36,7 @@ describe("McpClient.callTool", () => {
     Effect.gen(function*() {
       const { connection, session } = yield* opened({ answers: { "tools/call": text } })
       yield* session.callTool("echo", {}, { idleTimeout: "5 seconds", totalTimeout: 7000 })
-      const { idleTimeout, totalTimeout } = connection.asked[0]!.options!
-      assert.deepStrictEqual(idleTimeout, Duration.seconds(5))
-      assert.deepStrictEqual(totalTimeout, Duration.seconds(7))
+      assert.deepInclude(connection.asked[0]!.options, { idleTimeout: "5 seconds", totalTimeout: 7000 })
     }))
 
   it.effect("gives a result that says isError as a value", () =>
@@ -96,24 +94,11 @@ describe("McpClient.callTool", () => {
       yield* session.callTool("x", args as unknown as JsonRpc.JsonObject)
     }))
 
-  it.effect("refuses meta that is no JSON and durations that are none", () =>
+  it.effect("refuses meta that is no JSON", () =>
     Effect.gen(function*() {
       const { session } = yield* opened({ answers: { "tools/call": text } })
-      for (
-        const options of [
-          { meta: { a: 1n } },
-          { totalTimeout: "soon" },
-          { idleTimeout: -1n }
-        ]
-      ) {
-        const error = yield* Effect.option(
-          Effect.flip(session.callTool("x", {}, options as unknown as McpClient.CallOptions))
-        )
-        if (options.idleTimeout === undefined) {
-          assert(error._tag === "Some")
-          assert.strictEqual(error.value._tag, "InvalidArguments")
-        }
-      }
+      const options = { meta: { a: 1n } } as unknown as McpClient.CallOptions
+      assert.strictEqual((yield* Effect.flip(session.callTool("x", {}, options)))._tag, "InvalidArguments")
     }))
 })
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
 import * as FastCheck from "effect/FastCheck"
-import * as Era from "../../src/client/era.ts"
+import * as Handshake from "../../src/client/handshake.ts"
 import * as McpError from "../../src/McpError.ts"
 
 const server = "s"
@@ -9,14 +9,15 @@ const remote = (code: number, data?: unknown) =>
   Either.left(new McpError.RemoteError({ server, code, detail: "", data }))
 const status = (status: number) =>
   Either.left(new McpError.HttpError({ server, reason: "status", status, detail: "", outcome: "executed" }))
-const decided = (answer: Parameters<typeof Era.decide>[1]) => Era.decide(server, answer)._tag
+const decided = (answer: Parameters<typeof Handshake.decide>[1]) =>
+  Either.match(Handshake.decide(server, answer), { onLeft: () => "Impossible", onRight: ({ _tag }) => _tag })
 
-describe("the era of a server", () => {
-  it("is stateless if it says that it speaks a version of it", () => {
+describe("Handshake.decide", () => {
+  it("is stateless for a server that lists a stateless version", () => {
     assert.strictEqual(decided(Either.right({ supportedVersions: ["2025-11-25", "2026-07-28"] })), "Stateless")
   })
 
-  it("is the session era if it knows only older versions, or does not know the question", () => {
+  it("is the session era for a server that lists only older versions, or does not know server/discover", () => {
     assert.strictEqual(decided(Either.right({ supportedVersions: ["2025-11-25"] })), "Session")
     assert.strictEqual(decided(Either.right({})), "Session")
     assert.strictEqual(decided(remote(-32601)), "Session")
@@ -26,27 +27,20 @@ describe("the era of a server", () => {
     for (const code of [400, 404, 405, 406, 500, 502]) assert.strictEqual(decided(status(code)), "Session")
   })
 
-  it("is asked for again in a version that it names when it refuses the first, once", () => {
-    const refused = Era.decide(server, remote(-32022, { supported: ["2025-11-25", "2026-07-28"] }))
-    assert.deepStrictEqual(refused, { _tag: "Again", protocolVersion: "2026-07-28" })
-    const decision = Era.final(server, refused)
-    assert.strictEqual(decision._tag, "Impossible")
-    if (decision._tag === "Impossible") {
-      assert.deepInclude(decision.error, { _tag: "HandshakeFailed", reason: "version" })
-    }
-    const stateless = Era.decide(server, Either.right({ supportedVersions: ["2026-07-28"] }))
-    assert.strictEqual(Era.final(server, stateless), stateless)
+  it("asks again in the version that a refusal names", () => {
+    assert.deepStrictEqual(
+      Handshake.decide(server, remote(-32022, { supported: ["2025-11-25", "2026-07-28"] })),
+      Either.right({ _tag: "Again", protocolVersion: "2026-07-28" } as const)
+    )
   })
 
-  it("is foreign if it speaks only versions that we do not", () => {
-    const decision = Era.decide(server, remote(-32022, { supported: ["2027-01-01"] }))
-    assert.strictEqual(decision._tag, "Impossible")
-    if (decision._tag === "Impossible") {
-      assert.deepInclude(decision.error, { _tag: "HandshakeFailed", reason: "version" })
-    }
+  it("fails for a server that lists only versions that the client does not speak", () => {
+    const decision = Handshake.decide(server, remote(-32022, { supported: ["2027-01-01"] }))
+    assert(Either.isLeft(decision))
+    assert.deepInclude(decision.left, { _tag: "HandshakeFailed", reason: "version" })
   })
 
-  it("is not decided by what says nothing of it", () => {
+  it("fails with the error of an answer that says nothing about versions", () => {
     const network = new McpError.NetworkError({ server, code: "ECONNREFUSED", detail: "", outcome: "not-sent" })
     for (
       const error of [
@@ -55,12 +49,11 @@ describe("the era of a server", () => {
         new McpError.HttpError({ server, reason: "forbidden", outcome: "not-sent" })
       ]
     ) {
-      const decision = Era.decide(server, Either.left(error))
-      assert.deepStrictEqual(decision, { _tag: "Impossible", error })
+      assert.deepStrictEqual(Handshake.decide(server, Either.left(error)), Either.left(error))
     }
   })
 
-  it.prop("is decided for any answer whatever", [FastCheck.jsonValue()], ([value]) => {
+  it.prop("decides on any answer", [FastCheck.jsonValue()], ([value]) => {
     decided(remote(-32022, value))
     const answer = typeof value === "object" && value !== null && !Array.isArray(value) ? value : { value }
     // the cast: any JSON may arrive
