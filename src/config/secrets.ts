@@ -132,3 +132,33 @@ export const of = (
   }
   return Array.from(found, (value) => Redacted.make(value))
 }
+
+/** Headers whose values are no secrets; errors quote them. */
+const harmless: ReadonlySet<string> = new Set(
+  ("accept accept-encoding accept-language baggage cache-control content-type mcp-protocol-version " +
+    "origin referer traceparent tracestate user-agent").split(" ")
+)
+
+const scheme = /^[A-Za-z][\w-]{1,20}\s+/
+
+/** The credential after the name of its scheme with the password in it, or the whole value and the cookies in it. */
+const credentialsIn = (header: string): ReadonlyArray<string> => {
+  const named = scheme.exec(header)
+  if (named === null) return header.split(/;\s*/).flatMap((pair) => [pair, pair.slice(pair.indexOf("=") + 1)])
+  const credential = header.slice(named[0].length)
+  if (!/^basic\s/i.test(header)) return [credential]
+  const pair = Buffer.from(credential, "base64").toString("utf8")
+  return [credential, pair, pair.slice(pair.indexOf(":") + 1)]
+}
+
+/** Shorter values of headers with unknown names are `1`, `true` and `eu-west`. */
+const shortest = 8
+
+/** The secrets in a header that is sent to a server. */
+export const ofHeader = (name: string, header: Redacted.Redacted): ReadonlyArray<Redacted.Redacted> => {
+  if (harmless.has(name.toLowerCase())) return []
+  const isNamed = /auth|cookie|key|pass|secret|token/i.test(name)
+  return credentialsIn(Redacted.value(header))
+    .filter((value) => value.length >= (isNamed ? 1 : shortest))
+    .map((value) => Redacted.make(value))
+}

@@ -1,6 +1,6 @@
 import * as Either from "effect/Either"
-import * as Encoding from "effect/Encoding"
 import { subschemas } from "../json/schema.ts"
+import * as HeaderField from "../text/headerField.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 
 /**
@@ -10,8 +10,6 @@ export interface Declaration {
   readonly path: ReadonlyArray<string>
   readonly header: string
 }
-
-const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
 const types: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"])
 
@@ -28,7 +26,9 @@ export const declarations = (schema: JsonRpc.JsonObject): Either.Either<Readonly
     if (Object.hasOwn(node, "x-mcp-header")) {
       const header = node["x-mcp-header"]
       if (!reachable || path.length === 0) return `x-mcp-header where no plain property is (${at})`
-      if (typeof header !== "string" || !token.test(header)) return `x-mcp-header that is no header name (${at})`
+      if (typeof header !== "string" || !HeaderField.isName(header)) {
+        return `x-mcp-header that is no header name (${at})`
+      }
       if (!types.has(node["type"])) return `x-mcp-header on a property that is no text, integer or boolean (${at})`
       if (names.has(header.toLowerCase())) return `x-mcp-header used twice (${header})`
       names.add(header.toLowerCase())
@@ -77,13 +77,6 @@ export const textOf = (value: unknown): string | undefined => {
   }
 }
 
-const headerSafe = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/
-
-const encode = (text: string): string =>
-  headerSafe.test(text) && !(text.startsWith("=?base64?") && text.endsWith("?="))
-    ? text
-    : `=?base64?${Encoding.encodeBase64(text)}?=`
-
 /**
  * The headers that go with a call; an argument that is absent, null or no primitive has none.
  */
@@ -96,7 +89,7 @@ export const headersOf = (
   for (const { header, path } of declared) {
     const text = textOf(valueAt(args, path))
     if (text === undefined) continue
-    headers[`Mcp-Param-${header}`] = encode(text)
+    headers[`Mcp-Param-${header}`] = HeaderField.encode(text)
     some = true
   }
   return some ? headers : undefined

@@ -8,35 +8,31 @@ import * as StdioTransport from "./StdioTransport.ts"
 import * as Transport from "./Transport.ts"
 import * as WebSocketTransport from "./WebSocketTransport.ts"
 
-export type Each =
-  | DockerGateway.DockerGateway
-  | HttpTransport.HttpTransport
-  | LegacySseTransport.LegacySseTransport
-  | StdioTransport.StdioTransport
-  | WebSocketTransport.WebSocketTransport
+const openers = Effect.all({
+  docker: DockerGateway.DockerGateway,
+  http: HttpTransport.HttpTransport,
+  sse: LegacySseTransport.LegacySseTransport,
+  stdio: StdioTransport.StdioTransport,
+  ws: WebSocketTransport.WebSocketTransport
+})
 
-export const make: Effect.Effect<Transport.Transports["Type"], never, Each> = Effect.gen(function*() {
-  const docker = yield* DockerGateway.DockerGateway
-  const http = yield* HttpTransport.HttpTransport
-  const sse = yield* LegacySseTransport.LegacySseTransport
-  const stdio = yield* StdioTransport.StdioTransport
-  const ws = yield* WebSocketTransport.WebSocketTransport
-  return {
-    open: (config) => {
-      switch (config.transport) {
-        case "stdio":
-          return stdio.open(config)
-        case "docker":
-          return docker.open(config)
-        case "streamable-http":
-          return http.open(config)
-        case "sse":
-          return sse.open(config)
-        case "ws":
-          return ws.open(config)
-      }
+export type Each = Effect.Effect.Context<typeof openers>
+
+export const make: Effect.Effect<Transport.Transports["Type"], never, Each> = Effect.map(openers, (openers) => ({
+  open: (config) => {
+    switch (config.transport) {
+      case "streamable-http":
+        return openers.http.open(config)
+      case "docker":
+        return openers.docker.open(config)
+      case "sse":
+        return openers.sse.open(config)
+      case "stdio":
+        return openers.stdio.open(config)
+      case "ws":
+        return openers.ws.open(config)
     }
   }
-})
+}))
 
 export const layer: Layer.Layer<Transport.Transports, never, Each> = Layer.effect(Transport.Transports, make)

@@ -39,15 +39,9 @@ export class DockerGateway extends Context.Tag("effect-mcp-runtime/transport/Doc
 // Commands
 
 /** Not all variables that begin with `DOCKER_`: many hosts keep the password of a registry in `DOCKER_PASSWORD`. */
-const variables: ReadonlyArray<string> = [
-  "DOCKER_API_VERSION",
-  "DOCKER_CERT_PATH",
-  "DOCKER_CONFIG",
-  "DOCKER_CONTEXT",
-  "DOCKER_HOST",
-  "DOCKER_TLS",
-  "DOCKER_TLS_VERIFY"
-]
+const variables: ReadonlyArray<string> = "API_VERSION CERT_PATH CONFIG CONTEXT HOST TLS TLS_VERIFY".split(" ").map((
+  name
+) => `DOCKER_${name}`)
 
 const command = (config: ServerConfig.DockerServer, args: ReadonlyArray<string>): ServerConfig.StdioServer => {
   const { inheritEnv = false, profile: _profile, servers: _servers, ...rest } = config
@@ -71,28 +65,40 @@ const gateway = (config: ServerConfig.DockerServer): ServerConfig.StdioServer =>
 
 // Questions
 
-/** The output of a program that has exited by itself. */
-interface Answer {
-  readonly code: number
-  /** The beginning of its output. */
-  readonly stdout: string
-  /** The end of its stderr. */
-  readonly stderr: string
+/** A command of Docker, and what it means if its answer is another than the expected one. */
+interface Question {
+  readonly args: ReadonlyArray<string>
+  readonly isExpected: (stdout: string) => boolean
+  readonly otherwise: readonly [reason: McpError.SpawnFailed["reason"], detail: string]
 }
 
-const stdoutBytes = 64 * 1024
-const stderrBytes = 2 * 1024
+const help: Question = {
+  args: ["mcp", "--help"],
+  // Without the plugin, Docker prints its own help and exits with 0.
+  isExpected: (stdout) => /^\s*usage:\s*\S.*\bmcp\b/im.test(stdout),
+  otherwise: ["docker-no-mcp-plugin", "it printed the help of something else"]
+}
+
+const info: Question = {
+  args: ["info", "--format", "{{.ServerVersion}}"],
+  // Docker 28.0 prints nothing but its complaint, and exits with 0.
+  isExpected: (stdout) => stdout.trim() !== "",
+  otherwise: ["docker-daemon-down", "it printed no version"]
+}
+
+/** The beginning of the output and the end of stderr are kept. */
+const keptBytes = { stdout: 64 * 1024, stderr: 2 * 1024 }
 /** From the exit of a program to the end of its output, which a descendant may hold open for good. */
 const drainTime = Duration.millis(500)
 /** A question has nothing to clean up when it is given up. */
 const termGrace = Duration.millis(250)
 
 const observe = (started: Spawn.Started) => {
-  const { child } = started
+  const { child, kill } = started
   const closed = Deferred.unsafeMake<void>(FiberId.none)
-  const stderr = ByteRing.make(stderrBytes)
+  const stderr = ByteRing.make(keptBytes.stderr)
   const output: Array<Buffer> = []
-  let left = stdoutBytes
+  let left = keptBytes.stdout
   child.stdout.on("data", (chunk: Buffer) => {
     // Output beyond the limit is still read, because a program that cannot write does not exit.
     if (left > 0) output.push(chunk.subarray(0, left))
@@ -104,46 +110,12 @@ const observe = (started: Spawn.Started) => {
   child.stdin.end()
   return {
     ...started,
+    kill: () => kill("SIGKILL"),
     closed,
-    output: () => ({ stdout: Buffer.concat(output).toString("utf8"), stderr: stderr.tail() })
+    stdout: () => Buffer.concat(output).toString("utf8"),
+    stderr: () => stderr.tail().trim()
   }
 }
-
-/** Runs a docker command to its exit; fails with why it gave no answer. It and its descendants are ended in any case. */
-const ask = (
-  question: ServerConfig.StdioServer,
-  host: HostEnvironment.Host,
-  teardown: Teardown.Teardown["Type"],
-  limit: Duration.Duration
-) =>
-  Effect.scoped(Effect.gen(function*() {
-    const options = {
-      ...teardown.options,
-      stdinGrace: Duration.zero,
-      termGrace: Duration.min(termGrace, teardown.options.termGrace)
-    }
-    let kill = (): void => undefined
-    yield* teardown.lastResort(() => kill())
-    const run = yield* Effect.acquireRelease(
-      Effect.map(Spawn.spawn(question, host), observe),
-      (run) =>
-        ProcessLadder.make({ ...run, endInput: () => undefined }, options).run("lost").pipe(
-          Effect.zipRight(Effect.sync(run.release))
-        )
-    )
-    kill = () => run.kill("SIGKILL")
-    yield* Spawn.settled(run.exited, limit)
-    const exit = run.exit()
-    if (exit === undefined) return Either.left(`took longer than ${Duration.format(limit)}`)
-    if (exit.code === null) return Either.left(`was ended by ${exit.signal}`)
-    yield* Spawn.settled(run.closed, drainTime)
-    return Either.right<Answer>({ code: exit.code, ...run.output() })
-  }))
-
-// Answers
-
-/** The help is about `mcp`: without the plugin, Docker prints its own help and exits with 0. */
-const isHelpOfMcp = /^\s*usage:\s*\S.*\bmcp\b/im
 
 /** The errors of a program that does not exist or is none; for other errors Docker is not to blame. */
 const notThere: ReadonlySet<string> = new Set(["ENOENT", "EACCES", "ENOTDIR"])
@@ -154,30 +126,9 @@ const notStarted = (error: McpError.SpawnFailed | McpError.ConfigurationError) =
   return new McpError.SpawnFailed({ server: error.server, reason: "docker-not-installed", detail })
 }
 
-const complaint = ({ code, stderr }: Answer, otherwise: string): string =>
-  stderr.trim() !== "" ? stderr.trim() : code === 0 ? otherwise : `it ended with exit code ${code}`
-
-/** Judges what no retry can mend first, and an answer before a silence, which may have the same cause. */
-const judge = (
-  server: string,
-  help: Either.Either<Answer, string>,
-  info: Either.Either<Answer, string>
-): Either.Either<string, McpError.SpawnFailed> => {
-  const unavailable = (reason: McpError.SpawnFailed["reason"], detail: string) =>
-    Either.left(new McpError.SpawnFailed({ server, reason, detail }))
-  if (Either.isRight(help) && (help.right.code !== 0 || !isHelpOfMcp.test(help.right.stdout))) {
-    return unavailable("docker-no-mcp-plugin", complaint(help.right, "it printed the help of something else"))
-  }
-  if (Either.isLeft(info)) return unavailable("docker-timeout", `"docker info" ${info.left}`)
-  // Docker 28.0 prints nothing but its complaint, and exits with 0.
-  const version = info.right.stdout.trim()
-  if (info.right.code !== 0 || version === "") {
-    return unavailable("docker-daemon-down", complaint(info.right, "it told no version"))
-  }
-  return Either.isLeft(help)
-    ? unavailable("docker-timeout", `"docker mcp --help" ${help.left}`)
-    : Either.right(UntrustedText.excerpt(version, 64))
-}
+/** No retry mends another error, and an answer says more than a silence, which may have the same cause. */
+const isSilence = (error: McpError.SpawnFailed | McpError.ConfigurationError): boolean =>
+  error._tag === "SpawnFailed" && error.reason === "docker-timeout"
 
 // Layers
 
@@ -189,16 +140,53 @@ export const make = (
     const teardown = yield* Teardown.Teardown
     const host = yield* HostEnvironment.HostEnvironment
     const limit = Duration.decode({ ...defaults, ...options }.answerTimeout)
+    const graces = {
+      ...teardown.options,
+      stdinGrace: Duration.zero,
+      termGrace: Duration.min(termGrace, teardown.options.termGrace)
+    }
+
+    /** The output of a command of Docker that has exited. It and its descendants are ended in any case. */
+    const ask = (config: ServerConfig.DockerServer, { args, isExpected, otherwise }: Question) =>
+      Effect.scoped(Effect.gen(function*() {
+        const fault = (reason: McpError.SpawnFailed["reason"], detail: string) =>
+          new McpError.SpawnFailed({ server: config.name, reason, detail })
+        const start = Effect.mapBoth(Spawn.spawn(command(config, args), host), {
+          onFailure: notStarted,
+          onSuccess: observe
+        })
+        const run = yield* Spawn.scoped(
+          teardown,
+          start,
+          (run) =>
+            ProcessLadder.make({ ...run, endInput: () => undefined }, graces).run("lost").pipe(
+              Effect.zipRight(Effect.sync(run.release))
+            )
+        )
+        yield* Spawn.settled(run.exited, limit)
+        const { code, signal } = run.exit() ?? { code: undefined, signal: undefined }
+        if (code === undefined || code === null) {
+          const what = code === null ? `was ended by ${signal}` : `took longer than ${Duration.format(limit)}`
+          return yield* fault("docker-timeout", `"docker ${args.join(" ")}" ${what}`)
+        }
+        yield* Spawn.settled(run.closed, drainTime)
+        const stdout = run.stdout()
+        if (code === 0 && isExpected(stdout)) return stdout
+        const [reason, detail] = otherwise
+        return yield* fault(reason, run.stderr() || (code === 0 ? detail : `it ended with exit code ${code}`))
+      }))
 
     // Untraced, because a span would retain an error as it is before its secrets are hidden.
     const detect = Effect.fnUntraced(function*(config: ServerConfig.DockerServer) {
-      const question = (...args: ReadonlyArray<string>) => ask(command(config, args), host, teardown, limit)
-      const [help, info] = yield* Effect.zip(
-        question("mcp", "--help"),
-        question("info", "--format", "{{.ServerVersion}}"),
+      const [plugin, version] = yield* Effect.zip(
+        Effect.either(ask(config, help)),
+        Effect.either(ask(config, info)),
         { concurrent: true }
-      ).pipe(Effect.mapError(notStarted))
-      return yield* judge(config.name, help, info)
+      )
+      const faults = [plugin, version].filter(Either.isLeft).map(({ left }) => left)
+      const fault = faults.find((error) => !isSilence(error)) ?? faults[0]
+      if (fault !== undefined) return yield* fault
+      return UntrustedText.excerpt(Either.getOrThrow(version).trim(), 64)
     })
 
     return {
@@ -210,9 +198,7 @@ export const make = (
     }
   })
 
-export const layerWith = (
-  options: Partial<Options>
+export const layer = (
+  options?: Partial<Options>
 ): Layer.Layer<DockerGateway, never, StdioTransport.StdioTransport | Teardown.Teardown> =>
   Layer.effect(DockerGateway, make(options))
-
-export const layer: Layer.Layer<DockerGateway, never, StdioTransport.StdioTransport | Teardown.Teardown> = layerWith({})

@@ -14,6 +14,7 @@ import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as RetryPolicy from "../resilience/RetryPolicy.ts"
 import type * as Teardown from "../resilience/Teardown.ts"
+import * as HeaderField from "../text/headerField.ts"
 import * as Failure from "./failure.ts"
 import * as Client from "./http/client.ts"
 import * as Connection from "./http/connection.ts"
@@ -237,7 +238,7 @@ const streamable = (connection: Connection.Connection, options: Options): Connec
 
   const send: Transport.Transport["send"] = (message, sendOptions) => {
     for (const name in sendOptions?.headers) {
-      if (!Headers.isName(name) || !Headers.isValue(sendOptions.headers[name]!)) {
+      if (!HeaderField.isName(name) || !HeaderField.isValue(sendOptions.headers[name]!)) {
         return new McpError.ConfigurationError({ server, path: `headers.${name}`, detail: "not a header" })
       }
     }

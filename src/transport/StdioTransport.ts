@@ -25,8 +25,7 @@ import * as Teardown from "../resilience/Teardown.ts"
 import * as ByteRing from "./byteRing.ts"
 import * as Ending from "./ending.ts"
 import * as Failure from "./failure.ts"
-import type * as JsonRpc from "./JsonRpc.ts"
-import { isRequest } from "./JsonRpc.ts"
+import * as JsonRpc from "./JsonRpc.ts"
 import * as Lines from "./stdio/lines.ts"
 import * as Spawn from "./stdio/spawn.ts"
 import * as WriteQueue from "./stdio/writeQueue.ts"
@@ -42,25 +41,6 @@ export class StdioTransport extends Context.Tag("effect-mcp-runtime/transport/St
 /** The first sign that a server is lost. */
 type Symptom = "exited" | "stdout-ended" | "stdin-closed" | "stalled" | "endless"
 
-interface Peer {
-  readonly transport: Transport.Transport
-  readonly process: ProcessLadder.Process
-  readonly symptom: Deferred.Deferred<Symptom>
-  /** Done when stdout and stderr have ended and are read. */
-  readonly drained: Deferred.Deferred<void>
-  /** The number of the write under way. */
-  readonly outstanding: () => number | undefined
-  readonly report: (symptom: Symptom) => void
-  /** Reports the end to the sink; later messages are dropped. */
-  readonly finish: (error: Transport.Ended["error"]) => void
-  readonly lost: (symptom: Symptom) => Transport.Ended["error"]
-  /** True while the processes show that the launcher still installs the server. */
-  readonly installing: () => boolean
-  /** Ends the processes at once and synchronously; an install gets SIGTERM, so that npm rolls back. */
-  readonly kill: () => void
-  readonly release: () => void
-}
-
 /** The part of stderr in errors: room for a stack trace of Node with the message above it. */
 const tailInErrors = 4 * 1024
 
@@ -71,6 +51,8 @@ const details: { readonly [K in Exclude<Symptom, "exited">]: readonly [McpError.
   endless: ["stalled", "the server writes a line without an end"]
 }
 
+type Peer = ReturnType<typeof makePeer>
+
 /** Wires the pipes and events of a child to a transport, synchronously. Waiting is left to the effects below. */
 const makePeer = (
   server: string,
@@ -78,20 +60,16 @@ const makePeer = (
   limits: Limits.Limits,
   platform: string,
   launcher: Launcher.Launcher | undefined
-): Peer => {
+) => {
   const { child, exit, kill, pid, release, tree } = started
   const symptom = Deferred.unsafeMake<Symptom>(FiberId.none)
+  /** Done when stdout and stderr have ended and are read. */
   const drained = Deferred.unsafeMake<void>(FiberId.none)
   const stderr = ByteRing.make(limits.stderrBytes)
-  /** Output from before the start, which only a process has that exited before it. */
-  const early: Array<Buffer> = []
+  const outlet = Ending.outlet()
   let openPipes = 2
   let hasOutput = false
-  let stdoutClosed = false
   let phase: McpError.Phase = "initialize"
-  let sink: Transport.Sink | undefined
-  let reader: Lines.LineReader | undefined
-  let final: Transport.Ended | undefined
 
   const report = (what: Symptom): void => {
     Deferred.unsafeDone(symptom, Effect.succeed(what))
@@ -102,17 +80,26 @@ const makePeer = (
     if (openPipes === 0) Deferred.unsafeDone(drained, Effect.void)
   }
 
+  const reader = Lines.makeReader({
+    server,
+    maxMessageBytes: limits.maxMessageBytes,
+    sink: outlet,
+    onEndless: () => {
+      child.stdout.pause()
+      report("endless")
+    }
+  })
+
+  // Before the start, only a process has output that has exited already.
   child.stdout.on("data", (chunk: Buffer) => {
     // Daemons lose their parents early: descendants are looked for once the server is at work. Only /proc is cheap.
     if (!hasOutput && platform === "linux") tree.refresh()
     hasOutput = true
-    if (reader === undefined) early.push(chunk)
-    else if (final === undefined) reader.push(chunk)
+    if (outlet.ended() === undefined) reader.push(chunk)
   })
   child.stdout.once("close", () => {
-    stdoutClosed = true
-    if (final === undefined) reader?.end()
-    if (reader !== undefined) pipeEnded()
+    reader.end()
+    pipeEnded()
     report("stdout-ended")
   })
   child.stderr.on("data", stderr.push)
@@ -131,7 +118,7 @@ const makePeer = (
     return text === "" ? undefined : text
   }
 
-  const lost: Peer["lost"] = (what) => (outcome) => {
+  const lost = (what: Symptom): Transport.Ended["error"] => (outcome) => {
     const tail = stderrTail(tailInErrors)
     const rest = tail === undefined ? {} : { stderrTail: tail }
     const exited = exit()
@@ -143,68 +130,56 @@ const makePeer = (
   }
 
   const send = (message: JsonRpc.Message): McpError.CallError | undefined => {
-    if (final !== undefined) return final.error("not-sent")
+    const ended = outlet.ended()
+    if (ended !== undefined) return ended.error("not-sent")
     // Its last output may still arrive, but it reads nothing any more.
     if (exit() !== undefined) return lost("exited")("not-sent")
     const encoded = Failure.encode(server, message, limits.maxMessageBytes, "\n")
     if (Either.isLeft(encoded)) return encoded.left
     const { bytes, text } = encoded.right
-    const queued = queue.offer(isRequest(message) ? message.id : undefined, text, bytes)
+    const queued = queue.offer(JsonRpc.isRequest(message) ? message.id : undefined, text, bytes)
     return queued === undefined ? undefined : Failure.queueFull(server, queued, limits.writeQueueBytes)
   }
 
-  const start = (to: Transport.Sink): void => {
-    sink = to
-    reader = Lines.makeReader({
-      server,
-      maxMessageBytes: limits.maxMessageBytes,
-      sink: to,
-      onEndless: () => {
-        child.stdout.pause()
-        report("endless")
-      }
-    })
-    for (const chunk of early.splice(0)) reader.push(chunk)
-    if (stdoutClosed) {
-      reader.end()
-      pipeEnded()
-    }
+  const start = (sink: Transport.Sink): void => {
+    outlet.start(sink)
     child.stdout.resume()
-    if (final !== undefined) to.ended(final)
   }
 
+  /** True while the processes show that the launcher still installs the server. */
   const installing = (): boolean =>
     launcher !== undefined && !hasOutput && exit() === undefined && child.stdout.readable &&
     ProcessTree.hasStartedServer(pid, launcher, platform) === false
 
-  return {
-    transport: {
-      kind: "stdio",
-      streamPerRequest: false,
-      // On the next turn, because the caller has not yet returned from starting it.
-      start: (to) => void setImmediate(start, to),
-      send,
-      abandon: queue.abandon,
-      ...(launcher === undefined ? {} : { installing }),
-      negotiated: () => {
-        phase = "ready"
-      },
-      stderrTail
+  const transport: Transport.Transport = {
+    kind: "stdio",
+    streamPerRequest: false,
+    // On the next turn, because the caller has not yet returned from starting it.
+    start: (to) => void setImmediate(start, to),
+    send,
+    abandon: queue.abandon,
+    ...(launcher === undefined ? {} : { installing }),
+    negotiated: () => {
+      phase = "ready"
     },
+    stderrTail
+  }
+  return {
+    transport,
     process: { ...started, endInput: queue.end },
     symptom,
     drained,
     outstanding: queue.outstanding,
     report,
-    finish: (error) => {
-      if (final !== undefined) return
-      queue.stop()
-      final = { error, unsent: queue.unsent }
-      sink?.ended(final)
-    },
     lost,
+    /** Reports the end to the sink; later messages are dropped. */
+    finish: (error: Transport.Ended["error"]): void => {
+      queue.stop()
+      outlet.end(error, queue.unsent)
+    },
     installing,
-    kill: () => kill(installing() ? "SIGTERM" : "SIGKILL"),
+    /** Ends the processes at once and synchronously; an install gets SIGTERM, so that npm rolls back. */
+    kill: (): void => kill(installing() ? "SIGTERM" : "SIGKILL"),
     release
   }
 }
@@ -251,7 +226,7 @@ export const make: Effect.Effect<StdioTransport["Type"], never, Teardown.Teardow
   const host = yield* HostEnvironment.HostEnvironment
   const ending = yield* Ending.make
 
-  const acquire = Effect.fnUntraced(function*(config: ServerConfig.StdioServer, limits: Limits.Limits) {
+  const start = Effect.fnUntraced(function*(config: ServerConfig.StdioServer, limits: Limits.Limits) {
     const { name } = config
     const started = yield* Spawn.spawn(config, host)
     const since = yield* Clock.currentTimeMillis
@@ -262,34 +237,28 @@ export const make: Effect.Effect<StdioTransport["Type"], never, Teardown.Teardow
       since,
       onWait: () => ending.installing(name, launcher)
     }
-    return { peer, ladder: ProcessLadder.make(peer.process, teardown.options, install) }
+    return { ...peer, server: name, ladder: ProcessLadder.make(peer.process, teardown.options, install) }
   })
 
-  const close = Effect.fnUntraced(function*(server: string, peer: Peer, ladder: ProcessLadder.Ladder) {
-    const isLost = yield* Deferred.isDone(peer.symptom)
-    const [took] = yield* Effect.timed(ladder.run(isLost ? "lost" : "polite"))
-    peer.finish(Failure.closed(server))
-    peer.release()
-    ending.record({ server, transport: "stdio", took, exit: peer.process.exit(), ...ladder.outcome() })
-  })
+  const end = Effect.fnUntraced(
+    function*({ ladder, server, ...peer }: Effect.Effect.Success<ReturnType<typeof start>>) {
+      const isLost = yield* Deferred.isDone(peer.symptom)
+      const [took] = yield* Effect.timed(ladder.run(isLost ? "lost" : "polite"))
+      peer.finish(Failure.closed(server))
+      peer.release()
+      ending.record({ server, transport: "stdio", took, exit: peer.process.exit(), ...ladder.outcome() })
+    }
+  )
 
   return {
     // Untraced, because a trace retains its arguments while a forked fiber runs, and a span retains errors as they are
     // before their secrets are hidden.
     open: Effect.fnUntraced(function*(config: ServerConfig.StdioServer) {
-      const limits = ServerConfig.limits(config, base)
       // What outlives this must not retain the configuration, which has secrets in it.
-      const { name } = config
-      let kill = (): void => undefined
-      // Before there is a process, so that the last resort covers it from its first moment.
-      yield* teardown.lastResort(() => kill())
-      const { ladder, peer } = yield* Effect.acquireRelease(
-        acquire(config, limits),
-        ({ ladder, peer }) => close(name, peer, ladder)
-      )
-      kill = peer.kill
+      const limits = ServerConfig.limits(config, base)
+      const peer = yield* Spawn.scoped(teardown, start(config, limits), end)
       // Interruptible even in an uninterruptible region, because closing waits for these fibers.
-      yield* Effect.forkScoped(Effect.interruptible(watch(peer, ladder)))
+      yield* Effect.forkScoped(Effect.interruptible(watch(peer, peer.ladder)))
       yield* Effect.forkScoped(Effect.interruptible(watchStall(peer, limits.stallTimeout)))
       return peer.transport
     })

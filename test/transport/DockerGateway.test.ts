@@ -22,7 +22,7 @@ const graces = { stdinGrace: "400 millis", termGrace: "400 millis" } as const
 
 /** Docker starts slowly on a busy machine: only a test of slowness has a short limit. */
 const live = (answerTimeout: Duration.DurationInput = "10 seconds", teardown = Teardown.layer(graces)) =>
-  DockerGateway.layerWith({ answerTimeout }).pipe(
+  DockerGateway.layer({ answerTimeout }).pipe(
     Layer.provide(StdioTransport.layer),
     Layer.provideMerge(teardown)
   )

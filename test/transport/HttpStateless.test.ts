@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
-import * as Headers from "../../src/transport/http/headers.ts"
+import * as HeaderField from "../../src/text/headerField.ts"
 import * as Peer from "../fixtures/httpPeer.ts"
 import * as Client from "../support/httpTransport.ts"
 import * as Texts from "../support/texts.ts"
@@ -141,7 +141,7 @@ describe("text in a header", () => {
           FastCheck.constantFrom(" a", "a ", "", "=?base64?eA==?=", "a\tb", "\ta", "a\r\nb")
         ),
         (text) => {
-          const header = Headers.encode(text)
+          const header = HeaderField.encode(text)
           assert.match(header, /^[\t\x20-\x7e]+$/)
           assert.strictEqual(header, header.trim())
           assert.strictEqual(decode(header), text)
@@ -151,6 +151,6 @@ describe("text in a header", () => {
   })
 
   it("is left alone where it is safe", () => {
-    for (const text of ["add", "a b", "file:///a?b=c"]) assert.strictEqual(Headers.encode(text), text)
+    for (const text of ["add", "a b", "file:///a?b=c"]) assert.strictEqual(HeaderField.encode(text), text)
   })
 })

@@ -1,5 +1,6 @@
 /** The headers of our own requests. */
 import * as Redacted from "effect/Redacted"
+import * as HeaderField from "../../text/headerField.ts"
 import * as JsonRpc from "../JsonRpc.ts"
 import type * as RemoteHeaders from "../RemoteHeaders.ts"
 import type * as Transport from "../Transport.ts"
@@ -23,19 +24,6 @@ const ofEveryPost: ReadonlyArray<string> = [
   "gzip, deflate, br",
   "content-length"
 ]
-
-const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-const value = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
-const plain = /^[\u0021-\u007e](?:[\t\u0020-\u007e]*[\u0021-\u007e])?$/
-
-export const isName = (text: string): boolean => token.test(text)
-export const isValue = (text: string): boolean => value.test(text)
-
-/** A text as a header value: as it is where that is safe, otherwise within the base64 sentinel of SEP-2243. */
-export const encode = (text: string): string =>
-  plain.test(text) && !(text.startsWith("=?base64?") && text.endsWith("?="))
-    ? text
-    : `=?base64?${Buffer.from(text, "utf8").toString("base64")}?=`
 
 /** The parameter that `Mcp-Name` mirrors (SEP-2243, SEP-2663). */
 const nameSource: ReadonlyMap<string, string> = new Map([
@@ -88,12 +76,12 @@ export const make = (url: URL, source: RemoteHeaders.Source): RequestHeaders => 
   }
 
   const mirrored = (headers: Array<string>, message: JsonRpc.Message, version: string): void => {
-    headers.push("mcp-protocol-version", encode(version))
+    headers.push("mcp-protocol-version", HeaderField.encode(version))
     if (!("method" in message)) return
-    headers.push("mcp-method", encode(message.method))
+    headers.push("mcp-method", HeaderField.encode(message.method))
     const field = nameSource.get(message.method)
     const name = field === undefined ? undefined : message.params?.[field]
-    if (typeof name === "string") headers.push("mcp-name", encode(name))
+    if (typeof name === "string") headers.push("mcp-name", HeaderField.encode(name))
   }
 
   const self: RequestHeaders = {
@@ -118,7 +106,7 @@ export const make = (url: URL, source: RemoteHeaders.Source): RequestHeaders => 
       const id = Buffer.from(lastEventId ?? "", "utf8").toString("latin1")
       // an encoding would hold events back until a block of it is full
       const headers = inSession(common().concat("accept", "text/event-stream", "cache-control", "no-cache"))
-      if (id !== "" && isValue(id)) headers.push("last-event-id", id)
+      if (id !== "" && HeaderField.isValue(id)) headers.push("last-event-id", id)
       return headers
     },
     delete: () => inSession(common())

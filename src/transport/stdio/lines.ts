@@ -196,7 +196,7 @@ export interface LineReader {
 export interface Options {
   readonly server: string
   readonly maxMessageBytes: number
-  readonly sink: Transport.Sink
+  readonly sink: Pick<Transport.Sink, "message" | "failed" | "diagnostic">
   /** Called when a line goes on so far over the limit that its end is not waited for. */
   readonly onEndless: () => void
 }

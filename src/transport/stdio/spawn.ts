@@ -8,6 +8,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import * as ChildProcess from "node:child_process"
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
@@ -20,6 +21,7 @@ import * as McpError from "../../McpError.ts"
 import * as BoundedWait from "../../resilience/BoundedWait.ts"
 import type * as ProcessLadder from "../../resilience/processLadder.ts"
 import * as ProcessTree from "../../resilience/processTree.ts"
+import type * as Teardown from "../../resilience/Teardown.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 
 type Child = ChildProcess.ChildProcessByStdio<Writable, Readable, Readable>
@@ -81,52 +83,40 @@ const codeOf = (error: Error): string => "code" in error && typeof error.code ==
 
 const name = (text: string): string => `"${UntrustedText.excerpt(text, 256)}"`
 
+const exhausted = "the system has run out of processes, files or memory"
+
+const reasons: ReadonlyMap<string, string> = new Map([
+  ["EACCES", "the file, or the working directory, may not be used: is it executable?"],
+  ["ENOTDIR", "a part of the path is not a directory"],
+  ["E2BIG", "the arguments and the environment are too long"],
+  ["EAGAIN", exhausted],
+  ["EMFILE", exhausted],
+  ["ENFILE", exhausted],
+  ["ENOMEM", exhausted]
+])
+
 /** Looks up what is wrong, because Node always blames the command, and its text quotes values. */
-const reason = (config: ServerConfig.StdioServer, errno: string): string => {
-  const { command, cwd } = config
-  if (cwd !== undefined) {
-    const found = Fs.statSync(cwd, { throwIfNoEntry: false })
-    if (found === undefined) return `the working directory ${name(cwd)} does not exist`
-    if (!found.isDirectory()) return `the working directory ${name(cwd)} is not a directory`
+const reason = ({ command, cwd }: ServerConfig.StdioServer, errno: string): string => {
+  const folder = cwd === undefined ? undefined : Fs.statSync(cwd, { throwIfNoEntry: false })
+  if (cwd !== undefined && folder?.isDirectory() !== true) {
+    return `the working directory ${name(cwd)} ${folder === undefined ? "does not exist" : "is not a directory"}`
   }
-  switch (errno) {
-    case "ENOENT":
-      if (!command.includes("/")) return "there is no such command on the PATH of the server"
-      return isFile(Path.resolve(cwd ?? "", command))
-        ? "the file exists, but the interpreter in its first line does not"
-        : "there is no such file"
-    case "EACCES":
-      return "the file, or the working directory, may not be used: is it executable?"
-    case "ENOTDIR":
-      return "a part of the path is not a directory"
-    case "E2BIG":
-      return "the arguments and the environment are too long"
-    case "EAGAIN":
-    case "EMFILE":
-    case "ENFILE":
-    case "ENOMEM":
-      return "the system has run out of processes, files or memory"
-    default:
-      return "the system refused it"
-  }
+  if (errno !== "ENOENT") return reasons.get(errno) ?? "the system refused it"
+  if (!command.includes("/")) return "there is no such command on the PATH of the server"
+  return isFile(Path.resolve(cwd ?? "", command))
+    ? "the file exists, but the interpreter in its first line does not"
+    : "there is no such file"
 }
 
 const failed = (config: ServerConfig.StdioServer, error: Error): McpError.SpawnFailed => {
+  const { command, cwd, name: server } = config
   const errno = codeOf(error)
-  let detail: string
-  try {
-    detail = reason(config, errno)
-  } catch {
-    // A path that may not even be looked at.
-    detail = "the file, or the working directory, may not be used"
-  }
-  return new McpError.SpawnFailed({
-    server: config.name,
-    errno,
-    command: config.command,
-    ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
-    detail
-  })
+  // A path may be one that may not even be looked at.
+  const detail = Option.getOrElse(
+    Option.liftThrowable(reason)(config, errno),
+    () => "the file, or the working directory, may not be used"
+  )
+  return new McpError.SpawnFailed({ server, errno, command, ...(cwd === undefined ? {} : { cwd }), detail })
 }
 
 const invalid = (config: ServerConfig.StdioServer, path: string): McpError.ConfigurationError =>
@@ -136,15 +126,14 @@ const invalid = (config: ServerConfig.StdioServer, path: string): McpError.Confi
     detail: "this cannot be given to a process"
   })
 
-const hasNul = (text: string): boolean => text.includes("\0")
-
-const check = (config: ServerConfig.StdioServer): McpError.ConfigurationError | undefined => {
+/** The field of a configuration that no process can be given, if there is one. */
+const unusable = (config: ServerConfig.StdioServer): string | undefined => {
+  const { args = [], command, cwd = "" } = config
   const variable = Environment.invalid(config)
-  if (variable !== undefined) return invalid(config, `env.${variable}`)
-  const argument = (config.args ?? []).findIndex(hasNul)
-  if (argument !== -1) return invalid(config, `args.${argument}`)
-  if (hasNul(config.command)) return invalid(config, "command")
-  return config.cwd !== undefined && hasNul(config.cwd) ? invalid(config, "cwd") : undefined
+  if (variable !== undefined) return `env.${variable}`
+  const texts = new Map([["command", command], ["cwd", cwd]])
+  for (const [index, argument] of args.entries()) texts.set(`args.${index}`, argument)
+  return Array.from(texts).find(([, text]) => text.includes("\0"))?.[0]
 }
 
 // Starting
@@ -207,11 +196,11 @@ export const spawn = (
   host: HostEnvironment.Host
 ): Effect.Effect<Started, McpError.SpawnFailed | McpError.ConfigurationError> =>
   Effect.async((resume) => {
-    const problem = check(config)
-    if (problem !== undefined) return resume(Effect.fail(problem))
+    const field = unusable(config)
+    if (field !== undefined) return resume(invalid(config, field))
     const environment = Environment.make(config, host)
     const command = commandOf(config, host, environment)
-    if (command === undefined) return resume(Effect.fail(invalid(config, "args")))
+    if (command === undefined) return resume(invalid(config, "args"))
     const id = Crypto.randomUUID()
     let child: Child
     try {
@@ -224,13 +213,27 @@ export const spawn = (
         windowsVerbatimArguments: command.isVerbatim
       })
     } catch (error) {
-      return resume(Effect.fail(failed(config, error instanceof Error ? error : new Error("unknown"))))
+      return resume(failed(config, error instanceof Error ? error : new Error("unknown")))
     }
     for (const source of [child, child.stdin, child.stdout, child.stderr]) source.on("error", ignore)
     // Paused from the start, because Node discards the output of an ended process that nothing has paused or read.
     child.stdout.pause()
-    if (child.pid === undefined) child.once("error", (error) => resume(Effect.fail(failed(config, error))))
+    if (child.pid === undefined) child.once("error", (error) => resume(failed(config, error)))
     else resume(Effect.succeed(started(child, child.pid, `${markerName}=${id}`, host.platform)))
+  })
+
+/** A process that ends with the scope; the last resort covers it from its first moment. */
+export const scoped = <A extends { readonly kill: () => void }, E>(
+  teardown: Teardown.Teardown["Type"],
+  start: Effect.Effect<A, E>,
+  end: (process: A) => Effect.Effect<void>
+): Effect.Effect<A, E, Scope.Scope> =>
+  Effect.gen(function*() {
+    let kill = (): void => undefined
+    yield* teardown.lastResort(() => kill())
+    const process = yield* Effect.acquireRelease(start, end)
+    kill = process.kill
+    return process
   })
 
 /** One turn of the event loop, in which what lies ready in a pipe is read. */

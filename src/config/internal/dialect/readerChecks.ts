@@ -3,6 +3,7 @@
  *
  * @internal
  */
+import * as HeaderField from "../../../text/headerField.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
 import * as Interpolation from "../../Interpolation.ts"
 import { lookAlike } from "../names/lookAlike.ts"
@@ -60,17 +61,14 @@ export const variable = (to: Reading, name: string, written: string): void => {
   if (name === "" || /[=\u0000]/.test(name) || written.includes("\u0000")) to.fail("invalid-env", name)
 }
 
-/** What HTTP does not let stand in the value of a header. */
-const unsendable = /[^\t\u0020-\u007e\u0080-\u00ff]/
-
 const ours: ReadonlySet<string> = new Set(ownHeaders)
 
 /** @internal */
 export const header = (to: Reading, name: string, written: string, at: string): void => {
   const lower = name.toLowerCase()
   if (
-    !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || ours.has(lower) || lower.startsWith("mcp-") ||
-    lower.startsWith("sec-websocket-") || unsendable.test(written.trim()) || /[^\u0000-\u00ff]/.test(written)
+    !HeaderField.isName(name) || ours.has(lower) || lower.startsWith("mcp-") ||
+    lower.startsWith("sec-websocket-") || !HeaderField.isValue(written.trim()) || /[^\u0000-\u00ff]/.test(written)
   ) to.fail("invalid-header", name)
   else flagWhitespace(to, written, at)
 }

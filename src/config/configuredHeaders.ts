@@ -1,0 +1,74 @@
+/** The headers that the configuration of a remote server names: written, from a variable, or from a program. */
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as McpError from "../McpError.ts"
+import * as HeaderField from "../text/headerField.ts"
+import * as ChildEnvironment from "./childEnvironment.ts"
+import * as HostEnvironment from "./HostEnvironment.ts"
+import * as Program from "./program.ts"
+import * as ServerConfig from "./ServerConfig.ts"
+
+/** A server that is reached over the network. */
+export type RemoteServer = ServerConfig.HttpServer | ServerConfig.SseServer | ServerConfig.WebSocketServer
+
+export type Headers = ReadonlyMap<string, Redacted.Redacted>
+
+/** Headers that change the framing of a message; the transport sets them. */
+const framing: ReadonlySet<string> = new Set(
+  ("connection content-encoding content-length expect host keep-alive proxy-connection te trailer " +
+    "transfer-encoding upgrade").split(" ")
+)
+
+/** Why a header cannot be sent. The value stays out of it, because it may be a secret. */
+const faultOf = (name: string, value: Redacted.Redacted): string | undefined => {
+  if (!HeaderField.isName(name)) return "the name of the header is not a token"
+  if (framing.has(name.toLowerCase())) return "this header is set by the transport"
+  return HeaderField.isValue(Redacted.value(value))
+    ? undefined
+    : "the value holds characters that a header cannot carry"
+}
+
+const decode = Schema.decode(Schema.parseJson(ServerConfig.Secrets))
+
+/**
+ * Runs a program (argv, no shell) that prints a JSON object of headers. It gets no more of the environment than a server,
+ * because the configuration chose it.
+ */
+const printed = (argv: readonly [string, ...ReadonlyArray<string>]): Effect.Effect<Headers, string> =>
+  HostEnvironment.HostEnvironment.pipe(
+    Effect.flatMap((host) => Program.run({ argv, environment: ChildEnvironment.make({}, host) })),
+    Effect.flatMap((text) => Effect.mapError(decode(text), () => "did not print a JSON object of texts"))
+  )
+
+const bearer = (variable: string): Effect.Effect<Headers, string> =>
+  Config.redacted(variable).pipe(
+    Effect.mapError(() => `the variable ${JSON.stringify(variable)} is not set`),
+    Effect.map((token) => new Map([["authorization", Redacted.make(`Bearer ${Redacted.value(token).trim()}`)]]))
+  )
+
+/**
+ * The headers of a configuration, later ones in place of earlier ones whatever the case of their names: `headers`, the
+ * bearer token, then those that the program prints. Untraced, because a span would keep an error as it is before its
+ * secrets are hidden.
+ */
+export const fromConfig = Effect.fnUntraced(function*(config: RemoteServer) {
+  const { bearerTokenEnvVar, headersCommand } = config
+  const headers = new Map<string, Redacted.Redacted>()
+  const invalid = (path: string, detail: string) =>
+    new McpError.ConfigurationError({ server: config.name, path, detail })
+  const add = (path: string, source: Effect.Effect<Headers, string>) =>
+    Effect.flatMap(Effect.mapError(source, (detail) => invalid(path, detail)), (more) => {
+      for (const [name, value] of more) {
+        const fault = faultOf(name, value)
+        if (fault !== undefined) return invalid(`${path}.${name}`, fault)
+        headers.set(name.toLowerCase(), value)
+      }
+      return Effect.void
+    })
+  yield* add("headers", Effect.succeed(config.headers ?? new Map()))
+  if (bearerTokenEnvVar !== undefined) yield* add("bearerTokenEnvVar", bearer(bearerTokenEnvVar))
+  if (headersCommand !== undefined) yield* add("headersCommand", printed(headersCommand))
+  return headers
+})
