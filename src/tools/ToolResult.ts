@@ -1,17 +1,9 @@
-/**
- * The result of a tool call: decoded once, leniently, part by part. Unknown kinds of content are kept.
- *
- * @since 0.1.0
- */
-import type * as Either from "effect/Either"
-import type * as JsonRpc from "../transport/JsonRpc.ts"
+/** The result of a tool call: decoded once, leniently, part by part. Unknown kinds of content are kept. */
+import * as Either from "effect/Either"
+import * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
-import * as internal from "./internal/decodeResult.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** One part of a result; `raw` is the part as it came. */
 export type Content =
   | { readonly _tag: "Text"; readonly text: string; readonly raw: JsonRpc.JsonObject }
   | { readonly _tag: "Image"; readonly data: string; readonly mimeType: string; readonly raw: JsonRpc.JsonObject }
@@ -20,10 +12,6 @@ export type Content =
   | { readonly _tag: "ResourceLink"; readonly uri: string; readonly raw: JsonRpc.JsonObject }
   | { readonly _tag: "Unknown"; readonly raw: JsonRpc.Json }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface ToolResult {
   readonly content: ReadonlyArray<Content>
   readonly structuredContent: JsonRpc.Json | undefined
@@ -33,45 +21,60 @@ export interface ToolResult {
   readonly raw: JsonRpc.JsonObject
 }
 
-/**
- * What `decode` needs to know.
- *
- * @since 0.1.0
- * @category models
- */
 export interface DecodeOptions {
   readonly era: Transport.Era
-  /** Whether a result may be a question, for somebody else to answer. */
+  /** Accepts a question (`input_required`), which the caller answers itself. */
   readonly passInput?: boolean | undefined
 }
 
-/**
- * Where a result breaks the protocol.
- *
- * @since 0.1.0
- * @category models
- */
+/** Where a result breaks the protocol. */
 export interface Fault {
   readonly path: string
   readonly detail: string
 }
 
-/**
- * Decodes the result of `tools/call`. Only content that is no list, or in the stateless era a kind of result that was
- * not asked for, is a fault; a part that is not understood is `Unknown`.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const decode: (
-  raw: JsonRpc.JsonObject,
-  options: DecodeOptions
-) => Either.Either<ToolResult, Fault> = internal.decodeResult
+/** Decodes one part of a result or of a prompt's message. A part that is not understood is `Unknown`. */
+export const decodeContent = (part: unknown): Content => {
+  // the casts: the part was parsed from JSON
+  if (!JsonRpc.isObject(part)) return { _tag: "Unknown", raw: part as JsonRpc.Json }
+  const raw = part as JsonRpc.JsonObject
+  const { data, mimeType, resource, text, type, uri } = raw
+  switch (type) {
+    case "text":
+      if (typeof text === "string") return { _tag: "Text", text, raw }
+      break
+    case "image":
+    case "audio":
+      if (typeof data !== "string" || typeof mimeType !== "string") break
+      return { _tag: type === "image" ? "Image" : "Audio", data, mimeType, raw }
+    case "resource":
+      if (JsonRpc.isObject(resource)) return { _tag: "Resource", resource, raw }
+      break
+    case "resource_link":
+      if (typeof uri === "string") return { _tag: "ResourceLink", uri, raw }
+      break
+  }
+  return { _tag: "Unknown", raw }
+}
 
 /**
- * Decodes one part of a result or of a prompt's message.
- *
- * @since 0.1.0
- * @category constructors
+ * Decodes the result of `tools/call`. It fails only for content that is not an array and, in the stateless era, for a
+ * `resultType` that was not asked for.
  */
-export const decodeContent: (part: unknown) => Content = internal.decodeContent
+export const decode = (raw: JsonRpc.JsonObject, options: DecodeOptions): Either.Either<ToolResult, Fault> => {
+  const { _meta: meta, content, isError, resultType, structuredContent } = raw
+  const isQuestion = options.passInput === true && resultType === "input_required"
+  if (options.era === "stateless" && resultType !== undefined && resultType !== "complete" && !isQuestion) {
+    return Either.left({ path: "/resultType", detail: "a kind of result that was not asked for" })
+  }
+  const parts = content ?? []
+  if (!Array.isArray(parts)) return Either.left({ path: "/content", detail: "`content` is not an array" })
+  return Either.right({
+    content: parts.map(decodeContent),
+    // in the session era only an object has a meaning, and servers write `null` for "none"
+    structuredContent: structuredContent === null && options.era === "session" ? undefined : structuredContent,
+    isError: isError === true,
+    meta: JsonRpc.isObject(meta) ? meta : undefined,
+    raw
+  })
+}

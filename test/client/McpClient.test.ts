@@ -15,7 +15,7 @@ const tagOf = <A, R>(effect: Effect.Effect<A, { readonly _tag: string }, R>) =>
   Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
 
 describe("McpClient.readResource", () => {
-  it.effect("gives texts and blobs, part by part", () =>
+  it.effect("returns texts and blobs, part by part", () =>
     Effect.gen(function*() {
       const { connection, session } = yield* opened({
         answers: {
@@ -31,7 +31,7 @@ describe("McpClient.readResource", () => {
       assert.deepStrictEqual(connection.asked[0]?.params, { uri: "a:b" })
     }))
 
-  it.effect("tells an unknown resource by its code", () =>
+  it.effect("recognizes an unknown resource by its error code", () =>
     Effect.gen(function*() {
       const { session } = yield* opened({ answers: { "resources/read": () => Effect.fail(Fake.remoteError(-32002)) } })
       const error = yield* Effect.flip(session.readResource("a:b"))
@@ -39,7 +39,7 @@ describe("McpClient.readResource", () => {
       assert.deepStrictEqual([error.kind, error.name], ["resource", "a:b"])
     }))
 
-  it.effect("refuses contents that are no list, and takes none for none", () =>
+  it.effect("refuses contents that are not an array, and reads absent contents as empty", () =>
     Effect.gen(function*() {
       const { session } = yield* opened({
         answers: { "resources/read": (_, nth) => Effect.succeed(nth === 0 ? { contents: "x" } : {}) }
@@ -50,7 +50,7 @@ describe("McpClient.readResource", () => {
 })
 
 describe("McpClient.getPrompt", () => {
-  it.effect("gives messages whose content is one part or several, of any kind", () =>
+  it.effect("returns messages with one content part or several, of any kind", () =>
     Effect.gen(function*() {
       const { connection, session } = yield* opened({
         answers: {
@@ -75,7 +75,7 @@ describe("McpClient.getPrompt", () => {
       assert.deepStrictEqual(connection.asked[0]?.params, { name: "p", arguments: { x: "1" } })
     }))
 
-  it.effect("refuses messages that are no list", () =>
+  it.effect("refuses messages that are not an array", () =>
     Effect.gen(function*() {
       const { session } = yield* opened({ answers: { "prompts/get": { messages: {} } } })
       assert.strictEqual(yield* tagOf(session.getPrompt("p")), "ProtocolViolation")
@@ -83,7 +83,7 @@ describe("McpClient.getPrompt", () => {
 })
 
 describe("McpClient.complete", () => {
-  it.effect("asks by prompt or by template, with what is filled in already", () =>
+  it.effect("completes for a prompt or a template, with the arguments so far", () =>
     Effect.gen(function*() {
       const { connection, session } = yield* opened({ answers: { "completion/complete": {} } })
       yield* session.complete({ prompt: "p", argument: "a", value: "v" }, { b: "w" })
@@ -98,7 +98,7 @@ describe("McpClient.complete", () => {
       ])
     }))
 
-  it.effect("gives at most a hundred texts and says if there are more", () =>
+  it.effect("returns at most a hundred values and whether there are more", () =>
     Effect.gen(function*() {
       const completions: ReadonlyArray<readonly [JsonRpc.JsonObject, number, boolean]> = [
         [{ completion: { values: ["a", 1, "b"] } }, 2, false],
@@ -118,8 +118,8 @@ describe("McpClient.complete", () => {
     }))
 })
 
-describe("McpClient: the rest of the protocol", () => {
-  it.effect("tells of changed roots in the session era only", () =>
+describe("McpClient requests and notifications", () => {
+  it.effect("notifies the server of changed roots in the session era only", () =>
     Effect.gen(function*() {
       const inSession = yield* opened({})
       yield* inSession.session.rootsChanged
@@ -154,7 +154,7 @@ describe("McpClient: the rest of the protocol", () => {
       assert.strictEqual(connection.asked.length, 1)
     }))
 
-  it.scoped("tells the event bus of changes and oddities, where there is one", () =>
+  it.scoped("publishes changes and oddities on the event bus, if there is one", () =>
     Effect.gen(function*() {
       const heard: Array<McpEvent.McpEvent> = []
       const events: McpEvent.McpEvents["Type"] = { ...(yield* McpEvent.make()), publish: (event) => heard.push(event) }

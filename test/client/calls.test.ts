@@ -112,7 +112,7 @@ describe("a request", () => {
       assert.strictEqual(textOf(yield* Fiber.join(fiber)), "done")
     }))
 
-  it.scoped("does not wait longer than its limit, and not without being told how long", () =>
+  it.scoped("does not wait beyond its limit, nor without a time", () =>
     Effect.gen(function*() {
       const peer = yield* failing((server, _) =>
         new McpError.HttpError({
@@ -133,7 +133,7 @@ describe("a request", () => {
       assert.strictEqual(untold.received("tools/call").length, 1)
     }))
 
-  it.scoped("times out without an answer or progress, and tells the server", () =>
+  it.scoped("times out without an answer or progress, and cancels the request at the server", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryServer.make({ era: "session", tools: [echo, hang] })
       const connection = yield* connectTo(peer, { requestTimeout: "10 seconds" })
@@ -180,7 +180,7 @@ describe("a request", () => {
       assert.strictEqual(error._tag === "RequestTimeout" ? error.kind : error._tag, "total")
     }))
 
-  it.scoped("tells the server when its caller no longer waits, and harms no other", () =>
+  it.scoped("is cancelled at the server when its caller is interrupted, and disturbs no other", () =>
     Effect.gen(function*() {
       for (const era of ["session", "stateless"] as const) {
         const peer = yield* MemoryServer.make({ era, tools: [echo, hang] })
@@ -252,7 +252,7 @@ describe("the _meta of a request of the stateless era", () => {
     }))
 })
 
-describe("what a server asks of the application", () => {
+describe("a request of the server", () => {
   const asking: MemoryServer.Tool = {
     name: "ask",
     call: (_, context) =>
@@ -314,7 +314,7 @@ describe("what a server asks of the application", () => {
         assert.deepStrictEqual(yield* given, { action: "decline" })
       }))
 
-    it.scoped(`is not offered without a handler, and harms nothing (${era})`, () =>
+    it.scoped(`is not offered without a handler, and disturbs nothing (${era})`, () =>
       Effect.gen(function*() {
         const peer = yield* MemoryServer.make({ era, tools: [asking, echo] })
         const connection = yield* connectTo(peer)
@@ -377,7 +377,7 @@ describe("what a server asks of the application", () => {
 })
 
 describe("watching", () => {
-  it.scoped("in the session era subscribes to a resource once, however many watch it, and leaves with the last", () =>
+  it.scoped("in the session era subscribes to a resource once for all watchers, and unsubscribes with the last", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryServer.make({
         era: "session",
@@ -395,7 +395,7 @@ describe("watching", () => {
       assert.strictEqual(peer.received("resources/unsubscribe").length, 1)
     }))
 
-  it.scoped("in the stateless era is told of changes, and asks again when the subscription ends", () =>
+  it.scoped("in the stateless era receives changes, and subscribes again when the subscription ends", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryServer.make({ era: "stateless", tools: [echo] })
       const connection = yield* connectTo(peer)

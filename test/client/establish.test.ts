@@ -131,7 +131,7 @@ describe("connecting", () => {
       assert.strictEqual(peer.connections().maxOpen, 1)
     }))
 
-  it.scoped("does not ask a second time what it remembers, and asks anew when that fails", () =>
+  it.scoped("skips the question whose answer it remembers, and asks again when that fails", () =>
     Effect.gen(function*() {
       let refuses = false
       const peer = yield* answering({
@@ -234,7 +234,7 @@ describe("connecting", () => {
       assert.strictEqual(peer.received("server/discover").length, 1)
     }))
 
-  it.scoped("tells of its stages in events", () =>
+  it.scoped("publishes its stages as events", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryServer.make({ era: "session" })
       const program = Effect.gen(function*() {

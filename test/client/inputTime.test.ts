@@ -61,7 +61,7 @@ const asking = (era: "session" | "stateless", [method, params]: (typeof question
 for (const era of ["session", "stateless"] as const) {
   describe(`a call during which the server asks the application (${era})`, () => {
     for (const question of questions) {
-      it.scoped(`has its idle limit afresh after ${question[0]}, however long that took`, () =>
+      it.scoped(`restarts its idle limit after ${question[0]}`, () =>
         Effect.gen(function*() {
           const { call, fiveSeconds, go, working } = yield* asking(era, question)
           const fiber = yield* call()
@@ -73,7 +73,7 @@ for (const era of ["session", "stateless"] as const) {
         }))
     }
 
-    it.scoped("ends at its idle limit all the same if the server is silent after the answer", () =>
+    it.scoped("ends at its idle limit if the server is silent after the answer", () =>
       Effect.gen(function*() {
         const { call, fiveSeconds, go, working } = yield* asking(era, questions[1])
         const fiber = yield* call({ idleTimeout: Duration.seconds(5) })
@@ -84,7 +84,7 @@ for (const era of ["session", "stateless"] as const) {
         assert.deepInclude(yield* Effect.flip(Fiber.join(fiber)), { _tag: "RequestTimeout", kind: "idle" })
       }))
 
-    it.scoped("ends at its total limit, whoever keeps it waiting", () =>
+    it.scoped("ends at its total limit, even during a question", () =>
       Effect.gen(function*() {
         const { call, fiveSeconds } = yield* asking(era, questions[1])
         const fiber = yield* call({ totalTimeout: Duration.seconds(40) })

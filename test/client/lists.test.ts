@@ -22,7 +22,7 @@ const paged = (pages: (cursor: unknown, nth: number) => JsonRpc.JsonObject): Fak
   Effect.succeed(pages(asked.params?.["cursor"], nth))
 
 describe("McpClient lists", () => {
-  it.effect("asks for nothing before somebody wants it", () =>
+  it.effect("sends no request before the list is read", () =>
     Effect.gen(function*() {
       const { connection } = yield* opened({})
       assert.deepStrictEqual(connection.asked, [])
@@ -67,7 +67,7 @@ describe("McpClient lists", () => {
       assert.strictEqual(connection.asked.length, 2)
     }))
 
-  it.effect("ends at a repeated cursor with what the pages before it gave", () =>
+  it.effect("ends at a repeated cursor with the items of the pages before it", () =>
     Effect.gen(function*() {
       const { session } = yield* opened({
         answers: { "tools/list": paged((_, nth) => ({ tools: [tool(`t${nth}`)], nextCursor: "same" })) }
@@ -75,7 +75,7 @@ describe("McpClient lists", () => {
       assert.deepStrictEqual((yield* session.tools).tools.map(({ name }) => name), ["t0", "t1"])
     }))
 
-  it.effect("gives up after maxPages", () =>
+  it.effect("fails after maxPages", () =>
     Effect.gen(function*() {
       const { connection, session } = yield* opened({
         answers: { "tools/list": paged((_, nth) => ({ tools: [], nextCursor: `c${nth}` })) }
@@ -97,7 +97,7 @@ describe("McpClient lists", () => {
       assert.strictEqual((yield* session.tools).tools.length, 3)
     }))
 
-  it.effect("gives up above maxItems, over all pages", () =>
+  it.effect("fails above maxItems, over all pages", () =>
     Effect.gen(function*() {
       const { session } = yield* opened({
         limits: { maxItems: 3 },
@@ -110,7 +110,7 @@ describe("McpClient lists", () => {
       assert.deepStrictEqual([error.exceeds, error.pages, error.limit], ["items", 2, 3])
     }))
 
-  it.effect("gives up on a cursor over maxCursorBytes, counted in bytes", () =>
+  it.effect("fails on a cursor over maxCursorBytes, counted in bytes", () =>
     Effect.gen(function*() {
       for (const [nextCursor, reason] of [["ééé", "cursor-size"], ["eee", undefined]] as const) {
         const { session } = yield* opened({
@@ -171,7 +171,7 @@ describe("McpClient lists", () => {
       assert.strictEqual((yield* Effect.flip(session.prompts))._tag, "RemoteError")
     }))
 
-  it.effect("does not ask for what the server does not declare", () =>
+  it.effect("requests no list that the server does not declare", () =>
     Effect.gen(function*() {
       const { connection, session } = yield* opened({ capabilities: { tools: {} } })
       assert.deepStrictEqual((yield* session.prompts).items, [])
@@ -197,7 +197,7 @@ describe("McpClient lists", () => {
       assert.deepStrictEqual([ttlMs, cacheScope], [200, "private"])
     }))
 
-  it.effect("is public only if every page says so, and ignores hints that are none", () =>
+  it.effect("is public only if every page is, and ignores invalid hints", () =>
     Effect.gen(function*() {
       const pages = [{ prompts: [], ttlMs: "soon", cacheScope: "public", nextCursor: "a" }, { prompts: [], ttlMs: -1 }]
       const { session } = yield* opened({ answers: { "prompts/list": paged((_, nth) => pages[nth]!) } })
@@ -205,7 +205,7 @@ describe("McpClient lists", () => {
       assert.deepStrictEqual([ttlMs, cacheScope], [undefined, undefined])
     }))
 
-  it.effect("refuses items that are no list and cursors that are no text", () =>
+  it.effect("refuses items that are not an array and cursors that are not a string", () =>
     Effect.gen(function*() {
       for (const page of [{ tools: "none" }, { tools: [], nextCursor: 7 }]) {
         const { session } = yield* opened({ answers: { "tools/list": page } })
@@ -238,7 +238,7 @@ describe("McpClient lists", () => {
       assert.deepStrictEqual(yield* names({ era: "session", transport: "streamable-http" }), ["wrong", "a"])
     }))
 
-  it.effect("reads resources, templates and prompts, and counts what has no key", () =>
+  it.effect("reads resources, templates and prompts, and counts items without a key", () =>
     Effect.gen(function*() {
       const { session } = yield* opened({
         answers: {

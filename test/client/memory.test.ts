@@ -89,7 +89,7 @@ for (const era of ["session", "stateless"] as const) {
         yield* session.health
       }))
 
-    it.scoped("calls, and judges what is structured without having listed", () =>
+    it.scoped("calls a tool, and judges its structured result without a list before", () =>
       Effect.gen(function*() {
         const { session } = yield* prepared
         const echoed = (yield* session.callTool("echo", { text: "hi" })).content[0]
@@ -131,7 +131,7 @@ for (const era of ["session", "stateless"] as const) {
         assert.strictEqual(Chunk.size(events), 4)
       }))
 
-    it.scoped("hears that the tools have changed", () =>
+    it.scoped("signals changed tools", () =>
       Effect.gen(function*() {
         const { cancelled, server, session } = yield* prepared
         const watching = yield* Effect.fork(Stream.runHead(session.listChanged("tools")))
@@ -141,7 +141,7 @@ for (const era of ["session", "stateless"] as const) {
         assert.strictEqual((yield* session.tools).tools.length, 1)
       }))
 
-    it.scoped("hears that a resource has changed", () =>
+    it.scoped("signals a changed resource", () =>
       Effect.gen(function*() {
         const { server, session } = yield* prepared
         const watching = yield* Effect.fork(Stream.runHead(session.subscribeResource("memo:a")))

@@ -12,7 +12,7 @@ const server = fileURLToPath(new URL("../fixtures/faults/server.mjs", import.met
 const grace = 400
 
 describe("several servers in one scope", () => {
-  it.live("open and fail alone, and end together however stubborn they are", () =>
+  it.live("open and fail independently, and end together even if they are stubborn", () =>
     Effect.gen(function*() {
       const stubborn = Array.from({ length: 4 }, (_, index) =>
         ServerConfig.stdio({ name: `s${index}`, command: process.execPath, args: [server, "ignore-term", devNull] }))

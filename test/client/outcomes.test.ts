@@ -34,7 +34,7 @@ describe("a failed connect", () => {
     }
   })
 
-  it.scoped("says so to its caller", () =>
+  it.scoped("is reported to its caller", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryTransport.peer(() => Effect.void)
       yield* peer.refuseConnect((server) => new McpError.MessageTooLarge({ server, limit: 5, direction: "received" }))
@@ -65,7 +65,7 @@ describe("a call that the server has had a part of", () => {
     new McpError.Overloaded({ server, queue: "write", queued: 1, limit: 1 })
   ]
 
-  it("is not told to be unsent by a later part that was, so that nobody makes it again", () => {
+  it("is not reported as unsent because of a later part, so that it is not repeated", () => {
     for (const error of errors) {
       assert.strictEqual(error.outcome, "not-sent")
       const told = McpError.partlySent(error)

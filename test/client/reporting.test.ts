@@ -26,7 +26,7 @@ describe("an error that leaves a connection", () => {
     assert.strictEqual(hiding().hide.error(error), error)
   })
 
-  it("has none in its fields, its message and its stack, and stays what it was", () => {
+  it("has no secret in its fields, its message and its stack, and keeps its tag", () => {
     const { hide, know } = hiding()
     know("walnut-harbour")
     const told = hide.error(
@@ -38,7 +38,7 @@ describe("an error that leaves a connection", () => {
     for (const text of texts) assert.notInclude(text, "walnut-harbour")
   })
 
-  it("keeps what is decided on, even where a secret is the same word", () => {
+  it("keeps the fields that decide, even where a secret is the same word", () => {
     const { hide, know } = hiding()
     for (const word of ["stalled-server", "stalled", "unknown"]) know(word)
     const told = hide.error(
@@ -72,7 +72,7 @@ const secretsOf = (written: ServerConfig.ServerConfig, used: ServerConfig.Server
 const expansion = { origin: "home", grants: [], places: {}, directory: "/" } as const
 
 describe("the secrets of a configuration", () => {
-  it("are what has the name of one, and what came from where secrets come from", () => {
+  it("are the values with the name of a secret and those from a source of secrets", () => {
     const written = ServerConfig.stdio({
       name: "s",
       command: "x",

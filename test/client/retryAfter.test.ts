@@ -62,9 +62,9 @@ const connected = (overrides?: Parameters<typeof MemoryTransport.config>[1]) =>
     return { state, peer, connection, call, calls, others, refused }
   })
 
-describe("a server that says when to come back", () => {
+describe("a server that sends Retry-After", () => {
   for (const [name, refusal] of [["429", rateLimited(7)], ["503", unavailable(7)]] as const) {
-    it.scoped(`gets no request from anybody until then (${name})`, () =>
+    it.scoped(`gets no request until then (${name})`, () =>
       Effect.gen(function*() {
         const { calls, connection, others, refused, state } = yield* connected()
         const first = yield* refused(refusal)
@@ -91,7 +91,7 @@ describe("a server that says when to come back", () => {
       assert.strictEqual(calls(), 3)
     }))
 
-  it.scoped("is asked all the same whether it is alive", () =>
+  it.scoped("still gets health probes", () =>
     Effect.gen(function*() {
       const { connection, peer, refused } = yield* connected()
       yield* refused(rateLimited(3_000))
@@ -100,7 +100,7 @@ describe("a server that says when to come back", () => {
       assert.strictEqual(peer.received("ping").length, before + 1)
     }))
 
-  it.scoped("has what cannot wait so long refused at once, unsent, with the time that is left", () =>
+  it.scoped("fails requests that cannot wait so long at once, unsent, with the remaining time", () =>
     Effect.gen(function*() {
       const { call, calls, connection, refused } = yield* connected({ requestTimeout: "1 minute" })
       yield* refused(unavailable(40))
@@ -124,7 +124,7 @@ describe("a server that says when to come back", () => {
       assert.strictEqual(calls(), 1)
     }))
 
-  it.scoped("may put off its time, and all who wait wait on", () =>
+  it.scoped("may postpone the time, and all waiting requests wait on", () =>
     Effect.gen(function*() {
       const { calls, connection, others, peer, refused, state } = yield* connected()
       const first = yield* refused(rateLimited(10))
@@ -144,7 +144,7 @@ describe("a server that says when to come back", () => {
       assert.lengthOf([...(yield* Fiber.join(waiting)), ...(yield* Fiber.join(late))], 25)
     }))
 
-  it.scoped("is not waited for longer than a request has time, however often it puts that off", () =>
+  it.scoped("is not waited for beyond the deadline of a request, even if it postpones the time", () =>
     Effect.gen(function*() {
       const { call, calls, connection, peer, state } = yield* connected()
       state.refusal = rateLimited(20)
@@ -173,7 +173,7 @@ describe("a server that says when to come back", () => {
       assert.strictEqual(calls(), 4)
     }))
 
-  it.scoped("keeps nobody waiting who is interrupted", () =>
+  it.scoped("does not delay the interruption of a waiting request", () =>
     Effect.gen(function*() {
       const { calls, connection, others, refused, state } = yield* connected()
       const first = yield* refused(rateLimited(7))

@@ -24,7 +24,7 @@ const numbers = (events: Iterable<McpClient.CallEvent>) =>
   Array.from(events).flatMap((event) => event._tag === "Progress" ? [event.progress.progress] : [])
 
 describe("McpClient.callToolStream", () => {
-  it.effect("gives the progress in order, then the result, then ends", () =>
+  it.effect("emits the progress in order, then the result, then ends", () =>
     Effect.gen(function*() {
       const { session } = yield* opened({ answers: { "tools/call": reporting(3) } })
       const events = Array.from(yield* Stream.runCollect(session.callToolStream("x")))
@@ -33,7 +33,7 @@ describe("McpClient.callToolStream", () => {
       assert.strictEqual(events.length, 4)
     }))
 
-  it.effect("gives progress while the call is under way", () =>
+  it.effect("emits progress during the call", () =>
     Effect.gen(function*() {
       const release = yield* Deferred.make<void>()
       const { session } = yield* opened({
@@ -105,7 +105,7 @@ describe("McpClient.callToolStream", () => {
       yield* Deferred.await(cancelled)
     }))
 
-  it.effect("gives what came before it fails", () =>
+  it.effect("emits progress before it fails", () =>
     Effect.gen(function*() {
       const { session } = yield* opened({
         answers: {
@@ -133,7 +133,7 @@ describe("McpClient.callToolStream", () => {
       assert.strictEqual(connection.asked.length, 2)
     }))
 
-  it.effect("tells the callback too", () =>
+  it.effect("calls the callback too", () =>
     Effect.gen(function*() {
       const { session } = yield* opened({ answers: { "tools/call": reporting(2) } })
       const heard: Array<number> = []

@@ -49,7 +49,7 @@ const ending = <A, E>(fiber: Fiber.RuntimeFiber<A, E>) =>
   )
 
 describe("McpClient.tasks", () => {
-  it.scoped("creates a task, polls at its interval and gives its result", () =>
+  it.scoped("creates a task, polls at its interval and returns its result", () =>
     Effect.gen(function*() {
       const state: State = { status: "working", pollInterval: 5_000 }
       const { peer, tasks } = yield* served(state)
@@ -137,7 +137,7 @@ describe("McpClient.tasks", () => {
       assert.deepInclude(error, { _tag: "Cancelled", detail: "shutting down", outcome: "unknown" })
     }))
 
-  it.scoped("gives the result of a server that runs the call at once", () =>
+  it.scoped("returns the result of a server that runs the call at once", () =>
     Effect.gen(function*() {
       const { tasks } = yield* served({ status: "working" }, { "tools/call": () => Effect.succeed(done) })
       assert.deepStrictEqual(yield* tasks.callTool(params), done)

@@ -39,13 +39,13 @@ describe("McpClient.callTool", () => {
       assert.deepInclude(connection.asked[0]!.options, { idleTimeout: "5 seconds", totalTimeout: 7000 })
     }))
 
-  it.effect("gives a result that says isError as a value", () =>
+  it.effect("returns a result with isError as a value", () =>
     Effect.gen(function*() {
       const { session } = yield* opened({ answers: { "tools/call": { ...text, isError: true } } })
       assert.isTrue((yield* session.callTool("x")).isError)
     }))
 
-  it.effect("fails with ProtocolViolation/tool-result if content is no list", () =>
+  it.effect("fails with ProtocolViolation/tool-result if content is not an array", () =>
     Effect.gen(function*() {
       const { session } = yield* opened({ answers: { "tools/call": { content: "text" } } })
       const error = yield* Effect.flip(session.callTool("x"))
@@ -87,7 +87,7 @@ describe("McpClient.callTool", () => {
       assert.strictEqual((yield* Effect.flip(session.callTool("x", shared)))._tag, "InvalidArguments")
     }))
 
-  it.effect("takes what JSON.stringify takes: dates, and properties that are undefined", () =>
+  it.effect("accepts dates and undefined properties, as JSON.stringify does", () =>
     Effect.gen(function*() {
       const { session } = yield* opened({ answers: { "tools/call": text } })
       const args = { a: undefined, b: new Date(0), c: null, d: "x" }
@@ -205,7 +205,7 @@ const tasks = (updates: ReadonlyArray<McpClient.TaskUpdate>, result: JsonRpc.Jso
 })
 
 describe("McpClient calls that must run as tasks", () => {
-  it.effect("go through tasks, also if nobody has listed", () =>
+  it.effect("go through tasks, even without a list before", () =>
     Effect.gen(function*() {
       const { connection, session } = yield* opened({
         capabilities: offersTasks,
@@ -234,7 +234,7 @@ describe("McpClient calls that must run as tasks", () => {
       assert.strictEqual(connection.askedFor("tools/call").length, 0)
     }))
 
-  it.effect("cost other servers no list", () =>
+  it.effect("request no list from other servers", () =>
     Effect.gen(function*() {
       const { connection, session } = yield* opened({ answers: { "tools/call": text } })
       yield* session.callTool("x")
@@ -254,14 +254,14 @@ describe("McpClient.callTool and output schemas", () => {
   const answering = (result: JsonRpc.JsonObject, more: Fake.Options = {}) =>
     opened({ ...more, answers: { "tools/list": { tools: [summing] }, "tools/call": result, ...more.answers } })
 
-  it.effect("passes what fits", () =>
+  it.effect("accepts a result that matches", () =>
     Effect.gen(function*() {
       const { session } = yield* answering(structured({ sum: 3 }))
       yield* session.tools
       assert.deepStrictEqual((yield* session.callTool("sum")).structuredContent, { sum: 3 })
     }))
 
-  it.effect("fails with the path of what does not fit", () =>
+  it.effect("fails with the path of a mismatch", () =>
     Effect.gen(function*() {
       const { session } = yield* answering(structured({ sum: "3" }))
       yield* session.tools
@@ -279,7 +279,7 @@ describe("McpClient.callTool and output schemas", () => {
       assert.strictEqual(error.path, "/structuredContent")
     }))
 
-  it.effect("keeps what does not fit if that is asked for", () =>
+  it.effect("keeps a mismatch if the caller asks for it", () =>
     Effect.gen(function*() {
       const { session } = yield* answering(structured({ sum: "3" }))
       yield* session.tools
@@ -287,7 +287,7 @@ describe("McpClient.callTool and output schemas", () => {
       assert.deepStrictEqual(result.structuredContent, { sum: "3" })
     }))
 
-  it.effect("does not judge a result that says isError", () =>
+  it.effect("does not judge a result with isError", () =>
     Effect.gen(function*() {
       const { session } = yield* answering({ ...structured({ sum: "3" }), isError: true })
       yield* session.tools

@@ -51,7 +51,7 @@ const settlesSoon = (schema: JsonRpc.JsonObject, value: JsonRpc.Json) =>
     return given
   })
 
-describe("JsonSchema: what the keywords mean", () => {
+describe("JsonSchema keywords", () => {
   holds("type", { type: ["integer", "null"] }, [1, 1.0, null], [1.5, "1", true, [], {}])
   holds("nullable, as OpenAPI has it", { type: "string", nullable: true }, ["a", null], [1])
   holds("enum and const, by value", { enum: [{ a: [1, 2] }, "x", null] }, [{ a: [1, 2] }, "x", null], [
@@ -196,7 +196,7 @@ describe("JsonSchema: what the keywords mean", () => {
   holds("unknown formats and keywords are nothing", { type: "string", format: "x-evil", "x-y": 1 }, ["anything"], [1])
 })
 
-describe("JsonSchema: what a verdict says", () => {
+describe("JsonSchema verdicts", () => {
   it.effect("names the place of the violation as a JSON pointer", () =>
     Effect.map(
       check({ properties: { "a/b": { items: { type: "string" } } } }, { "a/b": ["x", 1] }),
@@ -228,7 +228,7 @@ describe("JsonSchema: what a verdict says", () => {
     }))
 })
 
-describe("JsonSchema: what is not judged, instead of judged wrongly", () => {
+describe("JsonSchema without a verdict", () => {
   unchecked("a dialect that is not known is not fetched", { $schema: "https://attacker.example/meta.json" })
   unchecked("a reference that leads outside", { $ref: "other.json" })
   unchecked("a reference that leads nowhere", { $ref: "#/$defs/nothing" })
@@ -247,14 +247,14 @@ describe("JsonSchema: what is not judged, instead of judged wrongly", () => {
   unchecked("a pattern with a named back reference", { pattern: "(?<y>a)\\k<y>" }, "aa")
   unchecked("a pattern with an empty class", { pattern: "[]a]" }, "a")
   unchecked("a pattern with an escape that only RE2 has", { pattern: "\\Aa" }, "a")
-  it.effect("and says why", () =>
+  it.effect("gives the reason", () =>
     Effect.map(
       check({ $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/a" } } }, {}),
       (given) => assert.deepStrictEqual(given, { _tag: "Unchecked", reason: "it leads deeper than 256 levels" })
     ))
   unchecked("a pattern that is huge", { pattern: "a{1,1000000}" }, "a")
   unchecked("a value nested thousands deep", { const: deep(20_000) }, deep(20_000))
-  it.effect("and such a value is judged by keywords that need no recursion", () =>
+  it.effect("still judges such a value by keywords that need no recursion", () =>
     Effect.map(verdict({ uniqueItems: true }, deep(20_000)), (tag) => assert.strictEqual(tag, "Valid")))
 })
 
@@ -264,7 +264,7 @@ function deep(depth: number): JsonRpc.Json {
   return value
 }
 
-describe("JsonSchema: bombs", () => {
+describe("JsonSchema step budget", () => {
   for (
     const [keyword, branches, depth] of [["anyOf", 2, 22], ["oneOf", 2, 24], ["allOf", 3, 16], [
       "anyOf",
@@ -279,7 +279,7 @@ describe("JsonSchema: bombs", () => {
       ))
   }
 
-  it.effect("a value that makes a recursive schema exponential is given up", () =>
+  it.effect("gives up on a value that makes a recursive schema exponential", () =>
     Effect.gen(function*() {
       const branch = { properties: { c: { $ref: "#" } }, required: ["z"] }
       let value: JsonRpc.Json = {}
@@ -296,19 +296,19 @@ describe("JsonSchema: bombs", () => {
       ))
   }
 
-  it.effect("patterns of property names are matched in linear time", () =>
+  it.effect("matches patterns of property names in linear time", () =>
     Effect.map(
       settlesSoon({ patternProperties: { "^(a+)+$": { type: "string" } } }, { [`${"a".repeat(30)}!`]: 1 }),
       ({ _tag }) => assert.strictEqual(_tag, "Valid")
     ))
 
-  it.effect("fifty thousand unique objects are compared in linear time, or not at all", () =>
+  it.effect("compares fifty thousand unique objects in linear time, or not at all", () =>
     Effect.map(
       settlesSoon({ uniqueItems: true }, Array.from({ length: 50_000 }, (_, i) => ({ i }))),
       ({ _tag }) => assert.notStrictEqual(_tag, "Invalid")
     ))
 
-  it.effect("a large honest value is judged", () =>
+  it.effect("judges a large valid value", () =>
     Effect.gen(function*() {
       const row = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`k${i}`, i % 2 === 0 ? i : "text"]))
       const schema = {
@@ -327,7 +327,7 @@ describe("JsonSchema: bombs", () => {
     }))
 })
 
-describe("JsonSchema: patterns mean what ECMAScript means", () => {
+describe("JsonSchema patterns", () => {
   for (
     const pattern of [
       "^\\s+$",
@@ -451,7 +451,7 @@ const values = FastCheck.letrec<{ value: JsonRpc.Json }>((tie) => ({
   )
 })).value
 
-describe("JsonSchema: beside another judge", () => {
+describe("JsonSchema compared with ajv", () => {
   it.effect("comes to the same verdict as ajv for random schemas and values", () =>
     Effect.gen(function*() {
       const cases = FastCheck.sample(

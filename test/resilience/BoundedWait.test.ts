@@ -11,7 +11,7 @@ import { within } from "../../src/resilience/BoundedWait.ts"
 const second = within(Duration.seconds(1))
 
 describe("BoundedWait.within", () => {
-  it.effect("gives what came in time, and None if nothing did", () =>
+  it.effect("returns the value that arrives in time, and None otherwise", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* second(Effect.succeed(1)), Option.some(1))
       const fiber = yield* Effect.fork(second(Effect.never))
@@ -53,7 +53,7 @@ describe("BoundedWait.within", () => {
       assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(fiber)))
     }))
 
-  it.effect("gives None at once for a wait that is itself interrupted, and does not begin it again", () =>
+  it.effect("returns None at once for a wait that is itself interrupted, and does not restart it", () =>
     Effect.gen(function*() {
       let waits = 0
       const interrupted = Effect.suspend(() => {
@@ -70,7 +70,7 @@ describe("BoundedWait.within", () => {
       assert.strictEqual(yield* Effect.flip(second(Effect.fail("no"))), "no")
     }))
 
-  it.effect("ends if what it waits for is interrupted again and again", () =>
+  it.effect("ends although its wait is interrupted repeatedly", () =>
     Effect.gen(function*() {
       const fiber = yield* Effect.fork(second(Effect.zipRight(Effect.sleep("300 millis"), Effect.interrupt)))
       yield* TestClock.adjust("2 seconds")

@@ -100,7 +100,7 @@ describe("Bulkhead", () => {
       assert.deepStrictEqual(permits.state(), { active: 1, queued: 0 })
     }))
 
-  it.effect("gets the permit back however a call ends", () =>
+  it.effect("releases the permit on success, failure, defect and interruption", () =>
     Effect.gen(function*() {
       const permits = make({ concurrency: 1 })
       yield* Effect.exit(permits.withPermit(Effect.fail("failure")))

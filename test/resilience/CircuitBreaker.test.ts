@@ -131,7 +131,7 @@ describe("CircuitBreaker", () => {
       if (error._tag === "CircuitOpen") assert.deepStrictEqual(error.retryAfter, Duration.seconds(40))
     }))
 
-  it.effect("takes one crash for one failure, however many calls it ends", () =>
+  it.effect("counts one crash as one failure, regardless of the number of calls that it ends", () =>
     Effect.gen(function*() {
       const breaker = yield* fresh
       const crash = yield* Deferred.make<never, McpError.NetworkError>()

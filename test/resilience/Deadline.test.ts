@@ -24,7 +24,7 @@ const start = <A, E>(limits: Limits, f: (deadline: Deadline.Deadline) => Effect.
   })
 
 describe("Deadline", () => {
-  it.effect("gives a request the limits that are left", () =>
+  it.effect("passes the remaining limits to a request", () =>
     Effect.gen(function*() {
       const left = (deadline: Deadline.Deadline) => {
         const limits = deadline.ofRequest()
@@ -53,7 +53,7 @@ describe("Deadline", () => {
       ])
     }))
 
-  it.effect("ends a wait at its idle limit, and names what it waited for", () =>
+  it.effect("ends a wait at its idle limit, and names the missing connection", () =>
     Effect.gen(function*() {
       const lastError = new McpError.NetworkError({
         server: "s",
@@ -93,7 +93,7 @@ describe("Deadline", () => {
       assert.strictEqual(time.sleeping(), 0)
     }))
 
-  it.effect("bounds no longer what has arrived", () =>
+  it.effect("does not bound a request that has arrived", () =>
     Effect.gen(function*() {
       const done = yield* Deferred.make<string>()
       const { fiber, time } = yield* start({ idle: 300, total: 1_000 }, (deadline) =>

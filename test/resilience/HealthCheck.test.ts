@@ -111,7 +111,7 @@ describe("HealthCheck", () => {
       assert.isFalse(isOver())
     }))
 
-  it.scoped("lists what a server without tools declares", () =>
+  it.scoped("requests another list of a server without tools", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryServer.make({
         era: "session",

@@ -217,7 +217,7 @@ describe("RetryPolicy.decide", () => {
     ])
   })
 
-  it("retries these as well if a second execution is harmless", () => {
+  it("also retries these errors if a second execution is harmless", () => {
     const plain = repeated(first)
     assert.deepStrictEqual(repeated({ ...first, idempotent: true }).filter((shown) => !plain.includes(shown)), [
       "ConnectionLost/exited unknown",
@@ -235,7 +235,7 @@ describe("RetryPolicy.decide", () => {
     ])
   })
 
-  it("believes the annotations of a trusted server, unless the caller says otherwise", () => {
+  it("follows the annotations of a trusted server, unless the caller decides otherwise", () => {
     const harmless = repeated({ ...first, idempotent: true })
     const plain = repeated(first)
     for (const given of facts.filter(({ attempts, connected }) => connected && attempts === 1)) {

@@ -75,14 +75,14 @@ describe("DockerGateway", () => {
         assert.strictEqual(yield* detect(docker(command)), "28.2.2")
       }).pipe(Effect.provide(live())))
 
-    it.live("says that Docker is not installed", () =>
+    it.live("fails with docker-not-installed without Docker", () =>
       Effect.gen(function*() {
         const error = yield* refusal(docker("docker", { env: { PATH: folder() } }))
         assert.deepInclude(error, { reason: "docker-not-installed", isRetryable: false, outcome: "not-sent" })
         assert.include(error.message, "install Docker")
       }).pipe(Effect.provide(live())))
 
-    it.live("says that Docker is not installed when its file is not executable", () =>
+    it.live("fails with docker-not-installed when its file is not executable", () =>
       Effect.gen(function*() {
         const file = join(folder(), "docker")
         writeFileSync(file, "")
@@ -104,7 +104,7 @@ describe("DockerGateway", () => {
       }).pipe(Effect.provide(live())))
 
     for (const help of ["no plugin", "old and no plugin"] as const) {
-      it.live(`says that there is no plugin: ${help}`, () =>
+      it.live(`fails with docker-no-mcp-plugin: ${help}`, () =>
         Effect.gen(function*() {
           const standIn = StandInDocker.make({ help, info: "down" })
           const error = yield* refusal(docker(standIn.command))
@@ -115,7 +115,7 @@ describe("DockerGateway", () => {
     }
 
     for (const info of ["down", "down, says 0"] as const) {
-      it.live(`says that the daemon does not answer: ${info}`, () =>
+      it.live(`fails with docker-daemon-down: ${info}`, () =>
         Effect.gen(function*() {
           const standIn = StandInDocker.make({ info })
           const error = yield* refusal(docker(standIn.command))
@@ -126,7 +126,7 @@ describe("DockerGateway", () => {
         }).pipe(Effect.provide(live())))
     }
 
-    it.live("judges what no retry can mend first, and an answer before a silence", () =>
+    it.live("reports a failure that no retry mends first, and an answer before a silence", () =>
       assertNoLeak(
         Effect.gen(function*() {
           const reasonOf = (help: StandInDocker.Answers["help"], info: StandInDocker.Answers["info"]) =>
@@ -148,7 +148,7 @@ describe("DockerGateway", () => {
         }).pipe(Effect.provide(live("2 seconds")))
       ))
 
-    it.live("knows the help of the plugin, whatever the program is called and however the help is laid out", () =>
+    it.live("recognizes the help of the plugin under any program name and layout", () =>
       Effect.gen(function*() {
         const { detect } = yield* DockerGateway.DockerGateway
         for (const help of ["of another program", "in capitals"] as const) {

@@ -7,7 +7,7 @@ import * as McpError from "../../src/McpError.ts"
 const decode = (input: object) => Effect.runSync(Effect.either(ServerConfig.decode({ transport: "docker", ...input })))
 
 describe("the configuration of Docker's gateway", () => {
-  it("is lazy, and idles after five minutes, unless it says otherwise", () => {
+  it("is lazy and idles after five minutes by default", () => {
     const plain = ServerConfig.docker({ name: "d" })
     assert.deepInclude(plain, { command: "docker", lazy: true, idleTimeout: Duration.minutes(5) })
     assert.deepStrictEqual(Either.getOrThrow(decode({ name: "d" })), plain)
@@ -43,7 +43,7 @@ describe("the configuration of Docker's gateway", () => {
 })
 
 describe("SpawnFailed for Docker", () => {
-  it("is an error that says what to do, in one line", () => {
+  it("is an error of one line with the next step", () => {
     for (
       const reason of ["docker-not-installed", "docker-no-mcp-plugin", "docker-daemon-down", "docker-timeout"] as const
     ) {

@@ -88,7 +88,7 @@ describe("the answer to a POST", () => {
       assert.deepStrictEqual(outcome, { jsonrpc: "2.0", id: 7, result: { text } })
     }))
 
-  it.scopedLive("arrives although broken events come before it, which are told", () =>
+  it.scopedLive("arrives although broken events come before it, which are reported", () =>
     Effect.gen(function*() {
       const { client, tag } = yield* respond((hit) => {
         const stream = Peer.sse(hit)
@@ -99,7 +99,7 @@ describe("the answer to a POST", () => {
       assert.deepStrictEqual(client.heard.diagnostics.map(({ kind }) => kind), ["noise", "noise", "noise"])
     }))
 
-  it.scopedLive("is delivered once, however often it is repeated", () =>
+  it.scopedLive("is delivered once, even if it is repeated", () =>
     Effect.gen(function*() {
       const { client } = yield* respond((hit) => {
         Peer.sse(hit).end(Peer.event(Peer.answer(hit)) + Peer.event(Peer.answer(hit)))
@@ -116,7 +116,7 @@ describe("the answer to a POST", () => {
     }))
 })
 
-describe("what is no answer", () => {
+describe("a response that is not an answer", () => {
   const fails = (
     name: string,
     label: string,
@@ -186,7 +186,7 @@ describe("what is no answer", () => {
   })
 })
 
-describe("what is too large", () => {
+describe("a message over the limit", () => {
   const limit = 1024 * 1024
 
   const tooLarge = (name: string, misbehave: (hit: Peer.Hit, onClose: (written: number) => void) => void) =>

@@ -104,7 +104,7 @@ describe("a refusal by status", () => {
       assert.notInclude(excerpt, "\u001b")
     }))
 
-  it.scopedLive("is told although its body never ends", () =>
+  it.scopedLive("is reported although its body never ends", () =>
     Effect.gen(function*() {
       const peer = yield* Peer.serve((hit) => {
         hit.response.writeHead(401, { "www-authenticate": "Bearer" }).write("wait")
@@ -181,7 +181,7 @@ describe("a way that does not exist", () => {
     { _tag: "NetworkError", code: "ECONNREFUSED", outcome: "not-sent" }
   )
 
-  it.scopedLive("a name that does not resolve is told as not sent", () =>
+  it.scopedLive("a name that does not resolve fails as not sent", () =>
     Effect.gen(function*() {
       const client = yield* Client.open("http://no-such-host.invalid/mcp")
       const outcome = yield* client.outcome(Client.call(7))
@@ -201,7 +201,7 @@ describe("a way that does not exist", () => {
       assert.lengthOf(peer.hits, 0)
     }))
 
-  it.scopedLive("a connection that ends within the TLS handshake is told as not sent", () =>
+  it.scopedLive("a connection that ends within the TLS handshake fails as not sent", () =>
     Effect.gen(function*() {
       const peer = yield* Peer.raw((socket) => socket.once("data", () => socket.destroy()))
       const client = yield* Client.open(peer.url.replace("http:", "https:"))
@@ -301,7 +301,7 @@ describe("a redirect", () => {
 })
 
 describe("the configured headers", () => {
-  it.scopedLive("go with each request, whatever says of the protocol's own is ignored", () =>
+  it.scopedLive("go with each request, except those that the protocol sets itself", () =>
     Effect.gen(function*() {
       const peer = yield* Peer.serve((hit) => Peer.json(hit, Peer.answer(hit)))
       const client = yield* Client.open(peer.url, {

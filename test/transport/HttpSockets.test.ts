@@ -42,7 +42,7 @@ describe("abandoning a request", () => {
       }]
     ] as ReadonlyArray<readonly [string, (hit: Peer.Hit) => void]>
   ) {
-    it.scopedLive(`that ${name} closes its socket at once and tells nothing`, () =>
+    it.scopedLive(`that ${name} closes its socket at once and reports nothing`, () =>
       Effect.gen(function*() {
         const peer = yield* Peer.serve((hit) => {
           if (hit.message?.id === 1) hang(hit)
@@ -99,7 +99,7 @@ describe("the sockets of a connection", () => {
       assert.strictEqual(peer.connections(), 1)
     }))
 
-  it.scopedLive("are not kept for as long as the server says it keeps them", () =>
+  it.scopedLive("are closed before the keep-alive limit that the server announces", () =>
     Effect.gen(function*() {
       const peer = yield* Peer.serve((hit) => {
         hit.response.setHeader("keep-alive", "timeout=1")
@@ -253,7 +253,7 @@ describe("the handshake", () => {
 })
 
 describe("closing", () => {
-  it.scopedLive("settles at once, says farewell to the session, and leaves no socket", () =>
+  it.scopedLive("settles at once, deletes the session, and leaves no socket", () =>
     Effect.gen(function*() {
       const peer = yield* Peer.serve((hit) => {
         if (hit.verb === "GET") Peer.sse(hit)

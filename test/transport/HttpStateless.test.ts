@@ -40,7 +40,7 @@ describe("the stateless era", () => {
       )
     }))
 
-  it.scopedLive("is told by the message alone before anything is negotiated", () =>
+  it.scopedLive("follows from the message alone before anything is negotiated", () =>
     Effect.gen(function*() {
       const peer = yield* Peer.serve((hit) => Peer.json(hit, Peer.answer(hit)))
       const client = yield* Client.open(peer.url)

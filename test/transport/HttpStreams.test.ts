@@ -49,7 +49,7 @@ describe("the stream of notifications", () => {
       ["a redirect to itself", (hit: Peer.Hit) => hit.response.writeHead(307, { location: "/mcp" }).end()]
     ] as const
   ) {
-    it.scopedLive(`is optional: ${name} is told once, and calls work`, () =>
+    it.scopedLive(`is optional: ${name} is reported once, and calls work`, () =>
       Effect.gen(function*() {
         const { client, peer } = yield* withGet(get)
         yield* client.heard.until(() => client.heard.diagnostics.length > 0)
@@ -67,7 +67,7 @@ describe("the stream of notifications", () => {
       assert.strictEqual(other.connections(), 0)
     }))
 
-  it.scopedLive("that gets no response harms no call, and is gone at the end", () =>
+  it.scopedLive("that gets no response disturbs no call, and is closed at the end", () =>
     Effect.gen(function*() {
       const { client, peer } = yield* withGet(() => undefined)
       yield* peer.until(() => peer.of("GET").length === 1)
@@ -94,7 +94,7 @@ describe("the stream of notifications", () => {
       assert.lengthOf(peer.of("GET"), 1)
     }))
 
-  it.scopedLive("goes on after its last whole event when it is cut", () =>
+  it.scopedLive("resumes after its last whole event when it is cut", () =>
     Effect.gen(function*() {
       const { client, peer } = yield* withGet((hit) => {
         const stream = Peer.sse(hit)
@@ -228,7 +228,7 @@ describe("an answer whose stream was cut", () => {
       assert.lengthOf(peer.of("GET"), 1)
     }))
 
-  it.scopedLive("is not followed any more when nobody waits", () =>
+  it.scopedLive("is not followed after its request was abandoned", () =>
     Effect.gen(function*() {
       const { client, peer } = yield* resumable((hit) => Peer.sse(hit).write(": wait\n\n"))
       client.transport.send(Client.call(7))

@@ -172,7 +172,7 @@ describe("the old transport", () => {
       assert.strictEqual(opened.kind, "sse")
     }))
 
-  it.scopedLive("tells when initialized is accepted, because a request could overtake it", () =>
+  it.scopedLive("signals when initialized is accepted, because a request could overtake it", () =>
     Effect.gen(function*() {
       let initialized: Peer.Hit | undefined
       const { peer } = yield* serve((hit, say) => {
@@ -198,7 +198,7 @@ describe("the old transport", () => {
       assert.strictEqual(peer.of("POST")[0]!.headers["mcp-protocol-version"], "2025-11-25")
     }))
 
-  it.scopedLive("keeps what came with the endpoint until somebody listens", () =>
+  it.scopedLive("keeps messages that arrive with the endpoint until it is started", () =>
     Effect.gen(function*() {
       const peer = yield* Peer.serve((hit) => {
         Peer.sse(hit).write(
@@ -209,7 +209,7 @@ describe("the old transport", () => {
       yield* client.heard.until(() => client.heard.messages.length === 1)
     }))
 
-  it.scopedLive("tells once that the stream was cut, and no POST goes out afterwards", () =>
+  it.scopedLive("reports once that the stream was cut, and sends no POST afterwards", () =>
     Effect.gen(function*() {
       const { peer, streams } = yield* serve((hit) => {
         hit.response.writeHead(202).end()
@@ -234,7 +234,7 @@ describe("the old transport", () => {
       assert.deepStrictEqual(client.heard.order, ["ended"])
     }))
 
-  it.scopedLive("delivers what came before the cut", () =>
+  it.scopedLive("delivers the messages before the cut", () =>
     Effect.gen(function*() {
       const { peer, streams } = yield* serve((hit, say) => {
         echo(hit, say)

@@ -92,7 +92,7 @@ describe("MemoryServer: the session era", () => {
       assert.isUndefined((yield* client.ask("tools/list")).error)
     }))
 
-  it.scoped("tells nothing to a client that is not ready", () =>
+  it.scoped("sends no notification to a client that is not ready", () =>
     Effect.gen(function*() {
       const server = yield* MemoryServer.make({ tools })
       const client = yield* connected(server)
@@ -110,7 +110,7 @@ describe("MemoryServer: the session era", () => {
       ])
     }))
 
-  it.scoped("lists in pages and refuses a cursor that it did not give", () =>
+  it.scoped("lists in pages and refuses an unknown cursor", () =>
     Effect.gen(function*() {
       const client = yield* connected(yield* MemoryServer.make({ tools: tools.slice(0, 5), pageSize: 2 }))
       yield* client.handshake
@@ -128,7 +128,7 @@ describe("MemoryServer: the session era", () => {
       assert.strictEqual((yield* client.ask("tools/list", { cursor: "nonsense" })).error.code, -32602)
     }))
 
-  it.scoped("calls tools, counts their executions and says what went wrong", () =>
+  it.scoped("calls tools, counts their executions and reports their failures", () =>
     Effect.gen(function*() {
       const server = yield* MemoryServer.make({ tools })
       const client = yield* connected(server)
@@ -145,7 +145,7 @@ describe("MemoryServer: the session era", () => {
       assert.deepStrictEqual([server.executions("greet"), server.executions("none")], [1, 0])
     }))
 
-  it.scoped("reports progress to who asked for it, before the answer", () =>
+  it.scoped("reports progress to the caller that asked for it, before the answer", () =>
     Effect.gen(function*() {
       const client = yield* connected(yield* MemoryServer.make({ tools }))
       yield* client.handshake
@@ -158,7 +158,7 @@ describe("MemoryServer: the session era", () => {
       assert.deepStrictEqual(client.heard.order.slice(-2), ["message notifications/progress", "message 3"])
     }))
 
-  it.scoped("stops what is cancelled and does not answer it", () =>
+  it.scoped("stops a cancelled call and does not answer it", () =>
     Effect.gen(function*() {
       const server = yield* MemoryServer.make({ tools })
       const client = yield* connected(server)
@@ -171,7 +171,7 @@ describe("MemoryServer: the session era", () => {
       assert.isFalse(client.heard.messages.some((message) => message["id"] === id))
     }))
 
-  it.scoped("answers what is cancelled all the same if it is careless", () =>
+  it.scoped("answers a cancelled call if it is careless", () =>
     Effect.gen(function*() {
       const late: MemoryServer.Tool = {
         name: "late",
@@ -204,7 +204,7 @@ describe("MemoryServer: the session era", () => {
       assert.deepStrictEqual(answer["result"], { content: [{ type: "text", text: "accept decline" }] })
     }))
 
-  it.scoped("reads resources and what fits a template", () =>
+  it.scoped("reads resources, and those that match a template", () =>
     Effect.gen(function*() {
       const client = yield* connected(
         yield* MemoryServer.make({
@@ -222,7 +222,7 @@ describe("MemoryServer: the session era", () => {
       assert.strictEqual((yield* read("note://all/a/b.md")).error.code, -32002)
     }))
 
-  it.scoped("tells only those who subscribe that a resource was updated", () =>
+  it.scoped("notifies only subscribers of an updated resource", () =>
     Effect.gen(function*() {
       const server = yield* MemoryServer.make({ resources: [] })
       const first = yield* connected(server)
@@ -237,7 +237,7 @@ describe("MemoryServer: the session era", () => {
       assert.isFalse(second.heard.order.includes("message notifications/resources/updated"))
     }))
 
-  it.scoped("offers something else and says so, once for each list", () =>
+  it.scoped("changes its lists and announces it once for each", () =>
     Effect.gen(function*() {
       const server = yield* MemoryServer.make({ tools })
       const client = yield* connected(server)
@@ -255,7 +255,7 @@ describe("MemoryServer: the session era", () => {
       )
     }))
 
-  it.scoped("gives prompts and completions, and what else a script adds", () =>
+  it.scoped("serves prompts, completions and the methods that a script adds", () =>
     Effect.gen(function*() {
       const client = yield* connected(
         yield* MemoryServer.make({
@@ -275,7 +275,7 @@ describe("MemoryServer: the session era", () => {
 })
 
 describe("MemoryServer: the stateless era", () => {
-  it.scoped("says what it is without a handshake", () =>
+  it.scoped("describes itself without a handshake", () =>
     Effect.gen(function*() {
       const client = yield* connected(yield* MemoryServer.make({ tools, ttlMs: 5000, cacheScope: "public" }))
       const { result } = yield* client.call("server/discover")
@@ -330,7 +330,7 @@ describe("MemoryServer: the stateless era", () => {
       assert.strictEqual(server.executions("ask"), 1)
     }))
 
-  it.scoped("tells a listener what it asked for, stamped, and ends a subscription gracefully", () =>
+  it.scoped("sends a listener the notifications it asked for, stamped, and ends a subscription gracefully", () =>
     Effect.gen(function*() {
       const server = yield* MemoryServer.make({ tools, prompts: [] })
       const client = yield* connected(server)

@@ -42,7 +42,7 @@ transportContract(
 )
 
 describe("MemoryTransport: ends", () => {
-  it.scoped("a drop reaches the client after what the peer has sent", () =>
+  it.scoped("a drop reaches the client after the messages of the peer", () =>
     Effect.gen(function*() {
       const { heard, peer, transport } = yield* opened()
       yield* peer.delay("1 second")
@@ -55,7 +55,7 @@ describe("MemoryTransport: ends", () => {
       assert.strictEqual(ended.error("unknown")._tag, "ConnectionLost")
     }))
 
-  it.scoped("a drop that discards loses what is under way to the client", () =>
+  it.scoped("a drop that discards loses the messages in flight to the client", () =>
     Effect.gen(function*() {
       const { heard, peer, transport } = yield* opened()
       yield* peer.delay((_, direction) => direction === "to-client" ? "1 second" : 0)
@@ -135,7 +135,7 @@ describe("MemoryTransport: a peer that hangs", () => {
       assert.lengthOf(heard.endings, 0)
     }))
 
-  it.scoped("does not read what was under way when it began to hang", () =>
+  it.scoped("does not read the messages in flight when it began to hang", () =>
     Effect.gen(function*() {
       const { peer, transport } = yield* opened()
       yield* peer.delay("2 seconds")
@@ -148,7 +148,7 @@ describe("MemoryTransport: a peer that hangs", () => {
       yield* peer.until(() => peer.received().length === 1)
     }))
 
-  it.scoped("is lost after the stall timeout, and what it has not read was not sent", () =>
+  it.scoped("is lost after the stall timeout, and unread requests count as not sent", () =>
     Effect.gen(function*() {
       const { heard, peer, transport } = yield* opened({}, { stallTimeout: "3 seconds" })
       transport.send(request(1, "silent"))
@@ -232,7 +232,7 @@ describe("MemoryTransport: faults", () => {
       assert.deepStrictEqual(heard.order, ["message 1", "message 1", "message 1", "message told"])
     }))
 
-  it.scoped("a half-closed peer reads and says nothing, and the connection stays", () =>
+  it.scoped("a half-closed peer reads without answering, and the connection stays", () =>
     Effect.gen(function*() {
       const { heard, peer, transport } = yield* opened()
       yield* peer.halfClose
@@ -292,7 +292,7 @@ describe("MemoryTransport: faults", () => {
 })
 
 describe("MemoryTransport: connecting", () => {
-  it.scoped("refuses as often as it was told to", () =>
+  it.scoped("refuses as many connects as configured", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryTransport.peer(echo)
       yield* peer.refuseConnect(Faults.lost("reset"), 2)
@@ -304,7 +304,7 @@ describe("MemoryTransport: connecting", () => {
       assert.deepStrictEqual(peer.connections(), { opened: 1, refused: 2, open: 0, maxOpen: 1, closed: 1 })
     }))
 
-  it.scoped("takes as long as it was told to, and holds nothing when interrupted meanwhile", () =>
+  it.scoped("takes the configured delay, and leaves nothing open when interrupted meanwhile", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryTransport.peer(echo)
       yield* peer.slowConnect("10 seconds")
@@ -329,7 +329,7 @@ describe("MemoryTransport: connecting", () => {
       assert.deepStrictEqual(peer.connections(), { opened: 3, refused: 0, open: 0, maxOpen: 2, closed: 3 })
     }))
 
-  it.scoped("the layer finds a peer by the server's name, and says so where there is none", () =>
+  it.scoped("the layer finds a peer by the server's name, and fails with ConfigurationError without one", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryTransport.peer(echo)
       const open = (name: string) =>
@@ -363,7 +363,7 @@ describe("MemoryTransport: closing", () => {
     return { ends, provide }
   }
 
-  it.scoped("what was sent just before still reaches the peer", () =>
+  it.scoped("a message sent just before still reaches the peer", () =>
     Effect.gen(function*() {
       const { close, peer, transport } = yield* opened()
       yield* peer.delay("1 second")
@@ -383,7 +383,7 @@ describe("MemoryTransport: closing", () => {
       assert.lengthOf(heard.endings, 1)
     }))
 
-  it.scoped("tells the sink once, with Closed", () =>
+  it.scoped("notifies the sink once, with Closed", () =>
     Effect.gen(function*() {
       const { close, heard } = yield* opened()
       yield* close

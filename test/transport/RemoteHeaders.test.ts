@@ -71,7 +71,7 @@ describe("the headers of a remote server", () => {
       assert.deepStrictEqual(Array.from(source.keys()), ["__proto__"])
     }))
 
-  it.scopedLive("are asked for before each request, and told of a refusal", () =>
+  it.scopedLive("are requested before each request, and learn of a refusal", () =>
     Effect.gen(function*() {
       let current = new Map([["authorization", Redacted.make("Bearer 1")]])
       const refusals: Array<string> = []
@@ -97,7 +97,7 @@ describe("the headers of a remote server", () => {
 })
 
 describe("a program that prints headers", () => {
-  it.live("gives them, in place of those of the configuration", () =>
+  it.live("sets headers in place of those of the configuration", () =>
     Effect.gen(function*() {
       const headers = yield* resolved({
         headers: { Authorization: "old", "x-a": "1" },
@@ -136,7 +136,7 @@ describe("a program that prints headers", () => {
   )
   fails("that prints a broken header is refused", prints({ "x-a": "secret\r\nx-b: 1" }), /header/)
 
-  it.live("is ended with what it has started when nobody waits for it", () =>
+  it.live("is ended with its child processes when its caller is interrupted", () =>
     Effect.gen(function*() {
       const folder = mkdtempSync(join(tmpdir(), "headers-"))
       const pids = join(folder, "pids")

@@ -102,7 +102,7 @@ describe("StdioTransport", () => {
         assert.strictEqual((yield* message)["id"], 1)
       })).pipe(Effect.provide(live())))
 
-    it.live("gives the server the safe variables, the declared ones and its marker, and nothing else", () =>
+    it.live("passes the server the safe variables, the declared ones and its marker, and nothing else", () =>
       Effect.scoped(Effect.gen(function*() {
         const host = {
           PATH: process.env["PATH"]!,
@@ -256,7 +256,7 @@ describe("StdioTransport", () => {
         })).pipe(Effect.provide(live()))
       ))
 
-    it.live("loses a server that closes its stdout and goes on running, and ends it", () =>
+    it.live("loses a server that closes its stdout and keeps running, and ends it", () =>
       assertNoLeak(
         Effect.scoped(Effect.gen(function*() {
           const { ended, message, transport } = yield* open(server(["--ignore-end"]))

@@ -185,7 +185,7 @@ describe("StdioTransport", () => {
         })).pipe(Effect.provide(live()))
       ))
 
-    it.live("loses a peer that stops reading, reports what was unsent, and ends it", () =>
+    it.live("loses a peer that stops reading, reports the unsent requests, and ends it", () =>
       assertNoLeak(
         Effect.scoped(Effect.gen(function*() {
           const { ended, message, transport } = yield* open(server())

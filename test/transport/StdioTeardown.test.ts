@@ -97,7 +97,7 @@ describe("closing a stdio server", () => {
       assert.deepInclude(event, { _tag: "Closed", server: "fixture" })
     })).pipe(Effect.provide(live())))
 
-  it.live("gives a server time to flush", () =>
+  it.live("leaves a server time to flush", () =>
     Effect.gen(function*() {
       const journal = join(mkdtempSync(join(tmpdir(), "stdio-test-")), "journal")
       const { end } = yield* closing(server(`--journal=${journal}`, "--flush=500"), ({ ask }) => ask("pid"))

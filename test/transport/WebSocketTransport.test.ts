@@ -174,7 +174,7 @@ describe("the handshake of a WebSocket", () => {
 })
 
 describe("a WebSocket", () => {
-  it.scopedLive("keeps what came with the handshake until somebody listens", () =>
+  it.scopedLive("keeps messages that arrive with the handshake until it is started", () =>
     Effect.gen(function*() {
       const peer = yield* serve(echo, {
         onOpen: (socket) => socket.send(JSON.stringify({ jsonrpc: "2.0", method: "notifications/early" }))
@@ -183,7 +183,7 @@ describe("a WebSocket", () => {
       yield* client.heard.until(() => client.heard.messages.length === 1)
     }))
 
-  it.scopedLive("tells of frames that are no message, and goes on", () =>
+  it.scopedLive("reports frames that are not messages, and continues", () =>
     Effect.gen(function*() {
       const peer = yield* serve(echo, {
         onOpen: (socket) => {
@@ -250,7 +250,7 @@ describe("a WebSocket", () => {
       assert.deepStrictEqual(sent, [undefined, "Overloaded"])
     }))
 
-  it("calls unsent what was not all handed to the system", () => {
+  it("reports messages as unsent that the system did not accept whole", () => {
     const written: Array<(error?: Error) => void> = []
     const socket = Object.assign(new EventEmitter(), {
       bufferedAmount: 0,
@@ -281,7 +281,7 @@ describe("a WebSocket", () => {
       assert.deepInclude(client.heard.endings[0]?.error("unknown"), { _tag: "Closed" })
     }))
 
-  it.scopedLive("closes with a handshake although nobody has listened yet", () =>
+  it.scopedLive("closes with a handshake although it was not started", () =>
     Effect.gen(function*() {
       const ends: Array<Teardown.ServerEnd> = []
       const peer = yield* serve(echo)

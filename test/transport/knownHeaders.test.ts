@@ -25,7 +25,7 @@ describe("the headers of a connection", () => {
       assert.strictEqual(redaction.text("walnut-harbour, saffron-riverbend"), "walnut-harbour, saffron-riverbend")
     }).pipe(Effect.provide(Redaction.layer({ formats: false }))))
 
-  it.effect("give away no password of theirs, and no cookie", () =>
+  it.effect("expose neither their password nor a cookie", () =>
     Effect.scoped(Effect.gen(function*() {
       const { text } = yield* Redaction.Redaction
       const basic = Buffer.from("me:walnut-harbour").toString("base64")

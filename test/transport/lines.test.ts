@@ -24,7 +24,7 @@ const text = FastCheck.stringOf(
 const places = FastCheck.array(FastCheck.nat(), { maxLength: 40 })
 
 describe("LineFramer", () => {
-  it("gives the same lines under any chunking", () => {
+  it("yields the same lines under any chunking", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.array(text, { maxLength: 12 }), text, places, (lines, rest, at) => {
         const framer = Lines.makeFramer(1024 * 1024)
@@ -130,7 +130,7 @@ describe("LineReader", () => {
     assert.deepStrictEqual(read("[]"), ["noise"])
   })
 
-  it("reports what is no JSON, or no object, as noise", () => {
+  it("reports a line that is not a JSON object as noise", () => {
     for (const line of ["Listening on stdio", "{ starting }", "42", "\"text\"", "null", "[1, 2", "true"]) {
       assert.deepStrictEqual(read(line), ["noise"], line)
     }
@@ -179,7 +179,7 @@ describe("LineReader", () => {
     )
   })
 
-  it("gives the same messages under any chunking, and a line over the limit costs only itself", () => {
+  it("yields the same messages under any chunking, and drops only the line over the limit", () => {
     const item = FastCheck.record({
       size: FastCheck.oneof({ weight: 4, arbitrary: FastCheck.nat(60) }, FastCheck.integer({ min: 1100, max: 5000 })),
       named: FastCheck.boolean(),
@@ -237,7 +237,7 @@ describe("LineReader", () => {
     assert.deepStrictEqual(told, ["noise"])
   })
 
-  it("reports a line that goes on 16 times over the limit", () => {
+  it("reports a line of more than 16 times the limit", () => {
     const { endless, told, write } = reader()
     write("{\"jsonrpc\":\"2.0\",\"id\":4,\"result\":\"")
     for (let i = 0; i < 255; i++) write("x".repeat(64 * 1024))

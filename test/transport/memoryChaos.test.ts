@@ -95,14 +95,14 @@ describe("MemoryTransport: chance", () => {
       )
     }))
 
-  it.scoped("the same seed gives the same transcript", () =>
+  it.scoped("the same seed produces the same transcript", () =>
     Effect.gen(function*() {
       const first = yield* run(1)
       assert.deepStrictEqual(yield* run(1), first)
       assert.isAbove(first.length, 100)
     }))
 
-  it.scoped("another seed gives another transcript", () =>
+  it.scoped("another seed produces another transcript", () =>
     Effect.gen(function*() {
       assert.notDeepEqual(yield* run(1), yield* run(2))
     }))

@@ -116,7 +116,7 @@ describe("a stream that is opened again", () => {
   for (const isRest of [true, false]) {
     const what = isRest ? "the rest of an answer" : "the stream of notifications"
 
-    it(`goes on after its last event, sees none twice and misses none, and ends: ${what}`, () =>
+    it(`resumes after its last event without a duplicate or a gap, and ends: ${what}`, () =>
       FastCheck.assert(
         FastCheck.asyncProperty(FastCheck.array(Step, { maxLength: 30 }), async (steps) => {
           const { asked, seen, times, why } = await play(steps, isRest)

@@ -42,7 +42,7 @@ const Line = FastCheck.tuple(
 ).map(([field, text]) => field === "" || field === "data" ? field : field + text)
 
 describe("the parser of event streams", () => {
-  it("gives the same events under any chunking, with any line ends, with or without a BOM", () => {
+  it("yields the same events under any chunking, with any line ends, with or without a BOM", () => {
     FastCheck.assert(
       FastCheck.property(
         FastCheck.array(FastCheck.tuple(Line, Eol), { maxLength: 30 }),
@@ -60,7 +60,7 @@ describe("the parser of event streams", () => {
     )
   })
 
-  it("gives the same events byte by byte", () => {
+  it("yields the same events byte by byte", () => {
     const text = "\ufeffid: é\r\ndata: 日本\r\rdata: 🙂\ndata:b\n\nevent: x\rdata: c\r\n\r\n: c\n\n"
     const whole = bytes(text)
     const single = Array.from(whole, (_, at) => whole.subarray(at, at + 1))

@@ -90,7 +90,7 @@ describe("WriteQueue", () => {
       { numRuns: 100 }
     ))
 
-  it("refuses what exceeds the limit, but accepts one message of any size", async () => {
+  it("refuses messages over the limit, but accepts one of any size while it is empty", async () => {
     const { queue, take } = outlet()
     const lines = queue(100)
     assert.isUndefined(offer(lines, 1, "x".repeat(500)))

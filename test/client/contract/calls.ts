@@ -9,7 +9,7 @@ import { type Cell, type It, Opened, textOf } from "./cell.ts"
 
 /** The way of a call: many at once, progress, cancellation, limits, tasks. */
 export const calls = (it: It, cell: Cell): void => {
-  it.effect("gives each of fifty calls at once its own answer", () =>
+  it.effect("matches each of fifty concurrent calls with its own answer", () =>
     Effect.gen(function*() {
       const { session } = yield* Opened
       const values = Array.from({ length: 50 }, (_, n) => `value ${n}`)
@@ -26,7 +26,7 @@ export const calls = (it: It, cell: Cell): void => {
       assert.strictEqual(textOf(result)?.length, 2_000_000)
     }))
 
-  it.effect("tells all progress in order, the last included", () =>
+  it.effect("reports all progress in order, the last included", () =>
     Effect.gen(function*() {
       const { session } = yield* Opened
       const seen: Array<McpClient.Progress> = []

@@ -51,7 +51,7 @@ export const content = (it: It, cell: Cell): void => {
       assert.deepInclude(item, { _tag: "Text", text: "{\"id\":\"7\"}" })
     }))
 
-  it.effect("fails to read what is not there with the server's answer", () =>
+  it.effect("fails to read a missing resource with the server's answer", () =>
     Effect.gen(function*() {
       const { session } = yield* Opened
       const error = yield* Effect.flip(session.readResource("memory://nothing"))
@@ -59,7 +59,7 @@ export const content = (it: It, cell: Cell): void => {
     }))
 
   if (remembers(cell)) {
-    it.effect("is told of changes of a resource it has subscribed to", () =>
+    it.effect("signals changes of a resource it has subscribed to", () =>
       Effect.gen(function*() {
         const { session } = yield* Opened
         const uri = "memory://items/subscribed"

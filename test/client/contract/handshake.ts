@@ -18,7 +18,7 @@ export const handshake = (it: It, cell: Cell): void => {
       assert.strictEqual(session.server, `peer ${cell.kind}`)
     }))
 
-  it.effect("knows who the server says it is", () =>
+  it.effect("knows the name and version of the server", () =>
     Effect.gen(function*() {
       const { session } = yield* Opened
       assert.deepInclude(session.serverInfo, {

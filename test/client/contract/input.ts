@@ -17,20 +17,20 @@ export const input = (it: It, cell: Cell): void => {
     return
   }
 
-  it.effect("gives the server the user's answer", () =>
+  it.effect("sends the server the user's answer", () =>
     Effect.gen(function*() {
       const { session } = yield* Opened
       const answer = jsonOf(yield* session.callTool("elicit", { question: "what now?" }))
       assert.deepStrictEqual(answer, { action: "accept", content: { answer: "answer to what now?" } })
     }))
 
-  it.effect("tells the server that the user declines", () =>
+  it.effect("sends the server the refusal of the user", () =>
     Effect.gen(function*() {
       const { session } = yield* Opened
       assert.deepStrictEqual(jsonOf(yield* session.callTool("elicit", { question: "decline" })), { action: "decline" })
     }))
 
-  it.effect("tells the server that the user has cancelled", () =>
+  it.effect("sends the server the cancellation of the user", () =>
     Effect.gen(function*() {
       const { session } = yield* Opened
       assert.deepStrictEqual(jsonOf(yield* session.callTool("elicit", { question: "cancel" })), { action: "cancel" })
@@ -51,7 +51,7 @@ export const input = (it: It, cell: Cell): void => {
       )
     }))
 
-  it.effect("gives the server the model's words", () =>
+  it.effect("sends the server the model's answer", () =>
     Effect.gen(function*() {
       const { session } = yield* Opened
       const said = jsonOf(yield* session.callTool("sample", { prompt: "a poem" }))
@@ -62,7 +62,7 @@ export const input = (it: It, cell: Cell): void => {
       })
     }))
 
-  it.effect("gives the server the application's roots", () =>
+  it.effect("sends the server the application's roots", () =>
     Effect.gen(function*() {
       const { session } = yield* Opened
       assert.deepStrictEqual(jsonOf(yield* session.callTool("roots")), {
@@ -71,7 +71,7 @@ export const input = (it: It, cell: Cell): void => {
     }))
 
   if (era(cell) === "session") {
-    it.effect("tells the server that the roots have changed", () =>
+    it.effect("notifies the server of changed roots", () =>
       Effect.gen(function*() {
         const { session } = yield* Opened
         yield* session.rootsChanged

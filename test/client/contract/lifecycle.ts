@@ -61,7 +61,7 @@ export const lifecycle = (cell: Cell) =>
           ])
         }).pipe(alone))
 
-      it.live("fails a call whose server dies, and tells that the connection has ended", () =>
+      it.live("fails a call whose server dies, and reports the end of the connection", () =>
         Effect.gen(function*() {
           const { peer, session } = yield* openApart(cell)
           const call = yield* Effect.fork(Effect.flip(session.callTool("slow", { token: "dies" })))
@@ -120,7 +120,7 @@ export const lifecycle = (cell: Cell) =>
     }
 
     if (cell.kind === "1.x" && cell.transport === "streamable-http") {
-      it.live("watches in a new session what it watched in the expired one", () =>
+      it.live("renews the watches of an expired session in the new one", () =>
         Effect.gen(function*() {
           const { peer, session } = yield* openApart(cell)
           const uri = "memory://items/watched"
@@ -242,7 +242,7 @@ export const lifecycle = (cell: Cell) =>
     }
 
     if (cell.adapter === "client" && cell.kind === "2.x") {
-      it.live("speaks the session era to a server of both where the configuration says so", () =>
+      it.live("uses the session era with a server of both if it is configured", () =>
         Effect.gen(function*() {
           const { peer, session } = yield* openApart(cell, { protocol: "session" })
           assert.strictEqual(session.era, "session")
@@ -263,7 +263,7 @@ export const lifecycle = (cell: Cell) =>
 /** The sdk adapter before a server that speaks the stateless era only. */
 export const unreachable = (cell: Cell) =>
   describe(name(cell), () => {
-    it.live("is told that there is no common protocol version, and leaves nothing", () =>
+    it.live("fails without a common protocol version, and leaves nothing", () =>
       Effect.gen(function*() {
         const peer = yield* Peers.start(cell.kind, cell.transport)
         const error = yield* Effect.flip(Effect.scoped(Connector.open(peer.config)))

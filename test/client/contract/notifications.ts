@@ -28,7 +28,7 @@ export const notifications = (it: It, cell: Cell): void => {
 
   if (!remembers(cell)) return
 
-  it.effect("is told that the tools have changed once it watches them", () =>
+  it.effect("signals changed tools once it watches them", () =>
     Effect.gen(function*() {
       const { peer, session } = yield* Opened
       const changed = yield* Deferred.make<void>()

@@ -50,7 +50,7 @@ export const tools = (it: It, cell: Cell): void => {
       assert.deepInclude(odd?.inputSchema, { type: "object", properties: { value: { type: "string" } } })
     }))
 
-  it.effect("tells a tool apart that cannot be offered, and why", () =>
+  it.effect("lists a tool that cannot be offered separately, with the reason", () =>
     Effect.gen(function*() {
       const { session } = yield* Opened
       const { rejected } = yield* session.tools
@@ -60,7 +60,7 @@ export const tools = (it: It, cell: Cell): void => {
       )
     }))
 
-  it.effect("keeps what a tool says of itself", () =>
+  it.effect("keeps the annotations and metadata of a tool", () =>
     Effect.gen(function*() {
       const { session } = yield* Opened
       const { tools } = yield* session.tools
@@ -110,7 +110,7 @@ export const tools = (it: It, cell: Cell): void => {
       assert.deepStrictEqual(result.structuredContent, { sum: "23" })
     }))
 
-  it.effect("returns what a tool could not do as a result", () =>
+  it.effect("returns the failure of a tool as a result", () =>
     Effect.gen(function*() {
       const { session } = yield* Opened
       const result = yield* session.callTool("fail", { why: "not today" })
