@@ -1,196 +1,442 @@
 /**
- * What each tool was when it was first seen. A server may be agreed to once and change what its tools say later: a tool
- * that is not what it was is set aside until somebody has looked at the difference, and the others are unharmed.
+ * The definition of each tool as it was first seen. A server may change its tools after a person has agreed to it: a tool
+ * whose definition differs is quarantined until a person approves the difference, and the others are unaffected.
  *
- * It is not seen if a tool does something else and still says the same. Instructions, prompts and resources of a server
- * are not pinned.
- *
- * @since 0.1.0
+ * A tool that behaves differently under the same definition is not noticed. Instructions, prompts and resources of a
+ * server are not pinned.
  */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
-import type * as Sealed from "../config/Sealed.ts"
+import * as Fingerprint from "../config/Fingerprint.ts"
+import * as Sealed from "../config/Sealed.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as TrustStore from "../config/TrustStore.ts"
-import type * as McpError from "../McpError.ts"
-import type * as McpEvent from "../McpEvent.ts"
-import * as Difference from "./internal/pins/difference.ts"
-import * as Fingerprinting from "./internal/pins/fingerprinting.ts"
-import * as internal from "./internal/pins/pins.ts"
+import * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
+import * as Redaction from "../safety/Redaction.ts"
+import * as PinRecord from "./pinRecord.ts"
 import type * as Tool from "./Tool.ts"
+import * as Definition from "./toolDefinition.ts"
 
-/**
- * The identity (`sha256:…`) of all that a model or a gate reads of a tool: every field of its definition but its icons,
- * known or not. The order of keys makes no difference, nor does that of `required` and `type` in a schema.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const fingerprint = (tool: Tool.Tool): string => Fingerprinting.fingerprints(tool).whole
+export { type Change, diff, fingerprint, render } from "./toolDefinition.ts"
 
-/**
- * One place (a JSON pointer) at which a definition is not what it was. What is long is cut to the part that differs;
- * `undefined` stands for what was not there, or is no longer. An empty `path` is about all of the definition.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Change {
-  readonly path: string
-  readonly before: unknown
-  readonly after: unknown
-  /** The omitted part of the new definition: characters of this value, or a number of whole changes. */
-  readonly omitted?: number | undefined
-}
-
-/**
- * Everything in which two definitions differ, in the order of the places; empty for those with one fingerprint. Of very
- * many changes the first are told, and the rest are counted.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const diff: (before: Tool.Tool["raw"], after: Tool.Tool["raw"]) => ReadonlyArray<Change> = Difference.diff
-
-/**
- * A line for each change, for a person to decide by: safe to print, with every character that hides made visible.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const render: (changes: ReadonlyArray<Change>) => ReadonlyArray<string> = Difference.render
-
-/**
- * A tool that is set aside, because it is not what was agreed to.
- *
- * @since 0.1.0
- * @category models
- */
+/** A tool whose definition is not an approved one. */
 export interface Quarantined {
   readonly server: string
   readonly tool: string
-  /** Of what it is now: `approve` needs it. */
+  /** Of the new definition, for `approve`. */
   readonly fingerprint: string
-  readonly changes: ReadonlyArray<Change>
+  readonly changes: ReadonlyArray<Definition.Change>
   /** Milliseconds since 1970. */
   readonly since: number
 }
 
 /**
- * `quarantine`: what has changed is neither offered nor called. `warn`: it is told of, and used all the same. `off`: nothing
- * is pinned.
- *
- * @since 0.1.0
- * @category models
+ * `quarantine`: a changed tool is neither offered nor called. `warn`: it is reported, and offered and called all the same.
+ * `off`: nothing is pinned.
  */
 export type Mode = "quarantine" | "warn" | "off"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   readonly mode: Mode
   /** The key that pins are signed with, for example from a keyring (default: a random one, beside the pins). */
   readonly key: Sealed.Key | undefined
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = { mode: "quarantine", key: undefined }
 
-/**
- * What of a list may be offered, and what is set aside. In the mode `warn` a tool can be both.
- *
- * @since 0.1.0
- * @category models
- */
+/** A reviewed list. In the mode `warn` a tool can be in both. */
 export interface Review {
   readonly offered: ReadonlyArray<Tool.Tool>
   readonly quarantined: ReadonlyArray<Quarantined>
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
+type Config = ServerConfig.ServerConfig
+type Tools = ReadonlyArray<Tool.Tool>
+
 export class ToolPins extends Context.Tag("effect-mcp-runtime/tools/ToolPins")<ToolPins, {
   readonly mode: Mode
   /**
-   * With every list that a server gives: pins what is new and sets aside what has changed. A server is known by its name
-   * and by what its configuration says it is. That pins cannot be kept costs no list anything but an event.
+   * Pins the new tools of a list and quarantines the changed ones. A server is identified by its name and the identity of
+   * its configuration. Pins that cannot be stored cost an event only.
    */
-  readonly review: (config: ServerConfig.ServerConfig, tools: ReadonlyArray<Tool.Tool>) => Effect.Effect<Review>
-  /**
-   * Of tools that were kept from an earlier run, without annotations, those that are what was agreed to; all, if nothing
-   * of the server is pinned.
-   */
-  readonly recall: (
-    config: ServerConfig.ServerConfig,
-    tools: ReadonlyArray<Tool.Tool>
-  ) => Effect.Effect<ReadonlyArray<Tool.Tool>>
-  /** Whether a tool of a list that was reviewed may be used now: a look that costs next to nothing. */
-  readonly mayUse: (config: ServerConfig.ServerConfig, tool: Tool.Tool) => boolean
-  /** Whether there is something that a tool has to be compared with before it is used. */
-  readonly isPinned: (config: ServerConfig.ServerConfig, tool: string) => Effect.Effect<boolean>
-  /** The tools that the last review of each server has set aside. */
+  readonly review: (config: Config, tools: Tools) => Effect.Effect<Review>
+  /** The tools of a snapshot, without annotations, that are as approved; all of them if the server has no pins. */
+  readonly recall: (config: Config, tools: Tools) => Effect.Effect<Tools>
+  /** Whether a tool of a reviewed list may be used now. */
+  readonly mayUse: (config: Config, tool: Tool.Tool) => boolean
+  /** Whether a tool has to be compared with a pin before it is used. */
+  readonly isPinned: (config: Config, tool: string) => Effect.Effect<boolean>
+  /** The tools that the last review of each server has quarantined. */
   readonly quarantined: Effect.Effect<ReadonlyArray<Quarantined>>
-  /**
-   * Agrees to what a tool is, beside what it was; takes the fingerprint that was shown, so that nobody agrees to something
-   * newer.
-   */
+  /** Approves the definition with this fingerprint, which was shown, beside the earlier ones. */
   readonly approve: (
     server: string,
     tool: string,
     fingerprint: string
   ) => Effect.Effect<void, McpError.NotFound | McpError.TrustNotKept>
-  /** All pins of a server: what it gives next is new. */
+  /** Removes all pins of a server: its next list is pinned anew. */
   readonly forget: (server: string) => Effect.Effect<void, McpError.TrustNotKept>
-  /** Lets go of what is in memory of a server that is configured no longer; what is kept stays. */
+  /** Frees the memory of a removed server; its stored pins stay. */
   readonly release: (server: string) => void
-  /** An element for every approval and every server forgotten from now on. */
-  readonly changes: Stream.Stream<void>
-  /** Called synchronously with the server of each of these; returns how to stop. */
+  /** Called synchronously after each `approve` and `forget`; returns a function that removes it. */
   readonly onChange: (listener: (server: string) => void) => () => void
 }>() {}
 
-/**
- * Kept for the next run, signed, where decisions about trust are kept.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** More tools of one configuration are quarantined, because a pin that gave way could change unseen. */
+const maxPins = 10_000
+
+/** Reported one by one for each list; the rest is one event, so that it displaces no other events. */
+const maxReported = 64
+
+/** Tools between two yields. */
+const batch = 256
+
+/** Remembered definitions of one quarantined tool, so that a server that alternates is reported once for each. */
+const maxVariants = 8
+
+/** Remembered quarantined tools beside those of the last list. */
+const maxVariantTools = 4_096
+
+/** The pins of one configuration. */
+interface Known {
+  pins: Map<string, PinRecord.Pin>
+  /** Tools that were pinned while the store could not be read: a stored pin replaces theirs. */
+  readonly unsure: Set<string>
+  /** Whether there are pins that are not stored yet. */
+  isBehind: boolean
+}
+
+/** A definition that was found not to be approved, and the configuration under which it was. */
+interface Variant {
+  readonly quarantined: Quarantined
+  readonly config: string
+  readonly definition: Tool.Tool
+}
+
+interface State {
+  readonly turn: Effect.Semaphore
+  /** By fingerprint of the configuration. */
+  readonly known: Map<string, Known>
+  /** By tool and fingerprint. */
+  readonly variants: Map<string, Map<string, Variant>>
+  /** Of the last review. */
+  quarantined: ReadonlyArray<Quarantined>
+  doubted: boolean
+}
+
+/** The difference from the pin, or why there is none to compare with. */
+const differences = (
+  tool: Tool.Tool,
+  pin: PinRecord.Pin | undefined,
+  doubted: boolean
+): ReadonlyArray<Definition.Change> => {
+  const before = pin && PinRecord.definitionOf(pin)
+  if (before !== undefined) return Definition.diff(before, tool.raw)
+  const why = pin !== undefined
+    ? "what it was is not kept"
+    : doubted
+    ? "what was kept of it cannot be believed"
+    : "its server has had more tools than are kept"
+  return [{ path: "", before: why, after: "what follows" }, ...Definition.diff({}, tool.raw)]
+}
+
+/** A value with every text and key passed through `hide`. */
+const hidden = (value: unknown, hide: (text: string) => string): unknown => {
+  if (typeof value === "string") return hide(value)
+  if (Array.isArray(value)) return value.map((each) => hidden(each, hide))
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [hide(key), hidden(each, hide)]))
+}
+
+const withoutSecrets = (change: Definition.Change, hide: (text: string) => string): Definition.Change => ({
+  ...change,
+  path: hide(change.path),
+  before: hidden(change.before, hide),
+  after: hidden(change.after, hide)
+})
+
+const none: ToolPins["Type"] = {
+  mode: "off",
+  review: (_, tools) => Effect.succeed({ offered: tools, quarantined: [] }),
+  recall: (_, tools) => Effect.succeed(tools),
+  mayUse: () => true,
+  isPinned: () => Effect.succeed(false),
+  quarantined: Effect.succeed([]),
+  approve: (server, name) => Effect.fail(new McpError.NotFound({ server, kind: "tool", name, suggestions: [] })),
+  forget: () => Effect.void,
+  release: () => undefined,
+  onChange: () => () => undefined
+}
+
+/** Runs `f` for each tool, and gives way to other fibers between batches of a long list. */
+const eachTool = (tools: Tools, f: (tool: Tool.Tool) => void): Effect.Effect<void> => {
+  const from = (start: number): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const end = Math.min(start + batch, tools.length)
+      for (let at = start; at < end; at++) f(tools[at]!)
+      // a timer, because a yield gives way to fibers only, and not to I/O
+      return end === tools.length ? Effect.void : Effect.zipRight(Effect.sleep(Duration.zero), from(end))
+    })
+  return from(0)
+}
+
+/** Pins that are kept in the trust store, signed. Everything about one server happens in turn. */
 export const make = (
   options?: Partial<Options>
-): Effect.Effect<ToolPins["Type"], never, McpEvent.McpEvents | Scope.Scope | TrustStore.TrustStore> =>
-  internal.make({ ...defaults, ...options })
+): Effect.Effect<ToolPins["Type"], never, McpEvent.McpEvents | TrustStore.TrustStore> =>
+  Effect.gen(function*() {
+    const { key, mode } = { ...defaults, ...options }
+    const { publish } = yield* McpEvent.McpEvents
+    const store = yield* TrustStore.TrustStore
+    const redaction = yield* Redaction.Redaction
+    if (mode === "off") return none
 
-/**
- * @since 0.1.0
- * @category layers
- */
+    const sealed = Sealed.make({ store, key, kind: "pins", schema: PinRecord.Stored })
+    const states = new Map<string, State>()
+    const listeners = new Set<(server: string) => void>()
+    const reported = new Set<string>()
+
+    const decided = (server: string): void => {
+      for (const listener of listeners) listener(server)
+    }
+    const holdsSecret = (definition: string): boolean => redaction.known(definition) !== definition
+
+    /** Once for each detail, because a review follows every list. */
+    const report = (server: string, detail: string): void => {
+      const issue = JSON.stringify([server, detail])
+      if (reported.has(issue) || reported.size > 1_000) return
+      reported.add(issue)
+      publish(McpEvent.McpEvent.TrustIssue({ server, detail }))
+    }
+
+    const stateOf = (server: string): State => {
+      const before = states.get(server)
+      if (before !== undefined) return before
+      const state: State = {
+        turn: Effect.unsafeMakeSemaphore(1),
+        known: new Map(),
+        variants: new Map(),
+        quarantined: [],
+        doubted: false
+      }
+      states.set(server, state)
+      return state
+    }
+    const inTurn = <A, E>(server: string, f: (state: State) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+      Effect.suspend(() => {
+        const state = stateOf(server)
+        return state.turn.withPermits(1)(f(state))
+      })
+    const knownIn = (state: State, config: string): Known => {
+      const before = state.known.get(config)
+      if (before !== undefined) return before
+      const known: Known = { pins: new Map(), unsure: new Set(), isBehind: false }
+      state.known.set(config, known)
+      return known
+    }
+
+    /** The stored pins of a server, merged into memory for one of its configurations. */
+    const read = (state: State, server: string, config: string): Effect.Effect<PinRecord.Stored, Sealed.Unusable> =>
+      Effect.map(sealed.get([server]), (found) => {
+        const isBroken = found._tag === "Broken"
+        if (isBroken) report(server, "what was kept of the pins of its tools was not written by this runtime")
+        const record = found._tag === "Record" ? found.record : { configurations: [], doubted: isBroken }
+        state.doubted ||= record.doubted
+        const kept = new Map(
+          record.configurations.find(({ fingerprint }) => fingerprint === config)?.tools.map((pin) => [pin.tool, pin])
+        )
+        const known = knownIn(state, config)
+        for (const tool of known.unsure) if (state.doubted || kept.has(tool)) known.pins.delete(tool)
+        known.unsure.clear()
+        for (const [tool, { approved, bare, definition }] of kept) {
+          const pin = known.pins.get(tool)
+          known.pins.set(tool, {
+            approved: (pin?.approved ?? []).reduce(PinRecord.added, approved),
+            bare: (pin?.bare ?? []).reduce(PinRecord.added, bare),
+            definition: pin?.definition ?? definition
+          })
+        }
+        return record
+      })
+
+    const write = (
+      server: string,
+      record: PinRecord.Stored,
+      config: string,
+      pins: ReadonlyMap<string, PinRecord.Pin>
+    ) => sealed.set([server], PinRecord.withPins(record, config, pins, holdsSecret))
+
+    const isApproved = (known: Known | undefined, tool: Tool.Tool): boolean =>
+      known?.pins.get(tool.name)?.approved.includes(Definition.fingerprints(tool).whole) === true
+
+    /** The variant of a tool that is not approved, and whether it was not reported before. */
+    const variantOf = (state: State, server: string, config: string, tool: Tool.Tool, since: number) => {
+      const { whole: fingerprint } = Definition.fingerprints(tool)
+      const variants = state.variants.get(tool.name) ?? new Map<string, Variant>()
+      state.variants.set(tool.name, variants)
+      const before = variants.get(fingerprint)
+      if (before?.config === config) return { ...before, isNew: false }
+      const pin = state.known.get(config)?.pins.get(tool.name)
+      const changes = differences(tool, pin, state.doubted).map((change) => withoutSecrets(change, redaction.known))
+      const quarantined = { server, tool: tool.name, fingerprint, changes, since }
+      variants.set(fingerprint, { quarantined, config, definition: tool })
+      for (const oldest of variants.keys()) {
+        if (variants.size <= maxVariants) break
+        variants.delete(oldest)
+      }
+      return { quarantined, isNew: true }
+    }
+
+    const quarantine = Effect.fnUntraced(function*(state: State, server: string, config: string, changed: Tools) {
+      const now = yield* Clock.currentTimeMillis
+      const all: Array<Quarantined> = []
+      let news = 0
+      yield* eachTool(changed, (tool) => {
+        const { isNew, quarantined } = variantOf(state, server, config, tool, now)
+        all.push(quarantined)
+        if (!isNew || ++news > maxReported) return
+        const { changes, fingerprint } = quarantined
+        publish(McpEvent.McpEvent.ToolQuarantined({ server, tool: tool.name, fingerprint, changes }))
+      })
+      if (news > maxReported) {
+        const detail = `${news - maxReported} more of its tools are quarantined than are reported one by one`
+        publish(McpEvent.McpEvent.TrustIssue({ server, detail }))
+      }
+      state.quarantined = all
+      if (state.variants.size > maxVariantTools) {
+        const present = new Set(all.map(({ tool }) => tool))
+        for (const tool of state.variants.keys()) if (!present.has(tool)) state.variants.delete(tool)
+      }
+      return all
+    })
+
+    const reviewed = Effect.fnUntraced(function*(state: State, server: string, config: string, tools: Tools) {
+      yield* eachTool(tools, Definition.fingerprints)
+      const before = state.known.get(config)
+      const record = before?.isBehind === false && tools.every((tool) => isApproved(before, tool))
+        ? undefined
+        : yield* Effect.either(read(state, server, config))
+      const known = knownIn(state, config)
+      const fresh: Array<string> = []
+      for (const tool of tools) {
+        const pin = known.pins.get(tool.name)
+        // keeps the definition that is in memory anyway
+        if (isApproved(known, tool)) known.pins.set(tool.name, { ...pin!, definition: tool.raw })
+        else if (pin === undefined && !state.doubted && known.pins.size < maxPins) {
+          known.pins.set(tool.name, PinRecord.pinOf(tool))
+          fresh.push(tool.name)
+        }
+      }
+      known.isBehind ||= fresh.length > 0
+      if (record !== undefined) {
+        const kept: Either.Either<unknown, Sealed.Unusable> = known.isBehind
+          ? yield* Effect.either(Effect.flatMap(record, (before) => write(server, before, config, known.pins)))
+          : record
+        if (Either.isRight(kept)) known.isBehind = false
+        else {
+          report(server, kept.left.detail)
+          for (const tool of fresh) known.unsure.add(tool)
+        }
+      }
+      const changed = tools.filter((tool) => !isApproved(known, tool))
+      const quarantined = yield* quarantine(state, server, config, changed)
+      const offered = mode === "warn" || changed.length === 0 ? tools : tools.filter((tool) => isApproved(known, tool))
+      return { offered, quarantined }
+    })
+
+    /** The pins of a configuration, from the store if need be. */
+    const loaded = (server: string, config: string): Effect.Effect<Known | undefined> =>
+      Effect.suspend(() => {
+        const known = states.get(server)?.known.get(config)
+        if (known !== undefined) return Effect.succeed(known)
+        return inTurn(server, (state) =>
+          read(state, server, config).pipe(
+            Effect.catchAll(({ detail }) => Effect.sync(() => report(server, detail))),
+            Effect.map(() => state.known.get(config))
+          ))
+      })
+
+    const isDoubted = (server: string): boolean => states.get(server)?.doubted === true
+
+    const notKept = (server: string) => ({ detail }: Sealed.Unusable) => new McpError.TrustNotKept({ server, detail })
+
+    return {
+      mode,
+      review: (config, tools) =>
+        inTurn(config.name, (state) => reviewed(state, config.name, Fingerprint.of(config), tools)),
+      recall: (config, tools) =>
+        mode === "warn" ? Effect.succeed(tools) : Effect.map(loaded(config.name, Fingerprint.of(config)), (known) => {
+          if (known === undefined || known.pins.size === 0) return isDoubted(config.name) ? [] : tools
+          return tools.filter((tool) =>
+            known.pins.get(tool.name)?.bare.includes(Definition.fingerprints(tool).bare) === true
+          )
+        }),
+      mayUse: (config, tool) => {
+        if (mode === "warn") return true
+        const known = states.get(config.name)?.known.get(Fingerprint.of(config))
+        return known === undefined || known.pins.size === 0 ? !isDoubted(config.name) : isApproved(known, tool)
+      },
+      isPinned: (config, tool) =>
+        Effect.map(
+          loaded(config.name, Fingerprint.of(config)),
+          (known) =>
+            isDoubted(config.name) || (known !== undefined && (known.pins.has(tool) || known.pins.size >= maxPins))
+        ),
+      quarantined: Effect.sync(() => Array.from(states.values()).flatMap(({ quarantined }) => quarantined)),
+      approve: (server, tool, fingerprint) =>
+        inTurn(server, (state) =>
+          Effect.gen(function*() {
+            const variant = state.variants.get(tool)?.get(fingerprint)
+            if (variant === undefined) {
+              const suggestions = state.quarantined.map(({ tool }) => tool)
+              return yield* new McpError.NotFound({ server, kind: "tool", name: tool, suggestions })
+            }
+            const { config, definition } = variant
+            const kept = Effect.flatMap(read(state, server, config), (record) => {
+              const known = knownIn(state, config)
+              const pins = new Map(known.pins).set(tool, PinRecord.pinOf(definition, known.pins.get(tool)))
+              return Effect.map(write(server, { ...record, doubted: state.doubted }, config, pins), () => {
+                known.pins = pins
+              })
+            })
+            yield* Effect.mapError(kept, notKept(server))
+            state.variants.get(tool)?.delete(fingerprint)
+            state.quarantined = state.quarantined.filter((each) =>
+              each.tool !== tool || each.fingerprint !== fingerprint
+            )
+            decided(server)
+          })),
+      forget: (server) =>
+        inTurn(server, (state) =>
+          Effect.map(Effect.mapError(sealed.remove([server]), notKept(server)), () => {
+            state.known.clear()
+            state.variants.clear()
+            state.quarantined = []
+            state.doubted = false
+            decided(server)
+          })),
+      release: (server) => {
+        states.delete(server)
+      },
+      onChange: (listener) => {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      }
+    }
+  })
+
 export const layer = (
   options?: Partial<Options>
-): Layer.Layer<ToolPins, never, McpEvent.McpEvents | TrustStore.TrustStore> => Layer.scoped(ToolPins, make(options))
+): Layer.Layer<ToolPins, never, McpEvent.McpEvents | TrustStore.TrustStore> => Layer.effect(ToolPins, make(options))
 
-/**
- * For this process only.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Pins for this process only. */
 export const layerMemory = (options?: Partial<Options>): Layer.Layer<ToolPins, never, McpEvent.McpEvents> =>
   Layer.provide(layer(options), TrustStore.layerMemory)
 
-/**
- * Nothing is pinned, and everything is offered.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerNone: Layer.Layer<ToolPins> = Layer.succeed(ToolPins, internal.none)
+/** Pins nothing. */
+export const layerNone: Layer.Layer<ToolPins> = Layer.succeed(ToolPins, none)

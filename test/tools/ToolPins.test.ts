@@ -1,6 +1,6 @@
 import * as PlatformError from "@effect/platform/Error"
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Context, Effect, Fiber, Layer, Option, Redacted, type Scope, Stream, TestClock } from "effect"
+import { Context, Effect, Fiber, Layer, Option, Redacted, type Scope, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as TrustStore from "../../src/config/TrustStore.ts"
@@ -491,8 +491,6 @@ describe("an approval of a tool", () => {
     Effect.gen(function*() {
       const { pins } = yield* processOver(storeOf(new Map()))
       yield* pins.review(docs, before)
-      const heard = yield* Effect.fork(Stream.runCollect(Stream.take(pins.changes, 2)))
-      yield* Effect.yieldNow()
       const listened: Array<string> = []
       const stop = pins.onChange((server) => listened.push(server))
       yield* pins.review(docs, after)
@@ -504,7 +502,6 @@ describe("an approval of a tool", () => {
       assert.deepStrictEqual(yield* pins.quarantined, [])
       yield* pins.forget("docs")
       assert.deepStrictEqual(listened, ["docs", "docs"])
-      assert.strictEqual(Chunk.size(yield* Fiber.join(heard)), 2)
       stop()
       yield* pins.forget("docs")
       assert.strictEqual(listened.length, 2)

@@ -1,0 +1,83 @@
+/** The pins of one server name: the record that is stored, within its bounds. */
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import type * as Tool from "./Tool.ts"
+import * as Definition from "./toolDefinition.ts"
+
+/** Approved definitions of one tool. */
+const maxApproved = 16
+
+/** Stored configurations of one name. */
+const maxConfigurations = 16
+
+/** Characters of all stored definitions of a name. */
+const maxDefinitions = 2 * 1024 * 1024
+
+const StoredPin = Schema.Struct({
+  tool: Schema.String,
+  approved: Schema.Array(Schema.String),
+  bare: Schema.Array(Schema.String),
+  /** The definition approved last, unless there is no room for it, or it contains a secret. */
+  definition: Schema.optional(Schema.String)
+})
+
+/** The pins of one name. */
+export const Stored = Schema.Struct({
+  /** An earlier record was broken: no tool of any configuration counts as new. */
+  doubted: Schema.Boolean,
+  /** The last used comes last. */
+  configurations: Schema.Array(Schema.Struct({ fingerprint: Schema.String, tools: Schema.Array(StoredPin) }))
+})
+
+export type Stored = typeof Stored.Type
+
+/** The approved definitions of a tool, by fingerprint with and without annotations. */
+export interface Pin {
+  readonly approved: ReadonlyArray<string>
+  readonly bare: ReadonlyArray<string>
+  /** As text, where it comes from the store. */
+  readonly definition?: Tool.Tool["raw"] | string | undefined
+}
+
+export const added = (list: ReadonlyArray<string>, fingerprint: string): ReadonlyArray<string> =>
+  list.includes(fingerprint) ? list : [...list, fingerprint].slice(-maxApproved)
+
+export const pinOf = (tool: Tool.Tool, before?: Pin): Pin => {
+  const { bare, whole } = Definition.fingerprints(tool)
+  return { approved: added(before?.approved ?? [], whole), bare: added(before?.bare ?? [], bare), definition: tool.raw }
+}
+
+/** The record with these pins; definitions of the configurations used last take the room first. */
+export const withPins = (
+  record: Stored,
+  fingerprint: string,
+  pins: ReadonlyMap<string, Pin>,
+  holdsSecret: (definition: string) => boolean
+): Stored => {
+  let room = maxDefinitions
+  const fitting = (definition: Pin["definition"]): string | undefined => {
+    if (definition === undefined || room <= 0) return undefined
+    const isNew = typeof definition === "object"
+    const text = isNew ? Definition.written(definition) : definition
+    if (text.length > room || (isNew && holdsSecret(text))) return undefined
+    room -= text.length
+    return text
+  }
+  const others = record.configurations.filter((each) => each.fingerprint !== fingerprint).slice(1 - maxConfigurations)
+  const now = { fingerprint, tools: Array.from(pins, ([tool, pin]) => ({ ...pin, tool })) }
+  const configurations = [now, ...others.toReversed()].map(({ fingerprint, tools }) => ({
+    fingerprint,
+    tools: tools.map((pin) => ({ ...pin, definition: fitting(pin.definition) }))
+  }))
+  return { ...record, configurations: configurations.toReversed() }
+}
+
+const decodeDefinition = Schema.decodeUnknownEither(
+  Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+)
+
+export const definitionOf = ({ definition }: Pin): Tool.Tool["raw"] | undefined => {
+  if (typeof definition !== "string") return definition
+  const decoded = decodeDefinition(definition)
+  return Either.isRight(decoded) ? decoded.right as Tool.Tool["raw"] : undefined // written from one
+}
