@@ -4,8 +4,6 @@
  * others may write to are refused, because another user could have put them there. A file or folder of this user that
  * others may read is made private first, and refused if that fails. Modes and owners mean nothing on Windows, where the
  * access rules of the user's folders protect the files.
- *
- * @since 0.1.0
  */
 import * as PlatformError from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -14,17 +12,12 @@ import * as Path from "@effect/platform/Path"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Equal from "effect/Equal"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
 import { sha256 } from "../json/canonical.ts"
+import * as FileLock from "./fileLock.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   /**
    * The folder of the files, or a function that returns it (default: the user's cache folder). Every operation fails if
@@ -37,42 +30,35 @@ export interface Options {
   readonly maxAge: Duration.DurationInput
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = { maxBytes: 16 * 1024 * 1024, maxAge: Duration.days(60) }
 
 type Failure = PlatformError.PlatformError
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface FileStore extends KeyValueStore.KeyValueStore {
-  /** Writes only where there is nothing yet, and gives what is there then: the same to all processes that ask. */
+  /** Writes the value if the key has none, and returns the value of the key: the same to all processes. */
   readonly create: (key: string, value: string) => Effect.Effect<string, Failure>
-  /** Makes the directory, if it is not there, checks it as for a write, and says where it is: for other files beside. */
-  readonly prepared: Effect.Effect<string, Failure>
-  /** A look at which keys there are. */
+  /** Runs an effect in one process at a time for each key. `busy`: another process has kept the lock for too long. */
+  readonly locked: <F>(
+    key: string,
+    failure: (fault: Failure | "busy") => F
+  ) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | F, R>
+  /** The keys that exist, as a predicate over one listing. */
   readonly present: Effect.Effect<(key: string) => boolean, Failure>
 }
 
-const refuse = (method: string, path: string, description: string): PlatformError.SystemError =>
-  new PlatformError.SystemError({
-    reason: "PermissionDenied",
-    module: "KeyValueStore",
-    method,
-    pathOrDescriptor: path,
-    description
-  })
+export const noFolder = "the environment names no folder for it"
+
+const refuse = (
+  method: string,
+  path: string,
+  description: string,
+  reason: PlatformError.SystemErrorReason = "PermissionDenied"
+): PlatformError.SystemError =>
+  new PlatformError.SystemError({ reason, module: "KeyValueStore", method, pathOrDescriptor: path, description })
 
 /**
  * The folder for caches of the user: below `XDG_CACHE_HOME` or `~/.cache`, `~/Library/Caches` on macOS, and
  * `LOCALAPPDATA` on Windows. Nothing, if the environment does not say where that is.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const defaultDirectory = (host: HostEnvironment.Host, path: Path.Path): string | undefined => {
   const folder = folderFor("cache", host, path)
@@ -82,9 +68,6 @@ export const defaultDirectory = (host: HostEnvironment.Host, path: Path.Path): s
 /**
  * The folder for what an application of the user must not forget: below `XDG_STATE_HOME` or `~/.local/state`,
  * `~/Library/Application Support` on macOS, and `LOCALAPPDATA` on Windows.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const stateDirectory = (app: string, host: HostEnvironment.Host, path: Path.Path): string | undefined => {
   const folder = folderFor("state", host, path)
@@ -112,39 +95,40 @@ const folderFor = (
   }
 }
 
-const isThere = (error: Failure): boolean => error._tag === "SystemError" && error.reason === "AlreadyExists"
-
 const isNotFound = (error: Failure): boolean => error._tag === "SystemError" && error.reason === "NotFound"
 
 const fileName = /^[0-9a-f]{64}\.value$/
 const leftover = /^[0-9a-f]{64}\.\d+\.tmp$/
 
-/** No write takes so long: what is older was left by a process that died. */
+/** No write takes so long: an older file was left by a process that crashed. */
 const leftoverAge = 60 * 60 * 1000
 
 const othersMayUse = 0o077
 const othersMayWrite = 0o022
-const anybodyMayWrite = 0o002
+const allMayWrite = 0o002
 const sticky = 0o1000
 
-const makeStore = Effect.fnUntraced(function*(options: Options) {
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** The store in a directory, which is made when something is first written. */
+export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
+  const options: Options = { ...defaults, ...custom }
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const host = yield* HostEnvironment.HostEnvironment
-  const maxAge = Duration.toMillis(options.maxAge)
+  const lock = yield* FileLock.make
   const place = options.directory ?? defaultDirectory
   const directory = typeof place === "string" ? place : place(host, paths)
 
   const inDirectory = <A>(method: string, use: (directory: string) => Effect.Effect<A, Failure>) =>
-    directory === undefined
-      ? Effect.fail(refuse(method, "", "the environment names no folder for it"))
-      : use(directory)
+    directory === undefined ? Effect.fail(refuse(method, "", noFolder, "NotFound")) : use(directory)
 
-  // A name made of the key's hash is a legal one everywhere, and leads nowhere else.
+  // The hash of a key is a legal name everywhere, and leads nowhere else.
   const nameOf = (key: string) => `${sha256(JSON.stringify(key))}.value`
   const fileOf = (directory: string, key: string) => paths.join(directory, nameOf(key))
 
-  // Checked, and then used: this is against mistakes and planted links, not against somebody who races with us as us.
+  // Checked, and then used: against mistakes and planted links, not against a process of the same user.
   const isLink = (path: string) => Effect.map(Effect.option(fs.readLink(path)), Option.isSome)
 
   const isForeign = ({ uid }: FileSystem.File.Info): boolean =>
@@ -166,33 +150,34 @@ const makeStore = Effect.fnUntraced(function*(options: Options) {
       )
     )
 
+  let checked = false
+  let cleaned = false
+
   const check = (method: string, directory: string) =>
     Effect.gen(function*() {
       if (yield* isLink(directory)) return yield* refuse(method, directory, "the directory is a link")
       const info = yield* fs.stat(directory)
-      // On Windows the modes say nothing.
-      if (host.platform === "win32") return
-      if (isForeign(info)) return yield* refuse(method, directory, "the directory is somebody else's")
-      if ((info.mode & othersMayWrite) !== 0) {
-        return yield* refuse(method, directory, "others may write to the directory")
+      if (host.platform !== "win32") {
+        if (isForeign(info)) return yield* refuse(method, directory, "the directory belongs to another user")
+        if ((info.mode & othersMayWrite) !== 0) {
+          return yield* refuse(method, directory, "others may write to the directory")
+        }
+        yield* tighten(method, "directory", directory, info)
+        if (!checked) yield* checkWay(method, directory)
       }
-      yield* tighten(method, "directory", directory, info)
-      if (!safe) yield* checkWay(method, directory)
-      safe = true
+      checked = true
     })
 
-  /** Whoever may rename a folder on the way to the directory can put another in its place. */
+  /** A user who may rename a folder on the way to the directory can put another in its place. */
   const checkWay = (method: string, directory: string) =>
     Effect.gen(function*() {
-      const parent = paths.dirname(directory)
-      const isLinked = yield* isLink(parent)
-      let folder = paths.dirname(yield* fs.realPath(directory))
-      for (;;) {
-        const { mode } = yield* fs.stat(folder)
-        const mayReplace = (mode & anybodyMayWrite) !== 0 && (isLinked || (mode & sticky) === 0)
-        if (mayReplace) return yield* refuse(method, folder, "others may write to a folder on the way to the directory")
-        if (folder === paths.dirname(folder)) return
+      const isLinked = yield* isLink(paths.dirname(directory))
+      let folder = yield* fs.realPath(directory)
+      while (folder !== paths.dirname(folder)) {
         folder = paths.dirname(folder)
+        const { mode } = yield* fs.stat(folder)
+        const mayReplace = (mode & allMayWrite) !== 0 && (isLinked || (mode & sticky) === 0)
+        if (mayReplace) return yield* refuse(method, folder, "others may write to a folder on the way to the directory")
       }
     })
 
@@ -209,23 +194,13 @@ const makeStore = Effect.fnUntraced(function*(options: Options) {
         const { mtime } = yield* fs.stat(path)
         if (Option.isSome(mtime) && now - mtime.value.getTime() > age) yield* fs.remove(path, { force: true })
       }
-      // Litter that cannot be removed is no reason not to write.
+      // Old files that cannot be removed do not prevent a write.
     }).pipe(Effect.ignore)
 
-  let safe = false
-  let checked = false
-  let cleaned = false
-
+  // Of several reads at once, the first checks for all.
   const firstCheck = yield* Effect.makeSemaphore(1)
   const prepareToRead = (method: string, directory: string) =>
-    checked
-      ? Effect.void
-      // One after the other: of those who read at once, the first checks for all.
-      : firstCheck.withPermits(1)(Effect.suspend(() =>
-        checked ? Effect.void : Effect.map(check(method, directory), () => {
-          checked = true
-        })
-      ))
+    firstCheck.withPermits(1)(Effect.suspend(() => checked ? Effect.void : check(method, directory)))
 
   const prepareToWrite = (method: string, directory: string) =>
     Effect.gen(function*() {
@@ -235,7 +210,7 @@ const makeStore = Effect.fnUntraced(function*(options: Options) {
       if (cleaned) return
       cleaned = true
       yield* removeOlder(directory, leftover, leftoverAge)
-      yield* removeOlder(directory, fileName, maxAge)
+      yield* removeOlder(directory, fileName, Duration.toMillis(options.maxAge))
     })
 
   const read = (method: string, key: string): Effect.Effect<Option.Option<Uint8Array>, Failure> =>
@@ -247,8 +222,10 @@ const makeStore = Effect.fnUntraced(function*(options: Options) {
         const info = yield* fs.stat(file)
         // Reading a pipe would never end.
         if (info.type !== "File") return yield* refuse(method, file, "this is no file")
-        if (isForeign(info)) return yield* refuse(method, file, "the file is somebody else's")
-        if (yield* hasOtherName(directory, file, info)) return yield* refuse(method, file, "the file has another name")
+        if (isForeign(info)) return yield* refuse(method, file, "the file belongs to another user")
+        if (Option.exists(info.nlink, (links) => links > 1)) {
+          return yield* refuse(method, file, "the file has another name")
+        }
         if (info.size > options.maxBytes) return yield* refuse(method, file, "the file is too large")
         if (host.platform !== "win32" && (info.mode & othersMayWrite) !== 0) {
           return yield* refuse(method, file, "others may write to the file")
@@ -259,98 +236,51 @@ const makeStore = Effect.fnUntraced(function*(options: Options) {
       return Effect.catchIf(Effect.asSome(bytes), isNotFound, () => Effect.succeedNone)
     })
 
-  const linksOf = ({ nlink }: FileSystem.File.Info): number => Option.getOrElse(nlink, () => 1)
-
-  /** Whether a file can be reached in a way that is not ours: one that is being created has a second name for a moment. */
-  const hasOtherName = (directory: string, file: string, info: FileSystem.File.Info): Effect.Effect<boolean, Failure> =>
-    linksOf(info) === 1 ? Effect.succeed(false) : Effect.gen(function*() {
-      const prefix = file.replace(/value$/, "")
-      let own = 1
-      for (const name of yield* namesIn(directory, leftover)) {
-        const other = name.startsWith(prefix) ? yield* Effect.option(fs.stat(name)) : Option.none()
-        if (Option.isSome(other) && Equal.equals(other.value.ino, info.ino)) own++
-      }
-      return linksOf(info) > own && linksOf(yield* fs.stat(file)) > 1
-    })
-
-  const discard = (path: string) => Effect.ignore(fs.remove(path, { force: true }))
-
-  // A new file or none at all: neither a link nor somebody else's file is written through.
-  const writeNew = (path: string, bytes: Uint8Array) =>
-    Effect.scoped(Effect.flatMap(
-      fs.open(path, { flag: "wx", mode: 0o600 }),
-      (opened) =>
-        // nothing cannot be written, but can be a value
-        (bytes.length === 0 ? Effect.void : opened.writeAll(bytes)).pipe(
-          Effect.zipRight(opened.sync),
-          Effect.onError(() => discard(path))
-        )
-    ))
-
-  const temporaryOf = (file: string) =>
-    Effect.map(
-      Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER),
-      (random) => file.replace(/value$/, `${random}.tmp`)
-    )
-
-  const write = (file: string, bytes: Uint8Array) =>
-    Effect.flatMap(temporaryOf(file), (temporary) =>
-      Effect.zipRight(
-        writeNew(temporary, bytes),
-        Effect.onError(fs.rename(temporary, file), () => discard(temporary))
-      ))
-
-  /** Whole from the first moment, and only if nobody was first. */
-  const writeFirst = (file: string, bytes: Uint8Array) =>
-    Effect.flatMap(
-      temporaryOf(file),
-      (temporary) =>
-        Effect.zipRight(writeNew(temporary, bytes), fs.link(temporary, file)).pipe(
-          // not every file system can give a file two names
-          Effect.catchIf((error) => !isThere(error), () => writeNew(file, bytes)),
-          Effect.ensuring(discard(temporary))
-        )
-    ).pipe(
-      Effect.catchIf(isThere, () => Effect.void)
-    )
-
-  const encoder = new TextEncoder()
-  const decoder = new TextDecoder()
-
-  const preparing = (method: string, key: string, value: string | Uint8Array) => (directory: string) =>
-    Effect.gen(function*() {
-      const file = fileOf(directory, key)
-      const bytes = typeof value === "string" ? encoder.encode(value) : value
-      if (bytes.length > options.maxBytes) return yield* refuse(method, file, "the value is too large")
-      yield* prepareToWrite(method, directory)
-      return { file, bytes }
-    })
+  /** Writes a file of another name and renames it, because neither a link nor a file of another user may be written to. */
+  const write = (method: string, key: string, value: string | Uint8Array): Effect.Effect<void, Failure> =>
+    inDirectory(method, (directory) =>
+      Effect.gen(function*() {
+        const file = fileOf(directory, key)
+        const bytes = typeof value === "string" ? encoder.encode(value) : value
+        if (bytes.length > options.maxBytes) return yield* refuse(method, file, "the value is too large")
+        yield* prepareToWrite(method, directory)
+        const random = yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)
+        const temporary = file.replace(/value$/, `${random}.tmp`)
+        const opened = fs.open(temporary, { flag: "wx", mode: 0o600 })
+        yield* Effect.scoped(Effect.flatMap(opened, (opened) =>
+          // an empty value is valid, and cannot be written
+          Effect.zipRight(bytes.length === 0 ? Effect.void : opened.writeAll(bytes), opened.sync))).pipe(
+            Effect.zipRight(fs.rename(temporary, file)),
+            Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
+          )
+      }))
 
   const get = (key: string) => Effect.map(read("get", key), Option.map((bytes) => decoder.decode(bytes)))
 
-  const create: FileStore["create"] = (key, value) =>
-    inDirectory("create", (directory) =>
-      preparing("create", key, value)(directory).pipe(
-        Effect.flatMap(({ bytes, file }) => writeFirst(file, bytes)),
-        Effect.zipRight(get(key)),
-        // somebody has removed it since
-        Effect.map(Option.getOrElse(() => value))
-      ))
+  const locked: FileStore["locked"] = (key, failure) => (effect) =>
+    inDirectory("locked", (directory) => Effect.as(prepareToWrite("locked", directory), directory)).pipe(
+      Effect.mapError(failure),
+      Effect.flatMap((directory) => lock.locked(directory, key, failure)(effect))
+    )
 
-  const prepared: FileStore["prepared"] = inDirectory(
-    "prepared",
-    (directory) => Effect.as(prepareToWrite("prepared", directory), directory)
-  )
+  const create: FileStore["create"] = (key, value) =>
+    Effect.flatMap(
+      get(key),
+      Option.match({
+        onNone: () => Effect.as(write("create", key, value), value),
+        onSome: Effect.succeed
+      })
+    ).pipe(locked(key, (fault) => fault === "busy" ? refuse("create", key, "another process is creating it") : fault))
 
   const present: FileStore["present"] = inDirectory(
     "present",
     (directory) =>
-      // looked into first, because where there is none nothing is to be checked
+      // listed first, because a directory that does not exist need not be checked
       Effect.zipLeft(fs.readDirectory(directory), prepareToRead("present", directory)).pipe(
         Effect.catchIf(isNotFound, () => Effect.succeed([])),
         Effect.map((names) => {
-          const there = new Set(names)
-          return (key: string) => there.has(nameOf(key))
+          const existing = new Set(names)
+          return (key: string) => existing.has(nameOf(key))
         })
       )
   )
@@ -358,11 +288,7 @@ const makeStore = Effect.fnUntraced(function*(options: Options) {
   const store = KeyValueStore.make({
     get,
     getUint8Array: (key) => read("getUint8Array", key),
-    set: (key, value) =>
-      inDirectory(
-        "set",
-        (directory) => Effect.flatMap(preparing("set", key, value)(directory), ({ bytes, file }) => write(file, bytes))
-      ),
+    set: (key, value) => write("set", key, value),
     remove: (key) => inDirectory("remove", (directory) => fs.remove(fileOf(directory, key), { force: true })),
     clear: inDirectory(
       "clear",
@@ -374,24 +300,6 @@ const makeStore = Effect.fnUntraced(function*(options: Options) {
     ),
     size: inDirectory("size", (directory) => Effect.map(namesIn(directory, fileName), (files) => files.length))
   })
-  return { ...store, create, prepared, present }
+  const fileStore: FileStore = { ...store, create, locked, present }
+  return fileStore
 })
-
-/**
- * The store in a directory, which is made when something is first written.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const make = (
-  options?: Partial<Options>
-): Effect.Effect<FileStore, never, FileSystem.FileSystem | Path.Path> => makeStore({ ...defaults, ...options })
-
-/**
- * @since 0.1.0
- * @category layers
- */
-export const layer = (
-  options?: Partial<Options>
-): Layer.Layer<KeyValueStore.KeyValueStore, never, FileSystem.FileSystem | Path.Path> =>
-  Layer.effect(KeyValueStore.KeyValueStore, make(options))

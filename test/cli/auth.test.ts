@@ -8,7 +8,7 @@ import * as Call from "../../src/cli/commands/Call.ts"
 import * as List from "../../src/cli/commands/List.ts"
 import * as Tools from "../../src/cli/commands/Tools.ts"
 import { Logins } from "../../src/cli/internal/authShape.ts"
-import * as KeyringModule from "../../src/node/internal/keyringModule.ts"
+import * as Keyring from "../../src/node/keyring.ts"
 import { visit } from "../fixtures/oidc/person.mjs"
 import * as Oidc from "../fixtures/oidc/server.mjs"
 import { eventually } from "../support/leaks.ts"
@@ -28,7 +28,7 @@ const commands = [Auth.command, Call.command, List.command, Tools.command]
 const run = (at: Place, argv: ReadonlyArray<string>, typing: Typing = {}) =>
   Effect.provideService(
     runAny(at, argv, { ...typing, commands }),
-    KeyringModule.KeyringLoader,
+    Keyring.KeyringLoader,
     Effect.fail(new Cause.UnknownException("none"))
   )
 

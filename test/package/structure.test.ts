@@ -56,7 +56,7 @@ describe("every module of src", () => {
       [/^(ai|@ai-sdk\/.*)(\/|$)/, /^agent\/AiSdk\.ts$/],
       [/^@langchain\//, /^agent\/LangChain\.ts$/],
       [/^(smol-toml|js-yaml)/, /^config\/internal\//],
-      [/^@napi-rs\//, /^node\/internal\/keyringModule\.ts$/],
+      [/^@napi-rs\//, /^node\/keyring\.ts$/],
       [/^gpt-tokenizer/, /^safety\/internal\/tiktoken\.ts$/],
       [
         /^node:(https?|zlib)$/,
@@ -165,7 +165,7 @@ const timers: Readonly<Record<string, string>> = {
   "client/statelessEra.ts": "paces the rounds of one request that has no questions",
   "demo/DemoServer.ts": "a slow tool",
   "node/NodeHttpListener.ts": "the keep-alive of a socket",
-  "node/internal/turns.ts": "polls a file lock, and touches it while it is held",
+  "node/fileLock.ts": "polls a file lock",
   "runtime/callStream.ts": "keeps a subscribed connection from becoming idle",
   "runtime/callTool.ts": "reports the calls that still run",
   "runtime/current.ts": "the idle limit of a connection, and the end of a pause",

@@ -1,12 +1,12 @@
 /** A keyring as the package `@napi-rs/keyring` shows it, in memory, that can be told to misbehave. */
 import { Effect, Layer } from "effect"
-import * as KeyringModule from "../../src/node/internal/keyringModule.ts"
+import * as Keyring from "../../src/node/keyring.ts"
 
 /** `shut`: it says no; `locked`: it waits for a person; `forgetful`: it keeps nothing. */
 export type Mood = "open" | "shut" | "locked" | "forgetful"
 
 export interface FakeKeyring {
-  readonly module: KeyringModule.KeyringModule
+  readonly module: Keyring.KeyringModule
   readonly entries: Map<string, Uint8Array>
   mood: Mood
   /** How many writes it still takes. */
@@ -74,4 +74,4 @@ export const make = (limit = largest): FakeKeyring => {
 }
 
 export const layer = ({ module }: FakeKeyring): Layer.Layer<never> =>
-  Layer.succeed(KeyringModule.KeyringLoader, Effect.succeed(module))
+  Layer.succeed(Keyring.KeyringLoader, Effect.succeed(module))

@@ -28,7 +28,7 @@ const written = (value: unknown): string => {
 export interface Place {
   readonly folder: string
   readonly logins: string
-  /** The files that logins are in, and not those of whoever waits for a turn. */
+  /** The files with logins, without the claims of processes on their locks. */
   readonly files: () => ReadonlyArray<string>
   readonly tell: (sink: string, value: unknown) => void
 }
@@ -65,7 +65,7 @@ export const watched = <A, E, R>(
       spanProcessor: new SimpleSpanProcessor(spans)
     }))
     const logins = join(folder, "logins")
-    const files = () => filesIn(logins).filter((file) => !file.endsWith(".turn"))
+    const files = () => filesIn(logins).filter((file) => !file.endsWith(".lock"))
     desk.clear()
     Object.assign(desk.settings, { agrees: true, seconds: 3600 })
     const keys = new Set<string>()

@@ -1,0 +1,151 @@
+// @effect-diagnostics nodeBuiltinImport:off -- platform does not know the name of the machine
+/**
+ * A lock among processes, by files in a folder that only their user can write to.
+ *
+ * A contender makes a claim: a file whose name identifies its process and is never used again. It has the lock if it then
+ * sees no other claim, because of two contenders the later one sees the earlier one. For the same reason any number of
+ * contenders can remove the claim of a process that has crashed: no live claim is ever removed with it.
+ */
+import type * as PlatformError from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import * as Os from "node:os"
+import { sha256 } from "../json/canonical.ts"
+import * as BoundedWait from "../resilience/BoundedWait.ts"
+import * as ProcessTree from "../resilience/processTree.ts"
+import * as Nonce from "../safety/Nonce.ts"
+
+type Failure = PlatformError.PlatformError
+
+/** Milliseconds to wait for a lock. Pauses are counted, because a clock goes on while the machine sleeps. */
+export const limit = 10_000
+
+/** The claim of a process on another machine or in another container is abandoned if it was not touched for so long, */
+const staleAfter = 30_000
+/** and is not touched while a contender watches it for so long, because this machine may have slept. */
+const watchedFor = 8_000
+const heartbeat = Duration.seconds(3)
+const releaseLimit = Duration.seconds(2)
+
+const pauseAfter = (waited: number): number => Math.min(10 + waited / 25, 90)
+
+const claimName = /^([0-9a-f]{64})\.([0-9a-f]{16})\.(\d{1,10})\.(\d{1,20})\.[0-9a-f]{32}\.lock$/
+
+const isNotFound = (error: Failure): boolean => error._tag === "SystemError" && error.reason === "NotFound"
+
+/** Where the system does not report the start of a process, which tells it from later ones with the same pid. */
+const unknownStart = "0"
+
+const hasEnded = (pid: number, start: string): boolean => {
+  const row = ProcessTree.table("linux").find(pid)
+  if (row !== undefined) return row.isZombie || (row.start !== start && start !== unknownStart)
+  try {
+    return !process.kill(pid, 0)
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ESRCH"
+  }
+}
+
+export interface FileLock {
+  /** Runs an effect while this process alone has the lock with this key in this folder. Fails with `busy` at the limit. */
+  readonly locked: <F>(directory: string, key: string, failure: (fault: Failure | "busy") => F) => <A, E, R>(
+    effect: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | F, R>
+}
+
+export const make = Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const nonce = yield* Nonce.Nonce
+
+  /** The system in which a pid has a meaning: a machine since its last start, or a container. */
+  const realm = yield* Effect.cached(Effect.gen(function*() {
+    const namespace = yield* Effect.option(fs.readLink("/proc/self/ns/pid"))
+    const boot = yield* Effect.option(fs.readFileString("/proc/sys/kernel/random/boot_id"))
+    return sha256([Os.hostname(), ...Option.toArray(namespace), ...Option.toArray(boot)].join("\n")).slice(0, 16)
+  }))
+
+  const contender = (directory: string, key: string, realm: string, nonce: string) => {
+    const prefix = sha256(JSON.stringify(key))
+    const start = ProcessTree.table("linux").find(process.pid)?.start ?? unknownStart
+    const own = `${prefix}.${realm}.${process.pid}.${start}.${sha256(nonce).slice(0, 32)}.lock`
+    const watched = new Map<string, { readonly touched: number; readonly since: number }>()
+    let waited = 0
+
+    const pathOf = (name: string): string => paths.join(directory, name)
+    const remove = (name: string) => Effect.ignore(fs.remove(pathOf(name), { force: true }))
+
+    const isAbandoned = (name: string, [, , claimRealm, pid, start]: RegExpExecArray) =>
+      Effect.gen(function*() {
+        if (claimRealm === realm) return hasEnded(Number(pid), start!)
+        const touched = Option.getOrUndefined((yield* fs.stat(pathOf(name))).mtime)?.getTime()
+        const now = yield* Clock.currentTimeMillis
+        if (touched === undefined || Math.abs(now - touched) <= staleAfter) return false
+        const before = watched.get(name)
+        if (before?.touched === touched) return waited - before.since >= watchedFor
+        watched.set(name, { touched, since: waited })
+        return false
+      }).pipe(Effect.catchIf(isNotFound, () => Effect.succeed(true)))
+
+    /** The claims on this lock, its own among them, without those that are abandoned. */
+    const claims = Effect.gen(function*() {
+      const found: Array<string> = []
+      for (const name of yield* fs.readDirectory(directory)) {
+        const parsed = claimName.exec(name)
+        if (parsed?.[1] !== prefix) continue
+        if (name === own || !(yield* isAbandoned(name, parsed))) found.push(name)
+        else yield* remove(name)
+      }
+      return found
+    })
+
+    const open = Effect.scoped(fs.open(pathOf(own), { flag: "wx", mode: 0o600 })).pipe(
+      Effect.catchIf((error) => error._tag === "SystemError" && error.reason === "AlreadyExists", () => Effect.void)
+    )
+
+    const enter = Effect.gen(function*() {
+      for (;;) {
+        if ((yield* claims).every((name) => name === own)) {
+          yield* open
+          const found = yield* claims
+          const others = found.filter((name) => name !== own)
+          // Its own claim is missing where this process was stopped for so long that another one removed it.
+          if (others.length === 0 && found.length === 1) return
+          // Of contenders that claim at the same time, the first by name keeps its claim.
+          if (others.some((name) => name < own)) yield* remove(own)
+        }
+        if (waited >= limit) return yield* Effect.fail("busy" as const)
+        const pause = pauseAfter(waited)
+        yield* Effect.sleep(Duration.millis(pause))
+        waited += pause
+      }
+    })
+
+    const touch = Effect.flatMap(Clock.currentTimeMillis, (now) => fs.utimes(pathOf(own), now / 1000, now / 1000))
+    return {
+      enter,
+      // interruptible also where the caller is not, because its end waits for the end of this
+      hold: Effect.interruptible(Effect.repeat(Effect.ignore(touch), Schedule.spaced(heartbeat))),
+      leave: BoundedWait.within(releaseLimit)(remove(own))
+    }
+  }
+
+  const lock: FileLock = {
+    locked: (directory, key, failure) => (effect) =>
+      Effect.flatMap(Effect.zip(realm, nonce), ([realm, nonce]) => {
+        const { enter, hold, leave } = contender(directory, key, realm, nonce)
+        return Effect.acquireUseRelease(
+          Effect.interruptible(enter).pipe(Effect.mapError(failure), Effect.onError(() => leave)),
+          () => Effect.flatMap(Effect.fork(hold), (holding) => Effect.ensuring(effect, Fiber.interrupt(holding))),
+          () => leave
+        )
+      })
+  }
+  return lock
+})
