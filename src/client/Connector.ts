@@ -1,7 +1,6 @@
 /** Opening a client: the port that connects, and the reading of a configuration's variables before each connect. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
@@ -24,6 +23,8 @@ export type Unset = NonNullable<McpError.AuthorizationFailed["unset"]>[number]
 export interface ConnectOptions {
   /** Named in the errors of requests that the server refuses, because a missing header is the likely cause. */
   readonly unset?: ReadonlyArray<Unset> | undefined
+  /** When the time to connect has begun, in milliseconds of the clock (default: now). */
+  readonly began?: number | undefined
 }
 
 export class Connector extends Context.Tag("effect-mcp-runtime/client/Connector")<Connector, {
@@ -66,12 +67,10 @@ export const open = (
     const { resolve } = yield* Resolution.Resolution
     const server = config.name
     const limit = ServerConfig.limits(config, yield* Limits.CurrentLimits).startupTimeout
-    const late = (error: Pick<McpError.ConnectTimeout, "phase" | "stderrTail">) =>
-      new McpError.ConnectTimeout({ server, limit, phase: error.phase, stderrTail: error.stderrTail })
     const began = yield* Clock.currentTimeMillis
     const { config: plain, warnings } = yield* Effect.timeoutFail(resolve(config), {
       duration: limit,
-      onTimeout: () => late({ phase: "spawn", stderrTail: undefined })
+      onTimeout: () => new McpError.ConnectTimeout({ server, limit, phase: "spawn" })
     })
     const { know } = yield* Redaction.Redaction
     // registered before the connection opens, so that the scope forgets them after it has closed
@@ -80,16 +79,7 @@ export const open = (
       yield* publish(McpEvent.McpEvent.ConfigurationWarning({ server, warning }))
       yield* logWarning(server, warning)
     }
-    const options: ConnectOptions = { unset: unsetOf(warnings) }
-    const took = (yield* Clock.currentTimeMillis) - began
-    if (took <= 0) return yield* connector.connect(plain, options)
-    // one limit covers both parts, and errors name the configured one
-    const startupTimeout = Duration.millis(Math.max(1, Duration.toMillis(limit) - took))
-    return yield* Effect.catchTag(
-      connector.connect({ ...plain, startupTimeout }, options),
-      "ConnectTimeout",
-      (error) => Effect.fail(late(error))
-    )
+    return yield* connector.connect(plain, { began, unset: unsetOf(warnings) })
   }).pipe(
     Effect.tapError((error) => publish(McpEvent.McpEvent.ConnectFailed({ server: config.name, error })))
   )
@@ -102,18 +92,15 @@ export interface OpenAllOptions {
 /** Opens several clients, each of which may fail alone. Closing the scope closes them in parallel. */
 export const openAll = (
   configs: Iterable<ServerConfig.ServerConfig>,
-  options?: OpenAllOptions
+  { batchSize = 3 }: OpenAllOptions = {}
 ): Effect.Effect<
   ReadonlyArray<Either.Either<McpClient.McpClient, McpError.ConnectError>>,
   never,
   Connector | Scope.Scope
 > =>
-  Effect.flatMap(
-    Effect.scope,
-    (outer) =>
-      Effect.flatMap(Scope.fork(outer, ExecutionStrategy.parallel), (scope) =>
-        Effect.forEach(configs, (config) =>
-          Effect.either(open(config)), { concurrency: options?.batchSize ?? 3 }).pipe(
-            Effect.provideService(Scope.Scope, scope)
-          ))
-  )
+  Effect.gen(function*() {
+    const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
+    return yield* Effect.forEach(configs, (config) => Effect.either(Scope.extend(open(config), scope)), {
+      concurrency: batchSize
+    })
+  })

@@ -5,23 +5,11 @@ import type * as ServerConfig from "../config/ServerConfig.ts"
 import { sha256 } from "../json/canonical.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/** The era of a server at its last connection. */
-export interface Verdict {
-  readonly era: Transport.Era
-  /** When it was found, in milliseconds since 1970. */
-  readonly at: number
-}
-
-/**
- * The server is asked again after this time in milliseconds, because one that was upgraded to the stateless era still
- * answers in the session era.
- */
-export const maxAge = 24 * 60 * 60 * 1000
-
 export class EraMemory extends Context.Tag("effect-mcp-runtime/client/EraMemory")<EraMemory, {
-  readonly get: (identity: string) => Verdict | undefined
-  readonly set: (identity: string, verdict: Verdict) => void
-  readonly forget: (identity: string) => void
+  /** The era of a server at its last connection. */
+  readonly get: (identity: string) => Transport.Era | undefined
+  /** `undefined` forgets the server. */
+  readonly set: (identity: string, era: Transport.Era | undefined) => void
 }>() {}
 
 /**
@@ -43,14 +31,11 @@ const reached = (config: ServerConfig.ServerConfig): ReadonlyArray<unknown> => {
 
 /** In the memory of this process. */
 export const makeMemory = (): EraMemory["Type"] => {
-  const verdicts = new Map<string, Verdict>()
+  const eras = new Map<string, Transport.Era | undefined>()
   return {
-    get: (identity) => verdicts.get(identity),
-    set: (identity, verdict) => {
-      verdicts.set(identity, verdict)
-    },
-    forget: (identity) => {
-      verdicts.delete(identity)
+    get: (identity) => eras.get(identity),
+    set: (identity, era) => {
+      eras.set(identity, era)
     }
   }
 }
@@ -60,6 +45,5 @@ export const layerMemory: Layer.Layer<EraMemory> = Layer.sync(EraMemory, makeMem
 /** Remembers nothing. */
 export const layerNone: Layer.Layer<EraMemory> = Layer.succeed(EraMemory, {
   get: () => undefined,
-  set: () => undefined,
-  forget: () => undefined
+  set: () => undefined
 })

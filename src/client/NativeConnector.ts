@@ -95,27 +95,19 @@ export const connector = (through?: Through): Effect.Effect<Connector.Connector[
           })
         }
         publish(McpEvent.McpEvent.Connecting({ server, transport: config.transport }))
-        const launcher = Launcher.of(config)
-        const onInstall = ({ installs, program }: Launcher.Launcher): void =>
-          publish(McpEvent.McpEvent.Installing({ server, launcher: program, installs, awaitedBy: "connect" }))
-        const isInstalling = () => opened?.installing?.() === true
+        const late = timeIsUp(frame, given?.began, Launcher.of(config), () => opened?.installing?.() === true)
         const [took, channel] = yield* owned(
           Effect.raceFirst(
             Effect.map(attempt({ config, era: firstEra(config, through === undefined, memory) }), Effect.succeed),
-            Effect.map(timeIsUp(limits, isInstalling, launcher, onInstall), ({ inInstall, limit }) =>
+            Effect.map(late, ({ limit, phase = report.phase }) =>
               // suspended, because the output of a server that is being ended is part of its tail
               Effect.suspend(() =>
-                new McpError.ConnectTimeout({
-                  server,
-                  phase: inInstall ? "install" : report.phase,
-                  limit,
-                  stderrTail: opened?.stderrTail()
-                })
+                new McpError.ConnectTimeout({ server, phase, limit, stderrTail: opened?.stderrTail() })
               ))
           ).pipe(Effect.flatten)
         ).pipe(Effect.timed, Effect.mapError((error) => report.error(McpError.notSent(error))))
         const { era, protocolVersion, transport } = channel
-        memory.set(EraMemory.identity(config), { era, at: yield* Clock.currentTimeMillis })
+        memory.set(EraMemory.identity(config), era)
         publish(McpEvent.McpEvent.Connected({ server, transport, era, protocolVersion, took }))
         return yield* Effect.provideService(McpClient.make(channel), McpEvent.McpEvents, events)
       })
@@ -198,41 +190,39 @@ const serverInfoOf = (result: JsonRpc.JsonObject): McpClient.Channel["serverInfo
 }
 
 /** How often a launcher is looked at, and after which time its installation is published. */
-const installLook = Duration.seconds(1)
-const installNews = Duration.seconds(3)
+const installLook = 1_000
+const installNews = 3_000
 
-interface TimeIsUp {
-  readonly limit: Duration.Duration
-  /** The launcher was still installing. */
-  readonly inInstall: boolean
-}
-
-/** Waits for the end of the time to connect. It begins anew when a launcher has installed, up to `installTimeout`. */
+/**
+ * Waits for the end of the time to connect, and gives the limit. It begins anew when a launcher has installed, up to
+ * `installTimeout`.
+ */
 const timeIsUp = (
-  { installTimeout, startupTimeout }: Limits.Limits,
-  isInstalling: () => boolean,
+  { limits: { installTimeout, startupTimeout }, publish, server }: Frame,
+  given: number | undefined,
   launcher: Launcher.Launcher | undefined,
-  onInstall: (launcher: Launcher.Launcher) => void
-): Effect.Effect<TimeIsUp> =>
+  isInstalling: () => boolean
+): Effect.Effect<{ readonly limit: Duration.Duration; readonly phase?: "install" }> =>
   Effect.gen(function*() {
-    const began = yield* Clock.currentTimeMillis
+    const began = given ?? (yield* Clock.currentTimeMillis)
     const longest = Duration.max(installTimeout, startupTimeout)
     const installedBy = began + Duration.toMillis(longest)
     let until = began + Duration.toMillis(startupTimeout)
     let isPublished = false
     while (true) {
       const now = yield* Clock.currentTimeMillis
-      const inInstall = launcher !== undefined && isInstalling()
-      if (inInstall) {
-        if (!isPublished && now >= began + Duration.toMillis(installNews)) {
+      let next = until
+      if (launcher !== undefined && isInstalling()) {
+        if (!isPublished && now >= began + installNews) {
           isPublished = true
-          onInstall(launcher)
+          const { installs, program } = launcher
+          publish(McpEvent.McpEvent.Installing({ server, launcher: program, installs, awaitedBy: "connect" }))
         }
-        if (now >= installedBy) return { limit: longest, inInstall }
+        if (now >= installedBy) return { limit: longest, phase: "install" }
         until = now + Duration.toMillis(startupTimeout)
-      } else if (now >= until) return { limit: startupTimeout, inInstall }
-      const left = Duration.millis(Math.min(until - now, inInstall ? installedBy - now : Infinity))
-      yield* Effect.sleep(launcher === undefined ? left : Duration.min(left, installLook))
+        next = Math.min(until, installedBy)
+      } else if (now >= until) return { limit: startupTimeout }
+      yield* Effect.sleep(Math.min(next - now, launcher === undefined ? Infinity : installLook))
     }
   })
 
@@ -248,7 +238,7 @@ const firstEra = (
 ): Era => {
   if (!isStateless) return "session"
   if (config.protocol === "session" || config.protocol === "stateless") return config.protocol
-  return memory.get(EraMemory.identity(config))?.era === "session" ? "remembered" : "auto"
+  return memory.get(EraMemory.identity(config)) === "session" ? "remembered" : "auto"
 }
 
 /** The attempt after a failure that asks for one. */
@@ -272,7 +262,7 @@ const followUp = (
         : undefined
     case "HandshakeFailed":
       if (plan.era !== "remembered") return undefined
-      memory.forget(EraMemory.identity(plan.config))
+      memory.set(EraMemory.identity(plan.config), undefined)
       return { ...plan, era: "auto" }
     default:
       return undefined

@@ -96,6 +96,7 @@ export interface RequestOptions {
 }
 
 interface Pending {
+  readonly id: JsonRpc.Id
   readonly method: string
   readonly options: RequestOptions
   readonly limits: RequestLimits
@@ -122,8 +123,8 @@ export class RequestEngine {
   cancelsByNotification = true
 
   readonly #options: Options & Runtime
-  readonly #pending = new Map<JsonRpc.Id, Pending>()
-  readonly #serving = new Map<JsonRpc.Id, Served>()
+  readonly #pending = new Map<unknown, Pending>()
+  readonly #serving = new Map<unknown, Served>()
   readonly #onNotification = new Set<(notification: McpClient.Notification) => void>()
   readonly #onEnded = new Set<(error: McpError.ConnectError) => void>()
   #end: Transport.Ended | undefined = undefined
@@ -137,7 +138,7 @@ export class RequestEngine {
     const { report, transport } = options
     transport.start({
       message: (message) => this.#receive(message),
-      failed: (id, error) => this.#settle(id, Exit.fail(error)),
+      failed: (id, error) => this.#settle(this.#pending.get(id), Exit.fail(error)),
       waiting: (id, open) => this.#waits(id, open),
       diagnostic: report.diagnostic,
       ended: (end) => this.#finish(end)
@@ -155,16 +156,20 @@ export class RequestEngine {
       if (lost !== undefined) return resume(Exit.fail(lost))
       const id = this.#nextId()
       options.onId?.(id)
-      const now = this.now()
-      const limits = options.limits ?? new RequestLimits(now)
-      this.#pending.set(id, { method, options, limits, settle: resume })
+      const limits = options.limits ?? new RequestLimits(this.now())
+      const pending: Pending = { id, method, options, limits, settle: resume }
+      this.#pending.set(id, pending)
       const error = this.#send(
         { jsonrpc: "2.0", id, method, params: options.progress === true ? Messages.withToken(params, id) : params },
         options.headers
       )
-      if (error !== undefined) return this.#settle(id, Exit.fail(error))
+      if (error !== undefined) return this.#settle(pending, Exit.fail(error))
       this.#wakeBy(limits.dueAt)
-      return Effect.sync(() => this.#cancel(id))
+      return Effect.sync(() => {
+        if (this.#pending.get(id) !== pending) return
+        this.#giveUp(pending, "the caller no longer waits")
+        this.#remove(id)
+      })
     })
   }
 
@@ -216,7 +221,7 @@ export class RequestEngine {
       return Effect.asVoid(BoundedWait.within(drain)(Deferred.await(this.#drained)))
     }).pipe(Effect.andThen(Effect.sync(() => {
       if (this.#end === undefined) {
-        for (const id of this.#pending.keys()) this.#notifyCancelled(id, "the connection closes")
+        for (const pending of this.#pending.values()) this.#notifyCancelled(pending, "the connection closes")
       }
       this.#finish({ error: (outcome) => this.#closed("the request", outcome), unsent: () => false })
     })))
@@ -225,7 +230,8 @@ export class RequestEngine {
   /** Fails the requests that are due; returns the next time to look. */
   expire(now: number): number {
     let next = Infinity
-    for (const [id, { limits, method }] of this.#pending) {
+    for (const pending of this.#pending.values()) {
+      const { limits, method } = pending
       // while the application is asked something, the server owes nothing
       if (this.#serving.size > 0 && limits.totalAt > now) limits.touch(now)
       const at = limits.dueAt
@@ -234,9 +240,8 @@ export class RequestEngine {
         continue
       }
       const overdue = limits.timeout(this.#options.server, method, now, "unknown")
-      this.#notifyCancelled(id, `no answer within the ${overdue.kind} limit`)
-      this.#options.transport.abandon(id)
-      this.#settle(id, Exit.fail(overdue))
+      this.#giveUp(pending, `no answer within the ${overdue.kind} limit`)
+      this.#settle(pending, Exit.fail(overdue))
     }
     return next
   }
@@ -266,22 +271,14 @@ export class RequestEngine {
     return id
   }
 
-  #cancel(id: JsonRpc.Id): void {
-    if (!this.#pending.has(id)) return
-    this.#notifyCancelled(id, "the caller no longer waits")
-    this.#remove(id)
-    this.#options.transport.abandon(id)
-  }
-
   #remove(id: JsonRpc.Id): void {
     this.#pending.delete(id)
     if (this.#pending.size === 0 && this.#drained !== undefined) Deferred.unsafeDone(this.#drained, Effect.void)
   }
 
-  #settle(id: JsonRpc.Id, exit: Exit.Exit<JsonRpc.JsonObject, McpError.CallError>): void {
-    const pending = this.#pending.get(id)
+  #settle(pending: Pending | undefined, exit: Exit.Exit<JsonRpc.JsonObject, McpError.CallError>): void {
     if (pending === undefined) return
-    this.#remove(id)
+    this.#remove(pending.id)
     pending.limits.waits(false, this.now())
     pending.settle(Exit.mapError(exit, this.#options.report.error))
   }
@@ -291,9 +288,14 @@ export class RequestEngine {
     return error === undefined ? undefined : this.#options.report.error(error)
   }
 
-  #notifyCancelled(id: JsonRpc.Id, reason: string): void {
-    if (this.#pending.get(id)?.options.cancellable !== true || !this.cancelsByNotification) return
+  #notifyCancelled({ id, options }: Pending, reason: string): void {
+    if (options.cancellable !== true || !this.cancelsByNotification) return
     this.#send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, reason } })
+  }
+
+  #giveUp(pending: Pending, reason: string): void {
+    this.#notifyCancelled(pending, reason)
+    this.#options.transport.abandon(pending.id)
   }
 
   #waits(id: JsonRpc.Id, open: boolean): void {
@@ -319,9 +321,9 @@ export class RequestEngine {
     const reason = this.#end.error("unknown")
     for (const listener of this.#onEnded) listener(reason)
     this.#onEnded.clear()
-    for (const [id, { method }] of Array.from(this.#pending)) {
-      const lost = this.#lost(unsent(id) ? "not-sent" : "unknown", method)
-      if (lost !== undefined) this.#settle(id, Exit.fail(lost))
+    for (const pending of Array.from(this.#pending.values())) {
+      const lost = this.#lost(unsent(pending.id) ? "not-sent" : "unknown", pending.method)
+      if (lost !== undefined) this.#settle(pending, Exit.fail(lost))
     }
     for (const id of Array.from(this.#serving.keys())) this.#stopServing(id)
   }
@@ -336,21 +338,18 @@ export class RequestEngine {
     if (typeof given !== "number" && typeof given !== "string") {
       return this.#drop("dropped", `neither a request nor an answer: ${Messages.excerpt(message)}`)
     }
-    const id = this.#pendingId(given)
-    if (id !== undefined) return this.#settle(id, Messages.decode(this.#options.server, message))
+    const pending = this.#find(given)
+    if (pending !== undefined) return this.#settle(pending, Messages.decode(this.#options.server, message))
     // late answers to the requests that a close has cancelled are expected
     if (!this.#closing) this.#drop("dropped", `an answer to ${JSON.stringify(given)}, which is not pending`)
   }
 
   /** The pending request of an id. Some servers answer numeric ids as strings, which then holds for all their answers. */
-  #pendingId(given: unknown): JsonRpc.Id | undefined {
-    if (typeof given !== "number" && typeof given !== "string") return undefined
-    if (this.#pending.has(given)) {
-      this.#hasExactIds = true
-      return given
-    }
-    const numeric = Number(given)
-    return !this.#hasExactIds && String(numeric) === given && this.#pending.has(numeric) ? numeric : undefined
+  #find(given: unknown): Pending | undefined {
+    const pending = this.#pending.get(given)
+    this.#hasExactIds ||= pending !== undefined
+    return pending ??
+      (!this.#hasExactIds && String(Number(given)) === given ? this.#pending.get(Number(given)) : undefined)
   }
 
   #drop(kind: Transport.Diagnostic["kind"], detail: string): void {
@@ -368,8 +367,7 @@ export class RequestEngine {
   }
 
   #progressed(params: JsonRpc.JsonObject): void {
-    const id = this.#pendingId(params["progressToken"])
-    const pending = id === undefined ? undefined : this.#pending.get(id)
+    const pending = this.#find(params["progressToken"])
     if (pending?.options.progress !== true) return
     pending.limits.touch(this.now())
     const progress = Messages.progressOf(params, this.#options.report.text)
@@ -405,14 +403,13 @@ export class RequestEngine {
 
   /** Interrupts without an answer, because the server has cancelled the request or is gone. */
   #stopServing(id: unknown): void {
-    if (typeof id !== "number" && typeof id !== "string") return
     const fiber = this.#serving.get(id)
     if (fiber === undefined) return
     this.#served(id)
     fiber.unsafeInterruptAsFork(fiber.id())
   }
 
-  #served(id: JsonRpc.Id): void {
+  #served(id: unknown): void {
     this.#serving.delete(id)
     if (this.#serving.size > 0) return
     const now = this.now()

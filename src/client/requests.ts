@@ -124,20 +124,19 @@ export const make = (
       while (true) {
         const now = engine.now()
         const admission: RetryAfter.Admission | undefined = isPatient ? gate?.admit(now) : undefined
-        if (admission?._tag === "Refused") return yield* admission.error
-        if (admission?._tag === "Wait") {
-          const { pause } = admission
-          if (pause.until >= limits.dueAt) return yield* failure ?? RetryAfter.refusal(pause, now)
+        if (admission !== undefined && admission.as !== "probe") {
+          const { as, pause } = admission
+          if (as === "refused" || pause.until >= limits.dueAt) return yield* failure ?? RetryAfter.refusal(pause, now)
           failure = undefined
           hasWaited = true
-          yield* Effect.sleep(Duration.millis(pause.until - now))
+          yield* Effect.sleep(pause.until - now)
           continue
         }
         // what has only waited so far has all of the idle limit for its answer
         if (hasWaited) limits.touch(now)
         const generation = session?.generation ?? 0
         const attempt = session?.isExpired === true ? renewed(session, method, limits) : sent
-        const answered = yield* Effect.either(admission?._tag === "Probe" ? probing(attempt, admission.pause) : attempt)
+        const answered = yield* Effect.either(admission === undefined ? attempt : probing(attempt, admission.pause))
         hasWaited = true
         if (Either.isRight(answered)) {
           if (answered.right !== undefined) return answered.right
@@ -195,7 +194,7 @@ export const make = (
     const pause = gate.refused(error, now)
     if (pause === undefined) return error
     for (const listener of listeners) listener(pause.until)
-    return gate.answer(error, now) ?? (attempts.pauses++ >= maxPauses || !isPatient ? error : undefined)
+    return pause.refusal ?? (attempts.pauses++ >= maxPauses || !isPatient ? error : undefined)
   }
 
   return {

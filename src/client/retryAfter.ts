@@ -23,22 +23,17 @@ export const of = (error: McpError.CallError, now: number, longest: number): Pau
     { until: now + Math.min(Duration.toMillis(error.retryAfter), longest), error }
     : undefined
 
-const remaining = ({ error, until }: Pause, now: number, paused: boolean | undefined): McpError.HttpError => {
+/** The error of a request that is not sent because of the pause. */
+export const refusal = ({ error, until }: Pause, now: number): McpError.HttpError => {
   const retryAfter = now < until ? Duration.millis(until - now) : undefined
-  return new McpError.HttpError({ ...error, retryAfter, paused })
+  return new McpError.HttpError({ ...error, retryAfter, paused: true })
 }
 
-/** The error of a request that is not sent because of the pause. */
-export const refusal = (pause: Pause, now: number): McpError.HttpError => remaining(pause, now, true)
-
-export type Admission =
-  | { readonly _tag: "Open" }
-  /** Sent alone. `probed` takes its outcome, on which the next requests depend. */
-  | { readonly _tag: "Probe"; readonly pause: Pause }
-  | { readonly _tag: "Wait"; readonly pause: Pause }
-  | { readonly _tag: "Refused"; readonly error: McpError.HttpError }
-
-const open: Admission = { _tag: "Open" }
+/** What becomes of a request during a pause: it waits, is sent alone as a probe, or is refused. */
+export interface Admission {
+  readonly as: "waiting" | "probe" | "refused"
+  readonly pause: Pause
+}
 
 /** The time to the next probe while one has no answer: a server refuses at once, so a silent probe is likely accepted. */
 const betweenProbes = 5_000
@@ -50,53 +45,44 @@ const betweenProbes = 5_000
 export class Gate {
   #pause: Pause | undefined = undefined
   #needsProbe = false
-  #probeSince: number | undefined = undefined
+  #probeSince = -Infinity
 
-  admit(now: number): Admission {
-    if (this.#pause === undefined) return open
-    if (now < this.#pause.until) {
-      return this.#needsProbe
-        ? { _tag: "Refused", error: refusal(this.#pause, now) }
-        : { _tag: "Wait", pause: this.#pause }
-    }
-    if (!this.#needsProbe) return open
-    if (this.#probeSince !== undefined && now - this.#probeSince < betweenProbes) {
-      return { _tag: "Refused", error: refusal(this.#pause, now) }
-    }
+  /** `undefined` without a pause. */
+  admit(now: number): Admission | undefined {
+    const pause = this.#pause
+    if (pause === undefined) return undefined
+    if (now < pause.until) return { as: this.#needsProbe ? "refused" : "waiting", pause }
+    if (!this.#needsProbe) return undefined
+    if (now - this.#probeSince < betweenProbes) return { as: "refused", pause }
     this.#probeSince = now
-    return { _tag: "Probe", pause: this.#pause }
+    return { as: "probe", pause }
   }
 
   isClosed(now: number): boolean {
     return this.#pause !== undefined && now < this.#pause.until
   }
 
-  /** Begins the pause that an answer asks for; of two pauses the one that ends later holds. */
-  refused(error: McpError.HttpError, now: number): Pause | undefined {
+  /**
+   * Begins the pause that an answer asks for, if it does; of two pauses the one that ends later holds. With the error of
+   * the request that began it, if it must not wait.
+   */
+  refused(error: McpError.HttpError, now: number): { until: number; refusal?: McpError.HttpError } | undefined {
     const pause = of(error, now, longestOfCalls)
-    if (pause === undefined || error.retryAfter === undefined) return undefined
+    if (pause === undefined) return undefined
     if (this.#pause === undefined || pause.until >= this.#pause.until) {
-      this.#needsProbe = Duration.toMillis(error.retryAfter) > longestOfCalls
+      this.#needsProbe = error.retryAfter !== undefined && Duration.toMillis(error.retryAfter) > longestOfCalls
       this.#pause = pause
-      this.#probeSince = undefined
+      this.#probeSince = -Infinity
     }
-    return this.#pause
-  }
-
-  /** The error for the request that began the pause, if it must not wait. */
-  answer(error: McpError.HttpError, now: number): McpError.HttpError | undefined {
-    return this.#needsProbe && this.#pause !== undefined
-      ? remaining({ ...this.#pause, error }, now, undefined)
-      : undefined
+    const { until } = this.#pause
+    const retryAfter = now < until ? Duration.millis(until - now) : undefined
+    return this.#needsProbe ? { until, refusal: new McpError.HttpError({ ...error, retryAfter }) } : { until }
   }
 
   /** Ends a probe. An answer opens the gate, unless the server has asked for another pause meanwhile. */
-  probed(pause: Pause, answered: boolean): void {
+  probed(pause: Pause, isAnswered: boolean): void {
     if (this.#pause !== pause) return
-    this.#probeSince = undefined
-    if (answered) {
-      this.#pause = undefined
-      this.#needsProbe = false
-    }
+    this.#probeSince = -Infinity
+    if (isAnswered) this.#pause = undefined
   }
 }

@@ -260,7 +260,7 @@ describe("the memory of eras", () => {
   it.effect("can be none", () =>
     Effect.gen(function*() {
       const memory = yield* EraMemory.EraMemory
-      memory.set("a", { era: "session", at: 0 })
+      memory.set("a", "session")
       assert.isTrue(Option.isNone(Option.fromNullable(memory.get("a"))))
     }).pipe(Effect.provide(Layer.merge(EraMemory.layerNone, Layer.empty))))
 })
