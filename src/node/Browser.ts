@@ -1,22 +1,20 @@
+// @effect-diagnostics nodeBuiltinImport:off -- platform's Command would end the program that it has started
 /**
- * Shows a page in the browser of the person at this machine, by the program that the system has for it.
- *
- * @since 0.1.0
+ * Shows a page in the browser of this machine, by the program that the system has for it.
  */
 import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as ChildProcess from "node:child_process"
 import * as UrlGuard from "../auth/UrlGuard.ts"
 import * as Environment from "../config/childEnvironment.ts"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
-import * as Opener from "./internal/opener.ts"
+import { codeOf } from "./listen.ts"
 
 /**
- * No page was shown. `refused`: its address is none that is opened; `headless`: nobody sits at this machine; `failed`: the
- * program of the system could not do it.
- *
- * @since 0.1.0
- * @category errors
+ * No page was shown. `refused`: `UrlGuard` refuses the address; `headless`: this machine has no screen; `failed`: the
+ * program of the system failed.
  */
 export class BrowserError extends Data.TaggedError("BrowserError")<{
   readonly reason: "refused" | "headless" | "failed"
@@ -27,20 +25,14 @@ export class BrowserError extends Data.TaggedError("BrowserError")<{
   }
 }
 
-/**
- * Whether a page that is opened here is seen by nobody: in a CI job, in a session over SSH, and without a display.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** True where no person would see a page: in a CI job, in a session over SSH, and without a display. */
 export const isHeadless = ({ platform, variables }: HostEnvironment.Host): boolean => {
-  const { CI, DISPLAY, SSH_CONNECTION, WAYLAND_DISPLAY } = variables()
-  const has = (value: string | undefined): boolean => value !== undefined && value !== ""
-  if (has(SSH_CONNECTION) || (has(CI) && CI !== "false" && CI !== "0")) return true
-  return platform !== "win32" && platform !== "darwin" && !has(DISPLAY) && !has(WAYLAND_DISPLAY)
+  const { CI = "", DISPLAY = "", SSH_CONNECTION = "", WAYLAND_DISPLAY = "" } = variables()
+  if (SSH_CONNECTION !== "" || !["", "0", "false"].includes(CI)) return true
+  return platform !== "win32" && platform !== "darwin" && DISPLAY === "" && WAYLAND_DISPLAY === ""
 }
 
-/** What openers and browsers need to find the display and the desktop; the rest of the environment is not theirs. */
+/** The variables by which openers and browsers find the display and the desktop. They get no others. */
 const desktop = [
   "BROWSER",
   "DBUS_SESSION_BUS_ADDRESS",
@@ -65,12 +57,9 @@ const desktop = [
 ]
 
 /**
- * The program of the system that opens a page, with its arguments; the URL is one that `UrlGuard.openable` gave back. On
- * Windows it is no command of `cmd`, which would read the address; there and on macOS its path is fixed, since Windows
- * looks for programs in the current folder first.
- *
- * @since 0.1.0
- * @category combinators
+ * The program that opens a page, with its arguments; the URL has passed `UrlGuard.openable`. On Windows it is no command of
+ * `cmd`, which would interpret the address. There and on macOS its path is fixed, because Windows looks for programs in the
+ * current folder first.
  */
 export const command = (
   url: URL,
@@ -89,13 +78,32 @@ export const command = (
   }
 }
 
-/**
- * Opens an address that somebody else may have chosen, if `UrlGuard.openable` lets it. It has ended once the system's
- * program has, or after a moment; what it started stays.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** An opener that cannot open anything says so at once; one that does not end may have become the browser. */
+const openerLimit = Duration.seconds(3)
+
+/** Starts a program (argv, no shell) that outlives this one. Fails with a sentence if it fails within the limit. */
+const launch = (
+  [program, ...args]: readonly [string, ...ReadonlyArray<string>],
+  environment: ReadonlyMap<string, string>
+): Effect.Effect<void, string> =>
+  Effect.async<void, string>((resume) => {
+    // the code alone, because the text of Node quotes arguments
+    const failed = (error: unknown) => resume(Effect.fail(`${program} could not be started (${codeOf(error)})`))
+    try {
+      const env = Object.fromEntries(environment)
+      const child = ChildProcess.spawn(program, args, { stdio: "ignore", detached: true, windowsHide: true, env })
+      child.unref()
+      child.on("error", failed)
+      child.on("exit", (code, signal) => {
+        const end = signal ?? `exit code ${code}`
+        resume(code === 0 ? Effect.void : Effect.fail(`${program} ended with ${end}`))
+      })
+    } catch (error) {
+      failed(error)
+    }
+  }).pipe(Effect.timeoutOption(openerLimit), Effect.asVoid)
+
+/** Opens an address that a server may have chosen, if `UrlGuard.openable` allows it. The program that is started stays. */
 export const open = (url: string | URL): Effect.Effect<void, BrowserError> =>
   Effect.gen(function*() {
     const host = yield* HostEnvironment.HostEnvironment
@@ -104,10 +112,9 @@ export const open = (url: string | URL): Effect.Effect<void, BrowserError> =>
       return yield* new BrowserError({ reason: "refused", detail: `its address is refused (${address.left})` })
     }
     if (isHeadless(host)) {
-      return yield* new BrowserError({ reason: "headless", detail: "nobody sits at this machine" })
+      return yield* new BrowserError({ reason: "headless", detail: "this machine has no screen" })
     }
-    yield* Opener.launch({
-      argv: command(address.right, host),
-      environment: Environment.make({ inheritEnv: desktop }, host)
-    }).pipe(Effect.mapError((detail) => new BrowserError({ reason: "failed", detail })))
+    yield* launch(command(address.right, host), Environment.make({ inheritEnv: desktop }, host)).pipe(
+      Effect.mapError((detail) => new BrowserError({ reason: "failed", detail }))
+    )
   })

@@ -1,8 +1,6 @@
 // @effect-diagnostics nodeBuiltinImport:off -- platform's HTTP server waits without a limit for whoever does not leave
 /**
  * Listens for callers over HTTP on a port of this machine, with limits for how slow and how many they may be.
- *
- * @since 0.1.0
  */
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
@@ -17,11 +15,8 @@ import * as CallSpan from "../observability/CallSpan.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as HttpEndpoint from "../server/HttpEndpoint.ts"
 import type * as McpServer from "../server/McpServer.ts"
+import * as Listen from "./listen.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   readonly host: string
   /** 0: any that is free. */
@@ -35,10 +30,6 @@ export interface Options {
   readonly closeTimeout: Duration.DurationInput
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = {
   host: "127.0.0.1",
   port: 0,
@@ -48,21 +39,17 @@ export const defaults: Options = {
   closeTimeout: Duration.seconds(2)
 }
 
-const openTime = Duration.seconds(5)
-
-const codeOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : error.name
-
-const sentences: Readonly<Record<string, string>> = {
-  EADDRINUSE: "is taken by another program; choose another, or 0 for any",
-  EACCES: "may not be used by this program; choose one above 1023",
-  EADDRNOTAVAIL: "is not at an address of this machine"
-}
+const faults: ReadonlyMap<string, string> = new Map([
+  ["EADDRINUSE", "is taken by another program; choose another, or 0 for any"],
+  ["EACCES", "may not be used by this program; choose one above 1023"],
+  ["EADDRNOTAVAIL", "is not at an address of this machine"]
+])
 
 const failed = ({ host, port }: Options, code: string) =>
   new McpError.ConfigurationError({
     server: "",
     path: `${host}:${port}`,
-    detail: `the port ${Object.hasOwn(sentences, code) ? sentences[code] : `could not be opened (${code})`}`
+    detail: `the port ${faults.get(code) ?? `could not be opened (${code})`}`
   })
 
 const close = (server: Http.Server, limit: Duration.Duration): Effect.Effect<void> =>
@@ -76,9 +63,6 @@ const close = (server: Http.Server, limit: Duration.Duration): Effect.Effect<voi
 
 /**
  * Serves the app until the scope closes, and gives the port.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const listen = (
   app: HttpApp.Default,
@@ -123,27 +107,14 @@ export const listen = (
       }),
       (server) => close(server, Duration.decode(all.closeTimeout))
     )
-    return yield* Effect.async<number, string>((resume) => {
-      const refuse = (error: Error) => resume(Effect.fail(codeOf(error)))
-      server.once("error", refuse)
-      // a crowd that comes while this process computes waits in the system: who finds no place there is reset later
-      server.listen({ host: all.host, port: all.port, exclusive: true, backlog: all.maxConnections }, () => {
-        server.off("error", refuse)
-        server.on("error", () => undefined)
-        const address = server.address()
-        resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : all.port))
-      })
-    }).pipe(
-      Effect.timeoutFail({ duration: openTime, onTimeout: () => "ETIMEDOUT" }),
+    // Callers that come while this process is busy wait in the system; a full backlog resets them later.
+    return yield* Listen.listen(server, { host: all.host, port: all.port, backlog: all.maxConnections }).pipe(
       Effect.mapError((code) => failed(all, code))
     )
   })
 
 /**
  * Where callers reach what is served.
- *
- * @since 0.1.0
- * @category tags
  */
 export class NodeHttpListener extends Context.Tag("effect-mcp-runtime/node/NodeHttpListener")<NodeHttpListener, {
   readonly url: string
@@ -153,9 +124,6 @@ export class NodeHttpListener extends Context.Tag("effect-mcp-runtime/node/NodeH
 
 /**
  * Serves an offer at an address of this machine until the scope closes.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const serve = (
   offer: McpServer.Offer,
@@ -176,9 +144,6 @@ export const serve = (
 
 /**
  * The same as a layer, for an offer that is yet to be made.
- *
- * @since 0.1.0
- * @category layers
  */
 export const layer = <E, R>(
   offer: Effect.Effect<McpServer.Offer, E, R>,

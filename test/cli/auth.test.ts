@@ -171,7 +171,7 @@ describe("auth", () => {
     Effect.gen(function*() {
       const late = yield* run(at, ["auth", "login", "notes", "--timeout", "1s", "--json"])
       assert.strictEqual(late.code, 5)
-      assert.include(late.err, "nobody logged in within 1s")
+      assert.include(late.err, "no login within 1s")
       desk.settings.agrees = false
       const refused = yield* run(at, ["auth", "login", "notes"], { onWrite: reading() })
       assert.strictEqual(refused.code, 5)

@@ -60,7 +60,7 @@ describe("every module of src", () => {
       [/^gpt-tokenizer/, /^safety\/internal\/tiktoken\.ts$/],
       [
         /^node:(https?|zlib)$/,
-        /^(transport\/(HttpTransport\.ts$|WebSocketTransport\.ts$|http\/)|node\/internal\/callbackServer\.ts$|node\/NodeHttpListener\.ts$|auth\/internal\/guardedFetchExchange\.ts$)/
+        /^(transport\/(HttpTransport\.ts$|WebSocketTransport\.ts$|http\/)|node\/callback\.ts$|node\/NodeHttpListener\.ts$|auth\/internal\/guardedFetchExchange\.ts$)/
       ],
       [/^node:dns$/, /^auth\/internal\/guardedFetchLookup\.ts$/]
     ]

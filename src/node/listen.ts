@@ -1,0 +1,30 @@
+/** Opens a port of this machine, for the callback of a login and for the callers of a gateway. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Net from "node:net"
+
+const limit = Duration.seconds(5)
+
+/** The code of an error of Node, such as `EADDRINUSE`. */
+export const codeOf = (error: unknown): string =>
+  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : "?"
+
+/** Listens on a port that no other program shares, and returns it; 0 stands for any free one. Fails with a code of Node. */
+export const listen = (
+  server: Net.Server,
+  options: { readonly host: string; readonly port: number; readonly backlog?: number }
+): Effect.Effect<number, string> =>
+  Effect.async<number, string>((resume) => {
+    const refuse = (error: unknown) => resume(Effect.fail(codeOf(error)))
+    server.once("error", refuse)
+    try {
+      server.listen({ ...options, exclusive: true }, () => {
+        server.off("error", refuse).on("error", () => undefined)
+        const address = server.address()
+        resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : options.port))
+      })
+    } catch (error) {
+      refuse(error)
+    }
+    return Effect.sync(() => server.off("error", refuse))
+  }).pipe(Effect.timeoutFail({ duration: limit, onTimeout: () => "ETIMEDOUT" }))
