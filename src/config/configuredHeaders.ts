@@ -5,7 +5,6 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as McpError from "../McpError.ts"
 import * as HeaderField from "../text/headerField.ts"
-import * as ChildEnvironment from "./childEnvironment.ts"
 import * as HostEnvironment from "./HostEnvironment.ts"
 import * as Program from "./program.ts"
 import * as ServerConfig from "./ServerConfig.ts"
@@ -38,7 +37,7 @@ const decode = Schema.decode(Schema.parseJson(ServerConfig.Secrets))
  */
 const printed = (argv: readonly [string, ...ReadonlyArray<string>]): Effect.Effect<Headers, string> =>
   HostEnvironment.HostEnvironment.pipe(
-    Effect.flatMap((host) => Program.run({ argv, environment: ChildEnvironment.make({}, host) })),
+    Effect.flatMap((host) => Program.run({ argv, host })),
     Effect.flatMap((text) => Effect.mapError(decode(text), () => "did not print a JSON object of texts"))
   )
 

@@ -4,14 +4,17 @@
 import * as Effect from "effect/Effect"
 import * as ChildProcess from "node:child_process"
 import type { Readable } from "node:stream"
+import * as ChildEnvironment from "./childEnvironment.ts"
+import type * as HostEnvironment from "./HostEnvironment.ts"
+import * as PlatformCommand from "./platformCommand.ts"
 
 const limit = 64 * 1024
 
 /** @internal */
 export interface Program {
   readonly argv: readonly [string, ...ReadonlyArray<string>]
-  /** All that it gets. */
-  readonly environment: ReadonlyMap<string, string>
+  /** It gets no more of the environment than a server. */
+  readonly host: HostEnvironment.Host
   readonly cwd?: string | undefined
 }
 
@@ -25,17 +28,21 @@ const codeOf = (error: unknown): string =>
  *
  * @internal
  */
-export const run = ({ argv: [command, ...args], cwd, environment }: Program): Effect.Effect<string, string> =>
+export const run = ({ argv, cwd, host }: Program): Effect.Effect<string, string> =>
   Effect.async<string, string>((resume) => {
     const failed = (error: unknown) => resume(Effect.fail(`could not be started (${codeOf(error)})`))
+    const environment = ChildEnvironment.make({}, host)
+    const command = PlatformCommand.make(argv, cwd, host, environment)
+    if (command === undefined) return resume(Effect.fail("could not be started (a line break in its arguments)"))
     let child: ChildProcess.ChildProcessByStdio<null, Readable, null>
     try {
       // A group of its own, so that ending it also ends what it has started.
-      child = ChildProcess.spawn(command, args, {
+      child = ChildProcess.spawn(command.file, command.args, {
         stdio: ["ignore", "pipe", "ignore"],
         detached: true,
         shell: false,
         windowsHide: true,
+        windowsVerbatimArguments: command.isVerbatim,
         cwd,
         env: Object.fromEntries(environment)
       })

@@ -57,7 +57,7 @@ const isAnswer = (message: unknown, id: JsonRpc.Id): boolean =>
 
 const streamable = (connection: Connection.Connection, options: Options): Connection.Opened => {
   const { client, limits, path, server } = connection
-  const headers = Headers.make(connection.url, connection.source)
+  const headers = new Headers.RequestHeaders(connection.url, connection.source)
   let listening: Fiber.RuntimeFiber<void> | undefined
   let isListening = false
   /** True after the server refused the session: only `initialize` is sent until it has started a new one. */
@@ -65,22 +65,15 @@ const streamable = (connection: Connection.Connection, options: Options): Connec
   /** True if the server may ask us; what it asks before it has the stream of notifications is lost. */
   let answersServer = false
 
-  const handlers = (from: Connection.Post | undefined, onMessage?: () => void): JsonRpc.Handlers => ({
+  const handlers = (from: Connection.Post | undefined, onMessage?: () => void): Sse.Handlers => ({
     message: (message) => {
       onMessage?.()
       if (from !== undefined && isInitialize(from.message) && Object.hasOwn(message, "result")) expired = false
       channel.deliver(message, from)
     },
-    diagnostic: channel.diagnostic
+    diagnostic: channel.diagnostic,
+    isDone: () => from !== undefined && !channel.isPending(from)
   })
-
-  const onEvents = (from: Connection.Post | undefined, onMessage?: () => void): Sse.Handlers => {
-    const on = handlers(from, onMessage)
-    return {
-      event: (event) => Sse.onMessage(event, on),
-      isDone: () => from !== undefined && !channel.isPending(from)
-    }
-  }
 
   /** Reads a whole answer without an Effect, because most calls have one. */
   const readJson = (
@@ -142,7 +135,7 @@ const streamable = (connection: Connection.Connection, options: Options): Connec
         return interrupted(end === "cut" ? "the connection was cut" : "the server ended it")
       }
       const rest: Resume.Follow = (lastEventId, onMessage) =>
-        Sse.open(connection, headers.get(lastEventId), session !== undefined, onEvents(post, onMessage))
+        Sse.open(connection, headers.get(lastEventId), session !== undefined, handlers(post, onMessage))
       return Effect.flatMap(
         Resume.reopen(options, rest, { lastEventId, retry }),
         (why) => interrupted(`it could not be resumed: ${why}`)
@@ -177,7 +170,7 @@ const streamable = (connection: Connection.Connection, options: Options): Connec
         case "application/json":
           return readJson(post, message.id, response, done)
         case "text/event-stream":
-          return done(Effect.flatMap(Sse.events(connection, response, onEvents(post)), resume))
+          return done(Effect.flatMap(Sse.events(connection, response, handlers(post)), resume))
         default:
           return done(Refusal.unexpectedContent(connection, response))
       }
@@ -203,7 +196,7 @@ const streamable = (connection: Connection.Connection, options: Options): Connec
     const follow: Resume.Follow = (lastEventId, onMessage) =>
       Effect.ensuring(
         Sse.open(connection, headers.get(lastEventId), inSession, {
-          ...onEvents(undefined, onMessage),
+          ...handlers(undefined, onMessage),
           open: () => change(true)
         }),
         Effect.sync(() => change(false))

@@ -40,7 +40,7 @@ const maxInFlight = 64
 /** Opens the stream, and is ready when the server has named a usable endpoint. */
 const legacySse = (connection: Connection.Connection): Connection.Opened => {
   const { client, server, url } = connection
-  const headers = Headers.make(url, connection.source)
+  const headers = new Headers.RequestHeaders(url, connection.source)
   const endpoint = Deferred.unsafeMake<void, McpError.ConnectError>(FiberId.none)
   let path: string | undefined
 
@@ -62,18 +62,21 @@ const legacySse = (connection: Connection.Connection): Connection.Opened => {
     client.destroy()
   }
 
-  const event = (event: Sse.SseEvent): void => {
-    if (event.type !== "endpoint") {
-      return Sse.onMessage(event, { message: channel.deliver, diagnostic: channel.diagnostic })
+  const on: Sse.Handlers = {
+    message: channel.deliver,
+    diagnostic: channel.diagnostic,
+    endpoint: (text) => {
+      if (path !== undefined) {
+        return channel.diagnostic({ kind: "lenient", detail: "another endpoint event was ignored" })
+      }
+      const named = endpointOf(server, url, text)
+      if (Either.isLeft(named)) return finish(() => named.left)
+      path = named.right
+      Deferred.unsafeDone(endpoint, Effect.void)
     }
-    if (path !== undefined) return channel.diagnostic({ kind: "lenient", detail: "another endpoint event was ignored" })
-    const named = endpointOf(server, url, event.data)
-    if (Either.isLeft(named)) return finish(() => named.left)
-    path = named.right
-    Deferred.unsafeDone(endpoint, Effect.void)
   }
 
-  connection.fork(Effect.match(Sse.open(connection, headers.get(undefined), false, { event }), {
+  connection.fork(Effect.match(Sse.open(connection, headers.get(undefined), false, on), {
     onFailure: (error) => finish(() => error),
     onSuccess: ({ end }) =>
       finish(

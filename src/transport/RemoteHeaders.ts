@@ -9,14 +9,14 @@ import { fromConfig, type Headers, type RemoteServer } from "../config/configure
 import * as Secrets from "../config/secrets.ts"
 import type * as McpError from "../McpError.ts"
 import * as Redaction from "../safety/Redaction.ts"
-import type { Challenge } from "./http/login.ts"
+import type * as HeaderField from "../text/headerField.ts"
 
 export { fromConfig, type Headers, type RemoteServer }
 
 /** A request that the server refused for its login. */
 export interface Refusal {
   readonly status: 401 | 403
-  readonly challenge: Challenge
+  readonly challenge: HeaderField.Challenge
   /** What `Login.headers` gave for the request. */
   readonly sent: Headers
   /** How often the request was sent before. */

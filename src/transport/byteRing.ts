@@ -1,16 +1,12 @@
 /** Keeps the last bytes of an endless stream, in at most twice its capacity of memory. */
-export interface ByteRing {
-  readonly push: (bytes: Buffer) => void
-  /** The last bytes as text, at most `limit`, beginning at a whole character. */
-  readonly tail: (limit?: number) => string
-}
+export type ByteRing = ReturnType<typeof make>
 
-export const make = (capacity: number): ByteRing => {
+export const make = (capacity: number) => {
   let buffer = Buffer.alloc(0)
   let length = 0
   let isWhole = true
   return {
-    push: (bytes) => {
+    push: (bytes: Buffer): void => {
       const fresh = bytes.length > capacity ? bytes.subarray(bytes.length - capacity) : bytes
       if (fresh.length < bytes.length) isWhole = false
       if (length + fresh.length > buffer.length) {
@@ -24,7 +20,8 @@ export const make = (capacity: number): ByteRing => {
       }
       length += fresh.copy(buffer, length)
     },
-    tail: (limit = capacity) => {
+    /** The last bytes as text, at most `limit`, beginning at a whole character. */
+    tail: (limit = capacity): string => {
       let from = Math.max(0, length - Math.min(limit, capacity))
       // A cut can fall into a character: its remaining bytes, three at most, are dropped.
       const cut = isWhole && from === 0 ? 0 : from + 3

@@ -44,14 +44,7 @@ export const outlet = (): Outlet => {
   }
 }
 
-export interface Ending {
-  readonly bounds: Teardown.Teardown["Type"]["options"]
-  readonly record: (end: Teardown.ServerEnd) => void
-  /** The end has to wait for an install. */
-  readonly installing: (server: string, launcher: Launcher.Launcher) => void
-}
-
-export const make: Effect.Effect<Ending, never, Teardown.Teardown> = Effect.gen(function*() {
+export const make = Effect.gen(function*() {
   const teardown = yield* Teardown.Teardown
   const events = yield* Effect.serviceOption(McpEvent.McpEvents)
   const publish = (event: McpEvent.McpEvent): void => {
@@ -59,11 +52,12 @@ export const make: Effect.Effect<Ending, never, Teardown.Teardown> = Effect.gen(
   }
   return {
     bounds: teardown.options,
-    record: (end) => {
+    record: (end: Teardown.ServerEnd): void => {
       teardown.record(end)
       publish(McpEvent.McpEvent.Closed({ server: end.server, end }))
     },
-    installing: (server, { installs, program }) =>
+    /** The end has to wait for an install. */
+    installing: (server: string, { installs, program }: Launcher.Launcher): void =>
       publish(McpEvent.McpEvent.Installing({ server, launcher: program, installs, awaitedBy: "close" }))
   }
 })

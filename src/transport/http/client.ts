@@ -4,17 +4,19 @@
  */
 // @effect-diagnostics nodeBuiltinImport:off - the one module that makes HTTP requests, on node's own client
 import type * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Redacted from "effect/Redacted"
 import type * as Http from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex, Readable } from "node:stream"
 import * as McpError from "../../McpError.ts"
+import * as HeaderField from "../../text/headerField.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Failure from "../failure.ts"
 import type * as RemoteHeaders from "../RemoteHeaders.ts"
-import * as Login from "./login.ts"
+import * as Headers from "./headers.ts"
+import type * as Refusal from "./refusal.ts"
 
 export interface Call {
   readonly method: "POST" | "GET" | "DELETE"
@@ -33,22 +35,7 @@ export interface Call {
 /** Reads a response from its head on, and goes on with `done`, which takes an `Exit` at no cost. */
 export type Read<A, E> = (response: Http.IncomingMessage, done: (result: Effect.Effect<A, E>) => void) => void
 
-export interface HttpClient {
-  /** `read` gets the final response. Anything but success, interruption included, destroys the socket. */
-  readonly exchange: <A, E>(call: Call, read: Read<A, E>) => Effect.Effect<A, E | McpError.ConnectError>
-  /** Leaves a response that is of no further interest to its reader; the oldest of more than eight is destroyed. */
-  readonly linger: (response: Http.IncomingMessage) => void
-  readonly destroy: () => void
-}
-
-export interface Options {
-  readonly server: string
-  readonly url: URL
-  /** In milliseconds. */
-  readonly keepAlive: number
-  readonly clock: Clock.Clock
-  readonly login: RemoteHeaders.Login | undefined
-}
+export type HttpClient = ReturnType<typeof make>
 
 const maxRedirects = 5
 const maxRemembered = 8
@@ -80,21 +67,22 @@ const agentFor = (secure: boolean, keepAlive: number) => {
   return { agent, hint }
 }
 
-/** A client with sockets of its own, which are kept alive for as long as the server says. */
 /** What differs between the requests of one exchange. */
 interface Attempt {
   readonly path: string
   /** On a socket of its own, because a kept one may have been closed. */
   readonly fresh: boolean
   readonly hops: number
-  /** The headers of the login. */
+  /** The headers of the login, which is asked for them where they are absent. */
   readonly sent: RemoteHeaders.Headers | undefined
+  /** How often the login was refused. */
   readonly refusals: number
 }
 
-export const make = ({ clock, keepAlive, login, server, url }: Options): HttpClient => {
+/** A client with sockets of its own, which are kept alive for as long as the server says. */
+export const make = ({ limits, server, source: { login } }: Refusal.Peer, url: URL, clock: Clock.Clock) => {
   const secure = url.protocol === "https:"
-  const { agent, hint } = agentFor(secure, keepAlive)
+  const { agent, hint } = agentFor(secure, Duration.toMillis(limits.keepAlive))
   const { request } = secure ? nodeHttps() : nodeHttp()
   const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname
   const port = url.port === "" ? (secure ? 443 : 80) : Number(url.port)
@@ -103,6 +91,12 @@ export const make = ({ clock, keepAlive, login, server, url }: Options): HttpCli
   const moved = new Map<string, string>()
   let distrust = 0
   let destroyed = false
+
+  const asked = <A>(question: () => Effect.Effect<A, McpError.AuthorizationFailed>) =>
+    Effect.catchAllDefect(Effect.suspend(question), () => {
+      const detail = "asking for a token came to an unexpected end"
+      return new McpError.AuthorizationFailed({ server, reason: "login", detail })
+    })
 
   const first = ({ path, repeatable }: Call): Attempt => {
     const fresh = !repeatable && distrust > 0
@@ -117,12 +111,15 @@ export const make = ({ clock, keepAlive, login, server, url }: Options): HttpCli
       return Failure.redirected(server, location ?? "", "malformed")
     }
     const to = new URL(location, base)
-    if (to.origin !== url.origin) return Failure.redirected(server, location, "other-origin")
-    if (statusCode !== 307 && statusCode !== 308 && call.method !== "GET") {
-      return Failure.redirected(server, to.href, "method")
-    }
     const path = to.pathname + to.search
-    if (path === attempt.path || attempt.hops === maxRedirects) return Failure.redirected(server, to.href, "loop")
+    const fault = to.origin !== url.origin
+      ? "other-origin"
+      : statusCode !== 307 && statusCode !== 308 && call.method !== "GET"
+      ? "method"
+      : path === attempt.path || attempt.hops === maxRedirects
+      ? "loop"
+      : undefined
+    if (fault !== undefined) return Failure.redirected(server, to.href, fault)
     if (moved.size < maxRemembered) moved.set(call.path, path)
     return Effect.succeed({ ...attempt, path, fresh: false, hops: attempt.hops + 1 })
   }
@@ -136,19 +133,29 @@ export const make = ({ clock, keepAlive, login, server, url }: Options): HttpCli
     const status = response.statusCode ?? 0
     if (redirects.has(status)) return redirected(call, attempt, response)
     if (status === 404 || status === 410) moved.delete(call.path)
-    if (login === undefined || attempt.sent === undefined) return undefined
-    const refused = Login.refused(server, login, call, response, attempt.sent, attempt.refusals)
-    return refused && Effect.flatMap(refused, (isOutdated) =>
-      isOutdated
-        ? Effect.map(Login.headers(server, url, login, call), (sent) => ({
-          ...attempt,
-          fresh: false,
-          sent,
-          refusals: attempt.refusals + 1
-        }))
-        : Effect.succeed(undefined))
+    if (login === undefined) return undefined
+    const nonce = response.headers["dpop-nonce"]
+    if (typeof nonce === "string") login.nonce(nonce)
+    if (status !== 401 && status !== 403) return undefined
+    const { refusals, sent = new Map() } = attempt
+    const isOutdated = asked(() =>
+      login.refused({
+        status,
+        challenge: HeaderField.challengeOf(response.headers["www-authenticate"]),
+        sent,
+        attempt: refusals,
+        foreground: call.foreground === true,
+        waiting: (open) => call.waiting?.(open)
+      })
+    )
+    // this repeats nothing, because a refused request was not executed
+    return Effect.map(
+      isOutdated,
+      (isOutdated) => isOutdated ? { ...attempt, fresh: false, sent: undefined, refusals: refusals + 1 } : undefined
+    )
   }
 
+  /** `read` gets the final response. Anything but success, interruption included, destroys the socket. */
   const exchange = <A, E>(
     call: Call,
     read: Read<A, E>,
@@ -158,12 +165,11 @@ export const make = ({ clock, keepAlive, login, server, url }: Options): HttpCli
       if (destroyed) return resume(Effect.interrupt)
       const attempt = given ?? first(call)
       if (login !== undefined && attempt.sent === undefined) {
-        return resume(
-          Effect.flatMap(Login.headers(server, url, login, call), (sent) => exchange(call, read, { ...attempt, sent }))
-        )
+        const headers = asked(() => login.headers({ method: call.method, url: new URL(call.path, url.origin).href }))
+        return resume(Effect.flatMap(headers, (sent) => exchange(call, read, { ...attempt, sent })))
       }
       const { fresh, path, sent } = attempt
-      const headers = sent === undefined || sent.size === 0 ? call.headers : call.headers.concat(flat(sent))
+      const headers = sent === undefined || sent.size === 0 ? call.headers : call.headers.concat(Headers.flat(sent))
       let outgoing: Http.ClientRequest
       try {
         outgoing = request({ host, port, path, method: call.method, headers, agent: fresh ? false : agent })
@@ -203,8 +209,9 @@ export const make = ({ clock, keepAlive, login, server, url }: Options): HttpCli
     })
 
   return {
-    exchange,
-    linger: (response) => {
+    exchange: <A, E>(call: Call, read: Read<A, E>) => exchange(call, read),
+    /** Leaves a response that is of no further interest to its reader; the oldest of more than eight is destroyed. */
+    linger: (response: Http.IncomingMessage): void => {
       lingering.add(response)
       response.once("close", () => lingering.delete(response))
       const [oldest] = lingering
@@ -212,16 +219,13 @@ export const make = ({ clock, keepAlive, login, server, url }: Options): HttpCli
       lingering.delete(oldest)
       oldest.destroy()
     },
-    destroy: () => {
+    destroy: (): void => {
       destroyed = true
       for (const response of lingering) response.destroy()
       agent.destroy()
     }
   }
 }
-
-const flat = (headers: RemoteHeaders.Headers): ReadonlyArray<string> =>
-  Array.from(headers).flatMap(([name, value]) => [name, Redacted.value(value)])
 
 /** The fields of a system error that decide. */
 export interface SystemError extends Error {

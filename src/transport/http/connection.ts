@@ -63,33 +63,29 @@ export const opener = <Config extends RemoteHeaders.RemoteServer>(
 type Fork = (effect: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
 
 /** What a transport over HTTP has, until its scope closes. */
-export interface Connection extends Refusal.Peer {
-  readonly url: URL
-  /** The path and query of the URL. */
-  readonly path: string
-  readonly client: Client.HttpClient
-  /** Runs requests and streams. */
-  readonly fork: Fork
-  /** Runs what has no answer: notifications, our answers, the farewell. */
-  readonly forkAside: Fork
-  /** Waits until nothing runs aside. */
-  readonly asideIdle: Effect.Effect<void>
-}
+export type Connection = Effect.Effect.Success<ReturnType<typeof make>>
 
-export const make = (peer: Refusal.Peer, url: URL): Effect.Effect<Connection, never, Scope.Scope> =>
+export const make = (peer: Refusal.Peer, url: URL) =>
   Effect.gen(function*() {
-    const { limits, server, source } = peer
     const clock = yield* Effect.clock
-    const keepAlive = Duration.toMillis(limits.keepAlive)
     const client = yield* Effect.acquireRelease(
-      Effect.sync(() => Client.make({ server, url, keepAlive, clock, login: source.login })),
+      Effect.sync(() => Client.make(peer, url, clock)),
       (client) => Effect.sync(client.destroy)
     )
-    const fork = yield* FiberSet.makeRuntime<never, void, never>()
     const aside = yield* FiberSet.make<void>()
-    const forkAside = yield* FiberSet.runtime(aside)<never>()
-    const path = url.pathname + url.search
-    return { ...peer, url, path, client, fork, forkAside, asideIdle: FiberSet.awaitEmpty(aside) }
+    return {
+      ...peer,
+      url,
+      /** The path and query of the URL. */
+      path: url.pathname + url.search,
+      client,
+      /** Runs requests and streams. */
+      fork: yield* FiberSet.makeRuntime<never, void, never>(),
+      /** Runs what has no answer: notifications, our answers, the farewell. */
+      forkAside: yield* FiberSet.runtime(aside)<never>(),
+      /** Waits until nothing runs aside. */
+      asideIdle: FiberSet.awaitEmpty(aside)
+    }
   })
 
 /** A message on its way. */
@@ -133,31 +129,29 @@ export const channel = (
     const leave = (item: Post): void => {
       if (waiting.delete(item)) waitingBytes -= item.bytes
     }
-    const start = (item: Post): void => {
-      running++
-      item.fiber = fork(run(item))
-      item.fiber.addObserver(() => {
-        running--
-        startNext()
-      })
+    const ended = (): void => {
+      running--
+      startNext()
     }
     const startNext = (): void => {
-      if (isStarting) return
-      isStarting = true
       for (const item of waiting) {
-        if (running >= max) break
+        if (running >= max || isStarting) return
         leave(item)
-        start(item)
+        running++
+        isStarting = true
+        item.fiber = fork(run(item))
+        item.fiber.addObserver(ended)
+        isStarting = false
       }
-      isStarting = false
     }
     const enter = (item: Post): McpError.Overloaded | undefined => {
-      if (running < max && waiting.size === 0) return void start(item)
-      if (waitingBytes + item.bytes > limits.writeQueueBytes) {
+      const mustWait = running >= max || waiting.size > 0
+      if (mustWait && waitingBytes + item.bytes > limits.writeQueueBytes) {
         return Failure.queueFull(server, waitingBytes, limits.writeQueueBytes)
       }
       waiting.add(item)
       waitingBytes += item.bytes
+      startNext()
       return undefined
     }
     return { enter, leave }

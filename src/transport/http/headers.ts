@@ -37,79 +37,80 @@ const nameSource: ReadonlyMap<string, string> = new Map([
 
 const protocolVersionKey = "io.modelcontextprotocol/protocolVersion"
 
-export interface RequestHeaders {
-  session: string | undefined
-  negotiated: Transport.Negotiated | undefined
+/** The headers of the requests of one connection, which change with its session. */
+export class RequestHeaders {
+  session: string | undefined = undefined
+  negotiated: Transport.Negotiated | undefined = undefined
+  readonly #host: string
+  readonly #source: RemoteHeaders.Source
+  #known: RemoteHeaders.Headers | undefined = undefined
+  #configured: ReadonlyArray<string> = []
+
+  constructor(url: URL, source: RemoteHeaders.Source) {
+    this.#host = url.host
+    this.#source = source
+  }
+
   /** The version that a message of the stateless era names; `undefined` for one of the session era. */
-  readonly stateless: (message: JsonRpc.Message) => string | undefined
-  readonly post: (
+  stateless(message: JsonRpc.Message): string | undefined {
+    const meta = "method" in message ? message.params?.["_meta"] : undefined
+    const version = JsonRpc.isObject(meta) ? meta[protocolVersionKey] : undefined
+    if (typeof version === "string") return version
+    return this.negotiated?.era === "stateless" ? this.negotiated.protocolVersion : undefined
+  }
+
+  post(
     message: JsonRpc.Message,
     bytes: number,
     extra?: Readonly<Record<string, string>>
-  ) => ReadonlyArray<string>
-  readonly get: (lastEventId: string | undefined) => ReadonlyArray<string>
-  readonly delete: () => ReadonlyArray<string>
-}
+  ): ReadonlyArray<string> {
+    const version = this.stateless(message)
+    // `initialize` begins a session, so it names none
+    const begins = "method" in message && message.method === "initialize"
+    const headers = version === undefined && !begins ? this.#inSession() : this.#common().slice()
+    headers.push(...ofEveryPost, String(bytes))
+    if (version !== undefined) mirror(headers, message, version)
+    return extra === undefined ? headers : headers.concat(unreserved(Object.entries(extra)).flat())
+  }
 
-export const make = (url: URL, source: RemoteHeaders.Source): RequestHeaders => {
-  let known: ReadonlyMap<string, Redacted.Redacted> | undefined
-  let configured: ReadonlyArray<string> = []
+  get(lastEventId: string | undefined): ReadonlyArray<string> {
+    const id = Buffer.from(lastEventId ?? "", "utf8").toString("latin1")
+    // an encoding would hold events back until a block of it is full
+    const headers = this.#inSession().concat("accept", "text/event-stream", "cache-control", "no-cache")
+    return id !== "" && HeaderField.isValue(id) ? headers.concat("last-event-id", id) : headers
+  }
+
+  delete(): ReadonlyArray<string> {
+    return this.#inSession()
+  }
 
   /** The configured headers, flattened again only when the source gives others. */
-  const common = (): ReadonlyArray<string> => {
-    const current = source.current()
-    if (current !== known) {
-      known = current
-      configured = ["host", url.host].concat(
-        unreserved(current).flatMap(([name, value]) => [name, Redacted.value(value)])
-      )
+  #common(): ReadonlyArray<string> {
+    const current = this.#source.current()
+    if (current !== this.#known) {
+      this.#known = current
+      this.#configured = ["host", this.#host, ...flat(unreserved(current))]
     }
-    return configured
+    return this.#configured
   }
 
-  const inSession = (headers: ReadonlyArray<string>): Array<string> => {
-    const { negotiated, session } = self
-    const all = headers.slice()
-    if (session !== undefined) all.push("mcp-session-id", session)
-    if (negotiated !== undefined) all.push("mcp-protocol-version", negotiated.protocolVersion)
-    return all
+  #inSession(): Array<string> {
+    const headers = this.#common().slice()
+    if (this.session !== undefined) headers.push("mcp-session-id", this.session)
+    if (this.negotiated !== undefined) headers.push("mcp-protocol-version", this.negotiated.protocolVersion)
+    return headers
   }
+}
 
-  const mirrored = (headers: Array<string>, message: JsonRpc.Message, version: string): void => {
-    headers.push("mcp-protocol-version", HeaderField.encode(version))
-    if (!("method" in message)) return
-    headers.push("mcp-method", HeaderField.encode(message.method))
-    const field = nameSource.get(message.method)
-    const name = field === undefined ? undefined : message.params?.[field]
-    if (typeof name === "string") headers.push("mcp-name", HeaderField.encode(name))
-  }
+/** Name, value, name, value: as node sends them without a copy. */
+export const flat = (headers: Iterable<readonly [string, Redacted.Redacted]>): ReadonlyArray<string> =>
+  Array.from(headers).flatMap(([name, value]) => [name, Redacted.value(value)])
 
-  const self: RequestHeaders = {
-    session: undefined,
-    negotiated: undefined,
-    stateless: (message) => {
-      const meta = "method" in message ? message.params?.["_meta"] : undefined
-      const version = JsonRpc.isObject(meta) ? meta[protocolVersionKey] : undefined
-      if (typeof version === "string") return version
-      return self.negotiated?.era === "stateless" ? self.negotiated.protocolVersion : undefined
-    },
-    post: (message, bytes, extra) => {
-      const version = self.stateless(message)
-      // `initialize` begins a session, so it names none
-      const begins = "method" in message && message.method === "initialize"
-      const headers = version === undefined && !begins ? inSession(common()) : common().slice()
-      headers.push(...ofEveryPost, String(bytes))
-      if (version !== undefined) mirrored(headers, message, version)
-      return extra === undefined ? headers : headers.concat(unreserved(Object.entries(extra)).flat())
-    },
-    get: (lastEventId) => {
-      const id = Buffer.from(lastEventId ?? "", "utf8").toString("latin1")
-      // an encoding would hold events back until a block of it is full
-      const headers = inSession(common().concat("accept", "text/event-stream", "cache-control", "no-cache"))
-      if (id !== "" && HeaderField.isValue(id)) headers.push("last-event-id", id)
-      return headers
-    },
-    delete: () => inSession(common())
-  }
-  return self
+const mirror = (headers: Array<string>, message: JsonRpc.Message, version: string): void => {
+  headers.push("mcp-protocol-version", HeaderField.encode(version))
+  if (!("method" in message)) return
+  headers.push("mcp-method", HeaderField.encode(message.method))
+  const field = nameSource.get(message.method)
+  const name = field === undefined ? undefined : message.params?.[field]
+  if (typeof name === "string") headers.push("mcp-name", HeaderField.encode(name))
 }

@@ -6,13 +6,13 @@ import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"
 import type * as Limits from "../../config/Limits.ts"
 import * as McpError from "../../McpError.ts"
+import * as HeaderField from "../../text/headerField.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Failure from "../failure.ts"
 import * as JsonRpc from "../JsonRpc.ts"
 import type * as RemoteHeaders from "../RemoteHeaders.ts"
 import * as Client from "./client.ts"
 import type * as Connection from "./connection.ts"
-import * as Login from "./login.ts"
 
 /** A server behind a URL. */
 export interface Peer {
@@ -105,8 +105,8 @@ const explained = (peer: Peer, response: IncomingMessage) =>
 
 /** The error where the status alone decides. */
 const decisive = (server: string, { headers, statusCode: status }: IncomingMessage, body: string, now: number) => {
-  const { challenge, resourceMetadata, scope } = Login.challengeOf(headers["www-authenticate"])
-  const wait = retryAfter(headers["retry-after"], now)
+  const { challenge, resourceMetadata, scope } = HeaderField.challengeOf(headers["www-authenticate"])
+  const wait = HeaderField.retryAfter(headers["retry-after"], now)
   const common = { server, status, outcome: "not-sent" } as const
   const later = { ...common, retryAfter: wait, detail: UntrustedText.excerpt(body) }
   switch (status) {
@@ -146,26 +146,8 @@ export const unexpectedContent = (
 
 /** The error of a body that did not end well. */
 export const broken = ({ limits, server }: Peer, end: Exclude<Client.End, "ended">) => {
-  switch (end) {
-    case "oversize":
-      return Failure.tooLarge(server, limits.maxMessageBytes, "received")
-    case "cut":
-      return Failure.lost(server, "stream-interrupted", "the connection was cut")("unknown")
-    case "corrupt":
-      return Failure.violation(server, "a body that cannot be decompressed", "")
-    case "encoding":
-      return Failure.violation(server, "a body in an encoding that was not asked for", "")
-  }
-}
-
-/** The three forms of a date in HTTP; `Date.parse` alone reads `-5` and `1.5` as dates. */
-const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? [\w :-]{10,40}$/
-
-/** `Retry-After`: whole seconds, or an HTTP date. */
-const retryAfter = (header: string | undefined, now: number): Duration.Duration | undefined => {
-  const text = header?.trim() ?? ""
-  if (/^\d+$/.test(text)) return Duration.seconds(Number(text))
-  if (!httpDate.test(text)) return undefined
-  const date = Date.parse(text.endsWith(" GMT") ? text : `${text} GMT`)
-  return Number.isNaN(date) ? undefined : Duration.millis(Math.max(0, date - now))
+  if (end === "oversize") return Failure.tooLarge(server, limits.maxMessageBytes, "received")
+  if (end === "cut") return Failure.lost(server, "stream-interrupted", "the connection was cut")("unknown")
+  const what = end === "corrupt" ? "that cannot be decompressed" : "in an encoding that was not asked for"
+  return Failure.violation(server, `a body ${what}`, "")
 }

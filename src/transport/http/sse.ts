@@ -14,18 +14,7 @@ export interface SseEvent {
 }
 
 /** An incremental parser: linear under any chunking. */
-export interface Parser {
-  /** `false`: one event is over the limit, and nothing more is parsed. */
-  readonly push: (chunk: Uint8Array) => boolean
-  /** The stream ended in order. Data without its blank line counts, because no part of a JSON text is a JSON text. */
-  readonly end: () => void
-  /** The id of the last whole event that had or inherited one. */
-  readonly lastEventId: () => string | undefined
-  /** The last `retry:`, in milliseconds. */
-  readonly retry: () => number | undefined
-}
-
-export const parser = (limit: number, onEvent: (event: SseEvent) => void): Parser => {
+export const parser = (limit: number, onEvent: (event: SseEvent) => void) => {
   // drops a BOM, and keeps a character that is cut between chunks
   const decoder = new TextDecoder()
   /** The unfinished line, whose parts are joined once, at its end; a comment keeps only its colon. */
@@ -76,7 +65,8 @@ export const parser = (limit: number, onEvent: (event: SseEvent) => void): Parse
   }
 
   return {
-    push: (chunk) => {
+    /** `false`: one event is over the limit, and nothing more is parsed. */
+    push: (chunk: Uint8Array): boolean => {
       if (eventBytes > limit) return false
       const text = decoder.decode(chunk, { stream: true })
       const [first = "", ...lines] = (afterCr && text.startsWith("\n") ? text.slice(1) : text).split(/\r\n|[\r\n]/)
@@ -89,11 +79,14 @@ export const parser = (limit: number, onEvent: (event: SseEvent) => void): Parse
       }
       return eventBytes <= limit
     },
-    end: () => {
+    /** The stream ended in order. Data without its blank line counts, because no part of a JSON text is a JSON text. */
+    end: (): void => {
       if (eventBytes <= limit) dispatch()
     },
-    lastEventId: () => lastId === "" ? undefined : lastId,
-    retry: () => retry
+    /** The id of the last whole event that had or inherited one. */
+    lastEventId: (): string | undefined => lastId === "" ? undefined : lastId,
+    /** The last `retry:`, in milliseconds. */
+    retry: (): number | undefined => retry
   }
 }
 
@@ -105,20 +98,31 @@ export interface Cut {
   readonly retry: number | undefined
 }
 
-export interface Handlers {
-  readonly event: (event: SseEvent) => void
+export interface Handlers extends JsonRpc.Handlers {
   /** Checked after each chunk; true leaves the stream to its server. */
   readonly isDone?: () => boolean
+  /** The event that only the HTTP+SSE transport has. */
+  readonly endpoint?: (data: string) => void
+  readonly open?: () => void
+}
+
+/** Hands over the message, or the batch, of an event; an event without data only carries an id. */
+const onEvent = ({ data, type = "message" }: SseEvent, on: Handlers): void => {
+  if (type === "endpoint" && on.endpoint !== undefined) on.endpoint(data)
+  else if (data === "") return
+  else if (type === "message" || type === "") JsonRpc.each(JsonRpc.parse(data), data, on)
+  else on.diagnostic(JsonRpc.noise(`event ${type}: ${data}`))
 }
 
 /** Reads the events of a response until it ends, or nothing more is expected of it. */
 export const events = (
   { client, limits }: Connection.Connection,
   response: IncomingMessage,
-  { event, isDone = () => false }: Handlers
+  on: Handlers
 ): Effect.Effect<Cut> =>
   Effect.async((resume) => {
-    const parsing = parser(limits.maxMessageBytes, event)
+    const parsing = parser(limits.maxMessageBytes, (event) => onEvent(event, on))
+    const isDone = on.isDone ?? (() => false)
     const over = (end: Cut["end"]): void =>
       resume(Effect.succeed({ end, lastEventId: parsing.lastEventId(), retry: parsing.retry() }))
     let isLeft = false
@@ -140,21 +144,12 @@ export const events = (
     )
   })
 
-/** Hands over the message, or the batch, of an event; an event without data only carries an id. */
-export const onMessage = (event: SseEvent, on: JsonRpc.Handlers): void => {
-  if (event.data === "") return
-  if (event.type !== undefined && event.type !== "message" && event.type !== "") {
-    return on.diagnostic(JsonRpc.noise(`event ${event.type}: ${event.data}`))
-  }
-  JsonRpc.each(JsonRpc.parse(event.data), event.data, on)
-}
-
 /** Opens an event stream and reads it; fails if there is none. */
 export const open = (
   connection: Connection.Connection,
   headers: ReadonlyArray<string>,
   inSession: boolean,
-  on: Handlers & { readonly open?: () => void }
+  on: Handlers
 ): Effect.Effect<Cut, McpError.ConnectError> =>
   connection.client.exchange(
     { method: "GET", path: connection.path, headers, repeatable: true },

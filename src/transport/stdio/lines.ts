@@ -17,15 +17,6 @@ export interface Oversize {
   readonly bytes: number
 }
 
-export interface LineFramer {
-  /** The lines that end with this chunk, without their line feeds, and the reports of lines over the limit. */
-  readonly push: (chunk: Buffer) => ReadonlyArray<string | Oversize>
-  /** The bytes behind the last line feed, unless they are over the limit. */
-  readonly rest: () => string
-  /** The number of bytes of the line under way. */
-  readonly pending: () => number
-}
-
 const lineFeed = 10
 /** The ends of a message between which its members are told apart without parsing it. */
 const edge = 512
@@ -38,7 +29,7 @@ const longest = 0x1fffffe8
  * Cuts a stream of bytes into lines. Only new bytes are searched; a line that spans chunks is gathered in one buffer that
  * doubles, so a line that drips in costs its bytes and not an object per chunk.
  */
-export const makeFramer = (maxLineBytes: number): LineFramer => {
+export const makeFramer = (maxLineBytes: number) => {
   const limit = Math.min(maxLineBytes, longest)
   let held = Buffer.alloc(0)
   let size = 0
@@ -83,7 +74,8 @@ export const makeFramer = (maxLineBytes: number): LineFramer => {
   }
 
   return {
-    push: (chunk) => {
+    /** The lines that end with this chunk, without their line feeds, and the reports of lines over the limit. */
+    push: (chunk: Buffer): ReadonlyArray<string | Oversize> => {
       const frames: Array<string | Oversize> = []
       let from = 0
       for (let at = chunk.indexOf(lineFeed); at !== -1; at = chunk.indexOf(lineFeed, from)) {
@@ -99,11 +91,13 @@ export const makeFramer = (maxLineBytes: number): LineFramer => {
       if (oversize !== undefined) frames.push(oversize)
       return frames
     },
-    rest: () => {
+    /** The bytes behind the last line feed, unless they are over the limit. */
+    rest: (): string => {
       const line = finish()
       return typeof line === "string" ? line : ""
     },
-    pending: () => size
+    /** The number of bytes of the line under way. */
+    pending: (): number => size
   }
 }
 
@@ -187,11 +181,7 @@ const messagesAtEnd = (line: string): ReadonlyArray<JsonRpc.Incoming> => {
 
 const excerpt = (line: string): string => UntrustedText.excerpt(line, 256)
 
-export interface LineReader {
-  readonly push: (chunk: Buffer) => void
-  /** Reads what is left behind the last line feed. */
-  readonly end: () => void
-}
+export type LineReader = ReturnType<typeof makeReader>
 
 export interface Options {
   readonly server: string
@@ -205,7 +195,7 @@ const endlessFactor = 16
 const endlessFloor = 16 * 1024 * 1024
 
 /** Reads the output of a server and never throws: messages and batches, and diagnostics of everything else. */
-export const makeReader = ({ maxMessageBytes, onEndless, server, sink }: Options): LineReader => {
+export const makeReader = ({ maxMessageBytes, onEndless, server, sink }: Options) => {
   const framer = makeFramer(maxMessageBytes)
   const endlessAfter = Math.max(endlessFloor, endlessFactor * maxMessageBytes)
   let refused: JsonRpc.Id | undefined
@@ -245,13 +235,14 @@ export const makeReader = ({ maxMessageBytes, onEndless, server, sink }: Options
   }
 
   return {
-    push: (chunk) => {
+    push: (chunk: Buffer): void => {
       for (const frame of framer.push(chunk)) {
         if (typeof frame === "string") read(frame, true)
         else skip(frame)
       }
       if (framer.pending() > endlessAfter) onEndless()
     },
-    end: () => read(framer.rest(), false)
+    /** Reads what is left behind the last line feed. */
+    end: (): void => read(framer.rest(), false)
   }
 }

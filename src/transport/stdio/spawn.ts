@@ -16,6 +16,7 @@ import * as Path from "node:path"
 import type { Readable, Writable } from "node:stream"
 import * as Environment from "../../config/childEnvironment.ts"
 import type * as HostEnvironment from "../../config/HostEnvironment.ts"
+import * as PlatformCommand from "../../config/platformCommand.ts"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
 import * as McpError from "../../McpError.ts"
 import * as BoundedWait from "../../resilience/BoundedWait.ts"
@@ -38,44 +39,6 @@ export interface Started extends Omit<ProcessLadder.Process, "endInput"> {
 
 /** The variable by which a descendant is found that has left the process tree. Its value is random for each process. */
 const markerName = "MCP_RUNTIME_CONNECTION"
-
-// Windows
-
-/** Finds the file of a command, because Windows itself finds only `.exe` files and `npx` is a `.cmd` file. */
-const findOnWindows = (command: string, cwd: string, environment: ReadonlyMap<string, string>): string => {
-  const variable = (wanted: string): string =>
-    Array.from(environment).find(([name]) => name.toUpperCase() === wanted)?.[1] ?? ""
-  const extensions = ["", ...(variable("PATHEXT") || ".COM;.EXE;.BAT;.CMD").split(";")]
-  const folders = /[\\/:]/.test(command) ? [cwd] : variable("PATH").split(";").filter((folder) => folder !== "")
-  for (const folder of folders) {
-    for (const extension of extensions) {
-      const path = Path.win32.resolve(folder, command + extension)
-      if ((extension !== "" || Path.win32.extname(command) !== "") && isFile(path)) return path
-    }
-  }
-  return command
-}
-
-const isFile = (path: string): boolean => Fs.statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
-
-const isBatch = (file: string): boolean => /\.(?:cmd|bat)$/i.test(file)
-
-const meta = /[()\][%!^"`<>&|;, *?]/g
-
-const quote = (argument: string): string => `"${argument.replace(/(\\*)"/g, "$1$1\\\"").replace(/(\\*)$/, "$1$1")}"`
-
-const escapeTwice = (text: string): string => text.replace(meta, "^$&").replace(meta, "^$&")
-
-/**
- * The arguments of `cmd.exe`, which alone can run a `.cmd` or `.bat` file: one command line in which everything that
- * `cmd.exe` would interpret is escaped, twice for the arguments, because the file passes them on with `%*`. `undefined`
- * if they hold a line break, which cannot be escaped.
- */
-export const batchArguments = (file: string, args: ReadonlyArray<string>): ReadonlyArray<string> | undefined => {
-  if ([file, ...args].some((text) => /[\r\n\0]/.test(text))) return undefined
-  const line = [file.replace(meta, "^$&"), ...args.map((argument) => escapeTwice(quote(argument)))].join(" ")
-  return ["/d", "/s", "/c", `"${line}"`]
-}
 
 // Errors
 
@@ -103,7 +66,7 @@ const reason = ({ command, cwd }: ServerConfig.StdioServer, errno: string): stri
   }
   if (errno !== "ENOENT") return reasons.get(errno) ?? "the system refused it"
   if (!command.includes("/")) return "there is no such command on the PATH of the server"
-  return isFile(Path.resolve(cwd ?? "", command))
+  return PlatformCommand.isFile(Path.resolve(cwd ?? "", command))
     ? "the file exists, but the interpreter in its first line does not"
     : "there is no such file"
 }
@@ -167,26 +130,6 @@ const started = (child: Child, pid: number, marker: string, platform: string): S
   }
 }
 
-interface Command {
-  readonly file: string
-  readonly args: ReadonlyArray<string>
-  /** The arguments are one command line, quoted already. */
-  readonly isVerbatim: boolean
-}
-
-/** The command as this platform can run it; `undefined` for arguments that no batch file can be given. */
-const commandOf = (
-  { args = [], command, cwd }: ServerConfig.StdioServer,
-  host: HostEnvironment.Host,
-  environment: ReadonlyMap<string, string>
-): Command | undefined => {
-  if (host.platform !== "win32") return { file: command, args, isVerbatim: false }
-  const file = findOnWindows(command, cwd ?? ".", environment)
-  if (!isBatch(file)) return { file, args, isVerbatim: false }
-  const line = batchArguments(file, args)
-  return line && { file: host.variables()["ComSpec"] ?? "cmd.exe", args: line, isVerbatim: true }
-}
-
 /**
  * Starts the process of a server: its own group, its own environment, three pipes. The child has its pid when this
  * returns and is ready on the next tick, so there is nothing to wait for or to interrupt.
@@ -199,7 +142,7 @@ export const spawn = (
     const field = unusable(config)
     if (field !== undefined) return resume(invalid(config, field))
     const environment = Environment.make(config, host)
-    const command = commandOf(config, host, environment)
+    const command = PlatformCommand.make([config.command, ...config.args ?? []], config.cwd, host, environment)
     if (command === undefined) return resume(invalid(config, "args"))
     const id = Crypto.randomUUID()
     let child: Child

@@ -8,20 +8,7 @@ export interface Outlet {
   readonly end: () => void
 }
 
-export interface WriteQueue {
-  /** Queues a line; the number of bytes that wait if there is no room. */
-  readonly offer: (id: JsonRpc.Id | undefined, line: string, bytes: number) => number | undefined
-  /** Drops this request if it still waits. */
-  readonly abandon: (id: JsonRpc.Id) => void
-  /** Ends the outlet once everything is written. */
-  readonly end: () => void
-  /** Writes nothing more. */
-  readonly stop: () => void
-  /** True if nothing of this request was handed over; to be asked after `stop`. */
-  readonly unsent: (id: JsonRpc.Id) => boolean
-  /** The number of writes handed over so far, while one is under way. */
-  readonly outstanding: () => number | undefined
-}
+export type WriteQueue = ReturnType<typeof make>
 
 /** The size of one write: more gains nothing, and with less, less is lost with a peer that stops reading. */
 const writeBytes = 64 * 1024
@@ -30,7 +17,7 @@ const writeBytes = 64 * 1024
  * The lines that wait to be written, in order. The lines of one turn leave in one write, at most one write is under way,
  * and a line larger than a write leaves in pieces, so that a slow reader can be told from one that has stopped.
  */
-export const make = (limit: number, outlet: Outlet): WriteQueue => {
+export const make = (limit: number, outlet: Outlet) => {
   const queue = new Map<JsonRpc.Id | symbol, { readonly line: string; readonly bytes: number }>()
   let waiting = 0
   let scheduled = false
@@ -81,7 +68,8 @@ export const make = (limit: number, outlet: Outlet): WriteQueue => {
   }
 
   return {
-    offer: (id, line, bytes) => {
+    /** Queues a line; the number of bytes that wait if there is no room. */
+    offer: (id: JsonRpc.Id | undefined, line: string, bytes: number): number | undefined => {
       if (waiting > 0 && waiting + bytes > limit) return waiting
       queue.set(id ?? Symbol(), { line, bytes })
       waiting += bytes
@@ -91,17 +79,22 @@ export const make = (limit: number, outlet: Outlet): WriteQueue => {
       }
       return undefined
     },
-    abandon: remove,
-    end: () => {
+    /** Drops this request if it still waits. */
+    abandon: (id: JsonRpc.Id): void => remove(id),
+    /** Ends the outlet once everything is written. */
+    end: (): void => {
       if (state !== "open") return
       state = "ending"
       flush()
     },
-    stop: () => {
+    /** Writes nothing more. */
+    stop: (): void => {
       state = "stopped"
       large = undefined
     },
-    unsent: (id) => queue.has(id),
-    outstanding: () => (writing ? writes : undefined)
+    /** True if nothing of this request was handed over; to be asked after `stop`. */
+    unsent: (id: JsonRpc.Id): boolean => queue.has(id),
+    /** The number of writes handed over so far, while one is under way. */
+    outstanding: (): number | undefined => (writing ? writes : undefined)
   }
 }

@@ -5,7 +5,6 @@
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
-import * as ChildEnvironment from "../../childEnvironment.ts"
 import * as Program from "../../program.ts"
 import type { Outside } from "./resolution.ts"
 
@@ -44,5 +43,5 @@ export const make = (fs: FileSystem.FileSystem): Pick<Outside, "file" | "run"> =
       ),
       Effect.timeoutFail({ duration: "2 seconds", onTimeout: () => "could not be read within 2 seconds" })
     ),
-  run: (argv, cwd, host) => Program.run({ argv, cwd, environment: ChildEnvironment.make({}, host) })
+  run: (argv, cwd, host) => Program.run({ argv, cwd, host })
 })
