@@ -14,7 +14,7 @@ const catalog = ServerConfig.docker({
 })
 
 const program = Effect.gen(function*() {
-  const client = yield* Connector.open(catalog)
+  const client = yield* Connector.open(yield* catalog)
   const { tools } = yield* client.tools
   for (const tool of tools) yield* Console.log(tool.name)
 }).pipe(

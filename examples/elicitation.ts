@@ -23,7 +23,7 @@ const user = InputHandlers.layer({
 })
 
 const program = Effect.gen(function*() {
-  const client = yield* Connector.open(server)
+  const client = yield* Connector.open(yield* server)
   const { content } = yield* client.callTool("greet")
   for (const part of content) if (part._tag === "Text") yield* Console.log(part.text)
 })

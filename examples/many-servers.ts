@@ -45,10 +45,8 @@ const program = Effect.gen(function*() {
     Effect.catchTag("SpawnFailed", (error) => Console.log(`broken: ${error.errno}, ${error.outcome}`))
   )
 
-  const { added, removed } = yield* mcp.servers.reload([
-    ...servers.slice(0, 3),
-    demo("more", { enabledTools: ["greet"] })
-  ])
+  const next = [...servers.slice(0, 3), demo("more", { enabledTools: ["greet"] })]
+  const { added, removed } = yield* mcp.servers.reload(yield* Effect.all(next))
   yield* Console.log(`added ${added.join()}, removed ${removed.join()}`)
   yield* Console.log(`now ${(yield* mcp.tools).tools.length} tools`)
 })

@@ -14,7 +14,7 @@ const server = ServerConfig.stdio({
 })
 
 const program = Effect.gen(function*() {
-  const client = yield* Connector.open(server)
+  const client = yield* Connector.open(yield* server)
 
   const { tools } = yield* client.tools
   yield* Console.log(`tools: ${tools.map((tool) => tool.name).join(", ")}`)

@@ -14,7 +14,7 @@ const server = ServerConfig.stdio({
 })
 
 const program = Effect.gen(function*() {
-  const client = yield* Connector.open(server)
+  const client = yield* Connector.open(yield* server)
 
   yield* client.callToolStream("countdown", { from: 3 }).pipe(
     Stream.runForEach((event) => {

@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import type * as Credentials from "./auth/Credentials.ts"
 import type * as McpClient from "./client/McpClient.ts"
 import * as Limits from "./config/Limits.ts"
-import type * as ServerConfig from "./config/ServerConfig.ts"
+import * as ServerConfig from "./config/ServerConfig.ts"
 import type * as McpError from "./McpError.ts"
 import * as McpEvent from "./McpEvent.ts"
 import * as RetryPolicy from "./resilience/RetryPolicy.ts"
@@ -36,8 +36,8 @@ import type * as JsonRpc from "./transport/JsonRpc.ts"
 export type { ConnectFailure, LoginError, McpServers, ServerInfo } from "./runtime/McpServers.ts"
 export type { DeferredTool, RuntimeTool, ToolRef, Tools } from "./runtime/RuntimeTool.ts"
 
-export interface Options extends Partial<Servers.Options> {
-  readonly servers: ReadonlyArray<ServerConfig.ServerConfig>
+export interface Options<Server extends ServerConfig.Source = ServerConfig.Source> extends Partial<Servers.Options> {
+  readonly servers: ReadonlyArray<Server>
   readonly catalog?: Partial<ToolCatalog.Options> | undefined
   /** The time between two `CallRunning` events of a call. */
   readonly progressInterval?: Duration.DurationInput | undefined
@@ -161,12 +161,13 @@ export const makeService = (
   servers: Servers.Servers,
   catalog: ToolCatalog.ToolCatalog["Type"],
   options: Options
-): Effect.Effect<Service, McpError.RequiredServersFailed, Requirements | Scope.Scope> =>
+): Effect.Effect<Service, ServerConfig.Failure, Requirements | Scope.Scope> =>
   Effect.gen(function*() {
     const events = yield* McpEvent.McpEvents
     const limits = yield* Limits.CurrentLimits
     const clock = yield* Effect.clock
     const permissions = yield* Permissions.Permissions
+    const configs = yield* ServerConfig.all(options.servers)
     const { definition, discover: learn, firstListWait } = catalog
     const { publish } = events
 
@@ -182,16 +183,16 @@ export const makeService = (
     const { prompts, resources, templates } = offerings
     const sandbox = Sandbox.make(servers)
 
-    yield* Startup.watch(servers, events, options.servers)
+    yield* Startup.watch(servers, events, configs)
     yield* Departures.watch(servers, [resources.forget, templates.forget, prompts.forget])
     yield* servers.onConnected(yield* Upkeep.make({ catalog, offerings, pool: servers, sandbox }))
     yield* Effect.forkScoped(
       calls.reportRunning(Duration.decode(options.progressInterval ?? defaults.progressInterval))
     )
-    yield* permissions.configure("servers", McpServers.approvals(options.servers))
-    yield* servers.reload(options.servers)
+    yield* permissions.configure("servers", McpServers.approvals(configs))
+    yield* servers.reload(configs)
     const requiredTimeout = Duration.decode(options.requiredTimeout ?? defaults.requiredTimeout)
-    yield* Startup.awaitRequired(servers, options.servers, requiredTimeout)
+    yield* Startup.awaitRequired(servers, configs, requiredTimeout)
 
     const offered = (
       list: ToolCatalog.ToolCatalog["Type"]["list"],
@@ -266,7 +267,7 @@ export const make = (
   options: Options
 ): Effect.Effect<
   Context.Context<McpRuntime | ToolCatalog.ToolCatalog>,
-  McpError.RequiredServersFailed,
+  ServerConfig.Failure,
   Requirements | Scope.Scope
 > =>
   Effect.gen(function*() {
@@ -277,7 +278,11 @@ export const make = (
   })
 
 /** Requires every concern from the application. `NodeMcpRuntime.layer` has defaults for all of them. */
-export const layer = (
+export function layer<Server extends ServerConfig.Source>(
+  options: Options<Server>
+): Layer.Layer<McpRuntime | ToolCatalog.ToolCatalog, ServerConfig.Failure<Server>, Requirements>
+export function layer(
   options: Options
-): Layer.Layer<McpRuntime | ToolCatalog.ToolCatalog, McpError.RequiredServersFailed, Requirements> =>
-  Layer.scopedContext(make(options))
+): Layer.Layer<McpRuntime | ToolCatalog.ToolCatalog, ServerConfig.Failure, Requirements> {
+  return Layer.scopedContext(make(options))
+}

@@ -20,9 +20,11 @@ export const make = async ({ dist }) => {
 
   const configOf = (server) => {
     const common = { name: `bench-${named++}`, maxMessageBytes: server.maxMessageBytes }
-    return server.kind === "http"
-      ? ServerConfig.http({ ...common, url: server.url })
-      : ServerConfig.stdio({ ...common, command: server.command, args: server.args })
+    return Effect.runSync(
+      server.kind === "http"
+        ? ServerConfig.http({ ...common, url: server.url })
+        : ServerConfig.stdio({ ...common, command: server.command, args: server.args })
+    )
   }
   const innerOf = async (server) =>
     server.kind === "inner"

@@ -30,7 +30,7 @@ export const make = async ({ adapter, dist, face }) => {
   const open = (server) =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
-      const session = yield* Scope.extend(Connector.open(config(server)), scope)
+      const session = yield* Scope.extend(Effect.flatMap(config(server), Connector.open), scope)
       return {
         session,
         scope,

@@ -7,9 +7,10 @@
 import * as Path from "@effect/platform/Path"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Stream from "effect/Stream"
+import type * as McpError from "../McpError.ts"
 import type * as PermissionRule from "../safety/PermissionRule.ts"
 import type * as ConfigEntry from "./ConfigEntry.ts"
 import * as ConfigFiles from "./ConfigFiles.ts"
@@ -18,7 +19,7 @@ import * as HostEnvironment from "./HostEnvironment.ts"
 import * as internal from "./internal/discovery/service.ts"
 import type * as Provenance from "./Provenance.ts"
 import type * as Scope from "./Scope.ts"
-import type * as ServerConfig from "./ServerConfig.ts"
+import * as ServerConfig from "./ServerConfig.ts"
 import type * as ServerPolicy from "./ServerPolicy.ts"
 import * as Trust from "./Trust.ts"
 
@@ -218,8 +219,13 @@ const inMemory = (
  * @since 0.1.0
  * @category layers
  */
-export const layerStatic = (servers: ReadonlyArray<ServerConfig.ServerConfig>): Layer.Layer<ConfigDiscovery> =>
-  Layer.provide(inMemory(new Map(), { servers }), Trust.layerMemory())
+export const layerStatic = (
+  servers: ReadonlyArray<ServerConfig.Source>
+): Layer.Layer<ConfigDiscovery, McpError.ConfigurationError> =>
+  Layer.unwrapEffect(Effect.map(
+    ServerConfig.all(servers),
+    (servers) => Layer.provide(inMemory(new Map(), { servers }), Trust.layerMemory())
+  ))
 
 /**
  * From files that are in memory only, by their paths, on a Linux without variables: what a test needs. The current folder

@@ -373,102 +373,117 @@ const times: ReadonlyArray<Times> = [
 /**
  * Checks a configuration from outside: plain texts become secrets, durations may be `Duration`s, milliseconds or texts
  * such as `"5 seconds"`.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const decode = (input: unknown): Effect.Effect<ServerConfig, McpError.ConfigurationError> =>
   Effect.suspend(() => decodeEither(input))
 
-const nameOf = (input: object): string => "name" in input && typeof input.name === "string" ? input.name : "(unnamed)"
-
-/**
- * `decode` at once, for those who have thousands to check, and who know where they have them from: what is `found` is
- * added as it is.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** `decode` without an effect, for a caller with thousands of configurations. `found` is added unchecked. */
 export const decodeEither = (
   input: unknown,
   found?: Pick<ServerConfig, "expansion" | "provenance">
-): Either.Either<ServerConfig, McpError.ConfigurationError> => {
-  if (typeof input !== "object" || input === null) {
-    return Either.left(new McpError.ConfigurationError({ server: "(unnamed)", path: "", detail: "expected an object" }))
-  }
-  const server = nameOf(input)
+): Either.Either<ServerConfig, McpError.ConfigurationError> =>
+  typeof input !== "object" || input === null
+    ? Either.left(new McpError.ConfigurationError({ server: "(unnamed)", path: "", detail: "expected an object" }))
+    : Either.map(check(decodeStruct, input, found), (config) => ({ ...config, ...found }))
+
+const decodeStruct = Schema.decodeUnknownEither(ServerConfig)
+
+const nameOf = (input: object): string => "name" in input && typeof input.name === "string" ? input.name : "(unnamed)"
+
+const check = <Config extends ServerConfig>(
+  decode: (input: unknown) => Either.Either<Config, ParseResult.ParseError>,
+  input: object,
+  found?: Pick<ServerConfig, "expansion">
+): Either.Either<Config, McpError.ConfigurationError> => {
+  const invalid = (path: string, detail: string) =>
+    new McpError.ConfigurationError({ server: nameOf(input), path, detail })
   const plain: Record<string, unknown> = { ...input }
   for (const key of times) {
     if (plain[key] === undefined) continue
     const duration = Duration.decodeUnknown(plain[key])
     if (duration._tag === "None" || !Duration.isFinite(duration.value)) {
-      return Either.left(new McpError.ConfigurationError({ server, path: key, detail: "expected a finite duration" }))
+      return Either.left(invalid(key, "expected a finite duration"))
     }
     plain[key] = duration.value
   }
-  const decoded = Either.mapLeft(decodeStruct(plain), (error) => {
+  const decoded = Either.mapLeft(decode(plain), (error) => {
     const issue = ParseResult.ArrayFormatter.formatErrorSync(error)[0]
-    return new McpError.ConfigurationError({
-      server,
-      path: issue?.path.map(String).join(".") ?? "",
-      detail: issue?.message ?? "invalid"
-    })
+    return invalid(issue?.path.map(String).join(".") ?? "", issue?.message ?? "invalid")
   })
   return Either.filterOrLeft(
-    Either.map(decoded, (config): ServerConfig => ({ ...config, ...found })),
-    (config) => !("url" in config) || config.expansion !== undefined || !config.url.includes("${"),
-    () =>
-      new McpError.ConfigurationError({ server, path: "url", detail: "a variable, but nothing says what it may be" })
+    decoded,
+    (config) =>
+      !("url" in config) || (found?.expansion ?? config.expansion) !== undefined || !config.url.includes("${"),
+    () => invalid("url", "a variable, but nothing says what it may be")
   )
 }
 
-const decodeStruct = Schema.decodeUnknownEither(ServerConfig)
+/** A configuration, or the effect that a constructor gives. */
+export type Source = ServerConfig | Effect.Effect<ServerConfig, McpError.ConfigurationError>
 
-const orThrow = <Config extends ServerConfig>(transport: Config["transport"], input: object): Config => {
-  const decoded = decodeEither({ ...input, transport })
-  if (Either.isLeft(decoded)) throw decoded.left
-  return decoded.right as Config
+/** The configurations of all sources; fails with the first that is invalid. */
+export const all = (
+  sources: ReadonlyArray<Source>
+): Effect.Effect<ReadonlyArray<ServerConfig>, McpError.ConfigurationError> =>
+  Effect.forEach(sources, (source) => Effect.isEffect(source) ? source : Effect.succeed(source))
+
+type Made<From> = From extends Effect.Effect<infer Config, unknown> ? Config : From
+
+/** The errors of a layer over these sources: `RequiredServersFailed` only if one of them may be `required`. */
+export type Failure<From extends Source = Source> =
+  | McpError.ConfigurationError
+  | (true extends Extract<Made<From>, ServerConfig>["required"] ? McpError.RequiredServersFailed : never)
+
+/** The literal type of `required`, which `Failure` reads. */
+export interface RequiredFlag<Required extends boolean> {
+  readonly required?: Required | undefined
 }
 
-/**
- * A stdio server, written in code; throws `ConfigurationError` where `decode` would fail with it.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const stdio = (input: StdioInput): StdioServer => orThrow<StdioServer>("stdio", input)
+const construct = <Config extends ServerConfig, Encoded>(
+  schema: Schema.Schema<Config, Encoded>,
+  input: object
+): Effect.Effect<Config, McpError.ConfigurationError> =>
+  Effect.suspend(() => check(Schema.decodeUnknownEither(schema), input))
 
-/**
- * Docker's MCP gateway, written in code; throws `ConfigurationError` where `decode` would fail with it.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const docker = (input: DockerInput): DockerServer => orThrow<DockerServer>("docker", input)
+/** A program that speaks MCP over its stdin and stdout. */
+export function stdio<Required extends boolean = false>(
+  input: StdioInput & RequiredFlag<Required>
+): Effect.Effect<StdioServer & RequiredFlag<Required>, McpError.ConfigurationError>
+export function stdio(input: StdioInput): Effect.Effect<StdioServer, McpError.ConfigurationError> {
+  return construct(StdioServer, { ...input, transport: "stdio" })
+}
 
-/**
- * A Streamable HTTP server, written in code; throws `ConfigurationError` where `decode` would fail with it.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const http = (input: HttpInput): HttpServer => orThrow<HttpServer>("streamable-http", input)
+/** The MCP gateway of Docker. */
+export function docker<Required extends boolean = false>(
+  input: DockerInput & RequiredFlag<Required>
+): Effect.Effect<DockerServer & RequiredFlag<Required>, McpError.ConfigurationError>
+export function docker(input: DockerInput): Effect.Effect<DockerServer, McpError.ConfigurationError> {
+  return construct(DockerServer, { ...input, transport: "docker" })
+}
 
-/**
- * A server of the old HTTP+SSE transport, written in code; throws `ConfigurationError` where `decode` would fail.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const sse = (input: RemoteInput): SseServer => orThrow<SseServer>("sse", input)
+/** A remote server (Streamable HTTP). */
+export function http<Required extends boolean = false>(
+  input: HttpInput & RequiredFlag<Required>
+): Effect.Effect<HttpServer & RequiredFlag<Required>, McpError.ConfigurationError>
+export function http(input: HttpInput): Effect.Effect<HttpServer, McpError.ConfigurationError> {
+  return construct(HttpServer, { ...input, transport: "streamable-http" })
+}
 
-/**
- * A WebSocket server, written in code; throws `ConfigurationError` where `decode` would fail with it.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const ws = (input: RemoteInput): WebSocketServer => orThrow<WebSocketServer>("ws", input)
+/** A remote server with the HTTP+SSE transport of 2024-11-05. */
+export function sse<Required extends boolean = false>(
+  input: RemoteInput & RequiredFlag<Required>
+): Effect.Effect<SseServer & RequiredFlag<Required>, McpError.ConfigurationError>
+export function sse(input: RemoteInput): Effect.Effect<SseServer, McpError.ConfigurationError> {
+  return construct(SseServer, { ...input, transport: "sse" })
+}
+
+/** A remote server behind a WebSocket. */
+export function ws<Required extends boolean = false>(
+  input: RemoteInput & RequiredFlag<Required>
+): Effect.Effect<WebSocketServer & RequiredFlag<Required>, McpError.ConfigurationError>
+export function ws(input: RemoteInput): Effect.Effect<WebSocketServer, McpError.ConfigurationError> {
+  return construct(WebSocketServer, { ...input, transport: "ws" })
+}
 
 /**
  * The limits in force for a server: its own where it sets one, those of `base` elsewhere (default: `Limits.defaults`).

@@ -24,7 +24,7 @@ import * as ConfigFiles from "../config/ConfigFiles.ts"
 import type * as HostEnvironment from "../config/HostEnvironment.ts"
 import * as Limits from "../config/Limits.ts"
 import * as Resolution from "../config/Resolution.ts"
-import type * as ServerConfig from "../config/ServerConfig.ts"
+import * as ServerConfig from "../config/ServerConfig.ts"
 import * as Trust from "../config/Trust.ts"
 import * as TrustStore from "../config/TrustStore.ts"
 import type * as McpError from "../McpError.ts"
@@ -58,7 +58,7 @@ import * as NodeTokenStore from "./NodeTokenStore.ts"
 import * as NodeTrust from "./NodeTrust.ts"
 
 /** The settings of the default layers. */
-export interface Options extends McpRuntime.Options {
+export interface Options<Server extends ServerConfig.Source = ServerConfig.Source> extends McpRuntime.Options<Server> {
   /** How remote servers are logged in to. */
   readonly auth?: Partial<Credentials.Options> | undefined
   readonly bulkhead?: Partial<Bulkhead.Options> | undefined
@@ -92,8 +92,8 @@ export interface ConfiguredOptions extends Omit<Options, "servers"> {
   readonly trust?: Partial<NodeTrust.Options> | undefined
 }
 
-/** A required server did not start, or a setting cannot be used. */
-export type Failure = McpError.RequiredServersFailed | McpError.ConfigurationError
+/** A required server did not connect, or a configuration or a setting is invalid. */
+export type Failure = ServerConfig.Failure
 
 /** The runtime, and the services that an application or `NodeAgent.layer` uses beside it. */
 export type Services =
@@ -144,7 +144,7 @@ export const using: <Out extends Concern, E, R>(
 
 /** Where a runtime has its servers from, and where it keeps what outlives a connection. */
 interface Sources<R> {
-  readonly servers: Effect.Effect<ReadonlyArray<ServerConfig.ServerConfig>, never, R>
+  readonly servers: Effect.Effect<ReadonlyArray<ServerConfig.ServerConfig>, McpError.ConfigurationError, R>
   readonly policies: Effect.Effect<Resolution.Options["policies"], never, R>
   readonly grants: Effect.Effect<Grants.Grants["Type"], never, Platform>
   readonly pins: Effect.Effect<ToolPins.ToolPins["Type"], never, McpEvent.McpEvents | Platform | Scope.Scope>
@@ -260,10 +260,13 @@ const compose = <R>(options: Omit<Options, "servers">, sources: Sources<R>) => {
 }
 
 /** One `McpRuntime` over everything that it takes. It waits for no server but those that are `required`. */
-export const layer = (options: Options): Layer.Layer<Services, Failure> =>
-  closed(
+export function layer<Server extends ServerConfig.Source>(
+  options: Options<Server>
+): Layer.Layer<Services, ServerConfig.Failure<Server>>
+export function layer(options: Options): Layer.Layer<Services, Failure> {
+  return closed(
     compose(options, {
-      servers: Effect.succeed(options.servers),
+      servers: ServerConfig.all(options.servers),
       policies: Effect.succeed(options.resolution?.policies ?? Resolution.defaults.policies),
       grants: Effect.sync(Grants.makeMemory),
       pins: Effect.provideServiceEffect(
@@ -276,6 +279,7 @@ export const layer = (options: Options): Layer.Layer<Services, Failure> =>
     }),
     Context.pick()
   )
+}
 
 /** A discovery, and the trust that it stands on. */
 const discovering = ({ config, trust }: Pick<ConfiguredOptions, "config" | "trust">) => {

@@ -203,8 +203,8 @@ export const peer = (
 /** The configuration of a server that `layer` knows by this name. */
 export const config = (
   name: string,
-  overrides?: Partial<Omit<ServerConfig.StdioInput, "name">>
-): ServerConfig.StdioServer => ServerConfig.stdio({ command: "memory", ...overrides, name })
+  overrides?: Partial<Omit<ServerConfig.StdioServer, "name" | "transport">>
+): ServerConfig.StdioServer => ({ transport: "stdio", command: "memory", ...overrides, name })
 
 /** The peers of a `layer`: by the name of the server, or chosen by a function. */
 export type Peers = Readonly<Record<string, Peer>> | ((config: ServerConfig.ServerConfig) => Peer | undefined)

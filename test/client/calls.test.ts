@@ -7,14 +7,15 @@ import * as McpError from "../../src/McpError.ts"
 import * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
+import * as Configs from "../support/configs.ts"
 import * as OverMemory from "../support/overMemory.ts"
 
 const echo: MemoryServer.Tool = { name: "echo", call: (args) => Effect.succeed(String(args["text"])) }
 const hang: MemoryServer.Tool = { name: "hang", call: () => Effect.never }
 
-const connectTo = (peer: MemoryTransport.Peer, overrides?: Parameters<typeof MemoryTransport.config>[1]) =>
+const connectTo = (peer: MemoryTransport.Peer, overrides?: Parameters<typeof Configs.memory>[1]) =>
   Effect.provide(
-    Effect.flatMap(Connector.Connector, (connector) => connector.connect(MemoryTransport.config("peer", overrides))),
+    Effect.flatMap(Connector.Connector, (connector) => connector.connect(Configs.memory("peer", overrides))),
     OverMemory.client({ peer })
   )
 

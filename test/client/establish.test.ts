@@ -7,6 +7,7 @@ import * as McpEvent from "../../src/McpEvent.ts"
 import * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
+import * as Configs from "../support/configs.ts"
 import * as OverMemory from "../support/overMemory.ts"
 
 const initialized = {
@@ -154,7 +155,7 @@ describe("connecting", () => {
   it.effect("names the phase in which the time ran out, and leaves nothing open", () =>
     Effect.gen(function*() {
       const peer = yield* answering({ "server/discover": unknownMethod })
-      const config = MemoryTransport.config("peer", { startupTimeout: "3 seconds" })
+      const config = Configs.memory("peer", { startupTimeout: "3 seconds" })
       const fiber = yield* Effect.fork(
         Effect.exit(Effect.scoped(Effect.provide(connect(config), OverMemory.client({ peer }))))
       )
@@ -251,8 +252,8 @@ describe("connecting", () => {
 
 describe("the memory of eras", () => {
   it("knows a server by how it is reached, whatever its name and secrets are", () => {
-    const one = MemoryTransport.config("one", { env: { TOKEN: "a" } })
-    const two = MemoryTransport.config("two", { env: { TOKEN: "b" } })
+    const one = Configs.memory("one", { env: { TOKEN: "a" } })
+    const two = Configs.memory("two", { env: { TOKEN: "b" } })
     assert.strictEqual(EraMemory.identity(one), EraMemory.identity(two))
     assert.notStrictEqual(EraMemory.identity(one), EraMemory.identity(MemoryTransport.config("one", { args: ["x"] })))
   })

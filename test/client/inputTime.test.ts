@@ -5,7 +5,7 @@ import * as Connector from "../../src/client/Connector.ts"
 import * as InputHandlers from "../../src/client/InputHandlers.ts"
 import type * as McpClient from "../../src/client/McpClient.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
-import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
+import * as Configs from "../support/configs.ts"
 import * as OverMemory from "../support/overMemory.ts"
 
 /** Handlers that answer once the test says so. */
@@ -47,7 +47,7 @@ const asking = (era: "session" | "stateless", [method, params]: (typeof question
     })
     const connection = yield* Effect.flatMap(
       Connector.Connector,
-      (connector) => connector.connect(MemoryTransport.config("peer", { requestTimeout: "10 seconds" }))
+      (connector) => connector.connect(Configs.memory("peer", { requestTimeout: "10 seconds" }))
     ).pipe(Effect.provide(Layer.provide(OverMemory.client({ peer }), layer)))
     const call = (options?: McpClient.RequestOptions) =>
       Effect.zipLeft(

@@ -3,9 +3,9 @@ import { Duration, Effect, Either, Exit, Scope } from "effect"
 import { devNull } from "node:os"
 import { fileURLToPath } from "node:url"
 import * as Connector from "../../src/client/Connector.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as NodeConnector from "../../src/node/NodeConnector.ts"
 import * as Teardown from "../../src/resilience/Teardown.ts"
+import * as Configs from "../support/configs.ts"
 
 const server = fileURLToPath(new URL("../fixtures/faults/server.mjs", import.meta.url))
 
@@ -15,8 +15,8 @@ describe("several servers in one scope", () => {
   it.live("open and fail independently, and end together even if they are stubborn", () =>
     Effect.gen(function*() {
       const stubborn = Array.from({ length: 4 }, (_, index) =>
-        ServerConfig.stdio({ name: `s${index}`, command: process.execPath, args: [server, "ignore-term", devNull] }))
-      const missing = ServerConfig.stdio({ name: "missing", command: "there-is-no-such-command" })
+        Configs.stdio({ name: `s${index}`, command: process.execPath, args: [server, "ignore-term", devNull] }))
+      const missing = Configs.stdio({ name: "missing", command: "there-is-no-such-command" })
       const scope = yield* Scope.make()
       const opened = yield* Scope.extend(Connector.openAll([...stubborn, missing], { batchSize: 4 }), scope)
       assert.deepStrictEqual(opened.map(Either.isRight), [true, true, true, true, false])

@@ -2,9 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Duration, Redacted } from "effect"
 import * as Reporting from "../../src/client/reporting.ts"
 import * as Secrets from "../../src/config/secrets.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as Redaction from "../../src/safety/Redaction.ts"
+import * as Configs from "../support/configs.ts"
 
 const hiding = () => {
   const redaction = Redaction.make()
@@ -73,14 +74,14 @@ const expansion = { origin: "home", grants: [], places: {}, directory: "/" } as 
 
 describe("the secrets of a configuration", () => {
   it("are the values with the name of a secret and those from a source of secrets", () => {
-    const written = ServerConfig.stdio({
+    const written = Configs.stdio({
       name: "s",
       command: "x",
       args: ["--mode", "fast", "--token", "abcd1", "--header=X: ${input:key}", "-e", "API_KEY=efgh2", "${env:HOME}"],
       env: { API_TOKEN: "${env:A}-${file:/b}", REGION: "${env:REGION_X}", LEVEL: "${env:LOG_LEVEL}", PLAIN: "plain" },
       expansion
     })
-    const used = ServerConfig.stdio({
+    const used = Configs.stdio({
       name: "s",
       command: "x",
       args: ["--mode", "fast", "--token", "abcd1", "--header=X: typed", "-e", "API_KEY=efgh2", "/home/me"],
@@ -105,19 +106,19 @@ describe("the secrets of a configuration", () => {
 
   it("are in addresses and logins", () => {
     const login = { clientId: "me", clientSecret: Redacted.make("login-secret"), issuer: "https://login.test" }
-    const written = ServerConfig.http({ name: "s", url: "https://h.test/${secret:path}/mcp", expansion })
-    const used = ServerConfig.http({
+    const written = Configs.http({ name: "s", url: "https://h.test/${secret:path}/mcp", expansion })
+    const used = Configs.http({
       name: "s",
       url: "https://h.test/part/mcp?page=2&access_token=query-secret",
       oauth: login
     })
     assert.sameMembers(secretsOf(written, used), ["query-secret", "login-secret"])
-    const plain = ServerConfig.http({ name: "s", url: "https://h.test/part/mcp" })
+    const plain = Configs.http({ name: "s", url: "https://h.test/part/mcp" })
     assert.sameMembers(secretsOf(written, plain), ["part"])
   })
 
   it("are none where everything is plain", () => {
-    const config = ServerConfig.stdio({ name: "s", command: "x", args: ["a", "--verbose"], env: { HOME: "/home/me" } })
+    const config = Configs.stdio({ name: "s", command: "x", args: ["a", "--verbose"], env: { HOME: "/home/me" } })
     assert.deepStrictEqual(secretsOf(config, config), [])
   })
 })

@@ -12,6 +12,7 @@ import * as RequestEngine from "../../src/client/RequestEngine.ts"
 import * as Redaction from "../../src/safety/Redaction.ts"
 import type * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
+import * as Configs from "../support/configs.ts"
 import * as ManualClock from "../support/manualClock.ts"
 import { costlyRuns } from "../support/runs.ts"
 
@@ -26,7 +27,7 @@ const rates: Faults.Rates = {
   maxDelay: "80 millis"
 }
 
-const config = MemoryTransport.config("peer", { stallTimeout: "200 millis" })
+const config = Configs.memory("peer", { stallTimeout: "200 millis" })
 
 /** One connection to a peer that misbehaves as the seed says, used by callers who do as the seed says. */
 const lifetime = (seed: number) =>

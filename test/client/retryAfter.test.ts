@@ -4,6 +4,7 @@ import * as Connector from "../../src/client/Connector.ts"
 import type * as McpClient from "../../src/client/McpClient.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
+import * as Configs from "../support/configs.ts"
 import * as OverMemory from "../support/overMemory.ts"
 
 type Refusal = (server: string) => McpError.CallError | undefined
@@ -27,7 +28,7 @@ const unavailable = (seconds: number): Refusal => (server) =>
   })
 
 /** A connection to a peer that refuses requests, as HTTP would, while it is told to; a ping is always answered. */
-const connected = (overrides?: Parameters<typeof MemoryTransport.config>[1]) =>
+const connected = (overrides?: Parameters<typeof Configs.memory>[1]) =>
   Effect.gen(function*() {
     const state: { refusal: Refusal | undefined } = { refusal: undefined }
     const peer = yield* MemoryTransport.peer((message, io) => {
@@ -42,7 +43,7 @@ const connected = (overrides?: Parameters<typeof MemoryTransport.config>[1]) =>
       return io.send({ jsonrpc: "2.0", id, result: method === "initialize" ? initialized : { content: [] } })
     })
     const connection = yield* Effect.provide(
-      Effect.flatMap(Connector.Connector, (connector) => connector.connect(MemoryTransport.config("peer", overrides))),
+      Effect.flatMap(Connector.Connector, (connector) => connector.connect(Configs.memory("peer", overrides))),
       OverMemory.client({ peer })
     )
     const call = (options?: McpClient.RequestOptions) => connection.request("tools/call", { name: "t" }, options)

@@ -3,7 +3,8 @@ import { Duration, Redacted } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
 import * as Fingerprint from "../../src/config/Fingerprint.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as Configs from "../support/configs.ts"
 import { runs } from "../support/runs.ts"
 
 const names = FastCheck.oneof(
@@ -16,7 +17,7 @@ const words = FastCheck.array(names, { maxLength: 3 })
 type Env = ReadonlyMap<string, string>
 
 const stdio = (env: Env, args: ReadonlyArray<string> = []) =>
-  ServerConfig.stdio({ name: "s", command: "node", args, env: redacted(env) })
+  Configs.stdio({ name: "s", command: "node", args, env: redacted(env) })
 
 const redacted = (texts: Env): ReadonlyMap<string, Redacted.Redacted> =>
   new Map(Array.from(texts, ([name, value]) => [name, Redacted.make(value)]))
@@ -26,46 +27,46 @@ const http: ServerConfig.HttpInput = { name: "h", url: "https://mcp.example/mcp"
 /** One change of each field of a server of each kind. */
 const whatItIs: ReadonlyArray<readonly [ServerConfig.ServerConfig, ReadonlyArray<ServerConfig.ServerConfig>]> = [
   [
-    ServerConfig.stdio({ name: "s", command: "node" }),
+    Configs.stdio({ name: "s", command: "node" }),
     [
-      ServerConfig.stdio({ name: "s", command: "deno" }),
-      ServerConfig.stdio({ name: "s", command: "node", args: ["a"] }),
-      ServerConfig.stdio({ name: "s", command: "node", args: ["a", "b"] }),
-      ServerConfig.stdio({ name: "s", command: "node", args: ["b", "a"] }),
-      ServerConfig.stdio({ name: "s", command: "node", args: ["a,b"] }),
-      ServerConfig.stdio({ name: "s", command: "node", env: { A: "1" } }),
-      ServerConfig.stdio({ name: "s", command: "node", env: { A: "2" } }),
-      ServerConfig.stdio({ name: "s", command: "node", env: { B: "1" } }),
-      ServerConfig.stdio({ name: "s", command: "node", inheritEnv: true }),
-      ServerConfig.stdio({ name: "s", command: "node", inheritEnv: ["A"] }),
-      ServerConfig.stdio({ name: "s", command: "node", cwd: "/tmp" }),
-      ServerConfig.stdio({ name: "s", command: "node", protocol: "session" }),
-      ServerConfig.stdio({ name: "s", command: "node", protocol: "stateless" })
+      Configs.stdio({ name: "s", command: "deno" }),
+      Configs.stdio({ name: "s", command: "node", args: ["a"] }),
+      Configs.stdio({ name: "s", command: "node", args: ["a", "b"] }),
+      Configs.stdio({ name: "s", command: "node", args: ["b", "a"] }),
+      Configs.stdio({ name: "s", command: "node", args: ["a,b"] }),
+      Configs.stdio({ name: "s", command: "node", env: { A: "1" } }),
+      Configs.stdio({ name: "s", command: "node", env: { A: "2" } }),
+      Configs.stdio({ name: "s", command: "node", env: { B: "1" } }),
+      Configs.stdio({ name: "s", command: "node", inheritEnv: true }),
+      Configs.stdio({ name: "s", command: "node", inheritEnv: ["A"] }),
+      Configs.stdio({ name: "s", command: "node", cwd: "/tmp" }),
+      Configs.stdio({ name: "s", command: "node", protocol: "session" }),
+      Configs.stdio({ name: "s", command: "node", protocol: "stateless" })
     ]
   ],
   [
-    ServerConfig.docker({ name: "d" }),
+    Configs.docker({ name: "d" }),
     [
-      ServerConfig.docker({ name: "d", command: "podman" }),
-      ServerConfig.docker({ name: "d", profile: "p" }),
-      ServerConfig.docker({ name: "d", servers: ["p"] }),
-      ServerConfig.docker({ name: "d", args: ["p"] }),
-      ServerConfig.docker({ name: "d", env: { A: "1" } }),
-      ServerConfig.docker({ name: "d", inheritEnv: true })
+      Configs.docker({ name: "d", command: "podman" }),
+      Configs.docker({ name: "d", profile: "p" }),
+      Configs.docker({ name: "d", servers: ["p"] }),
+      Configs.docker({ name: "d", args: ["p"] }),
+      Configs.docker({ name: "d", env: { A: "1" } }),
+      Configs.docker({ name: "d", inheritEnv: true })
     ]
   ],
   [
-    ServerConfig.http(http),
+    Configs.http(http),
     [
-      ServerConfig.http({ ...http, url: "https://mcp.example/other" }),
-      ServerConfig.http({ ...http, headers: { Authorization: "Bearer 1" } }),
-      ServerConfig.http({ ...http, headers: { Authorization: "Bearer 2" } }),
-      ServerConfig.http({ ...http, bearerTokenEnvVar: "TOKEN" }),
-      ServerConfig.http({ ...http, headersCommand: ["TOKEN"] }),
-      ServerConfig.http({ ...http, sseFallback: false }),
-      ServerConfig.http({ ...http, protocol: "session" }),
-      ServerConfig.sse(http),
-      ServerConfig.ws({ ...http, url: "wss://mcp.example/mcp" })
+      Configs.http({ ...http, url: "https://mcp.example/other" }),
+      Configs.http({ ...http, headers: { Authorization: "Bearer 1" } }),
+      Configs.http({ ...http, headers: { Authorization: "Bearer 2" } }),
+      Configs.http({ ...http, bearerTokenEnvVar: "TOKEN" }),
+      Configs.http({ ...http, headersCommand: ["TOKEN"] }),
+      Configs.http({ ...http, sseFallback: false }),
+      Configs.http({ ...http, protocol: "session" }),
+      Configs.sse(http),
+      Configs.ws({ ...http, url: "wss://mcp.example/mcp" })
     ]
   ]
 ]
@@ -103,26 +104,26 @@ describe("the fingerprint of a configuration", () => {
   })
 
   it("is the same however the server is named, filtered, bounded and trusted", () => {
-    const docker = ServerConfig.docker({ name: "d" })
+    const docker = Configs.docker({ name: "d" })
     assert.strictEqual(Fingerprint.of({ ...docker, lazy: false, idleTimeout: Duration.zero }), Fingerprint.of(docker))
     for (const usage of usages) {
       assert.strictEqual(
-        Fingerprint.of(ServerConfig.http({ ...http, ...usage })),
-        Fingerprint.of(ServerConfig.http(http))
+        Fingerprint.of(Configs.http({ ...http, ...usage })),
+        Fingerprint.of(Configs.http(http))
       )
     }
   })
 
   it("of all there is differs with every field, and knows durations by their length", () => {
-    const all = [ServerConfig.http(http), ...usages.map((usage) => ServerConfig.http({ ...http, ...usage }))]
+    const all = [Configs.http(http), ...usages.map((usage) => Configs.http({ ...http, ...usage }))]
     assert.strictEqual(new Set(all.map(Fingerprint.configuration)).size, usages.length + 1)
     assert.strictEqual(
-      Fingerprint.configuration(ServerConfig.http({ ...http, toolTimeout: "1 second" })),
-      Fingerprint.configuration(ServerConfig.http({ ...http, toolTimeout: Duration.millis(1000) }))
+      Fingerprint.configuration(Configs.http({ ...http, toolTimeout: "1 second" })),
+      Fingerprint.configuration(Configs.http({ ...http, toolTimeout: Duration.millis(1000) }))
     )
     assert.notStrictEqual(
-      Fingerprint.configuration(ServerConfig.http({ ...http, toolTimeout: "1 second" })),
-      Fingerprint.configuration(ServerConfig.http({ ...http, toolTimeout: "2 seconds" }))
+      Fingerprint.configuration(Configs.http({ ...http, toolTimeout: "1 second" })),
+      Fingerprint.configuration(Configs.http({ ...http, toolTimeout: "2 seconds" }))
     )
   })
 
@@ -160,7 +161,7 @@ describe("the fingerprint of a configuration", () => {
   })
 
   it("leaves out what is written as undefined", () => {
-    const config = ServerConfig.http(http)
+    const config = Configs.http(http)
     assert.strictEqual(Fingerprint.of({ ...config, bearerTokenEnvVar: undefined }), Fingerprint.of(config))
   })
 })

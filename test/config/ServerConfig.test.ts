@@ -5,7 +5,8 @@ import * as Address from "../../src/config/internal/servers/address.ts"
 import * as Evident from "../../src/config/internal/servers/evident.ts"
 import * as Limits from "../../src/config/Limits.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
-import * as McpError from "../../src/McpError.ts"
+import type * as McpError from "../../src/McpError.ts"
+import * as Configs from "../support/configs.ts"
 import { runs } from "../support/runs.ts"
 
 const decode = (input: unknown) => Effect.runSync(Effect.either(ServerConfig.decode(input)))
@@ -25,7 +26,7 @@ const http = { transport: "streamable-http", name: "h", url: "http://127.0.0.1:1
 
 describe("the configuration of a server", () => {
   it("takes plain secrets and durations, and keeps the secrets to itself", () => {
-    const config = ServerConfig.stdio({
+    const config = Configs.stdio({
       name: "s",
       command: "node",
       env: { TOKEN: "hush-hush" },
@@ -75,9 +76,32 @@ describe("the configuration of a server", () => {
     })
   }
 
-  it("throws what decode fails with, when it is written in code", () => {
-    assert.throws(() => ServerConfig.http({ name: "h", url: "nowhere" }), McpError.ConfigurationError)
-  })
+  it.effect("fails with ConfigurationError when a constructor gets an invalid one, and never throws", () =>
+    Effect.gen(function*() {
+      const inputs: ReadonlyArray<Effect.Effect<unknown, McpError.ConfigurationError>> = [
+        ServerConfig.stdio({ name: "__proto__", command: "x" }),
+        ServerConfig.stdio({ name: "s", command: "" }),
+        ServerConfig.docker({ name: "d", servers: ["a,b"] }),
+        ServerConfig.http({ name: "h", url: "nowhere" }),
+        ServerConfig.http({ name: "h", url: "https://a.example/${PATH}" }),
+        ServerConfig.sse({ name: "e", url: "wss://a.example/" }),
+        ServerConfig.ws({ name: "w", url: "https://a.example/", startupTimeout: Infinity })
+      ]
+      const errors = yield* Effect.forEach(inputs, (config) => Effect.flip(config))
+      assert.deepStrictEqual(errors.map(({ _tag, path, server }) => [_tag, server, path]), [
+        ["ConfigurationError", "__proto__", "name"],
+        ["ConfigurationError", "s", "command"],
+        ["ConfigurationError", "d", "servers.0"],
+        ["ConfigurationError", "h", "url"],
+        ["ConfigurationError", "h", "url"],
+        ["ConfigurationError", "e", "url"],
+        ["ConfigurationError", "w", "startupTimeout"]
+      ])
+      assert.deepStrictEqual(
+        yield* ServerConfig.http({ name: "h", url: "https://a.example/" }),
+        yield* ServerConfig.decode({ transport: "streamable-http", name: "h", url: "https://a.example/" })
+      )
+    }))
 
   it.prop("never throws, whatever it is given", [FastCheck.anything({ withNullPrototype: true })], ([input]) => {
     decode(input)
@@ -249,7 +273,7 @@ describe("an address", () => {
 
 describe("the limits of a server", () => {
   it("are its own where it sets one, and the defaults elsewhere", () => {
-    const config = ServerConfig.stdio({ name: "s", command: "x", startupTimeout: "1 second", maxMessageBytes: 10 })
+    const config = Configs.stdio({ name: "s", command: "x", startupTimeout: "1 second", maxMessageBytes: 10 })
     const limits = ServerConfig.limits(config)
     assert.deepStrictEqual(limits.startupTimeout, Duration.seconds(1))
     assert.strictEqual(limits.maxMessageBytes, 10)

@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as Trust from "../../src/config/Trust.ts"
+import * as Configs from "../support/configs.ts"
 import { costlyRuns } from "../support/runs.ts"
 
 const home = "/home/me"
@@ -363,7 +363,7 @@ describe("ConfigDiscovery", () => {
 
   it.effect("sets what code gives above files, and below the administrator", () =>
     Effect.gen(function*() {
-      const given = [ServerConfig.stdio({ name: "a", command: "code" })]
+      const given = [Configs.stdio({ name: "a", command: "code" })]
       const files = { [user]: servers({ a: { command: "user" }, b: { command: "user" } }) }
       const found = yield* discovered(files, { servers: given })
       assert.deepStrictEqual(found.servers.map(({ name, provenance }) => [name, provenance.provider]), [
@@ -424,7 +424,7 @@ describe("ConfigDiscovery", () => {
       const { current, discover } = yield* ConfigDiscovery.ConfigDiscovery
       assert.deepStrictEqual(states(yield* discover), { a: "Ready" })
       assert.strictEqual((yield* current).configs[0]?.name, "a")
-    }).pipe(Effect.provide(ConfigDiscovery.layerStatic([ServerConfig.stdio({ name: "a", command: "a" })]))))
+    }).pipe(Effect.provide(ConfigDiscovery.layerStatic([Configs.stdio({ name: "a", command: "a" })]))))
 
   const json = FastCheck.jsonValue({ maxDepth: 4 })
   const field = FastCheck.oneof(

@@ -6,13 +6,14 @@ import * as ChildEnvironment from "../../src/config/childEnvironment.ts"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as Resolution from "../../src/config/Resolution.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as Trust from "../../src/config/Trust.ts"
 import type * as McpError from "../../src/McpError.ts"
 import * as Teardown from "../../src/resilience/Teardown.ts"
 import * as RemoteHeaders from "../../src/transport/RemoteHeaders.ts"
 import * as StdioTransport from "../../src/transport/StdioTransport.ts"
 import { configs } from "../fixtures/hostile/configs.ts"
+import * as Configs from "../support/configs.ts"
 import * as HostileTree from "../support/hostileTree.ts"
 
 const canary = "canary-of-the-environment"
@@ -114,7 +115,7 @@ const usual: Variables = {
 
 const environmentOf = (config: Partial<ServerConfig.StdioInput>, variables: Variables, platform = "linux") =>
   Object.fromEntries(
-    ChildEnvironment.make(ServerConfig.stdio({ name: "x", command: "x", ...config }), {
+    ChildEnvironment.make(Configs.stdio({ name: "x", command: "x", ...config }), {
       platform,
       variables: () => variables
     })
@@ -278,7 +279,7 @@ describe("what is shown of a server", () => {
 
   it.scopedLive("is nothing of its arguments when it cannot be started (env-025)", () =>
     Effect.gen(function*() {
-      const config = ServerConfig.stdio({
+      const config = Configs.stdio({
         name: "x",
         command: "/nonexistent/program",
         args: ["--token", canary],

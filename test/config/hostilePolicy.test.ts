@@ -5,9 +5,9 @@ import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
 import * as ConfigFiles from "../../src/config/ConfigFiles.ts"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as Resolution from "../../src/config/Resolution.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as Trust from "../../src/config/Trust.ts"
 import * as McpError from "../../src/McpError.ts"
+import * as Configs from "../support/configs.ts"
 
 const managed = "/etc/ours/mcp-client.json"
 const settings = "/etc/claude-code/managed-settings.json"
@@ -60,7 +60,7 @@ describe("what an administrator denies", () => {
         [{ "/home/me/.cursor/mcp.json": entry({ url: bad }) }, { imports: ["claude-code", "cursor"] }],
         [{ "/plugins/a/.mcp.json": claude }, { plugins: ["/plugins/a"] }],
         [{ "/given.json": entry({ url: bad }) }, { files: [{ path: "/given.json" }] }],
-        [{}, { servers: [ServerConfig.http({ name: "x", url: bad })] }],
+        [{}, { servers: [Configs.http({ name: "x", url: bad })] }],
         // switching it on is not enough
         [{ [user]: entry({ url: bad, enabled: false }) }, { enable: ["x"] }]
       ]

@@ -17,8 +17,9 @@ import * as EnvFile from "../../src/config/internal/templates/envFile.ts"
 import * as Interpolation from "../../src/config/Interpolation.ts"
 import * as Resolution from "../../src/config/Resolution.ts"
 import type * as Scope from "../../src/config/Scope.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import type * as McpError from "../../src/McpError.ts"
+import * as Configs from "../support/configs.ts"
 
 const places: NonNullable<Interpolation.Syntax["places"]> = new Map([["CLAUDE_PLUGIN_ROOT", "pluginRoot"], [
   "/",
@@ -330,9 +331,8 @@ const plainly = (config: ServerConfig.ServerConfig) => ({
 const shown = (secrets: ReadonlyMap<string, Redacted.Redacted>) =>
   Object.fromEntries(Array.from(secrets, ([name, value]) => [name, Redacted.value(value)]))
 
-const local = (more: Partial<ServerConfig.StdioInput>) => ServerConfig.stdio({ name: "s", command: "node", ...more })
-const remote = (more: Partial<ServerConfig.HttpInput>) =>
-  ServerConfig.http({ name: "s", url: "https://a.test", ...more })
+const local = (more: Partial<ServerConfig.StdioInput>) => Configs.stdio({ name: "s", command: "node", ...more })
+const remote = (more: Partial<ServerConfig.HttpInput>) => Configs.http({ name: "s", url: "https://a.test", ...more })
 
 const refused = (config: ServerConfig.ServerConfig, layer?: Layer.Layer<never>) =>
   Effect.map(Effect.flip(Effect.asVoid(resolve(config, layer))), (error) => {

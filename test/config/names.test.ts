@@ -6,8 +6,8 @@ import * as Schema from "effect/Schema"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
 import * as NativeConfig from "../../src/config/NativeConfig.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
+import * as Configs from "../support/configs.ts"
 
 /** What a file with servers of these names has: `Server`, or why it has none. */
 const read = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -19,7 +19,7 @@ const read = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
 /** The same for code. */
 const inCode = (name: string): boolean => {
   try {
-    return ServerConfig.stdio({ name, command: "x" }).name === name
+    return Configs.stdio({ name, command: "x" }).name === name
   } catch (error) {
     assert.instanceOf(error, McpError.ConfigurationError)
     assert.strictEqual(error.path, "name")

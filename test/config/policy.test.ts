@@ -4,8 +4,8 @@ import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
 import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
 import * as Scope from "../../src/config/Scope.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as ServerPolicy from "../../src/config/ServerPolicy.ts"
+import * as Configs from "../support/configs.ts"
 
 const policy = (of: Partial<ServerPolicy.Policy> = {}): ServerPolicy.Policy => ({
   provider: "native",
@@ -127,7 +127,7 @@ describe("a list that requires an identity", () => {
       // better rules about servers of another kind do not make it one
       assert.strictEqual(decide(strict(byName(name), byUrl("https://h.example/*"))), "not-allowed", name)
     }
-    const docker = ServerPolicy.subject(ServerConfig.docker({ name: "github" }))
+    const docker = ServerPolicy.subject(Configs.docker({ name: "github" }))
     assert.strictEqual(decide(strict(byName("github")), docker), "not-allowed")
   })
 
@@ -388,14 +388,14 @@ describe("ServerPolicy.decide", () => {
   })
 
   it("knows what a configuration starts or reaches", () => {
-    const stdio = ServerConfig.stdio({ name: "s", command: "npx", args: ["-y", "x"] })
+    const stdio = Configs.stdio({ name: "s", command: "npx", args: ["-y", "x"] })
     assert.deepStrictEqual(ServerPolicy.subject(stdio, "f"), { ...program("s", "npx", "-y", "x"), fingerprint: "f" })
-    const docker = ServerConfig.docker({ name: "d", profile: "p", args: ["--verbose"] })
+    const docker = Configs.docker({ name: "d", profile: "p", args: ["--verbose"] })
     assert.deepStrictEqual(
       ServerPolicy.subject(docker),
       program("d", "docker", "mcp", "gateway", "run", "--profile", "p", "--verbose")
     )
-    const http = ServerConfig.http({ name: "h", url: "https://h.example/mcp" })
+    const http = Configs.http({ name: "h", url: "https://h.example/mcp" })
     assert.deepStrictEqual(ServerPolicy.subject(http), at("https://h.example/mcp", "h"))
   })
 

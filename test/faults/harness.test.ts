@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
 import * as Net from "node:net"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
+import * as Configs from "../support/configs.ts"
 import { fails, failure, type Options, type Remains, run, settles, succeeds } from "./harness.ts"
 
-const config = ServerConfig.stdio({ name: "fleet", command: "never-started" })
+const config = Configs.stdio({ name: "fleet", command: "never-started" })
 
 const fakeCase = (use: Effect.Effect<unknown>, remains: Remains = { left: () => [] }, options: Options = {}) =>
   run(Effect.succeed({ config, server: undefined, remains }), () => use, { bound: "900 millis", ...options })

@@ -1,10 +1,11 @@
 /** Cases over sockets: the misbehaving servers live in this process, so they are asked directly what they saw. */
 import { Effect } from "effect"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import { modes } from "../fixtures/faults/httpModes.ts"
 import * as HttpServer from "../fixtures/faults/httpServer.ts"
 import { modes as sseModes } from "../fixtures/faults/sseModes.ts"
 import * as SseServer from "../fixtures/faults/sseServer.ts"
+import * as Configs from "../support/configs.ts"
 import * as harness from "./harness.ts"
 import { defaults } from "./stdio.ts"
 
@@ -19,7 +20,7 @@ const connections = (open: () => number): harness.Remains => ({
 /** A server in this mode, as what a case begins with. */
 export const serverFor = (mode: HttpServer.Mode, options: Options = {}) =>
   Effect.map(HttpServer.serve(mode), (server) => ({
-    config: ServerConfig.http({ ...defaults, url: server.url, ...options.config }),
+    config: Configs.http({ ...defaults, url: server.url, ...options.config }),
     server,
     remains: connections(server.open)
   }))
@@ -39,7 +40,7 @@ export const http = <E>(
 /** An old HTTP+SSE server in this mode, as what a case begins with. */
 export const sseServerFor = (mode: SseServer.Mode, options: Options = {}) =>
   Effect.map(SseServer.serve(mode), (server) => ({
-    config: ServerConfig.sse({ ...defaults, url: server.url, ...options.config }),
+    config: Configs.sse({ ...defaults, url: server.url, ...options.config }),
     server,
     remains: connections(server.open)
   }))

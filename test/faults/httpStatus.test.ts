@@ -2,9 +2,9 @@ import { assert, describe } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import * as Net from "node:net"
 import * as Inspect from "node:util"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import { redirecting } from "../fixtures/faults/httpModes.ts"
 import * as HttpServer from "../fixtures/faults/httpServer.ts"
+import * as Configs from "../support/configs.ts"
 import { echoes, fails, run, succeeds, test, textOf } from "./harness.ts"
 import { http, serverFor } from "./http.ts"
 import { defaults } from "./stdio.ts"
@@ -15,7 +15,7 @@ const withToken = { config: { headers: { Authorization: token } } } as const
 
 describe("the way to an HTTP server", () => {
   const toUrl = (url: string) =>
-    Effect.succeed({ config: ServerConfig.http({ ...defaults, url }), server: undefined, remains: { left: () => [] } })
+    Effect.succeed({ config: Configs.http({ ...defaults, url }), server: undefined, remains: { left: () => [] } })
 
   test(
     "http-refused",
@@ -51,7 +51,7 @@ describe("the way to an HTTP server", () => {
     "https to a port without TLS is NetworkError/tls, for good, and nothing goes out in the clear",
     run(
       Effect.map(serverFor({}), ({ remains, server }) => ({
-        config: ServerConfig.http({ ...defaults, url: `https://127.0.0.1:${server.port}/mcp` }),
+        config: Configs.http({ ...defaults, url: `https://127.0.0.1:${server.port}/mcp` }),
         server,
         remains
       })),
@@ -99,7 +99,7 @@ describe("the way to an HTTP server", () => {
             })
         ),
         ({ port, sockets }) => ({
-          config: ServerConfig.http({ ...defaults, url: `http://127.0.0.1:${port}/mcp` }),
+          config: Configs.http({ ...defaults, url: `http://127.0.0.1:${port}/mcp` }),
           server: undefined,
           remains: { left: () => sockets.size === 0 ? [] : ["a connection at the server"] }
         })

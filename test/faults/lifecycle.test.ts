@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
 import { chmodSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as Configs from "../support/configs.ts"
 import { echoes, fails, run, settles, succeeds, test, textOf } from "./harness.ts"
 import * as Journal from "./journal.ts"
 import { alive, defaults, stdio } from "./stdio.ts"
@@ -51,7 +51,7 @@ describe("the life of a process", () => {
       `connect fails at once with SpawnFailed{${errno}}, for good`,
       run(
         Effect.map(Journal.make, (journal) => ({
-          config: ServerConfig.stdio({ ...defaults, ...change(journal.folder) }),
+          config: Configs.stdio({ ...defaults, ...change(journal.folder) }),
           server: undefined,
           remains: { left: () => [] }
         })),

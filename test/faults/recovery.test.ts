@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Schedule, type Scope } from "effect"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
@@ -9,6 +9,7 @@ import { modes } from "../fixtures/faults/httpModes.ts"
 import type * as HttpServer from "../fixtures/faults/httpServer.ts"
 import { modes as sseModes } from "../fixtures/faults/sseModes.ts"
 import type * as SseServer from "../fixtures/faults/sseServer.ts"
+import * as Configs from "../support/configs.ts"
 import * as Node from "../support/nodeRuntime.ts"
 import * as harness from "./harness.ts"
 import { serverFor, sseServerFor } from "./http.ts"
@@ -346,7 +347,7 @@ describe("a session or a stream that ends", () => {
     "sse-fallback",
     "a server reached over the older transport says so",
     Effect.map(sseServerFor(sseModes["sse-ok"]), ({ remains, server }) => ({
-      config: ServerConfig.http({ ...Stdio.defaults, url: server.url }),
+      config: Configs.http({ ...Stdio.defaults, url: server.url }),
       remains,
       server
     })),

@@ -1,8 +1,8 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as HttpServer from "../fixtures/faults/httpServer.ts"
 import * as SseServer from "../fixtures/faults/sseServer.ts"
+import * as Configs from "../support/configs.ts"
 import { echoes, fails, run, succeeds, test } from "./harness.ts"
 import { sse } from "./http.ts"
 import { defaults } from "./stdio.ts"
@@ -42,7 +42,7 @@ describe("the old HTTP+SSE transport", () => {
         const witness = yield* HttpServer.serve({})
         const server = yield* SseServer.serve({ endpoint: `${witness.origin}/messages` })
         return {
-          config: ServerConfig.sse({ ...defaults, url: server.url }),
+          config: Configs.sse({ ...defaults, url: server.url }),
           server: witness,
           remains: { left: () => server.open() === 0 ? [] : ["a connection at the server"] }
         }
@@ -120,7 +120,7 @@ describe("the old HTTP+SSE transport", () => {
     "a stream that is cut while idle ends the connection; nothing is sent without a handshake",
     run(
       Effect.map(SseServer.serve({}), (server) => ({
-        config: ServerConfig.sse({ ...defaults, url: server.url }),
+        config: Configs.sse({ ...defaults, url: server.url }),
         server,
         remains: { left: () => server.open() === 0 ? [] : ["a connection at the server"] }
       })),

@@ -1,7 +1,8 @@
 /** Cases over child processes. */
 import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as Configs from "../support/configs.ts"
 import * as harness from "./harness.ts"
 import * as Journal from "./journal.ts"
 
@@ -47,7 +48,7 @@ export const alive = (journal: Journal.Journal): ReadonlyArray<number> => journa
 /** A process in this mode, as what a case begins with. */
 export const processFor = (mode: string, options: Options = {}) =>
   Effect.map(journalOfMine, (journal) => ({
-    config: ServerConfig.stdio({
+    config: Configs.stdio({
       ...defaults,
       ...command(mode, journal, options),
       ...options.config

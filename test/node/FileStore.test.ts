@@ -8,12 +8,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Option, type Scope, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as Trust from "../../src/config/Trust.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as FileStore from "../../src/node/FileStore.ts"
 import * as NodeTrust from "../../src/node/NodeTrust.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
+import * as Configs from "../support/configs.ts"
 import { named, source } from "../support/toolLists.ts"
 
 const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
@@ -529,7 +529,7 @@ describe("trust over files", () => {
 })
 
 describe("the tool cache over files", () => {
-  const config = ServerConfig.stdio({ name: "s", command: "node" })
+  const config = Configs.stdio({ name: "s", command: "node" })
 
   const run = <A, E>(directory: string, use: (tools: ToolCache.ServerTools) => Effect.Effect<A, E>) =>
     Effect.scoped(Effect.gen(function*() {

@@ -9,9 +9,9 @@ import { fileURLToPath } from "node:url"
 import * as AgentTools from "../../src/agent/AgentTools.ts"
 import * as HostTools from "../../src/agent/HostTools.ts"
 import * as ToolHandler from "../../src/agent/ToolHandler.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as NodeAgent from "../../src/node/NodeAgent.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
+import * as Configs from "../support/configs.ts"
 import * as NodeRuntime from "../support/nodeRuntime.ts"
 
 const talks = fileURLToPath(new URL("../fixtures/agent/talks.mjs", import.meta.url))
@@ -30,7 +30,7 @@ const agent = <A, E>(
 ) =>
   Effect.scoped(Effect.flatMap(ToolHandler.ToolHandler, body)).pipe(Effect.provide(
     NodeAgent.layer({ spill: { directory } }).pipe(Layer.provideMerge(NodeMcpRuntime.layer({
-      servers: [ServerConfig.stdio({ name: "talks", command: process.execPath, args: [talks] })],
+      servers: [Configs.stdio({ name: "talks", command: process.execPath, args: [talks] })],
       cacheDirectory: "memory",
       logs: false,
       permissions: {

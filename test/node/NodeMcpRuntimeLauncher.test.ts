@@ -6,11 +6,12 @@ import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import type * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
 import * as Journal from "../faults/journal.ts"
+import * as Configs from "../support/configs.ts"
 
 const fixture = (path: string): string => fileURLToPath(new URL(`../fixtures/${path}`, import.meta.url))
 
@@ -37,13 +38,13 @@ const cache = Effect.map(
   (folder) => {
     const is = (name: string) => existsSync(join(folder, name))
     return {
-      server: ServerConfig.stdio({
+      server: Configs.stdio({
         name: "slow",
         command: "npx",
         args: ["-y", "@scope/slow", folder, process.execPath, fixture("cli/silent.mjs")],
         startupTimeout: "2 seconds"
       }),
-      hung: ServerConfig.stdio({ name: "hung", command: "docker", args: ["run", folder] }),
+      hung: Configs.stdio({ name: "hung", command: "docker", args: ["run", folder] }),
       is,
       finish: () => writeFileSync(join(folder, "go"), ""),
       alive: () =>

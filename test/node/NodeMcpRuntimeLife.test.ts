@@ -1,14 +1,15 @@
 import { assert, describe } from "@effect/vitest"
 import { Duration, Effect, Fiber, Schedule } from "effect"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
 import { alive, journalOfMine } from "../faults/stdio.ts"
+import * as Configs from "../support/configs.ts"
 import { gone } from "../support/leaks.ts"
 import * as Node from "../support/nodeRuntime.ts"
 
 const absent = (name: string, more?: Partial<ServerConfig.StdioInput>) =>
-  ServerConfig.stdio({ name, command: "there-is-no-such-program", ...more })
+  Configs.stdio({ name, command: "there-is-no-such-program", ...more })
 
 const once = { schedule: Schedule.stop }
 
@@ -19,10 +20,10 @@ describe("servers that are required", () => {
       const journal = yield* journalOfMine
       const servers = [
         absent("absent", { required: true }),
-        ServerConfig.stdio({ name: "ends", command: "false", required: true }),
+        Configs.stdio({ name: "ends", command: "false", required: true }),
         Node.small(journal, "good", { required: true }),
-        ServerConfig.stdio({ name: "mute", command: "sleep", args: ["60"], required: true }),
-        ServerConfig.stdio({ name: "as mute", command: "sleep", args: ["61"], required: true })
+        Configs.stdio({ name: "mute", command: "sleep", args: ["60"], required: true }),
+        Configs.stdio({ name: "as mute", command: "sleep", args: ["61"], required: true })
       ]
       const given = Node.options(servers, {
         reconnect: once,

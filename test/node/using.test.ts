@@ -10,7 +10,7 @@ import * as Connector from "../../src/client/Connector.ts"
 import * as McpClient from "../../src/client/McpClient.ts"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
 import * as Limits from "../../src/config/Limits.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
@@ -37,6 +37,7 @@ import * as RemoteHeaders from "../../src/transport/RemoteHeaders.ts"
 import * as StdioTransport from "../../src/transport/StdioTransport.ts"
 import * as Transport from "../../src/transport/Transport.ts"
 import * as WebSocketTransport from "../../src/transport/WebSocketTransport.ts"
+import * as Configs from "../support/configs.ts"
 import * as FakeConnection from "../support/fakeConnection.ts"
 import * as Pool from "../support/pool.ts"
 
@@ -100,7 +101,7 @@ describe("NodeMcpRuntime.using", () => {
       const over = (config: ServerConfig.ServerConfig) => NodeMcpRuntime.layer({ ...options, servers: [config] })
       const layers = {
         stdio: over(Pool.local("a")).pipe(using(Layer.succeed(StdioTransport.StdioTransport, { open }))),
-        docker: over(ServerConfig.docker({ name: "a" })).pipe(
+        docker: over(Configs.docker({ name: "a" })).pipe(
           using(Layer.effect(
             DockerGateway.DockerGateway,
             Effect.map(DockerGateway.make(), (usual) => ({ ...usual, open }))
@@ -108,13 +109,13 @@ describe("NodeMcpRuntime.using", () => {
           using(Layer.succeed(StdioTransport.StdioTransport, { open })),
           using(Teardown.layer())
         ),
-        http: over(ServerConfig.http({ name: "a", url })).pipe(
+        http: over(Configs.http({ name: "a", url })).pipe(
           using(Layer.succeed(HttpTransport.HttpTransport, { open }))
         ),
-        sse: over(ServerConfig.sse({ name: "a", url })).pipe(
+        sse: over(Configs.sse({ name: "a", url })).pipe(
           using(Layer.succeed(LegacySseTransport.LegacySseTransport, { open }))
         ),
-        ws: over(ServerConfig.ws({ name: "a", url: "ws://127.0.0.1:9" })).pipe(
+        ws: over(Configs.ws({ name: "a", url: "ws://127.0.0.1:9" })).pipe(
           using(Layer.succeed(WebSocketTransport.WebSocketTransport, { open }))
         )
       }
@@ -182,7 +183,7 @@ describe("NodeMcpRuntime.using", () => {
           asked.push(config.name)
           return loggedIn.resolve(config)
         }
-        const refused = ServerConfig.http({ name: "a", url: "http://127.0.0.1:9/mcp" })
+        const refused = Configs.http({ name: "a", url: "http://127.0.0.1:9/mcp" })
         const layer = NodeMcpRuntime.layer({ ...options, servers: [refused] }).pipe(
           using(Layer.succeed(Credentials.Credentials, { ...loggedIn, resolve })),
           using(ReconnectPolicy.layerNone),

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, FastCheck, Fiber, Option } from "effect"
 import * as Connector from "../../src/client/Connector.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as CallSpan from "../../src/observability/CallSpan.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
+import * as Configs from "../support/configs.ts"
 import * as OverMemory from "../support/overMemory.ts"
 import * as RecordingTracer from "./recordingTracer.ts"
 
@@ -79,7 +79,7 @@ describe("the span of a call", () => {
       const { attributes, exit } = yield* spanOf(Effect.succeed({ isError: false }), {
         ...call,
         callId: "call-7",
-        config: ServerConfig.http({ name: server, url: "https://mcp.example/path?key=secret" }),
+        config: Configs.http({ name: server, url: "https://mcp.example/path?key=secret" }),
         connection: () => ({ transport: "streamable-http", protocolVersion: "2025-11-25" })
       })
       assert.deepStrictEqual(attributes, {

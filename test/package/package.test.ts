@@ -125,14 +125,14 @@ export const application = NodeAgent.layer().pipe(
 export const configured = NodeMcpRuntime.layerConfigured()
 export const runtime = Effect.gen(function*() {
   const mcp = yield* McpRuntime.McpRuntime
-  return { mcp, tools: yield* mcp.tools, servers: yield* mcp.servers, result: yield* mcp.callTool("add", {}) }
+  return { mcp, tools: yield* mcp.tools, servers: yield* mcp.servers.list, result: yield* mcp.callTool("add", {}) }
 })
 export const handler = Effect.flatMap(ToolHandler.ToolHandler, (made) => Effect.map(made.definitions(), (all) => ({ made, all })))
 export const discovered = Effect.flatMap(ConfigDiscovery.ConfigDiscovery, ({ discover }) => discover)
 export const trust = Effect.map(Trust.Trust, (made) => made)
 export const connector = NodeConnector.layer()
 export const transports = NodeConnector.layerTransports()
-export const client = Effect.flatMap(Connector.Connector, ({ connect }) => connect(ServerConfig.stdio({ name: "a", command: "b" })))
+export const client = Effect.flatMap(ServerConfig.stdio({ name: "a", command: "b" }), Connector.open)
 export const runtimes = NodeMcpServe.layerRuntimes({ servers: [] })
 export const gateway = NodeMcpServe.make({ servers: [] })
 export const link = NodeStdioLink.layer

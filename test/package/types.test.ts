@@ -48,6 +48,34 @@ export const decision = Permissions.layer({ otherwise: { model: "maybe" } })
   }, 60_000)
 })
 
+describe("NodeMcpRuntime.layer", () => {
+  it("has RequiredServersFailed among its errors only if a server may be required", async () => {
+    const wrong = await errors(`
+import { Effect, Layer } from "effect"
+import { McpError, McpRuntime, ServerConfig } from "effect-mcp-runtime"
+import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
+declare const found: ReadonlyArray<ServerConfig.ServerConfig>
+declare const lazy: boolean
+const files = ServerConfig.stdio({ name: "files", command: "npx", lazy })
+const docs = ServerConfig.http({ name: "docs", url: "https://mcp.example.com/mcp", required: false })
+const needed = ServerConfig.http({ name: "needed", url: "https://mcp.example.com/mcp", required: true })
+type Invalid = McpError.ConfigurationError
+export const none: Layer.Layer<NodeMcpRuntime.Services, Invalid> = NodeMcpRuntime.layer({ servers: [] })
+export const two: Layer.Layer<NodeMcpRuntime.Services, Invalid> = NodeMcpRuntime.layer({ servers: [files, docs] })
+export const core: Layer.Layer<McpRuntime.McpRuntime, Invalid, McpRuntime.Requirements> = McpRuntime.layer({ servers: [files] })
+export const three: Layer.Layer<NodeMcpRuntime.Services, Invalid> = NodeMcpRuntime.layer({ servers: [files, needed] })
+export const some: Layer.Layer<NodeMcpRuntime.Services, Invalid> = NodeMcpRuntime.layer({ servers: found })
+export const wide: Layer.Layer<McpRuntime.McpRuntime, Invalid, McpRuntime.Requirements> = McpRuntime.layer({ servers: found })
+export const made: Effect.Effect<ServerConfig.StdioServer, Invalid> = files
+`)
+    assert.deepStrictEqual(
+      wrong.map((line) => /error (TS\d+)/.exec(line)?.[1]),
+      ["TS2322", "TS2322", "TS2322"],
+      wrong.join("\n")
+    )
+  }, 60_000)
+})
+
 describe("NodeMcpRuntime.using", () => {
   const imports = `
 import * as NodeKeyValueStore from "@effect/platform-node/NodeKeyValueStore"

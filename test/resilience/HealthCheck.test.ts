@@ -3,11 +3,12 @@ import { Config, ConfigProvider, Context, Duration, Effect, Fiber, Layer, Random
 import * as McpError from "../../src/McpError.ts"
 import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
-import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
+import type * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
+import * as Configs from "../support/configs.ts"
 import * as ManualClock from "../support/manualClock.ts"
 import * as Pool from "../support/pool.ts"
 
-const config = MemoryTransport.config("peer", { stallTimeout: "1 hour" })
+const config = Configs.memory("peer", { stallTimeout: "1 hour" })
 const echo: MemoryServer.Tool = { name: "echo", call: () => Effect.succeed("echo") }
 
 const newUse = () => {

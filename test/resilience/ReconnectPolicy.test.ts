@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Config, ConfigProvider, Duration, Effect, Random, Schedule } from "effect"
 import * as FastCheck from "effect/FastCheck"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
+import * as Configs from "../support/configs.ts"
 
 /** The delays of a schedule in milliseconds, without waiting for any; the last one that ends it is not a delay. */
 const delays = (schedule: Schedule.Schedule<unknown>, inputs = 50, seed = 1) =>
@@ -13,8 +13,8 @@ const delays = (schedule: Schedule.Schedule<unknown>, inputs = 50, seed = 1) =>
     Effect.runSync
   )
 
-const local = ServerConfig.stdio({ name: "s", command: "x" })
-const remote = ServerConfig.http({ name: "h", url: "https://example.invalid/mcp" })
+const local = Configs.stdio({ name: "s", command: "x" })
+const remote = Configs.http({ name: "h", url: "https://example.invalid/mcp" })
 
 describe("ReconnectPolicy delays", () => {
   it("are 1, 2 and 4 s with the preset capped", () => {

@@ -378,6 +378,7 @@ describe("a runtime", () => {
           Pool.local("c", { required: true })
         ]
       }))))
+      assert(error._tag === "RequiredServersFailed")
       assert.deepStrictEqual(error.failures.map(({ server }) => server), ["a", "b"])
       assert.include(error.message, "ENOENT")
     }))
@@ -387,6 +388,7 @@ describe("a runtime", () => {
       const error = yield* Effect.flip(Effect.scoped(Layer.build(Runtime.layer(yield* servers({ a: [] }), {
         servers: [Pool.remote("a", { required: true, blocked: "untrusted" })]
       }))))
+      assert(error._tag === "RequiredServersFailed")
       assert.deepInclude(error.failures[0]?.error, { _tag: "ServerUnavailable", why: "untrusted" })
       assert.include(error.message, "approve it first")
     }))

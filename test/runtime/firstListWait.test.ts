@@ -17,7 +17,6 @@ import {
 import * as AgentTools from "../../src/agent/AgentTools.ts"
 import * as HostTools from "../../src/agent/HostTools.ts"
 import * as ToolHandler from "../../src/agent/ToolHandler.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
@@ -25,6 +24,7 @@ import * as ToolCache from "../../src/tools/ToolCache.ts"
 import * as ToolCatalog from "../../src/tools/ToolCatalog.ts"
 import { journalOfMine } from "../faults/stdio.ts"
 import * as Agent from "../support/agent.ts"
+import * as Configs from "../support/configs.ts"
 import * as Gateway from "../support/gateway.ts"
 import * as Node from "../support/nodeRuntime.ts"
 import * as Pool from "../support/pool.ts"
@@ -338,7 +338,7 @@ describe("a process that never answers", () => {
     "does not keep the tools of another",
     Effect.gen(function*() {
       const journal = yield* journalOfMine
-      const mute = ServerConfig.stdio({ name: "mute", command: "sleep", args: ["60"], startupTimeout: "5 seconds" })
+      const mute = Configs.stdio({ name: "mute", command: "sleep", args: ["60"], startupTimeout: "5 seconds" })
       const options = Node.options([Node.thin(journal), mute], {
         catalog: { firstListWait: "100 millis" },
         teardown: { stdinGrace: "200 millis" }

@@ -1,11 +1,12 @@
 /** What happens to requests that a server refuses with 404 because their session has expired. */
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Stream } from "effect"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import type * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeConnector from "../../src/node/NodeConnector.ts"
 import * as SseServer from "../fixtures/faults/sseServer.ts"
+import * as Configs from "../support/configs.ts"
 import * as Ledger from "../support/ledger.ts"
 import * as Runtime from "../support/runtime.ts"
 
@@ -335,7 +336,7 @@ describe("a call over HTTP+SSE that is refused with 404", () => {
     Effect.gen(function*() {
       const server = yield* SseServer.serve({ bad: ({ response }) => void response.writeHead(404).end("no session") })
       const error = yield* using(
-        [ServerConfig.sse({ name: "ledger", url: server.url })],
+        [Configs.sse({ name: "ledger", url: server.url })],
         (runtime) => Effect.flip(call(runtime, "bad"))
       )
       assert.strictEqual(error.outcome, "unknown")

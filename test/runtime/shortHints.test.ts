@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Queue, TestClock } from "effect"
 import { fileURLToPath } from "node:url"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
 import type * as Journal from "../faults/journal.ts"
 import { journalOfMine } from "../faults/stdio.ts"
+import * as Configs from "../support/configs.ts"
 import * as Node from "../support/nodeRuntime.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
@@ -15,7 +15,7 @@ const script = fileURLToPath(new URL("../fixtures/runtime/changing.mjs", import.
 
 /** A server of the official SDK 2.4, which says `ttlMs: 0` of every list. */
 const changing = (journal: Journal.Journal, ...mode: ReadonlyArray<"silent">) =>
-  ServerConfig.stdio({
+  Configs.stdio({
     name: "changing",
     command: process.execPath,
     args: [script, journal.file, ...mode],

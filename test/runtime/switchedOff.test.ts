@@ -8,8 +8,9 @@ import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
+import * as Configs from "../support/configs.ts"
 
-const config = (overrides?: Partial<ServerConfig.StdioInput>) => MemoryTransport.config("s", overrides)
+const config = (overrides?: Partial<ServerConfig.StdioInput>) => Configs.memory("s", overrides)
 
 type Runtime = McpRuntime.McpRuntime["Type"]
 

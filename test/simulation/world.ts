@@ -2,10 +2,11 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fingerprint from "../../src/config/Fingerprint.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
+import * as Configs from "../support/configs.ts"
 import * as Script from "./script.ts"
 
 export interface Host {
@@ -229,8 +230,8 @@ const configOf = (plan: Script.ServerPlan): ServerConfig.ServerConfig => {
     stallTimeout: plan.stallTimeout
   }
   return plan.transport === "stdio"
-    ? ServerConfig.stdio({ ...common, command: plan.host, args: [String(plan.variant)] })
-    : ServerConfig.http({ ...common, url: `http://${plan.host}.test/${plan.variant}` })
+    ? Configs.stdio({ ...common, command: plan.host, args: [String(plan.variant)] })
+    : Configs.http({ ...common, url: `http://${plan.host}.test/${plan.variant}` })
 }
 
 /** The host that a configuration names. */

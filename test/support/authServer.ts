@@ -5,8 +5,9 @@ import * as Http from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import * as Interaction from "../../src/auth/Interaction.ts"
 import * as TokenStore from "../../src/auth/TokenStore.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
+import * as Configs from "./configs.ts"
 
 export interface Heard {
   readonly verb: string
@@ -381,7 +382,7 @@ export const make: Effect.Effect<AuthServer, never, Scope.Scope> = Effect.gen(fu
       }),
     config: (more) => {
       const { oauth } = more ?? {}
-      return ServerConfig.http({
+      return Configs.http({
         name: "guarded",
         url: `${origin}/mcp`,
         protocol: "session",

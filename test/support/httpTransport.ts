@@ -6,12 +6,13 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import type * as McpError from "../../src/McpError.ts"
 import * as Teardown from "../../src/resilience/Teardown.ts"
 import * as HttpTransport from "../../src/transport/HttpTransport.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import type * as Transport from "../../src/transport/Transport.ts"
+import * as Configs from "./configs.ts"
 import * as Sink from "./sink.ts"
 
 export interface Opened {
@@ -96,7 +97,7 @@ export const unstarted = (
   { farewellTimeout, ...options }: OpenOptions = {},
   ends: Array<Teardown.ServerEnd> = []
 ): Effect.Effect<Transport.Transport, McpError.ConnectError, Scope.Scope> =>
-  Effect.flatMap(HttpTransport.HttpTransport, (http) => http.open(ServerConfig.http({ name: "peer", url, ...config })))
+  Effect.flatMap(HttpTransport.HttpTransport, (http) => http.open(Configs.http({ name: "peer", url, ...config })))
     .pipe(
       Effect.provide(
         Layer.provide(

@@ -2,8 +2,9 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as Http from "node:http"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as Peer from "../fixtures/httpPeer.ts"
+import * as Configs from "./configs.ts"
 
 export interface Tool {
   readonly name: string
@@ -150,7 +151,7 @@ export const serve = (options: Options = {}): Effect.Effect<Ledger, never, Scope
       until: peer.until,
       script: ({ standard }) => standard(),
       expire: () => open.clear(),
-      config: (more) => ServerConfig.http({ name: "ledger", url: peer.url, sseFallback: false, ...more })
+      config: (more) => Configs.http({ name: "ledger", url: peer.url, sseFallback: false, ...more })
     }
     return ledger
   })

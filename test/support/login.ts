@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
 import type * as Interaction from "../../src/auth/Interaction.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeInteraction from "../../src/node/NodeInteraction.ts"
@@ -16,6 +16,7 @@ import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
 import * as NodeTokenStore from "../../src/node/NodeTokenStore.ts"
 import { visit } from "../fixtures/oidc/person.mjs"
 import type { Desk } from "../fixtures/oidc/server.mjs"
+import * as Configs from "./configs.ts"
 
 /** Everything that can be made of a value by whoever writes it down. */
 const written = (value: unknown): string => {
@@ -141,7 +142,7 @@ export const using = <A, E, R>(
     Effect.tapError((error) => Effect.sync(() => place.tell("error", error))),
     Effect.provide(
       NodeMcpRuntime.layer({
-        servers: [ServerConfig.http({ name: "notes", url, lazy: true, ...(oauth === undefined ? {} : { oauth }) })],
+        servers: [Configs.http({ name: "notes", url, lazy: true, ...(oauth === undefined ? {} : { oauth }) })],
         cacheDirectory: join(place.folder, "cache"),
         reconnect: { stormReconnects: 10_000 },
         auth

@@ -4,11 +4,12 @@ import { Duration, Effect, Schedule, type Scope, Stream } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
 import type * as ServerStatus from "../../src/runtime/ServerStatus.ts"
 import type * as Journal from "../faults/journal.ts"
+import * as Configs from "./configs.ts"
 import { assertNoLeak } from "./leaks.ts"
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/runtime/${name}`, import.meta.url))
@@ -21,7 +22,7 @@ export const thin = (
   settings: Readonly<Record<string, string | number>> = {},
   more: Partial<ServerConfig.StdioInput> = {}
 ) =>
-  ServerConfig.stdio({
+  Configs.stdio({
     name: "thin",
     command: process.execPath,
     args: [fixture("thin.mjs"), journal.file, ...Object.entries(settings).map(([name, value]) => `${name}=${value}`)],
@@ -36,7 +37,7 @@ export const small = (
   more: Partial<ServerConfig.StdioInput> & { readonly stubborn?: boolean } = {}
 ) => {
   const { stubborn, ...config } = more
-  return ServerConfig.stdio({
+  return Configs.stdio({
     name,
     command: "sh",
     args: [fixture("crowd.sh"), journal.file, name, ...(stubborn === true ? ["stubborn"] : [])],
@@ -81,8 +82,7 @@ export const remote = (
       pid: Number(entry.pid),
       port,
       kill: Effect.promise(() => kill(child)),
-      config: (name, more) =>
-        ServerConfig.http({ name, url: `http://127.0.0.1:${port}/${name}/mcp`, ...patient, ...more })
+      config: (name, more) => Configs.http({ name, url: `http://127.0.0.1:${port}/${name}/mcp`, ...patient, ...more })
     }
   })
 

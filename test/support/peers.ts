@@ -7,9 +7,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as Http from "../fixtures/peers/http.mjs"
 import * as Built from "./built.ts"
+import * as Configs from "./configs.ts"
 
 /** Which SDK serves: 1.x, 2.x as it comes (both eras), or 2.x for the stateless era only. */
 export type Kind = "1.x" | "2.x" | "2.x-stateless"
@@ -48,7 +49,7 @@ const startStdio = (kind: Kind, settings: Settings): Effect.Effect<Peer, never, 
     (folder): Peer => {
       const journal = join(folder, "journal.jsonl")
       return {
-        config: ServerConfig.stdio({
+        config: Configs.stdio({
           name: `peer ${kind}`,
           command: process.execPath,
           args: [script, kind],
@@ -78,7 +79,7 @@ const startHttp = (
       (http) => Effect.promise(() => http.close())
     ),
     (http): Peer => ({
-      config: (transport === "sse" ? ServerConfig.sse : ServerConfig.http)({
+      config: (transport === "sse" ? Configs.sse : Configs.http)({
         name: `peer ${kind}`,
         url: http.url,
         ...settings

@@ -1,6 +1,6 @@
 /** Servers over peers in memory without a runtime, and what their tests look at. */
 import { Context, Duration, Effect, Layer } from "effect"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as RuntimeMetrics from "../../src/observability/RuntimeMetrics.ts"
 import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
@@ -10,6 +10,7 @@ import type * as Teardown from "../../src/resilience/Teardown.ts"
 import * as RuntimeServers from "../../src/runtime/Servers.ts"
 import type * as ServerStatus from "../../src/runtime/ServerStatus.ts"
 import type * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
+import * as Configs from "./configs.ts"
 import * as overMemory from "./overMemory.ts"
 
 /** The servers that a test looks at; a runtime keeps its own to itself. */
@@ -35,12 +36,12 @@ export const layer = (peers: Parameters<typeof MemoryTransport.layer>[0], option
 export const remote = (
   name: string,
   more: Partial<ServerConfig.HttpInput> = {}
-) => ServerConfig.http({ name, url: `http://${name}.test/mcp`, ...more })
+) => Configs.http({ name, url: `http://${name}.test/mcp`, ...more })
 
 export const local = (
   name: string,
   more: Partial<ServerConfig.StdioInput> = {}
-) => ServerConfig.stdio({ name, command: name, ...more })
+) => Configs.stdio({ name, command: name, ...more })
 
 /** Waits until a server has this status. */
 export const until = (server: string, tag: ServerStatus.ServerStatus["_tag"]) =>

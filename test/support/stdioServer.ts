@@ -10,17 +10,18 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as Limits from "../../src/config/Limits.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as Teardown from "../../src/resilience/Teardown.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as StdioTransport from "../../src/transport/StdioTransport.ts"
 import type * as Transport from "../../src/transport/Transport.ts"
+import * as Configs from "./configs.ts"
 import * as RecordingSink from "./recordingSink.ts"
 
 export const script = fileURLToPath(new URL("../fixtures/process/server.mjs", import.meta.url))
 
 export const server = (flags: ReadonlyArray<string> = [], more?: Partial<ServerConfig.StdioInput>) =>
-  ServerConfig.stdio({ name: "fixture", command: process.execPath, args: [script, ...flags], ...more })
+  Configs.stdio({ name: "fixture", command: process.execPath, args: [script, ...flags], ...more })
 
 const graces = { stdinGrace: "400 millis", termGrace: "400 millis" } as const
 

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
+import * as Configs from "../support/configs.ts"
 import { settle } from "../support/manualClock.ts"
 import { listOf, named, patient, source } from "../support/toolLists.ts"
 
-const config = ServerConfig.stdio({ name: "s", command: "node" })
+const config = Configs.stdio({ name: "s", command: "node" })
 
 const cacheWith = (options?: Partial<ToolCache.Options>) =>
   Effect.map(Layer.build(ToolCache.layer(options)), Context.get(ToolCache.ToolCache))
@@ -389,15 +389,15 @@ const history = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
 })
 
 describe("the cache", () => {
-  const renamed = ServerConfig.stdio({ name: "t", command: "node", enabledTools: ["a"] })
+  const renamed = Configs.stdio({ name: "t", command: "node", enabledTools: ["a"] })
 
   it.scoped("gives the same tools to all who ask for a server, and others to another name or server", () =>
     Effect.gen(function*() {
       const { open } = yield* cacheWith()
       const own = open(config)
-      assert.strictEqual(open(ServerConfig.stdio({ name: "s", command: "node", enabledTools: ["a"] })), own)
+      assert.strictEqual(open(Configs.stdio({ name: "s", command: "node", enabledTools: ["a"] })), own)
       assert.notStrictEqual(open(renamed), own)
-      assert.notStrictEqual(open(ServerConfig.stdio({ name: "s", command: "deno" })), own)
+      assert.notStrictEqual(open(Configs.stdio({ name: "s", command: "deno" })), own)
     }))
 
   it.scoped("lets each of two names of one server fetch over its own connection, however old that is", () =>
@@ -415,7 +415,7 @@ describe("the cache", () => {
       const before = open(config)
       const other = open(renamed)
       yield* before.fetch(source(named("a")))
-      yield* forget(ServerConfig.stdio({ name: "s", command: "deno" }))
+      yield* forget(Configs.stdio({ name: "s", command: "deno" }))
       assert.strictEqual(open(config), before)
       yield* forget(config)
       assert.isUndefined(open(config).current())

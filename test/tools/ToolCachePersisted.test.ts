@@ -19,17 +19,18 @@ import {
 import * as FastCheck from "effect/FastCheck"
 import * as Fingerprint from "../../src/config/Fingerprint.ts"
 import * as Limits from "../../src/config/Limits.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as Redaction from "../../src/safety/Redaction.ts"
 import * as Snapshot from "../../src/tools/snapshot.ts"
 import type * as Tool from "../../src/tools/Tool.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
+import * as Configs from "../support/configs.ts"
 import { settle } from "../support/manualClock.ts"
 import { runs } from "../support/runs.ts"
 import { listOf, named, source } from "../support/toolLists.ts"
 
-const config = ServerConfig.stdio({ name: "s", command: "node" })
+const config = Configs.stdio({ name: "s", command: "node" })
 /** The tools of a server, once its snapshot was read. */
 const loaded = ({ open }: ToolCache.ToolCache["Type"], of: ServerConfig.ServerConfig = config) =>
   Effect.suspend(() => {
@@ -256,7 +257,7 @@ describe("the snapshot of a run", () => {
   it.effect("of another server is not seen, even one with other credentials only", () =>
     Effect.gen(function*() {
       const disk = new Disk()
-      const as = (token: string) => ServerConfig.http({ name: "h", url: "https://x.example", headers: { token } })
+      const as = (token: string) => Configs.http({ name: "h", url: "https://x.example", headers: { token } })
       yield* fetched(disk, named("a"), as("1"))
       assert.isUndefined((yield* found(disk, as("2"))).manifest)
       assert.deepStrictEqual(namesOf((yield* found(disk, as("1"))).manifest), ["a"])
@@ -268,20 +269,20 @@ describe("what a server calls private", () => {
   const url = "https://x.example/mcp"
   const secret = listOf([{ name: "a" }], { cacheScope: "private" })
   const cases: ReadonlyArray<readonly [what: string, config: ServerConfig.ServerConfig, kept: boolean]> = [
-    ["the configuration holds the credentials", ServerConfig.http({ name: "h", url, headers: { token: "1" } }), true],
+    ["the configuration holds the credentials", Configs.http({ name: "h", url, headers: { token: "1" } }), true],
     ["a process is given its whole environment by the configuration", config, true],
-    ["nothing says who asks", ServerConfig.http({ name: "h", url }), false],
+    ["nothing says who asks", Configs.http({ name: "h", url }), false],
     [
       "a variable holds the token",
-      ServerConfig.http({ name: "h", url, headers: { a: "b" }, bearerTokenEnvVar: "T" }),
+      Configs.http({ name: "h", url, headers: { a: "b" }, bearerTokenEnvVar: "T" }),
       false
     ],
     [
       "a program gives the headers",
-      ServerConfig.http({ name: "h", url, headers: { a: "b" }, headersCommand: ["p"] }),
+      Configs.http({ name: "h", url, headers: { a: "b" }, headersCommand: ["p"] }),
       false
     ],
-    ["a process inherits variables", ServerConfig.stdio({ name: "s", command: "c", inheritEnv: ["TOKEN"] }), false]
+    ["a process inherits variables", Configs.stdio({ name: "s", command: "c", inheritEnv: ["TOKEN"] }), false]
   ]
   for (const [what, of, kept] of cases) {
     it.effect(`is ${kept ? "kept" : "not kept"} between runs when ${what}`, () =>
@@ -486,7 +487,7 @@ describe("a store that", () => {
       assert.deepStrictEqual(disk.log, ["get", "get", "get"])
     }).pipe(Effect.scoped))
 
-  const configs = Array.from({ length: 65 }, (_, at) => ServerConfig.stdio({ name: `s${at}`, command: `c${at}` }))
+  const configs = Array.from({ length: 65 }, (_, at) => Configs.stdio({ name: `s${at}`, command: `c${at}` }))
   const slow: ReadonlyArray<readonly [string, () => Disk["before"]]> = [
     ["handles one operation at a time", () => {
       const turn = Effect.unsafeMakeSemaphore(1)
@@ -565,7 +566,7 @@ describe("loading", () => {
   it.effect("of 64 servers is one wait, not 64", () =>
     Effect.gen(function*() {
       const disk = new Disk()
-      const configs = Array.from({ length: 64 }, (_, at) => ServerConfig.stdio({ name: `s${at}`, command: `c${at}` }))
+      const configs = Array.from({ length: 64 }, (_, at) => Configs.stdio({ name: `s${at}`, command: `c${at}` }))
       yield* run(disk, (cache) =>
         Effect.forEach(configs, (each) =>
           Effect.flatMap(loaded(cache, each), (tools) =>
@@ -610,7 +611,7 @@ describe("forgetting", () => {
   it.effect("leaves the snapshot alone while the same server is in use under another name", () =>
     Effect.gen(function*() {
       const disk = new Disk()
-      const renamed = ServerConfig.stdio({ name: "t", command: "node" })
+      const renamed = Configs.stdio({ name: "t", command: "node" })
       yield* fetched(disk, named("a"))
       yield* run(disk, (cache) =>
         Effect.gen(function*() {

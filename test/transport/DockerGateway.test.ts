@@ -7,12 +7,13 @@ import { chmodSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Connector from "../../src/client/Connector.ts"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import type * as McpError from "../../src/McpError.ts"
 import * as NodeConnector from "../../src/node/NodeConnector.ts"
 import * as Teardown from "../../src/resilience/Teardown.ts"
 import * as DockerGateway from "../../src/transport/DockerGateway.ts"
 import * as StdioTransport from "../../src/transport/StdioTransport.ts"
+import * as Configs from "../support/configs.ts"
 import { assertNoLeak, eventually, gone, isAlive } from "../support/leaks.ts"
 import * as RecordingSink from "../support/recordingSink.ts"
 import * as StandInDocker from "../support/standInDocker.ts"
@@ -28,7 +29,7 @@ const live = (answerTimeout: Duration.DurationInput = "10 seconds", teardown = T
   )
 
 const docker = (command: string, more: Partial<ServerConfig.DockerInput> = {}) =>
-  ServerConfig.docker({ name: "gateway", command, ...more })
+  Configs.docker({ name: "gateway", command, ...more })
 
 const open = (config: ServerConfig.DockerServer) =>
   Effect.flatMap(DockerGateway.DockerGateway, ({ open }) => open(config))
@@ -46,7 +47,7 @@ describe("DockerGateway", () => {
     assertNoLeak(
       Effect.gen(function*() {
         const standIn = StandInDocker.make()
-        const config = ServerConfig.docker({
+        const config = Configs.docker({
           name: "gateway",
           env: { PATH: standIn.path },
           profile: "work",

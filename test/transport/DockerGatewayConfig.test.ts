@@ -3,20 +3,21 @@ import { Duration, Effect, Either, Option, Redacted } from "effect"
 import * as EraMemory from "../../src/client/EraMemory.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
+import * as Configs from "../support/configs.ts"
 
 const decode = (input: object) => Effect.runSync(Effect.either(ServerConfig.decode({ transport: "docker", ...input })))
 
 describe("the configuration of Docker's gateway", () => {
   it("is lazy and idles after five minutes by default", () => {
-    const plain = ServerConfig.docker({ name: "d" })
+    const plain = Configs.docker({ name: "d" })
     assert.deepInclude(plain, { command: "docker", lazy: true, idleTimeout: Duration.minutes(5) })
     assert.deepStrictEqual(Either.getOrThrow(decode({ name: "d" })), plain)
-    const other = ServerConfig.docker({ name: "d", lazy: false, idleTimeout: "1 hour", command: "/opt/docker" })
+    const other = Configs.docker({ name: "d", lazy: false, idleTimeout: "1 hour", command: "/opt/docker" })
     assert.deepInclude(other, { command: "/opt/docker", lazy: false, idleTimeout: Duration.hours(1) })
   })
 
   it("keeps its secrets to itself", () => {
-    const { env } = ServerConfig.docker({ name: "d", env: { TOKEN: "hush-hush" } })
+    const { env } = Configs.docker({ name: "d", env: { TOKEN: "hush-hush" } })
     assert.strictEqual(Redacted.value(env!.get("TOKEN")!), "hush-hush")
   })
 
@@ -37,7 +38,7 @@ describe("the configuration of Docker's gateway", () => {
 
   it("is another server with another profile, or other servers", () => {
     const identities = [{}, { profile: "a" }, { profile: "b" }, { servers: ["a"] }, { args: ["a"] }, { command: "a" }]
-      .map((more) => EraMemory.identity(ServerConfig.docker({ name: "d", ...more })))
+      .map((more) => EraMemory.identity(Configs.docker({ name: "d", ...more })))
     assert.strictEqual(new Set(identities).size, identities.length)
   })
 })

@@ -4,10 +4,11 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import type * as Teardown from "../../src/resilience/Teardown.ts"
 import * as LegacySseTransport from "../../src/transport/LegacySseTransport.ts"
 import * as Peer from "../fixtures/httpPeer.ts"
+import * as Configs from "../support/configs.ts"
 import * as Client from "../support/httpTransport.ts"
 import { transportContract } from "../support/transportContract.ts"
 
@@ -20,7 +21,7 @@ const transport = (
   )
 
 const configured = (url: string, config: Partial<ServerConfig.RemoteInput> = {}) =>
-  ServerConfig.sse({ name: "peer", url, ...config })
+  Configs.sse({ name: "peer", url, ...config })
 
 const open = (url: string, config: Partial<ServerConfig.RemoteInput> = {}) =>
   Effect.suspend(() => {
@@ -168,7 +169,7 @@ describe("the old transport", () => {
   it.scopedLive("takes the configuration of Streamable HTTP", () =>
     Effect.gen(function*() {
       const { peer } = yield* serve(echo)
-      const opened = yield* transport(ServerConfig.http({ name: "peer", url: peer.url }))
+      const opened = yield* transport(Configs.http({ name: "peer", url: peer.url }))
       assert.strictEqual(opened.kind, "sse")
     }))
 

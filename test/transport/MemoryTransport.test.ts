@@ -10,6 +10,7 @@ import * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as Transport from "../../src/transport/Transport.ts"
+import * as Configs from "../support/configs.ts"
 import * as Sink from "../support/sink.ts"
 import { transportContract } from "../support/transportContract.ts"
 
@@ -24,11 +25,11 @@ const request = (id: JsonRpc.Id, method = "echo"): JsonRpc.Request => ({ jsonrpc
 
 const config = MemoryTransport.config("peer")
 
-const opened = (options?: MemoryTransport.PeerOptions, overrides?: Parameters<typeof MemoryTransport.config>[1]) =>
+const opened = (options?: MemoryTransport.PeerOptions, overrides?: Parameters<typeof Configs.memory>[1]) =>
   Effect.gen(function*() {
     const peer = yield* MemoryTransport.peer(echo, options)
     const scope = yield* Scope.make()
-    const transport = yield* Scope.extend(peer.open(MemoryTransport.config("peer", overrides)), scope)
+    const transport = yield* Scope.extend(peer.open(Configs.memory("peer", overrides)), scope)
     const heard = Sink.make()
     transport.start(heard.sink)
     yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))

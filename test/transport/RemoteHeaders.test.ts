@@ -9,17 +9,18 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as RemoteHeaders from "../../src/transport/RemoteHeaders.ts"
 import * as Peer from "../fixtures/httpPeer.ts"
+import * as Configs from "../support/configs.ts"
 import * as Client from "../support/httpTransport.ts"
 import * as Leaks from "../support/leaks.ts"
 
 const resolved = (config: Partial<ServerConfig.HttpInput>, env: Readonly<Record<string, string>> = {}) =>
   Effect.flatMap(
     RemoteHeaders.RemoteHeaders,
-    (headers) => headers.resolve(ServerConfig.http({ name: "peer", url: "http://127.0.0.1:1", ...config }))
+    (headers) => headers.resolve(Configs.http({ name: "peer", url: "http://127.0.0.1:1", ...config }))
   ).pipe(
     Effect.map((source) =>
       Object.fromEntries(Array.from(source.current(), ([name, value]) => [name, Redacted.value(value)]))
@@ -67,7 +68,7 @@ describe("the headers of a remote server", () => {
   it.effect("treat a header called __proto__ as a name like any other", () =>
     Effect.gen(function*() {
       const headers = new Map([["__proto__", Redacted.make("x")]])
-      const source = yield* RemoteHeaders.fromConfig(ServerConfig.http({ name: "peer", url: "http://a", headers }))
+      const source = yield* RemoteHeaders.fromConfig(Configs.http({ name: "peer", url: "http://a", headers }))
       assert.deepStrictEqual(Array.from(source.keys()), ["__proto__"])
     }))
 

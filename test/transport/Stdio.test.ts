@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { chmodSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as StdioTransport from "../../src/transport/StdioTransport.ts"
+import * as Configs from "../support/configs.ts"
 import { assertNoLeak, eventually, gone } from "../support/leaks.ts"
 import * as RecordingSink from "../support/recordingSink.ts"
 import { folder, live, open, request, resultOf, script, send, server } from "../support/stdioServer.ts"
@@ -96,7 +96,7 @@ describe("StdioTransport", () => {
         writeFileSync(join(bin, "only-here"), `#!/bin/sh\nexec ${process.execPath} ${script}\n`)
         chmodSync(join(bin, "only-here"), 0o755)
         const { message, transport } = yield* open(
-          ServerConfig.stdio({ name: "fixture", command: "only-here", env: { PATH: `${bin}:/usr/bin:/bin` } })
+          Configs.stdio({ name: "fixture", command: "only-here", env: { PATH: `${bin}:/usr/bin:/bin` } })
         )
         yield* send(transport, request(1, "echo"))
         assert.strictEqual((yield* message)["id"], 1)
@@ -140,7 +140,7 @@ describe("StdioTransport", () => {
       assertNoLeak(
         Effect.scoped(Effect.gen(function*() {
           const { open } = yield* StdioTransport.StdioTransport
-          const transport = yield* open(ServerConfig.stdio({
+          const transport = yield* open(Configs.stdio({
             name: "fixture",
             command: "sh",
             args: ["-c", `echo '{"jsonrpc":"2.0","method":"a"}'; echo oh no >&2; exit 3`]
@@ -166,7 +166,7 @@ describe("StdioTransport", () => {
       Effect.scoped(Effect.gen(function*() {
         const { open } = yield* StdioTransport.StdioTransport
         const write = "head -c 4000000 /dev/zero | tr '\\0' x; echo written >&2; exec sleep 600"
-        const transport = yield* open(ServerConfig.stdio({ name: "fixture", command: "sh", args: ["-c", write] }))
+        const transport = yield* open(Configs.stdio({ name: "fixture", command: "sh", args: ["-c", write] }))
         // Enough to write ten times as much, if nothing held it back.
         yield* Effect.sleep("100 millis")
         assert.isUndefined(transport.stderrTail())
@@ -205,7 +205,7 @@ describe("StdioTransport", () => {
         Effect.scoped(Effect.gen(function*() {
           const file = join(folder(), "words")
           writeFileSync(file, Array.from({ length: 50_000 }, (_, n) => `{"n":${n}}\n`).join(""))
-          const { ended, order } = yield* open(ServerConfig.stdio({ name: "fixture", command: "cat", args: [file] }))
+          const { ended, order } = yield* open(Configs.stdio({ name: "fixture", command: "cat", args: [file] }))
           assert.deepInclude((yield* ended).error("unknown"), { _tag: "ConnectionLost", reason: "exited", code: 0 })
           assert.deepStrictEqual([order.length, order.at(-1)], [50_001, "ended"])
         })).pipe(Effect.provide(live()))

@@ -13,11 +13,12 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as Teardown from "../../src/resilience/Teardown.ts"
 import * as StdioTransport from "../../src/transport/StdioTransport.ts"
 import type * as Transport from "../../src/transport/Transport.ts"
+import * as Configs from "../support/configs.ts"
 import {
   activeResources,
   assertNoLeak,
@@ -33,10 +34,10 @@ import * as RecordingSink from "../support/recordingSink.ts"
 const script = fileURLToPath(new URL("../fixtures/process/server.mjs", import.meta.url))
 
 const server = (...flags: ReadonlyArray<string>) =>
-  ServerConfig.stdio({ name: "fixture", command: process.execPath, args: [script, ...flags] })
+  Configs.stdio({ name: "fixture", command: process.execPath, args: [script, ...flags] })
 
 const wrapped = (...flags: ReadonlyArray<string>) =>
-  ServerConfig.stdio({
+  Configs.stdio({
     name: "fixture",
     command: "sh",
     args: ["-c", "\"$0\" \"$@\"; true", process.execPath, script, ...flags]

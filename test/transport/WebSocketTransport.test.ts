@@ -8,11 +8,12 @@ import { EventEmitter } from "node:events"
 import * as Http from "node:http"
 import { type WebSocket, WebSocketServer } from "ws"
 import * as Limits from "../../src/config/Limits.ts"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import type * as Teardown from "../../src/resilience/Teardown.ts"
 import * as RemoteHeaders from "../../src/transport/RemoteHeaders.ts"
 import * as WebSocketTransport from "../../src/transport/WebSocketTransport.ts"
 import * as Peer from "../fixtures/httpPeer.ts"
+import * as Configs from "../support/configs.ts"
 import * as Client from "../support/httpTransport.ts"
 import * as Sink from "../support/sink.ts"
 import { transportContract } from "../support/transportContract.ts"
@@ -74,7 +75,7 @@ const transport = (
 ) =>
   Effect.flatMap(
     WebSocketTransport.WebSocketTransport,
-    (ws) => ws.open(ServerConfig.ws({ name: "peer", url, ...config }))
+    (ws) => ws.open(Configs.ws({ name: "peer", url, ...config }))
   ).pipe(
     Effect.provide(Layer.provide(WebSocketTransport.layer, Client.teardown(ends, farewellTimeout)))
   )

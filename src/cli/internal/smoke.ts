@@ -66,7 +66,7 @@ const demoServer = Effect.gen(function*() {
   const places = yield* DemoPlaces
   for (const place of places) {
     if (yield* Effect.orElseSucceed(fs.exists(place), () => false)) {
-      return ServerConfig.stdio({ name: demo, command: process.execPath, args: [place] })
+      return yield* ServerConfig.stdio({ name: demo, command: process.execPath, args: [place] })
     }
   }
   return yield* new McpError.ConfigurationError({

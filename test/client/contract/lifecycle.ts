@@ -5,8 +5,8 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import * as Connector from "../../../src/client/Connector.ts"
-import * as ServerConfig from "../../../src/config/ServerConfig.ts"
 import * as Teardown from "../../../src/resilience/Teardown.ts"
+import * as Configs from "../../support/configs.ts"
 import { isAlive } from "../../support/leaks.ts"
 import * as Peers from "../../support/peers.ts"
 import { type Cell, connector, era, jsonOf, name, remembers, textOf } from "./cell.ts"
@@ -169,7 +169,7 @@ export const lifecycle = (cell: Cell) =>
       it.live("is found behind a configuration for Streamable HTTP", () =>
         Effect.gen(function*() {
           const peer = yield* Peers.start(cell.kind, cell.transport)
-          const session = yield* Connector.open(ServerConfig.http({ name: "fallback", url: peer.http?.url ?? "" }))
+          const session = yield* Connector.open(Configs.http({ name: "fallback", url: peer.http?.url ?? "" }))
           assert.strictEqual(session.transport, "sse")
           assert.strictEqual(textOf(yield* session.callTool("echo", { value: "x" })), "x")
         }).pipe(alone))
