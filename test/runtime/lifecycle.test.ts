@@ -1,0 +1,78 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as esbuild from "esbuild"
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import * as Lifecycle from "../../src/runtime/lifecycle.ts"
+import * as World from "../support/lifecycleWorld.ts"
+
+/** `LIFECYCLE_EVENTS=5000000 npx vitest run test/runtime/lifecycle.test.ts` for more than a minute of lives. */
+const events = Number(process.env["LIFECYCLE_EVENTS"] ?? 100_000)
+
+const path = new URL("../../src/runtime/lifecycle.ts", import.meta.url)
+
+/** The machine with one fault each: the text that is replaced, and what replaces it. */
+const mutants: Readonly<Record<string, readonly [text: string, replacement: string]>> = {
+  "has no fence": [`"gen" in event && event.gen !== before.gen`, "false"],
+  "has no ClearTimer": [`all.push({ _tag: "ClearTimer" })`, ""],
+  "has no Reject in the slow lane": [
+    `(state._tag === "Waiting" && state.patient)`,
+    `(state._tag === "Waiting" && (state.patient || state.lane === "slow"))`
+  ],
+  "tries a failed server before Retry-After": [`now >= state.notBefore) return attempt`, "true) return attempt"],
+  "tries in the slow lane before Retry-After": [`isSlow && now >= state.notBefore`, "isSlow"],
+  "opens a lazy server when it is enabled": [`next.eager ? "Opening" : "Idle"`, `"Opening"`],
+  "opens a lazy server when it is switched on": [`machine.eager ? open(machine)`, `true ? open(machine)`],
+  "releases nothing when it closes a retired server": [
+    `return release(machine, "Closed")\n    case "Opened"`,
+    `return state._tag === "Retired" ? stay({ ...machine, state: { _tag: "Closed" } }) : release(machine, "Closed")
+    case "Opened"`
+  ],
+  "drains twice when it is retired twice": [
+    `if (state._tag === "Retired") return stay(machine)\n      if (state._tag !== "Ready")`,
+    `if (state._tag !== "Ready" && state._tag !== "Retired")`
+  ],
+  "keeps a caller waiting that connects a connected server": [
+    `_tag === "Wanted" || _tag === "Connect" || _tag`,
+    `_tag === "Wanted" || _tag`
+  ],
+  "releases an idle connection beside": [
+    `release(calm(machine), "Idle") : stay(machine)`,
+    `[release(calm(machine), "Idle")[0], [{ _tag: "Release", gen: machine.gen, beside: true }]] as const : stay(machine)`
+  ],
+  "never forgets a series": [`({ ...machine, attempt: 0, failing: false })`, "({ ...machine, failing: false })"],
+  "counts no attempt for the storm rule": [`machine.failing ? [...recent, now]`, "false ? [...recent, now]"],
+  "connects what was disabled": [`machine.down === "disconnected" ?`, "true ?"],
+  "lets disconnect undo disable": [`machine.down === undefined || event.why === "disabled"`, "true"],
+  "keeps callers of one attempt waiting": [`[released, plan, first]`, "[released, plan]"]
+}
+
+/** The machine with a replaced text. */
+const mutated = ([text, replacement]: readonly [string, string]): World.Module => {
+  const source = readFileSync(path, "utf8")
+  assert.lengthOf(source.split(text), 2, `once in lifecycle.ts: ${text}`)
+  const { outputFiles: [file] } = esbuild.buildSync({
+    stdin: {
+      contents: source.replace(text, () => replacement),
+      loader: "ts",
+      resolveDir: new URL(".", path).pathname
+    },
+    bundle: true,
+    write: false,
+    format: "cjs",
+    packages: "external"
+  })
+  const module: { exports: unknown } = { exports: undefined }
+  new Function("require", "module", file!.text)(createRequire(import.meta.url), module)
+  return module.exports as World.Module
+}
+
+describe("the machine of a server", () => {
+  it(`keeps its rules in ${events} random events`, () => {
+    World.run(Lifecycle, events)
+  }, 600_000)
+
+  it.each(Object.entries(mutants))("breaks a rule if it %s", (_, mutant) => {
+    const module = mutated(mutant)
+    assert.throws(() => World.run(module, 100_000), /^seed /)
+  })
+})
