@@ -136,6 +136,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
   Effect.gen(function*() {
     const { batchSize, drainTimeout, shareIdentical } = { ...defaults, ...options }
     const drain = Duration.decode(drainTimeout)
+    const clock = yield* Effect.clock
     const connector = yield* Connector.Connector
     const events = yield* McpEvent.McpEvents
     const health = yield* HealthCheck.HealthCheck
@@ -232,11 +233,12 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
         inTurn,
         nextGeneration: () => ++generation,
         onStatus: (status, previous) => {
-          for (const server of servedBy(link)) publish(server, status, previous)
-        },
-        onRetry: (attempt, delay, error) => {
-          for (const { name: server } of servedBy(link)) {
-            events.publish(McpEvent.McpEvent.Reconnecting({ server, attempt, delay, error }))
+          for (const server of servedBy(link)) {
+            publish(server, status, previous)
+            if (status._tag !== "Reconnecting") continue
+            const { attempt, error, until } = status
+            const delay = Duration.millis(until - clock.unsafeCurrentTimeMillis())
+            events.publish(McpEvent.McpEvent.Reconnecting({ server: server.name, attempt, delay, error }))
           }
         },
         beside: (connected) => servedBy(link).flatMap((server) => runHooks(Server.live(server.config, connected)))
@@ -389,7 +391,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
           return Hold.make(() => hooks.add(hook), () => hooks.delete(hook))
         }),
       setTools: (name, tools) => servers.get(name)?.link.setTools(tools),
-      connect: withLink(({ connect }) => connect),
+      connect: withLink(({ connect }) => connect({ until: "settled" })),
       reconnect: withLink(({ reconnect }) => reconnect),
       disconnect: switchOff("disconnected"),
       enable: (name) => Effect.flatMap(find(name), ({ link }) => link.enable),

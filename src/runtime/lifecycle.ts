@@ -4,9 +4,10 @@
  * The timer and the answers to callers are not part of the single transitions. They follow from the state that a
  * transition leads to: `timerOf` has the wake-up of a state, `mayWait` the states in which callers wait.
  */
+import type * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as RetryAfter from "../client/retryAfter.ts"
-import type * as McpError from "../McpError.ts"
+import * as McpError from "../McpError.ts"
 import type * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
 import type * as Transport from "../transport/Transport.ts"
 import { ServerStatus } from "./ServerStatus.ts"
@@ -17,58 +18,50 @@ export type Down = "configuration" | "disabled" | "disconnected"
 /** Why a server must not be used. Only a reload undoes it. */
 export type Blocked = "denied" | "untrusted"
 
-export type State =
-  | { readonly _tag: "Disabled" }
-  | { readonly _tag: "Idle" }
-  /** Waits for a connect slot, or connects. */
-  | { readonly _tag: "Opening" }
-  | {
-    readonly _tag: "Ready"
-    readonly since: number
-    readonly era: Transport.Era
-    /** The end of a pause that the server has asked for. */
-    readonly pausedUntil: number | undefined
-  }
-  /** The schedule is asked for the time of the next attempt. */
-  | { readonly _tag: "Planning"; readonly error: McpError.ConnectError }
-  | {
-    readonly _tag: "Waiting"
-    readonly until: number
-    readonly lane: Lane
-    /** The attempt comes soon enough for callers to wait for it. */
-    readonly patient: boolean
-    readonly error: McpError.ConnectError
-    /** The server has asked for no attempt before. */
-    readonly notBefore: number
-  }
-  | { readonly _tag: "NeedsLogin"; readonly error: McpError.ConnectError }
-  | {
-    readonly _tag: "Failed"
-    readonly error: McpError.ConnectError
-    readonly notBefore: number
-    /** `notBefore` is the end of a storm. */
-    readonly isStorm: boolean
-  }
-  | {
-    readonly _tag: "Releasing"
-    readonly then: "Disabled" | "Idle" | "Opening" | "Closed"
-    /** The server was switched off, which is published once its processes are gone, even if it is on again by then. */
-    readonly unpublished: Down | Blocked | undefined
-  }
-  /** Replaced by another link: ends the calls in flight and takes no new ones. */
-  | { readonly _tag: "Retired" }
-  | { readonly _tag: "Closed" }
+type ConnectError = McpError.ConnectError
 
-/** The lane of the schedule: the attempts after one loss, or the rare attempts that follow them. */
+/** Why a caller gets no connection. */
+export type UseError = ConnectError | McpError.ServerUnavailable
+
+/** The attempts after a loss, or the rare attempts that follow them. */
 export type Lane = "fast" | "slow"
 
+export type State = Data.TaggedEnum<{
+  Disabled: {}
+  Idle: {}
+  /** Waits for a connect slot, or connects. */
+  Opening: {}
+  /** `pausedUntil` is the end of a pause that the server has asked for. */
+  Ready: { readonly since: number; readonly era: Transport.Era; readonly pausedUntil: number | undefined }
+  /** The schedule is asked for the time of the next attempt. */
+  Planning: { readonly error: ConnectError }
+  /** Callers share the wait if it is short (`patient`). The server allows no attempt before `notBefore`. */
+  Waiting: Retry & { readonly until: number; readonly lane: Lane; readonly patient: boolean }
+  NeedsLogin: { readonly error: ConnectError }
+  /** `notBefore` is the end of a storm, or a time that the server has asked for. */
+  Failed: Retry & { readonly isStorm: boolean }
+  /** A switch-off is `unpublished` until the processes are gone, even if the server is switched on before. */
+  Releasing: { readonly next: After; readonly unpublished: Down | Blocked | undefined }
+  /** Replaced by another link: finishes the calls in flight and takes no new ones. */
+  Retired: {}
+  Closed: {}
+}>
+
+interface Retry {
+  readonly error: ConnectError
+  readonly notBefore: number
+}
+
+type After = "Disabled" | "Idle" | "Opening" | "Closed"
+
 export interface Machine {
+  readonly server: string
   readonly state: State
   /** The number of the current attempt, connection or plan. Answers with another number are dropped. */
   readonly gen: number
   readonly blocked: Blocked | undefined
   readonly down: Down | undefined
-  /** Connects before anything asks for it. */
+  /** Connects before a caller needs it. */
   readonly eager: boolean
   readonly wasConnected: boolean
   /** The attempts count for the storm rule. */
@@ -81,64 +74,49 @@ export interface Machine {
   readonly tools: number | undefined
 }
 
-export type Event =
+interface Failure {
+  readonly gen: number
+  readonly error: ConnectError
+  readonly next: McpError.Next
+}
+
+export type Event = Data.TaggedEnum<{
   /** A caller needs a connection. */
-  | { readonly _tag: "Wanted" }
-  | { readonly _tag: "Connect" }
-  | { readonly _tag: "Reconnect" }
-  | { readonly _tag: "Disable"; readonly why: "disabled" | "disconnected" }
-  | { readonly _tag: "Enable" }
-  | { readonly _tag: "Retire" }
-  | { readonly _tag: "Close" }
-  | { readonly _tag: "Opened"; readonly gen: number; readonly era: Transport.Era }
-  | {
-    readonly _tag: "OpenFailed" | "Lost"
-    readonly gen: number
-    readonly error: McpError.ConnectError
-    readonly next: McpError.Next
-  }
-  /** The connection is idle for too long, or drained. */
-  | { readonly _tag: "Quiet"; readonly gen: number }
-  | { readonly _tag: "Paused"; readonly gen: number; readonly until: number }
+  Wanted: {}
+  Connect: {}
+  Reconnect: {}
+  Disable: { readonly why: "disabled" | "disconnected" }
+  Enable: {}
+  Retire: {}
+  Close: {}
+  Opened: { readonly gen: number; readonly era: Transport.Era }
+  OpenFailed: Failure
+  Lost: Failure
+  /** The connection was idle for its limit, or is drained. */
+  Quiet: { readonly gen: number }
+  Paused: { readonly gen: number; readonly until: number }
   /** Without `at` the schedule has ended. */
-  | {
-    readonly _tag: "Planned"
-    readonly gen: number
-    readonly at: number | undefined
-    readonly lane: Lane
-    readonly notBefore: number
-  }
-  | { readonly _tag: "Timer"; readonly gen: number }
-  | { readonly _tag: "Released"; readonly gen: number }
+  Planned: { readonly gen: number; readonly at: number | undefined; readonly lane: Lane; readonly notBefore: number }
+  Timer: { readonly gen: number }
+  Released: { readonly gen: number }
+}>
 
-/** Why a caller gets no connection. */
-export type Refusal =
-  | { readonly _tag: "Closed" }
-  | { readonly _tag: "Off"; readonly why: Down | Blocked }
-  | { readonly _tag: "Failed"; readonly error: McpError.ConnectError; readonly notBefore: number }
-  | { readonly _tag: "Storm"; readonly until: number }
-
-export type Command =
-  | { readonly _tag: "Open"; readonly gen: number }
-  /** With `beside` the release runs beside the backoff and has no answer. Else `Released` follows the last release. */
-  | { readonly _tag: "Release"; readonly gen: number; readonly beside: boolean }
-  /** Answered by `Quiet` once no call is in flight. */
-  | { readonly _tag: "Drain"; readonly gen: number }
-  /** The first attempt begins a new run of the schedule. */
-  | {
-    readonly _tag: "Plan"
-    readonly gen: number
-    readonly attempt: number
-    readonly error: McpError.ConnectError
-    readonly wasConnected: boolean
-  }
+export type Command = Data.TaggedEnum<{
+  Open: { readonly gen: number }
+  /** `beside` the backoff, without an answer. Otherwise `Released` follows once all releases have ended. */
+  Release: { readonly gen: number; readonly beside: boolean }
+  /** `Quiet` follows once no call is in flight. */
+  Drain: { readonly gen: number }
+  /** `Planned` follows. The first attempt begins a new run of the schedule. */
+  Plan: { readonly gen: number; readonly attempt: number; readonly error: ConnectError; readonly wasConnected: boolean }
   /** Replaces the timer. */
-  | { readonly _tag: "SetTimer"; readonly gen: number; readonly at: number }
-  | { readonly _tag: "ClearTimer" }
-  | { readonly _tag: "Admit" }
-  | { readonly _tag: "Reject"; readonly refusal: Refusal }
+  SetTimer: { readonly gen: number; readonly at: number }
+  ClearTimer: {}
+  Admit: {}
+  Reject: { readonly error: UseError }
   /** For the callers that wait for one attempt only. */
-  | { readonly _tag: "RejectFirst"; readonly refusal: Refusal }
+  RejectFirst: { readonly error: UseError }
+}>
 
 export type Policy = Pick<ReconnectPolicy.Reconnect, "stableAfter" | "storm">
 
@@ -147,13 +125,17 @@ export type Step = readonly [machine: Machine, commands: ReadonlyArray<Command>]
 /** The longest wait for an attempt that callers share, in milliseconds. */
 const patience = 15_000
 
-const off = ({ blocked, down }: Machine): Down | Blocked | undefined => blocked ?? down
+const offOf = ({ blocked, down }: Machine): Down | Blocked | undefined => blocked ?? down
 
-const stay = (machine: Machine): Step => [machine, []]
+const to = (
+  machine: Machine,
+  state: State,
+  ...commands: ReadonlyArray<Command>
+): Step => [{ ...machine, state }, commands]
 
 const open = (machine: Machine): Step => {
   const gen = machine.gen + 1
-  return [{ ...machine, gen, state: { _tag: "Opening" } }, [{ _tag: "Open", gen }]]
+  return to({ ...machine, gen }, { _tag: "Opening" }, { _tag: "Open", gen })
 }
 
 /** What follows is no repetition of what has failed. */
@@ -162,215 +144,205 @@ const calm = (machine: Machine): Machine => ({ ...machine, attempt: 0, failing: 
 /** As if there had been no attempt. */
 const forget = (machine: Machine): Machine => ({ ...calm(machine), attempts: [] })
 
-const on = (machine: Machine): Step => machine.eager ? open(machine) : stay({ ...machine, state: { _tag: "Idle" } })
+const on = (machine: Machine): Step => machine.eager ? open(machine) : to(machine, { _tag: "Idle" })
 
-export const start = (options: Pick<Machine, "blocked" | "down" | "eager">): Step => {
-  const machine: Machine = {
-    ...options,
-    state: { _tag: "Disabled" },
-    gen: 0,
-    wasConnected: false,
-    failing: false,
-    attempt: 0,
-    attempts: [],
-    tools: undefined
-  }
-  return off(machine) === undefined ? on(machine) : stay(machine)
+export const start = (options: Pick<Machine, "server" | "blocked" | "down" | "eager">): Step => {
+  const past = { wasConnected: false, failing: false, attempt: 0, attempts: [] }
+  const machine: Machine = { ...options, ...past, gen: 0, tools: undefined, state: { _tag: "Disabled" } }
+  return offOf(machine) === undefined ? on(machine) : [machine, []]
 }
 
 /** Ends what there is, and goes on once that is released. */
-const release = (
-  machine: Machine,
-  then: (State & { _tag: "Releasing" })["then"],
-  unpublished?: Down | Blocked
-): Step => {
+const release = (machine: Machine, next: After, unpublished?: Down | Blocked): Step => {
   const { gen, state } = machine
-  if (state._tag === "Releasing") {
-    return stay({ ...machine, state: { ...state, then, unpublished: unpublished ?? state.unpublished } })
-  }
-  return [
-    { ...machine, state: { _tag: "Releasing", then, unpublished } },
-    [{ _tag: "Release", gen, beside: false }]
-  ]
+  return state._tag === "Releasing"
+    ? to(machine, { ...state, next, unpublished: unpublished ?? state.unpublished })
+    : to(machine, { _tag: "Releasing", next, unpublished }, { _tag: "Release", gen, beside: false })
 }
 
 /** The attempts that still count, and the milliseconds until the storm rule allows another one. */
 const storm = ({ attempts, failing }: Machine, policy: Policy, now: number) => {
-  const within = Duration.toMillis(policy.storm.within)
-  const recent = attempts.filter((at) => at > now - within)
-  const first = recent.at(-policy.storm.reconnects)
-  const wait = failing && recent.length >= policy.storm.reconnects
-    ? (policy.storm.reconnects === 0 ? now : first ?? now) + within - now
-    : 0
-  return { recent, wait }
+  const { reconnects: limit, within } = policy.storm
+  const recent = attempts.filter((at) => at > now - Duration.toMillis(within))
+  if (!failing || recent.length < limit) return { recent, wait: 0 }
+  const first = limit === 0 ? now : recent.at(-limit) ?? now
+  return { recent, wait: first + Duration.toMillis(within) - now }
 }
 
 /** An attempt, if the storm rule allows it. */
-const attempt = (machine: Machine, error: McpError.ConnectError, policy: Policy, now: number): Step => {
-  const { state } = machine
+const attempt = (machine: Machine, state: State & Retry, policy: Policy, now: number): Step => {
   const { recent, wait } = storm(machine, policy, now)
   if (wait === 0) return open({ ...machine, attempts: machine.failing ? [...recent, now] : recent })
-  if (state._tag === "Waiting" && state.lane === "slow") {
-    return stay({ ...machine, state: { ...state, until: now + wait } })
-  }
-  return stay({ ...machine, attempt: 0, state: { _tag: "Failed", error, notBefore: now + wait, isStorm: true } })
+  return state._tag === "Waiting" && state.lane === "slow"
+    ? to(machine, { ...state, until: now + wait })
+    : giveUp(machine, { error: state.error, notBefore: now + wait }, true)
 }
 
-/** The release of a lost or failed connection, and what its error leads to. */
-const fail = (before: Machine, { _tag, error, next }: Event & { _tag: "OpenFailed" | "Lost" }): Step => {
-  const gen = before.gen + 1
-  const released: Command = { _tag: "Release", gen: before.gen, beside: true }
-  const machine = { ...before, gen, attempt: 0 }
-  switch (next) {
-    case "login":
-      return [{ ...machine, state: { _tag: "NeedsLogin", error } }, [released]]
-    case "final":
-      return [{ ...machine, state: { _tag: "Failed", error, notBefore: 0, isStorm: false } }, [released]]
-    case "retry": {
-      const attempt = before.attempt + 1
-      const plan: Command = { _tag: "Plan", gen, attempt, error, wasConnected: before.wasConnected }
-      const first: Command = { _tag: "RejectFirst", refusal: { _tag: "Failed", error, notBefore: 0 } }
-      return [
-        { ...machine, attempt, failing: true, state: { _tag: "Planning", error } },
-        _tag === "OpenFailed" ? [released, plan, first] : [released, plan]
-      ]
-    }
-  }
+/** The series is over: only a request leads to another attempt. */
+const giveUp = (machine: Machine, { error, notBefore }: Retry, isStorm = false): Step =>
+  to({ ...machine, attempt: 0 }, { _tag: "Failed", error, notBefore, isStorm })
+
+/** What the error of a failed attempt, or of a lost connection, leads to. */
+const fail = (machine: Machine, { error, next }: Failure): Step => {
+  if (next === "login") return to({ ...machine, attempt: 0 }, { _tag: "NeedsLogin", error })
+  if (next === "final") return giveUp(machine, { error, notBefore: 0 })
+  const attempt = machine.attempt + 1
+  const { gen, wasConnected } = machine
+  return to(
+    { ...machine, attempt, failing: true },
+    { _tag: "Planning", error },
+    { _tag: "Plan", gen, attempt, error, wasConnected },
+    { _tag: "RejectFirst", error: McpError.notSent(error) }
+  )
+}
+
+/** The same with a new number, and the release of what has failed. */
+const failed = (before: Machine, failure: Failure): Step => {
+  const [machine, commands] = fail({ ...before, gen: before.gen + 1 }, failure)
+  return [machine, [{ _tag: "Release", gen: before.gen, beside: true }, ...commands]]
 }
 
 const react = (machine: Machine, event: Event, policy: Policy, now: number): Step => {
   const { state } = machine
-  if (state._tag === "Closed" || (state._tag === "Releasing" && state.then === "Closed" && event._tag !== "Released")) {
-    return stay(machine)
-  }
+  const stay: Step = [machine, []]
+  if (isEnding(state) && event._tag !== "Released") return stay
   switch (event._tag) {
     case "Wanted": {
       if (state._tag === "Idle") return open(machine)
-      if (state._tag === "Releasing" && state.then === "Idle") return release(machine, "Opening")
-      if (state._tag === "Failed" && now >= state.notBefore) return attempt(machine, state.error, policy, now)
-      const isSlow = state._tag === "Waiting" && state.lane === "slow"
-      return isSlow && now >= state.notBefore && storm(machine, policy, now).wait === 0
-        ? attempt(machine, state.error, policy, now)
-        : stay(machine)
+      if (state._tag === "Releasing" && state.next === "Idle") return release(machine, "Opening")
+      const isSlow = state._tag === "Waiting" && state.lane === "slow" && storm(machine, policy, now).wait === 0
+      return (isSlow || state._tag === "Failed") && now >= state.notBefore
+        ? attempt(machine, state, policy, now)
+        : stay
     }
     case "Connect":
     case "Reconnect": {
       const allowed = machine.down === "disconnected" ? { ...machine, down: undefined } : machine
-      if (off(allowed) !== undefined || state._tag === "Retired") return stay(allowed)
-      if (state._tag === "Releasing") return release(forget(allowed), "Opening")
-      if (state._tag !== "Ready" && state._tag !== "Opening") return open(forget(allowed))
-      return event._tag === "Reconnect" ? release(forget(allowed), "Opening") : stay(allowed)
+      if (offOf(allowed) !== undefined || state._tag === "Retired") return [allowed, []]
+      if (event._tag === "Connect" && (state._tag === "Ready" || state._tag === "Opening")) return [allowed, []]
+      const isBusy = state._tag === "Ready" || state._tag === "Opening" || state._tag === "Releasing"
+      return isBusy ? release(forget(allowed), "Opening") : open(forget(allowed))
     }
     case "Disable": {
       if (state._tag === "Retired") return release(machine, "Closed")
       const down = machine.down === undefined || event.why === "disabled" ? event.why : machine.down
       const next = forget({ ...machine, down })
       return state._tag === "Idle" || state._tag === "Disabled"
-        ? stay({ ...next, state: { _tag: "Disabled" } })
-        : release(next, "Disabled", off(next))
+        ? to(next, { _tag: "Disabled" })
+        : release(next, "Disabled", offOf(next))
     }
     case "Enable": {
-      if (machine.down === undefined) return stay(machine)
+      if (machine.down === undefined) return stay
       const next = { ...machine, down: undefined }
-      if (off(next) !== undefined) return stay(next)
+      if (offOf(next) !== undefined) return [next, []]
       return state._tag === "Releasing" ? release(next, next.eager ? "Opening" : "Idle") : on(next)
     }
     case "Retire": {
-      if (state._tag === "Retired") return stay(machine)
-      if (state._tag !== "Ready") return release(machine, "Closed")
-      return [{ ...machine, state: { _tag: "Retired" } }, [{ _tag: "Drain", gen: machine.gen }]]
+      if (state._tag === "Retired") return stay
+      return state._tag === "Ready"
+        ? to(machine, { _tag: "Retired" }, { _tag: "Drain", gen: machine.gen })
+        : release(machine, "Closed")
     }
     case "Close":
       return release(machine, "Closed")
     case "Opened": {
-      if (state._tag !== "Opening") return stay(machine)
+      if (state._tag !== "Opening") return stay
       const { era } = event
-      return stay({ ...machine, wasConnected: true, state: { _tag: "Ready", since: now, era, pausedUntil: undefined } })
+      return to({ ...machine, wasConnected: true }, { _tag: "Ready", since: now, era, pausedUntil: undefined })
     }
     case "OpenFailed":
-      return state._tag === "Opening" ? fail(machine, event) : stay(machine)
+      return state._tag === "Opening" ? failed(machine, event) : stay
     case "Lost": {
       if (state._tag === "Retired") return release(machine, "Closed")
-      if (state._tag !== "Ready") return stay(machine)
+      if (state._tag !== "Ready") return stay
       const isStable = now - state.since >= Duration.toMillis(policy.stableAfter)
-      return fail(isStable ? { ...machine, attempt: 0 } : machine, event)
+      return failed(isStable ? { ...machine, attempt: 0 } : machine, event)
     }
     case "Quiet": {
       if (state._tag === "Retired") return release(machine, "Closed")
-      return state._tag === "Ready" ? release(calm(machine), "Idle") : stay(machine)
+      return state._tag === "Ready" ? release(calm(machine), "Idle") : stay
     }
     case "Paused":
-      return state._tag === "Ready" && event.until > now
-        ? stay({ ...machine, state: { ...state, pausedUntil: event.until } })
-        : stay(machine)
+      return state._tag === "Ready" && event.until > now ? to(machine, { ...state, pausedUntil: event.until }) : stay
     case "Planned": {
-      if (state._tag !== "Planning") return stay(machine)
+      if (state._tag !== "Planning") return stay
       const { error } = state
       const { at, lane, notBefore } = event
-      if (at === undefined) {
-        return stay({ ...machine, attempt: 0, state: { _tag: "Failed", error, notBefore, isStorm: false } })
-      }
+      if (at === undefined) return giveUp(machine, { error, notBefore })
       // callers wait for a pause of `Retry-After` as long as calls do
       const patient = lane === "fast" && at - now <= (at === notBefore ? RetryAfter.longestOfCalls : patience)
-      return stay({ ...machine, state: { _tag: "Waiting", until: at, lane, patient, error, notBefore } })
+      return to(machine, { _tag: "Waiting", until: at, lane, patient, error, notBefore })
     }
     case "Timer": {
-      if (state._tag === "Waiting") return attempt(machine, state.error, policy, now)
-      return state._tag === "Ready" ? stay({ ...machine, state: { ...state, pausedUntil: undefined } }) : stay(machine)
+      if (state._tag === "Waiting") return attempt(machine, state, policy, now)
+      return state._tag === "Ready" ? to(machine, { ...state, pausedUntil: undefined }) : stay
     }
     case "Released": {
-      if (state._tag !== "Releasing") return stay(machine)
-      return state.then === "Opening" ? open(machine) : stay({ ...machine, state: { _tag: state.then } })
+      if (state._tag !== "Releasing") return stay
+      return state.next === "Opening" ? open(machine) : to(machine, { _tag: state.next })
     }
   }
 }
+
+/** The link is closed, or will be once its connection is released. */
+export const isEnding = (state: State): boolean =>
+  state._tag === "Closed" || (state._tag === "Releasing" && state.next === "Closed")
 
 /** When the state ends by itself. */
 export const timerOf = (state: State): number | undefined =>
   state._tag === "Waiting" ? state.until : state._tag === "Ready" ? state.pausedUntil : undefined
 
 /** Callers wait for what this state leads to. In every other state they have their answer. */
-export const mayWait = (state: State): boolean =>
+const mayWait = (state: State): boolean =>
   state._tag === "Opening" || state._tag === "Planning" || (state._tag === "Waiting" && state.patient) ||
-  (state._tag === "Releasing" && state.then === "Opening")
+  (state._tag === "Releasing" && state.next === "Opening")
 
-const refusalOf = (machine: Machine): Refusal => {
-  const { state } = machine
-  switch (state._tag) {
-    case "Waiting":
-      return { _tag: "Failed", error: state.error, notBefore: state.notBefore }
-    case "NeedsLogin":
-      return { _tag: "Failed", error: state.error, notBefore: 0 }
-    case "Failed":
-      return state.isStorm
-        ? { _tag: "Storm", until: state.notBefore }
-        : { _tag: "Failed", error: state.error, notBefore: state.notBefore }
-    default: {
-      const why = off(machine)
-      const isClosed = why === undefined || state._tag === "Closed" ||
-        (state._tag === "Releasing" && state.then === "Closed")
-      return isClosed ? { _tag: "Closed" } : { _tag: "Off", why }
-    }
+const details: { readonly [W in Down | Blocked]: readonly [why: McpError.ServerUnavailable["why"], detail: string] } = {
+  configuration: ["disabled", "it is disabled in the configuration; enable it first"],
+  disabled: ["disabled", "it was disabled; enable it first"],
+  disconnected: ["disconnected", "it was disconnected; connect it first"],
+  denied: ["denied", "a policy denies it or allows only others; the policy has to allow it, an approval does not help"],
+  untrusted: ["untrusted", "its present configuration is not approved; approve it first"]
+}
+
+/** Why a caller gets no connection in this state. */
+const refusal = (machine: Machine, { storm }: Policy, now: number): UseError => {
+  const { server, state } = machine
+  if (state._tag === "Failed" && state.isStorm) {
+    const detail = `it was tried ${storm.reconnects} times within ${Duration.format(storm.within)}, and did not stay`
+    const retryAfter = Duration.millis(state.notBefore - now)
+    return new McpError.ServerUnavailable({ server, why: "storm", detail, retryAfter })
   }
+  if ("error" in state) {
+    const { error } = state
+    const until = "notBefore" in state ? state.notBefore : 0
+    return error._tag === "HttpError" && until > now
+      ? RetryAfter.refusal({ until, error }, now)
+      : McpError.notSent(error)
+  }
+  const off = isEnding(state) ? undefined : offOf(machine)
+  if (off === undefined) return new McpError.Closed({ server, operation: "using the server", outcome: "not-sent" })
+  const [why, detail] = details[off]
+  return new McpError.ServerUnavailable({ server, why, detail })
 }
 
 const isRequest = ({ _tag }: Event): boolean => _tag === "Wanted" || _tag === "Connect" || _tag === "Reconnect"
 
 /** What an event leads to. An answer to an earlier attempt, connection or plan leads to nothing. */
 export const transition = (before: Machine, event: Event, policy: Policy, now: number): Step => {
-  if ("gen" in event && event.gen !== before.gen) return stay(before)
+  if ("gen" in event && event.gen !== before.gen) return [before, []]
   const [after, commands] = react(before, event, policy, now)
   const all = [...commands]
   const at = timerOf(after.state)
   if (at === undefined && timerOf(before.state) !== undefined) all.push({ _tag: "ClearTimer" })
   if (at !== undefined && timerOf(before.state) !== at) all.push({ _tag: "SetTimer", gen: after.gen, at })
   if ((mayWait(before.state) || isRequest(event)) && !mayWait(after.state)) {
-    all.push(after.state._tag === "Ready" ? { _tag: "Admit" } : { _tag: "Reject", refusal: refusalOf(after) })
+    all.push(after.state._tag === "Ready" ? { _tag: "Admit" } : { _tag: "Reject", error: refusal(after, policy, now) })
   }
   return [after, all]
 }
 
-export const offStatus = (why: Down | Blocked): ServerStatus =>
+const offStatus = (why: Down | Blocked): ServerStatus =>
   why === "denied" || why === "untrusted" ? ServerStatus.Blocked({ why }) : ServerStatus.Disabled({ why })
 
 /** What users see. A state that is on its way to another one shows as the status before. */
@@ -378,7 +350,7 @@ export const statusOf = (machine: Machine, previous: ServerStatus): ServerStatus
   const { attempt, state, tools } = machine
   switch (state._tag) {
     case "Disabled":
-      return offStatus(off(machine) ?? "disabled")
+      return offStatus(offOf(machine) ?? "disabled")
     case "Idle":
       return ServerStatus.Idle({ tools })
     case "Opening":
@@ -400,4 +372,12 @@ export const statusOf = (machine: Machine, previous: ServerStatus): ServerStatus
     case "Retired":
       return previous
   }
+}
+
+/** The statuses that a transition publishes. */
+export const statusesOf = (before: Machine, after: Machine, previous: ServerStatus): ReadonlyArray<ServerStatus> => {
+  const off = before.state._tag === "Releasing" ? before.state.unpublished : undefined
+  const isOn = after.state._tag === "Opening" || after.state._tag === "Idle"
+  const status = statusOf(after, previous)
+  return off !== undefined && isOn ? [offStatus(off), status] : [status]
 }

@@ -18,32 +18,39 @@ const mutants: Readonly<Record<string, readonly [text: string, replacement: stri
     `(state._tag === "Waiting" && state.patient)`,
     `(state._tag === "Waiting" && (state.patient || state.lane === "slow"))`
   ],
-  "tries a failed server before Retry-After": [`now >= state.notBefore) return attempt`, "true) return attempt"],
-  "tries in the slow lane before Retry-After": [`isSlow && now >= state.notBefore`, "isSlow"],
-  "opens a lazy server when it is enabled": [`next.eager ? "Opening" : "Idle"`, `"Opening"`],
-  "opens a lazy server when it is switched on": [`machine.eager ? open(machine)`, `true ? open(machine)`],
+  "ignores notBefore": [`&& now >= state.notBefore`, ""],
+  "opens a lazy server that is switched on while it is released": [`next.eager ? "Opening" : "Idle"`, `"Opening"`],
+  "opens a lazy server that is switched on": [`machine.eager ? open(machine)`, "true ? open(machine)"],
   "releases nothing when it closes a retired server": [
-    `return release(machine, "Closed")\n    case "Opened"`,
-    `return state._tag === "Retired" ? stay({ ...machine, state: { _tag: "Closed" } }) : release(machine, "Closed")
-    case "Opened"`
+    `case "Close":`,
+    `case "Close":\n      if (state._tag === "Retired") return to(machine, { _tag: "Closed" })`
   ],
   "drains twice when it is retired twice": [
-    `if (state._tag === "Retired") return stay(machine)\n      if (state._tag !== "Ready")`,
-    `if (state._tag !== "Ready" && state._tag !== "Retired")`
+    `case "Retire": {\n      if (state._tag === "Retired") return stay`,
+    `case "Retire": {\n      if (state._tag === "Retired") return to(machine, state, { _tag: "Drain", gen: machine.gen })`
+  ],
+  "ends a retired server that is retired again": [
+    `case "Retire": {\n      if (state._tag === "Retired") return stay`,
+    `case "Retire": {`
   ],
   "keeps a caller waiting that connects a connected server": [
     `_tag === "Wanted" || _tag === "Connect" || _tag`,
     `_tag === "Wanted" || _tag`
   ],
   "releases an idle connection beside": [
-    `release(calm(machine), "Idle") : stay(machine)`,
-    `[release(calm(machine), "Idle")[0], [{ _tag: "Release", gen: machine.gen, beside: true }]] as const : stay(machine)`
+    `release(calm(machine), "Idle")`,
+    `[release(calm(machine), "Idle")[0], [{ _tag: "Release", gen: machine.gen, beside: true }]] as const`
   ],
   "never forgets a series": [`({ ...machine, attempt: 0, failing: false })`, "({ ...machine, failing: false })"],
   "counts no attempt for the storm rule": [`machine.failing ? [...recent, now]`, "false ? [...recent, now]"],
   "connects what was disabled": [`machine.down === "disconnected" ?`, "true ?"],
   "lets disconnect undo disable": [`machine.down === undefined || event.why === "disabled"`, "true"],
-  "keeps callers of one attempt waiting": [`[released, plan, first]`, "[released, plan]"]
+  "keeps callers of one attempt waiting": [`{ _tag: "RejectFirst", error: McpError.notSent(error) }`, ""],
+  "publishes no switch-off that is over by then": [`off !== undefined && isOn`, "false"],
+  "has callers wait for a long delay": [
+    `RetryAfter.longestOfCalls : patience`,
+    "RetryAfter.longestOfConnects : patience"
+  ]
 }
 
 /** The machine with a replaced text. */

@@ -7,7 +7,7 @@ import * as McpError from "../../src/McpError.ts"
 import type * as Lifecycle from "../../src/runtime/lifecycle.ts"
 import * as ServerStatus from "../../src/runtime/ServerStatus.ts"
 
-export type Module = Pick<typeof Lifecycle, "start" | "transition" | "timerOf" | "statusOf" | "offStatus">
+export type Module = Pick<typeof Lifecycle, "start" | "transition" | "timerOf" | "statusOf" | "statusesOf">
 
 /** What a life has led through: from the state, by the event, to the state. */
 export type Edges = Map<string, Set<string>>
@@ -70,6 +70,8 @@ class World {
   /** Short lives of many attempts meet the storm rule. */
   readonly pace: number
   isFailing = false
+  /** It was switched off, which is not published yet. */
+  isStopped = false
   isClosing = false
   notBefore = 0
   attempts: Array<number> = []
@@ -84,7 +86,7 @@ class World {
     const eager = pick(2) === 0
     const blocked = pick(8) === 0 ? "untrusted" : undefined
     const down = pick(6) === 0 ? (["configuration", "disabled", "disconnected"] as const)[pick(3)] : undefined
-    const [machine, commands] = module.start({ blocked, down, eager })
+    const [machine, commands] = module.start({ server: "s", blocked, down, eager })
     this.machine = machine
     this.isNeeded = eager && (blocked ?? down) === undefined
     this.status = module.statusOf(machine, ServerStatus.ServerStatus.Closed())
@@ -117,7 +119,7 @@ class World {
         this.edges.set(from, (this.edges.get(from) ?? new Set()).add(event._tag))
       }
     }
-    this.#publish(before)
+    for (const status of this.module.statusesOf(before, after, this.status)) this.#become(status)
     for (const command of commands) this.#run(command, event, before)
     if (event._tag === "OpenFailed") must(this.first === 0, "a failed attempt answers those who wait for it only")
     this.#check()
@@ -126,7 +128,7 @@ class World {
   /** What the world knows of an event, before it looks at the commands. */
   #expect(event: Lifecycle.Event, before: Lifecycle.Machine): void {
     const { state } = before
-    const isEnding = state._tag === "Closed" || (state._tag === "Releasing" && state.then === "Closed")
+    const isEnding = state._tag === "Closed" || (state._tag === "Releasing" && state.next === "Closed")
     if (isEnding) must(this.is("Closed", "Releasing"), "nothing follows the end")
     switch (event._tag) {
       case "Connect":
@@ -142,7 +144,7 @@ class World {
         must(this.is("Opening", "Releasing"), "connect leads to an attempt")
         return
       case "Wanted":
-        if (state._tag === "Idle" || (state._tag === "Releasing" && state.then === "Idle")) this.isNeeded = true
+        if (state._tag === "Idle" || (state._tag === "Releasing" && state.next === "Idle")) this.isNeeded = true
         if (state._tag === "Idle") must(this.is("Opening"), "an idle server connects when it is wanted")
         if (state._tag === "Failed" || (state._tag === "Waiting" && state.lane === "slow")) {
           const isAllowed = this.now >= this.notBefore && this.#stormWait() === 0
@@ -154,6 +156,7 @@ class World {
         if (isEnding) return
         must(!this.is("Opening", "Ready", "Planning", "Waiting", "Idle"), "disable stops at once")
         if (state._tag !== "Retired") {
+          this.isStopped = true
           const wins = before.down === undefined || event.why === "disabled"
           must(this.machine.down === (wins ? event.why : before.down), "disabled beats disconnected")
           this.#forget()
@@ -303,21 +306,19 @@ class World {
       case "Reject": {
         this.waiters = this.first = 0
         must(!this.is("Ready", "Idle", "Opening"), "a server that can be used rejects nothing")
-        const { refusal } = command
+        const { error } = command
         const isEnding = this.isClosing || before.state._tag === "Retired" || event?._tag === "Retire"
-        if (refusal._tag === "Off") must(this.isOff(), "what is off says why")
-        if (refusal._tag === "Closed") {
+        must(error.outcome === "not-sent", "what is rejected was not sent")
+        if (error._tag === "Closed") {
           must(isEnding || this.is("Closed", "Releasing", "Retired"), "what has ended says so")
         }
-        if (refusal._tag === "Storm") must(refusal.until > this.now, "a storm has an end")
-        if (refusal._tag === "Failed" && "notBefore" in this.machine.state) {
-          must(refusal.notBefore === this.machine.state.notBefore, "a refusal says when to come back")
-        }
+        if (error._tag !== "ServerUnavailable") return
+        if (error.why === "storm") must(Duration.toMillis(error.retryAfter ?? 0) > 0, "a storm has an end")
+        else must(this.isOff() && error.why === (this.machine.blocked ?? error.why), "what is off says why")
         return
       }
       case "RejectFirst":
         this.first = 0
-        must(event?._tag === "OpenFailed", "only a failed attempt ends the wait for one attempt")
     }
   }
 
@@ -328,18 +329,14 @@ class World {
     this.connections.set(gen, "open")
   }
 
-  #publish(before: Lifecycle.Machine): void {
-    const { state } = before
-    if (state._tag === "Releasing" && state.unpublished !== undefined && !this.is("Releasing", "Disabled", "Closed")) {
-      this.#become(this.module.offStatus(state.unpublished))
-    }
-    this.#become(this.module.statusOf(this.machine, this.status))
-  }
-
   #become(next: ServerStatus.ServerStatus): void {
+    if (next === this.status) return
+    const isOff = next._tag === "Disabled" || next._tag === "Blocked" || next._tag === "Closed"
+    must(isOff || !this.isStopped, "a switch-off is published before what follows it")
+    if (isOff) this.isStopped = false
     if (next._tag !== this.status._tag) {
       must(ServerStatus.mayFollow(this.status, next), `${next._tag} may follow ${this.status._tag}`)
-      if (next._tag === "Disabled" || next._tag === "Blocked" || next._tag === "Idle" || next._tag === "Closed") {
+      if (isOff || next._tag === "Idle") {
         must(
           [...this.connections.values()].every((state) => state === "released"),
           "what is off has released everything"
@@ -357,7 +354,7 @@ class World {
     const [only] = usable
     const isAwaited = state._tag === "Opening" || state._tag === "Planning" ||
       (state._tag === "Waiting" && state.lane === "fast") ||
-      (state._tag === "Releasing" && state.then === "Opening")
+      (state._tag === "Releasing" && state.next === "Opening")
     must(this.waiters + this.first === 0 || isAwaited, "callers wait only for what comes soon")
     if (state._tag === "Waiting" && this.waiters + this.first > 0) {
       must(state.until - this.now <= (state.until === state.notBefore ? 60_000 : 15_000), "no caller waits for long")
@@ -492,7 +489,10 @@ export const run = (module: Module, events: number, edges?: Edges): void => {
       finish(world)
     } catch (error) {
       throw new Error(
-        `seed ${seed}: ${error instanceof Error ? error.message : error}\n${world?.log.slice(-12).map(show).join("\n")}`
+        `seed ${seed}: ${error instanceof Error ? error.message : error}\n${
+          world?.log.slice(-12).map(show).join("\n")
+        }`,
+        { cause: error }
       )
     }
   }
