@@ -73,12 +73,12 @@ export type McpEvent = Data.TaggedEnum<{
   ResourcesChanged: { readonly server: string }
   PromptsChanged: { readonly server: string }
   Closed: { readonly server: string; readonly end: Teardown.ServerEnd }
-  /** One server more has settled, for better or worse, since the start. */
+  /** One more server that starts by itself has settled: its tools are listed, or it has failed. */
   StartupUpdate: { readonly server: string; readonly settled: number; readonly of: number }
-  /** Every server that was to be started has settled once. */
+  /** Every server that starts by itself has settled once. A server whose tools could not be listed is in `failed`. */
   StartupComplete: {
     readonly ready: ReadonlyArray<string>
-    readonly failed: ReadonlyArray<{ readonly server: string; readonly error: McpError.ConnectError }>
+    readonly failed: ReadonlyArray<{ readonly server: string; readonly error: McpError.RuntimeError }>
     readonly took: Duration.Duration
   }
   StatusChanged: ServerStatus.Change
@@ -91,6 +91,12 @@ export type McpEvent = Data.TaggedEnum<{
     readonly error: McpError.ConnectError
   }
   /** A list of tools was fetched, and differs from the one before. */
+  /** A list of a connected server failed; it is asked for again when a caller needs it, or the server says it changed. */
+  ListFailed: {
+    readonly server: string
+    readonly list: "tools" | "resources" | "templates" | "prompts"
+    readonly error: McpError.RuntimeError
+  }
   ToolsRefreshed: { readonly server: string; readonly tools: number; readonly rejected: number }
   /** A tool is not what was agreed to; told once of each fingerprint. */
   ToolQuarantined: {

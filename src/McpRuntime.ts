@@ -183,9 +183,9 @@ export const makeService = (
     const { prompts, resources, templates } = offerings
     const sandbox = Sandbox.make(servers)
 
-    yield* Startup.watch(servers, events, configs)
+    yield* Startup.watch(events, configs)
     yield* Departures.watch(servers, [resources.forget, templates.forget, prompts.forget])
-    yield* servers.onConnected(yield* Upkeep.make({ catalog, offerings, pool: servers, sandbox }))
+    yield* servers.onConnected(yield* Upkeep.make({ catalog, offerings, pool: servers, publish, sandbox }))
     yield* Effect.forkScoped(
       calls.reportRunning(Duration.decode(options.progressInterval ?? defaults.progressInterval))
     )

@@ -85,8 +85,8 @@ export const make = <A>(capacity: number): Broadcast<A> => {
   return {
     tell: (element) => {
       if (ended) return
-      listeners.tell(element)
       for (const queue of readers.values()) queue.unsafeOffer(element)
+      listeners.tell(element)
     },
     subscribe: Effect.gen(function*() {
       const backlog = new Backlog<A>(Math.max(1, capacity))

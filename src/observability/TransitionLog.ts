@@ -160,6 +160,8 @@ const makeLine = (now: () => number): (event: McpEvent.McpEvent) => Line | undef
     Match.tags({
       StatusChanged: makeStatusLine(now),
       BreakerChanged: ({ server, state }) => circuits[state](server),
+      ListFailed: ({ error, list, server }) =>
+        warningIf(list === "tools")(server, `its ${list} could not be listed: ${reason(error)}`),
       ToolsRefreshed: ({ rejected, server, tools }) =>
         debug(server, `offers ${tools} tools${rejected === 0 ? "" : `, and ${rejected} that cannot be offered`}`),
       Closed: ({ end: { how, took }, server }) =>

@@ -53,6 +53,8 @@ export interface Permits {
   readonly withPermit: (
     deadline: Deadline.Deadline
   ) => <A, E, R>(self: Effect.Effect<A, E, R>) => Permitted<A, E, R>
+  /** The refusal of a call that would begin now, if the queue is full: cheaper than to build the call first. */
+  readonly refusal: () => McpError.Overloaded | undefined
   readonly state: () => State
   /** A larger number admits calls from the queue; a smaller one ends none. */
   readonly resize: (concurrency: number) => void
@@ -82,15 +84,20 @@ export const make = (options: Options & { readonly server: string }): Permits =>
     active--
     admit()
   }
+  const refusal = (): McpError.Overloaded | undefined =>
+    active < concurrency || queue.size < limit
+      ? undefined
+      : new McpError.Overloaded({ server, queue: "calls", queued: queue.size, limit })
   return {
+    refusal,
     withPermit: (deadline) => <A, E, R>(self: Effect.Effect<A, E, R>) =>
       Effect.uninterruptibleMask((restore): Permitted<A, E, R> => {
         if (active < concurrency) {
           active++
           return onExitSync(restore(self), release)
         }
-        const queued = queue.size
-        if (queued >= limit) return Effect.fail(new McpError.Overloaded({ server, queue: "calls", queued, limit }))
+        const refused = refusal()
+        if (refused !== undefined) return Effect.fail(refused)
         const admitted = Deferred.unsafeMake<void>(FiberId.none)
         queue.add(admitted)
         const wait = Deadline.boundWait(deadline, () => ({ waitedFor: "permit" }), () => Deferred.await(admitted))

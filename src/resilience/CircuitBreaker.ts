@@ -61,16 +61,10 @@ const outcomeOf = (exit: Exit.Exit<unknown, unknown>): Circuit.Outcome => {
 }
 
 const shown = (state: Circuit.State, now: number): State => {
-  switch (state._tag) {
-    case "Closed":
-      return { _tag: "Closed", failures: state.failures }
-    case "Open":
-      return { _tag: "Open", retryAfter: Duration.millis(Math.max(0, state.until - now)) }
-    case "HalfOpen":
-      return { _tag: "HalfOpen", probing: state.probing }
-    case "Isolated":
-      return { _tag: "Isolated" }
-  }
+  const { _tag } = state
+  if (_tag === "Closed") return { _tag, failures: state.failures }
+  if (_tag === "Open") return { _tag, retryAfter: Duration.millis(Math.max(0, state.until - now)) }
+  return _tag === "HalfOpen" ? { _tag, probing: state.probing } : { _tag }
 }
 
 export const make = (options?: Partial<Options>): Effect.Effect<CircuitBreaker["Type"]> =>

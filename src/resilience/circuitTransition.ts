@@ -10,7 +10,7 @@
 export type State =
   | { readonly _tag: "Closed"; readonly epoch: number; readonly since: number; readonly failures: number }
   | { readonly _tag: "Open"; readonly epoch: number; readonly until: number }
-  | { readonly _tag: "HalfOpen"; readonly epoch: number; readonly probing: boolean }
+  | { readonly _tag: "HalfOpen"; readonly epoch: number; readonly until: number; readonly probing: boolean }
   | { readonly _tag: "Isolated"; readonly epoch: number }
 
 export interface Rules {
@@ -28,6 +28,9 @@ type Admission =
 
 export const initial: State = { _tag: "Closed", epoch: 0, since: 0, failures: 0 }
 
+/** The least milliseconds that a call is told to wait for the end of a probe, which is not known. */
+const probeWait = 1_000
+
 export const admit = (rules: Rules, state: State, now: number): Admission => {
   switch (state._tag) {
     case "Closed":
@@ -35,11 +38,11 @@ export const admit = (rules: Rules, state: State, now: number): Admission => {
     case "Open": {
       if (now < state.until) return { _tag: "Rejected", retryAfter: state.until - now, state }
       const epoch = state.epoch + 1
-      return { _tag: "Admitted", epoch, state: { _tag: "HalfOpen", epoch, probing: true } }
+      return { _tag: "Admitted", epoch, state: { _tag: "HalfOpen", epoch, until: state.until, probing: true } }
     }
     case "HalfOpen":
       return state.probing
-        ? { _tag: "Rejected", retryAfter: rules.openFor, state }
+        ? { _tag: "Rejected", retryAfter: Math.max(probeWait, state.until - now), state }
         : { _tag: "Admitted", epoch: state.epoch, state: { ...state, probing: true } }
     case "Isolated":
       return { _tag: "Rejected", retryAfter: rules.openFor, state }
@@ -60,8 +63,7 @@ export const settle = (rules: Rules, state: State, epoch: number, outcome: Outco
       if (!state.probing || epoch !== state.epoch) return state
       if (outcome === "neither") return { ...state, probing: false }
       return outcome === "failure" ? open(rules, state, now) : reset(state)
-    case "Open":
-    case "Isolated":
+    default:
       return state
   }
 }
@@ -82,4 +84,4 @@ export const isolate = (state: State): State => ({ _tag: "Isolated", epoch: stat
 
 /** An open circuit admits a probe now. */
 export const halfOpen = (state: State): State =>
-  state._tag === "Open" ? { _tag: "HalfOpen", epoch: state.epoch + 1, probing: false } : state
+  state._tag === "Open" ? { _tag: "HalfOpen", epoch: state.epoch + 1, until: state.until, probing: false } : state

@@ -148,11 +148,20 @@ export const make = ({ clock, definition, learn, permitted, publish, retry, serv
       }))
   }
 
+  /** Refuses a call before anything of it is built. It counts, and publishes no event. */
+  const refusing = ({ metrics }: Server.Server, refused: McpError.Overloaded) => {
+    metrics.callBegan()
+    metrics.callEnded(refused._tag, 0)
+    return Effect.fail(refused)
+  }
+
   const callTool: Calls["callTool"] = (name, tool, args, options) =>
     Effect.flatMap(servers.find(name), (server) => {
       if (!server.offers(tool)) {
         return Effect.fail(new McpError.NotFound({ server: name, kind: "tool", name: tool, suggestions: [] }))
       }
+      const refused = server.bulkhead.refusal()
+      if (refused !== undefined) return refusing(server, refused)
       const { config, limits } = server
       const callId = options?.callId ?? `call-${++ids}`
       const origin = options?.origin ?? "program"

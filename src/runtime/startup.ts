@@ -7,13 +7,11 @@ import * as Hold from "../internal/hold.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as Servers from "./Servers.ts"
-import type * as ServerStatus from "./ServerStatus.ts"
 
 type Configs = ReadonlyArray<ServerConfig.ServerConfig>
 
 /** Publishes `StartupUpdate` for each server that starts by itself, and `StartupComplete` when all have settled. */
 export const watch = (
-  servers: Servers.Servers,
   events: McpEvent.McpEvents["Type"],
   configs: Configs
 ): Effect.Effect<void, never, Scope.Scope> =>
@@ -32,15 +30,23 @@ export const watch = (
       const took = Duration.millis(clock.unsafeCurrentTimeMillis() - began)
       events.publish(McpEvent.McpEvent.StartupComplete({ ready, failed, took }))
     }
-    const changed = ({ server, status }: ServerStatus.Change): void => {
-      if (status._tag === "Connecting" || !starting.delete(server)) return
-      if (status._tag === "Connected") ready.push(server)
-      else if ("error" in status) failed.push({ server, error: status.error })
+    const settle = (server: string, outcome: "ready" | McpError.RuntimeError | undefined): void => {
+      if (!starting.delete(server)) return
+      if (outcome === "ready") ready.push(server)
+      else if (outcome !== undefined) failed.push({ server, error: outcome })
       events.publish(McpEvent.McpEvent.StartupUpdate({ server, settled: of - starting.size, of }))
       if (starting.size === 0) complete()
     }
+    /** A connected server is ready once its tools are listed. */
+    const heard = (event: McpEvent.McpEvent): void => {
+      if (event._tag === "ListFailed" && event.list === "tools") return settle(event.server, event.error)
+      if (event._tag !== "StatusChanged" || event.status._tag === "Connecting") return
+      const { server, status } = event
+      if (status._tag !== "Connected") return settle(server, "error" in status ? status.error : undefined)
+      if (status.tools !== undefined) settle(server, "ready")
+    }
     if (of === 0) complete()
-    return Hold.listen(() => servers.onChange(changed))
+    return Hold.listen(() => events.onEvent(heard))
   })
 
 /** Waits until every required server is connected; fails with all that are not within the limit. */

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Signal from "../internal/signal.ts"
 import type * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
@@ -51,6 +52,7 @@ export interface Options {
   readonly catalog: ToolCatalog.ToolCatalog["Type"]
   readonly offerings: Offerings.Offerings
   readonly pool: Servers.Servers
+  readonly publish: (event: McpEvent.McpEvent) => void
   readonly sandbox: Sandbox.Sandbox
 }
 
@@ -70,17 +72,24 @@ interface Kept {
  * @internal
  */
 export const make = (
-  { catalog, offerings, pool, sandbox }: Options
+  { catalog, offerings, pool, publish, sandbox }: Options
 ): Effect.Effect<(live: Server.Live) => Effect.Effect<void, never, Scope.Scope>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const signal = Signal.make()
     const waiting = new Set<Kept>()
 
+    /** A list that fails is asked for again when a caller needs it. A connection that we close is no failure. */
+    const listed = <R>(server: string, list: Subject, self: Effect.Effect<void, McpError.RuntimeError, R>) =>
+      Effect.catchAll(self, (error) =>
+        Effect.sync(() => {
+          if (error._tag !== "Closed") publish(McpEvent.McpEvent.ListFailed({ server, list, error }))
+        }))
+
     const learn = (live: Server.Live, subjects: ReadonlySet<Subject>) =>
       Effect.gen(function*() {
-        if (subjects.has("tools")) yield* harmless(live.server, catalog.learn(live))
+        if (subjects.has("tools")) yield* listed(live.server, "tools", catalog.learn(live))
         for (const kind of ["resources", "templates", "prompts"] as const) {
-          if (subjects.has(kind)) yield* harmless(live.server, offerings[kind].learn(live))
+          if (subjects.has(kind)) yield* listed(live.server, kind, offerings[kind].learn(live))
         }
       })
 

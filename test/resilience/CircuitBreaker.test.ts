@@ -226,6 +226,23 @@ describe("CircuitBreaker", () => {
       assert.deepStrictEqual(yield* breaker.state, { _tag: "Closed", failures: 0 })
     }))
 
+  it.effect("names the rest of the cooldown while a probe runs, and a second if there is none", () =>
+    Effect.gen(function*() {
+      const breaker = yield* fresh
+      const retryAfter = Effect.map(
+        fails(breaker, broken),
+        (error) => error._tag === "CircuitOpen" ? Duration.toSeconds(error.retryAfter) : undefined
+      )
+      for (let call = 0; call < 3; call++) yield* fails(breaker, broken)
+      yield* TestClock.adjust("20 seconds")
+      breaker.halfOpen()
+      yield* Effect.fork(breaker.protect(Effect.never))
+      yield* Effect.yieldNow()
+      assert.strictEqual(yield* retryAfter, 40)
+      yield* TestClock.adjust("50 seconds")
+      assert.strictEqual(yield* retryAfter, 1)
+    }))
+
   it.effect("has a state of its own for each server", () =>
     Effect.gen(function*() {
       const { make } = yield* CircuitBreaker.CircuitBreaker

@@ -516,6 +516,43 @@ describe("a runtime", () => {
         assert.strictEqual((yield* Effect.flip(service.callTool({ server: "a", tool: "one" })))._tag, "NotFound")
       }), { servers: [Pool.remote("a")] }))
 
+  it.scoped("counts a server as ready once its tools are listed, and as failed with the error of the list (C17)", () =>
+    Effect.gen(function*() {
+      const answer = yield* Deferred.make<void>()
+      const good = yield* MemoryServer.make({ era: "session", tools: [tool("one")] })
+      const broken = yield* MemoryServer.make({
+        era: "session",
+        capabilities: { tools: {} },
+        methods: {
+          "tools/list": () =>
+            Effect.zipRight(
+              Deferred.await(answer),
+              Effect.fail(new MemoryServer.Refused({ code: -32603, message: "out of order" }))
+            )
+        }
+      })
+      yield* Effect.gen(function*() {
+        const events = yield* (yield* runtime).subscribe
+        yield* TestClock.adjust("1 second")
+        const before = Chunk.toArray(yield* Queue.takeAll(events))
+        assert.isTrue(before.some((event) => event._tag === "Connected" && event.server === "broken"))
+        assert.isFalse(before.some((event) => event._tag === "StartupComplete"))
+        yield* Deferred.succeed(answer, undefined)
+        yield* TestClock.adjust("1 second")
+        const after = Chunk.toArray(yield* Queue.takeAll(events))
+        const complete = after.find((event) => event._tag === "StartupComplete")
+        assert.deepStrictEqual(complete?.ready, ["good"])
+        assert.deepStrictEqual(complete?.failed.map(({ error, server }) => [server, error._tag]), [[
+          "broken",
+          "RemoteError"
+        ]])
+        const failed = after.findIndex((event) => event._tag === "ListFailed" && event.list === "tools")
+        assert.isBelow(failed, after.findIndex((event) => event._tag === "StartupUpdate" && event.server === "broken"))
+      }).pipe(Effect.provide(
+        Runtime.layer({ good, broken }, { servers: [Pool.remote("good"), Pool.remote("broken")] })
+      ))
+    }))
+
   it.scoped("tells how the start goes and when it is over", () =>
     run({ a: [], b: [] }, () =>
       Effect.gen(function*() {

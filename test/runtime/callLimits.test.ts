@@ -1,8 +1,9 @@
 /** One deadline over queueing, connecting and the request of a call, and what its error says. */
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Either, Fiber, TestClock } from "effect"
+import { Chunk, Deferred, Duration, Effect, Either, Fiber, Queue, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
+import * as Approval from "../../src/safety/Approval.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
@@ -103,6 +104,30 @@ describe("callTool", () => {
         }
         assert.deepStrictEqual((yield* service.servers.get("s")).breaker, { _tag: "Closed", failures: 0 })
       }).pipe(Effect.provide(layer))
+    }))
+
+  it.scoped("refuses a call before it asks or publishes anything when the queue is full (C10)", () =>
+    Effect.gen(function*() {
+      const { peer } = yield* busy
+      const asked: Array<Approval.Request> = []
+      const approval = Approval.layerTest([], asked)
+      yield* Effect.gen(function*() {
+        const service = yield* McpRuntime.McpRuntime
+        yield* service.servers.connect("s")
+        yield* Effect.fork(service.callTool(ref("hold")))
+        yield* peer.until(() => peer.executions("hold") === 1)
+        const events = yield* service.subscribe
+        const error = yield* Effect.flip(service.callTool(ref("hang"), {}, { origin: "model" }))
+        assert.deepInclude(error, { _tag: "Overloaded", queue: "calls", outcome: "not-sent" })
+        assert.isEmpty(asked)
+        assert.isEmpty(Chunk.toArray(yield* Queue.takeAll(events)))
+      }).pipe(Effect.provide(
+        Runtime.layer({ s: peer }, {
+          servers: [Pool.remote("s", { concurrency: 1 })],
+          bulkhead: { queue: 0 },
+          approval
+        })
+      ))
     }))
 
   it.scoped("says why there was no connection while its server was down (C14)", () =>
