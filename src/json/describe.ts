@@ -19,37 +19,46 @@ const newBudget = (): Budget => ({ steps: 10_000 })
 
 const own = (value: JsonObject, key: string): Json | undefined => Object.hasOwn(value, key) ? value[key] : undefined
 
+const propertiesOf = (schema: Schema): JsonObject => {
+  const map = own(schema, "properties")
+  return isObject(map) ? map : {}
+}
+
+/** The fields and items that each alternative copies. */
+const sizeOf = (schema: Schema): number =>
+  Object.keys(schema).length + Object.keys(propertiesOf(schema)).length +
+  listOf(own(schema, "required")).length + listOf(own(schema, "type")).length
+
 /**
  * The schemas of which a value must fit one, with references followed and `allOf` joined. Parts beyond the budget become
  * `{}`, which allows any value.
  */
-export const alternatives = (root: Schema, schema: Json | undefined, budget = newBudget()): ReadonlyArray<Schema> =>
-  alternativesAt(root, schema, 0, budget)
-
-const alternativesAt = (
+export const alternatives = (
   root: Schema,
   schema: Json | undefined,
-  depth: number,
-  budget: Budget
+  budget = newBudget(),
+  depth = 0
 ): ReadonlyArray<Schema> => {
   if (!isObject(schema) || depth > deepest || budget.steps < 0) return [{}]
-  budget.steps -= 1 + Object.keys(schema).length / 8
+  budget.steps -= 1 + sizeOf(schema) / 8
   const ref = own(schema, "$ref")
   const target = typeof ref === "string" ? pointed(root, ref) : undefined
-  if (isObject(target)) return alternativesAt(root, { ...target, ...without(schema, "$ref") }, depth + 1, budget)
+  if (isObject(target)) return alternatives(root, { ...target, ...without(schema, "$ref") }, budget, depth + 1)
   const either = [...listOf(own(schema, "anyOf")), ...listOf(own(schema, "oneOf"))]
   const all = listOf(own(schema, "allOf"))
   budget.steps -= (either.length + all.length) / 8
   const base = without(without(schema, "anyOf"), "oneOf")
   if (either.length > 0 && own(base, "type") === undefined) {
-    return either.flatMap((one) => alternativesAt(root, isObject(one) ? { ...base, ...one } : one, depth + 1, budget))
+    return either.flatMap((one) =>
+      budget.steps < 0 ? [{}] : alternatives(root, isObject(one) ? { ...base, ...one } : one, budget, depth + 1)
+    )
   }
   if (all.length === 0) return [base]
   return [
-    all.filter(isObject).reduce<Schema>(
-      (joined, one) => join(joined, alternativesAt(root, one, depth + 1, budget)[0]!),
-      without(base, "allOf")
-    )
+    all.filter(isObject).reduce<Schema>((joined, one) => {
+      budget.steps -= sizeOf(joined) / 8
+      return budget.steps < 0 ? joined : join(joined, alternatives(root, one, budget, depth + 1)[0]!)
+    }, without(base, "allOf"))
   ]
 }
 
@@ -57,13 +66,11 @@ const without = (schema: Schema, key: string): Schema =>
   Object.fromEntries(Object.entries(schema).filter(([name]) => name !== key))
 
 const join = (one: Schema, other: Schema): Schema => {
-  const properties = [own(one, "properties"), own(other, "properties")].filter((map) => isObject(map))
+  const properties = { ...propertiesOf(one), ...propertiesOf(other) }
   return {
     ...one,
     ...other,
-    ...(properties.length === 0
-      ? {}
-      : { properties: Object.fromEntries(properties.flatMap((each) => Object.entries(each))) }),
+    ...(Object.keys(properties).length === 0 ? {} : { properties }),
     required: [...listOf(own(one, "required")), ...listOf(own(other, "required"))]
   }
 }
@@ -75,17 +82,12 @@ export interface Property {
 }
 
 export const properties = (schema: Schema): ReadonlyArray<Property> => {
-  const map = own(schema, "properties")
   const required = new Set(listOf(own(schema, "required")))
-  return isObject(map)
-    ? Object.entries(map).map(([name, one]) => ({ name, schema: one, required: required.has(name) }))
-    : []
+  return Object.entries(propertiesOf(schema))
+    .map(([name, one]) => ({ name, schema: one, required: required.has(name) }))
 }
 
-export const property = (schema: Schema, name: string): Json | undefined => {
-  const map = own(schema, "properties")
-  return isObject(map) ? own(map, name) : undefined
-}
+export const property = (schema: Schema, name: string): Json | undefined => own(propertiesOf(schema), name)
 
 /** Whether properties that are not declared are accepted. */
 export const isOpen = (schema: Schema): boolean => {
@@ -121,7 +123,13 @@ export const types = (schema: Schema): ReadonlyArray<string> => {
 /** Longer lists are cut. */
 const most = 8
 
-const literal = (value: Json): string => JSON.stringify(value)
+/** A value as JSON; an ellipsis for one that is too long to be repeated. */
+const literal = (value: Json, budget: Budget): string => {
+  if (budget.steps < 0) return "…"
+  const text = JSON.stringify(value)
+  budget.steps -= text.length / 16
+  return text
+}
 
 /** The type in one line, as a programmer writes it. */
 export const typeText = (root: Schema, schema: Json | undefined, depth = 0, budget = newBudget()): string => {
@@ -129,7 +137,7 @@ export const typeText = (root: Schema, schema: Json | undefined, depth = 0, budg
   const texts = alternatives(root, schema, budget).flatMap((one): ReadonlyArray<string> => {
     const listed = choices(one)
     if (listed !== undefined) {
-      return listed.slice(0, most).map(literal).concat(listed.length > most ? ["…"] : [])
+      return listed.slice(0, most).map((value) => literal(value, budget)).concat(listed.length > most ? ["…"] : [])
     }
     const named = types(one)
     return (named.length === 0 ? ["any"] : named).map((type) => {
@@ -161,13 +169,12 @@ const members = (
 /** The parameters of a tool, required ones first. */
 export const parameters = (root: Schema): ReadonlyArray<Property> => {
   const each = alternatives(root, root).map(properties)
-  const seen = new Set<string>()
-  const once = each.flat().filter(({ name }) => !seen.has(name) && seen.add(name).size > 0)
-    .map(({ name, schema }): Property => {
-      const required = each.every((all) => all.some((one) => one.name === name && one.required))
-      return { name, schema, required }
-    })
-  return [...once.filter(({ required }) => required), ...once.filter(({ required }) => !required)]
+  const always = each.map((all) => new Set(all.filter(({ required }) => required).map(({ name }) => name)))
+  const once = new Map<string, Property>()
+  for (const { name, schema } of each.flat()) {
+    if (!once.has(name)) once.set(name, { name, schema, required: always.every((names) => names.has(name)) })
+  }
+  return [...once.values()].toSorted((a, b) => Number(b.required) - Number(a.required))
 }
 
 export const text = (schema: Json | undefined, key: "description" | "title" | "format"): string | undefined => {
