@@ -53,7 +53,6 @@ export const alternatives = (
       budget.steps < 0 ? [{}] : alternatives(root, isObject(one) ? { ...base, ...one } : one, budget, depth + 1)
     )
   }
-  if (all.length === 0) return [base]
   return [
     all.filter(isObject).reduce<Schema>((joined, one) => {
       budget.steps -= sizeOf(joined) / 8

@@ -197,11 +197,14 @@ export const make = (leader: number, marker: string, now: () => ProcessTable, se
     return found?.start === row.start && !found.isZombie ? found : undefined
   }
 
+  /** What is left of the group after the leader has ended. */
   const groupMembers = (table: ProcessTable): ReadonlyArray<ProcessRow> => {
-    if (groupIsGone) return []
-    const rows = send(-leader, 0) ? table.all() : []
+    if (leaderIsAlive || groupIsGone) return []
+    const exists = send(-leader, 0)
+    // Empty also if `ps` failed, which says nothing about the group.
+    const rows = exists ? table.all() : []
     // The number of a group is not used again while it has members, so a process with this pid is a stranger.
-    groupIsGone = rows.length === 0 || rows.some((row) => row.pid === leader)
+    groupIsGone = !exists || rows.some((row) => row.pid === leader)
     return groupIsGone ? [] : rows.filter((row) => row.group === leader && !row.isZombie)
   }
 
@@ -212,11 +215,9 @@ export const make = (leader: number, marker: string, now: () => ProcessTable, se
       if (current(table, row) !== undefined) queue.push(row.pid)
       else known.delete(row.pid)
     }
-    if (!leaderIsAlive) {
-      for (const row of groupMembers(table)) {
-        known.set(row.pid, row)
-        queue.push(row.pid)
-      }
+    for (const row of groupMembers(table)) {
+      known.set(row.pid, row)
+      queue.push(row.pid)
     }
     const seen = new Set<number>()
     for (let pid = queue.pop(); pid !== undefined; pid = queue.pop()) {
@@ -250,7 +251,7 @@ export const make = (leader: number, marker: string, now: () => ProcessTable, se
       if (!leaderIsAlive && known.size === 0 && groupIsGone) return []
       const table = now()
       const others = new Set([...known.values()].filter((row) => current(table, row)).map((row) => row.pid))
-      if (!leaderIsAlive) { for (const row of groupMembers(table)) others.add(row.pid) }
+      for (const row of groupMembers(table)) others.add(row.pid)
       return leaderIsAlive ? [leader, ...others] : [...others]
     },
     escaped: () => [...escaped],

@@ -10,6 +10,7 @@ const machine = () => {
   const rows = new Map<number, ProcessTree.ProcessRow>()
   const signalled: Array<string> = []
   const marks = new Set<number>()
+  const look = { fails: false }
   let clock = 0
   const start = (pid: number, parent: number, group: number, isMarked = false) => {
     rows.set(pid, { pid, parent, group, session: group, start: `${clock++}`, isZombie: false })
@@ -22,7 +23,7 @@ const machine = () => {
   const table: ProcessTree.ProcessTable = {
     find: (pid) => rows.get(pid),
     children: (pid) => [...rows.values()].filter((row) => row.parent === pid).map((row) => row.pid),
-    all: () => [...rows.values()],
+    all: () => look.fails ? [] : [...rows.values()],
     marked: (_, since) =>
       [...rows.values()].filter((row) => marks.has(row.pid) && Number(row.start) >= Number(since.start))
   }
@@ -38,6 +39,7 @@ const machine = () => {
     tree.leaderEnded()
   }
   return {
+    look,
     rows,
     signalled,
     start,
@@ -78,6 +80,20 @@ describe("ProcessTree", () => {
     kill(10, mine)
     assert.deepStrictEqual(mine.remaining(), [11])
     mine.refresh()
+    mine.signal("SIGKILL")
+    assert.deepStrictEqual(mine.remaining(), [])
+  })
+
+  it("keeps the group of an ended leader through a look at the processes that failed", () => {
+    const { kill, look, start, tree } = machine()
+    start(10, 1, 10)
+    start(11, 10, 10)
+    const mine = tree(10)
+    kill(10, mine)
+    look.fails = true
+    mine.refresh()
+    look.fails = false
+    assert.deepStrictEqual(mine.remaining(), [11])
     mine.signal("SIGKILL")
     assert.deepStrictEqual(mine.remaining(), [])
   })
