@@ -90,13 +90,13 @@ export type McpEvent = Data.TaggedEnum<{
     readonly delay: Duration.Duration
     readonly error: McpError.ConnectError
   }
-  /** A list of tools was fetched, and differs from the one before. */
   /** A list of a connected server failed; it is asked for again when a caller needs it, or the server says it changed. */
   ListFailed: {
     readonly server: string
     readonly list: "tools" | "resources" | "templates" | "prompts"
     readonly error: McpError.RuntimeError
   }
+  /** A list of tools was fetched, and differs from the one before. */
   ToolsRefreshed: { readonly server: string; readonly tools: number; readonly rejected: number }
   /** A tool is not what was agreed to; told once of each fingerprint. */
   ToolQuarantined: {

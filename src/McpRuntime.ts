@@ -16,19 +16,15 @@ import * as RetryPolicy from "./resilience/RetryPolicy.ts"
 import * as Teardown from "./resilience/Teardown.ts"
 import * as CallStream from "./runtime/callStream.ts"
 import * as CallTool from "./runtime/callTool.ts"
-import * as Departures from "./runtime/departures.ts"
-import * as Gather from "./runtime/gather.ts"
+import * as Lists from "./runtime/lists.ts"
 import * as McpServers from "./runtime/McpServers.ts"
-import * as Offerings from "./runtime/offerings.ts"
 import * as Permitted from "./runtime/permitted.ts"
 import * as Requests from "./runtime/requests.ts"
 import * as RuntimeTool from "./runtime/RuntimeTool.ts"
 import * as Sandbox from "./runtime/sandbox.ts"
 import * as Servers from "./runtime/Servers.ts"
 import * as Startup from "./runtime/startup.ts"
-import * as Upkeep from "./runtime/upkeep.ts"
 import * as Permissions from "./safety/Permissions.ts"
-import * as ToolCache from "./tools/ToolCache.ts"
 import * as ToolCatalog from "./tools/ToolCatalog.ts"
 import type * as ToolResult from "./tools/ToolResult.ts"
 import type * as JsonRpc from "./transport/JsonRpc.ts"
@@ -130,7 +126,10 @@ export interface Service extends Offered {
     args?: A,
     options?: RequestOptions
   ) => Effect.Effect<McpClient.PromptMessages, McpError.RuntimeError>
-  /** The four lists, with this wait in place of `firstListWait`. */
+  /**
+   * The four lists, with this wait in place of `firstListWait`. With a wait of zero the tools are those known, and no server
+   * is connected for them.
+   */
   readonly offered: (wait: Duration.DurationInput) => Offered
   /** Lends the client of a server for requests that this interface does not name. Permissions apply to its requests. */
   readonly withClient: <A, E, R>(
@@ -178,14 +177,12 @@ export const makeService = (
     const group = yield* McpServers.make({ calls, catalog, events, permissions, servers })
     const ask = Requests.asking(servers)
     const send = Requests.make(servers, ask, permitted)
-    const gather = Gather.make(servers, ask)
-    const offerings = Offerings.make({ cache: yield* ToolCache.ToolCache, clock, pool: servers })
-    const { prompts, resources, templates } = offerings
+    const gather = Lists.gathering(servers, ask)
+    const follow = Lists.follow(catalog, publish)
     const sandbox = Sandbox.make(servers)
 
     yield* Startup.watch(events, configs)
-    yield* Departures.watch(servers, [resources.forget, templates.forget, prompts.forget])
-    yield* servers.onConnected(yield* Upkeep.make({ catalog, offerings, pool: servers, publish, sandbox }))
+    yield* servers.onConnected((live) => Effect.zipRight(sandbox.greet(live), follow(live)))
     yield* Effect.forkScoped(
       calls.reportRunning(Duration.decode(options.progressInterval ?? defaults.progressInterval))
     )
@@ -199,9 +196,9 @@ export const makeService = (
       wait: Duration.DurationInput | undefined
     ): Offered => ({
       tools: Effect.map(list, tools.listed),
-      resources: gather("resources/list", resources, wait),
-      resourceTemplates: gather("resources/templates/list", templates, wait),
-      prompts: gather("prompts/list", prompts, wait)
+      resources: gather(({ resources }) => resources, wait),
+      resourceTemplates: gather(({ templates }) => templates, wait),
+      prompts: gather(({ prompts }) => prompts, wait)
     })
     const lists = offered(catalog.list, firstListWait)
 

@@ -4,6 +4,7 @@ import * as Mailbox from "effect/Mailbox"
 import * as Stream from "effect/Stream"
 import * as Credentials from "../auth/Credentials.ts"
 import type * as McpClient from "../client/McpClient.ts"
+import * as Fingerprint from "../config/Fingerprint.ts"
 import * as Limits from "../config/Limits.ts"
 import type * as Provenance from "../config/Provenance.ts"
 import * as Resolution from "../config/Resolution.ts"
@@ -19,7 +20,6 @@ import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import type * as RemoteHeaders from "../transport/RemoteHeaders.ts"
 import type * as Transport from "../transport/Transport.ts"
 import type * as CallTool from "./callTool.ts"
-import * as Present from "./present.ts"
 import type * as Server from "./Server.ts"
 import type * as Servers from "./Servers.ts"
 import type * as ServerStatus from "./ServerStatus.ts"
@@ -186,7 +186,7 @@ const reloading = ({ events, permissions, servers }: Options): McpServers["reloa
   const approvedMeanwhile = (config: ServerConfig.ServerConfig) => {
     const { autoApprove, name } = config
     const present = servers.config(name)
-    if (present === undefined || Present.isSame(present, config)) return config
+    if (present === undefined || Fingerprint.isSame(present, config)) return config
     return { name, autoApprove: autoApprove?.filter((tool) => present.autoApprove?.includes(tool) === true) }
   }
   return (configs) =>

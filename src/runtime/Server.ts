@@ -1,6 +1,7 @@
 /** One configured server: its configuration, the state that its calls share, and the link that connects it. */
 import * as Effect from "effect/Effect"
 import type * as McpClient from "../client/McpClient.ts"
+import * as Fingerprint from "../config/Fingerprint.ts"
 import type * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
@@ -11,6 +12,7 @@ import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as Deadline from "../resilience/Deadline.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
 import type * as Link from "./Link.ts"
+import type * as Lists from "./lists.ts"
 import type * as ServerStatus from "./ServerStatus.ts"
 
 /** The connection of a server. `generation` grows with each connection and is never used twice. */
@@ -19,6 +21,7 @@ export interface Live {
   readonly config: ServerConfig.ServerConfig
   readonly generation: number
   readonly session: McpClient.McpClient
+  readonly lists: Lists.Lists
 }
 
 /** A reload that changes the configuration makes a new value, with the breaker, the bulkhead and the metrics of the old. */
@@ -32,6 +35,8 @@ export interface Server {
   readonly breaker: CircuitBreaker.Breaker
   readonly bulkhead: Bulkhead.Permits
   readonly metrics: RuntimeMetrics.ServerMetrics
+  /** Kept over reloads that change only how the server is used. */
+  readonly lists: Lists.Lists
   /** Servers that differ only in names, titles and filters may have the same link (`shareIdentical`). */
   readonly link: Link.Link
   readonly status: ServerStatus.ServerStatus
@@ -58,6 +63,7 @@ export interface Parts {
   readonly bulkhead: Bulkhead.Options
   readonly metrics: RuntimeMetrics.RuntimeMetrics["Type"]
   readonly publish: (event: McpEvent.McpEvent) => void
+  readonly lists: (name: string) => Lists.Lists
   readonly get: (name: string) => Server | undefined
   readonly use: Use
   readonly sharedWith: (server: Server) => string | undefined
@@ -68,12 +74,10 @@ export type Use = <A, E, R>(
   f: (live: Live) => Effect.Effect<A, E, R>
 ) => Effect.Effect<A, E | Link.UseError | McpError.NotFound, R>
 
-export const live = (config: ServerConfig.ServerConfig, { generation, session }: Link.Connected): Live => ({
-  server: config.name,
-  config,
-  generation,
-  session
-})
+export const live = (
+  { config, lists, name }: Pick<Server, "name" | "config" | "lists">,
+  { generation, session }: Link.Connected
+): Live => ({ server: name, config, generation, session, lists })
 
 /** A breaker that reports its changes while it is the breaker of its name; calls that outlive their server change it later. */
 const makeBreaker = ({ breakers, get, metrics, publish }: Parts, name: string): CircuitBreaker.Breaker => {
@@ -105,13 +109,14 @@ export const make =
       breaker,
       bulkhead: previous?.bulkhead ?? Bulkhead.make({ ...parts.bulkhead, server: name, concurrency }),
       metrics,
+      lists: previous !== undefined && Fingerprint.isSame(previous.config, config) ? previous.lists : parts.lists(name),
       link,
       get status() {
         return link.status()
       },
       get live() {
         const connected = link.connected()
-        return connected === undefined ? undefined : live(config, connected)
+        return connected === undefined ? undefined : live(server, connected)
       },
       get health() {
         return link.health()

@@ -24,7 +24,9 @@ import * as HealthCheck from "../resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
+import * as ToolCache from "../tools/ToolCache.ts"
 import * as Link from "./Link.ts"
+import * as Lists from "./lists.ts"
 import * as Reload from "./reload.ts"
 import * as Server from "./Server.ts"
 import { mayFollow, ServerStatus } from "./ServerStatus.ts"
@@ -96,6 +98,7 @@ export type Requirements =
   | ReconnectPolicy.ReconnectPolicy
   | RuntimeMetrics.RuntimeMetrics
   | Teardown.Teardown
+  | ToolCache.ToolCache
 
 /** The changes that a slow subscriber may leave unread. */
 const backlog = 1_024
@@ -136,6 +139,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
   Effect.gen(function*() {
     const { batchSize, drainTimeout, shareIdentical } = { ...defaults, ...options }
     const drain = Duration.decode(drainTimeout)
+    const cache = yield* ToolCache.ToolCache
     const clock = yield* Effect.clock
     const connector = yield* Connector.Connector
     const events = yield* McpEvent.McpEvents
@@ -185,11 +189,12 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       })
 
     const use: Server.Use = (name, f) =>
-      Effect.flatMap(find(name), ({ config, link }) => {
+      Effect.flatMap(find(name), (server) => {
+        const { link } = server
         let hasBegun = false
         const used = link.use((connected) => {
           hasBegun = true
-          return f(Server.live(config, connected))
+          return f(Server.live(server, connected))
         })
         if (link.connected() !== undefined) return used
         // callers that wait for a link that is replaced wait for its successor
@@ -203,6 +208,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       bulkhead: yield* Bulkhead.Bulkhead,
       metrics: yield* RuntimeMetrics.RuntimeMetrics,
       publish: events.publish,
+      lists: Lists.make({ clock, lifetime: cache.lifetime, scope: yield* Effect.scope }),
       get: (name) => servers.get(name),
       use,
       sharedWith: ({ link, name }) =>
@@ -241,7 +247,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
             events.publish(McpEvent.McpEvent.Reconnecting({ server: server.name, attempt, delay, error }))
           }
         },
-        beside: (connected) => servedBy(link).flatMap((server) => runHooks(Server.live(server.config, connected)))
+        beside: (connected) => servedBy(link).flatMap((server) => runHooks(Server.live(server, connected)))
       })
       return Effect.map(made, (made) => link = made)
     }
@@ -270,10 +276,10 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
     }
 
     /** Runs the hooks for a connection that is older than its name. */
-    const attend = ({ config, link }: Server.Server): void => {
-      const connected = link.connected()
+    const attend = (server: Server.Server): void => {
+      const connected = server.link.connected()
       if (connected === undefined) return
-      for (const run of runHooks(Server.live(config, connected))) {
+      for (const run of runHooks(Server.live(server, connected))) {
         fork(Effect.asVoid(Effect.forkIn(Scope.extend(run, connected.scope), connected.scope)))
       }
     }
@@ -375,7 +381,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
         const server = servers.get(name)
         const connected = server?.link.connected()
         if (server === undefined || connected === undefined) return undefined
-        return { live: Server.live(server.config, connected), begin: connected.begin, end: connected.end }
+        return { live: Server.live(server, connected), begin: connected.begin, end: connected.end }
       },
       members: () => Array.from(servers.values()),
       member: (name) => servers.get(name),

@@ -67,7 +67,10 @@ export class ToolCatalog extends Context.Tag("effect-mcp-runtime/tools/ToolCatal
    * any list of it is known.
    */
   readonly list: Effect.Effect<Listing>
-  /** The same, with this wait in place of `firstListWait`, and of the gate where it is shorter. */
+  /**
+   * The same, with this wait in place of `firstListWait`, and of the gate where it is shorter. With a wait of zero it gives
+   * what is known, and connects no server.
+   */
   readonly listWithin: (wait: Duration.DurationInput) => Effect.Effect<Listing>
   /** `firstListWait`; `undefined` for `"settled"`. */
   readonly firstListWait: Duration.Duration | undefined
@@ -81,7 +84,7 @@ export class ToolCatalog extends Context.Tag("effect-mcp-runtime/tools/ToolCatal
   readonly definition: (server: string, tool: string) => Tool.Tool | undefined
   /** Fetches the tools of a server now, and connects it if need be. */
   readonly refresh: (server: string) => Effect.Effect<void, McpError.RuntimeError>
-  /** Fetches the tools over this connection. */
+  /** Fetches the tools over this connection, unless the list is fresh. */
   readonly learn: (live: Server.Live) => Effect.Effect<void, McpError.CallError>
   /**
    * `undefined` if a tool may be called over this connection now, because the server has listed it over this connection as
@@ -89,8 +92,8 @@ export class ToolCatalog extends Context.Tag("effect-mcp-runtime/tools/ToolCatal
    * `outcome: "not-sent"` if the tool may not be called.
    */
   readonly admit: (live: Server.Live, tool: string) => Effect.Effect<void, McpError.CallError> | undefined
-  /** Ends the freshness of the server's list. */
-  readonly invalidate: (server: string) => void
+  /** Ends the freshness of the list of the server that this connection belongs to. */
+  readonly invalidate: (live: Server.Live) => void
 }>() {}
 
 export type Requirements =
@@ -102,7 +105,8 @@ export type Requirements =
 type Status = ServerStatus.ServerStatus
 
 /** Whether waiting or asking can connect the server. */
-const canConnect = ({ _tag }: Status): boolean => _tag === "Idle" || _tag === "Connecting" || _tag === "Connected"
+export const canConnect = ({ _tag }: Status): boolean =>
+  _tag === "Idle" || _tag === "Connecting" || _tag === "Connected"
 
 /** The error of a server without a list that can still come; `undefined` if there is another reason. */
 export const stillConnecting = (server: string, { _tag }: Status): McpError.ServerUnavailable | undefined => {
@@ -165,6 +169,12 @@ export const make = (
       if (known !== undefined && !Fingerprint.isSame(known, config)) forget(config.name)
       open.set(config.name, config)
       return cache.open(config, (tools) => pins.recall(config, tools))
+    }
+
+    /** The list that a connection belongs to; none once a reload has replaced its server. */
+    const listOver = ({ config, server }: Server.Live): ToolCache.ServerTools | undefined => {
+      const current = pool.config(server)
+      return Fingerprint.isSame(current, config) ? listOf(current) : undefined
     }
 
     /** The tools of a list that may be offered; those of a snapshot were compared with the pins when it was read. */
@@ -230,11 +240,10 @@ export const make = (
 
     const learn = (live: Server.Live): Effect.Effect<void, McpError.CallError> =>
       Effect.suspend(() => {
-        const config = pool.config(live.server)
-        const known = listOf(config)
-        if (known === undefined || !Fingerprint.isSame(config, live.config)) return Effect.void
+        const known = listOver(live)
+        if (known === undefined) return Effect.void
         const list = Effect.tap(live.session.tools, ({ tools }) => review(live, tools))
-        return Effect.map(known.fetch(CachedList.source(live, "tools", list)), () => {
+        return Effect.map(known.get(CachedList.source(live, "tools", list)), () => {
           made = undefined
           pool.setTools(live.server, index().ofServer(live.server).length)
         })
@@ -342,6 +351,8 @@ export const make = (
       )
 
     const listing = Effect.fnUntraced(function*(wait: Duration.Duration | undefined) {
+      // without a wait, nothing is asked and no server is connected
+      if (wait !== undefined && Duration.toMillis(wait) === 0) return gathered(new Map(), yield* pins.quarantined)
       const now = clock.unsafeCurrentTimeMillis()
       const gateEnd = now + Math.min(Duration.toMillis(gate), wait === undefined ? Infinity : Duration.toMillis(wait))
       const withinGate = <A>(self: Effect.Effect<A>) =>
@@ -428,6 +439,6 @@ export const make = (
         }),
       learn,
       admit,
-      invalidate: (server) => listOf(pool.config(server))?.invalidate()
+      invalidate: (live) => listOver(live)?.invalidate()
     }
   })

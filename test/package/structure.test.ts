@@ -171,7 +171,7 @@ const timers: Readonly<Record<string, string>> = {
   "runtime/Link.ts": "sleeps until the time that the schedule has planned, or to the end of a pause",
   "runtime/Servers.ts": "gives a connect slot back after a while",
   "runtime/connection.ts": "the idle limit of a connection",
-  "runtime/upkeep.ts": "spaces the lists of one server",
+  "runtime/lists.ts": "spaces the refreshes of one server",
   "safety/Spill.ts": "removes old files",
   "server/internal/duplex.ts": "bounds the end of a caller that reads no more",
   "server/internal/gateway/news.ts": "gathers changes",

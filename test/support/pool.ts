@@ -10,6 +10,7 @@ import type * as Teardown from "../../src/resilience/Teardown.ts"
 import * as RuntimeServers from "../../src/runtime/Servers.ts"
 import type * as ServerStatus from "../../src/runtime/ServerStatus.ts"
 import type * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
+import * as ToolCache from "../../src/tools/ToolCache.ts"
 import * as Configs from "./configs.ts"
 import * as overMemory from "./overMemory.ts"
 
@@ -27,6 +28,7 @@ export const layer = (peers: Parameters<typeof MemoryTransport.layer>[0], option
     Layer.provide(Layer.mergeAll(
       CircuitBreaker.layer(),
       RuntimeMetrics.layer,
+      ToolCache.layer(),
       options.reconnect ?? ReconnectPolicy.layer(),
       options.health ?? HealthCheck.layerNone
     )),

@@ -17,7 +17,6 @@ import * as Broadcast from "../../internal/broadcast.ts"
 import * as Hold from "../../internal/hold.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpRuntime from "../../McpRuntime.ts"
-import * as Known from "../../runtime/knownTools.ts"
 import * as HiddenText from "../../safety/HiddenText.ts"
 import * as OutputGuard from "../../safety/OutputGuard.ts"
 import * as Permissions from "../../safety/Permissions.ts"
@@ -37,6 +36,9 @@ type Service = ToolHandler.ToolHandler["Type"]
 
 /** What an output says besides which call it answers. */
 type Said = Omit<ToolHandler.Output, "callId" | "name">
+
+/** A tool as a model may see it. */
+type Shown = Omit<McpRuntime.RuntimeTool, "call">
 
 /** Names of servers' tools begin so, in the style that is the default. */
 const prefix = "mcp__"
@@ -93,34 +95,31 @@ export const make = (
     const sessions = yield* SearchSession.SearchSessions
     const failed = Failed.make(guard, yield* Redaction.Redaction)
     const cleaned = cleaning(options.maxDescription)
-    const parts = { catalog, permissions, runtime }
     const given = new Set<string>()
     const events = yield* Hold.make(() => Broadcast.make<ToolHandler.Event>(options.eventCapacity), ({ end }) => end())
 
     const own = (name: string) => agentTools.tools().find(({ definition }) => definition.name === name)
 
-    const known = (wait: Duration.DurationInput | undefined): Effect.Effect<Known.Known> => Known.within(parts, wait)
+    const known = (wait: Duration.DurationInput | undefined): Effect.Effect<McpRuntime.Tools> =>
+      wait === undefined ? runtime.tools : runtime.offered(wait).tools
 
     /** As a model may see them; what is called like one of our own would never be reached. */
-    const shown = ({ tools }: Known.Known): ReadonlyArray<Known.KnownTool> => {
+    const shown = ({ tools }: McpRuntime.Tools): ReadonlyArray<Shown> => {
       const taken = new Set(agentTools.tools().map(({ definition }) => definition.name))
-      return tools.filter(({ entry }) => !taken.has(entry.name))
-        .map(({ deferred, entry: { name, server, tool }, requiresApproval }) => ({
-          entry: { name, server, tool: cleaned(tool) },
-          requiresApproval,
-          deferred
-        }))
+      return tools.filter(({ name }) => !taken.has(name)).map(({ _tag, name, requiresApproval, server, tool }) => ({
+        _tag,
+        name,
+        server,
+        tool: cleaned(tool),
+        requiresApproval
+      }))
     }
 
     const sessionOf = (
       id: string | undefined,
       model: AutoSearch.Model,
-      tools: Effect.Effect<ReadonlyArray<Known.KnownTool>>
-    ) =>
-      sessions.session(id ?? "", {
-        model,
-        tools: Effect.map(tools, (all) => all.map(({ entry }) => entry))
-      })
+      tools: Effect.Effect<ReadonlyArray<Shown>>
+    ) => sessions.session(id ?? "", { model, tools })
 
     const remember = (definitions: ReadonlyArray<ToolHandler.Definition>): void => {
       for (const { name } of definitions) {
@@ -137,7 +136,7 @@ export const make = (
       Effect.gen(function*() {
         const found = yield* known(asked?.wait)
         const tools = shown(found)
-        const byName = new Map(tools.map((one) => [one.entry.name, one]))
+        const byName = new Map(tools.map((tool) => [tool.name, tool]))
         const session = sessionOf(asked?.session, asked?.model ?? anyModel, Effect.succeed(tools))
         const offer = yield* session.offer
         const offered = offer.definitions.flatMap((one): ReadonlyArray<ToolHandler.Definition> => {
@@ -293,18 +292,18 @@ const ours = (name: string, description: string, inputSchema: JsonRpc.JsonObject
 })
 
 const theirs = (
-  { deferred, entry, requiresApproval }: Known.KnownTool,
+  { _tag, name, requiresApproval, server, tool }: Shown,
   description: string,
   inputSchema: JsonRpc.JsonObject
 ): ToolHandler.Definition => ({
-  name: entry.name,
-  title: entry.tool.title,
+  name,
+  title: tool.title,
   description,
   inputSchema,
   requiresApproval,
-  annotations: entry.tool.annotations,
-  server: entry.server,
-  deferred
+  annotations: tool.annotations,
+  server,
+  deferred: _tag === "Deferred"
 })
 
 const invalid = (detail: string): Effect.Effect<never, McpError.InvalidArguments> =>

@@ -7,7 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
-import * as KnownTools from "../../../runtime/knownTools.ts"
+import type * as McpRuntime from "../../../McpRuntime.ts"
 import * as HiddenText from "../../../safety/HiddenText.ts"
 import * as Tool from "../../../tools/Tool.ts"
 import type * as ToolIndex from "../../../tools/ToolIndex.ts"
@@ -153,34 +153,34 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
    * What is remembered of a server that is on its way is less than what it will say, and to a caller that holds on to
    * definitions (another gateway does) the rest would be a change: it is waited for.
    */
-  const arrived = (seat: Seat.Seat, tries: number): Effect.Effect<KnownTools.Known> =>
+  const arrived = (seat: Seat.Seat, tries: number): Effect.Effect<McpRuntime.Tools> =>
     Effect.gen(function*() {
-      const known = yield* KnownTools.awaited(seat)
+      const known = yield* seat.runtime.tools
       const servers = yield* seat.runtime.servers.list
       const coming = new Set(servers.flatMap(({ name, status }) => status._tag === "Connecting" ? [name] : []))
-      const isEarly = known.tools.some(({ deferred, entry }) => deferred && coming.has(entry.server))
+      const isEarly = known.tools.some(({ _tag, server }) => _tag === "Deferred" && coming.has(server))
       return isEarly && tries > 1 ? yield* arrived(seat, tries - 1) : known
     })
 
-  const withApps = ({ apps, tools }: KnownTools.Known): ReadonlyArray<ToolIndex.Entry> => {
-    const offered = tools.map(({ entry }) => entry)
-    return apps.length === 0 ? offered : [...offered, ...apps.map(({ entry }) => entry)].toSorted(inOrder)
-  }
+  const withApps = ({ apps, tools }: McpRuntime.Tools): ReadonlyArray<ToolIndex.Entry> =>
+    apps.length === 0 ? tools : [...tools, ...apps].toSorted(inOrder)
+
+  const knownNow = ({ runtime }: Seat.Seat): Effect.Effect<McpRuntime.Tools> => runtime.offered(0).tools
 
   const entriesOf = (seat: Seat.Seat, wait: Duration.DurationInput) =>
     Effect.map(
       Duration.toMillis(wait) === 0
-        ? KnownTools.atOnce(seat)
+        ? knownNow(seat)
         : Effect.flatMap(
           Effect.timeoutOption(arrived(seat, mostTries), wait),
-          Option.match({ onNone: () => KnownTools.atOnce(seat), onSome: Effect.succeed })
+          Option.match({ onNone: () => knownNow(seat), onSome: Effect.succeed })
         ),
       withApps
     )
 
   /** Waits `firstListWait` for a server without a cached list, and the rest of the gate for the others. */
   const listedOf = (seat: Seat.Seat) =>
-    Effect.flatMap(Effect.timed(KnownTools.awaited(seat)), ([took, known]) => {
+    Effect.flatMap(Effect.timed(seat.runtime.tools), ([took, known]) => {
       const left = Duration.subtract(options.gate, took)
       return Duration.toMillis(left) > 0 ? entriesOf(seat, left) : Effect.succeed(withApps(known))
     })

@@ -1,0 +1,184 @@
+/** The lists of each server: its resources, templates and prompts, gathered for callers, and all four kept up to date. */
+import type * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import type * as McpClient from "../client/McpClient.ts"
+import type * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
+import type * as McpRuntime from "../McpRuntime.ts"
+import * as CallSpan from "../observability/CallSpan.ts"
+import * as BoundedWait from "../resilience/BoundedWait.ts"
+import * as RuntimeLog from "../runtimeLog.ts"
+import * as CachedList from "../tools/CachedList.ts"
+import type * as ToolCache from "../tools/ToolCache.ts"
+import * as ToolCatalog from "../tools/ToolCatalog.ts"
+import type * as Requests from "./requests.ts"
+import type * as Server from "./Server.ts"
+import type * as Servers from "./Servers.ts"
+
+export interface ServerList<Item> {
+  readonly method: string
+  readonly current: () => McpClient.Listing<Item> | undefined
+  readonly invalidate: () => void
+  /** The cached list if it is fresh for this connection, which is an `Exit` then, or a fetch. */
+  readonly get: (live: Server.Live) => Effect.Effect<McpClient.Listing<Item>, McpError.CallError>
+}
+
+/** The lists of one server besides its tools, which `ToolCache` keeps between runs. */
+export interface Lists {
+  readonly resources: ServerList<McpClient.Resource>
+  readonly templates: ServerList<McpClient.ResourceTemplate>
+  readonly prompts: ServerList<McpClient.Prompt>
+}
+
+export interface Options {
+  readonly clock: Clock.Clock
+  readonly lifetime: ToolCache.ToolCache["Type"]["lifetime"]
+  readonly scope: Scope.Scope
+}
+
+export const make = (options: Options) => (server: string): Lists => {
+  const list = <Item>(
+    method: string,
+    capability: "resources" | "prompts",
+    of: (client: McpClient.McpClient) => Effect.Effect<McpClient.Listing<Item>, McpError.CallError>
+  ): ServerList<Item> => {
+    const cached = CachedList.make<McpClient.Listing<Item>>({ ...options, server, operation: method })
+    return {
+      method,
+      current: cached.current,
+      invalidate: cached.invalidate,
+      get: (live) => cached.get(CachedList.source(live, capability, of(live.session)))
+    }
+  }
+  return {
+    resources: list("resources/list", "resources", ({ resources }) => resources),
+    templates: list("resources/templates/list", "resources", ({ resourceTemplates }) => resourceTemplates),
+    prompts: list("prompts/list", "prompts", ({ prompts }) => prompts)
+  }
+}
+
+/** One list of all servers; a server without it costs the others nothing. */
+export const gathering = (servers: Servers.Servers, ask: Requests.Ask) =>
+<Item extends object>(
+  select: (lists: Lists) => ServerList<Item>,
+  wait: Duration.DurationInput | undefined
+): Effect.Effect<McpRuntime.Gathered<Item>> => {
+  type Part = McpRuntime.Gathered<Item>
+
+  const found = (server: string, listing: McpClient.Listing<Item>): Part => ({
+    items: listing.items.map((item) => ({ ...item, server })),
+    missing: []
+  })
+
+  const ofServer = (member: Server.Server): Effect.Effect<Part> => {
+    const { lists, name: server, status } = member
+    const without = (status: Server.Server["status"], error: McpError.RuntimeError | undefined): Part => ({
+      items: [],
+      missing: [{ server, status, error }]
+    })
+    if (!ToolCatalog.canConnect(status)) {
+      return Effect.succeed(without(status, "error" in status ? status.error : undefined))
+    }
+    const known = select(lists).current()
+    // an idle server is not connected for a list that is known
+    if (status._tag === "Idle" && known !== undefined) return Effect.succeed(found(server, known))
+
+    /** A wait that ended without a list has the reason why the server is not there. */
+    const late = (error?: McpError.RuntimeError): Part => {
+      const now = servers.member(server)?.status ?? status
+      const isWait = error === undefined || (error._tag === "RequestTimeout" && error.outcome === "not-sent")
+      if (isWait && "error" in now) return without(now, now.error)
+      return without(now, error ?? ToolCatalog.stillConnecting(server, now))
+    }
+    const { method } = select(lists)
+    const get = (live: Server.Live) => {
+      const listing = select(live.lists).get(live)
+      const { config, session } = live
+      // a cached list makes no request, and so no span
+      return Exit.isExit(listing)
+        ? listing
+        : CallSpan.traced({ server, method, config, connection: () => session }, () => listing)
+    }
+    const asked = Effect.match(ask(server, method, get), {
+      onFailure: late,
+      onSuccess: (listing) => found(server, listing)
+    })
+    if (wait === undefined) return asked
+    return Effect.map(
+      Effect.timeoutOption(asked, wait),
+      Option.getOrElse(() => {
+        const known = select(servers.member(server)?.lists ?? lists).current()
+        return known === undefined ? late() : found(server, known)
+      })
+    )
+  }
+
+  return Effect.map(
+    Effect.suspend(() => Effect.forEach(servers.members(), ofServer, { concurrency: "unbounded" })),
+    (parts) => ({ items: parts.flatMap(({ items }) => items), missing: parts.flatMap(({ missing }) => missing) })
+  )
+}
+
+type Kind = "tools" | keyof Lists
+
+/** The least time between two refreshes, however often the server reports a change. */
+const spacing = Duration.seconds(1)
+
+/** How long the first lists wait for the server to agree to report changes. */
+const agreement = Duration.seconds(5)
+
+const kinds: ReadonlyArray<Kind> = ["tools", "resources", "templates", "prompts"]
+
+const changedBy: ReadonlyMap<string, ReadonlyArray<Kind>> = new Map<string, ReadonlyArray<Kind>>([
+  ["notifications/tools/list_changed", ["tools"]],
+  ["notifications/resources/list_changed", ["resources", "templates"]],
+  ["notifications/prompts/list_changed", ["prompts"]],
+  ["$/resync", kinds]
+])
+
+/** Keeps the lists of a connection fresh, tools first, when the server reports changes. Ends with the connection. */
+export const follow =
+  (catalog: ToolCatalog.ToolCatalog["Type"], publish: McpEvent.McpEvents["Type"]["publish"]) =>
+  (live: Server.Live): Effect.Effect<never, never, Scope.Scope> =>
+    Effect.gen(function*() {
+      const { lists, server, session: { capabilities, onNotification, watch } } = live
+      const changed = new Set<Kind>(kinds)
+      const signal = yield* Queue.dropping<void>(1)
+      onNotification(({ method }) => {
+        for (const kind of changedBy.get(method) ?? []) {
+          changed.add(kind)
+          if (kind === "tools") catalog.invalidate(live)
+          else lists[kind].invalidate()
+          signal.unsafeOffer(undefined)
+        }
+      })
+      const refresh = Effect.gen(function*() {
+        for (const kind of kinds) {
+          if (!changed.delete(kind)) continue
+          const list = Effect.asVoid(kind === "tools" ? catalog.learn(live) : lists[kind].get(live))
+          // the next caller asks again; a list that our own close has ended has not failed
+          yield* Effect.catchAll(list, (error) =>
+            Effect.sync(() => {
+              if (error._tag !== "Closed") publish(McpEvent.McpEvent.ListFailed({ server, list: kind, error }))
+            }))
+        }
+      })
+      // before the lists, so that no change falls between
+      const watched = watch({
+        toolsListChanged: Object.hasOwn(capabilities, "tools"),
+        resourcesListChanged: Object.hasOwn(capabilities, "resources"),
+        promptsListChanged: Object.hasOwn(capabilities, "prompts")
+      })
+      yield* Effect.catchAll(BoundedWait.within(agreement)(watched), ({ _tag }) =>
+        // the tag alone, because a message may contain text of the server
+        Effect.annotateLogs(RuntimeLog.debug(`the server cannot be asked to report changes: ${_tag}`), { server }))
+      yield* refresh
+      return yield* Effect.forever(
+        Queue.take(signal).pipe(Effect.zipRight(refresh), Effect.zipRight(Effect.sleep(spacing)))
+      )
+    })
