@@ -12,6 +12,7 @@ import * as Path from "@effect/platform/Path"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
@@ -19,18 +20,15 @@ import { sha256 } from "../json/canonical.ts"
 import * as FileLock from "./fileLock.ts"
 
 export interface Options {
-  /**
-   * The folder of the files, or a function that returns it (default: the user's cache folder). Every operation fails if
-   * the function returns `undefined`. The folder is made private (mode 700) at its first use.
-   */
-  readonly directory?: string | ((host: HostEnvironment.Host, path: Path.Path) => string | undefined) | undefined
+  /** The folder of the files, made private (mode 700) at its first use. Without one every operation fails. */
+  readonly directory: string | undefined
   /** Bytes of a value; more are neither read nor written. */
   readonly maxBytes: number
   /** A value that was not written for so long is removed when something is written for the first time. */
   readonly maxAge: Duration.DurationInput
 }
 
-export const defaults: Options = { maxBytes: 16 * 1024 * 1024, maxAge: Duration.days(60) }
+export const defaults: Omit<Options, "directory"> = { maxBytes: 16 * 1024 * 1024, maxAge: Duration.days(60) }
 
 type Failure = PlatformError.PlatformError
 
@@ -57,43 +55,34 @@ const refuse = (
   new PlatformError.SystemError({ reason, module: "KeyValueStore", method, pathOrDescriptor: path, description })
 
 /**
- * The folder for caches of the user: below `XDG_CACHE_HOME` or `~/.cache`, `~/Library/Caches` on macOS, and
- * `LOCALAPPDATA` on Windows. Nothing, if the environment does not say where that is.
+ * The custom directory, else a folder below that of the user for caches (`XDG_CACHE_HOME` or `~/.cache`, `~/Library/Caches`
+ * on macOS) or for state (`XDG_STATE_HOME` or `~/.local/state`, `~/Library/Application Support`); on Windows `LOCALAPPDATA`.
+ * `undefined` if the environment does not name it.
  */
-export const defaultDirectory = (host: HostEnvironment.Host, path: Path.Path): string | undefined => {
-  const folder = folderFor("cache", host, path)
-  return folder === undefined ? undefined : path.join(folder, "effect-mcp-runtime")
-}
-
-/**
- * The folder for what an application of the user must not forget: below `XDG_STATE_HOME` or `~/.local/state`,
- * `~/Library/Application Support` on macOS, and `LOCALAPPDATA` on Windows.
- */
-export const stateDirectory = (app: string, host: HostEnvironment.Host, path: Path.Path): string | undefined => {
-  const folder = folderFor("state", host, path)
-  return folder === undefined ? undefined : path.join(folder, app)
-}
-
-const folderFor = (
-  what: "cache" | "state",
-  { platform, variables }: HostEnvironment.Host,
-  path: Path.Path
-): string | undefined => {
-  // Relative ones do not count, says the XDG specification; anywhere, they would depend on where the process is started.
-  const absolute = (folder: string | undefined, ...below: ReadonlyArray<string>) =>
-    folder === undefined || !path.isAbsolute(folder) ? undefined : path.join(folder, ...below)
-  const { HOME, LOCALAPPDATA, USERPROFILE, XDG_CACHE_HOME, XDG_STATE_HOME } = variables()
-  switch (platform) {
-    case "win32":
-      return absolute(LOCALAPPDATA) ?? absolute(USERPROFILE, "AppData", "Local")
-    case "darwin":
-      return absolute(HOME, "Library", what === "cache" ? "Caches" : "Application Support")
-    default:
-      return what === "cache"
-        ? absolute(XDG_CACHE_HOME) ?? absolute(HOME, ".cache")
-        : absolute(XDG_STATE_HOME) ?? absolute(HOME, ".local", "state")
-  }
-}
+export const directoryOf = (
+  custom: string | undefined,
+  kind: "cache" | "state",
+  ...below: ReadonlyArray<string>
+): Effect.Effect<string | undefined, never, Path.Path> =>
+  Effect.gen(function*() {
+    if (custom !== undefined) return custom
+    const path = yield* Path.Path
+    const { platform, variables } = yield* HostEnvironment.HostEnvironment
+    // The XDG specification ignores relative ones, which would depend on where the process is started.
+    const folder = (base: string | undefined, ...names: ReadonlyArray<string>) =>
+      base === undefined || !path.isAbsolute(base) ? undefined : path.join(base, ...names, ...below)
+    const { HOME, LOCALAPPDATA, USERPROFILE, XDG_CACHE_HOME, XDG_STATE_HOME } = variables()
+    switch (platform) {
+      case "win32":
+        return folder(LOCALAPPDATA) ?? folder(USERPROFILE, "AppData", "Local")
+      case "darwin":
+        return folder(HOME, "Library", kind === "cache" ? "Caches" : "Application Support")
+      default:
+        return kind === "cache"
+          ? folder(XDG_CACHE_HOME) ?? folder(HOME, ".cache")
+          : folder(XDG_STATE_HOME) ?? folder(HOME, ".local", "state")
+    }
+  })
 
 const isNotFound = (error: Failure): boolean => error._tag === "SystemError" && error.reason === "NotFound"
 
@@ -112,14 +101,13 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /** The store in a directory, which is made when something is first written. */
-export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
+export const make = Effect.fnUntraced(function*(custom: Partial<Options> & Pick<Options, "directory">) {
   const options: Options = { ...defaults, ...custom }
+  const { directory } = options
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const host = yield* HostEnvironment.HostEnvironment
   const lock = yield* FileLock.make
-  const place = options.directory ?? defaultDirectory
-  const directory = typeof place === "string" ? place : place(host, paths)
 
   const inDirectory = <A>(method: string, use: (directory: string) => Effect.Effect<A, Failure>) =>
     directory === undefined ? Effect.fail(refuse(method, "", noFolder, "NotFound")) : use(directory)
@@ -257,20 +245,24 @@ export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
 
   const get = (key: string) => Effect.map(read("get", key), Option.map((bytes) => decoder.decode(bytes)))
 
-  const locked: FileStore["locked"] = (key, failure) => (effect) =>
-    inDirectory("locked", (directory) => Effect.as(prepareToWrite("locked", directory), directory)).pipe(
-      Effect.mapError(failure),
-      Effect.flatMap((directory) => lock.locked(directory, key, failure)(effect))
-    )
+  const locked =
+    <F>(key: string, failure: (fault: Failure | "busy") => F, wait?: number) =>
+    <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | F, R> =>
+      inDirectory("locked", (directory) => Effect.as(prepareToWrite("locked", directory), directory)).pipe(
+        Effect.mapError(failure),
+        Effect.flatMap((directory) => lock.locked(directory, key, failure, wait)(effect))
+      )
 
+  const getOr = <E>(key: string, make: () => Effect.Effect<string, E>) =>
+    Effect.flatMap(get(key), Option.match({ onNone: make, onSome: (value) => Effect.succeed(value) }))
+
+  // Short waits, because the value is there before the lock is free where many processes create it.
   const create: FileStore["create"] = (key, value) =>
-    Effect.flatMap(
-      get(key),
-      Option.match({
-        onNone: () => Effect.as(write("create", key, value), value),
-        onSome: Effect.succeed
-      })
-    ).pipe(locked(key, (fault) => fault === "busy" ? refuse("create", key, "another process is creating it") : fault))
+    getOr(key, () => getOr(key, () => Effect.as(write("create", key, value), value)).pipe(locked(key, identity, 50)))
+      .pipe(
+        Effect.retry({ while: (fault) => fault === "busy", times: 200 }),
+        Effect.mapError((fault) => fault === "busy" ? refuse("create", key, "another process is creating it") : fault)
+      )
 
   const present: FileStore["present"] = inDirectory(
     "present",

@@ -9,7 +9,7 @@ import * as NativeConnector from "../client/NativeConnector.ts"
 import * as SdkConnector from "../client/SdkConnector.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as Teardown from "../resilience/Teardown.ts"
-import { concern, given } from "../runtime/composition.ts"
+import { concern, supply } from "../runtime/composition.ts"
 import * as AnyTransport from "../transport/AnyTransport.ts"
 import * as DockerGateway from "../transport/DockerGateway.ts"
 import * as HttpTransport from "../transport/HttpTransport.ts"
@@ -24,17 +24,11 @@ export interface Options {
 
 /** Every transport, each from the environment or with its default. */
 export const makeTransports = AnyTransport.make.pipe(
-  Effect.provideServiceEffect(DockerGateway.DockerGateway, given(DockerGateway.DockerGateway, DockerGateway.make())),
-  Effect.provideServiceEffect(StdioTransport.StdioTransport, given(StdioTransport.StdioTransport, StdioTransport.make)),
-  Effect.provideServiceEffect(HttpTransport.HttpTransport, given(HttpTransport.HttpTransport, HttpTransport.make())),
-  Effect.provideServiceEffect(
-    LegacySseTransport.LegacySseTransport,
-    given(LegacySseTransport.LegacySseTransport, LegacySseTransport.make)
-  ),
-  Effect.provideServiceEffect(
-    WebSocketTransport.WebSocketTransport,
-    given(WebSocketTransport.WebSocketTransport, WebSocketTransport.make)
-  )
+  supply(DockerGateway.DockerGateway, DockerGateway.make()),
+  supply(StdioTransport.StdioTransport, StdioTransport.make),
+  supply(HttpTransport.HttpTransport, HttpTransport.make()),
+  supply(LegacySseTransport.LegacySseTransport, LegacySseTransport.make),
+  supply(WebSocketTransport.WebSocketTransport, WebSocketTransport.make)
 )
 
 export const layerTransports = (): Layer.Layer<Transport.Transports, never, Teardown.Teardown> =>

@@ -38,7 +38,7 @@ import * as HealthCheck from "../resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
 import * as RetryPolicy from "../resilience/RetryPolicy.ts"
 import * as Teardown from "../resilience/Teardown.ts"
-import { concern, fromEnvironment, given, sealed } from "../runtime/composition.ts"
+import { concern, fromEnvironment, given, sealed, settled, supply } from "../runtime/composition.ts"
 import * as Servers from "../runtime/Servers.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import * as Approval from "../safety/Approval.ts"
@@ -168,39 +168,29 @@ const settingsOf = <R>(options: Omit<Options, "servers">, { policies }: Pick<Sou
     const { bulkhead, health, resolution, retry } = options
     const disk = yield* Layer.build(platform)
     const resolving = Effect.flatMap(policies, (policies) => Resolution.make({ ...resolution, policies }))
-    return disk.pipe(
-      Context.add(Limits.CurrentLimits, yield* given(Limits.CurrentLimits, fromEnvironment(Limits.config))),
-      Context.add(
-        Bulkhead.Bulkhead,
-        yield* given(Bulkhead.Bulkhead, Effect.succeed({ ...Bulkhead.defaults, ...bulkhead }))
-      ),
-      Context.add(
-        HealthCheck.HealthCheck,
-        yield* given(HealthCheck.HealthCheck, Effect.succeed({ ...HealthCheck.defaults, ...health }))
-      ),
-      Context.add(
-        RetryPolicy.RetryPolicy,
-        yield* given(RetryPolicy.RetryPolicy, Effect.succeed({ ...RetryPolicy.defaults, ...retry }))
-      ),
-      Context.add(
-        Resolution.Resolution,
-        yield* given(Resolution.Resolution, Effect.provide(resolving, disk))
-      )
-    )
+    const settings = yield* Effect.all([
+      settled(Limits.CurrentLimits, fromEnvironment(Limits.config)),
+      settled(Bulkhead.Bulkhead, Effect.succeed({ ...Bulkhead.defaults, ...bulkhead })),
+      settled(HealthCheck.HealthCheck, Effect.succeed({ ...HealthCheck.defaults, ...health })),
+      settled(RetryPolicy.RetryPolicy, Effect.succeed({ ...RetryPolicy.defaults, ...retry })),
+      settled(Resolution.Resolution, Effect.provide(resolving, disk))
+    ])
+    return Context.mergeAll(disk, ...settings)
   }))
 
 /** The logins, also as the headers of remote connections. */
-const credentialsOf = ({ auth }: Pick<Options, "auth">, { tokens }: Pick<Sources<never>, "tokens">) => {
-  const make = Credentials.make(auth).pipe(
-    Effect.provideServiceEffect(TokenStore.TokenStore, given(TokenStore.TokenStore, tokens)),
-    Effect.provideServiceEffect(Interaction.Interaction, given(Interaction.Interaction, NodeInteraction.make()))
-  )
-  return Layer.scopedContext(Effect.gen(function*() {
-    const credentials = yield* given(Credentials.Credentials, make)
-    const headers = yield* given(RemoteHeaders.RemoteHeaders, Effect.succeed({ resolve: credentials.resolve }))
-    return Context.make(Credentials.Credentials, credentials).pipe(Context.add(RemoteHeaders.RemoteHeaders, headers))
+const credentialsOf = ({ auth }: Pick<Options, "auth">, { tokens }: Pick<Sources<never>, "tokens">) =>
+  Layer.scopedContext(Effect.gen(function*() {
+    const credentials = yield* given(
+      Credentials.Credentials,
+      Credentials.make(auth).pipe(
+        supply(TokenStore.TokenStore, tokens),
+        supply(Interaction.Interaction, NodeInteraction.make())
+      )
+    )
+    const headers = yield* settled(RemoteHeaders.RemoteHeaders, Effect.succeed({ resolve: credentials.resolve }))
+    return Context.add(headers, Credentials.Credentials, credentials)
   }))
-}
 
 /** A connect is mostly the start of a process, so more of them help on a machine with more cores. */
 const batchSize = (): number => Math.max(Servers.defaults.batchSize, 2 * availableParallelism())
@@ -218,11 +208,8 @@ const compose = <R>(options: Omit<Options, "servers">, sources: Sources<R>) => {
   const connector = concern(
     Connector.Connector,
     NativeConnector.make.pipe(
-      Effect.provideServiceEffect(Transport.Transports, given(Transport.Transports, NodeConnector.makeTransports)),
-      Effect.provideServiceEffect(
-        EraMemory.EraMemory,
-        given(EraMemory.EraMemory, Effect.sync(EraMemory.makeMemory))
-      )
+      supply(Transport.Transports, NodeConnector.makeTransports),
+      supply(EraMemory.EraMemory, Effect.sync(EraMemory.makeMemory))
     )
   )
   const reconnect = concern(ReconnectPolicy.ReconnectPolicy, Effect.sync(() => ReconnectPolicy.make(options.reconnect)))
@@ -232,15 +219,18 @@ const compose = <R>(options: Omit<Options, "servers">, sources: Sources<R>) => {
     options.cacheDirectory === "memory" ? ToolCache.make(options.cache) : Effect.provideServiceEffect(
       ToolCache.makePersisted(options.cache),
       KeyValueStore.KeyValueStore,
-      FileStore.make({ directory: options.cacheDirectory })
+      Effect.flatMap(
+        FileStore.directoryOf(options.cacheDirectory, "cache", "effect-mcp-runtime"),
+        (directory) => FileStore.make({ directory })
+      )
     )
   )
   const pins = concern(ToolPins.ToolPins, sources.pins)
   const permissions = concern(
     Permissions.Permissions,
     Permissions.make(options.permissions).pipe(
-      Effect.provideServiceEffect(Approval.Approval, given(Approval.Approval, Effect.succeed(Approval.nobody))),
-      Effect.provideServiceEffect(Grants.Grants, given(Grants.Grants, sources.grants))
+      supply(Approval.Approval, Effect.succeed(Approval.nobody)),
+      supply(Grants.Grants, sources.grants)
     )
   )
   const metrics = concern(RuntimeMetrics.RuntimeMetrics, RuntimeMetrics.make)
@@ -281,31 +271,29 @@ export function layer(options: Options): Layer.Layer<Services, Failure> {
   )
 }
 
+const appOf = (config: ConfiguredOptions["config"]): string => config?.app ?? ConfigDiscovery.defaults.app
+
 /** A discovery, and the trust that it stands on. */
-const discovering = ({ config, trust }: Pick<ConfiguredOptions, "config" | "trust">) => {
-  const discovery = Layer.scopedContext(Effect.gen(function*() {
-    const files = Context.make(ConfigFiles.ConfigFiles, yield* given(ConfigFiles.ConfigFiles, ConfigFiles.make()))
-    const make = NodeTrust.make({ app: config?.app ?? ConfigDiscovery.defaults.app, ...trust })
-    const trusted = Context.make(Trust.Trust, yield* given(Trust.Trust, Effect.provide(make, files)))
+const discovering = ({ config, trust }: Pick<ConfiguredOptions, "config" | "trust">) =>
+  Layer.scopedContext(Effect.gen(function*() {
+    const files = yield* settled(ConfigFiles.ConfigFiles, ConfigFiles.make())
+    const make = NodeTrust.make({ app: appOf(config), ...trust })
+    const trusted = yield* settled(Trust.Trust, Effect.provide(make, files))
     const found = ConfigDiscovery.make(config).pipe(Effect.provide(Context.merge(files, trusted)))
-    return Context.add(trusted, ConfigDiscovery.ConfigDiscovery, yield* given(ConfigDiscovery.ConfigDiscovery, found))
-  }))
-  return discovery.pipe(
+    return Context.merge(trusted, yield* settled(ConfigDiscovery.ConfigDiscovery, found))
+  })).pipe(
     Layer.provide(platform),
     Layer.provideMerge(concern(McpEvent.McpEvents, McpEvent.make()))
   )
-}
 
 /** The files of one kind of decision; `directory` of the options is the folder above all of them. */
-const decisions = ({ config, trust }: ConfiguredOptions, room: NodeTrust.Room) =>
-  Effect.provideServiceEffect(
+const decisions = ({ config, trust }: ConfiguredOptions, room: NodeTrust.Room) => {
+  const directory = trust?.directory === undefined ? undefined : `${trust.directory}/${room}`
+  return Effect.provideServiceEffect(
     TrustStore.TrustStore,
-    NodeTrust.makeStore({
-      app: config?.app ?? ConfigDiscovery.defaults.app,
-      room,
-      directory: trust?.directory === undefined ? undefined : `${trust.directory}/${room}`
-    })
+    NodeTrust.makeStore(room, { app: appOf(config), directory })
   )
+}
 
 /** Takes over what the discovery found, and later what it finds. */
 const following = (options: ConfiguredOptions) => ({ servers: { reload } }: McpRuntime.McpRuntime["Type"]) =>
@@ -356,7 +344,7 @@ const composeDiscovered = (options: ConfiguredOptions) => {
     grants: decisions(options, "grants")(Grants.make({ key: trust?.key })),
     pins: decisions(options, "pins")(ToolPins.make({ key: trust?.key, ...pins })),
     tokens: NodeTokenStore.make({
-      app: config?.app ?? ConfigDiscovery.defaults.app,
+      app: appOf(config),
       directory: trust?.directory === undefined ? undefined : `${trust.directory}/logins`
     }),
     beside: following(options)

@@ -1,62 +1,31 @@
-/**
- * What a model was not given of long results, kept in files of the user for a while.
- *
- * @since 0.1.0
- */
+/** The rest of long results, kept in files of the user for a while. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
-import * as Path from "@effect/platform/Path"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as HostEnvironment from "../config/HostEnvironment.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpEvent from "../McpEvent.ts"
-import { concern, fromEnvironment, given } from "../runtime/composition.ts"
+import { concern, fromEnvironment, supply } from "../runtime/composition.ts"
 import * as OutputGuard from "../safety/OutputGuard.ts"
 import * as Spill from "../safety/Spill.ts"
 import * as Tokens from "../safety/Tokens.ts"
 import * as FileStore from "./FileStore.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options extends Spill.Options {
-  /** Where they are kept (default: `results`, in the folder for caches of the user). */
+  /** The folder of the files (default: `results`, in the cache folder of the user). */
   readonly directory: string | undefined
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = { ...Spill.defaults, directory: undefined }
 
-/**
- * Where they are kept by default. Nothing, if the environment does not say where that can be.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const defaultDirectory = (host: HostEnvironment.Host, path: Path.Path): string | undefined => {
-  const folder = FileStore.defaultDirectory(host, path)
-  return folder === undefined ? undefined : path.join(folder, "results")
-}
-
-/**
- * In memory where the environment names no folder for it.
- *
- * @since 0.1.0
- * @category layers
- */
+/** In memory where the environment names no folder for it. */
 export const layer = (options?: Partial<Options>): Layer.Layer<Spill.Spill> => {
   const all = { ...defaults, ...options }
-  return Layer.unwrapEffect(Effect.gen(function*() {
-    const host = yield* HostEnvironment.HostEnvironment
-    const directory = all.directory ?? defaultDirectory(host, yield* Path.Path)
-    return directory === undefined ? Spill.layerMemory(all) : Spill.layerFiles({ ...all, directory })
-  })).pipe(Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
+  return Layer.unwrapEffect(Effect.map(
+    FileStore.directoryOf(all.directory, "cache", "effect-mcp-runtime", "results"),
+    (directory) => directory === undefined ? Spill.layerMemory(all) : Spill.layerFiles({ ...all, directory })
+  )).pipe(Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
 }
 
 /** What `layerGuard` looks up in its environment. */
@@ -71,8 +40,8 @@ export const layerGuard = (options: {
   return concern(
     OutputGuard.OutputGuard,
     fromEnvironment(OutputGuard.makeConfig(options.output)).pipe(
-      Effect.provideServiceEffect(Spill.Spill, given(Spill.Spill, spill)),
-      Effect.provideServiceEffect(Tokens.Tokens, given(Tokens.Tokens, Effect.succeed(Tokens.estimate)))
+      supply(Spill.Spill, spill),
+      supply(Tokens.Tokens, Effect.succeed(Tokens.estimate))
     )
   )
 }

@@ -5,7 +5,6 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import type * as PlatformError from "@effect/platform/Error"
-import * as Path from "@effect/platform/Path"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -76,11 +75,9 @@ const fromFiles = (fault: PlatformError.PlatformError | "busy"): Failure => {
 export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
   const options: Options = { ...defaults, ...custom }
   const host = yield* HostEnvironment.HostEnvironment
-  const paths = yield* Path.Path
   const load = yield* Keyring.KeyringLoader
-  const folder = FileStore.stateDirectory(options.app, host, paths)
-  const directory = options.directory ?? (folder === undefined ? undefined : paths.join(folder, "logins"))
-  const store = yield* FileStore.make({ directory: () => directory, maxBytes, maxAge: Duration.infinity })
+  const directory = yield* FileStore.directoryOf(options.directory, "state", options.app, "logins")
+  const store = yield* FileStore.make({ directory, maxBytes, maxAge: Duration.infinity })
 
   const files: Backend = {
     where: directory === undefined

@@ -23,7 +23,7 @@ import * as Nonce from "../safety/Nonce.ts"
 
 type Failure = PlatformError.PlatformError
 
-/** Milliseconds to wait for a lock. Pauses are counted, because a clock goes on while the machine sleeps. */
+/** Milliseconds to wait for a lock by default. Pauses are counted, because a clock goes on while the machine sleeps. */
 export const limit = 10_000
 
 /** The claim of a process on another machine or in another container is abandoned if it was not touched for so long, */
@@ -54,7 +54,12 @@ const hasEnded = (pid: number, start: string): boolean => {
 
 export interface FileLock {
   /** Runs an effect while this process alone has the lock with this key in this folder. Fails with `busy` at the limit. */
-  readonly locked: <F>(directory: string, key: string, failure: (fault: Failure | "busy") => F) => <A, E, R>(
+  readonly locked: <F>(
+    directory: string,
+    key: string,
+    failure: (fault: Failure | "busy") => F,
+    wait?: number
+  ) => <A, E, R>(
     effect: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | F, R>
 }
@@ -71,7 +76,7 @@ export const make = Effect.gen(function*() {
     return sha256([Os.hostname(), ...Option.toArray(namespace), ...Option.toArray(boot)].join("\n")).slice(0, 16)
   }))
 
-  const contender = (directory: string, key: string, realm: string, nonce: string) => {
+  const contender = (directory: string, key: string, wait: number, realm: string, nonce: string) => {
     const prefix = sha256(JSON.stringify(key))
     const start = ProcessTree.table("linux").find(process.pid)?.start ?? unknownStart
     const own = `${prefix}.${realm}.${process.pid}.${start}.${sha256(nonce).slice(0, 32)}.lock`
@@ -120,7 +125,7 @@ export const make = Effect.gen(function*() {
           // Of contenders that claim at the same time, the first by name keeps its claim.
           if (others.some((name) => name < own)) yield* remove(own)
         }
-        if (waited >= limit) return yield* Effect.fail("busy" as const)
+        if (waited >= wait) return yield* Effect.fail("busy" as const)
         const pause = pauseAfter(waited)
         yield* Effect.sleep(Duration.millis(pause))
         waited += pause
@@ -137,9 +142,9 @@ export const make = Effect.gen(function*() {
   }
 
   const lock: FileLock = {
-    locked: (directory, key, failure) => (effect) =>
+    locked: (directory, key, failure, wait = limit) => (effect) =>
       Effect.flatMap(Effect.zip(realm, nonce), ([realm, nonce]) => {
-        const { enter, hold, leave } = contender(directory, key, realm, nonce)
+        const { enter, hold, leave } = contender(directory, key, wait, realm, nonce)
         return Effect.acquireUseRelease(
           Effect.interruptible(enter).pipe(Effect.mapError(failure), Effect.onError(() => leave)),
           () => Effect.flatMap(Effect.fork(hold), (holding) => Effect.ensuring(effect, Fiber.interrupt(holding))),

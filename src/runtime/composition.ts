@@ -17,6 +17,16 @@ export const given = <Id, Service, E, R>(
     environment.unsafeMap.has(tag.key) ? Effect.succeed(Context.unsafeGet(environment, tag)) : make
   )
 
+/** Provides `given` to an effect. */
+export const supply = <Id, Service, E, R>(tag: Context.Tag<Id, Service>, make: Effect.Effect<Service, E, R>) =>
+  Effect.provideServiceEffect(tag, given(tag, make))
+
+/** A context of `given`. */
+export const settled = <Id, Service, E, R>(
+  tag: Context.Tag<Id, Service>,
+  make: Effect.Effect<Service, E, R>
+): Effect.Effect<Context.Context<Id>, E, R> => Effect.map(given(tag, make), (service) => Context.make(tag, service))
+
 /** A layer of `given`. Call it where the layer is composed: a constant is memoized, and two runtimes would share it. */
 export const concern = <Id, Service, E, R>(
   tag: Context.Tag<Id, Service>,

@@ -134,7 +134,7 @@ describe.skipIf(isWindows)("what was agreed to", () => {
       if (isRoot) fs.chownSync(approval(), 12_345, 12_345)
       const one = yield* processOver(directory, isRoot ? 0 : 54_321)
       assert.strictEqual(yield* verdict(one), "new")
-      assert.match(one.said.join(), /somebody else's/)
+      assert.match(one.said.join(), /belongs to another user/)
     }))
 
   it.scopedLive("is not written through a link that somebody has planted (fs-006, cfg-072)", () =>

@@ -3,10 +3,10 @@ import * as NodePath from "@effect/platform-node/NodePath"
 import * as PlatformError from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
-import * as Path from "@effect/platform/Path"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, Option, type Scope, Stream } from "effect"
+import { Context, Effect, Layer, Option, Schedule, type Scope, Stream, TestClock } from "effect"
 import { execFileSync } from "node:child_process"
+import * as ConfigFiles from "../../src/config/ConfigFiles.ts"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as Trust from "../../src/config/Trust.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
@@ -382,30 +382,32 @@ describe("a store of files", () => {
 })
 
 describe("the folder for caches", () => {
-  const folder = (platform: string, variables: Readonly<Record<string, string>>, path: Path.Path) =>
-    FileStore.defaultDirectory({ platform, variables: () => variables }, path)
+  const folder = (platform: string, variables: Readonly<Record<string, string>>) =>
+    Effect.provideService(
+      FileStore.directoryOf(undefined, "cache", "effect-mcp-runtime"),
+      HostEnvironment.HostEnvironment,
+      { platform, variables: () => variables }
+    )
 
   it.effect("is where the platform and the user want it", () =>
     Effect.gen(function*() {
-      const path = yield* Path.Path
       const home = { HOME: "/home/u" }
-      assert.strictEqual(folder("linux", home, path), "/home/u/.cache/effect-mcp-runtime")
-      assert.strictEqual(folder("linux", { ...home, XDG_CACHE_HOME: "/var/c" }, path), "/var/c/effect-mcp-runtime")
+      assert.strictEqual(yield* folder("linux", home), "/home/u/.cache/effect-mcp-runtime")
+      assert.strictEqual(yield* folder("linux", { ...home, XDG_CACHE_HOME: "/var/c" }), "/var/c/effect-mcp-runtime")
       assert.strictEqual(
-        folder("linux", { ...home, XDG_CACHE_HOME: "relative" }, path),
+        yield* folder("linux", { ...home, XDG_CACHE_HOME: "relative" }),
         "/home/u/.cache/effect-mcp-runtime"
       )
-      assert.strictEqual(folder("darwin", { HOME: "/Users/u" }, path), "/Users/u/Library/Caches/effect-mcp-runtime")
-      assert.isUndefined(folder("linux", {}, path))
+      assert.strictEqual(yield* folder("darwin", { HOME: "/Users/u" }), "/Users/u/Library/Caches/effect-mcp-runtime")
+      assert.isUndefined(yield* folder("linux", {}))
     }).pipe(Effect.provide(NodePath.layerPosix)))
 
   it.effect("is in the local data of the user on Windows", () =>
     Effect.gen(function*() {
-      const path = yield* Path.Path
       const local = "C:\\Users\\u\\AppData\\Local"
-      assert.strictEqual(folder("win32", { LOCALAPPDATA: local }, path), `${local}\\effect-mcp-runtime`)
-      assert.strictEqual(folder("win32", { USERPROFILE: "C:\\Users\\u" }, path), `${local}\\effect-mcp-runtime`)
-      assert.isUndefined(folder("win32", {}, path))
+      assert.strictEqual(yield* folder("win32", { LOCALAPPDATA: local }), `${local}\\effect-mcp-runtime`)
+      assert.strictEqual(yield* folder("win32", { USERPROFILE: "C:\\Users\\u" }), `${local}\\effect-mcp-runtime`)
+      assert.isUndefined(yield* folder("win32", {}))
     }).pipe(Effect.provide(NodePath.layerWin32)))
 
   live(
@@ -413,7 +415,10 @@ describe("the folder for caches", () => {
     Effect.gen(function*() {
       const { fs, root } = yield* place
       const storeOn = (variables: Readonly<Record<string, string>>) =>
-        Layer.effect(KeyValueStore.KeyValueStore, FileStore.make()).pipe(
+        Layer.effect(
+          KeyValueStore.KeyValueStore,
+          Effect.flatMap(FileStore.directoryOf(undefined, "cache"), (directory) => FileStore.make({ directory }))
+        ).pipe(
           Layer.provide([platform, HostEnvironment.layer(variables)]),
           Layer.build,
           Effect.map(Context.get(KeyValueStore.KeyValueStore))
@@ -499,12 +504,28 @@ describe("trust over files", () => {
     })
   )
 
+  it.scoped("hears of decisions while they are made without a pause", () =>
+    Effect.gen(function*() {
+      const { directory } = yield* place
+      const files = yield* ConfigFiles.make()
+      const watch = () => Stream.concat(Stream.make(undefined), Stream.fromSchedule(Schedule.spaced("20 millis")))
+      const trust = yield* NodeTrust.make({ directory }).pipe(
+        Effect.provideService(ConfigFiles.ConfigFiles, { ...files, watch: () => Stream.as(watch(), undefined) }),
+        Effect.provideServiceEffect(McpEvent.McpEvents, McpEvent.make())
+      )
+      let heard = 0
+      yield* Effect.fork(Stream.runForEach(trust.changes, () => Effect.sync(() => void heard++)))
+      yield* Effect.repeatN(TestClock.adjust("20 millis"), 50)
+      assert.isAtLeast(heard, 10)
+    }).pipe(Effect.provide(platform)))
+
   it.effect("is kept where the user's programs keep what they must not forget", () =>
     Effect.gen(function*() {
       const folder = (platform: string, variables: Readonly<Record<string, string>>) =>
-        Effect.map(
-          Path.Path,
-          (path) => NodeTrust.defaultDirectory("app", { platform, variables: () => variables }, path)
+        Effect.provideService(
+          FileStore.directoryOf(undefined, "state", "app", "trust"),
+          HostEnvironment.HostEnvironment,
+          { platform, variables: () => variables }
         )
       assert.strictEqual(yield* folder("linux", { HOME: "/home/u" }), "/home/u/.local/state/app/trust")
       assert.strictEqual(yield* folder("linux", { HOME: "/home/u", XDG_STATE_HOME: "/s" }), "/s/app/trust")

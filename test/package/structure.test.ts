@@ -165,6 +165,7 @@ const timers: Readonly<Record<string, string>> = {
   "client/statelessEra.ts": "paces the rounds of one request that has no questions",
   "demo/DemoServer.ts": "a slow tool",
   "node/NodeHttpListener.ts": "the keep-alive of a socket",
+  "node/NodeTrust.ts": "gathers the writes of one decision",
   "node/fileLock.ts": "polls a file lock",
   "runtime/callStream.ts": "keeps a subscribed connection from becoming idle",
   "runtime/callTool.ts": "reports the calls that still run",
