@@ -6,11 +6,9 @@
  * gateway, and a cached yes would be wrong after Docker was stopped.
  */
 import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
@@ -18,7 +16,6 @@ import * as McpError from "../McpError.ts"
 import * as ProcessLadder from "../resilience/processLadder.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
-import * as ByteRing from "./byteRing.ts"
 import * as Spawn from "./stdio/spawn.ts"
 import * as StdioTransport from "./StdioTransport.ts"
 import type * as Transport from "./Transport.ts"
@@ -94,9 +91,7 @@ const drainTime = Duration.millis(500)
 const termGrace = Duration.millis(250)
 
 const observe = (started: Spawn.Started) => {
-  const { child, kill } = started
-  const closed = Deferred.unsafeMake<void>(FiberId.none)
-  const stderr = ByteRing.make(keptBytes.stderr)
+  const { child, signal } = started
   const output: Array<Buffer> = []
   let left = keptBytes.stdout
   child.stdout.on("data", (chunk: Buffer) => {
@@ -105,16 +100,8 @@ const observe = (started: Spawn.Started) => {
     left -= chunk.length
   })
   child.stdout.resume()
-  child.stderr.on("data", stderr.push)
-  child.once("close", () => Deferred.unsafeDone(closed, Effect.void))
   child.stdin.end()
-  return {
-    ...started,
-    kill: () => kill("SIGKILL"),
-    closed,
-    stdout: () => Buffer.concat(output).toString("utf8"),
-    stderr: () => stderr.tail().trim()
-  }
+  return { ...started, kill: () => signal("SIGKILL"), stdout: () => Buffer.concat(output).toString("utf8") }
 }
 
 /** The errors of a program that does not exist or is none; for other errors Docker is not to blame. */
@@ -151,7 +138,7 @@ export const make = (
       Effect.scoped(Effect.gen(function*() {
         const fault = (reason: McpError.SpawnFailed["reason"], detail: string) =>
           new McpError.SpawnFailed({ server: config.name, reason, detail })
-        const start = Effect.mapBoth(Spawn.spawn(command(config, args), host), {
+        const start = Effect.mapBoth(Spawn.spawn(command(config, args), host, keptBytes.stderr), {
           onFailure: notStarted,
           onSuccess: observe
         })
@@ -173,7 +160,10 @@ export const make = (
         const stdout = run.stdout()
         if (code === 0 && isExpected(stdout)) return stdout
         const [reason, detail] = otherwise
-        return yield* fault(reason, run.stderr() || (code === 0 ? detail : `it ended with exit code ${code}`))
+        return yield* fault(
+          reason,
+          run.stderr.tail().trim() || (code === 0 ? detail : `it ended with exit code ${code}`)
+        )
       }))
 
     // Untraced, because a span would retain an error as it is before its secrets are hidden.

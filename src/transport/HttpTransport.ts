@@ -2,17 +2,14 @@
  * Streamable HTTP: one POST per message, answers as JSON or as a stream of events, the session and its stream of
  * notifications in the session era, headers that mirror the message in the stateless one.
  */
-// @effect-diagnostics nodeBuiltinImport:off - reads responses of node:http
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
-import type { IncomingMessage } from "node:http"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
-import * as RetryPolicy from "../resilience/RetryPolicy.ts"
 import type * as Teardown from "../resilience/Teardown.ts"
 import * as HeaderField from "../text/headerField.ts"
 import * as Failure from "./failure.ts"
@@ -44,9 +41,6 @@ export const make = (options?: Partial<Options>): Effect.Effect<HttpTransport["T
 export const layer = (options?: Partial<Options>): Layer.Layer<HttpTransport, never, Teardown.Teardown> =>
   Layer.effect(HttpTransport, make(options))
 
-/** The methods that a caller waits for; the others keep a connection or run in the background. */
-const foreground: ReadonlySet<string> = new Set(["tools/call", "resources/read", "prompts/get"])
-
 const sessionId = /^[\u0021-\u007e]{1,4096}$/
 
 const isInitialize = (message: JsonRpc.Message): boolean => "method" in message && message.method === "initialize"
@@ -71,40 +65,26 @@ const streamable = (connection: Connection.Connection, options: Options): Connec
       if (from !== undefined && isInitialize(from.message) && Object.hasOwn(message, "result")) expired = false
       channel.deliver(message, from)
     },
-    diagnostic: channel.diagnostic,
+    diagnostic: channel.outlet.diagnostic,
     isDone: () => from !== undefined && !channel.isPending(from)
   })
 
   /** Reads a whole answer without an Effect, because most calls have one. */
-  const readJson = (
-    post: Connection.Post,
-    id: JsonRpc.Id,
-    response: IncomingMessage,
-    done: (result: Effect.Effect<void, McpError.CallError>) => void
-  ): void => {
-    const limit = limits.maxMessageBytes
-    if (Number(response.headers["content-length"] ?? 0) > limit) {
-      return done(Refusal.broken(connection, "oversize"))
+  const readJson =
+    (post: Connection.Post, id: JsonRpc.Id): Client.Read<void, McpError.CallError> => (response, done) => {
+      const limit = limits.maxMessageBytes
+      if (Number(response.headers["content-length"] ?? 0) > limit) return done(Refusal.broken(connection, "oversize"))
+      Client.text(response, limit, (end, text) => {
+        if (end !== "ended") return done(Refusal.broken(connection, end))
+        const value = JsonRpc.parse(text)
+        if (value === undefined) return done(Failure.violation(server, "a body that is not JSON", text))
+        if (!(Array.isArray(value) ? value : [value]).some((message) => isAnswer(message, id))) {
+          return done(Failure.violation(server, "an answer to another request", text))
+        }
+        JsonRpc.each(value, text, handlers(post))
+        done(Effect.void)
+      })
     }
-    Client.text(response, limit, (end, text) => {
-      if (end !== "ended") return done(Refusal.broken(connection, end))
-      const value = JsonRpc.parse(text)
-      if (value === undefined) return done(Failure.violation(server, "a body that is not JSON", text))
-      if (!(Array.isArray(value) ? value : [value]).some((message) => isAnswer(message, id))) {
-        return done(Failure.violation(server, "an answer to another request", text))
-      }
-      JsonRpc.each(value, text, handlers(post))
-      done(Effect.void)
-    })
-  }
-
-  const beginSession = (id: string | ReadonlyArray<string> | undefined): McpError.ProtocolViolation | undefined => {
-    if (id !== undefined && (typeof id !== "string" || !sessionId.test(id))) {
-      return Failure.violation(server, "a session id of other than visible ASCII", String(id), { phase: "initialize" })
-    }
-    headers.session = id
-    return undefined
-  }
 
   const expire = (session: string | undefined): Effect.Effect<void> =>
     Effect.sync(() => {
@@ -142,33 +122,28 @@ const streamable = (connection: Connection.Connection, options: Options): Connec
       )
     }
 
-    const call: Client.Call = {
-      method: "POST",
-      path,
-      headers: headers.post(message, post.bytes, post.headers),
-      body: post.body,
-      repeatable: RetryPolicy.isIdempotent(message.method),
-      foreground: foreground.has(message.method),
-      waiting: (open) => channel.waiting(post, open)
-    }
+    const call = channel.callOf(post, path, headers.post(message, post.bytes, post.headers))
     return client.exchange<void, McpError.CallError>(call, (response, done) => {
       if (!Client.isSuccess(response)) {
         const inSession = session !== undefined && !isStateless
         const refused = Refusal.refuseRequest(connection, response, inSession, message.id)
         return done(Effect.tapErrorTag(refused, "SessionExpired", () => expire(session)))
       }
-      const broken = begins ? beginSession(response.headers["mcp-session-id"]) : undefined
-      if (broken !== undefined) return done(broken)
+      if (begins) {
+        const named = response.headers["mcp-session-id"]
+        if (named !== undefined && (typeof named !== "string" || !sessionId.test(named))) {
+          const what = "a session id of other than visible ASCII"
+          return done(Failure.violation(server, what, String(named), { phase: "initialize" }))
+        }
+        headers.session = named
+      }
       if (response.statusCode === 202) {
-        return done(
-          isListening
-            ? Client.drain(client, response, limits.errorBodyBytes)
-            : Failure.violation(server, "status 202 to a request, and no stream for its answer", "")
-        )
+        const what = "status 202 to a request, and no stream for its answer"
+        return done(isListening ? client.drain(response) : Failure.violation(server, what, ""))
       }
       switch (Client.mediaType(response)) {
         case "application/json":
-          return readJson(post, message.id, response, done)
+          return readJson(post, message.id)(response, done)
         case "text/event-stream":
           return done(Effect.flatMap(Sse.events(connection, response, handlers(post)), resume))
         default:
@@ -185,7 +160,7 @@ const streamable = (connection: Connection.Connection, options: Options): Connec
 
   /** Opens the stream of notifications; waits until it is open, or will not be for now, if the server may ask us. */
   const listen = Effect.suspend(() => {
-    if (channel.hasEnded() || headers.negotiated?.era === "stateless") return Effect.void
+    if (channel.outlet.ended() !== undefined || headers.negotiated?.era === "stateless") return Effect.void
     stopListening()
     const settled = Deferred.unsafeMake<void>(FiberId.none)
     const change = (open: boolean): void => {
@@ -205,19 +180,24 @@ const streamable = (connection: Connection.Connection, options: Options): Connec
       Effect.map(
         Resume.reopen(options, follow),
         (why) =>
-          channel.diagnostic({ kind: "stream", detail: `the server's stream of notifications was given up: ${why}` })
+          channel.outlet.diagnostic({
+            kind: "stream",
+            detail: `the server's stream of notifications was given up: ${why}`
+          })
       )
     )
     return answersServer ? Deferred.await(settled) : Effect.void
   })
 
   const notify = (post: Connection.Post): Effect.Effect<void, McpError.CallError> => {
-    const { body, bytes, headers: extra, message } = post
-    const accepted = Refusal.accepted(
-      connection,
-      { method: "POST", path, headers: headers.post(message, bytes, extra), body, repeatable: true },
-      headers.session !== undefined
-    )
+    const { bytes, headers: extra, message } = post
+    const call = channel.callOf(post, path, headers.post(message, bytes, extra))
+    const accepted = client.exchange<void, McpError.CallError>(call, (response, done) =>
+      done(
+        Client.isSuccess(response)
+          ? client.drain(response)
+          : Refusal.refuse(connection, response, headers.session !== undefined)
+      ))
     return "method" in message && message.method === "notifications/initialized"
       ? Effect.zipRight(accepted, listen)
       : accepted
@@ -255,23 +235,15 @@ const streamable = (connection: Connection.Connection, options: Options): Connec
         headers.negotiated = negotiated
       }
     },
-    ready: Effect.void,
     farewell: Effect.suspend(() => {
       stopListening()
       channel.end(Failure.closed(server))
       if (headers.session !== undefined && !expired) {
         const call: Client.Call = { method: "DELETE", path, headers: headers.delete(), repeatable: true }
-        connection.forkAside(
-          Effect.ignore(
-            client.exchange<void, never>(
-              call,
-              (response, done) => done(Client.drain(client, response, limits.errorBodyBytes))
-            )
-          )
-        )
+        const said = client.exchange<void, never>(call, (response, done) => done(client.drain(response)))
+        connection.forkAside(Effect.ignore(said))
       }
       return connection.asideIdle
-    }),
-    destroy: client.destroy
+    })
   }
 }

@@ -56,10 +56,7 @@ export const noise = (text: string): Transport.Diagnostic => ({
   detail: UntrustedText.excerpt(text, 256)
 })
 
-export interface Handlers {
-  readonly message: (message: Incoming) => void
-  readonly diagnostic: (diagnostic: Transport.Diagnostic) => void
-}
+export type Handlers = Pick<Transport.Sink, "message" | "diagnostic">
 
 /** Hands over the message, or the messages of a batch, in a parsed text. */
 export const each = (value: unknown, text: string, on: Handlers): void => {

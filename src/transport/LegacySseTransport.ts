@@ -5,20 +5,17 @@
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
-import * as RetryPolicy from "../resilience/RetryPolicy.ts"
 import type * as Teardown from "../resilience/Teardown.ts"
 import * as Failure from "./failure.ts"
-import type * as Client from "./http/client.ts"
+import * as Client from "./http/client.ts"
 import * as Connection from "./http/connection.ts"
 import * as Headers from "./http/headers.ts"
 import * as Refusal from "./http/refusal.ts"
 import * as Sse from "./http/sse.ts"
-import * as JsonRpc from "./JsonRpc.ts"
 import type * as Transport from "./Transport.ts"
 
 export class LegacySseTransport
@@ -44,16 +41,14 @@ const legacySse = (connection: Connection.Connection): Connection.Opened => {
   const endpoint = Deferred.unsafeMake<void, McpError.ConnectError>(FiberId.none)
   let path: string | undefined
 
-  const channel = Connection.channel(connection, maxInFlight, ({ body, bytes, id, message }) => {
-    const repeatable = !JsonRpc.isRequest(message) || RetryPolicy.isIdempotent(message.method)
-    const call: Client.Call = {
-      method: "POST",
-      path: path ?? connection.path,
-      headers: headers.post(message, bytes),
-      body,
-      repeatable
-    }
-    return Refusal.accepted(connection, call, false, id)
+  const channel = Connection.channel(connection, maxInFlight, (post) => {
+    const call = channel.callOf(post, path ?? connection.path, headers.post(post.message, post.bytes))
+    return client.exchange<void, McpError.CallError>(call, (response, done) =>
+      done(
+        Client.isSuccess(response)
+          ? client.drain(response)
+          : Refusal.refuseRequest(connection, response, false, post.id)
+      ))
   })
 
   const finish = (error: Transport.Ended["error"]): void => {
@@ -62,16 +57,22 @@ const legacySse = (connection: Connection.Connection): Connection.Opened => {
     client.destroy()
   }
 
+  const { diagnostic } = channel.outlet
   const on: Sse.Handlers = {
     message: channel.deliver,
-    diagnostic: channel.diagnostic,
+    diagnostic,
     endpoint: (text) => {
-      if (path !== undefined) {
-        return channel.diagnostic({ kind: "lenient", detail: "another endpoint event was ignored" })
+      if (path !== undefined) return diagnostic({ kind: "lenient", detail: "another endpoint event was ignored" })
+      if (text === "" || !URL.canParse(text, url.href)) {
+        return finish(() => Failure.violation(server, "an endpoint that is no URL", text, { phase: "endpoint" }))
       }
-      const named = endpointOf(server, url, text)
-      if (Either.isLeft(named)) return finish(() => named.left)
-      path = named.right
+      const { href, origin, pathname, search } = new URL(text, url)
+      const to = href.slice(0, 2048)
+      // it must be on the origin of the stream
+      if (origin !== url.origin) {
+        return finish(() => new McpError.HttpError({ server, reason: "origin", outcome: "not-sent", to }))
+      }
+      path = pathname + search
       Deferred.unsafeDone(endpoint, Effect.void)
     }
   }
@@ -96,24 +97,6 @@ const legacySse = (connection: Connection.Connection): Connection.Opened => {
       }
     },
     ready: Deferred.await(endpoint),
-    farewell: Effect.sync(() => finish(Failure.closed(server))),
-    destroy: client.destroy
+    farewell: Effect.sync(() => finish(Failure.closed(server)))
   }
-}
-
-/** The path to POST to, which must be on the origin of the stream. */
-const endpointOf = (
-  server: string,
-  url: URL,
-  text: string
-): Either.Either<string, McpError.HttpError | McpError.ProtocolViolation> => {
-  if (text === "" || !URL.canParse(text, url.href)) {
-    return Either.left(Failure.violation(server, "an endpoint that is no URL", text, { phase: "endpoint" }))
-  }
-  const endpoint = new URL(text, url)
-  return endpoint.origin === url.origin
-    ? Either.right(endpoint.pathname + endpoint.search)
-    : Either.left(
-      new McpError.HttpError({ server, reason: "origin", outcome: "not-sent", to: endpoint.href.slice(0, 2048) })
-    )
 }

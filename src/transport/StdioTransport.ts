@@ -22,7 +22,6 @@ import * as McpError from "../McpError.ts"
 import * as ProcessLadder from "../resilience/processLadder.ts"
 import * as ProcessTree from "../resilience/processTree.ts"
 import * as Teardown from "../resilience/Teardown.ts"
-import * as ByteRing from "./byteRing.ts"
 import * as Ending from "./ending.ts"
 import * as Failure from "./failure.ts"
 import * as JsonRpc from "./JsonRpc.ts"
@@ -61,23 +60,14 @@ const makePeer = (
   platform: string,
   launcher: Launcher.Launcher | undefined
 ) => {
-  const { child, exit, kill, pid, release, tree } = started
+  const { child, exit, pid, signal, stderr, tree } = started
   const symptom = Deferred.unsafeMake<Symptom>(FiberId.none)
-  /** Done when stdout and stderr have ended and are read. */
-  const drained = Deferred.unsafeMake<void>(FiberId.none)
-  const stderr = ByteRing.make(limits.stderrBytes)
-  const outlet = Ending.outlet()
-  let openPipes = 2
+  const outlet = Ending.outlet(server, limits)
   let hasOutput = false
   let phase: McpError.Phase = "initialize"
 
   const report = (what: Symptom): void => {
     Deferred.unsafeDone(symptom, Effect.succeed(what))
-  }
-
-  const pipeEnded = (): void => {
-    openPipes--
-    if (openPipes === 0) Deferred.unsafeDone(drained, Effect.void)
   }
 
   const reader = Lines.makeReader({
@@ -99,11 +89,8 @@ const makePeer = (
   })
   child.stdout.once("close", () => {
     reader.end()
-    pipeEnded()
     report("stdout-ended")
   })
-  child.stderr.on("data", stderr.push)
-  child.stderr.once("close", pipeEnded)
   child.stdin.once("error", () => report("stdin-closed"))
   child.once("exit", () => report("exited"))
 
@@ -130,11 +117,9 @@ const makePeer = (
   }
 
   const send = (message: JsonRpc.Message): McpError.CallError | undefined => {
-    const ended = outlet.ended()
-    if (ended !== undefined) return ended.error("not-sent")
     // Its last output may still arrive, but it reads nothing any more.
-    if (exit() !== undefined) return lost("exited")("not-sent")
-    const encoded = Failure.encode(server, message, limits.maxMessageBytes, "\n")
+    if (exit() !== undefined) return (outlet.ended()?.error ?? lost("exited"))("not-sent")
+    const encoded = outlet.encode(message, "\n")
     if (Either.isLeft(encoded)) return encoded.left
     const { bytes, text } = encoded.right
     const queued = queue.offer(JsonRpc.isRequest(message) ? message.id : undefined, text, bytes)
@@ -165,13 +150,13 @@ const makePeer = (
     stderrTail
   }
   return {
+    ...started,
     transport,
-    process: { ...started, endInput: queue.end },
     symptom,
-    drained,
-    outstanding: queue.outstanding,
     report,
     lost,
+    endInput: queue.end,
+    outstanding: queue.outstanding,
     /** Reports the end to the sink; later messages are dropped. */
     finish: (error: Transport.Ended["error"]): void => {
       queue.stop()
@@ -179,8 +164,7 @@ const makePeer = (
     },
     installing,
     /** Ends the processes at once and synchronously; an install gets SIGTERM, so that npm rolls back. */
-    kill: (): void => kill(installing() ? "SIGTERM" : "SIGKILL"),
-    release
+    kill: (): void => signal(installing() ? "SIGTERM" : "SIGKILL")
   }
 }
 
@@ -189,36 +173,35 @@ const makePeer = (
 /** From the end of a pipe to the exit of the process, and from the exit to the end of its output. */
 const settleTime = Duration.millis(200)
 
+type Running = Peer & ProcessLadder.Ladder & { readonly server: string }
+
 /** Reports the loss of the server, and ends what is left of it without waiting for the scope to close. */
-const watch = (peer: Peer, ladder: ProcessLadder.Ladder): Effect.Effect<void> =>
+const watch = (peer: Running): Effect.Effect<void> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
       const symptom = yield* restore(Deferred.await(peer.symptom))
       // An exit code says more than the end of a pipe.
       if (symptom === "stdout-ended" || symptom === "stdin-closed") {
-        yield* restore(Spawn.settled(peer.process.exited, settleTime))
+        yield* restore(Spawn.settled(peer.exited, settleTime))
       }
-      if (peer.process.exit() !== undefined) yield* restore(Spawn.settled(peer.drained, settleTime))
+      if (peer.exit() !== undefined) yield* restore(Spawn.settled(peer.closed, settleTime))
       peer.finish(peer.lost(symptom))
-      yield* ladder.run("lost")
+      yield* peer.run("lost")
     })
   )
 
 /** Reports a stall when the same write is under way in three looks, half the limit apart. */
-const watchStall = (peer: Peer, limit: Duration.Duration): Effect.Effect<void> => {
-  let seen: number | undefined
-  let looks = 0
-  const isStalled = (): boolean => {
-    const now = peer.outstanding()
-    looks = now !== undefined && now === seen ? looks + 1 : 0
-    seen = now
-    return looks === 2
-  }
-  return Effect.sleep(Duration.times(limit, 0.5)).pipe(
-    Effect.repeat({ until: isStalled }),
-    Effect.zipRight(Effect.sync(() => peer.report("stalled")))
-  )
-}
+const watchStall = (peer: Peer, limit: Duration.Duration): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    let seen: number | undefined
+    for (let looks = 0; looks < 2;) {
+      yield* Effect.sleep(Duration.times(limit, 0.5))
+      const now = peer.outstanding()
+      looks = now !== undefined && now === seen ? looks + 1 : 0
+      seen = now
+    }
+    peer.report("stalled")
+  })
 
 export const make: Effect.Effect<StdioTransport["Type"], never, Teardown.Teardown> = Effect.gen(function*() {
   const teardown = yield* Teardown.Teardown
@@ -227,28 +210,25 @@ export const make: Effect.Effect<StdioTransport["Type"], never, Teardown.Teardow
   const ending = yield* Ending.make
 
   const start = Effect.fnUntraced(function*(config: ServerConfig.StdioServer, limits: Limits.Limits) {
-    const { name } = config
-    const started = yield* Spawn.spawn(config, host)
-    const since = yield* Clock.currentTimeMillis
+    const { name: server } = config
     const launcher = Launcher.of(config)
-    const peer = makePeer(name, started, limits, host.platform, launcher)
+    const started = yield* Spawn.spawn(config, host, limits.stderrBytes)
+    const peer = makePeer(server, started, limits, host.platform, launcher)
     const install = launcher && {
       isRunning: peer.installing,
-      since,
-      onWait: () => ending.installing(name, launcher)
+      since: yield* Clock.currentTimeMillis,
+      onWait: () => ending.installing(server, launcher)
     }
-    return { ...peer, server: name, ladder: ProcessLadder.make(peer.process, teardown.options, install) }
+    return { ...peer, ...ProcessLadder.make(peer, teardown.options, install), server }
   })
 
-  const end = Effect.fnUntraced(
-    function*({ ladder, server, ...peer }: Effect.Effect.Success<ReturnType<typeof start>>) {
-      const isLost = yield* Deferred.isDone(peer.symptom)
-      const [took] = yield* Effect.timed(ladder.run(isLost ? "lost" : "polite"))
-      peer.finish(Failure.closed(server))
-      peer.release()
-      ending.record({ server, transport: "stdio", took, exit: peer.process.exit(), ...ladder.outcome() })
-    }
-  )
+  const end = Effect.fnUntraced(function*(peer: Running) {
+    const isLost = yield* Deferred.isDone(peer.symptom)
+    const [took] = yield* Effect.timed(peer.run(isLost ? "lost" : "polite"))
+    peer.finish(Failure.closed(peer.server))
+    peer.release()
+    ending.record({ server: peer.server, transport: "stdio", took, exit: peer.exit(), ...peer.outcome() })
+  })
 
   return {
     // Untraced, because a trace retains its arguments while a forked fiber runs, and a span retains errors as they are
@@ -258,7 +238,7 @@ export const make: Effect.Effect<StdioTransport["Type"], never, Teardown.Teardow
       const limits = ServerConfig.limits(config, base)
       const peer = yield* Spawn.scoped(teardown, start(config, limits), end)
       // Interruptible even in an uninterruptible region, because closing waits for these fibers.
-      yield* Effect.forkScoped(Effect.interruptible(watch(peer, peer.ladder)))
+      yield* Effect.forkScoped(Effect.interruptible(watch(peer)))
       yield* Effect.forkScoped(Effect.interruptible(watchStall(peer, limits.stallTimeout)))
       return peer.transport
     })

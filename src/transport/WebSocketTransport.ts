@@ -91,7 +91,7 @@ const textOf = (data: RawData): string =>
 export const link = ({ limits, server }: Refusal.Peer, socket: WebSocket): Connection.Opened => {
   /** Requests whose bytes the system does not have yet: an incomplete frame was not seen by the server. */
   const unwritten = new Set<JsonRpc.Id>()
-  const outlet = Ending.outlet()
+  const outlet = Ending.outlet(server, limits)
   let isAlive = true
 
   const finish = (error: Transport.Ended["error"]): void => {
@@ -125,9 +125,7 @@ export const link = ({ limits, server }: Refusal.Peer, socket: WebSocket): Conne
   })
 
   const send = (message: JsonRpc.Message): McpError.CallError | undefined => {
-    const ended = outlet.ended()
-    if (ended !== undefined) return ended.error("not-sent")
-    const encoded = Failure.encode(server, message, limits.maxMessageBytes)
+    const encoded = outlet.encode(message)
     if (Either.isLeft(encoded)) return encoded.left
     const { bytes, text } = encoded.right
     const queued = socket.bufferedAmount
@@ -143,18 +141,19 @@ export const link = ({ limits, server }: Refusal.Peer, socket: WebSocket): Conne
     return undefined
   }
 
-  const judge = Effect.sync(() => {
-    if (isAlive) return
-    finish(Failure.lost(server, "stalled", "nothing came back for a ping"))
-    socket.terminate()
+  /** Pings while the socket lives, and ends it when nothing comes back. */
+  const keepAlive = Effect.gen(function*() {
+    while (outlet.ended() === undefined) {
+      yield* Effect.sleep(limits.keepAlive)
+      if (!isAlive) yield* Effect.sleep(grace)
+      if (!isAlive) {
+        finish(Failure.lost(server, "stalled", "nothing came back for a ping"))
+        return socket.terminate()
+      }
+      isAlive = false
+      if (socket.readyState === socket.OPEN) socket.ping()
+    }
   })
-
-  const ping = Effect.sync(() => {
-    isAlive = false
-    if (socket.readyState === socket.OPEN) socket.ping()
-  })
-
-  const beat = Effect.suspend(() => isAlive ? ping : Effect.zipRight(Effect.delay(judge, grace), ping))
 
   return {
     transport: {
@@ -169,18 +168,13 @@ export const link = ({ limits, server }: Refusal.Peer, socket: WebSocket): Conne
       negotiated: () => undefined,
       stderrTail: () => undefined
     },
-    // pings while the socket lives, and ends it when nothing comes back
-    ready: Effect.andThen(Effect.sleep(limits.keepAlive), beat).pipe(
-      Effect.repeat({ while: () => outlet.ended() === undefined }),
-      Effect.forkScoped
-    ),
+    ready: Effect.forkScoped(keepAlive),
     farewell: Effect.async<void>((resume) => {
       finish(Failure.closed(server))
       if (socket.readyState === socket.CLOSED) return resume(Effect.void)
       socket.on("close", () => resume(Effect.void))
       socket.resume()
       socket.close(1000)
-    }),
-    destroy: () => socket.terminate()
+    })
   }
 }

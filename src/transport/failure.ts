@@ -1,8 +1,6 @@
-/** The errors that every transport makes, and the text of an outgoing message. */
-import * as Either from "effect/Either"
+/** The errors that every transport makes. */
 import * as McpError from "../McpError.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
-import type * as JsonRpc from "./JsonRpc.ts"
 
 /** The error for a request whose outcome is `outcome`. */
 export type ByOutcome<E> = (outcome: McpError.Outcome) => E
@@ -44,21 +42,3 @@ export const redirected = (
   redirect: McpError.HttpError["redirect"]
 ): McpError.HttpError =>
   new McpError.HttpError({ server, reason: "redirect", outcome: "not-sent", to: to.slice(0, 2048), redirect })
-
-/** The JSON text of a message; fails for a cycle, a BigInt, or nesting too deep, which arguments can contain. */
-export const encode = (
-  server: string,
-  message: JsonRpc.Message,
-  limit: number,
-  terminator = ""
-): Either.Either<{ readonly text: string; readonly bytes: number }, McpError.CallError> => {
-  let text: string
-  try {
-    text = JSON.stringify(message) + terminator
-  } catch {
-    const name = "method" in message ? message.method : "a response"
-    return Either.left(violation(server, "a message that cannot be written as JSON", name, { outcome: "not-sent" }))
-  }
-  const bytes = Buffer.byteLength(text)
-  return bytes > limit ? Either.left(tooLarge(server, limit, "sent")) : Either.right({ text, bytes })
-}

@@ -10,6 +10,7 @@ import * as Exit from "effect/Exit"
 import type * as Http from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex, Readable } from "node:stream"
+import type * as Zlib from "node:zlib"
 import * as McpError from "../../McpError.ts"
 import * as HeaderField from "../../text/headerField.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
@@ -68,7 +69,7 @@ const agentFor = (secure: boolean, keepAlive: number) => {
 }
 
 /** What differs between the requests of one exchange. */
-interface Attempt {
+export interface Attempt {
   readonly path: string
   /** On a socket of its own, because a kept one may have been closed. */
   readonly fresh: boolean
@@ -208,17 +209,30 @@ export const make = ({ limits, server, source: { login } }: Refusal.Peer, url: U
       return destroy
     })
 
+  /** Leaves a response that is of no further interest to its reader; the oldest of more than eight is destroyed. */
+  const linger = (response: Http.IncomingMessage): void => {
+    lingering.add(response)
+    response.once("close", () => lingering.delete(response))
+    const [oldest] = lingering
+    if (lingering.size <= maxLingering || oldest === undefined) return
+    lingering.delete(oldest)
+    oldest.destroy()
+  }
+
   return {
-    exchange: <A, E>(call: Call, read: Read<A, E>) => exchange(call, read),
-    /** Leaves a response that is of no further interest to its reader; the oldest of more than eight is destroyed. */
-    linger: (response: Http.IncomingMessage): void => {
-      lingering.add(response)
-      response.once("close", () => lingering.delete(response))
-      const [oldest] = lingering
-      if (lingering.size <= maxLingering || oldest === undefined) return
-      lingering.delete(oldest)
-      oldest.destroy()
-    },
+    exchange,
+    linger,
+    /**
+     * Reads a body that is of no interest, so that its socket can be used again; one over the limit costs the socket. It
+     * does not wait for slow bodies: the body of a short response has ended by the next turn of the event loop.
+     */
+    drain: (response: Http.IncomingMessage): Effect.Effect<void> =>
+      Effect.async((resume) => {
+        let bytes = 0
+        linger(response)
+        read(response, (chunk) => (bytes += chunk.length) <= limits.errorBodyBytes, () => resume(Effect.void))
+        setImmediate(() => resume(Effect.void))
+      }),
     destroy: (): void => {
       destroyed = true
       for (const response of lingering) response.destroy()
@@ -260,21 +274,12 @@ export const network = (
 /** How a body ended: whole; over its cap; cut off by the network; not decodable; in an unknown encoding. */
 export type End = "ended" | "oversize" | "cut" | "corrupt" | "encoding"
 
-const decoder = (encoding: string): Duplex | undefined => {
-  // loaded with the first body that is compressed
-  const zlib = process.getBuiltinModule("node:zlib")
-  switch (encoding.trim().toLowerCase()) {
-    case "gzip":
-    case "x-gzip":
-      return zlib.createGunzip()
-    case "deflate":
-      return zlib.createInflate()
-    case "br":
-      return zlib.createBrotliDecompress()
-    default:
-      return undefined
-  }
-}
+const decoders: ReadonlyMap<string, (zlib: typeof Zlib) => Duplex> = new Map([
+  ["gzip", (zlib) => zlib.createGunzip()],
+  ["x-gzip", (zlib) => zlib.createGunzip()],
+  ["deflate", (zlib) => zlib.createInflate()],
+  ["br", (zlib) => zlib.createBrotliDecompress()]
+])
 
 /** Reads the decoded body until it ends or `onChunk` returns `false`; calls `onEnd` once, and keeps no broken socket. */
 export const read = (
@@ -284,7 +289,10 @@ export const read = (
 ): void => {
   const encoding = response.headers["content-encoding"] ?? ""
   const isPlain = encoding === "" || encoding === "identity"
-  const decoding = isPlain ? undefined : decoder(encoding)
+  // node:zlib is loaded with the first body that is compressed
+  const decoding = isPlain
+    ? undefined
+    : decoders.get(encoding.trim().toLowerCase())?.(process.getBuiltinModule("node:zlib"))
   const source: Readable = decoding ?? response
   let done = false
   const finish = (end: End): void => {
@@ -306,39 +314,20 @@ export const read = (
   response.pipe(decoding)
 }
 
-/** Reads the body as text; what exceeds the limit is left unread. */
-export const text = (
-  response: Http.IncomingMessage,
-  limit: number,
-  onEnd: (end: End, text: string) => void
-): void => {
+/** Reads the body as text, up to the limit. */
+export const text = (response: Http.IncomingMessage, limit: number, onEnd: (end: End, text: string) => void): void => {
   const chunks: Array<Buffer> = []
   let bytes = 0
-  read(
-    response,
-    (chunk) => {
-      bytes += chunk.length
-      chunks.push(bytes > limit ? chunk.subarray(0, Math.max(0, chunk.length - (bytes - limit))) : chunk)
-      return bytes <= limit
-    },
-    (end) => {
-      const text = (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString("utf8")
-      onEnd(end, text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
-    }
-  )
-}
-
-/**
- * Reads a body that is of no interest, so that its socket can be used again; one over the limit costs the socket. It does
- * not wait for slow bodies: the body of a short response has ended by the next turn of the event loop.
- */
-export const drain = (client: HttpClient, response: Http.IncomingMessage, limit: number): Effect.Effect<void> =>
-  Effect.async((resume) => {
-    let bytes = 0
-    client.linger(response)
-    read(response, (chunk) => (bytes += chunk.length) <= limit, () => resume(Effect.void))
-    setImmediate(() => resume(Effect.void))
+  const onChunk = (chunk: Buffer): boolean => {
+    chunks.push(chunk)
+    bytes += chunk.length
+    return bytes <= limit
+  }
+  read(response, onChunk, (end) => {
+    const text = Buffer.concat(chunks, Math.min(bytes, limit)).toString("utf8")
+    onEnd(end, text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   })
+}
 
 export const isSuccess = (response: Http.IncomingMessage): boolean => {
   const status = response.statusCode ?? 0

@@ -12,6 +12,7 @@ import * as Limits from "../../config/Limits.ts"
 import * as ServerConfig from "../../config/ServerConfig.ts"
 import * as McpError from "../../McpError.ts"
 import * as BoundedWait from "../../resilience/BoundedWait.ts"
+import * as RetryPolicy from "../../resilience/RetryPolicy.ts"
 import type * as Teardown from "../../resilience/Teardown.ts"
 import * as Ending from "../ending.ts"
 import * as Failure from "../failure.ts"
@@ -24,11 +25,9 @@ import type * as Refusal from "./refusal.ts"
 export interface Opened {
   readonly transport: Transport.Transport
   /** Succeeds when the transport can be used. */
-  readonly ready: Effect.Effect<unknown, McpError.ConnectError, Scope.Scope>
+  readonly ready?: Effect.Effect<unknown, McpError.ConnectError, Scope.Scope>
   /** Settles every request at once, and says farewell to the server. */
   readonly farewell: Effect.Effect<void>
-  /** Ends what is left after the farewell. */
-  readonly destroy: () => void
 }
 
 /** Opens servers behind a URL. When the scope closes, the farewell is bounded and its outcome recorded. */
@@ -45,11 +44,10 @@ export const opener = <Config extends RemoteHeaders.RemoteServer>(
         const server = config.name
         const source = yield* RemoteHeaders.secret(yield* headers.resolve(config))
         const peer = { server, limits: ServerConfig.limits(config, base), source }
-        const { destroy, farewell, ready, transport } = yield* open(peer, new URL(config.url))
+        const { farewell, ready = Effect.void, transport } = yield* open(peer, new URL(config.url))
         yield* Effect.addFinalizer(() =>
           Effect.gen(function*() {
             const [took, done] = yield* Effect.timed(BoundedWait.within(ending.bounds.farewellTimeout)(farewell))
-            destroy()
             const how = Option.isSome(done) ? "closed" : "abandoned"
             ending.record({ server, transport: transport.kind, how, took, killed: [] })
           })
@@ -88,6 +86,9 @@ export const make = (peer: Refusal.Peer, url: URL) =>
     }
   })
 
+/** The methods that a caller waits for; the others keep a connection or run in the background. */
+const foreground: ReadonlySet<string> = new Set(["tools/call", "resources/read", "prompts/get"])
+
 /** A message on its way. */
 export interface Post {
   readonly message: JsonRpc.Message
@@ -119,7 +120,7 @@ export const channel = (
   post: (post: Post) => Effect.Effect<void, McpError.CallError>
 ) => {
   const table = new Map<JsonRpc.Id, Post>()
-  const outlet = Ending.outlet()
+  const outlet = Ending.outlet(server, limits)
   let waitingBytes = 0
 
   const lane = (max: number, fork: Fork) => {
@@ -218,9 +219,7 @@ export const channel = (
   }
 
   const send: Transport.Transport["send"] = (message, options) => {
-    const ended = outlet.ended()
-    if (ended !== undefined) return ended.error("not-sent")
-    const encoded = Failure.encode(server, message, limits.maxMessageBytes)
+    const encoded = outlet.encode(message)
     if (Either.isLeft(encoded)) return encoded.left
     const { bytes, text: body } = encoded.right
     const id = JsonRpc.isRequest(message) ? message.id : undefined
@@ -241,12 +240,24 @@ export const channel = (
   }
 
   return {
+    outlet,
     send,
     isPending,
     deliver,
-    diagnostic: outlet.diagnostic,
-    waiting: (item: Post, open: boolean): void => {
-      if (item.id !== undefined && isPending(item)) outlet.waiting(item.id, open)
+    callOf: (item: Post, path: string, headers: ReadonlyArray<string>): Client.Call => {
+      const { body, id, message } = item
+      const method = id !== undefined && "method" in message ? message.method : undefined
+      return {
+        method: "POST",
+        path,
+        headers,
+        body,
+        repeatable: method === undefined || RetryPolicy.isIdempotent(method),
+        foreground: method !== undefined && foreground.has(method),
+        waiting: (open) => {
+          if (id !== undefined && isPending(item)) outlet.waiting(id, open)
+        }
+      }
     },
     /** Ends all requests, once; what runs aside goes on. */
     end: (error: Transport.Ended["error"]): void => {
@@ -254,7 +265,6 @@ export const channel = (
       for (const id of Array.from(table.keys())) abandon(id)
       outlet.end(error, (id) => unsent.has(id))
     },
-    hasEnded: (): boolean => outlet.ended() !== undefined,
     transport: {
       start: outlet.start,
       send,

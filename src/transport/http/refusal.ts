@@ -12,7 +12,6 @@ import * as Failure from "../failure.ts"
 import * as JsonRpc from "../JsonRpc.ts"
 import type * as RemoteHeaders from "../RemoteHeaders.ts"
 import * as Client from "./client.ts"
-import type * as Connection from "./connection.ts"
 
 /** A server behind a URL. */
 export interface Peer {
@@ -70,78 +69,51 @@ export const refuse = (peer: Peer, response: IncomingMessage, inSession: boolean
     ({ detail }) => unexplained(peer, response, detail)
   )
 
-/** Sends a message that gets no answer in its response; succeeds when the server has accepted it. */
-export const accepted = (
-  connection: Connection.Connection,
-  call: Client.Call,
-  inSession: boolean,
-  id?: JsonRpc.Id
-): Effect.Effect<void, McpError.CallError> =>
-  connection.client.exchange<void, McpError.CallError>(call, (response, done) =>
-    done(
-      Client.isSuccess(response)
-        ? Client.drain(connection.client, response, connection.limits.errorBodyBytes)
-        : refuseRequest(connection, response, inSession, id)
-    ))
-
 const unexplained = ({ server }: Peer, { statusCode: status }: IncomingMessage, body: string): McpError.HttpError =>
   new McpError.HttpError({ server, reason: "status", status, detail: UntrustedText.excerpt(body), outcome: "unknown" })
 
 /** The body, as far as it comes in time; fails where the status alone decides. */
 const explained = (peer: Peer, response: IncomingMessage) =>
   Effect.gen(function*() {
-    const slow = Effect.zipRight(
-      Effect.delay(Effect.sync(() => response.destroy(new Error("slow"))), patience),
-      Effect.never
-    )
-    const body = Effect.async<string>((resume) =>
+    const { headers, statusCode: status } = response
+    const read = Effect.async<string>((resume) =>
       Client.text(response, peer.limits.errorBodyBytes, (_, text) => resume(Effect.succeed(text)))
     )
-    const text = yield* Effect.raceFirst(body, slow)
-    const error = decisive(peer.server, response, text, yield* Clock.currentTimeMillis)
-    if (error?._tag === "AuthorizationFailed" || error?.reason === "forbidden") peer.source.refused(error)
-    return error === undefined ? text : yield* error
+    const cut = Effect.delay(Effect.sync(() => response.destroy(new Error("slow"))), patience)
+    const body = yield* Effect.raceFirst(read, Effect.zipRight(cut, Effect.never))
+    const { challenge, resourceMetadata, scope } = HeaderField.challengeOf(headers["www-authenticate"])
+    const retryAfter = HeaderField.retryAfter(headers["retry-after"], yield* Clock.currentTimeMillis)
+    const common = { server: peer.server, status, outcome: "not-sent" } as const
+    const later = { ...common, retryAfter, detail: UntrustedText.excerpt(body) }
+    const refused = (error: McpError.AuthorizationFailed | McpError.HttpError) => {
+      peer.source.refused(error)
+      return error
+    }
+    if (status === 401) {
+      const asked = { challenge, resourceMetadata, scope }
+      return yield* refused(new McpError.AuthorizationFailed({ ...common, reason: "unauthorized", ...asked }))
+    }
+    if (status === 403) {
+      return yield* refused(new McpError.HttpError({ ...common, reason: "forbidden", challenge, scope }))
+    }
+    if (status === 429) return yield* new McpError.HttpError({ ...later, reason: "rate-limited" })
+    if (status === 503 && retryAfter !== undefined) {
+      return yield* new McpError.HttpError({ ...later, reason: "unavailable" })
+    }
+    return body
   })
-
-/** The error where the status alone decides. */
-const decisive = (server: string, { headers, statusCode: status }: IncomingMessage, body: string, now: number) => {
-  const { challenge, resourceMetadata, scope } = HeaderField.challengeOf(headers["www-authenticate"])
-  const wait = HeaderField.retryAfter(headers["retry-after"], now)
-  const common = { server, status, outcome: "not-sent" } as const
-  const later = { ...common, retryAfter: wait, detail: UntrustedText.excerpt(body) }
-  switch (status) {
-    case 401:
-      return new McpError.AuthorizationFailed({ server, reason: "unauthorized", challenge, resourceMetadata, scope })
-    case 403:
-      return new McpError.HttpError({ ...common, reason: "forbidden", challenge, scope })
-    case 429:
-      return new McpError.HttpError({ ...later, reason: "rate-limited" })
-    case 503:
-      return wait === undefined ? undefined : new McpError.HttpError({ ...later, reason: "unavailable" })
-    default:
-      return undefined
-  }
-}
 
 /** Fails with what a success means whose content is neither JSON nor an event stream. */
 export const unexpectedContent = (
   peer: Peer,
   response: IncomingMessage
-): Effect.Effect<never, Refusal | McpError.ProtocolViolation | McpError.HttpError> =>
-  Effect.flatMap(explained(peer, response), (body) => {
+): Effect.Effect<never, Refusal | McpError.ProtocolViolation> =>
+  Effect.flatMap(explained(peer, response), (body): Effect.Effect<never, Refusal | McpError.ProtocolViolation> => {
     const { server } = peer
-    const got = response.headers["content-type"] ?? ""
-    return Effect.fail(
-      got === "" && body === ""
-        ? Failure.violation(server, `status ${response.statusCode} without content`, "")
-        : new McpError.HttpError({
-          server,
-          reason: "content-type",
-          outcome: "unknown",
-          got: got.slice(0, 256),
-          detail: UntrustedText.excerpt(body)
-        })
-    )
+    const got = (response.headers["content-type"] ?? "").slice(0, 256)
+    if (got === "" && body === "") return Failure.violation(server, `status ${response.statusCode} without content`, "")
+    const detail = UntrustedText.excerpt(body)
+    return new McpError.HttpError({ server, reason: "content-type", outcome: "unknown", got, detail })
   })
 
 /** The error of a body that did not end well. */

@@ -104,17 +104,14 @@ export const makeFramer = (maxLineBytes: number) => {
 // The id of a message that is not parsed
 
 const scalar = String.raw`"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null`
-const firstMember = new RegExp(String.raw`[\s,{]*("(?:[^"\\]|\\.)*")\s*:\s*(${scalar})(?=\s*[,}])`, "y")
+const firstMember = new RegExp(String.raw`[\s,{]*("(?:[^"\\]|\\.)*")\s*:\s*(${scalar})(?=\s*[,}])`, "gy")
 const lastMember = new RegExp(String.raw`[,{]\s*("(?:[^"\\]|\\.)*")\s*:\s*(${scalar})\s*$`)
 
 /** The plain members before the first nested one and after the last, which is where programs write an id. */
 const membersOf = (head: string, tail: string): ReadonlyMap<unknown, unknown> => {
   const members = new Map<unknown, unknown>()
-  if (head.trimStart().startsWith("{")) {
-    firstMember.lastIndex = 0
-    for (let match = firstMember.exec(head); match !== null; match = firstMember.exec(head)) {
-      members.set(JsonRpc.parse(match[1]!), JsonRpc.parse(match[2]!))
-    }
+  for (const [, name, value] of head.trimStart().startsWith("{") ? head.matchAll(firstMember) : []) {
+    members.set(JsonRpc.parse(name!), JsonRpc.parse(value!))
   }
   let end = tail.trimEnd()
   if (end.endsWith("}")) {

@@ -24,18 +24,12 @@ import type * as ProcessLadder from "../../resilience/processLadder.ts"
 import * as ProcessTree from "../../resilience/processTree.ts"
 import type * as Teardown from "../../resilience/Teardown.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
+import * as ByteRing from "../byteRing.ts"
 
 type Child = ChildProcess.ChildProcessByStdio<Writable, Readable, Readable>
 
 /** A child process, with what it takes to watch and to end it. */
-export interface Started extends Omit<ProcessLadder.Process, "endInput"> {
-  readonly child: Child
-  readonly pid: number
-  /** Signals all of its processes, at once and synchronously. */
-  readonly kill: (signal: ProcessTree.Signal) => void
-  /** Destroys the pipes and unrefs the process; only errors are still listened to. */
-  readonly release: () => void
-}
+export type Started = ReturnType<typeof started>
 
 /** The variable by which a descendant is found that has left the process tree. Its value is random for each process. */
 const markerName = "MCP_RUNTIME_CONNECTION"
@@ -104,10 +98,14 @@ const unusable = (config: ServerConfig.StdioServer): string | undefined => {
 /** Listens for good, because an error event without a listener ends the host; holds nothing in memory. */
 const ignore = (): void => undefined
 
-const started = (child: Child, pid: number, marker: string, platform: string): Started => {
+const started = (child: Child, pid: number, marker: string, platform: string, stderrBytes: number) => {
   const tree = ProcessTree.make(pid, marker, () => ProcessTree.table(platform), ProcessTree.sender(platform))
   const exited = Deferred.unsafeMake<ProcessLadder.Exit>(FiberId.none)
+  const closed = Deferred.unsafeMake<void>(FiberId.none)
+  const stderr = ByteRing.make(stderrBytes)
   let exit: ProcessLadder.Exit | undefined
+  child.stderr.on("data", stderr.push)
+  child.once("close", () => Deferred.unsafeDone(closed, Effect.void))
   child.once("exit", (code, signal) => {
     exit = { code, signal }
     tree.leaderEnded()
@@ -119,11 +117,16 @@ const started = (child: Child, pid: number, marker: string, platform: string): S
     tree,
     exited,
     exit: () => exit,
-    kill: (signal) => {
+    /** Done when the process has exited and its output has ended. */
+    closed,
+    stderr,
+    /** Signals all of its processes, at once and synchronously. */
+    signal: (signal: ProcessTree.Signal): void => {
       tree.sweep()
       tree.signal(signal)
     },
-    release: () => {
+    /** Destroys the pipes and unrefs the process; only errors are still listened to. */
+    release: (): void => {
       for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy()
       child.unref()
     }
@@ -136,7 +139,8 @@ const started = (child: Child, pid: number, marker: string, platform: string): S
  */
 export const spawn = (
   config: ServerConfig.StdioServer,
-  host: HostEnvironment.Host
+  host: HostEnvironment.Host,
+  stderrBytes: number
 ): Effect.Effect<Started, McpError.SpawnFailed | McpError.ConfigurationError> =>
   Effect.async((resume) => {
     const field = unusable(config)
@@ -162,22 +166,22 @@ export const spawn = (
     // Paused from the start, because Node discards the output of an ended process that nothing has paused or read.
     child.stdout.pause()
     if (child.pid === undefined) child.once("error", (error) => resume(failed(config, error)))
-    else resume(Effect.succeed(started(child, child.pid, `${markerName}=${id}`, host.platform)))
+    else resume(Effect.succeed(started(child, child.pid, `${markerName}=${id}`, host.platform, stderrBytes)))
   })
 
-/** A process that ends with the scope; the last resort covers it from its first moment. */
+/**
+ * A process that ends with the scope; the last resort covers it from its first moment. No closure here refers to `start`,
+ * because that would retain the configuration, which has secrets in it.
+ */
 export const scoped = <A extends { readonly kill: () => void }, E>(
   teardown: Teardown.Teardown["Type"],
   start: Effect.Effect<A, E>,
   end: (process: A) => Effect.Effect<void>
-): Effect.Effect<A, E, Scope.Scope> =>
-  Effect.gen(function*() {
-    let kill = (): void => undefined
-    yield* teardown.lastResort(() => kill())
-    const process = yield* Effect.acquireRelease(start, end)
-    kill = process.kill
-    return process
-  })
+): Effect.Effect<A, E, Scope.Scope> => {
+  const last = { kill: (): void => undefined }
+  const started = Effect.tap(Effect.acquireRelease(start, end), ({ kill }) => Object.assign(last, { kill }))
+  return Effect.zipRight(teardown.lastResort(() => last.kill()), started)
+}
 
 /** One turn of the event loop, in which what lies ready in a pipe is read. */
 const turn = Effect.async<void>((resume) => {
