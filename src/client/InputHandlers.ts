@@ -4,6 +4,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
+import * as RuntimeLog from "../runtimeLog.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 import { objectOf, textOf } from "./messages.ts"
 
@@ -92,22 +93,28 @@ export const methods = (handlers: Handlers): ReadonlyArray<string> => [
   ...(handlers.sample === undefined ? [] : ["sampling/createMessage"])
 ]
 
-/** Answers a request of a server with the handlers. */
+/** The handlers of a server's connection. They are code of the application, and log where it logs. */
+interface Answering {
+  readonly server: string
+  readonly handlers: Handlers
+}
+
+/** Answers a request of a server. */
 export const answer = (
-  server: string,
-  handlers: Handlers,
+  of: Answering,
   method: string,
   params: JsonRpc.JsonObject
 ): Effect.Effect<JsonRpc.JsonObject, Refused> => {
-  if (method === "roots/list" && handlers.roots !== undefined) {
-    return Effect.map(handlers.roots(server), (roots) => ({
+  const { handlers: { roots, sample }, server } = of
+  if (method === "roots/list" && roots !== undefined) {
+    return Effect.map(RuntimeLog.asApplication(roots(server)), (roots) => ({
       roots: roots.map(({ name, uri }) => name === undefined ? { uri } : { uri, name })
     }))
   }
-  if (method === "elicitation/create") return elicit(server, handlers, params)
-  if (method === "sampling/createMessage" && handlers.sample !== undefined) {
+  if (method === "elicitation/create") return elicit(of, params)
+  if (method === "sampling/createMessage" && sample !== undefined) {
     return Effect.filterOrFail(
-      handlers.sample({ server, params }),
+      RuntimeLog.asApplication(sample({ server, params })),
       Predicate.isNotUndefined,
       () => new Refused({ code: -1, reason: "User rejected sampling request" })
     )
@@ -115,32 +122,26 @@ export const answer = (
   return Effect.fail(new Refused({ code: -32601, reason: `Method not supported: ${method}` }))
 }
 
-const elicit = (
-  server: string,
-  handlers: Handlers,
-  params: JsonRpc.JsonObject
-): Effect.Effect<JsonRpc.JsonObject, Refused> => {
+const elicit = ({ handlers, server }: Answering, params: JsonRpc.JsonObject): Effect.Effect<JsonRpc.JsonObject> => {
   const mode = params["mode"] === "url" ? "url" : "form"
   // a decline is a result, so that the server need not treat it as a fault
   if (handlers.elicit === undefined || !(handlers.elicitModes ?? ["form"]).includes(mode)) {
     return Effect.succeed({ action: "decline" })
   }
   const { message, requestedSchema, url } = params
-  return Effect.map(
-    handlers.elicit({
-      server,
-      mode,
-      message: textOf(message) ?? "",
-      requestedSchema: JsonRpc.isObject(requestedSchema) ? objectOf(requestedSchema) : undefined,
-      url: textOf(url),
-      params
-    }),
-    (given) => {
-      if (given.action !== "accept") return { action: given.action }
-      if (mode === "form") return { action: given.action, content: withDefaults(requestedSchema, given.content ?? {}) }
-      return { action: given.action, ...(given.content === undefined ? {} : { content: given.content }) }
-    }
-  )
+  const answered = handlers.elicit({
+    server,
+    mode,
+    message: textOf(message) ?? "",
+    requestedSchema: JsonRpc.isObject(requestedSchema) ? objectOf(requestedSchema) : undefined,
+    url: textOf(url),
+    params
+  })
+  return Effect.map(RuntimeLog.asApplication(answered), (given) => {
+    if (given.action !== "accept") return { action: given.action }
+    if (mode === "form") return { action: given.action, content: withDefaults(requestedSchema, given.content ?? {}) }
+    return { action: given.action, ...(given.content === undefined ? {} : { content: given.content }) }
+  })
 }
 
 const withDefaults = (schema: unknown, content: JsonRpc.JsonObject): JsonRpc.JsonObject => {

@@ -110,8 +110,7 @@ export interface Listing<Item> {
   readonly cacheScope: "public" | "private" | undefined
 }
 
-export interface Resource {
-  readonly uri: string
+interface Described {
   readonly name: string | undefined
   readonly title: string | undefined
   readonly description: string | undefined
@@ -119,29 +118,25 @@ export interface Resource {
   readonly raw: JsonRpc.JsonObject
 }
 
-export interface ResourceTemplate {
+export interface Resource extends Described {
+  readonly uri: string
+}
+
+export interface ResourceTemplate extends Described {
   readonly uriTemplate: string
-  readonly name: string | undefined
-  readonly title: string | undefined
-  readonly description: string | undefined
-  readonly mimeType: string | undefined
-  readonly raw: JsonRpc.JsonObject
 }
 
 export type ResourceContents =
   | { readonly _tag: "Text"; readonly uri: string; readonly mimeType: string | undefined; readonly text: string }
   | { readonly _tag: "Blob"; readonly uri: string; readonly mimeType: string | undefined; readonly blob: string }
 
-export interface Prompt {
+export interface Prompt extends Omit<Described, "mimeType"> {
   readonly name: string
-  readonly title: string | undefined
-  readonly description: string | undefined
   readonly arguments: ReadonlyArray<{
     readonly name: string
     readonly description: string | undefined
     readonly required: boolean
   }>
-  readonly raw: JsonRpc.JsonObject
 }
 
 export interface PromptMessages {

@@ -16,7 +16,6 @@ import * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as Teardown from "../resilience/Teardown.ts"
-import * as RuntimeLog from "../runtimeLog.ts"
 import * as Redaction from "../safety/Redaction.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as Transport from "../transport/Transport.ts"
@@ -37,12 +36,8 @@ export type Services = Transport.Transports | McpEvent.McpEvents | Teardown.Tear
 /** How the era is found: by asking, from the last connection, or from the configuration. */
 type Era = "auto" | "remembered" | "session" | "stateless"
 
-/** What a connection needs besides its transport. The configuration is not part of it, because it holds secrets. */
-export interface Frame {
-  readonly server: string
-  readonly limits: Limits.Limits
-  readonly handlers: InputHandlers.Handlers
-  readonly report: Reporting.Reporting
+/** What a connection needs besides its transport. */
+interface Frame extends Pick<Handshake.Connection, "server" | "limits" | "report" | "handlers"> {
   readonly publish: (event: McpEvent.McpEvent) => void
   readonly drainTimeout: Duration.Duration
 }
@@ -50,7 +45,7 @@ export interface Frame {
 /** Puts a client of the session era between the request engine and the transport. */
 export type Through = (
   transport: Transport.Transport,
-  frame: Frame
+  frame: Pick<Handshake.Connection, "server" | "handlers">
 ) => Effect.Effect<Transport.Transport, never, Scope.Scope>
 
 const firstPhase: { readonly [T in ServerConfig.ServerConfig["transport"]]: McpError.Phase } = {
@@ -125,9 +120,6 @@ const over = (
   Effect.gen(function*() {
     const { drainTimeout, handlers, limits, publish, report, server } = frame
     const transport = through === undefined ? opened : yield* through(opened, frame)
-    // a handler is code of the application, which logs where the application does
-    const answer = (method: string, params: JsonRpc.JsonObject) =>
-      RuntimeLog.asApplication(InputHandlers.answer(server, handlers, method, params))
     const methods = InputHandlers.methods(handlers)
     const engine = yield* RequestEngine.make({
       server,
@@ -136,13 +128,12 @@ const over = (
       maxServerRequests: limits.maxServerRequests,
       serve: (method, params) =>
         methods.includes(method)
-          ? answer(method, params)
+          ? InputHandlers.answer(frame, method, params)
           : new InputHandlers.Refused({ code: -32601, reason: "Method not found" })
     })
     yield* Effect.addFinalizer(() => engine.close(drainTimeout))
     const run = yield* FiberSet.makeRuntime<never, void>()
-    const capabilities = InputHandlers.capabilities(handlers)
-    const connection = { server, limits, report, transport, engine, capabilities, answer, run }
+    const connection = { server, limits, report, handlers, transport, engine, run }
     const settled = yield* era === "auto"
       ? Handshake.negotiate(connection)
       : era === "stateless"

@@ -19,15 +19,12 @@ import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
+import type * as Handshake from "./handshake.ts"
 import type { Refused } from "./InputHandlers.ts"
 import type * as McpClient from "./McpClient.ts"
 import * as Messages from "./messages.ts"
-import type * as Reporting from "./reporting.ts"
 
-export interface Options {
-  readonly server: string
-  readonly transport: Transport.Transport
-  readonly report: Reporting.Reporting
+export interface Options extends Pick<Handshake.Connection, "server" | "transport" | "report"> {
   /** How many requests of the server are served at once; more are refused. */
   readonly maxServerRequests: number
   /** Answers a request of the server; interrupted when the server cancels it. */
@@ -40,7 +37,8 @@ export class RequestLimits {
   total: number
   idleAt: number
   totalAt: number
-  #waitingSince: number | undefined = undefined
+  isWaiting = false
+  #waitingSince = 0
 
   /** In milliseconds; `firstIdle` is what is left of the idle limit at the beginning. */
   constructor(now: number, idle = Infinity, total = Infinity, firstIdle = idle) {
@@ -51,7 +49,7 @@ export class RequestLimits {
   }
 
   get dueAt(): number {
-    return this.#waitingSince === undefined ? Math.min(this.idleAt, this.totalAt) : Infinity
+    return this.isWaiting ? Infinity : Math.min(this.idleAt, this.totalAt)
   }
 
   /** Begins the idle limit again. */
@@ -66,11 +64,11 @@ export class RequestLimits {
   }
 
   waits(isOpen: boolean, now: number): void {
-    if (isOpen) {
-      this.#waitingSince ??= now
-    } else if (this.#waitingSince !== undefined) {
+    if (isOpen === this.isWaiting) return
+    this.isWaiting = isOpen
+    if (isOpen) this.#waitingSince = now
+    else {
       this.totalAt += now - this.#waitingSince
-      this.#waitingSince = undefined
       this.touch(now)
     }
   }
@@ -82,15 +80,13 @@ export class RequestLimits {
   }
 }
 
-export interface RequestOptions {
+export interface RequestOptions extends Pick<McpClient.RequestOptions, "onProgress" | "headers"> {
   /** Absent for a request that its caller limits. */
   readonly limits?: RequestLimits | undefined
   /** Whether progress is requested. */
   readonly progress?: boolean | undefined
   /** Whether the server is notified when the request is given up. */
   readonly cancellable?: boolean | undefined
-  readonly onProgress?: ((progress: McpClient.Progress) => void) | undefined
-  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Called with the id before anything is sent. */
   readonly onId?: ((id: JsonRpc.Id) => void) | undefined
 }
@@ -182,13 +178,7 @@ export class RequestEngine {
 
   /** Publishes a notification of our own to the listeners. */
   announce(notification: McpClient.Notification): void {
-    for (const listener of this.#onNotification) {
-      try {
-        listener(notification)
-      } catch (cause) {
-        this.#thrown("a listener", cause)
-      }
-    }
+    for (const listener of this.#onNotification) this.#guarded("a listener", () => listener(notification))
   }
 
   /** Calls the listener at the end of the connection, or at once if it has ended. */
@@ -214,17 +204,15 @@ export class RequestEngine {
 
   /** Refuses new requests, waits for the pending ones up to `drain`, and fails the rest. */
   close(drain: Duration.Duration): Effect.Effect<void> {
-    return Effect.suspend(() => {
+    return Effect.gen(this, function*() {
       this.#closing = true
-      if (this.#pending.size === 0 || Duration.toMillis(drain) <= 0) return Effect.void
-      this.#drained = Deferred.unsafeMake<void>(FiberId.none)
-      return Effect.asVoid(BoundedWait.within(drain)(Deferred.await(this.#drained)))
-    }).pipe(Effect.andThen(Effect.sync(() => {
-      if (this.#end === undefined) {
-        for (const pending of this.#pending.values()) this.#notifyCancelled(pending, "the connection closes")
+      if (this.#pending.size > 0 && Duration.toMillis(drain) > 0) {
+        this.#drained = Deferred.unsafeMake<void>(FiberId.none)
+        yield* BoundedWait.within(drain)(Deferred.await(this.#drained))
       }
+      for (const pending of this.#pending.values()) this.#notifyCancelled(pending, "the connection closes")
       this.#finish({ error: (outcome) => this.#closed("the request", outcome), unsent: () => false })
-    })))
+    })
   }
 
   /** Fails the requests that are due; returns the next time to look. */
@@ -247,16 +235,14 @@ export class RequestEngine {
   }
 
   /** One sleeping fiber at most serves all deadlines. */
-  readonly #sleep: Effect.Effect<void> = Effect.suspend(() =>
-    this.#timerAt === Infinity ? Effect.void : Effect.sleep(Math.max(1, this.#timerAt - this.now())).pipe(
-      Effect.andThen(Effect.sync(() => {
-        // a request that begins during `expire` is seen by it
-        this.#timerAt = -Infinity
-        this.#timerAt = this.expire(this.now())
-      })),
-      Effect.andThen(this.#sleep)
-    )
-  )
+  readonly #sleep: Effect.Effect<void> = Effect.gen(this, function*() {
+    while (this.#timerAt < Infinity) {
+      yield* Effect.sleep(Math.max(1, this.#timerAt - this.now()))
+      // a request that begins during `expire` is seen by it
+      this.#timerAt = -Infinity
+      this.#timerAt = this.expire(this.now())
+    }
+  })
 
   #wakeBy(time: number): void {
     if (time >= this.#timerAt) return
@@ -279,8 +265,8 @@ export class RequestEngine {
   #settle(pending: Pending | undefined, exit: Exit.Exit<JsonRpc.JsonObject, McpError.CallError>): void {
     if (pending === undefined) return
     this.#remove(pending.id)
-    pending.limits.waits(false, this.now())
-    pending.settle(Exit.mapError(exit, this.#options.report.error))
+    if (pending.limits.isWaiting) pending.limits.waits(false, this.now())
+    pending.settle(Exit.isSuccess(exit) ? exit : Exit.mapError(exit, this.#options.report.error))
   }
 
   #send(message: JsonRpc.Message, headers?: Readonly<Record<string, string>>): McpError.CallError | undefined {
@@ -356,8 +342,12 @@ export class RequestEngine {
     this.#options.report.diagnostic({ kind, detail: UntrustedText.excerpt(detail, 256) })
   }
 
-  #thrown(callback: string, cause: unknown): void {
-    this.#drop("dropped", `${callback} has thrown: ${cause instanceof Error ? cause.message : typeof cause}`)
+  #guarded(callback: string, call: () => void): void {
+    try {
+      call()
+    } catch (cause) {
+      this.#drop("dropped", `${callback} has thrown: ${cause instanceof Error ? cause.message : typeof cause}`)
+    }
   }
 
   #notified(method: string, params: JsonRpc.JsonObject): void {
@@ -370,13 +360,9 @@ export class RequestEngine {
     const pending = this.#find(params["progressToken"])
     if (pending?.options.progress !== true) return
     pending.limits.touch(this.now())
+    const { onProgress } = pending.options
     const progress = Messages.progressOf(params, this.#options.report.text)
-    if (pending.options.onProgress === undefined || progress === undefined) return
-    try {
-      pending.options.onProgress(progress)
-    } catch (cause) {
-      this.#thrown("a progress callback", cause)
-    }
+    if (progress !== undefined) this.#guarded("a progress callback", () => onProgress?.(progress))
   }
 
   #requested(id: unknown, method: string, params: JsonRpc.JsonObject): void {

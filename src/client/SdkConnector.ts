@@ -5,7 +5,6 @@
  */
 import type { Transport as SdkTransport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import type * as Sdk from "@modelcontextprotocol/sdk/types.js"
-import type { jsonSchemaValidator, JsonSchemaValidatorResult } from "@modelcontextprotocol/sdk/validation/types.js"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as McpError from "../McpError.ts"
@@ -28,24 +27,13 @@ const load = Effect.promise(() =>
 /** The longest time that a timer takes: the limits are the engine's, because the client's do not stop for a person. */
 const never = 2 ** 31 - 1
 
-/** Results are checked per tool and with a budget elsewhere; the client's validator would compile every schema. */
-const noValidator: jsonSchemaValidator = {
-  // the cast: nothing is checked, so the client gets back what it gave
-  getValidator: <T>() => (input: unknown): JsonSchemaValidatorResult<T> => ({
-    valid: true,
-    data: input as T,
-    errorMessage: undefined
-  })
-}
-
 /** The SDK loads while the server starts, because the transport is open. */
 const through: NativeConnector.Through = (transport, { handlers, server }) =>
   Effect.gen(function*() {
     const [{ Client }, Types] = yield* load
     const client = new Client(Protocol.clientInfo, {
       // the cast: the application declares capabilities of any version
-      capabilities: InputHandlers.capabilities(handlers) as Sdk.ClientCapabilities,
-      jsonSchemaValidator: noValidator
+      capabilities: InputHandlers.capabilities(handlers) as Sdk.ClientCapabilities
     })
     /** The pending requests of the engine, with the number that the client has given to each. */
     const numbers = new Map<unknown, JsonRpc.Id>()

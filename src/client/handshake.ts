@@ -12,7 +12,7 @@ import type * as Limits from "../config/Limits.ts"
 import * as McpError from "../McpError.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
-import type * as InputHandlers from "./InputHandlers.ts"
+import * as InputHandlers from "./InputHandlers.ts"
 import { objectOf } from "./messages.ts"
 import * as Protocol from "./Protocol.ts"
 import type * as Reporting from "./reporting.ts"
@@ -23,15 +23,9 @@ export interface Connection {
   readonly server: string
   readonly limits: Limits.Limits
   readonly report: Reporting.Reporting
+  readonly handlers: InputHandlers.Handlers
   readonly transport: Transport.Transport
   readonly engine: RequestEngine.RequestEngine
-  /** The capabilities of the application. */
-  readonly capabilities: JsonRpc.JsonObject
-  /** Answers a question of the server with the application's handlers. */
-  readonly answer: (
-    method: string,
-    params: JsonRpc.JsonObject
-  ) => Effect.Effect<JsonRpc.JsonObject, InputHandlers.Refused>
   /** Runs in the scope of the connection. */
   readonly run: (effect: Effect.Effect<void>) => void
 }
@@ -123,12 +117,12 @@ const refusal = (server: string, error: McpError.CallError): McpError.ConnectErr
 }
 
 /** Asks `server/discover`, and once more if the server refuses the version and names one that we speak. */
-const discover = ({ capabilities, engine, report, server }: Connection) =>
+const discover = ({ engine, handlers, report, server }: Connection) =>
   Effect.gen(function*() {
     report.phase = "discover"
     const ask = (protocolVersion: string) =>
       Effect.flatMap(
-        Effect.either(engine.request("server/discover", { _meta: envelope(capabilities, protocolVersion) }, {})),
+        Effect.either(engine.request("server/discover", { _meta: envelope(handlers, protocolVersion) }, {})),
         (answer) => decide(server, answer)
       )
     const first = yield* ask(Protocol.firstStatelessVersion)
@@ -180,15 +174,15 @@ export const onlyStateless = (connection: Connection): Effect.Effect<Settled, Mc
       : unsupported(connection.server, "a version before 2026-07-28", Protocol.statelessVersions))
 
 /** The `_meta` of every request of the stateless era. */
-export const envelope = (capabilities: JsonRpc.JsonObject, protocolVersion: string): JsonRpc.JsonObject => ({
+export const envelope = (handlers: InputHandlers.Handlers, protocolVersion: string): JsonRpc.JsonObject => ({
   [Protocol.metaKey.protocolVersion]: protocolVersion,
   [Protocol.metaKey.clientInfo]: Protocol.clientInfo,
-  [Protocol.metaKey.clientCapabilities]: capabilities
+  [Protocol.metaKey.clientCapabilities]: InputHandlers.capabilities(handlers)
 })
 
 /** `initialize`, and `notifications/initialized` awaited, for a first or a further session. */
 export const initialize = (
-  { capabilities, engine, report, server, transport }: Connection
+  { engine, handlers, report, server, transport }: Connection
 ): Effect.Effect<Settled, McpError.ConnectError> =>
   Effect.gen(function*() {
     const isFirst = report.phase !== "ready"
@@ -196,7 +190,7 @@ export const initialize = (
     const params = {
       protocolVersion: Protocol.sessionVersions[0]!,
       // the cast: the application declares capabilities of any version
-      capabilities: capabilities as Sdk.ClientCapabilities & JsonRpc.JsonObject,
+      capabilities: InputHandlers.capabilities(handlers) as Sdk.ClientCapabilities & JsonRpc.JsonObject,
       clientInfo: Protocol.clientInfo
     } satisfies Sdk.InitializeRequest["params"]
     const refused = (error: McpError.CallError) => refusal(server, error)

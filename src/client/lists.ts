@@ -1,7 +1,6 @@
 /** Lists and reads: all pages of a list with an end whatever the server does, and their items decoded one by one. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import type * as Limits from "../config/Limits.ts"
 import * as McpError from "../McpError.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import * as ToolResult from "../tools/ToolResult.ts"
@@ -9,18 +8,25 @@ import * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as McpClient from "./McpClient.ts"
 import { objectOf, textOf } from "./messages.ts"
 import * as Requests from "./requests.ts"
+import type * as Tasks from "./tasks.ts"
 
 export interface List<Item> {
+  /** Its first part is the capability of servers that have the list. */
   readonly method: string
   /** The field of a page that holds the items. */
   readonly field: string
   /** The field of an item that identifies it. */
   readonly key: string
-  /** The capability of servers that have the list. */
-  readonly capability: string
   /** `undefined` for a malformed item, which is counted and costs nothing else. */
   readonly decode: (raw: unknown) => Item | undefined
 }
+
+const list = <Item>(field: string, key: string, decode: List<Item>["decode"]): List<Item> => ({
+  method: `${field}/list`,
+  field,
+  key,
+  decode
+})
 
 const described = (raw: JsonRpc.JsonObject) => ({
   name: textOf(raw["name"]),
@@ -31,84 +37,64 @@ const described = (raw: JsonRpc.JsonObject) => ({
 })
 
 /** The tools as they come: `Tool.decodeAll` decodes them. */
-export const tools: List<unknown> = {
-  method: "tools/list",
-  field: "tools",
-  key: "name",
-  capability: "tools",
-  decode: (raw) => raw
-}
+export const tools: List<unknown> = list("tools", "name", (raw) => raw)
 
-export const resources: List<McpClient.Resource> = {
-  method: "resources/list",
-  field: "resources",
-  key: "uri",
-  capability: "resources",
-  decode: (given) => {
-    const raw = objectOf(given)
-    return typeof raw["uri"] === "string" ? { uri: raw["uri"], ...described(raw) } : undefined
-  }
-}
+export const resources: List<McpClient.Resource> = list("resources", "uri", (given) => {
+  const raw = objectOf(given)
+  return typeof raw["uri"] === "string" ? { uri: raw["uri"], ...described(raw) } : undefined
+})
 
 export const templates: List<McpClient.ResourceTemplate> = {
-  method: "resources/templates/list",
-  field: "resourceTemplates",
-  key: "uriTemplate",
-  capability: "resources",
-  decode: (given) => {
+  ...list("resourceTemplates", "uriTemplate", (given) => {
     const raw = objectOf(given)
     return typeof raw["uriTemplate"] === "string" ? { uriTemplate: raw["uriTemplate"], ...described(raw) } : undefined
-  }
+  }),
+  method: "resources/templates/list"
 }
 
-export const prompts: List<McpClient.Prompt> = {
-  method: "prompts/list",
-  field: "prompts",
-  key: "name",
-  capability: "prompts",
-  decode: (given) => {
-    const { mimeType: _, name, ...prompt } = described(objectOf(given))
-    const { arguments: declared } = prompt.raw
-    return name === undefined ? undefined : {
-      name,
-      ...prompt,
-      arguments: (Array.isArray(declared) ? declared : []).flatMap((argument) => {
-        const { description, name, required } = objectOf(argument)
-        return typeof name === "string" ? [{ name, description: textOf(description), required: required === true }] : []
-      })
-    }
+export const prompts: List<McpClient.Prompt> = list("prompts", "name", (given) => {
+  const { mimeType: _, name, ...prompt } = described(objectOf(given))
+  const { arguments: declared } = prompt.raw
+  return name === undefined ? undefined : {
+    name,
+    ...prompt,
+    arguments: (Array.isArray(declared) ? declared : []).flatMap((argument) => {
+      const { description, name, required } = objectOf(argument)
+      return typeof name === "string" ? [{ name, description: textOf(description), required: required === true }] : []
+    })
   }
-}
+})
 
-export interface Options {
-  readonly server: string
-  readonly limits: Limits.Limits
-  readonly capabilities: JsonRpc.JsonObject
-  readonly request: McpClient.Channel["request"]
+export const tasks: List<Tasks.Task> = list("tasks", "taskId", (given) => {
+  const raw = objectOf(given)
+  const { pollInterval, status, statusMessage, taskId } = raw
+  return typeof taskId !== "string" || typeof status !== "string" ? undefined : {
+    taskId,
+    status,
+    statusMessage: textOf(statusMessage),
+    pollInterval: typeof pollInterval === "number" ? pollInterval : undefined,
+    raw
+  }
+})
+
+export interface Options extends Pick<McpClient.Channel, "server" | "limits" | "capabilities"> {
+  readonly request: Requests.Request
   readonly report: (detail: string) => void
 }
 
 const methodNotFound = -32601
 
 // a server that declares nothing at all may still have something; one that declares others is believed
-const mayHave = (capabilities: JsonRpc.JsonObject, name: string): boolean => {
+const mayHave = (capabilities: JsonRpc.JsonObject, method: string): boolean => {
+  const name = method.slice(0, method.indexOf("/"))
   const declared = Object.hasOwn(capabilities, name) ? capabilities[name] : Object.keys(capabilities).length === 0
   return declared !== undefined && declared !== null && declared !== false
 }
 
 /** All pages of a list, within `listTimeout`. */
 export const all = <Item>(
-  options: Options,
-  list: List<Item>
-): Effect.Effect<McpClient.Listing<Item>, McpError.CallError> =>
-  Effect.timeoutFail(walk(options, list), {
-    duration: options.limits.listTimeout,
-    onTimeout: () => Requests.overdue(options.server, list.method, options.limits.listTimeout)
-  })
-
-const walk = <Item>(
   { capabilities, limits, report, request, server }: Options,
-  { capability, decode, field, key, method }: List<Item>
+  { decode, field, key, method }: List<Item>
 ): Effect.Effect<McpClient.Listing<Item>, McpError.CallError> =>
   Effect.gen(function*() {
     const exceeded = (exceeds: McpError.ProtocolViolation["exceeds"], limit: number) => {
@@ -122,7 +108,7 @@ const walk = <Item>(
     let cursor: string | undefined = undefined
     let ttlMs: number | undefined = undefined
 
-    while (mayHave(capabilities, capability)) {
+    while (mayHave(capabilities, method)) {
       const isFirst = pages.length === 0
       const page: JsonRpc.JsonObject | undefined = yield* Effect.catchIf(
         request(method, cursor === undefined ? undefined : { cursor }),
@@ -164,8 +150,8 @@ const walk = <Item>(
       malformed: all.length - items.length,
       ttlMs,
       cacheScope: scopes.has("private") ? "private" : scopes.size === 1 && scopes.has("public") ? "public" : undefined
-    }
-  })
+    } as const
+  }).pipe(Requests.within(server, method, limits.listTimeout))
 
 // a server that ignores cursors has sent one page twice
 const addsNothing = (pages: ReadonlyArray<ReadonlyArray<unknown>>, key: string): boolean => {

@@ -25,41 +25,16 @@ export interface Session {
   readonly ready: Effect.Effect<void, McpError.ConnectError>
 }
 
-export interface RequestOptions extends McpClient.RequestOptions {
-  /** The limits of a request that is one of a series. */
-  readonly limits?: RequestEngine.RequestLimits | undefined
-  /** Whether the parameters have a progress token of the caller, who listens to the notifications itself. */
-  readonly hasToken?: boolean | undefined
-}
+/** With the limits of a request that is one of a series, and whether it requests progress (default: as the caller does). */
+export type RequestOptions = McpClient.RequestOptions & Pick<RequestEngine.RequestOptions, "limits" | "progress">
 
-export interface Request {
-  (
-    method: string,
-    params?: JsonRpc.JsonObject,
-    options?: RequestOptions
-  ): Effect.Effect<JsonRpc.JsonObject, McpError.CallError>
-}
+export type Request = (
+  method: string,
+  params?: JsonRpc.JsonObject,
+  options?: RequestOptions
+) => Effect.Effect<JsonRpc.JsonObject, McpError.CallError>
 
-export interface Requests {
-  readonly request: Request
-  /** Succeeds if the server answers anything. Sent during a pause too, and the answer does not end the pause. */
-  readonly health: (method: string, params?: JsonRpc.JsonObject) => McpClient.Channel["health"]
-  /** The limits of a request that begins now. */
-  readonly limitsOf: (
-    method: string,
-    options: McpClient.RequestOptions | undefined
-  ) => Either.Either<RequestEngine.RequestLimits, McpError.InvalidArguments>
-  /** Called synchronously with the end of each pause; returns a function that removes the listener. */
-  readonly onPaused: (listener: (until: number) => void) => () => void
-}
-
-/** The attempts of a request so far. */
-interface Attempts {
-  pauses: number
-  sessions: number
-  /** Whether it was sent in a session that had expired. */
-  isRefused: boolean
-}
+export type Requests = ReturnType<typeof make>
 
 /** An attempt without a result has only begun a new session. */
 type Attempt = Effect.Effect<JsonRpc.JsonObject | undefined, McpError.CallError>
@@ -70,55 +45,53 @@ const maxPauses = 3
 /** How many new sessions one request waits for without having been sent. */
 const maxSessions = 3
 
-/** The error of a series of requests that has reached its limit. */
-export const overdue = (server: string, operation: string, limit: Duration.Duration): McpError.RequestTimeout =>
-  new McpError.RequestTimeout({ server, kind: "total", operation, limit, outcome: "unknown" })
+/** The total limit of a series of requests. */
+export const within = (server: string, operation: string, limit: Duration.Duration) =>
+  Effect.timeoutFail({
+    duration: limit,
+    onTimeout: () => new McpError.RequestTimeout({ server, kind: "total", operation, limit, outcome: "unknown" })
+  })
 
 /** `session` is `undefined` in the stateless era. */
 export const make = (
   { engine, limits: { listTimeout, pingTimeout, requestTimeout, toolTimeout }, server }: Handshake.Connection,
   session?: Session
-): Requests => {
+) => {
   const listeners = new Set<(until: number) => void>()
   // made at the first pause: most servers never ask for one
   let gate: RetryAfter.Gate | undefined
 
-  const limitsOf: Requests["limitsOf"] = (method, { firstIdleTimeout, idleTimeout, totalTimeout } = {}) => {
+  const invalid = (operation: string, path: string) =>
+    Either.left(new McpError.InvalidArguments({ server, operation, path, detail: "not a valid duration" }))
+
+  /** The limits of a request that begins now. */
+  const limitsOf = (
+    method: string,
+    { firstIdleTimeout, idleTimeout, totalTimeout }: McpClient.RequestOptions = {}
+  ): Either.Either<RequestEngine.RequestLimits, McpError.InvalidArguments> => {
     const isCall = method === "tools/call"
     const idle = millis(idleTimeout ?? (isCall ? requestTimeout : listTimeout))
     const total = millis(totalTimeout ?? (isCall ? toolTimeout : listTimeout))
-    return idle === undefined || total === undefined
-      ? Either.left(
-        new McpError.InvalidArguments({
-          server,
-          operation: method,
-          path: idle === undefined ? "idleTimeout" : "totalTimeout",
-          detail: "not a valid duration"
-        })
-      )
-      : Either.right(
-        new RequestEngine.RequestLimits(
-          engine.now(),
-          idle,
-          total,
-          firstIdleTimeout && Duration.toMillis(firstIdleTimeout)
-        )
-      )
+    if (idle === undefined) return invalid(method, "idleTimeout")
+    if (total === undefined) return invalid(method, "totalTimeout")
+    const firstIdle = firstIdleTimeout && Duration.toMillis(firstIdleTimeout)
+    return Either.right(new RequestEngine.RequestLimits(engine.now(), idle, total, firstIdle))
   }
 
   const sending = (isPatient: boolean): Request => (method, params, options) =>
     Effect.gen(function*() {
       const limits = options?.limits ?? (yield* limitsOf(method, options))
-      const isCall = method === "tools/call"
       const sent = engine.request(method, params, {
         limits,
         // calls always request progress, because it keeps a long call alive
-        progress: options?.hasToken !== true && (isCall || options?.onProgress !== undefined),
+        progress: options?.progress ?? (method === "tools/call" || options?.onProgress !== undefined),
         cancellable: true,
         onProgress: options?.onProgress,
         headers: options?.headers
       })
-      const attempts: Attempts = { pauses: 0, sessions: 0, isRefused: false }
+      let pauses = 0
+      let sessions = 0
+      let isRefused = false
       let hasWaited = false
       let failure: McpError.CallError | undefined = undefined
       while (true) {
@@ -143,10 +116,27 @@ export const make = (
           continue
         }
         const error = answered.left
-        const final = afterError(method, attempts, error, generation, isPatient)
-        if (final !== undefined || limits.totalAt <= engine.now()) return yield* final ?? error
-        failure = error._tag === "HttpError" ? error : undefined
-        limits.touch(engine.now())
+        const failedAt = engine.now()
+        if (error._tag === "SessionExpired" && session !== undefined) {
+          if (session.generation === generation) session.isExpired = true
+          if (session.isExpired && gate?.isClosed(failedAt) !== true) session.renew()
+          const isHeld = error.outcome === "not-sent"
+          const maySend = isHeld ? sessions < maxSessions : !isRefused && RetryPolicy.isIdempotent(method)
+          if (!maySend) return yield* error
+          sessions++
+          isRefused ||= !isHeld
+          failure = undefined
+        } else if (error._tag === "HttpError") {
+          gate ??= new RetryAfter.Gate()
+          const pause = gate.refused(error, failedAt)
+          if (pause === undefined) return yield* error
+          for (const listener of listeners) listener(pause.until)
+          if (pause.refusal !== undefined || !isPatient || pauses >= maxPauses) return yield* pause.refusal ?? error
+          pauses++
+          failure = error
+        } else return yield* error
+        if (limits.totalAt <= failedAt) return yield* error
+        limits.touch(failedAt)
       }
     })
 
@@ -169,43 +159,17 @@ export const make = (
       onTimeout: () => limits.timeout(server, method, engine.now(), "not-sent")
     })
 
-  /** The error of the request after a failed attempt; `undefined` if it is to be sent again. */
-  const afterError = (
-    method: string,
-    attempts: Attempts,
-    error: McpError.CallError,
-    generation: number,
-    isPatient: boolean
-  ): McpError.CallError | undefined => {
-    const now = engine.now()
-    if (error._tag === "SessionExpired" && session !== undefined) {
-      if (session.generation === generation) session.isExpired = true
-      if (session.isExpired && gate?.isClosed(now) !== true) session.renew()
-      const isHeld = error.outcome === "not-sent"
-      const maySend = isHeld
-        ? attempts.sessions < maxSessions
-        : !attempts.isRefused && RetryPolicy.isIdempotent(method)
-      attempts.sessions++
-      attempts.isRefused ||= !isHeld
-      return maySend ? undefined : error
-    }
-    if (error._tag !== "HttpError") return error
-    gate ??= new RetryAfter.Gate()
-    const pause = gate.refused(error, now)
-    if (pause === undefined) return error
-    for (const listener of listeners) listener(pause.until)
-    return pause.refusal ?? (attempts.pauses++ >= maxPauses || !isPatient ? error : undefined)
-  }
-
   return {
     request: sending(true),
-    health: (method, params) =>
+    limitsOf,
+    /** Succeeds if the server answers anything. Sent during a pause too, and the answer does not end the pause. */
+    health: (method: string, params?: JsonRpc.JsonObject): McpClient.Channel["health"] =>
       sending(false)(method, params, { idleTimeout: pingTimeout, totalTimeout: pingTimeout }).pipe(
         Effect.catchTag("RemoteError", () => Effect.void),
         Effect.asVoid
       ),
-    limitsOf,
-    onPaused: (listener) => {
+    /** Called synchronously with the end of each pause; returns a function that removes the listener. */
+    onPaused: (listener: (until: number) => void) => {
       listeners.add(listener)
       return () => {
         listeners.delete(listener)

@@ -7,6 +7,7 @@ import * as Schedule from "effect/Schedule"
 import * as McpError from "../McpError.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as Handshake from "./handshake.ts"
+import * as InputHandlers from "./InputHandlers.ts"
 import type * as McpClient from "./McpClient.ts"
 import { objectOf, textOf } from "./messages.ts"
 import * as Protocol from "./Protocol.ts"
@@ -18,11 +19,11 @@ export const make = (
   connection: Handshake.Connection,
   { protocolVersion }: Handshake.Settled
 ): SessionEra.OfEra => {
-  const { capabilities, engine, transport } = connection
+  const { engine, handlers, transport } = connection
   transport.negotiated({ era: "stateless", protocolVersion })
   engine.acceptsRequests = false
   engine.cancelsByNotification = !transport.streamPerRequest
-  const envelope = Handshake.envelope(capabilities, protocolVersion)
+  const envelope = Handshake.envelope(handlers, protocolVersion)
   const plain = { _meta: envelope }
   let level: McpClient.LogLevel | undefined
 
@@ -56,7 +57,8 @@ export const make = (
         if (own?.totalTimeout === undefined) limits.extend(Duration.toMillis(connection.limits.toolTimeout))
         return yield* finish(connection, method, limits, first, ask)
       }),
-    watch: (filter) => watch(connection, enveloped({ notifications: subscriptions(filter) })),
+    watch: ({ resourceUris: resourceSubscriptions, ...lists }) =>
+      watch(connection, enveloped({ notifications: { ...lists, resourceSubscriptions } })),
     setLogLevel: (wanted) =>
       Effect.sync(() => {
         level = wanted
@@ -82,17 +84,18 @@ const statePause = Duration.millis(250)
  * id, until the result is complete. The time that a person takes counts against the total limit only.
  */
 const finish = (
-  { answer, engine, limits: { maxInputRounds }, server }: Handshake.Connection,
+  connection: Handshake.Connection,
   operation: string,
   limits: RequestEngine.RequestLimits,
   first: JsonRpc.JsonObject,
   again: (answers: JsonRpc.JsonObject) => ReturnType<Requests.Request>
 ): ReturnType<Requests.Request> =>
   Effect.gen(function*() {
+    const { engine, limits: { maxInputRounds }, server } = connection
     const ask = (question: unknown): ReturnType<Requests.Request> => {
       const { method, params } = objectOf(question)
       if (typeof method !== "string") return violation(server, "an input request without a method")
-      return Effect.mapError(answer(method, objectOf(params)), ({ reason }) =>
+      return Effect.mapError(InputHandlers.answer(connection, method, objectOf(params)), ({ reason }) =>
         new McpError.Cancelled({
           server,
           operation,
@@ -111,11 +114,15 @@ const finish = (
       if (questions.length === 0 && requestState === undefined) {
         return yield* violation(server, "input_required without input requests or state")
       }
-      if (questions.length === 0) yield* Effect.sleep(statePause)
-      const overdue = () => limits.timeout(server, operation, limits.totalAt, "unknown")
+      if (questions.length === 0) {
+        yield* Effect.sleep(statePause)
+      }
+      const overdue = () =>
+        limits.timeout(server, operation, limits.totalAt, "unknown")
       const answers = yield* Effect.forEach(
         questions,
-        ([key, question]) => Effect.map(ask(question), (answer) => [key, answer] as const),
+        ([key, question]) =>
+          Effect.map(ask(question), (answer) => [key, answer] as const),
         { concurrency: "unbounded" }
       ).pipe(Effect.timeoutFail({ duration: Math.max(0, limits.totalAt - engine.now()), onTimeout: overdue }))
       if (limits.totalAt <= engine.now()) return yield* overdue()
@@ -177,15 +184,5 @@ const watch = (
       }
     })
     yield* Effect.forkScoped(forever)
-    yield* Deferred.await(acknowledged).pipe(Effect.timeoutFail({
-      duration: limits.listTimeout,
-      onTimeout: () => Requests.overdue(server, "subscriptions/listen", limits.listTimeout)
-    }))
+    yield* Deferred.await(acknowledged).pipe(Requests.within(server, "subscriptions/listen", limits.listTimeout))
   })
-
-const subscriptions = (filter: McpClient.WatchFilter): JsonRpc.JsonObject => ({
-  ...(filter.toolsListChanged === true ? { toolsListChanged: true } : {}),
-  ...(filter.promptsListChanged === true ? { promptsListChanged: true } : {}),
-  ...(filter.resourcesListChanged === true ? { resourcesListChanged: true } : {}),
-  ...(filter.resourceUris === undefined ? {} : { resourceSubscriptions: filter.resourceUris })
-})

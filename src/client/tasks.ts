@@ -8,7 +8,7 @@ import * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Handshake from "./handshake.ts"
 import * as Lists from "./lists.ts"
 import type * as McpClient from "./McpClient.ts"
-import { objectOf, progressOf, textOf, withToken } from "./messages.ts"
+import { objectOf, progressOf, withToken } from "./messages.ts"
 import * as RequestEngine from "./RequestEngine.ts"
 import type * as Requests from "./requests.ts"
 
@@ -47,7 +47,6 @@ const method = {
   get: "tasks/get" satisfies Sdk.GetTaskRequest["method"],
   result: "tasks/result" satisfies Sdk.GetTaskPayloadRequest["method"],
   cancel: "tasks/cancel" satisfies Sdk.CancelTaskRequest["method"],
-  list: "tasks/list" satisfies Sdk.ListTasksRequest["method"],
   status: "notifications/tasks/status" satisfies Sdk.TaskStatusNotification["method"]
 } as const
 
@@ -58,20 +57,6 @@ const defaultPollInterval = 1_000
 const settled: ReadonlySet<string> = new Set(["completed", "failed", "cancelled", "input_required"])
 
 let tokens = 0
-
-const decode = (raw: unknown): Task | undefined => {
-  const task = objectOf(raw)
-  const { pollInterval, status, statusMessage, taskId } = task
-  return typeof taskId !== "string" || typeof status !== "string" ? undefined : {
-    taskId,
-    status,
-    statusMessage: textOf(statusMessage),
-    pollInterval: typeof pollInterval === "number" ? pollInterval : undefined,
-    raw: task
-  }
-}
-
-const list: Lists.List<Task> = { method: method.list, field: "tasks", key: "taskId", capability: "tasks", decode }
 
 /** Whether the server runs tool calls as tasks. */
 export const offersCalls = (capabilities: JsonRpc.JsonObject): boolean =>
@@ -88,7 +73,7 @@ export const make = (
 
   const asked = (name: "get" | "cancel") => (taskId: string): Effect.Effect<Task, McpError.CallError> =>
     Effect.flatMap(request(method[name], { taskId }), (raw) => {
-      const task = decode(raw)
+      const task = Lists.tasks.decode(raw)
       return task === undefined
         ? new McpError.ProtocolViolation({
           server,
@@ -140,7 +125,7 @@ export const make = (
     cancel,
     result: (taskId) => result(taskId),
     list: Effect.map(
-      Lists.all({ server, limits, capabilities, request, report: report.lenient }, list),
+      Lists.all({ server, limits, capabilities, request, report: report.lenient }, Lists.tasks),
       ({ items }) => items
     ),
     callTool: (params, { onProgress, onUpdate = () => undefined, ...own } = {}) =>
@@ -153,9 +138,9 @@ export const make = (
           const progress = progressOf(params, report.text)
           if (progress !== undefined) onProgress?.(progress)
         })
-        const options = { ...own, limits, hasToken: true }
+        const options = { ...own, limits, progress: false }
         const answer = yield* request("tools/call", { ...withToken(params, token), task: {} }, options)
-        const task = decode(answer["task"])
+        const task = Lists.tasks.decode(answer["task"])
         // a server may run the call at once
         if (task === undefined) return answer
         const { status, taskId } = task
