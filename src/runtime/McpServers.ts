@@ -20,6 +20,7 @@ import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import type * as RemoteHeaders from "../transport/RemoteHeaders.ts"
 import type * as Transport from "../transport/Transport.ts"
 import type * as CallTool from "./callTool.ts"
+import type * as Link from "./Link.ts"
 import type * as Server from "./Server.ts"
 import type * as Servers from "./Servers.ts"
 import type * as ServerStatus from "./ServerStatus.ts"
@@ -65,7 +66,8 @@ export interface McpServers {
   readonly get: (server: string) => Effect.Effect<ServerInfo, McpError.NotFound>
   /** The list now, and again after each change of a status or of a circuit breaker. */
   readonly changes: Stream.Stream<ReadonlyArray<ServerInfo>>
-  readonly connect: (server: string) => Effect.Effect<void, ConnectFailure>
+  /** Connects now. Fails with the first attempt that fails, or with `until: "settled"` when no other attempt follows. */
+  readonly connect: (server: string, options?: Link.ConnectOptions) => Effect.Effect<void, ConnectFailure>
   /** Closes the connection, if there is one, and connects again. */
   readonly reconnect: (server: string) => Effect.Effect<void, ConnectFailure>
   /** Closes the connection and opens no other until `connect` or `reconnect`. */

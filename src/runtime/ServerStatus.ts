@@ -88,11 +88,3 @@ const after: { readonly [T in Tag]: ReadonlyArray<Tag> } = {
  */
 export const mayFollow = (previous: ServerStatus, next: ServerStatus): boolean =>
   after[previous._tag].includes(next._tag)
-
-/**
- * Whether the server is on its way to its first connection, so that it is worth a moment's wait.
- *
- * @since 0.1.0
- * @category guards
- */
-export const isPending = (status: ServerStatus): boolean => status._tag === "Connecting"

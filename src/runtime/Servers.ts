@@ -50,7 +50,7 @@ export interface Lease {
   readonly end: (exit: Exit.Exit<unknown, unknown>) => void
 }
 
-type Operation = (name: string) => Effect.Effect<void, Link.UseError | McpError.NotFound>
+type Connected = Effect.Effect<void, Link.UseError | McpError.NotFound>
 
 type Switch = (name: string) => Effect.Effect<void, McpError.NotFound>
 
@@ -79,9 +79,9 @@ export interface Servers {
   ) => Effect.Effect<void, never, Scope.Scope>
   /** Puts the number of its tools into the status of a server. */
   readonly setTools: (name: string, tools: number) => void
-  readonly connect: Operation
+  readonly connect: (name: string, options?: Link.ConnectOptions) => Connected
   /** Ends the connection, forgets its failures, and connects again. */
-  readonly reconnect: Operation
+  readonly reconnect: (name: string) => Connected
   /** Ends the connection until `connect` or `reconnect`. */
   readonly disconnect: Switch
   readonly enable: Switch
@@ -339,9 +339,6 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
         })
     })
 
-    const withLink = (f: (link: Link.Link) => Effect.Effect<void, Link.UseError>): Operation => (name) =>
-      Effect.flatMap(find(name), ({ link }) => f(link))
-
     const isOff = (name: string): boolean => servers.get(name)?.link.switchedOff() !== undefined
 
     /** Switches one name off. A shared link serves its other names on, and this one gets a link of its own. */
@@ -397,8 +394,8 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
           return Hold.make(() => hooks.add(hook), () => hooks.delete(hook))
         }),
       setTools: (name, tools) => servers.get(name)?.link.setTools(tools),
-      connect: withLink(({ connect }) => connect({ until: "settled" })),
-      reconnect: withLink(({ reconnect }) => reconnect),
+      connect: (name, options) => Effect.flatMap(find(name), ({ link }) => link.connect(options)),
+      reconnect: (name) => Effect.flatMap(find(name), ({ link }) => link.reconnect),
       disconnect: switchOff("disconnected"),
       enable: (name) => Effect.flatMap(find(name), ({ link }) => link.enable),
       disable: switchOff("disabled"),

@@ -297,6 +297,50 @@ describe("a pool", () => {
       })
     ))
 
+  it.scoped("fails a connect with its first attempt, and goes on trying", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* server.refuseConnect(refused)
+        yield* reload(Pool.local("a", { lazy: true }))
+        const service = yield* pool
+        // no time goes by on the clock
+        assert.strictEqual((yield* Effect.flip(service.connect("a")))._tag, "NetworkError")
+        assert.strictEqual(server.connections().refused, 1)
+        yield* Pool.until("a", "Reconnecting")
+        assert.strictEqual((yield* Effect.flip(service.connect("a")))._tag, "NetworkError")
+        assert.strictEqual(server.connections().refused, 2)
+        yield* server.heal
+        yield* service.connect("a")
+        assert.strictEqual(yield* status("a"), "Connected")
+        yield* service.connect("a")
+        assert.strictEqual(server.connections().opened, 1)
+      })
+    ))
+
+  it.scoped("waits for the whole series with `until: \"settled\"`", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* server.refuseConnect(refused)
+        yield* reload(Pool.local("a", { lazy: true }))
+        const service = yield* pool
+        const first = yield* Effect.fork(Effect.flip(service.connect("a")))
+        const settled = yield* Effect.fork(Effect.flip(service.connect("a", { until: "settled" })))
+        yield* Pool.until("a", "Reconnecting")
+        assert.strictEqual((yield* Fiber.join(first))._tag, "NetworkError")
+        assert.strictEqual((yield* Fiber.poll(settled))._tag, "None")
+        yield* TestClock.adjust("10 seconds")
+        assert.strictEqual((yield* Fiber.join(settled))._tag, "NetworkError")
+        assert.strictEqual(server.connections().refused, 5)
+        assert.strictEqual(yield* status("a"), "Failed")
+        const again = yield* Effect.fork(service.connect("a", { until: "settled" }))
+        yield* Pool.until("a", "Reconnecting")
+        yield* server.heal
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.join(again)
+        assert.strictEqual(yield* status("a"), "Connected")
+      })
+    ))
+
   it.scoped("keeps a disabled server off whatever asks for it, until it is enabled", () =>
     withServer((server) =>
       Effect.gen(function*() {

@@ -38,7 +38,7 @@ const broken = (detail: string) => Effect.fail(new Broken({ detail }))
 const starts = (runtime: Runtime, server: string): Promised => ({
   promise: "starts and connects",
   check: Effect.gen(function*() {
-    yield* runtime.servers.connect(server)
+    yield* runtime.servers.connect(server, { until: "settled" })
     const { era, protocolVersion, status, transport } = yield* runtime.servers.get(server)
     return status._tag === "Connected"
       ? `over ${transport}, protocol ${protocolVersion} (${era} era)`
