@@ -1,90 +1,53 @@
-/**
- * What a server is doing: a value for people and programs to look at, and the table of what may follow what.
- *
- * @since 0.1.0
- */
+/** What a server is doing, as people and programs see it. `lifecycle.ts` derives it from the state of the link. */
 import * as Data from "effect/Data"
 import type * as McpError from "../McpError.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/**
- * The status of one server.
- *
- * - `Disabled`: not to be used, by configuration, by `disable`, or by `disconnect`.
- * - `Blocked`: not to be used, by policy or for want of trust.
- * - `NeedsAuth`: it asks for (other) credentials.
- * - `Idle`: not connected, and connects when it is first needed; `tools` is how many it is known to have.
- * - `Connecting`: the first attempt of a series is under way.
- * - `Connected`; `pausedUntil` is the end of a pause that the server asked for (`Retry-After`).
- * - `Reconnecting`: lost or not reached; attempt number `attempt` begins at `until` (milliseconds since 1970) or is under
- *   way since then.
- * - `Failed`: given up until somebody asks again.
- * - `Closed`: for good.
- *
- * @since 0.1.0
- * @category models
- */
 export type ServerStatus = Data.TaggedEnum<{
+  /** Switched off by configuration, by `disable`, or by `disconnect`. */
   Disabled: { readonly why: "configuration" | "disabled" | "disconnected" }
+  /** Denied by a policy, or not approved. */
   Blocked: { readonly why: "denied" | "untrusted" }
+  /** The server asks for (other) credentials. */
   NeedsAuth: { readonly error: McpError.ConnectError }
+  /** Not connected; connects when it is needed. `tools` is the number of tools it is known to have. */
   Idle: { readonly tools: number | undefined }
+  /** The first attempt of a series is under way. */
   Connecting: {}
+  /** Times are in milliseconds since 1970. `pausedUntil` is the end of a pause that the server asked for. */
   Connected: {
     readonly since: number
     readonly era: Transport.Era
-    /** How many tools it offers, once they are listed. */
     readonly tools: number | undefined
-    /** The end of a pause that the server has asked for, in milliseconds since 1970. */
     readonly pausedUntil: number | undefined
   }
+  /** Lost or not reached: the attempt begins at `until`, or is under way since then. */
   Reconnecting: { readonly attempt: number; readonly until: number; readonly error: McpError.ConnectError }
+  /** Given up until a call or `connect` begins a new series. */
   Failed: { readonly error: McpError.ConnectError; readonly stderrTail: string | undefined }
   Closed: {}
 }>
 
-/**
- * Constructors, guards and a matcher.
- *
- * @since 0.1.0
- * @category constructors
- */
 export const ServerStatus = Data.taggedEnum<ServerStatus>()
 
-/**
- * The change of one server's status.
- *
- * @since 0.1.0
- * @category models
- */
+/** The change of the status of one server. */
 export interface Change {
   readonly server: string
   readonly status: ServerStatus
   readonly previous: ServerStatus | undefined
 }
 
-type Tag = ServerStatus["_tag"]
+type Tags = ReadonlyArray<ServerStatus["_tag"]>
 
-const settled: ReadonlyArray<Tag> = ["Disabled", "Blocked", "Closed"]
+/** The statuses without a connection and without an attempt. */
+const atRest: Tags = ["Disabled", "Blocked", "NeedsAuth", "Idle", "Failed"]
 
-const after: { readonly [T in Tag]: ReadonlyArray<Tag> } = {
-  Disabled: ["Idle", "Connecting", ...settled],
-  Blocked: ["Idle", "Connecting", ...settled],
-  NeedsAuth: ["Connecting", "Idle", ...settled],
-  Idle: ["Connecting", "Idle", ...settled],
-  Connecting: ["Connected", "Reconnecting", "Failed", "NeedsAuth", "Idle", ...settled],
-  Connected: ["Connected", "Reconnecting", "Failed", "NeedsAuth", "Idle", "Connecting", ...settled],
-  Reconnecting: ["Connected", "Reconnecting", "Failed", "NeedsAuth", "Idle", "Connecting", ...settled],
-  Failed: ["Connecting", "Idle", ...settled],
-  Closed: []
+/** The statuses that can follow at any time. */
+const always: Tags = ["Disabled", "Blocked", "Idle", "Closed"]
+
+/** Whether one status may follow another. A server at rest connects before it is anything else. */
+export const mayFollow = (previous: ServerStatus, next: ServerStatus): boolean => {
+  if (previous._tag === "Closed") return false
+  if (always.includes(next._tag)) return true
+  return next._tag === "Connecting" ? previous._tag !== "Connecting" : !atRest.includes(previous._tag)
 }
-
-/**
- * Tells if one status may follow another. `Connected` and `Idle` may follow themselves, when the tools become known;
- * `Connected` also when a pause begins or ends.
- *
- * @since 0.1.0
- * @category guards
- */
-export const mayFollow = (previous: ServerStatus, next: ServerStatus): boolean =>
-  after[previous._tag].includes(next._tag)

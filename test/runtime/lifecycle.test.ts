@@ -73,10 +73,39 @@ const mutated = ([text, replacement]: readonly [string, string]): World.Module =
   return module.exports as World.Module
 }
 
+/** These lead from every state to its end, so they have a table of their own. */
+const endings = ["Disable", "Retire", "Close"]
+
+/** The transitions as the picture and the table of docs/lifecycle.md. */
+const picture = (edges: World.Edges): string => {
+  const lines = Array.from(edges).toSorted(([a], [b]) => a < b ? -1 : 1).flatMap(([edge, events]) => {
+    const shown = Array.from(events).filter((event) => !endings.includes(event)).toSorted()
+    return shown.length === 0 ? [] : [`    ${edge}: ${shown.join(", ")}`]
+  })
+  const rows = endings.flatMap((event) => {
+    const sources = new Map<string, Array<string>>()
+    for (const [edge, events] of edges) {
+      const [from, to] = edge.split(" --> ")
+      if (events.has(event)) sources.set(to!, [...sources.get(to!) ?? [], `\`${from}\``])
+    }
+    return Array.from(sources).toSorted(([a], [b]) => a < b ? -1 : 1).map(([to, from]) =>
+      `| \`${event}\` | ${from.toSorted().join(", ")} | \`${to}\` |`
+    )
+  })
+  const table = ["| Event | From | To |", "|---|---|---|", ...rows]
+  return ["```mermaid", "stateDiagram-v2", ...lines, "```", "", ...table, ""].join("\n")
+}
+
 describe("the machine of a server", () => {
   it(`keeps its rules in ${events} random events`, () => {
     World.run(Lifecycle, events)
   }, 600_000)
+
+  it("is drawn in docs/lifecycle.md", () => {
+    const edges: World.Edges = new Map()
+    World.run(Lifecycle, 100_000, edges)
+    assert.include(readFileSync(new URL("../../docs/lifecycle.md", import.meta.url), "utf8"), picture(edges))
+  })
 
   it.each(Object.entries(mutants))("breaks a rule if it %s", (_, mutant) => {
     const module = mutated(mutant)
