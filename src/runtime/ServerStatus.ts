@@ -37,17 +37,17 @@ export interface Change {
   readonly previous: ServerStatus | undefined
 }
 
-type Tags = ReadonlyArray<ServerStatus["_tag"]>
+type Tags = ReadonlySet<ServerStatus["_tag"]>
 
 /** The statuses without a connection and without an attempt. */
-const atRest: Tags = ["Disabled", "Blocked", "NeedsAuth", "Idle", "Failed"]
+const atRest: Tags = new Set(["Disabled", "Blocked", "NeedsAuth", "Idle", "Failed"])
 
 /** The statuses that can follow at any time. */
-const always: Tags = ["Disabled", "Blocked", "Idle", "Closed"]
+const always: Tags = new Set(["Disabled", "Blocked", "Idle", "Closed"])
 
 /** Whether one status may follow another. A server at rest connects before it is anything else. */
 export const mayFollow = (previous: ServerStatus, next: ServerStatus): boolean => {
   if (previous._tag === "Closed") return false
-  if (always.includes(next._tag)) return true
-  return next._tag === "Connecting" ? previous._tag !== "Connecting" : !atRest.includes(previous._tag)
+  if (always.has(next._tag)) return true
+  return next._tag === "Connecting" ? previous._tag !== "Connecting" : !atRest.has(previous._tag)
 }
