@@ -3,7 +3,7 @@
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
-import { Connector, InputHandlers, ServerConfig } from "effect-mcp-runtime"
+import { Connector, InputHandlers, ServerConfig, ToolResult } from "effect-mcp-runtime"
 import * as NodeConnector from "effect-mcp-runtime/node/NodeConnector"
 import { fileURLToPath } from "node:url"
 
@@ -24,8 +24,7 @@ const user = InputHandlers.layer({
 
 const program = Effect.gen(function*() {
   const client = yield* Connector.open(yield* server)
-  const { content } = yield* client.callTool("greet")
-  for (const part of content) if (part._tag === "Text") yield* Console.log(part.text)
+  yield* Console.log(ToolResult.text(yield* client.callTool("greet")))
 })
 
 program.pipe(Effect.scoped, Effect.provide(Layer.provide(NodeConnector.layer(), user)), NodeRuntime.runMain)

@@ -4,7 +4,7 @@
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
-import { McpRuntime, ServerConfig } from "effect-mcp-runtime"
+import { McpRuntime, ServerConfig, ToolResult } from "effect-mcp-runtime"
 import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
 import { fileURLToPath } from "node:url"
 
@@ -38,7 +38,7 @@ const program = Effect.gen(function*() {
     mcp.callTool({ server: "words", tool: "echo" }, { text: "hello" })
   ], { concurrency: "unbounded" })
   yield* Console.log(`${sum.metadata.serverName}:`, sum.structuredContent)
-  for (const part of echo.content) if (part._tag === "Text") yield* Console.log(`words: ${part.text}`)
+  yield* Console.log(`words: ${ToolResult.text(echo)}`)
 
   // A call says by its tag why it could not be made, and whether the server has seen it.
   yield* mcp.callTool({ server: "broken", tool: "any" }).pipe(

@@ -73,8 +73,13 @@ export type McpEvent = Data.TaggedEnum<{
   ResourcesChanged: { readonly server: string }
   PromptsChanged: { readonly server: string }
   Closed: { readonly server: string; readonly end: Teardown.ServerEnd }
-  /** One more server that starts by itself has settled: its tools are listed, or it has failed. */
-  StartupUpdate: { readonly server: string; readonly settled: number; readonly of: number }
+  /** One more server that starts by itself has settled, in this status: its tools are listed, or it has failed. */
+  StartupUpdate: {
+    readonly server: string
+    readonly status: ServerStatus.ServerStatus
+    readonly settled: number
+    readonly of: number
+  }
   /** Every server that starts by itself has settled once. A server whose tools could not be listed is in `failed`. */
   StartupComplete: {
     readonly ready: ReadonlyArray<string>
@@ -133,6 +138,8 @@ export type McpEvent = Data.TaggedEnum<{
     readonly tool: string
     readonly took: Duration.Duration
     readonly attempts: number
+    /** False only if `outcome` is `Success`. */
+    readonly isError: boolean
     /** `ToolError`: the tool reported failure in its result. */
     readonly outcome: "Success" | "ToolError" | "Interrupted" | "Defect" | McpError.RuntimeError["_tag"]
   }

@@ -181,7 +181,7 @@ export const makeService = (
     const follow = Lists.follow(catalog, publish)
     const sandbox = Sandbox.make(servers)
 
-    yield* Startup.watch(events, configs)
+    yield* Startup.watch(servers, events, configs)
     yield* servers.onConnected((live) => Effect.zipRight(sandbox.greet(live), follow(live)))
     yield* Effect.forkScoped(
       calls.reportRunning(Duration.decode(options.progressInterval ?? defaults.progressInterval))

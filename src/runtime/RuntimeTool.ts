@@ -6,6 +6,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as McpClient from "../client/McpClient.ts"
 import type * as Limits from "../config/Limits.ts"
+import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import type * as Permissions from "../safety/Permissions.ts"
@@ -51,7 +52,7 @@ export interface Tools {
   readonly denied: ReadonlyArray<{ readonly server: string; readonly tool: string; readonly rule: string | undefined }>
 }
 
-/** A tool, by the name that a model sees or by its identity. */
+/** A tool: the name that a model sees, the name that its server gives if no other server has a tool of that name, or both. */
 export type ToolRef = string | { readonly server: string; readonly tool: string }
 
 export interface Options {
@@ -142,12 +143,18 @@ export const make = (options: Options): RuntimeTools => {
 }
 
 const finding = ({ catalog, servers }: Options) => {
+  const isUnlisted = ({ blocked, enabled, name }: ServerConfig.ServerConfig): boolean =>
+    blocked === undefined && enabled !== false && !catalog.isKnown(name)
+
   /** The tool of a name or an identity in the known lists. A tool that is filtered out is not found. */
-  const find = (ref: ToolRef): Either.Either<ToolName.Identity, McpError.NotFound> => {
+  const find = (ref: ToolRef, listed?: "listed"): Either.Either<ToolName.Identity, McpError.NotFound> => {
     const index = catalog.index()
     if (typeof ref === "string") {
       const entry = index.resolve(ref)
-      return entry === undefined
+      // a bare name is unique only among the lists that are known
+      const mayBeAmbiguous = listed === undefined && entry?.tool.name === ref && !index.byQualifiedName.has(ref) &&
+        servers.configs().some(isUnlisted)
+      return entry === undefined || mayBeAmbiguous
         ? Either.left(notFound("", ref, index.suggest(ref)))
         : Either.right({ server: entry.server, tool: entry.tool.name })
     }
@@ -162,7 +169,7 @@ const finding = ({ catalog, servers }: Options) => {
 
   const findAfterList = (ref: ToolRef) =>
     Effect.flatMap(catalog.list, ({ quarantined }): Effect.Effect<ToolName.Identity, NotOffered> => {
-      const found = find(ref)
+      const found = find(ref, "listed")
       const changed = Either.isLeft(found) ? quarantined.find((tool) => isNamed(ref, tool)) : undefined
       return changed === undefined ? found : Effect.fail(
         new McpError.PermissionDenied({

@@ -128,8 +128,15 @@ export const make = ({ clock, definition, learn, permitted, publish, retry, serv
       const took = millis()
       running.delete(call)
       metrics.callEnded(outcome, took)
-      const { attempts } = call
-      publish(McpEvent.McpEvent.CallEnded({ callId, server, tool, took: Duration.millis(took), attempts, outcome }))
+      publish(McpEvent.McpEvent.CallEnded({
+        callId,
+        server,
+        tool,
+        took: Duration.millis(took),
+        attempts: call.attempts,
+        isError: outcome !== "Success",
+        outcome
+      }))
     }
     const described = (result: ToolResult.ToolResult): McpRuntime.CallResult => ({
       ...result,

@@ -7,11 +7,13 @@ import * as Hold from "../internal/hold.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as Servers from "./Servers.ts"
+import type * as ServerStatus from "./ServerStatus.ts"
 
 type Configs = ReadonlyArray<ServerConfig.ServerConfig>
 
 /** Publishes `StartupUpdate` for each server that starts by itself, and `StartupComplete` when all have settled. */
 export const watch = (
+  servers: Servers.Servers,
   events: McpEvent.McpEvents["Type"],
   configs: Configs
 ): Effect.Effect<void, never, Scope.Scope> =>
@@ -30,20 +32,26 @@ export const watch = (
       const took = Duration.millis(clock.unsafeCurrentTimeMillis() - began)
       events.publish(McpEvent.McpEvent.StartupComplete({ ready, failed, took }))
     }
-    const settle = (server: string, outcome: "ready" | McpError.RuntimeError | undefined): void => {
+    const settle = (
+      { server, status }: Pick<ServerStatus.Change, "server" | "status">,
+      outcome: "ready" | McpError.RuntimeError | undefined
+    ): void => {
       if (!starting.delete(server)) return
       if (outcome === "ready") ready.push(server)
       else if (outcome !== undefined) failed.push({ server, error: outcome })
-      events.publish(McpEvent.McpEvent.StartupUpdate({ server, settled: of - starting.size, of }))
+      events.publish(McpEvent.McpEvent.StartupUpdate({ server, status, settled: of - starting.size, of }))
       if (starting.size === 0) complete()
     }
     /** A connected server is ready once its tools are listed. */
     const heard = (event: McpEvent.McpEvent): void => {
-      if (event._tag === "ListFailed" && event.list === "tools") return settle(event.server, event.error)
+      if (event._tag === "ListFailed" && event.list === "tools") {
+        const status = servers.member(event.server)?.status
+        return status === undefined ? undefined : settle({ server: event.server, status }, event.error)
+      }
       if (event._tag !== "StatusChanged" || event.status._tag === "Connecting") return
-      const { server, status } = event
-      if (status._tag !== "Connected") return settle(server, "error" in status ? status.error : undefined)
-      if (status.tools !== undefined) settle(server, "ready")
+      const { status } = event
+      if (status._tag !== "Connected") return settle(event, "error" in status ? status.error : undefined)
+      if (status.tools !== undefined) settle(event, "ready")
     }
     if (of === 0) complete()
     return Hold.listen(() => events.onEvent(heard))

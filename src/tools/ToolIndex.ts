@@ -44,8 +44,8 @@ export interface ToolIndex {
   readonly byQualifiedName: ReadonlyMap<string, Entry>
   readonly find: (server: string, tool: string) => Entry | undefined
   /**
-   * The tool that somebody means by a name: the one that has it, or else the one whose server and tool it spells out,
-   * in either style and whatever characters they have.
+   * The tool of a name: the one with this qualified name, else the one whose server and tool the name spells out in either
+   * style, else the only tool with this bare name. A bare name that begins with `mcp_` is not resolved.
    */
   readonly resolve: (name: string) => Entry | undefined
   /** The tools of one server. */

@@ -1,5 +1,9 @@
 /** The result of a tool call: decoded once, leniently, part by part. Unknown kinds of content are kept. */
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import type * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import * as McpError from "../McpError.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
 
@@ -31,6 +35,28 @@ export interface DecodeOptions {
 export interface Fault {
   readonly path: string
   readonly detail: string
+}
+
+/** The text of all `Text` parts, joined by line breaks. */
+export const text = ({ content }: Pick<ToolResult, "content">): string =>
+  content.flatMap((part) => part._tag === "Text" ? [part.text] : []).join("\n")
+
+/** Decodes the structured content, or the text as JSON if there is none. */
+export const json = <A, I, R>(
+  schema: Schema.Schema<A, I, R>
+): (result: Pick<ToolResult, "content" | "structuredContent">) => Effect.Effect<A, ParseResult.ParseError, R> => {
+  const ofValue = Schema.decodeUnknown(schema)
+  const ofText = Schema.decodeUnknown(Schema.parseJson(schema))
+  return (result) => result.structuredContent === undefined ? ofText(text(result)) : ofValue(result.structuredContent)
+}
+
+/** Fails with `ToolError` if the tool reported failure: `mcp.callTool(…).pipe(Effect.flatMap(ToolResult.orFail))`. */
+export const orFail = <
+  Result extends ToolResult & { readonly metadata: { readonly serverName: string; readonly toolName: string } }
+>(result: Result): Effect.Effect<Result, McpError.ToolError> => {
+  if (!result.isError) return Effect.succeed(result)
+  const { serverName: server, toolName: tool } = result.metadata
+  return Effect.fail(new McpError.ToolError({ server, tool, detail: text(result), result }))
 }
 
 /** Decodes one part of a result or of a prompt's message. A part that is not understood is `Unknown`. */

@@ -2,8 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Fiber, Layer, Queue, Schedule, type Scope, Stream, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
+import { Refused } from "../../src/testing/connectedClient.ts"
 import type * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
+import * as ToolResult from "../../src/tools/ToolResult.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
 
@@ -66,6 +68,29 @@ describe("a runtime", () => {
         const { tools } = yield* service.tools
         assert.deepStrictEqual(text(yield* tools[0]!.call()), ["done"])
       })))
+
+  it.scoped("calls a tool by its bare name if one server has it", () =>
+    run({ a: [tool("echo", "of a"), tool("add")], b: [tool("add")] }, () =>
+      Effect.gen(function*() {
+        const service = yield* runtime
+        assert.deepStrictEqual(text(yield* service.callTool("echo")), ["of a"])
+        assert.strictEqual((yield* service.tool("echo")).name, "mcp__a__echo")
+        for (const effect of [service.callTool("add"), service.tool("add")]) {
+          assert.deepInclude(yield* Effect.flip<unknown, McpError.McpError, never>(effect), {
+            _tag: "NotFound",
+            suggestions: ["mcp__a__add", "mcp__b__add"]
+          })
+        }
+      })))
+
+  it.scoped("lists all servers before it takes a bare name as unique", () =>
+    run({ a: [tool("add")], b: [tool("add")], c: [tool("only", "of c")] }, () =>
+      Effect.gen(function*() {
+        const service = yield* runtime
+        yield* service.callTool("mcp__a__add")
+        assert.strictEqual((yield* Effect.flip(service.callTool("add")))._tag, "NotFound")
+        assert.deepStrictEqual(text(yield* service.callTool("only")), ["of c"])
+      }), { servers: ["a", "b", "c"].map((name) => Pool.remote(name, { lazy: true })) }))
 
   it.scoped("says which tool there is not, and which come near", () =>
     run({ a: [tool("list_files")] }, () =>
@@ -350,6 +375,37 @@ describe("a runtime", () => {
         }))
     }))
 
+  it.scoped("says in CallEnded whether the call is an error, and how it ended", () =>
+    Effect.gen(function*() {
+      const broken: MemoryServer.Tool = {
+        name: "broken",
+        call: () => Effect.succeed({ isError: true, content: [{ type: "text", text: "no such city" }] })
+      }
+      const refusing: MemoryServer.Tool = {
+        name: "refusing",
+        call: () => Effect.fail(new Refused({ code: -32602, message: "bad arguments" }))
+      }
+      yield* run({ a: [tool("good"), broken, refusing] }, () =>
+        Effect.gen(function*() {
+          const service = yield* runtime
+          yield* service.tools
+          const events = yield* service.subscribe
+          yield* service.callTool("good")
+          const result = yield* service.callTool("broken")
+          yield* Effect.flip(service.callTool("refusing"))
+          const ends = Chunk.toArray(yield* Queue.takeAll(events)).flatMap((event) =>
+            event._tag === "CallEnded" ? [[event.tool, event.isError, event.outcome]] : []
+          )
+          assert.deepStrictEqual(ends, [
+            ["good", false, "Success"],
+            ["broken", true, "ToolError"],
+            ["refusing", true, "RemoteError"]
+          ])
+          const error = yield* Effect.flip(ToolResult.orFail(result))
+          assert.deepInclude(error, { _tag: "ToolError", server: "a", tool: "broken", detail: "no such city" })
+        }))
+    }))
+
   it.scoped("gives progress and the result as a stream", () =>
     Effect.gen(function*() {
       const steps: MemoryServer.Tool = {
@@ -560,6 +616,10 @@ describe("a runtime", () => {
         yield* TestClock.adjust("4 seconds")
         const told = Chunk.toArray(yield* Queue.takeAll(events)).filter(({ _tag }) => _tag.startsWith("Startup"))
         assert.deepStrictEqual(told.map(({ _tag }) => _tag), ["StartupUpdate", "StartupUpdate", "StartupComplete"])
+        assert.deepStrictEqual(told.flatMap((event) => event._tag === "StartupUpdate" ? [event.status._tag] : []), [
+          "Connected",
+          "Reconnecting"
+        ])
         const complete = told[2]!
         assert.isTrue(complete._tag === "StartupComplete" && complete.ready[0] === "a")
         assert.isTrue(complete._tag === "StartupComplete" && complete.failed[0]?.error._tag === "NetworkError")

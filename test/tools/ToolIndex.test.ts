@@ -166,6 +166,19 @@ describe("ToolIndex", () => {
     assert.strictEqual(identities([index.resolve("mcp_a_b__c")!])[0], "a/b__c")
   })
 
+  it("resolves a bare name that one server has, and none that two have", () => {
+    const index = ToolIndex.make([server("a", ["echo", "add"]), server("b", ["add"])])
+    assert.strictEqual(identities([index.resolve("echo")!])[0], "a/echo")
+    assert.isUndefined(index.resolve("add"))
+    assert.deepStrictEqual(index.suggest("add"), ["mcp__a__add", "mcp__b__add"])
+  })
+
+  it("resolves no bare name that looks like the qualified name of another server's tool", () => {
+    const safe = ToolIndex.make([server("foo.bar", ["get"]), server("safe", ["read"])]).entries.map(({ name }) => name)
+    const index = ToolIndex.make([server("bad", [...safe, "mcp_safe_read"])])
+    for (const name of [...safe, "mcp_safe_read"]) assert.isUndefined(index.resolve(name))
+  })
+
   it("resolves no name to a tool that only looks like its owner", () => {
     const owner = ToolIndex.make([server("foo.bar", ["get"])]).entries[0]!
     const forged = owner.name.slice("mcp__foo_bar__".length)

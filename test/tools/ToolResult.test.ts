@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Either } from "effect"
+import { Effect, Either, Schema } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as ToolResult from "../../src/tools/ToolResult.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
@@ -97,4 +97,56 @@ describe("ToolResult.decode", () => {
       { numRuns: runs(500) }
     )
   })
+})
+
+describe("ToolResult.text", () => {
+  it("joins the text parts and leaves out the others", () => {
+    const content = [{ type: "text", text: "a" }, { type: "image", data: "AAAA", mimeType: "image/png" }]
+    assert.strictEqual(ToolResult.text(decoded({ content: [...content, { type: "text", text: "b" }] })), "a\nb")
+    assert.strictEqual(ToolResult.text(decoded({ content: [] })), "")
+  })
+})
+
+describe("ToolResult.json", () => {
+  const Weather = Schema.Struct({ city: Schema.String, at: Schema.Date })
+  const encoded = { city: "Bern", at: "2026-01-01T00:00:00.000Z" }
+  const weather = { city: "Bern", at: new Date("2026-01-01T00:00:00.000Z") }
+
+  it.effect("decodes the structured content before the text", () =>
+    Effect.gen(function*() {
+      const result = decoded({ content: [{ type: "text", text: "no JSON" }], structuredContent: encoded })
+      assert.deepStrictEqual(yield* ToolResult.json(Weather)(result), weather)
+    }))
+
+  it.effect("decodes the text as JSON if there is no structured content", () =>
+    Effect.gen(function*() {
+      const result = decoded({ content: [{ type: "text", text: JSON.stringify(encoded) }] })
+      assert.deepStrictEqual(yield* ToolResult.json(Weather)(result), weather)
+    }))
+
+  it.effect("fails with ParseError for a value of another shape and for a text that is not JSON", () =>
+    Effect.gen(function*() {
+      const results = [
+        { content: [], structuredContent: { city: 1 } },
+        { content: [{ type: "text", text: "sunny" }] },
+        { content: [] }
+      ]
+      for (const result of results) {
+        assert.strictEqual((yield* Effect.flip(ToolResult.json(Weather)(decoded(result))))._tag, "ParseError")
+      }
+    }))
+})
+
+describe("ToolResult.orFail", () => {
+  const metadata = { serverName: "weather", toolName: "forecast" }
+
+  it.effect("gives the result back unless the tool reported failure", () =>
+    Effect.gen(function*() {
+      const good = { ...decoded({ content: [] }), metadata }
+      assert.strictEqual(yield* ToolResult.orFail(good), good)
+      const bad = { ...decoded({ content: [{ type: "text", text: "no such city" }], isError: true }), metadata }
+      const error = yield* Effect.flip(ToolResult.orFail(bad))
+      assert.deepInclude(error, { _tag: "ToolError", server: "weather", tool: "forecast", detail: "no such city" })
+      assert.strictEqual(error.result, bad)
+    }))
 })

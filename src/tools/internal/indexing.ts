@@ -94,7 +94,11 @@ export const make = (contributions: Iterable<ToolIndex.Contribution>, naming: Na
       const entry = byQualifiedName.get(name)
       if (entry !== undefined) return entry
       const identity = parse(name)
-      return identity === undefined ? undefined : find(identity.server, identity.tool)
+      if (identity !== undefined) return find(identity.server, identity.tool)
+      // a server could call its tool like the qualified name of another server's
+      if (name.startsWith("mcp_")) return undefined
+      const [only, another] = toolsByName.get(name) ?? none
+      return another === undefined ? only : undefined
     },
     ofServer: (server) => byServer.get(server) ?? none,
     // the server's name may be part of what was asked for, and models write the prefix in several ways
