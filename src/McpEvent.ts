@@ -6,18 +6,17 @@
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Broadcast from "./broadcast.ts"
 import type * as McpClient from "./client/McpClient.ts"
 import type * as ConfigIssue from "./config/ConfigIssue.ts"
 import type * as Resolution from "./config/Resolution.ts"
 import type * as ServerConfig from "./config/ServerConfig.ts"
 import type * as Trust from "./config/Trust.ts"
-import * as Broadcast from "./internal/broadcast.ts"
-import * as Hold from "./internal/hold.ts"
 import type * as McpError from "./McpError.ts"
 import type * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 import type * as Teardown from "./resilience/Teardown.ts"
@@ -257,15 +256,7 @@ export class McpEvents extends Context.Tag("effect-mcp-runtime/McpEvent/McpEvent
  * @category constructors
  */
 export const make = (capacity = 256): Effect.Effect<McpEvents["Type"], never, Scope.Scope> =>
-  Effect.map(
-    Hold.make(() => Broadcast.make<McpEvent>(capacity), (bus) => bus.end()),
-    (bus) => ({
-      publish: bus.tell,
-      stream: Stream.suspend(() => Stream.unwrapScoped(Effect.map(bus.subscribe, (queue) => Stream.fromQueue(queue)))),
-      subscribe: bus.subscribe,
-      onEvent: bus.listen
-    })
-  )
+  Broadcast.make<McpEvent>({ capacity })
 
 /**
  * @since 0.1.0

@@ -10,12 +10,12 @@ import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
-import * as Hold from "../internal/hold.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as Nonce from "../safety/Nonce.ts"
 import * as Redaction from "../safety/Redaction.ts"
+import * as Scoped from "../scoped.ts"
 import * as RemoteHeaders from "../transport/RemoteHeaders.ts"
 import * as Grant from "./Grant.ts"
 import * as Interaction from "./Interaction.ts"
@@ -196,7 +196,7 @@ export const make = (options?: Partial<Options>) =>
 
     /** For a connection, and with the last one it lets go of what it holds. */
     const connected = (authorizer: Authorizer.Authorizer) =>
-      Hold.make(() => connections.set(authorizer, (connections.get(authorizer) ?? 0) + 1), () => {
+      Scoped.acquire(() => connections.set(authorizer, (connections.get(authorizer) ?? 0) + 1), () => {
         const left = (connections.get(authorizer) ?? 1) - 1
         if (left > 0) {
           connections.set(authorizer, left)

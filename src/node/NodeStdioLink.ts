@@ -10,7 +10,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { Writable } from "node:stream"
-import * as Hold from "../internal/hold.ts"
+import * as Scoped from "../scoped.ts"
 import * as StdioLink from "../server/StdioLink.ts"
 
 type Write = (text: string, done: (error?: Error | null) => void) => void
@@ -50,7 +50,7 @@ const ownStdout: Effect.Effect<Write, never, Scope.Scope> = Effect.suspend(() =>
     if (below._writev === undefined) Reflect.deleteProperty(stdout, "_writev")
     else Object.defineProperty(stdout, "_writev", below._writev)
   }
-  return Effect.as(Hold.make(acquire, release), (text, done) => {
+  return Effect.as(Scoped.acquire(acquire, release), (text, done) => {
     const chunk = Buffer.from(text)
     protocol.add(chunk)
     // not `stdout.write`, which the application may have replaced
@@ -72,7 +72,7 @@ export const layer: Layer.Layer<StdioLink.StdioLink> = Layer.scoped(
     const lost = (): void => {
       isRead = false
     }
-    yield* Hold.make(() => process.stdout.on("error", lost), (stdout) => stdout.off("error", lost))
+    yield* Scoped.acquire(() => process.stdout.on("error", lost), (stdout) => stdout.off("error", lost))
     const write = yield* ownStdout
     return {
       // a pipe that breaks has ended as well as one that is closed

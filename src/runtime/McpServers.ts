@@ -9,13 +9,13 @@ import * as Limits from "../config/Limits.ts"
 import type * as Provenance from "../config/Provenance.ts"
 import * as Resolution from "../config/Resolution.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
-import * as Hold from "../internal/hold.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as Bulkhead from "../resilience/Bulkhead.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import type * as PermissionRule from "../safety/PermissionRule.ts"
 import type * as Permissions from "../safety/Permissions.ts"
+import * as Scoped from "../scoped.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import type * as RemoteHeaders from "../transport/RemoteHeaders.ts"
 import type * as Transport from "../transport/Transport.ts"
@@ -114,8 +114,8 @@ export const make = (options: Options): Effect.Effect<McpServers, never, Credent
       const signal = () => {
         signals.unsafeOffer(undefined)
       }
-      yield* Hold.listen(() => servers.onChange(signal))
-      yield* Hold.listen(() =>
+      yield* Scoped.listen(() => servers.onChange(signal))
+      yield* Scoped.listen(() =>
         events.onEvent(({ _tag }) => {
           if (_tag === "BreakerChanged") signal()
         })

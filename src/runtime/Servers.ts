@@ -8,12 +8,10 @@ import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
+import * as Broadcast from "../broadcast.ts"
 import * as Connector from "../client/Connector.ts"
 import * as Limits from "../config/Limits.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
-import * as Hold from "../internal/hold.ts"
-import { Listeners } from "../internal/listeners.ts"
-import * as Mailbox from "../internal/mailbox.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
@@ -24,6 +22,7 @@ import * as HealthCheck from "../resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
+import * as Scoped from "../scoped.ts"
 import * as ToolCache from "../tools/ToolCache.ts"
 import * as Link from "./Link.ts"
 import * as Lists from "./lists.ts"
@@ -164,10 +163,10 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
     /** Removed servers whose breaker a reload that adds them again must find isolated. */
     const isolated = new Map<string, Server.Server>()
     const hooks = new Set<(live: Server.Live) => Effect.Effect<void, never, Scope.Scope>>()
-    const listeners = new Listeners<Change>((cause) =>
-      fork(RuntimeLog.error("a listener of status changes has thrown", cause))
-    )
-    const readers = Mailbox.readers<Change>(backlog)
+    const changes = yield* Broadcast.make<Change>({
+      capacity: backlog,
+      onThrow: (thrown) => fork(RuntimeLog.error("a listener of status changes has thrown", thrown))
+    })
 
     /** Runs in the background until the servers close. */
     const fork = (self: Effect.Effect<void>): void => {
@@ -222,8 +221,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       const change = { server: server.name, status, previous }
       events.publish(McpEvent.McpEvent.StatusChanged(change))
       server.changed(status, previous)
-      listeners.tell(change)
-      readers.tell(change)
+      changes.publish(change)
     }
 
     const newLink = (config: ServerConfig.ServerConfig, down?: Link.Down): Effect.Effect<Link.Link> => {
@@ -365,8 +363,6 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
           const { status } = server
           if (status._tag !== "Closed") publish(server, ServerStatus.Closed(), status)
         }
-        readers.end()
-        listeners.clear()
         const took = Duration.millis((yield* Clock.currentTimeMillis) - began)
         events.publish(McpEvent.McpEvent.TeardownComplete({ report: yield* teardown.report, took }))
       })
@@ -386,12 +382,12 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       config: (name) => servers.get(name)?.config,
       configs: () => configs,
       isConnected: (name) => servers.get(name)?.link.connected() !== undefined,
-      changes: readers.changes,
-      onChange: (listener) => listeners.add(listener),
+      changes: changes.stream,
+      onChange: changes.onEvent,
       onConnected: (run) =>
         Effect.suspend(() => {
           const hook = (live: Server.Live) => run(live)
-          return Hold.make(() => hooks.add(hook), () => hooks.delete(hook))
+          return Scoped.acquire(() => hooks.add(hook), () => hooks.delete(hook))
         }),
       setTools: (name, tools) => servers.get(name)?.link.setTools(tools),
       connect: (name, options) => Effect.flatMap(find(name), ({ link }) => link.connect(options)),

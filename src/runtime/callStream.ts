@@ -7,9 +7,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
+import * as Mailbox from "effect/Mailbox"
 import * as Stream from "effect/Stream"
 import type * as McpClient from "../client/McpClient.ts"
-import * as Mailbox from "../internal/mailbox.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
@@ -17,7 +17,7 @@ import type * as Server from "./Server.ts"
 import type * as Servers from "./Servers.ts"
 
 /** How many events a slow reader of a call may leave unread. */
-const backlog = 64
+const backlog = { capacity: 64, strategy: "sliding" } as const
 
 /** @internal */
 export const make = (
@@ -27,22 +27,20 @@ export const make = (
   own: McpRuntime.CallOptions | undefined
 ): Stream.Stream<McpClient.CallEvent, McpError.RuntimeError> =>
   Stream.unwrapScoped(Effect.gen(function*() {
-    const mailbox = Mailbox.make<McpClient.CallEvent, McpError.RuntimeError>(backlog)
+    const mailbox = yield* Mailbox.make<McpClient.CallEvent, McpError.RuntimeError>(backlog)
     const calling = call({
       onProgress: (progress) => {
-        mailbox.offer({ _tag: "Progress", progress })
+        mailbox.unsafeOffer({ _tag: "Progress", progress })
         own?.onProgress?.(progress)
       },
       onTask: (update) => {
-        mailbox.offer({ _tag: "Task", update })
+        mailbox.unsafeOffer({ _tag: "Task", update })
         own?.onTask?.(update)
       }
     })
-    yield* Effect.forkScoped(Effect.onExit(calling, (exit) =>
-      Effect.sync(() =>
-        mailbox.end(Exit.map(exit, (result) => [{ _tag: "Result" as const, result }]))
-      )))
-    return Mailbox.stream(mailbox)
+    const whole = Effect.tap(calling, (result) => mailbox.offer({ _tag: "Result", result }))
+    yield* Effect.forkScoped(Effect.onExit(whole, (exit) => mailbox.done(Exit.asVoid(exit))))
+    return Mailbox.toStream(mailbox)
   }))
 
 /**
@@ -57,8 +55,8 @@ export const subscription = (
   signals: (live: Server.Live) => Stream.Stream<void, McpError.RuntimeError>
 ): Stream.Stream<void, McpError.RuntimeError> =>
   Stream.unwrapScoped(Effect.gen(function*() {
-    const mailbox = Mailbox.make<void, McpError.RuntimeError>(1)
-    const signal = () => mailbox.offer(undefined)
+    const mailbox = yield* Mailbox.make<void, McpError.RuntimeError>({ capacity: 1, strategy: "sliding" })
+    const signal = () => mailbox.unsafeOffer(undefined)
     /** The connection is needed although nobody waits for an answer, which a use would hold up a drain and probes for. */
     const use = (live: Server.Live, exit: Exit.Exit<never, McpError.RuntimeError>): boolean => {
       const lease = servers.lease(server)
@@ -83,6 +81,6 @@ export const subscription = (
           use(live, Exit.fail(error)) ? Effect.fail(error) : follow(true))
       })
     const whole = Effect.suspend(() => follow(false))
-    yield* Effect.forkScoped(Effect.onExit(whole, (exit) => Effect.sync(() => mailbox.end(Exit.map(exit, () => [])))))
-    return Mailbox.stream(mailbox)
+    yield* Effect.forkScoped(Effect.onExit(whole, (exit) => mailbox.done(exit)))
+    return Mailbox.toStream(mailbox)
   }))

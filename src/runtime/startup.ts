@@ -3,9 +3,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as ServerConfig from "../config/ServerConfig.ts"
-import * as Hold from "../internal/hold.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
+import * as Scoped from "../scoped.ts"
 import type * as Servers from "./Servers.ts"
 import type * as ServerStatus from "./ServerStatus.ts"
 
@@ -54,7 +54,7 @@ export const watch = (
       if (status.tools !== undefined) settle(event, "ready")
     }
     if (of === 0) complete()
-    return Hold.listen(() => events.onEvent(heard))
+    return Scoped.listen(() => events.onEvent(heard))
   })
 
 /** Waits until every required server is connected; fails with all that are not within the limit. */

@@ -13,8 +13,7 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as Broadcast from "../../internal/broadcast.ts"
-import * as Hold from "../../internal/hold.ts"
+import * as Broadcast from "../../broadcast.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpRuntime from "../../McpRuntime.ts"
 import * as HiddenText from "../../safety/HiddenText.ts"
@@ -96,7 +95,7 @@ export const make = (
     const failed = Failed.make(guard, yield* Redaction.Redaction)
     const cleaned = cleaning(options.maxDescription)
     const given = new Set<string>()
-    const events = yield* Hold.make(() => Broadcast.make<ToolHandler.Event>(options.eventCapacity), ({ end }) => end())
+    const events = yield* Broadcast.make<ToolHandler.Event>({ capacity: options.eventCapacity })
 
     const own = (name: string) => agentTools.tools().find(({ definition }) => definition.name === name)
 
@@ -257,7 +256,7 @@ export const make = (
         Effect.gen(function*() {
           const { id: callId, name, session } = request
           const tell = (event: ToolHandler.Event): void => {
-            events.tell(event)
+            events.publish(event)
             heard(handling?.onEvent, event)
           }
           const began = yield* Clock.currentTimeMillis

@@ -13,7 +13,7 @@ import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
-import * as Hold from "../../internal/hold.ts"
+import * as Scoped from "../../scoped.ts"
 import * as UrlGuard from "../UrlGuard.ts"
 import * as AddressKind from "./addressKind.ts"
 import { GuardedFetchError } from "./guardedFetchError.ts"
@@ -194,7 +194,7 @@ export const make = (options: Partial<Options> = {}): Effect.Effect<Fetch, never
     const limits = { ...defaults, ...options }
     const { ca, lookup, maxRedirects, rules } = limits
     let agents: Exchange.Agents | undefined
-    yield* Hold.letGo(() => agents?.destroy())
+    yield* Scoped.onClose(() => agents?.destroy())
     const ask = (question: Exchange.Question) =>
       Effect.flatMap(loaded, (exchange) => exchange.ask(question, limits, agents ??= exchange.agents(ca)))
     const fork = yield* FiberSet.makeRuntime<never, Response, GuardedFetchError>()

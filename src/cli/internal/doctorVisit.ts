@@ -20,12 +20,12 @@ import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as HostEnvironment from "../../config/HostEnvironment.ts"
 import * as Limits from "../../config/Limits.ts"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
-import * as Hold from "../../internal/hold.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
 import * as NodeConnector from "../../node/NodeConnector.ts"
 import * as Teardown from "../../resilience/Teardown.ts"
 import * as Redaction from "../../safety/Redaction.ts"
+import * as Scoped from "../../scoped.ts"
 import * as Transport from "../../transport/Transport.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as DoctorCause from "./doctorCause.ts"
@@ -69,7 +69,7 @@ export const layerWatched: Layer.Layer<
   const started = new Map<string, ReadonlyArray<Processes.Process>>()
   const transports = new Map<string, Transport.Transport>()
   const noise = new Map<string, string>()
-  yield* Hold.listen(() =>
+  yield* Scoped.listen(() =>
     onEvent((event) => {
       if (event._tag !== "Diagnostic" || event.diagnostic.kind !== "noise" || noise.has(event.server)) return
       noise.set(event.server, event.diagnostic.detail)

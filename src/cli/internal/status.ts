@@ -8,8 +8,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as Hold from "../../internal/hold.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
+import * as Scoped from "../../scoped.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
@@ -94,7 +94,7 @@ const second = Duration.seconds(1)
 
 const resized = (screen: Screen.Screen["Type"]): Stream.Stream<void> =>
   Stream.asyncPush<void>(
-    (emit) => Hold.listen(() => screen.onResize(() => void emit.single(undefined))),
+    (emit) => Scoped.listen(() => screen.onResize(() => void emit.single(undefined))),
     { bufferSize: 1, strategy: "sliding" }
   )
 

@@ -10,8 +10,8 @@ import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import * as Scope from "effect/Scope"
-import * as Hold from "../../internal/hold.ts"
 import * as RuntimeLog from "../../runtimeLog.ts"
+import * as Scoped from "../../scoped.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as McpServer from "../McpServer.ts"
 import * as Asks from "./asks.ts"
@@ -269,7 +269,7 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
         }
       })
 
-    yield* Hold.letGo(asks.close)
+    yield* Scoped.onClose(asks.close)
 
     return {
       caller: () => open?.caller,

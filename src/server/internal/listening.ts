@@ -7,7 +7,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as Protocol from "../../client/Protocol.ts"
-import * as Hold from "../../internal/hold.ts"
+import * as Scoped from "../../scoped.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as McpServer from "../McpServer.ts"
 import * as Exchange from "./exchange.ts"
@@ -97,7 +97,7 @@ export const make = (offer: McpServer.Offer): Listening => {
         const filter = filterOf(asked, offer.capabilities, watch !== undefined)
         const listener: Listener = { id, filter, outlet }
         // it is heard from the moment that it is told so
-        yield* Hold.make(() => listeners.add(listener), () => listeners.delete(listener))
+        yield* Scoped.acquire(() => listeners.add(listener), () => listeners.delete(listener))
         yield* outlet.send(Outlet.notification(
           "notifications/subscriptions/acknowledged",
           stamped({ notifications: { ...filter } }, id)

@@ -12,13 +12,13 @@ import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
-import * as Signal from "../../internal/signal.ts"
 import { canonicalJson } from "../../json/canonical.ts"
 import * as Nonce from "../../safety/Nonce.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as McpServer from "../McpServer.ts"
 import { type End, ended, invalidParams, objectOf } from "./exchange.ts"
 import type * as Outlet from "./outlet.ts"
+import * as Signal from "./signal.ts"
 
 /** @internal */
 export interface Request {

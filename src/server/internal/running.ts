@@ -9,10 +9,10 @@ import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
-import * as Signal from "../../internal/signal.ts"
 import * as BoundedWait from "../../resilience/BoundedWait.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as McpServer from "../McpServer.ts"
+import * as Signal from "./signal.ts"
 
 /** @internal */
 export interface Running {

@@ -9,8 +9,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import * as Hold from "../../../internal/hold.ts"
-import * as Mailbox from "../../../internal/mailbox.ts"
+import * as Broadcast from "../../../broadcast.ts"
 import * as McpError from "../../../McpError.ts"
 import * as McpEvent from "../../../McpEvent.ts"
 import * as Interpolation from "../../Interpolation.ts"
@@ -30,9 +29,6 @@ interface Reviewed {
 
 /** What a review tells one by one: a file with thousands of servers is not to drown all other news. */
 const tellable = 64
-
-/** How many changes somebody who does not look may miss the rest of. */
-const backlog = 1_024
 
 /** @internal */
 export const harmless = ({ variables }: Trust.Candidate): ReadonlyArray<string> =>
@@ -55,12 +51,11 @@ export const make = (
     const approvals = Approval.make(store, options.key)
     const turn = yield* Effect.makeSemaphore(1)
     const listed = new Set(options.approved.map((fingerprint) => fingerprint.trim().toLowerCase()))
-    const readers = Mailbox.readers<void>(backlog)
+    const changes = yield* Broadcast.make<void>({ capacity: 1 })
     const complaints = new Set<string>()
     /** The signatures of approvals that do not count any more, even if that could not be kept. */
     const voided = new Set<string>()
     let reviewed: ReadonlyMap<string, Reviewed> = new Map()
-    yield* Hold.letGo(readers.end)
 
     /** Said once: a review follows every change of every file. */
     const complain = (server: string, detail: string): void => {
@@ -155,7 +150,7 @@ export const make = (
         reviewed = new Map(reviewed).set(candidate.server, { candidate, verdict })
       }
       tell({ candidate, verdict })
-      readers.tell()
+      changes.publish()
     }
 
     const find = (wanted: string): Either.Either<Trust.Candidate, McpError.NotFound> => {
@@ -201,6 +196,6 @@ export const make = (
       ),
       approve,
       revoke,
-      changes: readers.changes
+      changes: changes.stream
     }
   })

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as Hold from "../../../internal/hold.ts"
+import * as Scoped from "../../../scoped.ts"
 import type * as Redaction from "../../Redaction.ts"
 import * as Address from "./address.ts"
 import * as Deep from "./deep.ts"
@@ -48,7 +48,7 @@ export const make = (options: Redaction.Options): Redaction.Redactor => {
         ])
       ),
     url: (url) => Address.hidden(url, isSensitive, text),
-    know: (secret) => Hold.listen(() => unsafeKnow(secret)),
+    know: (secret) => Scoped.listen(() => unsafeKnow(secret)),
     unsafeKnow,
     found: (text) =>
       Spans.merged([...known.scan(text), ...scan(text)]).map(({ at, end, id }) => ({ id, at, length: end - at }))

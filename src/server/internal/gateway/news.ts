@@ -7,8 +7,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
-import * as Hold from "../../../internal/hold.ts"
 import type * as McpEvent from "../../../McpEvent.ts"
+import * as Scoped from "../../../scoped.ts"
 import type * as McpServer from "../../McpServer.ts"
 import { objectOf } from "../exchange.ts"
 import * as LogLevels from "../logLevels.ts"
@@ -106,7 +106,7 @@ export const follow = (
         return level === undefined ? Effect.void : Effect.ignore(setLogLevel(level))
       }))
 
-    yield* Hold.listen(() =>
+    yield* Scoped.listen(() =>
       events.onEvent((event) => {
         // over a connection of the caller's own it is what was listed before, until the server says otherwise
         if (event._tag === "Connected") {

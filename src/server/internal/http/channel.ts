@@ -8,9 +8,9 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as Signal from "../../../internal/signal.ts"
 import type * as JsonRpc from "../../../transport/JsonRpc.ts"
 import * as Outlet from "../outlet.ts"
+import * as Signal from "../signal.ts"
 
 /** @internal */
 export interface Options {

@@ -12,8 +12,8 @@ import * as Exit from "effect/Exit"
 import * as FiberSet from "effect/FiberSet"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
-import * as Hold from "../../../internal/hold.ts"
 import * as Nonce from "../../../safety/Nonce.ts"
+import * as Scoped from "../../../scoped.ts"
 import type * as HttpEndpoint from "../../HttpEndpoint.ts"
 import type * as McpServer from "../../McpServer.ts"
 import * as Session from "./session.ts"
@@ -99,7 +99,7 @@ export const make = (
       for (const { session } of entries.values()) session.close()
       entries.clear()
     }
-    yield* Hold.letGo(close)
+    yield* Scoped.onClose(close)
 
     return {
       open: (principal) =>

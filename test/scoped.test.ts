@@ -4,10 +4,10 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
-import * as Hold from "../../src/internal/hold.ts"
+import * as Scoped from "../src/scoped.ts"
 
 const noted = (log: Array<string>, name: string) =>
-  Hold.make(() => {
+  Scoped.acquire(() => {
     log.push(`+${name}`)
     return name
   }, (held) => log.push(`-${held}`))
@@ -19,11 +19,11 @@ describe("what is held for as long as a scope is open", () => {
       const inside = Effect.gen(function*() {
         assert.strictEqual(yield* noted(log, "a"), "a")
         yield* Effect.addFinalizer(() => Effect.sync(() => log.push("-b")))
-        yield* Hold.listen(() => {
+        yield* Scoped.listen(() => {
           log.push("+c")
           return () => log.push("-c")
         })
-        yield* Hold.letGo(() => log.push("-d"))
+        yield* Scoped.onClose(() => log.push("-d"))
         log.push("in use")
       })
       yield* Effect.scoped(inside)
@@ -60,7 +60,7 @@ describe("what is held for as long as a scope is open", () => {
   it.effect("is let go of also where another one dies of it", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
-      const bad = Hold.letGo(() => {
+      const bad = Scoped.onClose(() => {
         throw new Error("bug")
       })
       const exit = yield* Effect.exit(Effect.scoped(Effect.zipRight(noted(log, "a"), bad)))
