@@ -19,7 +19,7 @@ export interface Program {
 }
 
 /** Node names what is wrong in `code` alone: its text quotes arguments. */
-const codeOf = (error: unknown): string =>
+export const codeOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : "?"
 
 /**

@@ -10,7 +10,6 @@ import * as SdkConnector from "../client/SdkConnector.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import { concern, supply } from "../runtime/composition.ts"
-import * as AnyTransport from "../transport/AnyTransport.ts"
 import * as DockerGateway from "../transport/DockerGateway.ts"
 import * as HttpTransport from "../transport/HttpTransport.ts"
 import * as LegacySseTransport from "../transport/LegacySseTransport.ts"
@@ -22,8 +21,35 @@ export interface Options {
   readonly teardown?: Partial<Teardown.Options> | undefined
 }
 
-/** Every transport, each from the environment or with its default. */
-export const makeTransports = AnyTransport.make.pipe(
+const openers = Effect.all({
+  docker: DockerGateway.DockerGateway,
+  http: HttpTransport.HttpTransport,
+  sse: LegacySseTransport.LegacySseTransport,
+  stdio: StdioTransport.StdioTransport,
+  ws: WebSocketTransport.WebSocketTransport
+})
+
+export type Openers = Effect.Effect.Context<typeof openers>
+
+const chosen = Effect.map(openers, (openers): Transport.Transports["Type"] => ({
+  open: (config) => {
+    switch (config.transport) {
+      case "streamable-http":
+        return openers.http.open(config)
+      case "docker":
+        return openers.docker.open(config)
+      case "sse":
+        return openers.sse.open(config)
+      case "stdio":
+        return openers.stdio.open(config)
+      case "ws":
+        return openers.ws.open(config)
+    }
+  }
+}))
+
+/** Every transport, each from the environment or with its default, chosen by the `transport` field of a configuration. */
+export const makeTransports = chosen.pipe(
   supply(DockerGateway.DockerGateway, DockerGateway.make()),
   supply(StdioTransport.StdioTransport, StdioTransport.make),
   supply(HttpTransport.HttpTransport, HttpTransport.make()),

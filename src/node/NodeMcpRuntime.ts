@@ -48,7 +48,6 @@ import type * as Redaction from "../safety/Redaction.ts"
 import * as ToolCache from "../tools/ToolCache.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
-import type * as AnyTransport from "../transport/AnyTransport.ts"
 import * as RemoteHeaders from "../transport/RemoteHeaders.ts"
 import * as Transport from "../transport/Transport.ts"
 import * as FileStore from "./FileStore.ts"
@@ -106,7 +105,7 @@ export type Services =
 
 /** What `using` replaces: every service that the composition looks up in its environment. */
 export type Concern =
-  | AnyTransport.Each
+  | NodeConnector.Openers
   | Approval.Approval
   | Bulkhead.Bulkhead
   | CircuitBreaker.CircuitBreaker

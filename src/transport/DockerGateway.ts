@@ -40,15 +40,15 @@ const variables: ReadonlyArray<string> = "API_VERSION CERT_PATH CONFIG CONTEXT H
   name
 ) => `DOCKER_${name}`)
 
-const command = (config: ServerConfig.DockerServer, args: ReadonlyArray<string>): ServerConfig.StdioServer => {
-  const { inheritEnv = false, profile: _profile, servers: _servers, ...rest } = config
-  return {
-    ...rest,
-    transport: "stdio",
-    args,
-    inheritEnv: inheritEnv === true ? true : [...variables, ...(inheritEnv === false ? [] : inheritEnv)]
-  }
-}
+const command = (
+  { inheritEnv = false, profile: _profile, servers: _servers, ...config }: ServerConfig.DockerServer,
+  args: ReadonlyArray<string>
+): ServerConfig.StdioServer => ({
+  ...config,
+  transport: "stdio",
+  args,
+  inheritEnv: inheritEnv === true ? true : [...variables, ...(inheritEnv === false ? [] : inheritEnv)]
+})
 
 const gateway = (config: ServerConfig.DockerServer): ServerConfig.StdioServer =>
   command(config, [
@@ -113,10 +113,6 @@ const notStarted = (error: McpError.SpawnFailed | McpError.ConfigurationError) =
   return new McpError.SpawnFailed({ server: error.server, reason: "docker-not-installed", detail })
 }
 
-/** No retry mends another error, and an answer says more than a silence, which may have the same cause. */
-const isSilence = (error: McpError.SpawnFailed | McpError.ConfigurationError): boolean =>
-  error._tag === "SpawnFailed" && error.reason === "docker-timeout"
-
 // Layers
 
 export const make = (
@@ -174,7 +170,10 @@ export const make = (
         { concurrent: true }
       )
       const faults = [plugin, version].filter(Either.isLeft).map(({ left }) => left)
-      const fault = faults.find((error) => !isSilence(error)) ?? faults[0]
+      // No retry mends another error, and an answer says more than a silence, which may have the same cause.
+      const isAnswer = (error: McpError.ConnectError) =>
+        error._tag !== "SpawnFailed" || error.reason !== "docker-timeout"
+      const fault = faults.find(isAnswer) ?? faults[0]
       if (fault !== undefined) return yield* fault
       return UntrustedText.excerpt(Either.getOrThrow(version).trim(), 64)
     })

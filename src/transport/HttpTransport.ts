@@ -93,12 +93,10 @@ const streamable = (connection: Connection.Connection, options: Options): Connec
       stopListening()
     })
 
-  const heldBack = () =>
-    new McpError.SessionExpired({
-      server,
-      detail: "not sent, because the session has expired and a new one has not started yet",
-      outcome: "not-sent"
-    })
+  const heldBack = () => {
+    const detail = "not sent, because the session has expired and a new one has not started yet"
+    return new McpError.SessionExpired({ server, detail, outcome: "not-sent" })
+  }
 
   const request = (post: Connection.Post, message: JsonRpc.Request): Effect.Effect<void, McpError.CallError> => {
     const begins = isInitialize(message)
@@ -239,7 +237,7 @@ const streamable = (connection: Connection.Connection, options: Options): Connec
       stopListening()
       channel.end(Failure.closed(server))
       if (headers.session !== undefined && !expired) {
-        const call: Client.Call = { method: "DELETE", path, headers: headers.delete(), repeatable: true }
+        const call: Client.Call = { method: "DELETE", path, headers: headers.inSession(), repeatable: true }
         const said = client.exchange<void, never>(call, (response, done) => done(client.drain(response)))
         connection.forkAside(Effect.ignore(said))
       }

@@ -86,9 +86,8 @@ export const secret = (source: Source): Effect.Effect<Source, never, Scope.Scope
       const headers = source.current()
       if (headers === seen) return headers
       seen = headers
-      for (const [name, header] of headers) {
-        for (const secret of Secrets.ofHeader(name, header)) releases.push(redaction.unsafeKnow(secret))
-      }
+      const secrets = Array.from(headers).flatMap(([name, header]) => Secrets.ofHeader(name, header))
+      releases.push(...secrets.map((secret) => redaction.unsafeKnow(secret)))
       return headers
     }
     return { login: source.login, refused: source.refused, current }

@@ -100,10 +100,7 @@ const makePeer = (
     end: () => void child.stdin.end()
   })
 
-  const stderrTail = (limit?: number): string | undefined => {
-    const text = stderr.tail(limit)
-    return text === "" ? undefined : text
-  }
+  const stderrTail = (limit?: number): string | undefined => stderr.tail(limit) || undefined
 
   const lost = (what: Symptom): Transport.Ended["error"] => (outcome) => {
     const tail = stderrTail(tailInErrors)
@@ -126,11 +123,6 @@ const makePeer = (
     return queued === undefined ? undefined : Failure.queueFull(server, queued, limits.writeQueueBytes)
   }
 
-  const start = (sink: Transport.Sink): void => {
-    outlet.start(sink)
-    child.stdout.resume()
-  }
-
   /** True while the processes show that the launcher still installs the server. */
   const installing = (): boolean =>
     launcher !== undefined && !hasOutput && exit() === undefined && child.stdout.readable &&
@@ -140,7 +132,11 @@ const makePeer = (
     kind: "stdio",
     streamPerRequest: false,
     // On the next turn, because the caller has not yet returned from starting it.
-    start: (to) => void setImmediate(start, to),
+    start: (sink) =>
+      void setImmediate(() => {
+        outlet.start(sink)
+        child.stdout.resume()
+      }),
     send,
     abandon: queue.abandon,
     ...(launcher === undefined ? {} : { installing }),

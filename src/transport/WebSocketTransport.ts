@@ -6,7 +6,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import type { RawData, WebSocket } from "ws"
+import type { WebSocket } from "ws"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import type * as Teardown from "../resilience/Teardown.ts"
@@ -84,9 +84,6 @@ const handshake = (socket: WebSocket, peer: Refusal.Peer): Effect.Effect<WebSock
 /** After an event loop that was blocked, timers run before input that has already arrived. */
 const grace = "100 millis"
 
-const textOf = (data: RawData): string =>
-  (Array.isArray(data) ? Buffer.concat(data) : Buffer.isBuffer(data) ? data : Buffer.from(data)).toString("utf8")
-
 /** The transport over an open socket. */
 export const link = ({ limits, server }: Refusal.Peer, socket: WebSocket): Connection.Opened => {
   /** Requests whose bytes the system does not have yet: an incomplete frame was not seen by the server. */
@@ -102,7 +99,8 @@ export const link = ({ limits, server }: Refusal.Peer, socket: WebSocket): Conne
   socket.on("message", (data, isBinary) => {
     isAlive = true
     if (isBinary) return outlet.diagnostic({ kind: "noise", detail: "a binary frame" })
-    const text = textOf(data)
+    // a `Buffer`, because that is the binary type of the socket
+    const text = String(data)
     JsonRpc.each(JsonRpc.parse(text), text, outlet)
   })
   socket.on("pong", () => {

@@ -211,6 +211,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   json: 1_250,
   resilience: 1_400,
   observability: 550,
+  transport: 3_200,
   testing: 1_400
 }
 

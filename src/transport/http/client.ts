@@ -53,14 +53,15 @@ const agentFor = (secure: boolean, keepAlive: number) => {
   const options = { keepAlive: true, keepAliveMsecs: keepAlive, maxFreeSockets: Infinity }
   const agent = secure ? new (nodeHttps().Agent)(options) : new (nodeHttp().Agent)(options)
   let idle = Math.min(unhintedIdle, keepAlive)
-  // node's own version keeps a socket forever when the server gives no hint, and then reuses closed ones
-  const keepSocketAlive = (socket: Socket): boolean => {
-    socket.setKeepAlive(true, keepAlive)
-    socket.unref()
-    socket.setTimeout(idle)
-    return idle > 0
-  }
-  Object.assign(agent, { keepSocketAlive })
+  Object.assign(agent, {
+    // node's own version keeps a socket forever when the server gives no hint, and then reuses closed ones
+    keepSocketAlive: (socket: Socket): boolean => {
+      socket.setKeepAlive(true, keepAlive)
+      socket.unref()
+      socket.setTimeout(idle)
+      return idle > 0
+    }
+  })
   const hint = (header: string | ReadonlyArray<string> | undefined): void => {
     const seconds = typeof header === "string" ? /(?:^|[,\s])timeout=(\d{1,9})/i.exec(header)?.[1] : undefined
     if (seconds !== undefined) idle = Math.min(Math.max(0, Number(seconds) * 1000 - 1000), keepAlive)
@@ -113,14 +114,10 @@ export const make = ({ limits, server, source: { login } }: Refusal.Peer, url: U
     }
     const to = new URL(location, base)
     const path = to.pathname + to.search
-    const fault = to.origin !== url.origin
-      ? "other-origin"
-      : statusCode !== 307 && statusCode !== 308 && call.method !== "GET"
-      ? "method"
-      : path === attempt.path || attempt.hops === maxRedirects
-      ? "loop"
-      : undefined
-    if (fault !== undefined) return Failure.redirected(server, to.href, fault)
+    const refused = (why: McpError.HttpError["redirect"]) => Failure.redirected(server, to.href, why)
+    if (to.origin !== url.origin) return refused("other-origin")
+    if (statusCode !== 307 && statusCode !== 308 && call.method !== "GET") return refused("method")
+    if (path === attempt.path || attempt.hops === maxRedirects) return refused("loop")
     if (moved.size < maxRemembered) moved.set(call.path, path)
     return Effect.succeed({ ...attempt, path, fresh: false, hops: attempt.hops + 1 })
   }
@@ -329,10 +326,7 @@ export const text = (response: Http.IncomingMessage, limit: number, onEnd: (end:
   })
 }
 
-export const isSuccess = (response: Http.IncomingMessage): boolean => {
-  const status = response.statusCode ?? 0
-  return status >= 200 && status < 300
-}
+export const isSuccess = ({ statusCode: status = 0 }: Http.IncomingMessage): boolean => status >= 200 && status < 300
 
 /** Without parameters and in lower case. */
 export const mediaType = ({ headers: { "content-type": type = "" } }: Http.IncomingMessage): string =>

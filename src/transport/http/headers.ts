@@ -51,6 +51,14 @@ export class RequestHeaders {
     this.#source = source
   }
 
+  /** Those that every request of the session has. */
+  inSession(): Array<string> {
+    const headers = this.#common().slice()
+    if (this.session !== undefined) headers.push("mcp-session-id", this.session)
+    if (this.negotiated !== undefined) headers.push("mcp-protocol-version", this.negotiated.protocolVersion)
+    return headers
+  }
+
   /** The version that a message of the stateless era names; `undefined` for one of the session era. */
   stateless(message: JsonRpc.Message): string | undefined {
     const meta = "method" in message ? message.params?.["_meta"] : undefined
@@ -67,7 +75,7 @@ export class RequestHeaders {
     const version = this.stateless(message)
     // `initialize` begins a session, so it names none
     const begins = "method" in message && message.method === "initialize"
-    const headers = version === undefined && !begins ? this.#inSession() : this.#common().slice()
+    const headers = version === undefined && !begins ? this.inSession() : this.#common().slice()
     headers.push(...ofEveryPost, String(bytes))
     if (version !== undefined) mirror(headers, message, version)
     return extra === undefined ? headers : headers.concat(unreserved(Object.entries(extra)).flat())
@@ -76,12 +84,8 @@ export class RequestHeaders {
   get(lastEventId: string | undefined): ReadonlyArray<string> {
     const id = Buffer.from(lastEventId ?? "", "utf8").toString("latin1")
     // an encoding would hold events back until a block of it is full
-    const headers = this.#inSession().concat("accept", "text/event-stream", "cache-control", "no-cache")
+    const headers = this.inSession().concat("accept", "text/event-stream", "cache-control", "no-cache")
     return id !== "" && HeaderField.isValue(id) ? headers.concat("last-event-id", id) : headers
-  }
-
-  delete(): ReadonlyArray<string> {
-    return this.#inSession()
   }
 
   /** The configured headers, flattened again only when the source gives others. */
@@ -92,13 +96,6 @@ export class RequestHeaders {
       this.#configured = ["host", this.#host, ...flat(unreserved(current))]
     }
     return this.#configured
-  }
-
-  #inSession(): Array<string> {
-    const headers = this.#common().slice()
-    if (this.session !== undefined) headers.push("mcp-session-id", this.session)
-    if (this.negotiated !== undefined) headers.push("mcp-protocol-version", this.negotiated.protocolVersion)
-    return headers
   }
 }
 

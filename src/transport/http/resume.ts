@@ -48,17 +48,9 @@ export type Follow = (
   onMessage: () => void
 ) => Effect.Effect<Sse.Cut, McpError.ConnectError>
 
-const isTransient = (error: McpError.ConnectError, wasOpen: boolean): boolean => {
-  switch (error._tag) {
-    case "NetworkError":
-      return error.reason === "network"
-    case "HttpError":
-      return error.reason === "rate-limited" || error.reason === "unavailable" ||
-        (wasOpen && (error.status ?? 0) >= 500)
-    default:
-      return false
-  }
-}
+const isTransient = (error: McpError.ConnectError, wasOpen: boolean): boolean =>
+  error._tag === "NetworkError" ? error.reason === "network" : error._tag === "HttpError" &&
+    (error.reason === "rate-limited" || error.reason === "unavailable" || (wasOpen && (error.status ?? 0) >= 500))
 
 /**
  * Opens a stream again and again; succeeds with the reason when it is given up. With `from` it is the rest of an answer,

@@ -50,18 +50,11 @@ export const parser = (limit: number, onEvent: (event: SseEvent) => void) => {
     }
     const colon = line.indexOf(":")
     const value = colon === -1 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1)
-    switch (colon === -1 ? line : line.slice(0, colon)) {
-      case "data":
-        return void data.push(value)
-      case "event":
-        type = value
-        return
-      case "id":
-        if (!value.includes("\0")) id = value
-        return
-      case "retry":
-        if (/^\d{1,15}$/.test(value)) retry = Number(value)
-    }
+    const field = colon === -1 ? line : line.slice(0, colon)
+    if (field === "data") data.push(value)
+    else if (field === "event") type = value
+    else if (field === "id" && !value.includes("\0")) id = value
+    else if (field === "retry" && /^\d{1,15}$/.test(value)) retry = Number(value)
   }
 
   return {

@@ -35,32 +35,29 @@ export const makeFramer = (maxLineBytes: number) => {
   let size = 0
   let skipped: { readonly head: string; readonly tail: ByteRing.ByteRing } | undefined
 
-  const hold = (bytes: Buffer): void => {
-    if (size + bytes.length > held.length) {
-      const needed = size + bytes.length
+  const hold = (bytes: Buffer, at: number): void => {
+    const needed = at + bytes.length
+    if (needed > held.length) {
       const grown = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(limit, Math.max(1024, 2 * needed))))
-      held.copy(grown, 0, 0, size)
+      held.copy(grown, 0, 0, at)
       held = grown
     }
-    bytes.copy(held, size)
+    bytes.copy(held, at)
   }
 
-  /** Adds to the line under way; the report if it passes the limit with these bytes. */
-  const extend = (bytes: Buffer): Oversize | undefined => {
-    if (skipped !== undefined) skipped.tail.push(bytes)
-    else if (size + bytes.length <= limit) hold(bytes)
-    else {
-      const tail = ByteRing.make(Math.min(tailBytes, limit))
-      tail.push(held.subarray(0, size))
-      tail.push(bytes)
-      const head = Buffer.concat([held.subarray(0, Math.min(size, edge)), bytes.subarray(0, edge)])
-      skipped = { head: head.toString("utf8", 0, edge), tail }
-      held = Buffer.alloc(0)
-      size += bytes.length
-      return { head: skipped.head, tail: undefined, bytes: size }
-    }
+  /** Adds to the line under way, and a report to the frames if it passes the limit with these bytes. */
+  const extend = (bytes: Buffer, frames: Array<string | Oversize>): void => {
+    const before = size
     size += bytes.length
-    return undefined
+    if (skipped !== undefined) return skipped.tail.push(bytes)
+    if (size <= limit) return hold(bytes, before)
+    const tail = ByteRing.make(Math.min(tailBytes, limit))
+    tail.push(held.subarray(0, before))
+    tail.push(bytes)
+    const head = Buffer.concat([held.subarray(0, Math.min(before, edge)), bytes.subarray(0, edge)])
+    skipped = { head: head.toString("utf8", 0, edge), tail }
+    held = Buffer.alloc(0)
+    frames.push({ head: skipped.head, tail: undefined, bytes: size })
   }
 
   const finish = (): string | Oversize => {
@@ -81,14 +78,12 @@ export const makeFramer = (maxLineBytes: number) => {
       for (let at = chunk.indexOf(lineFeed); at !== -1; at = chunk.indexOf(lineFeed, from)) {
         if (size === 0 && at - from <= limit) frames.push(chunk.toString("utf8", from, at))
         else {
-          const oversize = extend(chunk.subarray(from, at))
-          if (oversize !== undefined) frames.push(oversize)
+          extend(chunk.subarray(from, at), frames)
           frames.push(finish())
         }
         from = at + 1
       }
-      const oversize = from < chunk.length ? extend(chunk.subarray(from)) : undefined
-      if (oversize !== undefined) frames.push(oversize)
+      if (from < chunk.length) extend(chunk.subarray(from), frames)
       return frames
     },
     /** The bytes behind the last line feed, unless they are over the limit. */

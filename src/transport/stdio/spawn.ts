@@ -17,6 +17,7 @@ import type { Readable, Writable } from "node:stream"
 import * as Environment from "../../config/childEnvironment.ts"
 import type * as HostEnvironment from "../../config/HostEnvironment.ts"
 import * as PlatformCommand from "../../config/platformCommand.ts"
+import * as Program from "../../config/program.ts"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
 import * as McpError from "../../McpError.ts"
 import * as BoundedWait from "../../resilience/BoundedWait.ts"
@@ -35,8 +36,6 @@ export type Started = ReturnType<typeof started>
 const markerName = "MCP_RUNTIME_CONNECTION"
 
 // Errors
-
-const codeOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : "UNKNOWN"
 
 const name = (text: string): string => `"${UntrustedText.excerpt(text, 256)}"`
 
@@ -65,9 +64,9 @@ const reason = ({ command, cwd }: ServerConfig.StdioServer, errno: string): stri
     : "there is no such file"
 }
 
-const failed = (config: ServerConfig.StdioServer, error: Error): McpError.SpawnFailed => {
+const failed = (config: ServerConfig.StdioServer, error: unknown): McpError.SpawnFailed => {
   const { command, cwd, name: server } = config
-  const errno = codeOf(error)
+  const errno = Program.codeOf(error)
   // A path may be one that may not even be looked at.
   const detail = Option.getOrElse(
     Option.liftThrowable(reason)(config, errno),
@@ -160,7 +159,7 @@ export const spawn = (
         windowsVerbatimArguments: command.isVerbatim
       })
     } catch (error) {
-      return resume(failed(config, error instanceof Error ? error : new Error("unknown")))
+      return resume(failed(config, error))
     }
     for (const source of [child, child.stdin, child.stdout, child.stderr]) source.on("error", ignore)
     // Paused from the start, because Node discards the output of an ended process that nothing has paused or read.
