@@ -1,17 +1,10 @@
-/**
- * A tool as its server declares it, decoded leniently and one by one.
- *
- * @since 0.1.0
- */
+/** Tools as their server declares them, decoded leniently and one by one. */
+import { walk } from "../json/schema.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
-import * as internal from "./internal/decodeTool.ts"
+import { declarations } from "./paramHeaders.ts"
 
-/**
- * What a tool says of itself. Hints of an untrusted server are only hints.
- *
- * @since 0.1.0
- * @category models
- */
+/** Hints; those of an untrusted server are not to be relied on. */
 export interface Annotations {
   readonly title?: string | undefined
   readonly readOnlyHint?: boolean | undefined
@@ -20,10 +13,6 @@ export interface Annotations {
   readonly openWorldHint?: boolean | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Tool {
   /**
    * 1 to 128 characters: letters of ASCII, digits, `_ - . / : @ +` and single blanks between them, the first a letter, a
@@ -32,7 +21,7 @@ export interface Tool {
   readonly name: string
   readonly title: string | undefined
   readonly description: string | undefined
-  /** Always an object schema; `type: "object"` is added where the server left it out. */
+  /** Always an object schema; `type: "object"` is added where the server omits it. */
   readonly inputSchema: JsonRpc.JsonObject
   readonly outputSchema: JsonRpc.JsonObject | undefined
   readonly annotations: Annotations
@@ -42,12 +31,7 @@ export interface Tool {
   readonly raw: JsonRpc.JsonObject
 }
 
-/**
- * A tool that cannot be offered, and why. The server's other tools are unharmed.
- *
- * @since 0.1.0
- * @category models
- */
+/** A tool that cannot be offered. It costs the server's other tools nothing. */
 export interface RejectedTool {
   /** Escaped and bounded. */
   readonly name: string
@@ -66,14 +50,10 @@ export interface RejectedTool {
   readonly detail: string
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface ToolList {
   readonly tools: ReadonlyArray<Tool>
   readonly rejected: ReadonlyArray<RejectedTool>
-  /** How long the server says the list may be kept, in milliseconds. */
+  /** The server's hint for how long the list is fresh, in milliseconds. */
   readonly ttlMs: number | undefined
   readonly cacheScope: "public" | "private" | undefined
 }
@@ -84,64 +64,177 @@ const uiOf = ({ raw }: Pick<Tool, "raw">): Readonly<Record<string, unknown>> => 
   return JsonRpc.isObject(ui) ? ui : {}
 }
 
-/**
- * True if only apps may call it, so that no model is offered it: MCP Apps, `_meta.ui.visibility` without `model`.
- *
- * @since 0.1.0
- * @category guards
- */
+/** True if only apps may call it, so that no model is offered it: MCP Apps, `_meta.ui.visibility` without `model`. */
 export const isAppOnly = (tool: Pick<Tool, "raw">): boolean => {
   const { visibility } = uiOf(tool)
   return Array.isArray(visibility) && !visibility.includes("model")
 }
 
-/**
- * The `ui://` resource that renders its results, if any: MCP Apps, `_meta.ui.resourceUri`.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** The `ui://` resource that renders its results, if any: MCP Apps, `_meta.ui.resourceUri`. */
 export const uiResource = (tool: Pick<Tool, "raw">): string | undefined => {
   const { resourceUri } = uiOf(tool)
   return typeof resourceUri === "string" ? resourceUri : undefined
 }
 
-/**
- * What `decodeAll` needs to know.
- *
- * @since 0.1.0
- * @category models
- */
 export interface DecodeOptions {
   /** Bytes of one tool's schemas. */
   readonly maxSchemaBytes: number
-  /** Whether a tool whose `x-mcp-header` annotations are wrong must be dropped (stateless era over HTTP). */
+  /** Whether a tool with wrong `x-mcp-header` annotations is rejected (stateless era over HTTP). */
   readonly paramHeaders: boolean
 }
 
-/**
- * Decodes the items of a `tools/list`, each alone: one that cannot be offered is told apart and costs no other, and of
- * tools with one name the first wins. No schema is compiled.
- *
- * @since 0.1.0
- * @category constructors
- */
+type Fault = readonly [reason: RejectedTool["reason"], detail: string]
+
+// other scripts have letters that look like these, and other signs have a meaning in rules, shells, prompts or markup
+const legalName = /^[\w./@][\w./:@+-]*(?: [\w./:@+-]+)*$/
+
+const illegalCharacter = /[^\w./:@+ -]/u
+
+const reservedNames: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"])
+
+const maxName = 128
+
+const nameFault = (name: string): Fault | undefined => {
+  if (reservedNames.has(name)) return ["name-reserved", "the name of a property that all objects have"]
+  if (name.trim() === "") return ["name-empty", "the name is empty"]
+  if (name.length > maxName) return ["name-too-long", `the name has more than ${maxName} characters`]
+  if (legalName.test(name)) return undefined
+  const [found] = illegalCharacter.exec(name) ?? []
+  if (found === undefined) {
+    return [
+      "name-characters",
+      "a name begins with a letter, a digit or one of _ . / @, and blanks are single and inside"
+    ]
+  }
+  // by its number, because it may look like a legal one
+  const number = `U+${found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`
+  return ["name-characters", `a name has only letters of ASCII, digits, blanks and _ - . / : @ +, not ${number}`]
+}
+
+// levels of JSON, of which a subschema takes one or two
+const maxDepth = 128
+
+const remoteRef = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i
+
+const isOwnId = (schema: object, ref: string): boolean =>
+  "$id" in schema && typeof schema.$id === "string" && ref.startsWith(`${schema.$id}#`)
+
+/** The first fault of a tool's schemas, whose bytes count together, and whether one has `x-mcp-header`. */
+const inspect = (
+  schemas: ReadonlyArray<JsonRpc.JsonObject>,
+  maxBytes: number
+): { readonly fault: Fault | undefined; readonly isAnnotated: boolean } => {
+  let bytes = 0
+  let fault: Fault | undefined
+  let isAnnotated = false
+  for (const schema of schemas) {
+    walk(schema, (key, value, { depth, position, value: holder }) => {
+      bytes += (typeof key === "string" ? key.length + 4 : 3) + (typeof value === "string" ? value.length + 2 : 0)
+      if (bytes > maxBytes) fault = ["schema-too-large", `more than ${maxBytes} bytes`]
+      else if (depth >= maxDepth && typeof value === "object" && value !== null) {
+        fault = ["schema-too-deep", `nested more than ${maxDepth} levels`]
+      } else if (position === "schema") {
+        isAnnotated ||= key === "x-mcp-header"
+        if (key === "$ref" && typeof value === "string" && remoteRef.test(value) && !isOwnId(holder, value)) {
+          fault = ["schema-remote-ref", value]
+        }
+      }
+      return fault === undefined
+    })
+    if (fault !== undefined) break
+  }
+  return { fault, isAnnotated }
+}
+
+const text = (value: unknown): string | undefined => typeof value === "string" ? value : undefined
+
+const hint = (value: unknown): boolean | undefined => typeof value === "boolean" ? value : undefined
+
+/** Servers omit `type` or the whole schema, or allow `null` beside the object, which changes nothing for a caller. */
+const objectSchema = (schema: unknown): JsonRpc.JsonObject | undefined => {
+  if (schema === undefined || schema === null || schema === true) return { type: "object" }
+  if (!JsonRpc.isObject(schema)) return undefined
+  const known = schema as JsonRpc.JsonObject // parsed from JSON
+  const type = known["type"]
+  if (type === "object") return known
+  return type === undefined || type === null || (Array.isArray(type) && type.includes("object"))
+    ? { ...known, type: "object" }
+    : undefined
+}
+
+const annotations = (raw: unknown): Annotations =>
+  JsonRpc.isObject(raw)
+    ? {
+      title: text(raw["title"]),
+      readOnlyHint: hint(raw["readOnlyHint"]),
+      destructiveHint: hint(raw["destructiveHint"]),
+      idempotentHint: hint(raw["idempotentHint"]),
+      openWorldHint: hint(raw["openWorldHint"])
+    }
+    : {}
+
+const taskSupport = (execution: unknown): Tool["taskSupport"] => {
+  const support = JsonRpc.isObject(execution) ? execution["taskSupport"] : undefined
+  return support === "optional" || support === "required" ? support : "forbidden"
+}
+
+type Decoded = { readonly _tag: "Tool"; readonly tool: Tool } | {
+  readonly _tag: "Rejected"
+  readonly rejected: RejectedTool
+}
+
+const reject = (name: string, [reason, detail]: Fault): Decoded => ({
+  _tag: "Rejected",
+  rejected: { name: UntrustedText.excerpt(name, 64), reason, detail: UntrustedText.excerpt(detail, 256) }
+})
+
+const decode = (raw: unknown, { maxSchemaBytes, paramHeaders }: DecodeOptions): Decoded => {
+  if (!JsonRpc.isObject(raw)) return reject("", ["malformed", "not an object"])
+  const name = raw["name"]
+  if (typeof name !== "string") return reject("", ["malformed", "`name` is not a string"])
+  const fault = nameFault(name)
+  if (fault !== undefined) return reject(name, fault)
+
+  const inputSchema = objectSchema(raw["inputSchema"])
+  if (inputSchema === undefined) {
+    return reject(name, ["schema-malformed", "`inputSchema` does not describe an object"])
+  }
+  const output = raw["outputSchema"]
+  const outputSchema = JsonRpc.isObject(output) ? output as JsonRpc.JsonObject : undefined // parsed from JSON
+  const schemas = outputSchema === undefined ? [inputSchema] : [inputSchema, outputSchema]
+  const { fault: schemaFault, isAnnotated } = inspect(schemas, maxSchemaBytes)
+  if (schemaFault !== undefined) return reject(name, schemaFault)
+  if (paramHeaders && isAnnotated) {
+    const declared = declarations(inputSchema)
+    if (declared._tag === "Left") return reject(name, ["header-annotation", declared.left])
+  }
+  const tool: Tool = {
+    name,
+    title: text(raw["title"]),
+    description: text(raw["description"]),
+    inputSchema,
+    outputSchema,
+    annotations: annotations(raw["annotations"]),
+    taskSupport: taskSupport(raw["execution"]),
+    raw: raw as JsonRpc.JsonObject // parsed from JSON
+  }
+  return { _tag: "Tool", tool }
+}
+
+/** Decodes the items of a `tools/list`, each alone. Of tools with one name the first is kept. No schema is compiled. */
 export const decodeAll = (
   items: ReadonlyArray<unknown>,
   options: DecodeOptions
 ): Pick<ToolList, "tools" | "rejected"> => {
-  const tools: Array<Tool> = []
+  const tools = new Map<string, Tool>()
   const rejected: Array<RejectedTool> = []
-  const names = new Set<string>()
   for (const item of items) {
-    const decoded = internal.decodeTool(item, options)
-    if (decoded._tag === "Rejected") rejected.push(decoded.rejected)
-    else if (names.has(decoded.tool.name)) {
-      rejected.push(internal.reject(decoded.tool.name, "duplicate", "another tool has this name").rejected)
-    } else {
-      names.add(decoded.tool.name)
-      tools.push(decoded.tool)
+    let decoded = decode(item, options)
+    if (decoded._tag === "Tool" && tools.has(decoded.tool.name)) {
+      decoded = reject(decoded.tool.name, ["duplicate", "another tool has this name"])
     }
+    if (decoded._tag === "Tool") tools.set(decoded.tool.name, decoded.tool)
+    else rejected.push(decoded.rejected)
   }
-  return { tools, rejected }
+  return { tools: Array.from(tools.values()), rejected }
 }

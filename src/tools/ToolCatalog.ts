@@ -104,6 +104,12 @@ export type Requirements =
 
 type Status = ServerStatus.ServerStatus
 
+interface Reviewed {
+  readonly tools: ReadonlyMap<string, Tool.Tool>
+  /** How many of them were quarantined. */
+  readonly quarantined: number
+}
+
 /** Whether waiting or asking can connect the server. */
 export const canConnect = ({ _tag }: Status): boolean =>
   _tag === "Idle" || _tag === "Connecting" || _tag === "Connected"
@@ -228,14 +234,17 @@ export const make = (
       })
     )
 
-    /** The reviewed tools that a server has listed over a connection, which servers may share. */
-    const reviewed = new WeakMap<McpClient.McpClient, Map<string, ReadonlyMap<string, Tool.Tool>>>()
-    const listedOver = ({ server, session }: Server.Live) => reviewed.get(session)?.get(server)
+    /** The reviewed list of a server over each connection, which servers may share. */
+    const reviewed = new WeakMap<McpClient.McpClient, Map<string, Reviewed>>()
+    const reviewedOver = ({ server, session }: Server.Live) => reviewed.get(session)?.get(server)
 
     const review = ({ config, server, session }: Server.Live, tools: ReadonlyArray<Tool.Tool>) =>
-      Effect.map(pins.review(config, tools), () => {
-        const servers = reviewed.get(session) ?? new Map<string, ReadonlyMap<string, Tool.Tool>>()
-        reviewed.set(session, servers.set(server, new Map(tools.map((tool) => [tool.name, tool]))))
+      Effect.map(pins.review(config, tools), ({ quarantined }) => {
+        const servers = reviewed.get(session) ?? new Map<string, Reviewed>()
+        // an approval in another process changes what may be offered of an equal list
+        if (quarantined.length > 0 || servers.get(server)?.quarantined !== 0) made = undefined
+        const byName = new Map(tools.map((tool) => [tool.name, tool]))
+        reviewed.set(session, servers.set(server, { tools: byName, quarantined: quarantined.length }))
       })
 
     const learn = (live: Server.Live): Effect.Effect<void, McpError.CallError> =>
@@ -244,7 +253,6 @@ export const make = (
         if (known === undefined) return Effect.void
         const list = Effect.tap(live.session.tools, ({ tools }) => review(live, tools))
         return Effect.map(known.get(CachedList.source(live, "tools", list)), () => {
-          made = undefined
           pool.setTools(live.server, index().ofServer(live.server).length)
         })
       })
@@ -254,7 +262,7 @@ export const make = (
       if (!(yield* pins.isPinned(config, name))) return
       const limit = ServerConfig.limits(config, limits).listTimeout
       const unlisted = <E>(list: Effect.Effect<void, E>) =>
-        Effect.suspend(() => listedOver(live) === undefined ? list : Effect.void)
+        Effect.suspend(() => reviewedOver(live) === undefined ? list : Effect.void)
       // the cached list may come from a newer connection, which says nothing about this one
       yield* Effect.zipRight(
         unlisted(learn(live)),
@@ -267,7 +275,7 @@ export const make = (
             new McpError.RequestTimeout({ server, kind: "total", operation: "tools/list", limit, outcome: "not-sent" })
         })
       )
-      const tool = listedOver(live)?.get(name)
+      const tool = reviewedOver(live)?.tools.get(name)
       if (tool === undefined) return yield* new McpError.NotFound({ server, kind: "tool", name })
       if (pins.mayUse(config, tool)) return
       const held = (yield* pins.quarantined).find((each) => each.server === server && each.tool === name)
@@ -277,7 +285,7 @@ export const make = (
 
     const admit: ToolCatalog["Type"]["admit"] = (live, name) => {
       if (pins.mode !== "quarantine") return undefined
-      const tool = listedOver(live)?.get(name)
+      const tool = reviewedOver(live)?.tools.get(name)
       // the pins of a removed server are read again
       const isClear = tool !== undefined && pool.config(live.server) !== undefined && pins.mayUse(live.config, tool)
       return isClear ? undefined : admitted(live, name)

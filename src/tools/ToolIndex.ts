@@ -1,18 +1,10 @@
-/**
- * All tools of all servers under names that a model can use: pure data, made anew whenever something changes.
- *
- * @since 0.1.0
- */
-import * as internal from "./internal/indexing.ts"
+/** All tools of all servers under names that a model can use: pure data, made anew after each change. */
+import { nearestOf } from "../text/nearest.ts"
 import type * as Tool from "./Tool.ts"
-import type * as ToolName from "./ToolName.ts"
+import * as ToolFilter from "./ToolFilter.ts"
+import * as ToolName from "./ToolName.ts"
 
-/**
- * What one server contributes.
- *
- * @since 0.1.0
- * @category models
- */
+/** The tools of one server, and its filter. */
 export interface Contribution {
   readonly server: string
   readonly tools: ReadonlyArray<Tool.Tool>
@@ -20,26 +12,17 @@ export interface Contribution {
   readonly disabledTools: ReadonlyArray<string> | undefined
 }
 
-/**
- * A tool and its names. `server` and `tool.name` are its identity; `name` is what a model sees.
- *
- * @since 0.1.0
- * @category models
- */
+/** A tool and its names. `server` and `tool.name` are its identity; `name` is the one for models. */
 export interface Entry {
   readonly name: string
   readonly server: string
   readonly tool: Tool.Tool
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface ToolIndex {
-  /** In the order of the servers' names and then of the tools' names, whatever was started first. */
+  /** In the order of the servers' names, then of the tools' names. */
   readonly entries: ReadonlyArray<Entry>
-  /** By the tool's own name; more than one if several servers have a tool of that name. */
+  /** By the name that the server gives; more than one if several servers have a tool of that name. */
   readonly toolsByName: ReadonlyMap<string, ReadonlyArray<Entry>>
   readonly byQualifiedName: ReadonlyMap<string, Entry>
   readonly find: (server: string, tool: string) => Entry | undefined
@@ -48,37 +31,116 @@ export interface ToolIndex {
    * style, else the only tool with this bare name. A bare name that begins with `mcp_` is not resolved.
    */
   readonly resolve: (name: string) => Entry | undefined
-  /** The tools of one server. */
   readonly ofServer: (server: string) => ReadonlyArray<Entry>
-  /** Names that come near, best first, for an error that helps. */
+  /** Similar names, best first, for errors. */
   readonly suggest: (name: string) => ReadonlyArray<string>
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** How the tools of a server are named, and those whose names would collide. */
+export interface Naming {
+  readonly usual: (server: string) => (tool: string) => string
+  readonly collided: (server: string, tool: string) => string
+}
+
 export interface Options {
   readonly style: ToolName.Style
+  /** Default: `namingOf` the style. */
+  readonly naming?: Naming | undefined
+}
+
+export const defaults: Options = { style: "double" }
+
+export const namingOf = (style: ToolName.Style): Naming => ({
+  usual: (server) => ToolName.qualifier(server, style),
+  collided: (server, tool) => ToolName.bare(server, tool, style)
+})
+
+type Sorted<A> = ReadonlyArray<readonly [name: string, A]>
+
+const sorted = <A>(map: ReadonlyMap<string, A>): Sorted<A> =>
+  Array.from(map).toSorted(([a], [b]) => a < b ? -1 : a > b ? 1 : 0)
+
+/** The tools that pass the filters, by server and by name. */
+const offered = (contributions: Iterable<Contribution>): Sorted<Sorted<Tool.Tool>> => {
+  const servers = new Map<string, Map<string, Tool.Tool>>()
+  for (const contribution of contributions) {
+    const passes = ToolFilter.make(contribution)
+    let tools = servers.get(contribution.server)
+    if (tools === undefined) servers.set(contribution.server, tools = new Map())
+    for (const tool of contribution.tools) {
+      if (!tools.has(tool.name) && passes(tool.name)) tools.set(tool.name, tool)
+    }
+  }
+  return sorted(servers).map(([server, tools]) => [server, sorted(tools)])
+}
+
+const indexed = (servers: Sorted<Sorted<Tool.Tool>>, usual: Naming["usual"]) => {
+  const entries: Array<Entry> = []
+  const byServer = new Map<string, ReadonlyArray<Entry>>()
+  const toolsByName = new Map<string, Array<Entry>>()
+  const byQualifiedName = new Map<string, Entry>()
+  const collisions = new Set<string>()
+  for (const [server, tools] of servers) {
+    const nameOf = usual(server)
+    const own: Array<Entry> = []
+    for (const [toolName, tool] of tools) {
+      const entry = { name: nameOf(toolName), server, tool }
+      entries.push(entry)
+      own.push(entry)
+      if (byQualifiedName.has(entry.name)) collisions.add(entry.name)
+      byQualifiedName.set(entry.name, entry)
+      const same = toolsByName.get(toolName)
+      if (same === undefined) toolsByName.set(toolName, [entry])
+      else same.push(entry)
+    }
+    byServer.set(server, own)
+  }
+  return { entries, byServer, toolsByName, byQualifiedName, collisions }
 }
 
 /**
- * @since 0.1.0
- * @category defaults
+ * Indexes the tools that pass their server's filter. Names and order depend on the identities of the tools alone. Of two
+ * tools with one identity the first is kept.
+ *
+ * If two identities get one name, which takes a search for equal hashes, both get a name of a longer hash instead.
  */
-export const defaults: Options = { style: "double" }
+export const make = (contributions: Iterable<Contribution>, options?: Partial<Options>): ToolIndex => {
+  const { collided, usual } = options?.naming ?? namingOf(options?.style ?? defaults.style)
+  const servers = offered(contributions)
+  const first = indexed(servers, usual)
+  const apart: Naming["usual"] = (server) => {
+    const nameOf = usual(server)
+    return (tool) => {
+      const name = nameOf(tool)
+      return first.collisions.has(name) ? collided(server, tool) : name
+    }
+  }
+  const { byQualifiedName, byServer, entries, toolsByName } = first.collisions.size === 0
+    ? first
+    : indexed(servers, apart)
 
-/**
- * Indexes the tools that pass their server's filter. Names and order depend on nothing but the identities of the tools,
- * by code units. Of two tools of one identity the first counts.
- *
- * Should two identities ever have one name, which takes a search for equal hashes, then each gets a longer one that says
- * nothing, and neither the name that both had.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const make: (contributions: Iterable<Contribution>, options?: Partial<Options>) => ToolIndex = (
-  contributions,
-  options
-) => internal.make(contributions, internal.naming({ ...defaults, ...options }.style))
+  const find = (server: string, tool: string): Entry | undefined =>
+    toolsByName.get(tool)?.find((entry) => entry.server === server)
+
+  return {
+    entries,
+    toolsByName,
+    byQualifiedName,
+    find,
+    resolve: (name) => {
+      const entry = byQualifiedName.get(name)
+      if (entry !== undefined) return entry
+      const identity = ToolName.parse(name)
+      if (identity !== undefined) return find(identity.server, identity.tool)
+      // a server could give its tool the qualified name of another server's tool
+      if (name.startsWith("mcp_")) return undefined
+      const [only, another] = toolsByName.get(name) ?? []
+      return another === undefined ? only : undefined
+    },
+    ofServer: (server) => byServer.get(server) ?? [],
+    // the name may contain the server's name, and models write the prefix in several ways
+    suggest: (name) =>
+      nearestOf(name.replace(/^mcp_+/i, ""), entries, ({ server, tool }) => [tool.name, `${server}_${tool.name}`], 5)
+        .map((entry) => entry.name)
+  }
+}

@@ -344,8 +344,9 @@ export const make = (
         }
       }
       const changed = tools.filter((tool) => !isApproved(known, tool))
+      if (changed.length + state.quarantined.length === 0) return { offered: tools, quarantined: [] }
       const quarantined = yield* quarantine(state, server, config, changed)
-      const offered = mode === "warn" || changed.length === 0 ? tools : tools.filter((tool) => isApproved(known, tool))
+      const offered = mode === "warn" ? tools : tools.filter((tool) => isApproved(known, tool))
       return { offered, quarantined }
     })
 

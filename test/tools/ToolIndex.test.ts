@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as indexing from "../../src/tools/internal/indexing.ts"
 import type * as Tool from "../../src/tools/Tool.ts"
 import * as ToolFilter from "../../src/tools/ToolFilter.ts"
 import * as ToolIndex from "../../src/tools/ToolIndex.ts"
@@ -189,14 +188,14 @@ describe("ToolIndex", () => {
   })
 
   it("gives tools whose names collide other names, and none of them the name that they share", () => {
-    const { collided, usual } = indexing.naming("double")
-    const colliding: indexing.Naming = {
+    const { collided, usual } = ToolIndex.namingOf("double")
+    const colliding: ToolIndex.Naming = {
       usual: (server) => (tool) => tool.startsWith("evil") ? "mcp__a__x_0123456789bc" : usual(server)(tool),
       collided
     }
     const all = [server("a", ["evil1", "fine"]), server("b", ["evil2", "evil3"])]
-    const index = indexing.make(all, colliding)
-    assert.deepStrictEqual(shown(indexing.make(all.toReversed(), colliding)), shown(index))
+    const index = ToolIndex.make(all, { naming: colliding })
+    assert.deepStrictEqual(shown(ToolIndex.make(all.toReversed(), { naming: colliding })), shown(index))
     assert.deepStrictEqual(identities(index.entries), ["a/evil1", "a/fine", "b/evil2", "b/evil3"])
     assert.strictEqual(index.byQualifiedName.size, 4)
     assert.isUndefined(index.resolve("mcp__a__x_0123456789bc"))
@@ -206,7 +205,7 @@ describe("ToolIndex", () => {
       assert.strictEqual(index.byQualifiedName.get(entry.name), entry)
       assert.strictEqual(index.find(entry.server, entry.tool.name), entry)
     }
-    const alone = indexing.make([server("b", ["evil2"])], colliding)
+    const alone = ToolIndex.make([server("b", ["evil2"])], { naming: colliding })
     assert.strictEqual(alone.entries[0]?.name, "mcp__a__x_0123456789bc")
   })
 

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { bare } from "../../src/tools/internal/qualifiedName.ts"
 import * as ToolName from "../../src/tools/ToolName.ts"
 import { runs } from "../support/runs.ts"
 import * as names from "./names.ts"
@@ -95,7 +94,7 @@ describe("ToolName.qualify", () => {
         const owners = new Map<string, string>()
         for (const { server, tool } of identities) {
           for (const style of styles) {
-            for (const name of [ToolName.qualify(server, tool, style), bare(server, tool, style)]) {
+            for (const name of [ToolName.qualify(server, tool, style), ToolName.bare(server, tool, style)]) {
               const owner = JSON.stringify([style, server, tool])
               assert.strictEqual(owners.get(name) ?? owner, owner, name)
               owners.set(name, owner)
