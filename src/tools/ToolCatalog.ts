@@ -306,6 +306,9 @@ export const make = (
     const arrival = (server: string) =>
       until(server, (status) => status?._tag !== "Connecting" && status?._tag !== "Idle")
 
+    /** Begins the attempt of an idle server, and waits for the first attempt only. */
+    const firstAttempt = (server: string) => Effect.raceFirst(pool.use(server, () => Effect.void), arrival(server))
+
     /** Waits for the end of the next attempt to connect, and never for a series of them. */
     const nextAttempt = (server: string): Effect.Effect<void> =>
       Effect.suspend(() => {
@@ -340,9 +343,12 @@ export const make = (
           // a lost connection may still have this status
           ? nextAttempt(server)
           : status === "Idle"
-          // the use begins the attempt; this caller waits for the first attempt only
-          ? Effect.raceFirst(pool.use(server, () => Effect.void), arrival(server))
-          : arrival(server)
+          ? firstAttempt(server)
+          : Effect.zipRight(
+            until(server, (status) => status?._tag !== "Connecting"),
+            // a reload may have put an idle server in its place
+            Effect.suspend(() => pool.member(server)?.status._tag === "Idle" ? firstAttempt(server) : Effect.void)
+          )
         const askNow = Effect.suspend(() => {
           const member = pool.member(server)
           return member?.live === undefined || isFresh(member) ? Effect.void : pool.use(server, learn)
