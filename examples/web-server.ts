@@ -54,7 +54,7 @@ const routes = HttpRouter.empty.pipe(
     Effect.gen(function*() {
       const { missing, tools } = yield* (yield* McpRuntime.McpRuntime).tools
       return yield* HttpServerResponse.json({
-        tools: tools.map(({ name, tool }) => ({ name, description: tool.description })),
+        tools: tools.map(({ description, name }) => ({ name, description })),
         missing: missing.map(({ server, status }) => ({ server, status: status._tag }))
       })
     })

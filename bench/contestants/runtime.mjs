@@ -68,7 +68,7 @@ export const make = async ({ dist }) => {
       call: (tool, args) => managed.runPromise(mcp.callTool({ server: config.name, tool }, args)),
       tools: async () => {
         const { tools } = await managed.runPromise(mcp.tools)
-        return tools.filter((tool) => tool.server === config.name)
+        return tools.filter((tool) => tool.serverName === config.name)
       },
       close: async () => {
         await managed.runPromise(mcp.servers.disconnect(config.name))
@@ -125,7 +125,7 @@ export const make = async ({ dist }) => {
         managed,
         mcp,
         call: (tool, args) => managed.runPromise(mcp.callTool({ server: name, tool }, args)),
-        tools: async () => (await all).tools.filter((tool) => tool.server === name),
+        tools: async () => (await all).tools.filter((tool) => tool.serverName === name),
         close: () => index === 0 ? managed.dispose() : Promise.resolve()
       }))
     },

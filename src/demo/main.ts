@@ -75,7 +75,7 @@ const visit = (info: McpRuntime.ServerInfo, { missing, rejected, tools }: McpRun
     const version = serverInfo === undefined ? "anonymous" : `${serverInfo.name} ${serverInfo.version}`
     yield* row("status", `connected over ${transport} in ${took}, protocol ${protocolVersion} (${era} era)`)
     yield* row("server", UntrustedText.excerpt(version, 80))
-    const offered = tools.filter(({ server }) => server === name)
+    const offered = tools.filter(({ serverName }) => serverName === name)
     const refused = rejected.filter(({ server }) => server === name)
     yield* row(
       "tools",

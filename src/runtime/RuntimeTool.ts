@@ -14,6 +14,7 @@ import * as Tool from "../tools/Tool.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
 import * as ToolName from "../tools/ToolName.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as CallTool from "./callTool.ts"
 import type * as Servers from "./Servers.ts"
 
@@ -21,7 +22,16 @@ import type * as Servers from "./Servers.ts"
  * A tool that can be called. `Deferred`: its server is not connected, the definition is from an earlier list, and a call
  * waits for the server.
  */
-export interface RuntimeTool extends ToolCatalog.Offered {
+export interface RuntimeTool {
+  readonly _tag: "Ready" | "Deferred"
+  /** The name that a model sees. */
+  readonly name: string
+  readonly description: string | undefined
+  readonly inputSchema: JsonRpc.JsonObject
+  readonly serverName: string
+  readonly metadata: Tool.Metadata
+  /** The definition of the server; `tool.name` is the name at the server. */
+  readonly tool: Tool.Tool
   /** True if a call by a model needs approval; a rule about arguments may decide otherwise. */
   readonly requiresApproval: boolean
   readonly call: (
@@ -78,11 +88,20 @@ export const make = (options: Options): RuntimeTools => {
   const ruling = ({ server, tool: { name } }: ToolCatalog.Offered) =>
     permissions.decide("model", { kind: "tool", server, name })
 
-  const runtimeTool = (offered: ToolCatalog.Offered): RuntimeTool => ({
-    ...offered,
-    requiresApproval: ruling(offered).decision === "ask",
-    call: (args = {}, options) => calls.callTool(offered.server, offered.tool.name, args, options)
-  })
+  const runtimeTool = (offered: ToolCatalog.Offered): RuntimeTool => {
+    const { _tag, name, server, tool } = offered
+    return {
+      _tag,
+      name,
+      description: tool.description,
+      inputSchema: tool.inputSchema,
+      serverName: server,
+      metadata: Tool.metadata(tool),
+      tool,
+      requiresApproval: ruling(offered).decision === "ask",
+      call: (args = {}, options) => calls.callTool(server, tool.name, args, options)
+    }
+  }
 
   const listed: RuntimeTools["listed"] = ({ missing, quarantined, rejected, tools }) => {
     const [allowed, denied] = Array.partitionMap(tools, (offered) => {

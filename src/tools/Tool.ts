@@ -58,6 +58,28 @@ export interface ToolList {
   readonly cacheScope: "public" | "private" | undefined
 }
 
+/** The labels of a tool in its `_meta`: at the top, or where FastMCP writes them. */
+export interface Metadata {
+  readonly category: string | undefined
+  readonly tags: ReadonlyArray<string>
+  readonly version: string | undefined
+}
+
+const unlabelled: Metadata = { category: undefined, tags: [], version: undefined }
+
+const isText = (value: unknown): value is string => typeof value === "string"
+
+export const metadata = ({ raw }: Pick<Tool, "raw">): Metadata => {
+  const meta = raw["_meta"]
+  if (!JsonRpc.isObject(meta)) return unlabelled
+  const sources = [meta, meta["fastmcp"], meta["_fastmcp"]].flatMap((source) =>
+    JsonRpc.isObject(source) ? [source] : []
+  )
+  const first = (key: string) => sources.map((source) => source[key]).find(isText)
+  const tags = sources.map((source) => source["tags"]).find((value) => Array.isArray(value)) ?? []
+  return { category: first("category"), tags: tags.filter(isText), version: first("version") }
+}
+
 const uiOf = ({ raw }: Pick<Tool, "raw">): Readonly<Record<string, unknown>> => {
   const meta = raw["_meta"]
   const ui = JsonRpc.isObject(meta) ? meta["ui"] : undefined

@@ -135,7 +135,7 @@ args = { path = "/repo/**" }
         const service = yield* McpRuntime.McpRuntime
         const { tools } = yield* service.tools
         assert.deepStrictEqual(
-          tools.map(({ requiresApproval, server, tool }) => [server, tool.name, requiresApproval]),
+          tools.map(({ requiresApproval, serverName, tool }) => [serverName, tool.name, requiresApproval]),
           [
             ["a b", "get", false],
             ["a b", "get_all", false],

@@ -68,7 +68,7 @@ describe("sixty-four servers at once", () => {
         }
         // whoever waited for a server that says nothing would wait for its 40 s
         assert.isBelow(Duration.toMillis(Duration.sum(built, took)), 35_000)
-        const isMute = ({ server }: { readonly server: string }) => server.startsWith("mute-")
+        const isMute = ({ serverName }: { readonly serverName: string }) => serverName.startsWith("mute-")
         assert.deepStrictEqual(tools.filter(isMute).map(({ _tag }) => _tag), Array(16 * toolsOfRemote).fill("Deferred"))
         assert.isTrue(missing.every(({ server }) => server.startsWith("dead-")))
 
@@ -103,7 +103,7 @@ describe("sixty-four servers at once", () => {
           Effect.gen(function*() {
             const { tools } = yield* runtime.tools
             const results = yield* Effect.forEach(tools, (tool) => tool.call(), { concurrency: "unbounded" })
-            assert.deepStrictEqual(results.map(Node.textOf), tools.map(({ server }) => server))
+            assert.deepStrictEqual(results.map(Node.textOf), tools.map(({ serverName }) => serverName))
             assert.sameMembers(results.map(Node.textOf), [...names])
           })
       )

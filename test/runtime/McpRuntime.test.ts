@@ -50,7 +50,7 @@ describe("a runtime", () => {
       Effect.gen(function*() {
         const { missing, tools, toolsByName } = yield* (yield* runtime).tools
         assert.deepStrictEqual(tools.map(({ name }) => name), ["mcp__a__one", "mcp__b__one", "mcp__b__two"])
-        assert.deepStrictEqual(toolsByName.get("one")?.map(({ server }) => server), ["a", "b"])
+        assert.deepStrictEqual(toolsByName.get("one")?.map(({ serverName }) => serverName), ["a", "b"])
         assert.deepStrictEqual(missing, [])
         assert.isTrue(tools.every(({ _tag }) => _tag === "Ready"))
       })))
@@ -68,6 +68,28 @@ describe("a runtime", () => {
         const { tools } = yield* service.tools
         assert.deepStrictEqual(text(yield* tools[0]!.call()), ["done"])
       })))
+
+  it.scoped("describes each tool beside the definition of its server", () =>
+    Effect.gen(function*() {
+      const described: MemoryServer.Tool = {
+        ...tool("one"),
+        description: "Says one",
+        inputSchema: { type: "object", properties: { loud: { type: "boolean" } } },
+        definition: { _meta: { category: "speech", fastmcp: { tags: ["short", 1], version: "2.0" } } }
+      }
+      yield* run({ a: [described, tool("two")] }, () =>
+        Effect.gen(function*() {
+          const { tools: [one, two] } = yield* (yield* runtime).tools
+          assert.deepInclude(one, {
+            name: "mcp__a__one",
+            description: "Says one",
+            serverName: "a",
+            metadata: { category: "speech", tags: ["short"], version: "2.0" }
+          })
+          assert.deepStrictEqual(one?.inputSchema, one?.tool.inputSchema)
+          assert.deepStrictEqual(two?.metadata, { category: undefined, tags: [], version: undefined })
+        }))
+    }))
 
   it.scoped("calls a tool by its bare name if one server has it", () =>
     run({ a: [tool("echo", "of a"), tool("add")], b: [tool("add")] }, () =>

@@ -102,7 +102,7 @@ describe("a server of which nothing is known", () => {
         const runtime = yield* McpRuntime.McpRuntime
         const events = yield* runtime.subscribe
         const first = yield* after("10 seconds", tools)
-        assert.deepStrictEqual(first.tools.map(({ server }) => server), good)
+        assert.deepStrictEqual(first.tools.map(({ serverName }) => serverName), good)
         assert.deepStrictEqual(words(first.missing), isConnecting)
         assert.strictEqual(first.missing[0]?.status._tag, "Connecting")
         yield* Queue.takeAll(events)
@@ -159,7 +159,7 @@ describe("a server of which nothing is known", () => {
       yield* run(0, (hung) =>
         Effect.gen(function*() {
           const first = yield* after("10 seconds", tools)
-          assert.deepStrictEqual(first.tools.map(({ server }) => server), good)
+          assert.deepStrictEqual(first.tools.map(({ serverName }) => serverName), good)
           assert.deepStrictEqual(words(first.missing), [
             ["hung", "connecting", "hung: still connecting; its first list has not come yet"]
           ])
@@ -217,7 +217,7 @@ describe("a server of which nothing is known", () => {
         assert.isTrue(Option.isNone(yield* Fiber.poll(named)))
         yield* TestClock.adjust("20 seconds")
         assert.strictEqual((yield* Fiber.join(named)).metadata.serverName, "hung")
-        assert.strictEqual((yield* Fiber.join(looked)).server, "hung")
+        assert.strictEqual((yield* Fiber.join(looked)).serverName, "hung")
       })))
 })
 
@@ -233,7 +233,7 @@ describe("a list that takes longer than the gate", () => {
       })
       const named = Effect.map(
         tools,
-        ({ tools }) => tools.flatMap(({ server, tool }) => server === "hung" ? [tool.name] : [])
+        ({ tools }) => tools.flatMap(({ serverName, tool }) => serverName === "hung" ? [tool.name] : [])
       )
       yield* run(0, (hung) =>
         Effect.gen(function*() {
@@ -347,7 +347,7 @@ describe("a process that never answers", () => {
         Effect.gen(function*() {
           yield* runtime.refreshTools("thin")
           const { missing, tools } = yield* runtime.tools
-          assert.deepStrictEqual(new Set(tools.map(({ server }) => server)), new Set(["thin"]))
+          assert.deepStrictEqual(new Set(tools.map(({ serverName }) => serverName)), new Set(["thin"]))
           assert.deepStrictEqual(words(missing), [["mute", "connecting", "mute: still connecting"]])
         }))
     })

@@ -496,7 +496,9 @@ const perform = (
       for (const { config, status } of pool.members()) {
         if (status._tag !== "Connected" || (config.disabledTools ?? []).length > 0) continue
         const offered = world.hosts.get(World.hostOf(config))?.offered ?? []
-        const known = listed.value.tools.filter(({ server }) => server === config.name).map(({ tool }) => tool.name)
+        const known = listed.value.tools.filter(({ serverName }) => serverName === config.name).map(({ tool }) =>
+          tool.name
+        )
         if (known.toSorted().join() !== offered.toSorted().join()) {
           witness.violate(`${config.name} offers ${offered.length} tools, and ${known.length} are known`)
         }

@@ -37,7 +37,9 @@ type Service = ToolHandler.ToolHandler["Type"]
 type Said = Omit<ToolHandler.Output, "callId" | "name">
 
 /** A tool as a model may see it. */
-type Shown = Omit<McpRuntime.RuntimeTool, "call">
+interface Shown extends ToolCatalog.Offered {
+  readonly requiresApproval: boolean
+}
 
 /** Names of servers' tools begin so, in the style that is the default. */
 const prefix = "mcp__"
@@ -105,10 +107,10 @@ export const make = (
     /** As a model may see them; what is called like one of our own would never be reached. */
     const shown = ({ tools }: McpRuntime.Tools): ReadonlyArray<Shown> => {
       const taken = new Set(agentTools.tools().map(({ definition }) => definition.name))
-      return tools.filter(({ name }) => !taken.has(name)).map(({ _tag, name, requiresApproval, server, tool }) => ({
+      return tools.filter(({ name }) => !taken.has(name)).map(({ _tag, name, requiresApproval, serverName, tool }) => ({
         _tag,
         name,
-        server,
+        server: serverName,
         tool: cleaned(tool),
         requiresApproval
       }))

@@ -99,7 +99,7 @@ export const run = (
         const absent = missing.find(({ server }) => server === identity.server)
         if (absent !== undefined) return yield* reasonOf(absent)
         const one = quarantined.find(({ server, tool }) => server === identity.server && tool === identity.tool)
-        const known = tools.filter(({ server }) => server === identity.server).map(({ tool }) => tool.name)
+        const known = tools.filter(({ serverName }) => serverName === identity.server).map(({ tool }) => tool.name)
         if (one === undefined && !known.includes(identity.tool)) {
           const names = [...known, ...quarantined.map(({ tool }) => tool)]
           return yield* new McpError.NotFound({

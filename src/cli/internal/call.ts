@@ -141,7 +141,7 @@ export const run: Command.Program["run"] = (invocation) => {
       Application.use(shared, answering(ref, shared), (application) =>
         Effect.gen(function*() {
           const found = yield* find(ref, application, shared)
-          const args = yield* Arguments.build(found.tool.inputSchema, assignments, base)
+          const args = yield* Arguments.build(found.inputSchema, assignments, base)
           return yield* done(application, found, args, invocation)
         }))
   )

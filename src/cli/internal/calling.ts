@@ -44,7 +44,7 @@ const progressLine = ({ message, progress, total }: McpClient.Progress): Screen.
 /** @internal */
 export const perform = (
   { runtime }: { readonly runtime: McpRuntime.McpRuntime["Type"] },
-  { server, tool }: McpRuntime.RuntimeTool,
+  { serverName: server, tool }: McpRuntime.RuntimeTool,
   args: JsonRpc.JsonObject,
   { timeout }: Pick<Command.Shared, "timeout">
 ) =>

@@ -14,11 +14,12 @@ export const narrowed = (runtime: Runtime, names: ReadonlySet<string>): Runtime 
   const mine = <A extends { readonly server: string }>(all: ReadonlyArray<A>) =>
     all.filter(({ server }) => names.has(server))
   const named = (all: ReadonlyArray<McpRuntime.ServerInfo>) => all.filter(({ name }) => names.has(name))
+  const among = (all: ReadonlyArray<McpRuntime.RuntimeTool>) => all.filter(({ serverName }) => names.has(serverName))
   const toolsOf = (all: McpRuntime.Tools): McpRuntime.Tools => ({
-    tools: mine(all.tools),
-    apps: mine(all.apps),
+    tools: among(all.tools),
+    apps: among(all.apps),
     toolsByName: new Map(
-      Array.from(all.toolsByName, ([name, tools]) => [name, mine(tools)] as const).filter(([, tools]) =>
+      Array.from(all.toolsByName, ([name, tools]) => [name, among(tools)] as const).filter(([, tools]) =>
         tools.length > 0
       )
     ),

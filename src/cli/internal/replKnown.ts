@@ -31,9 +31,9 @@ export const of = (
     commands,
     servers: discovery.servers.map(({ name }) => name),
     tools: new Map(
-      tools.map(({ server, tool }) => [
-        spelled({ server, tool: tool.name }),
-        Shape.parameters(tool.inputSchema).map(({ name }) => name)
+      tools.map(({ inputSchema, serverName, tool }) => [
+        spelled({ server: serverName, tool: tool.name }),
+        Shape.parameters(inputSchema).map(({ name }) => name)
       ])
     )
   }))

@@ -72,8 +72,8 @@ export const signature = (name: string, schema: JsonObject): string => {
 
 /** @internal */
 export const lines = (found: McpRuntime.RuntimeTool): ReadonlyArray<Screen.Line> => {
-  const { name, server, tool } = found
-  const { description, inputSchema, outputSchema } = tool
+  const { description, inputSchema, name, serverName: server, tool } = found
+  const { outputSchema } = tool
   const parameters = Shape.parameters(inputSchema)
   const results = outputSchema === undefined ? [] : Shape.parameters(outputSchema)
   const example = parameters.filter(({ required }) => required).map(({ name }) => ` ${name}=…`).join("")

@@ -56,9 +56,10 @@ const lists = (runtime: Runtime, server: string, least: number): Promised => ({
       ...(count(rejected) === 0 ? [] : [`${count(rejected)} that cannot be offered`]),
       ...(count(denied) === 0 ? [] : [`${count(denied)} that a rule denies`])
     ]
-    return count(tools) < least
-      ? yield* broken(`there are ${count(tools)} tools`)
-      : [`${count(tools)} tools`, ...notes].join(", and ")
+    const listed = tools.filter(({ serverName }) => serverName === server).length
+    return listed < least
+      ? yield* broken(`there are ${listed} tools`)
+      : [`${listed} tools`, ...notes].join(", and ")
   })
 })
 

@@ -99,7 +99,7 @@ const looked = (
       const [only, ...others] = (yield* runtime.tools).toolsByName.get(ref) ?? []
       if (only !== undefined && others.length === 0) return only
       if (only !== undefined) {
-        const names = [only, ...others].map(({ server, tool }) => format({ server, tool: tool.name }))
+        const names = [only, ...others].map(({ serverName, tool }) => format({ server: serverName, tool: tool.name }))
         return yield* new Usage({
           detail: `More than one server has a tool "${ref}".`,
           next: `Say which: ${names.join(", ")}.`
@@ -141,10 +141,10 @@ export const tool = (
 ): Effect.Effect<McpRuntime.RuntimeTool, Command.Failure, Screen.Screen> => {
   const found = Effect.tap(
     looked(ref, application, (timeout ?? application.timeout) !== undefined),
-    ({ server }) =>
+    ({ serverName }) =>
       Effect.flatMap(
         Screen.Screen,
-        (screen) => screen.note(...IssueShape.unsetNotes([{ name: server }], application.discovery))
+        (screen) => screen.note(...IssueShape.unsetNotes([{ name: serverName }], application.discovery))
       )
   )
   if (timeout === undefined) return found

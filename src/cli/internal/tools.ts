@@ -56,10 +56,12 @@ export const Tools = Schema.Struct({
 })
 
 /** @internal */
-export const shapeOf = ({ name, requiresApproval, server, tool }: McpRuntime.RuntimeTool): typeof ToolShape.Type => {
-  const { annotations, description, inputSchema, outputSchema, title } = tool
+export const shapeOf = (
+  { description, inputSchema, name, requiresApproval, serverName, tool }: McpRuntime.RuntimeTool
+): typeof ToolShape.Type => {
+  const { annotations, outputSchema, title } = tool
   return {
-    server,
+    server: serverName,
     tool: tool.name,
     name,
     title: title ?? null,
@@ -93,7 +95,7 @@ const found = (tools: ReadonlyArray<McpRuntime.RuntimeTool>, words: string | und
   Effect.gen(function*() {
     if (words === undefined) return tools
     const { index, search } = yield* ToolSearch.make()
-    yield* index(tools)
+    yield* index(tools.map(({ name, serverName, tool }) => ({ name, server: serverName, tool })))
     const byName = new Map(tools.map((one) => [one.name, one]))
     return (yield* search(words, { limit: 20 })).flatMap(({ name }) => byName.get(name) ?? [])
   })
@@ -128,9 +130,9 @@ export const run: Command.Program["run"] = ({ args, shared, value }) =>
           })
           return ExitCode.ok
         }
-        const rows = tools.map(({ server, tool }): ReadonlyArray<Table.Cell> => [
-          { text: format({ server, tool: tool.name }), style: "strong" },
-          firstLine(tool.description ?? tool.title ?? "")
+        const rows = tools.map(({ description, serverName, tool }): ReadonlyArray<Table.Cell> => [
+          { text: format({ server: serverName, tool: tool.name }), style: "strong" },
+          firstLine(description ?? tool.title ?? "")
         ])
         if (rows.length > 0) yield* screen.out(...Table.lines(["TOOL", "ABOUT"], rows, screen.columns))
         else yield* NoServers.or("No tools were found.", discovery)

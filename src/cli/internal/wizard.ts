@@ -145,7 +145,7 @@ const toolOf = (
     if (ref !== undefined) return yield* find(ref, application, shared)
     const { missing, tools } = yield* Offered.asking(Effect.zipRight(application.settled, application.runtime.tools))
     yield* Offered.notes(missing)
-    const servers = [...new Set(tools.map(({ server }) => server))]
+    const servers = [...new Set(tools.map(({ serverName }) => serverName))]
     const [first] = servers
     if (first === undefined) {
       return yield* new McpError.NotFound({ server: "", kind: "tool", name: "(any)", suggestions: [] })
@@ -154,15 +154,15 @@ const toolOf = (
       "Which server?",
       columns,
       servers.map((value) => {
-        const count = tools.filter((one) => one.server === value).length
+        const count = tools.filter((one) => one.serverName === value).length
         return { title: value, value, about: `${count} ${count === 1 ? "tool" : "tools"}` }
       })
     )
-    const own = tools.filter((one) => one.server === server)
+    const own = tools.filter((one) => one.serverName === server)
     return yield* among(
       "Which tool?",
       columns,
-      own.map((value) => ({ title: value.tool.name, value, about: value.tool.description ?? value.tool.title }))
+      own.map((value) => ({ title: value.tool.name, value, about: value.description ?? value.tool.title }))
     )
   })
 
@@ -183,7 +183,7 @@ export const run = (
     const screen = yield* Screen.Screen
     const columns = yield* Effect.flatMap(Terminal.Terminal, (terminal) => terminal.columns)
     const found = yield* toolOf(ref, application, shared, columns)
-    const { description, inputSchema, name } = found.tool
+    const { description, inputSchema, serverName, tool: { name } } = found
     if (description !== undefined) yield* screen.err(...description.trim().split(/\r?\n/).slice(0, few))
     const fields = Form.fields(inputSchema)
     const optional = fields.filter(({ required }) => !required)
@@ -202,7 +202,7 @@ export const run = (
       entries.push([field.name, value])
       if (given.isSecret) secrets.add(field.name)
     }
-    const line = TypedCall.line({ server: found.server, tool: name }, inputSchema, entries, secrets, shared)
+    const line = TypedCall.line({ server: serverName, tool: name }, inputSchema, entries, secrets, shared)
     yield* screen.err([{ text: "The same without questions:", style: "weak" }], [{ text: line, style: "strong" }])
     const isWanted = yield* Prompt.confirm({ message: "Call it now?", initial: true })
     return { found, args: Object.fromEntries(entries), isWanted }

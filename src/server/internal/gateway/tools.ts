@@ -158,12 +158,12 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
       const known = yield* seat.runtime.tools
       const servers = yield* seat.runtime.servers.list
       const coming = new Set(servers.flatMap(({ name, status }) => status._tag === "Connecting" ? [name] : []))
-      const isEarly = known.tools.some(({ _tag, server }) => _tag === "Deferred" && coming.has(server))
+      const isEarly = known.tools.some(({ _tag, serverName }) => _tag === "Deferred" && coming.has(serverName))
       return isEarly && tries > 1 ? yield* arrived(seat, tries - 1) : known
     })
 
   const withApps = ({ apps, tools }: McpRuntime.Tools): ReadonlyArray<ToolIndex.Entry> =>
-    apps.length === 0 ? tools : [...tools, ...apps].toSorted(inOrder)
+    [...tools, ...apps].map(({ name, serverName, tool }) => ({ name, server: serverName, tool })).toSorted(inOrder)
 
   const knownNow = ({ runtime }: Seat.Seat): Effect.Effect<McpRuntime.Tools> => runtime.offered(0).tools
 
