@@ -2,9 +2,7 @@
 /**
  * A small MCP server over stdio: five tools, a resource and a prompt. `node dist/demo/DemoServer.js` serves it.
  *
- * It is written against the server side of `@modelcontextprotocol/sdk`, so the demo meets a server that is not ours.
- *
- * @since 0.1.0
+ * It is written against the server side of `@modelcontextprotocol/sdk`, so the demo meets a foreign server.
  */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js"
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
@@ -24,49 +22,31 @@ import { setTimeout as sleep } from "node:timers/promises"
 
 const number = { type: "number" } as const
 
-const tools: Array<Tool> = [
+const tool = (name: string, description: string, properties: Record<string, object> = {}): Tool => ({
+  name,
+  description,
+  inputSchema: { type: "object", properties, required: Object.keys(properties) },
+  annotations: { readOnlyHint: true, idempotentHint: name !== "crash", openWorldHint: false }
+})
+
+const tools: ReadonlyArray<Tool> = [
   {
-    name: "add",
-    description: "Adds two numbers.",
-    inputSchema: { type: "object", properties: { a: number, b: number }, required: ["a", "b"] },
-    outputSchema: { type: "object", properties: { sum: number }, required: ["sum"] },
-    annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
+    ...tool("add", "Adds two numbers.", { a: number, b: number }),
+    outputSchema: { type: "object", properties: { sum: number }, required: ["sum"] }
   },
-  {
-    name: "echo",
-    description: "Gives a text back, and the trace that the call is part of.",
-    inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
-    annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
-  },
-  {
-    name: "countdown",
-    description: "Counts down to zero, ten steps a second, and reports its progress.",
-    inputSchema: {
-      type: "object",
-      properties: { from: { type: "integer", minimum: 1, maximum: 100 } },
-      required: ["from"]
-    },
-    annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
-  },
-  {
-    name: "greet",
-    description: "Asks the user for a name, and greets it.",
-    inputSchema: { type: "object" },
-    annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
-  },
-  {
-    name: "crash",
-    description: "Ends the server at once, as a bug in it would.",
-    inputSchema: { type: "object" },
-    annotations: { readOnlyHint: true, openWorldHint: false }
-  }
+  tool("echo", "Gives a text back, and the trace that the call is part of.", { text: { type: "string" } }),
+  tool("countdown", "Counts down to zero, ten steps a second, and reports its progress.", {
+    from: { type: "integer", minimum: 1, maximum: 100 }
+  }),
+  tool("greet", "Asks the user for a name, and greets it."),
+  tool("crash", "Ends the server at once, as a bug in it would.")
 ]
 
 const poem = { uri: "demo://poem", name: "poem", description: "Three lines.", mimeType: "text/plain" }
 
 const greeting = {
   name: "greeting",
-  description: "Asks the model to greet somebody.",
+  description: "Asks the model to greet a person.",
   arguments: [{ name: "name", description: "Who is greeted.", required: true }]
 }
 
@@ -79,7 +59,7 @@ const text = (content: string): CallToolResult => ({ content: [{ type: "text", t
 
 const invalid = (message: string): McpError => new McpError(ErrorCode.InvalidParams, message)
 
-server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }))
+server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...tools] }))
 
 server.setRequestHandler(CallToolRequestSchema, async ({ params }, { _meta, sendNotification, signal }) => {
   const { a, b, from, text: words } = params.arguments ?? {}
@@ -107,12 +87,12 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { _meta, send
       return text("Lift-off.")
     }
     case "greet": {
-      if (server.getClientCapabilities()?.elicitation === undefined) return text("Hello, whoever you are.")
+      if (server.getClientCapabilities()?.elicitation === undefined) return text("Hello, stranger.")
       const { action, content } = await server.elicitInput({
         message: "Who is to be greeted?",
         requestedSchema: { type: "object", properties: { name: { type: "string", title: "Name" } }, required: ["name"] }
       })
-      return text(action === "accept" ? `Hello, ${String(content?.["name"])}.` : "Hello, whoever you are.")
+      return text(action === "accept" ? `Hello, ${String(content?.["name"])}.` : "Hello, stranger.")
     }
     case "crash":
       return process.exit(1)
@@ -133,7 +113,7 @@ server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts: [greeting] 
 
 server.setRequestHandler(GetPromptRequestSchema, ({ params }) => {
   if (params.name !== greeting.name) throw invalid("there is no such prompt")
-  const content = { type: "text" as const, text: `Greet ${params.arguments?.["name"] ?? "everybody"} in one sentence.` }
+  const content = { type: "text" as const, text: `Greet ${params.arguments?.["name"] ?? "all"} in one sentence.` }
   return { description: greeting.description, messages: [{ role: "user" as const, content }] }
 })
 

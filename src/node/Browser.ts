@@ -33,28 +33,10 @@ export const isHeadless = ({ platform, variables }: HostEnvironment.Host): boole
 }
 
 /** The variables by which openers and browsers find the display and the desktop. They get no others. */
-const desktop = [
-  "BROWSER",
-  "DBUS_SESSION_BUS_ADDRESS",
-  "DESKTOP_SESSION",
-  "DISPLAY",
-  "GNOME_DESKTOP_SESSION_ID",
-  "KDE_FULL_SESSION",
-  "KDE_SESSION_VERSION",
-  "WAYLAND_DISPLAY",
-  "WSL_DISTRO_NAME",
-  "WSL_INTEROP",
-  "XAUTHORITY",
-  "XDG_CACHE_HOME",
-  "XDG_CONFIG_DIRS",
-  "XDG_CONFIG_HOME",
-  "XDG_CURRENT_DESKTOP",
-  "XDG_DATA_DIRS",
-  "XDG_DATA_HOME",
-  "XDG_RUNTIME_DIR",
-  "XDG_SESSION_DESKTOP",
-  "XDG_SESSION_TYPE"
-]
+const isOfDesktop = (name: string): boolean =>
+  /^(BROWSER|DBUS_SESSION_BUS_ADDRESS|DESKTOP_SESSION|(WAYLAND_)?DISPLAY|XAUTHORITY|(GNOME|KDE|WSL|XDG)_\w+)$/.test(
+    name
+  )
 
 /**
  * The program that opens a page, with its arguments; the URL has passed `UrlGuard.openable`. On Windows it is no command of
@@ -114,7 +96,8 @@ export const open = (url: string | URL): Effect.Effect<void, BrowserError> =>
     if (isHeadless(host)) {
       return yield* new BrowserError({ reason: "headless", detail: "this machine has no screen" })
     }
-    yield* launch(command(address.right, host), Environment.make({ inheritEnv: desktop }, host)).pipe(
+    const inheritEnv = Object.keys(host.variables()).filter(isOfDesktop)
+    yield* launch(command(address.right, host), Environment.make({ inheritEnv }, host)).pipe(
       Effect.mapError((detail) => new BrowserError({ reason: "failed", detail }))
     )
   })

@@ -46,13 +46,29 @@ export interface FileStore extends KeyValueStore.KeyValueStore {
 
 export const noFolder = "the environment names no folder for it"
 
-const refuse = (
-  method: string,
-  path: string,
-  description: string,
-  reason: PlatformError.SystemErrorReason = "PermissionDenied"
-): PlatformError.SystemError =>
-  new PlatformError.SystemError({ reason, module: "KeyValueStore", method, pathOrDescriptor: path, description })
+const refuse = (path: string, description: string, reason: PlatformError.SystemErrorReason = "PermissionDenied") =>
+  new PlatformError.SystemError({
+    reason,
+    module: "KeyValueStore",
+    method: "access",
+    pathOrDescriptor: path,
+    description
+  })
+
+const missing = refuse("", noFolder, "NotFound")
+
+const nowhere: FileStore = {
+  ...KeyValueStore.makeStringOnly({
+    get: () => missing,
+    set: () => missing,
+    remove: () => missing,
+    clear: missing,
+    size: missing
+  }),
+  create: () => missing,
+  locked: (_, failure) => () => Effect.fail(failure(missing)),
+  present: missing
+}
 
 /**
  * The custom directory, else a folder below that of the user for caches (`XDG_CACHE_HOME` or `~/.cache`, `~/Library/Caches`
@@ -101,20 +117,23 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /** The store in a directory, which is made when something is first written. */
-export const make = Effect.fnUntraced(function*(custom: Partial<Options> & Pick<Options, "directory">) {
-  const options: Options = { ...defaults, ...custom }
-  const { directory } = options
+export const make = (
+  options: Partial<Options> & Pick<Options, "directory">
+): Effect.Effect<FileStore, never, FileSystem.FileSystem | Path.Path> =>
+  options.directory === undefined
+    ? Effect.succeed(nowhere)
+    : makeIn(options.directory, { ...defaults, ...options })
+
+const makeIn = Effect.fnUntraced(function*(directory: string, { maxAge, maxBytes }: Options) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const host = yield* HostEnvironment.HostEnvironment
   const lock = yield* FileLock.make
-
-  const inDirectory = <A>(method: string, use: (directory: string) => Effect.Effect<A, Failure>) =>
-    directory === undefined ? Effect.fail(refuse(method, "", noFolder, "NotFound")) : use(directory)
+  const isWindows = host.platform === "win32"
 
   // The hash of a key is a legal name everywhere, and leads nowhere else.
   const nameOf = (key: string) => `${sha256(JSON.stringify(key))}.value`
-  const fileOf = (directory: string, key: string) => paths.join(directory, nameOf(key))
+  const fileOf = (key: string) => paths.join(directory, nameOf(key))
 
   // Checked, and then used: against mistakes and planted links, not against a process of the same user.
   const isLink = (path: string) => Effect.map(Effect.option(fs.readLink(path)), Option.isSome)
@@ -123,62 +142,55 @@ export const make = Effect.fnUntraced(function*(custom: Partial<Options> & Pick<
     host.uid !== undefined && Option.isSome(uid) && uid.value !== host.uid
 
   /** Removes the rights of other users from a file or folder of this user; fails if the file system keeps them. */
-  const tighten = (
-    method: string,
-    what: "directory" | "file",
-    path: string,
-    { mode }: FileSystem.File.Info
-  ): Effect.Effect<void, Failure> =>
-    host.platform === "win32" || (mode & othersMayUse) === 0 ? Effect.void : fs.chmod(path, mode & 0o700).pipe(
+  const tighten = (what: "directory" | "file", path: string, { mode }: FileSystem.File.Info) =>
+    isWindows || (mode & othersMayUse) === 0 ? Effect.void : fs.chmod(path, mode & 0o700).pipe(
       Effect.zipRight(fs.stat(path)),
       Effect.catchIf((error) => !isNotFound(error), () => Effect.succeed({ mode })),
       Effect.filterOrFail(
         (now) => (now.mode & othersMayUse) === 0,
-        () => refuse(method, path, `other users may read the ${what}, and its mode cannot be changed`)
+        () => refuse(path, `other users may read the ${what}, and its mode cannot be changed`)
       )
     )
 
   let checked = false
   let cleaned = false
 
-  const check = (method: string, directory: string) =>
-    Effect.gen(function*() {
-      if (yield* isLink(directory)) return yield* refuse(method, directory, "the directory is a link")
-      const info = yield* fs.stat(directory)
-      if (host.platform !== "win32") {
-        if (isForeign(info)) return yield* refuse(method, directory, "the directory belongs to another user")
-        if ((info.mode & othersMayWrite) !== 0) {
-          return yield* refuse(method, directory, "others may write to the directory")
-        }
-        yield* tighten(method, "directory", directory, info)
-        if (!checked) yield* checkWay(method, directory)
-      }
-      checked = true
-    })
+  const check = Effect.gen(function*() {
+    if (yield* isLink(directory)) return yield* refuse(directory, "the directory is a link")
+    const info = yield* fs.stat(directory)
+    if (!isWindows) {
+      if (isForeign(info)) return yield* refuse(directory, "the directory belongs to another user")
+      if ((info.mode & othersMayWrite) !== 0) return yield* refuse(directory, "others may write to the directory")
+      yield* tighten("directory", directory, info)
+      if (!checked) yield* checkWay
+    }
+    checked = true
+  })
 
   /** A user who may rename a folder on the way to the directory can put another in its place. */
-  const checkWay = (method: string, directory: string) =>
-    Effect.gen(function*() {
-      const isLinked = yield* isLink(paths.dirname(directory))
-      let folder = yield* fs.realPath(directory)
-      while (folder !== paths.dirname(folder)) {
-        folder = paths.dirname(folder)
-        const { mode } = yield* fs.stat(folder)
-        const mayReplace = (mode & allMayWrite) !== 0 && (isLinked || (mode & sticky) === 0)
-        if (mayReplace) return yield* refuse(method, folder, "others may write to a folder on the way to the directory")
-      }
-    })
+  const checkWay = Effect.gen(function*() {
+    const isLinked = yield* isLink(paths.dirname(directory))
+    let folder = yield* fs.realPath(directory)
+    while (folder !== paths.dirname(folder)) {
+      folder = paths.dirname(folder)
+      const { mode } = yield* fs.stat(folder)
+      const mayReplace = (mode & allMayWrite) !== 0 && (isLinked || (mode & sticky) === 0)
+      if (mayReplace) return yield* refuse(folder, "others may write to a folder on the way to the directory")
+    }
+  })
 
-  const namesIn = (directory: string, pattern: RegExp) =>
-    Effect.map(
-      Effect.catchIf(fs.readDirectory(directory), isNotFound, () => Effect.succeed<ReadonlyArray<string>>([])),
-      (names) => names.filter((name) => pattern.test(name)).map((name) => paths.join(directory, name))
-    )
+  const names = Effect.catchIf(
+    fs.readDirectory(directory),
+    isNotFound,
+    () => Effect.succeed<ReadonlyArray<string>>([])
+  )
+  const matching = (pattern: RegExp) =>
+    Effect.map(names, (names) => names.filter((name) => pattern.test(name)).map((name) => paths.join(directory, name)))
 
-  const removeOlder = (directory: string, pattern: RegExp, age: number) =>
+  const removeOlder = (pattern: RegExp, age: number) =>
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
-      for (const path of yield* namesIn(directory, pattern)) {
+      for (const path of yield* matching(pattern)) {
         const { mtime } = yield* fs.stat(path)
         if (Option.isSome(mtime) && now - mtime.value.getTime() > age) yield* fs.remove(path, { force: true })
       }
@@ -187,70 +199,62 @@ export const make = Effect.fnUntraced(function*(custom: Partial<Options> & Pick<
 
   // Of several reads at once, the first checks for all.
   const firstCheck = yield* Effect.makeSemaphore(1)
-  const prepareToRead = (method: string, directory: string) =>
-    firstCheck.withPermits(1)(Effect.suspend(() => checked ? Effect.void : check(method, directory)))
+  const prepareToRead = firstCheck.withPermits(1)(Effect.suspend(() => checked ? Effect.void : check))
 
-  const prepareToWrite = (method: string, directory: string) =>
-    Effect.gen(function*() {
-      // Each time, because caches are removed while programs run.
-      yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
-      yield* check(method, directory)
-      if (cleaned) return
-      cleaned = true
-      yield* removeOlder(directory, leftover, leftoverAge)
-      yield* removeOlder(directory, fileName, Duration.toMillis(options.maxAge))
-    })
+  const prepareToWrite = Effect.gen(function*() {
+    // Each time, because caches are removed while programs run.
+    yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
+    yield* check
+    if (cleaned) return
+    cleaned = true
+    yield* removeOlder(leftover, leftoverAge)
+    yield* removeOlder(fileName, Duration.toMillis(maxAge))
+  })
 
-  const read = (method: string, key: string): Effect.Effect<Option.Option<Uint8Array>, Failure> =>
-    inDirectory(method, (directory) => {
-      const file = fileOf(directory, key)
-      const bytes = Effect.gen(function*() {
-        yield* prepareToRead(method, directory)
-        if (yield* isLink(file)) return yield* refuse(method, file, "the file is a link")
-        const info = yield* fs.stat(file)
-        // Reading a pipe would never end.
-        if (info.type !== "File") return yield* refuse(method, file, "this is no file")
-        if (isForeign(info)) return yield* refuse(method, file, "the file belongs to another user")
-        if (Option.exists(info.nlink, (links) => links > 1)) {
-          return yield* refuse(method, file, "the file has another name")
-        }
-        if (info.size > options.maxBytes) return yield* refuse(method, file, "the file is too large")
-        if (host.platform !== "win32" && (info.mode & othersMayWrite) !== 0) {
-          return yield* refuse(method, file, "others may write to the file")
-        }
-        yield* tighten(method, "file", file, info)
-        return yield* fs.readFile(file)
-      })
-      return Effect.catchIf(Effect.asSome(bytes), isNotFound, () => Effect.succeedNone)
+  const get = (key: string): Effect.Effect<Option.Option<string>, Failure> => {
+    const file = fileOf(key)
+    const text = Effect.gen(function*() {
+      yield* prepareToRead
+      if (yield* isLink(file)) return yield* refuse(file, "the file is a link")
+      const info = yield* fs.stat(file)
+      // Reading a pipe would never end.
+      if (info.type !== "File") return yield* refuse(file, "this is no file")
+      if (isForeign(info)) return yield* refuse(file, "the file belongs to another user")
+      if (Option.exists(info.nlink, (links) => links > 1)) return yield* refuse(file, "the file has another name")
+      if (info.size > maxBytes) return yield* refuse(file, "the file is too large")
+      if (!isWindows && (info.mode & othersMayWrite) !== 0) return yield* refuse(file, "others may write to the file")
+      yield* tighten("file", file, info)
+      return decoder.decode(yield* fs.readFile(file))
     })
+    return Effect.catchIf(Effect.asSome(text), isNotFound, () => Effect.succeedNone)
+  }
 
   /** Writes a file of another name and renames it, because neither a link nor a file of another user may be written to. */
-  const write = (method: string, key: string, value: string | Uint8Array): Effect.Effect<void, Failure> =>
-    inDirectory(method, (directory) =>
-      Effect.gen(function*() {
-        const file = fileOf(directory, key)
-        const bytes = typeof value === "string" ? encoder.encode(value) : value
-        if (bytes.length > options.maxBytes) return yield* refuse(method, file, "the value is too large")
-        yield* prepareToWrite(method, directory)
-        const random = yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)
-        const temporary = file.replace(/value$/, `${random}.tmp`)
-        const opened = fs.open(temporary, { flag: "wx", mode: 0o600 })
-        yield* Effect.scoped(Effect.flatMap(opened, (opened) =>
+  const set = (key: string, value: string): Effect.Effect<void, Failure> =>
+    Effect.gen(function*() {
+      const file = fileOf(key)
+      const bytes = encoder.encode(value)
+      if (bytes.length > maxBytes) return yield* refuse(file, "the value is too large")
+      yield* prepareToWrite
+      const random = yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)
+      const temporary = file.replace(/value$/, `${random}.tmp`)
+      yield* fs.open(temporary, { flag: "wx", mode: 0o600 }).pipe(
+        Effect.flatMap((opened) =>
           // an empty value is valid, and cannot be written
-          Effect.zipRight(bytes.length === 0 ? Effect.void : opened.writeAll(bytes), opened.sync))).pipe(
-            Effect.zipRight(fs.rename(temporary, file)),
-            Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
-          )
-      }))
-
-  const get = (key: string) => Effect.map(read("get", key), Option.map((bytes) => decoder.decode(bytes)))
+          Effect.zipRight(bytes.length === 0 ? Effect.void : opened.writeAll(bytes), opened.sync)
+        ),
+        Effect.scoped,
+        Effect.zipRight(fs.rename(temporary, file)),
+        Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
+      )
+    })
 
   const locked =
     <F>(key: string, failure: (fault: Failure | "busy") => F, wait?: number) =>
     <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | F, R> =>
-      inDirectory("locked", (directory) => Effect.as(prepareToWrite("locked", directory), directory)).pipe(
-        Effect.mapError(failure),
-        Effect.flatMap((directory) => lock.locked(directory, key, failure, wait)(effect))
+      Effect.zipRight(
+        Effect.mapError(prepareToWrite, failure),
+        lock.locked(directory, key, failure, wait)(effect)
       )
 
   const getOr = <E>(key: string, make: () => Effect.Effect<string, E>) =>
@@ -258,40 +262,29 @@ export const make = Effect.fnUntraced(function*(custom: Partial<Options> & Pick<
 
   // Short waits, because the value is there before the lock is free where many processes create it.
   const create: FileStore["create"] = (key, value) =>
-    getOr(key, () => getOr(key, () => Effect.as(write("create", key, value), value)).pipe(locked(key, identity, 50)))
-      .pipe(
-        Effect.retry({ while: (fault) => fault === "busy", times: 200 }),
-        Effect.mapError((fault) => fault === "busy" ? refuse("create", key, "another process is creating it") : fault)
-      )
+    getOr(key, () => getOr(key, () => Effect.as(set(key, value), value)).pipe(locked(key, identity, 50))).pipe(
+      Effect.retry({ while: (fault) => fault === "busy", times: 200 }),
+      Effect.mapError((fault) => fault === "busy" ? refuse(key, "another process is creating it") : fault)
+    )
 
-  const present: FileStore["present"] = inDirectory(
-    "present",
-    (directory) =>
-      // listed first, because a directory that does not exist need not be checked
-      Effect.zipLeft(fs.readDirectory(directory), prepareToRead("present", directory)).pipe(
-        Effect.catchIf(isNotFound, () => Effect.succeed([])),
-        Effect.map((names) => {
-          const existing = new Set(names)
-          return (key: string) => existing.has(nameOf(key))
-        })
-      )
-  )
-
-  const store = KeyValueStore.make({
-    get,
-    getUint8Array: (key) => read("getUint8Array", key),
-    set: (key, value) => write("set", key, value),
-    remove: (key) => inDirectory("remove", (directory) => fs.remove(fileOf(directory, key), { force: true })),
-    clear: inDirectory(
-      "clear",
-      (directory) =>
-        Effect.flatMap(
-          namesIn(directory, fileName),
-          (files) => Effect.forEach(files, (file) => fs.remove(file, { force: true }), { discard: true })
-        )
-    ),
-    size: inDirectory("size", (directory) => Effect.map(namesIn(directory, fileName), (files) => files.length))
+  // listed first, because a directory that does not exist need not be checked
+  const present: FileStore["present"] = Effect.flatMap(names, (names) => {
+    const existing = new Set(names)
+    return Effect.as(existing.size === 0 ? Effect.void : prepareToRead, (key: string) => existing.has(nameOf(key)))
   })
-  const fileStore: FileStore = { ...store, create, locked, present }
-  return fileStore
+
+  const values = matching(fileName)
+  const store: FileStore = {
+    ...KeyValueStore.makeStringOnly({
+      get,
+      set,
+      remove: (key) => fs.remove(fileOf(key), { force: true }),
+      clear: Effect.flatMap(values, Effect.forEach((file) => fs.remove(file, { force: true }), { discard: true })),
+      size: Effect.map(values, (files) => files.length)
+    }),
+    create,
+    locked,
+    present
+  }
+  return store
 })

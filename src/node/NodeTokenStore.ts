@@ -13,7 +13,6 @@ import * as Redacted from "effect/Redacted"
 import * as TokenStore from "../auth/TokenStore.ts"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
-import { sha256 } from "../json/canonical.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import * as FileLock from "./fileLock.ts"
 import * as FileStore from "./FileStore.ts"
@@ -101,7 +100,6 @@ export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
   /** Logins that were kept in files while the keyring could not be used are newer, and are removed with the next write. */
   const overFiles = (keyring: Keyring.Keyring): Backend => {
     const older = options.backend === "any" ? files : undefined
-    const accountOf = (key: string): string => sha256(JSON.stringify(key))
     return {
       where: "the keyring of the system",
       get: (key) =>
@@ -111,41 +109,32 @@ export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
             Option.isSome(kept) ?
               Effect.succeed(kept) :
               Effect.map(
-                keyring.get(accountOf(key)),
+                keyring.get(key),
                 (text) => Option.map(Option.fromNullable(text), (text) => Redacted.make(text))
               )
         ),
       set: (key, secret) =>
         mark(store.set(markOf(key), "")).pipe(
-          Effect.zipRight(keyring.set(accountOf(key), Redacted.value(secret))),
+          Effect.zipRight(keyring.set(key, Redacted.value(secret))),
           Effect.zipRight(older?.remove(key) ?? Effect.void)
         ),
       remove: (key) =>
         (older?.remove(key) ?? Effect.void).pipe(
-          Effect.zipRight(keyring.remove(accountOf(key))),
+          Effect.zipRight(keyring.remove(key)),
           Effect.zipRight(mark(store.remove(markOf(key))))
         )
     }
   }
 
-  const openKeyring = load.pipe(
-    Effect.mapError(() => failure("unavailable", "@napi-rs/keyring is not installed, or not for this system")),
-    Effect.map((module) =>
-      Keyring.make({
-        module,
-        service: options.app,
-        partSize: host.platform === "win32" ? partOnWindows : Infinity,
-        timeout: keyringTimeout
-      })
-    ),
-    Effect.tap(({ probe }) => probe),
-    Effect.timeoutFail({ duration: options.timeout, onTimeout: () => Keyring.silent }),
-    Effect.map(overFiles)
+  const partSize = host.platform === "win32" ? partOnWindows : Infinity
+  const keyring = Keyring.open({ service: options.app, partSize, timeout: keyringTimeout }, options.timeout).pipe(
+    Effect.map(overFiles),
+    Effect.provideService(Keyring.KeyringLoader, load)
   )
 
   const find: Effect.Effect<Backend, Failure> = options.backend === "files"
     ? Effect.succeed(files)
-    : Effect.catchAll(openKeyring, (error) =>
+    : Effect.catchAll(keyring, (error) =>
       options.backend === "keyring" ? Effect.fail(error) : Effect.as(
         RuntimeLog.warning(`Logins are kept in ${files.where} instead of a keyring: ${error.detail}.`),
         { ...files, where: `${files.where} (${error.detail})` }

@@ -52,18 +52,6 @@ const hasEnded = (pid: number, start: string): boolean => {
   }
 }
 
-export interface FileLock {
-  /** Runs an effect while this process alone has the lock with this key in this folder. Fails with `busy` at the limit. */
-  readonly locked: <F>(
-    directory: string,
-    key: string,
-    failure: (fault: Failure | "busy") => F,
-    wait?: number
-  ) => <A, E, R>(
-    effect: Effect.Effect<A, E, R>
-  ) => Effect.Effect<A, E | F, R>
-}
-
 export const make = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -141,8 +129,10 @@ export const make = Effect.gen(function*() {
     }
   }
 
-  const lock: FileLock = {
-    locked: (directory, key, failure, wait = limit) => (effect) =>
+  /** Runs an effect while this process alone has the lock with this key in this folder; `busy` at the end of the wait. */
+  const locked =
+    <F>(directory: string, key: string, failure: (fault: Failure | "busy") => F, wait = limit) =>
+    <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | F, R> =>
       Effect.flatMap(Effect.zip(realm, nonce), ([realm, nonce]) => {
         const { enter, hold, leave } = contender(directory, key, wait, realm, nonce)
         return Effect.acquireUseRelease(
@@ -151,6 +141,5 @@ export const make = Effect.gen(function*() {
           () => leave
         )
       })
-  }
-  return lock
+  return { locked }
 })

@@ -33,7 +33,6 @@ export class KeyringLoader extends Context.Reference<KeyringLoader>()("effect-mc
 }) {}
 
 export interface Options {
-  readonly module: KeyringModule
   /** The owner of the entries, as the keyring shows it. */
   readonly service: string
   /** Bytes of one entry; `Infinity` where no text is split. */
@@ -43,11 +42,9 @@ export interface Options {
 }
 
 export interface Keyring {
-  /** Fails unless the keyring returns what was written to it. */
-  readonly probe: Effect.Effect<void, TokenStore.TokenStoreError>
-  readonly get: (account: string) => Effect.Effect<string | undefined, TokenStore.TokenStoreError>
-  readonly set: (account: string, text: string) => Effect.Effect<void, TokenStore.TokenStoreError>
-  readonly remove: (account: string) => Effect.Effect<void, TokenStore.TokenStoreError>
+  readonly get: (key: string) => Effect.Effect<string | undefined, TokenStore.TokenStoreError>
+  readonly set: (key: string, text: string) => Effect.Effect<void, TokenStore.TokenStoreError>
+  readonly remove: (key: string) => Effect.Effect<void, TokenStore.TokenStoreError>
 }
 
 const unavailable = (detail: string) => new TokenStore.TokenStoreError({ reason: "unavailable", detail })
@@ -87,7 +84,7 @@ const headIn = (text: string | undefined): Head | undefined => {
 
 const partName = (account: string, side: Side, at: number): string => `${account}.${side}.${at}`
 
-export const make = ({ module, partSize, service, timeout }: Options): Keyring => {
+export const make = (module: KeyringModule, { partSize, service, timeout }: Options) => {
   let last: Promise<unknown> = Promise.resolve()
 
   /**
@@ -175,6 +172,7 @@ export const make = ({ module, partSize, service, timeout }: Options): Keyring =
       yield* erase(account)
     })
 
+  /** Fails unless the keyring returns what was written to it. */
   const probe = Effect.gen(function*() {
     const isKept = Effect.map(readText("probe"), (text) => text === service)
     if (yield* isKept) return
@@ -182,11 +180,30 @@ export const make = ({ module, partSize, service, timeout }: Options): Keyring =
     if (!(yield* isKept)) return yield* refused
   })
 
+  const accountOf = (key: string): string => sha256(JSON.stringify(key))
   const bounded = Effect.timeoutFail({ duration: timeout, onTimeout: () => silent })
-  return {
-    probe: bounded(probe),
-    get: (account) => bounded(get(account)),
-    set: (account, text) => bounded(set(account, text)),
-    remove: (account) => bounded(remove(account))
+  const keyring: Keyring = {
+    get: (key) => bounded(get(accountOf(key))),
+    set: (key, text) => bounded(set(accountOf(key), text)),
+    remove: (key) => bounded(remove(accountOf(key)))
   }
+  return { keyring, probe }
 }
+
+/** The keyring of the system, if it can be used within this time. */
+export const open = (
+  options: Options,
+  within: Duration.DurationInput
+): Effect.Effect<Keyring, TokenStore.TokenStoreError> =>
+  Effect.gen(function*() {
+    const module = yield* yield* KeyringLoader
+    const { keyring, probe } = make(module, options)
+    yield* probe
+    return keyring
+  }).pipe(
+    Effect.catchTag(
+      "UnknownException",
+      () => unavailable("@napi-rs/keyring is not installed, or not for this system")
+    ),
+    Effect.timeoutFail({ duration: within, onTimeout: () => silent })
+  )

@@ -426,7 +426,7 @@ describe("a secret that is too large for one entry", () => {
     Effect.gen(function*() {
       const { module } = FakeKeyring.make()
       const options = { service: "app", partSize: 2048, timeout: Duration.seconds(10) }
-      const writer = Keyring.make({ ...options, module })
+      const { keyring: writer } = Keyring.make(module, options)
       const runPromise = Runtime.runPromise(yield* Effect.runtime<never>())
       let reads = 0
       class AsyncEntry extends module.AsyncEntry {
@@ -436,7 +436,7 @@ describe("a secret that is too large for one entry", () => {
             ? runPromise(writer.set("a", long("ü"))).then(() => super.getSecret())
             : super.getSecret()
       }
-      const reader = Keyring.make({ ...options, module: { AsyncEntry } })
+      const { keyring: reader } = Keyring.make({ AsyncEntry }, options)
       yield* writer.set("a", long("€"))
       assert.strictEqual(yield* reader.get("a"), long("ü"))
       assert.isAbove(reads, 2)
@@ -481,8 +481,7 @@ describe("a keyring that does not answer", () => {
           return Promise.resolve(true)
         }
       }
-      const keyring = Keyring.make({
-        module: { AsyncEntry },
+      const { keyring } = Keyring.make({ AsyncEntry }, {
         service: "app",
         partSize: 2048,
         timeout: Duration.millis(30)
