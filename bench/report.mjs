@@ -4,13 +4,8 @@
 import { contestants, ours, reference } from "./contestants/index.mjs"
 import { median } from "./statistics.mjs"
 
-/** `goal` and `first` where a figure of ours reaches them, `missed` where it does not. */
-const verdict = (better, { first, goal }, value) => {
-  const reaches = (target) => target !== undefined && (better === "less" ? value <= target : value >= target)
-  if (reaches(goal)) return "goal"
-  if (reaches(first)) return goal === undefined ? "met" : "first"
-  return "missed"
-}
+const verdict = (better, target, value) =>
+  (better === "less" ? value <= target : value >= target) ? "met" : "missed"
 
 const row = (scenario, metric, cells) => {
   const figuresOf = (contestant, round) =>
@@ -36,9 +31,9 @@ const row = (scenario, metric, cells) => {
   }
   const verdicts = {}
   for (const name of ours) {
-    const targets = metric.targets[name]
+    const target = metric.targets[name]
     const judged = metric.absolute === true ? results[name]?.median : results[name]?.ratio
-    if (targets !== undefined && judged !== undefined) verdicts[name] = verdict(metric.better, targets, judged)
+    if (target !== undefined && judged !== undefined) verdicts[name] = verdict(metric.better, target, judged)
   }
   return {
     scenario: scenario.name,
@@ -73,38 +68,44 @@ const figure = (result, isReference) => {
   return `${number(result.median)}  ${result.ratio.toFixed(2)}×`
 }
 
-/** What is aimed at with one of ours, and what became of it. */
 const target = (one, name) => {
-  const met = one.verdicts[name]
-  if (met === undefined) return ""
-  const sign = one.better === "less" ? "≤" : "≥"
+  if (one.verdicts[name] === undefined) return ""
   const mark = one.absolute ? one.unit === "" ? "" : ` ${one.unit}` : "×"
-  const { first, goal } = one.targets[name]
-  const aims = [first, goal]
-    .filter((value, index, both) => value !== undefined && both.indexOf(value) === index)
-    .map((value) => `${sign} ${value}${mark}`)
-    .join(", ")
-  return `${aims}: ${met}`
+  return `${one.better === "less" ? "≤" : "≥"} ${one.targets[name]}${mark}`
 }
 
-const legend = `× is the ratio to ${contestants[reference].title} of the same round. Targets: first, goal. cpu is per call, of the client's process.`
+const legend = `× is the ratio to ${contestants[reference].title} of the same round. cpu is per call, of the client's process.`
 
-/** A table for a terminal: figure and ratio to the raw SDK 1.x client for each contestant. */
+/** Lines with aligned columns; the first column and those of verdicts are texts. */
+const aligned = ([head, ...body], isText) => {
+  const widths = head.map((_, column) => Math.max(...[head, ...body].map((line) => line[column].length)))
+  const text = (line) =>
+    line.map((value, column) => isText(column) ? value.padEnd(widths[column]) : value.padStart(widths[column])).join("  ").trimEnd()
+  return [text(head), widths.map((width) => "─".repeat(width)).join("  "), ...body.map(text)]
+}
+
+const titleOf = (one) => `${one.title}, ${one.metric}${one.unit === "" ? "" : ` (${one.unit})`}`
+
+/** The figures and ratios of every contestant, and below them the targets and the ratios that are judged. */
 export const table = (rows) => {
   const names = Object.keys(contestants).filter((name) => rows.some((one) => one.results[name] !== undefined))
-  const judged = ours.filter((name) => rows.some((one) => one.verdicts[name] !== undefined))
-  const head = ["", ...names.map((name) => contestants[name].title), ...judged.map((name) => `${contestants[name].title} aims at`)]
-  const body = rows.map((one) => [
-    `${one.title}, ${one.metric}${one.unit === "" ? "" : ` (${one.unit})`}`,
-    ...names.map((name) => figure(one.results[name], name === reference)),
-    ...judged.map((name) => target(one, name))
-  ])
-  const lines = [head, ...body]
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column].length)))
-  const text = (line) =>
-    line
-      .map((value, column) => column === 0 || column > names.length ? value.padEnd(widths[column]) : value.padStart(widths[column]))
-      .join("  ")
-      .trimEnd()
-  return [text(head), widths.map((width) => "─".repeat(width)).join("  ").trimEnd(), ...body.map(text), "", legend].join("\n")
+  const figures = rows.map((one) => [titleOf(one), ...names.map((name) => figure(one.results[name], name === reference))])
+  const judged = rows.filter((one) => Object.keys(one.verdicts).length > 0)
+  const judgement = (one, name) => {
+    const result = one.results[name]
+    if (one.verdicts[name] === undefined) return ["", "", ""]
+    const value = one.absolute ? number(result.median) : `${result.ratio.toFixed(2)}×`
+    return [value, target(one, name), one.verdicts[name]]
+  }
+  const targets = judged.map((one) => [titleOf(one), ...ours.flatMap((name) => judgement(one, name))])
+  return [
+    ...aligned([["", ...names.map((name) => contestants[name].title)], ...figures], (column) => column === 0),
+    "",
+    ...aligned(
+      [["target", ...ours.flatMap((name) => [contestants[name].title, "", ""])], ...targets],
+      (column) => column % 3 === 0
+    ),
+    "",
+    legend
+  ].join("\n")
 }

@@ -1,5 +1,6 @@
 /**
- * `npm run bench`: our Session and the whole runtime beside the raw SDK clients, on the same servers, in the same run.
+ * `npm run bench`: the whole runtime and a bare client beside the raw SDK clients, the AI SDK and mcporter, on the same
+ * servers, in the same run. The last two are installed on demand, beside the project.
  *
  * Every cell is a fresh process. Rounds are interleaved and begin with another contestant each time; a ratio is the
  * median of the ratios of the rounds, so that a slow minute of the machine slows both sides of it. Not a timed test:
@@ -12,6 +13,7 @@ import { dirname, join, relative, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { contestants, ours } from "./contestants/index.mjs"
+import { install } from "./peers/install.mjs"
 import { summarize, table } from "./report.mjs"
 import { scenarios } from "./scenarios.mjs"
 
@@ -81,8 +83,13 @@ if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0)) fail("--r
 if (options.dist === undefined) build()
 const dist = resolve(options.dist ?? join(root, "dist"))
 
-const takesPart = (name) =>
+const wanted = Object.keys(contestants).filter((name) =>
   options.contestant.length === 0 || name === "sdk1" || options.contestant.includes(name)
+)
+const needed = wanted.flatMap((name) => contestants[name].needs ?? [])
+const isInstalled = install(needed)
+if (!isInstalled) console.error(`without ${needed.join(" and ")}, which could not be installed`)
+const takesPart = (name) => wanted.includes(name) && (isInstalled || contestants[name].needs === undefined)
 const roundsOf = (scenario) => rounds ?? (options.quick ? 1 : scenario.rounds)
 
 const started = Date.now()
@@ -159,4 +166,4 @@ console.log(table(summary))
 const broken = cells.filter((one) => one.error !== undefined)
 for (const one of broken) console.log(`failed: ${one.scenario} ${one.contestant} (round ${one.round + 1}): ${one.error}`)
 console.log(`${cells.length} cells in ${seconds} s on node ${process.version}; figures in ${relative(process.cwd(), file)}`)
-process.exitCode = broken.some((one) => ours.some((name) => one.contestant.startsWith(name))) ? 1 : 0
+process.exitCode = broken.some((one) => ours.includes(one.contestant)) ? 1 : 0

@@ -56,7 +56,7 @@ const sequence = async (contestant, server, { count, warmup }, measured) => {
 }
 
 /**
- * Calls that are answered without any I/O, over the session and over the runtime in turns, so that both have the same
+ * Calls that are answered without any I/O, over the bare client and over the runtime in turns, so that both have the same
  * seconds of the machine and the same warm code.
  */
 const added = async (contestant, server, { count, servers }, measured) => {
@@ -69,17 +69,17 @@ const added = async (contestant, server, { count, servers }, measured) => {
     await loop(count / turns)
     return cpuMicros(before) / (count / turns)
   }
-  const session = []
+  const client = []
   const runtime = []
   for (let turn = -2; turn < turns; turn++) {
-    const bare = await spend(loops.session)
+    const bare = await spend(loops.client)
     const whole = await measured(() => spend(loops.runtime))
     if (turn < 0) continue
-    session.push(bare)
+    client.push(bare)
     runtime.push(whole)
   }
   await clients[0].managed.dispose()
-  return { session: median(session), runtime: median(runtime), added: median(runtime) - median(session) }
+  return { client: median(client), runtime: median(runtime), added: median(runtime) - median(client) }
 }
 
 const flight = async (contestant, server, { count, warmup }, measured) => {

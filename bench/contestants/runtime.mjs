@@ -1,6 +1,9 @@
 /**
  * The whole `McpRuntime`, as `NodeMcpRuntime.layer` makes it, with everything on that costs something per call: breaker,
- * places, deadline, events, metrics. One runtime has all the servers of a cell, as an application has.
+ * bulkhead, deadline, events, metrics. One runtime has all the servers of a cell, as an application has.
+ *
+ * `fiber` calls in one long-running fiber, as an Effect application does; `promise` pays for one `runPromise` per call, as
+ * an application does whose loop is not an Effect.
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,9 +12,9 @@ import * as Inner from "./inner.mjs"
 import * as Promises from "./promises.mjs"
 
 /**
- * @param options {{ dist: URL }}
+ * @param options {{ dist: URL, face: "fiber" | "promise" }}
  */
-export const make = async ({ dist }) => {
+export const make = async ({ dist, face }) => {
   const load = (path) => import(new URL(path, dist).href)
   const NodeMcpRuntime = await load("node/NodeMcpRuntime.js")
   const McpRuntime = await load("McpRuntime.js")
@@ -89,34 +92,35 @@ export const make = async ({ dist }) => {
       }
     }))
 
+  const flight = ({ managed, mcp, ref }, count, width) => {
+    let left = count
+    const worker = Effect.gen(function*() {
+      while (left-- > 0) yield* mcp.callTool(ref, text)
+    })
+    return managed.runPromise(Effect.all(Array.from({ length: width }, () => worker), {
+      concurrency: "unbounded",
+      discard: true
+    }))
+  }
+
   return {
     ...promises,
+    ...(face === "fiber" ? { flight, sequence } : {}),
     configOf,
     innerOf,
     start,
-    sequence,
-    /** The same loop over the bare session of the same connection, and over the runtime: what it adds is the difference. */
+    /** The same loop over the bare client of the same connection, and over the runtime: what it adds is the difference. */
     loops: ({ managed, mcp, ref }) => ({
-      session: (count) =>
-        managed.runPromise(mcp.withClient(ref.server, (session) =>
+      client: (count) =>
+        managed.runPromise(mcp.withClient(ref.server, (client) =>
           Effect.gen(function*() {
-            for (let index = 0; index < count; index++) yield* session.callTool("echo", text)
+            for (let index = 0; index < count; index++) yield* client.callTool("echo", text)
           }))),
       runtime: (count) =>
         managed.runPromise(Effect.gen(function*() {
           for (let index = 0; index < count; index++) yield* mcp.callTool(ref, text)
         }))
     }),
-    flight: ({ managed, mcp, ref }, count, width) => {
-      let left = count
-      const worker = Effect.gen(function*() {
-        while (left-- > 0) yield* mcp.callTool(ref, text)
-      })
-      return managed.runPromise(Effect.all(Array.from({ length: width }, () => worker), {
-        concurrency: "unbounded",
-        discard: true
-      }))
-    },
     openAll: async (servers) => {
       const made = servers.map(configOf)
       const { managed, mcp } = await start({ servers: made })

@@ -1,8 +1,5 @@
 /**
- * Our own `Session`, through the public API, as compiled.
- *
- * `fiber` loops inside one long-running fiber, as an application does; `promise` pays for one `Effect.runPromise` per
- * call, as an application does whose loop is not an Effect.
+ * A bare `McpClient` without the runtime, through the public API, as compiled, in one long-running fiber.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -11,9 +8,9 @@ import * as Scope from "effect/Scope"
 import * as Promises from "./promises.mjs"
 
 /**
- * @param options {{ dist: URL, adapter: "layer" | "layerSdk", face: "fiber" | "promise" }}
+ * @param options {{ dist: URL, adapter: "layer" | "layerSdk" }}
  */
-export const make = async ({ adapter, dist, face }) => {
+export const make = async ({ adapter, dist }) => {
   const NodeConnector = await import(new URL("node/NodeConnector.js", dist).href)
   const Connector = await import(new URL("client/Connector.js", dist).href)
   const ServerConfig = await import(new URL("config/ServerConfig.js", dist).href)
@@ -30,32 +27,31 @@ export const make = async ({ adapter, dist, face }) => {
   const open = (server) =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
-      const session = yield* Scope.extend(Effect.flatMap(config(server), Connector.open), scope)
+      const client = yield* Scope.extend(Effect.flatMap(config(server), Connector.open), scope)
       return {
-        session,
+        client,
         scope,
-        call: (name, args) => Effect.runPromise(session.callTool(name, args)),
-        tools: async () => (await Effect.runPromise(session.tools)).tools,
+        call: (name, args) => Effect.runPromise(client.callTool(name, args)),
+        tools: async () => (await Effect.runPromise(client.tools)).tools,
         close: () => Effect.runPromise(Scope.close(scope, Exit.void))
       }
     })
 
   const promises = Promises.make((server) => runtime.runPromise(open(server)))
-  if (face === "promise") return promises
   return {
     ...promises,
-    sequence: ({ session }, took) =>
+    sequence: ({ client }, took) =>
       runtime.runPromise(Effect.gen(function*() {
         for (let index = 0; index < took.length; index++) {
           const started = performance.now()
-          yield* session.callTool("echo", { text: "hello" })
+          yield* client.callTool("echo", { text: "hello" })
           took[index] = performance.now() - started
         }
       })),
-    flight: ({ session }, count, width) => {
+    flight: ({ client }, count, width) => {
       let left = count
       const worker = Effect.gen(function*() {
-        while (left-- > 0) yield* session.callTool("echo", { text: "hello" })
+        while (left-- > 0) yield* client.callTool("echo", { text: "hello" })
       })
       return runtime.runPromise(Effect.all(Array.from({ length: width }, () => worker), {
         concurrency: "unbounded",
