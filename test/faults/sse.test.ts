@@ -156,6 +156,17 @@ describe("the old HTTP+SSE transport", () => {
       yield* echoes(session)
     }))
 
+  sse(
+    "sse-initialized-slow",
+    "no request overtakes initialized, which servers refuse",
+    (peer, server) =>
+      Effect.gen(function*() {
+        yield* echoes(yield* succeeds("open", peer.open))
+        const methods = server.messages.map(({ method }) => method).filter((method) => method !== "server/discover")
+        assert.deepStrictEqual(methods, ["initialize", "notifications/initialized", "tools/call"])
+      })
+  )
+
   sse("sse-post-hang", "the call times out, and its socket is closed then", (peer, server) =>
     Effect.gen(function*() {
       const session = yield* succeeds("open", peer.open)

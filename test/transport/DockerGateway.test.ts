@@ -256,31 +256,64 @@ describe("DockerGateway", () => {
       ))
   })
 
-  it.live("passes the variables that locate the daemon, and no secrets of the host", () =>
-    Effect.scoped(Effect.gen(function*() {
-      const standIn = StandInDocker.make({ gateway: "driven by hand" })
-      const host = {
-        PATH: standIn.path,
-        HOME: "/home/me",
-        DOCKER_HOST: "tcp://127.0.0.1:1",
-        DOCKER_CONTEXT: "remote",
-        DOCKER_CONFIG: "/home/me/.docker",
-        DOCKER_PASSWORD: "leak",
-        WANTED: "yes",
-        OTHER: "no"
-      }
-      const transport = yield* open(docker("docker", { inheritEnv: ["WANTED"], env: { TOKEN: "t0k3n" } })).pipe(
-        Effect.provide(Layer.provide(live(), HostEnvironment.layer(host)))
-      )
-      const { message, sink } = yield* RecordingSink.make
-      transport.start(sink)
-      yield* send(transport, request(1, "environment"))
-      const { DOCKER_PASSWORD: _, OTHER: __, ...expected } = host
-      const { MCP_RUNTIME_CONNECTION: ___, OLDPWD: ____, PWD: _____, SHLVL: ______, _: _______, ...env } = Object(
-        resultOf(yield* message)["env"]
-      )
-      assert.deepStrictEqual(env, { ...expected, TOKEN: "t0k3n" })
-    })))
+  describe("environment of the gateway", () => {
+    const variables = (host: Readonly<Record<string, string>>, config: Partial<ServerConfig.DockerInput>) =>
+      Effect.scoped(Effect.gen(function*() {
+        const transport = yield* open(docker("docker", config)).pipe(
+          Effect.provide(Layer.provide(live(), HostEnvironment.layer(host)))
+        )
+        const { message, sink } = yield* RecordingSink.make
+        transport.start(sink)
+        yield* send(transport, request(1, "environment"))
+        // The shell of the stand-in adds the others.
+        const { MCP_RUNTIME_CONNECTION: _, OLDPWD: __, PWD: ___, SHLVL: ____, _: _____, ...env } = Object(
+          resultOf(yield* message)["env"]
+        )
+        return env
+      }))
+
+    const host = () => ({
+      PATH: StandInDocker.make({ gateway: "driven by hand" }).path,
+      HOME: "/home/me",
+      DOCKER_HOST: "tcp://127.0.0.1:1",
+      DOCKER_CONTEXT: "remote",
+      DOCKER_CONFIG: "/home/me/.docker",
+      DOCKER_PASSWORD: "leak",
+      WANTED: "yes",
+      OTHER: "no"
+    })
+
+    it.live("has the variables that locate the daemon, and no secrets of the host", () =>
+      Effect.gen(function*() {
+        const { DOCKER_PASSWORD: _, OTHER: __, ...expected } = host()
+        const all = { ...expected, DOCKER_PASSWORD: "leak", OTHER: "no" }
+        const env = yield* variables(all, { inheritEnv: ["WANTED"], env: { TOKEN: "t0k3n" } })
+        assert.deepStrictEqual(env, { ...expected, TOKEN: "t0k3n" })
+      }))
+
+    it.live("has every variable of the host with `inheritEnv: true`", () =>
+      Effect.gen(function*() {
+        const all = host()
+        const env = yield* variables(all, { inheritEnv: true, env: { TOKEN: "t0k3n" } })
+        assert.deepStrictEqual(env, { ...all, TOKEN: "t0k3n" })
+      }))
+  })
+
+  it.live("holds the gateway to the limits of its configuration", () =>
+    assertNoLeak(
+      Effect.scoped(Effect.gen(function*() {
+        const { command } = StandInDocker.make({ gateway: "driven by hand" })
+        const transport = yield* open(docker(command, { maxMessageBytes: 2_000 }))
+        const { failed, sink } = yield* RecordingSink.make
+        transport.start(sink)
+        const tooLong = transport.send(request(1, "echo", { text: "x".repeat(2_000) }))
+        assert.deepInclude(tooLong, { _tag: "MessageTooLarge", direction: "sent", limit: 2_000 })
+        yield* send(transport, request(2, "big", { bytes: 3_000, chunk: 512 }))
+        const { error, id } = yield* failed
+        assert.strictEqual(id, 2)
+        assert.deepInclude(error, { _tag: "MessageTooLarge", direction: "received", limit: 2_000 })
+      })).pipe(Effect.provide(live()))
+    ))
 
   it.live("reports the stderr of a gateway that exits", () =>
     assertNoLeak(

@@ -7,8 +7,10 @@ import type * as Scope from "effect/Scope"
 import { EventEmitter } from "node:events"
 import * as Http from "node:http"
 import { type WebSocket, WebSocketServer } from "ws"
+import * as Connector from "../../src/client/Connector.ts"
 import * as Limits from "../../src/config/Limits.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as NodeConnector from "../../src/node/NodeConnector.ts"
 import type * as Teardown from "../../src/resilience/Teardown.ts"
 import * as RemoteHeaders from "../../src/transport/RemoteHeaders.ts"
 import * as WebSocketTransport from "../../src/transport/WebSocketTransport.ts"
@@ -250,6 +252,31 @@ describe("a WebSocket", () => {
       const sent = [0, 1].map((id) => client.transport.send(big(id))?._tag)
       assert.deepStrictEqual(sent, [undefined, "Overloaded"])
     }))
+
+  it.scopedLive("sends no request before initialized", () =>
+    Effect.gen(function*() {
+      const methods: Array<string | undefined> = []
+      const answers: Readonly<Record<string, unknown>> = {
+        initialize: {
+          protocolVersion: "2025-11-25",
+          capabilities: { tools: {} },
+          serverInfo: { name: "s", version: "1" }
+        },
+        "tools/call": { content: [{ type: "text", text: "hello" }] }
+      }
+      const peer = yield* serve(({ id, method = "" }, socket) => {
+        methods.push(method)
+        if (id === undefined) return
+        const isTooEarly = method !== "initialize" && !methods.includes("notifications/initialized")
+        const result = isTooEarly ? undefined : answers[method]
+        const error = { code: -32601, message: isTooEarly ? "not initialized" : "no such method" }
+        socket.send(JSON.stringify({ jsonrpc: "2.0", id, ...(result === undefined ? { error } : { result }) }))
+      })
+      const session = yield* Connector.open(Configs.ws({ name: "peer", url: peer.url }))
+      yield* Effect.all([session.callTool("echo"), session.callTool("echo")], { concurrency: "unbounded" })
+      const [, ...later] = methods.slice(methods.indexOf("initialize"))
+      assert.deepStrictEqual(later, ["notifications/initialized", "tools/call", "tools/call"])
+    }).pipe(Effect.provide(NodeConnector.layer())))
 
   it("reports messages as unsent that the system did not accept whole", () => {
     const written: Array<(error?: Error) => void> = []
