@@ -68,16 +68,16 @@ export interface Snapshot<A> {
 
 const version = 1
 
-const Envelope = Schema.Struct({
+const Envelope = Schema.parseJson(Schema.Struct({
+  version: Schema.Literal(version),
   fingerprint: Schema.String,
   era: Schema.Literal("session", "stateless"),
   fetchedAt: Schema.NonNegative.pipe(Schema.finite()),
   /** JSON in JSON, because a checksum is of a text. */
   tools: Schema.String,
   checksum: Schema.String
-})
+}))
 
-const decodeJson = Schema.decodeUnknownEither(Schema.parseJson())
 const decodeEnvelope = Schema.decodeUnknownEither(Envelope)
 const decodeTools = Schema.decodeUnknownEither(Schema.parseJson(Schema.Array(Schema.Unknown)))
 
@@ -104,11 +104,8 @@ export const decode = (
   options: DecodeOptions
 ): Either.Either<Snapshot<Tools> & Pick<Content, "jsonHash">, string> => {
   if (text.length > options.maxLength) return Either.left("it is too large")
-  const json = decodeJson(text)
-  if (Either.isLeft(json) || !JsonRpc.isObject(json.right)) return Either.left("it is not JSON")
-  if (json.right["version"] !== version) return Either.left("it is of another version")
-  const envelope = decodeEnvelope(json.right)
-  if (Either.isLeft(envelope)) return Either.left("it is malformed")
+  const envelope = decodeEnvelope(text)
+  if (Either.isLeft(envelope)) return Either.left("it is malformed, or of another version")
   const { era, fetchedAt, fingerprint, tools: written } = envelope.right
   if (fingerprint !== options.fingerprint) return Either.left("it is of another server")
   if (envelope.right.checksum !== checksum(envelope.right)) return Either.left("its checksum is wrong")
