@@ -2,12 +2,13 @@
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Limits from "../config/Limits.ts"
-import { argumentsFault, notJson, unchecked } from "../json/Json.ts"
+import { toObject } from "../json/Json.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as Redaction from "../safety/Redaction.ts"
@@ -261,16 +262,16 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
     const checked = <A>(
       method: string,
       params: JsonRpc.JsonObject | undefined,
-      send: Effect.Effect<A, McpError.CallError>
+      send: (params: JsonRpc.JsonObject | undefined) => Effect.Effect<A, McpError.CallError>
     ) =>
       Effect.suspend(() => {
-        const fault = params === undefined ? undefined : notJson(params, limits.maxMessageBytes, "params")
-        return fault === undefined
-          ? send
-          : Effect.fail(new McpError.InvalidArguments({ server, operation: method, ...fault }))
+        const plain = params && toObject(params, limits.maxMessageBytes, "params")
+        return plain !== undefined && Either.isLeft(plain)
+          ? Effect.fail(new McpError.InvalidArguments({ server, operation: method, ...plain.left }))
+          : send(plain?.right)
       })
     const request: Channel["request"] = (method, params, options) =>
-      checked(method, params, channel.request(method, params, options))
+      checked(method, params, (params) => channel.request(method, params, options))
     const listed = { ...channel, report: lenient }
 
     const clock = yield* Effect.clock
@@ -288,7 +289,7 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
     return {
       ...channel,
       request,
-      notify: (method, params) => checked(method, params, channel.notify(method, params)),
+      notify: (method, params) => checked(method, params, (params) => channel.notify(method, params)),
       ...ToolCalls.make({ channel, report: lenient }),
       resources: Lists.all(listed, Lists.resources),
       resourceTemplates: Lists.all(listed, Lists.templates),
@@ -312,9 +313,10 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
       getPrompt: (name, args, options) =>
         Effect.gen(function*() {
           const operation = "prompts/get"
-          const plain = unchecked(args ?? {})
-          const fault = argumentsFault(plain, limits.maxMessageBytes)
-          if (fault !== undefined) return yield* new McpError.InvalidArguments({ server, operation, ...fault })
+          const plain = yield* Either.mapLeft(
+            toObject(args ?? {}, limits.maxMessageBytes, "arguments"),
+            (fault) => new McpError.InvalidArguments({ server, operation, ...fault })
+          )
           const result = yield* request(operation, withMeta({ name, arguments: plain }, options?.meta))
           const messages = yield* Lists.arrayIn(server, operation, result, "messages")
           return { description: textOf(result["description"]), messages: messages.flatMap(Lists.promptMessage) }

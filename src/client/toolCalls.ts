@@ -62,13 +62,14 @@ export const make = ({ channel, report }: Options): Calls => {
   const send = (
     name: string,
     args: JsonRpc.JsonObject,
+    meta: JsonRpc.JsonObject | undefined,
     own: McpClient.CallOptions | undefined
   ): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> => {
     const { inputResponses, requestState } = own?.passInput ?? {}
     const params: JsonRpc.JsonObject = {
       name,
       arguments: args,
-      ...(own?.meta === undefined ? {} : { _meta: own.meta }),
+      ...(meta === undefined ? {} : { _meta: meta }),
       ...(inputResponses === undefined || era === "session" ? {} : { inputResponses }),
       ...(requestState === undefined ? {} : { requestState })
     }
@@ -82,17 +83,16 @@ export const make = ({ channel, report }: Options): Calls => {
 
   const callTool: Calls["callTool"] = (name, args = {}, own) =>
     Effect.suspend(() => {
-      const fault = Json.argumentsFault(args, limits.maxMessageBytes) ??
-        (own?.meta === undefined ? undefined : Json.notJson(own.meta, limits.maxMessageBytes, "_meta"))
-      if (fault !== undefined) return invalid(fault)
+      const plain = Json.toObject(args, limits.maxMessageBytes, "arguments")
+      if (Either.isLeft(plain)) return invalid(plain.left)
+      const meta = own?.meta && Json.toObject(own.meta, limits.maxMessageBytes, "_meta")
+      if (meta !== undefined && Either.isLeft(meta)) return invalid(meta.left)
       const passInput = own?.passInput
       if (era === "session" && passInput?.requestState !== undefined) {
         return invalid({ path: "requestState", detail: "the server has given none" })
       }
-      const plain = Json.unchecked(args)
-      const called = mustList && !known.isListed()
-        ? Effect.flatMap(known.ensure, () => send(name, plain, own))
-        : send(name, plain, own)
+      const sent = () => send(name, plain.right, meta?.right, own)
+      const called = mustList && !known.isListed() ? Effect.flatMap(known.ensure, sent) : sent()
       return Effect.flatMap(called, (raw) => {
         const decoded = ToolResult.decode(raw, { era, passInput: passInput !== undefined })
         if (Either.isLeft(decoded)) return Effect.fail(OutputCheck.invalidResult(server, name, decoded.left))

@@ -1,4 +1,6 @@
 /** JSON values: their types, and the check that a caller's value is one. */
+import * as Data from "effect/Data"
+import * as Either from "effect/Either"
 
 /** Any JSON value. */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject
@@ -35,34 +37,37 @@ const written = (value: unknown, key: string): unknown =>
     ? value.toJSON(key)
     : value
 
-/** The first fault of a value that is to be sent as JSON, within `maxNodes` array items and object keys. */
-export const notJson = (value: unknown, maxNodes: number, path: string): Fault | undefined => {
+class NotJson extends Data.Error<Fault> {}
+
+/**
+ * A copy of an object as `JSON.stringify` writes it, or its first fault. The copy is what is judged and sent, because
+ * `toJSON` methods and getters can give another value each time. It has at most `maxNodes` array items and object keys.
+ */
+export const toObject = (value: unknown, maxNodes: number, path: string): Either.Either<JsonObject, Fault> => {
   let nodes = 0
-  const visit = (given: unknown, key: string, path: string, depth: number): Fault | undefined => {
+  const copy = (given: unknown, key: string, path: string, depth: number): unknown => {
     const value = written(given, key)
     if (typeof value !== "object" || value === null) {
       const detail = scalarFault(value)
-      return detail === undefined ? undefined : { path, detail }
+      if (detail !== undefined) throw new NotJson({ path, detail })
+      return value
     }
-    if (depth > maxDepth) return { path: path.slice(0, 64), detail: `cyclic, or nested more than ${maxDepth} levels` }
-    for (const [key, item] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
-      if (++nodes > maxNodes) return { path: "", detail: "larger than the message limit" }
-      const fault = visit(item, `${key}`, `${path}/${key}`, depth + 1)
-      if (fault !== undefined) return fault
+    if (depth > maxDepth) {
+      throw new NotJson({ path: path.slice(0, 64), detail: `cyclic, or nested more than ${maxDepth} levels` })
     }
-    return undefined
+    nodes += Array.isArray(value) ? value.length : Object.keys(value).length
+    if (nodes > maxNodes) throw new NotJson({ path: "", detail: "larger than the message limit" })
+    const inside = (item: unknown, key: string) => copy(item, key, `${path}/${key}`, depth + 1)
+    return Array.isArray(value)
+      ? value.map((item, at) => inside(item, `${at}`))
+      : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inside(item, key)]))
   }
   try {
-    return visit(value, "", path, 0)
-  } catch {
-    return { path, detail: "a getter or a toJSON method of it has thrown" }
+    const copied = copy(value, "", path, 0)
+    // the cast: everything that is not JSON is a fault
+    return isObject(copied) ? Either.right(copied as JsonObject) : Either.left({ path, detail: "not an object" })
+  } catch (error) {
+    const detail = "a getter or a toJSON method of it has thrown"
+    return Either.left(error instanceof NotJson ? { path: error.path, detail: error.detail } : { path, detail })
   }
 }
-
-/** `notJson` for the arguments of a call, which must be an object. */
-export const argumentsFault = (args: unknown, maxNodes: number): Fault | undefined =>
-  notJson(args, maxNodes, "arguments") ??
-    (isObject(written(args, "")) ? undefined : { path: "arguments", detail: "not an object" })
-
-/** Casts arguments to JSON, which is safe only after `argumentsFault`; each call passes it before it is sent. */
-export const unchecked = (args: object): JsonObject => args as JsonObject

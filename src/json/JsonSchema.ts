@@ -179,16 +179,14 @@ const judge = (
   }
 })
 
+const foreign: JsonSchema = { check: () => ({ _tag: "Unchecked", reason: "its dialect is not supported" }) }
+
 /** Makes a schema ready. One that cannot be used safely is no failure: each of its verdicts is `Unchecked`. */
 export const make = (schema: JsonObject): Effect.Effect<JsonSchema> =>
   Effect.suspend(() => {
     const uri = schema["$schema"]
     const refsAlone = dialects.get(typeof uri === "string" ? uri.replace(/#$/, "") : uri)
-    if (refsAlone === undefined) {
-      return Effect.succeed<JsonSchema>({
-        check: () => ({ _tag: "Unchecked", reason: "its dialect is not supported" })
-      })
-    }
+    if (refsAlone === undefined) return Effect.succeed(foreign)
     let patterns = false
     let track = false
     walk(schema, (key) => {

@@ -82,7 +82,6 @@ export const walk = (schema: object, visit: (key: string | number, value: unknow
 }
 
 const decoded = (text: string): string => {
-  if (!text.includes("%")) return text
   try {
     return decodeURIComponent(text)
   } catch {

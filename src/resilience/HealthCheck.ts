@@ -88,14 +88,12 @@ export const watch = (options: Options, watched: Watched): Effect.Effect<number>
     const list = watched.list === undefined ? Effect.succeed(false) : answers(watched.list)
 
     let ignoresPing = false
-    const isAlive = Effect.suspend(() =>
-      ignoresPing ?
-        list :
-        Effect.flatMap(ping, (answered) =>
-          answered ? Effect.succeed(true) : Effect.tap(list, (listed) => {
-            ignoresPing = listed
-          }))
-    )
+    const isAlive = Effect.gen(function*() {
+      if (!ignoresPing && (yield* ping)) return true
+      const listed = yield* list
+      ignoresPing ||= listed
+      return listed
+    })
 
     let lastProbe = clock.unsafeCurrentTimeMillis() + jitter
     let silences = 0

@@ -102,54 +102,59 @@ export const decide = ({ attempts, connected, error, repetition, sent }: Failed)
   }
 }
 
+/** The attempts of one call. */
+export interface Attempts {
+  attempts: number
+  /** Set by the last attempt if it had a connection. */
+  isConnected: boolean
+}
+
 export interface Retrying {
-  readonly options: Options
+  readonly call: Attempts
   readonly deadline: Deadline.Deadline
-  /** Whether the last attempt had a connection. */
-  readonly isConnected: () => boolean
+  readonly options: Options
   /** Evaluated only where the decision depends on it. */
   readonly repetition: (error: McpError.RuntimeError) => Effect.Effect<Repetition>
 }
 
 /**
- * Repeats the attempt while that is safe and the deadline leaves time. Fails with the last error of an attempt that may
- * have reached the server, because a later attempt that was not sent does not make it unsent.
+ * Repeats the attempt of one call while that is safe and the deadline leaves time. Fails with the last error of an attempt
+ * that may have reached the server, because a later attempt that was not sent does not make it unsent.
  */
 export const retryWhenSafe =
-  ({ deadline, isConnected, options, repetition }: Retrying) =>
-  <A, R>(attempt: Effect.Effect<A, McpError.RuntimeError, R>) =>
-    Effect.suspend(() => {
-      let attempts = 0
-      let sent = 0
-      let inDoubt: McpError.RuntimeError | undefined = undefined
-      let backoff: Backoff.Backoff<unknown, McpError.RuntimeError> | undefined = undefined
+  ({ call, deadline, options, repetition }: Retrying) =>
+  <A, R>(attempt: Effect.Effect<A, McpError.RuntimeError, R>): Effect.Effect<A, McpError.RuntimeError, R> => {
+    let sent = 0
+    let inDoubt: McpError.RuntimeError | undefined = undefined
+    let backoff: Backoff.Backoff<unknown, McpError.RuntimeError> | undefined = undefined
 
-      const again = (error: McpError.RuntimeError): Effect.Effect<A, McpError.RuntimeError, R> =>
-        Effect.gen(function*() {
-          if (error.outcome !== "not-sent") {
-            inDoubt = error
-            sent++
-          }
-          const failed = inDoubt ?? error
-          const facts = { error, attempts, sent, connected: isConnected() }
-          if (decide({ ...facts, repetition: "harmless" }) === "no") return yield* failed
-          const decision = decide({ ...facts, repetition: yield* repetition(error) })
-          if (decision === "no") return yield* failed
-          backoff ??= yield* Backoff.make(schedule(options))
-          const planned = yield* backoff.next(error)
-          if (Option.isNone(planned)) return yield* failed
-          const delay = decision === "now" ? Duration.zero : planned.value[0]
-          if (Duration.toMillis(delay) >= deadline.left()) return yield* failed
-          yield* Effect.sleep(delay)
-          deadline.restartIdle()
-          return yield* run
-        })
-      const run: Effect.Effect<A, McpError.RuntimeError, R> = Effect.suspend(() => {
-        attempts++
-        return Effect.catchAll(attempt, again)
+    const again = (error: McpError.RuntimeError): Effect.Effect<A, McpError.RuntimeError, R> =>
+      Effect.gen(function*() {
+        if (error.outcome !== "not-sent") {
+          inDoubt = error
+          sent++
+        }
+        const failed = inDoubt ?? error
+        const facts = { error, attempts: call.attempts, sent, connected: call.isConnected }
+        if (decide({ ...facts, repetition: "harmless" }) === "no") return yield* failed
+        const decision = decide({ ...facts, repetition: yield* repetition(error) })
+        if (decision === "no") return yield* failed
+        backoff ??= yield* Backoff.make(schedule(options))
+        const planned = yield* backoff.next(error)
+        if (Option.isNone(planned)) return yield* failed
+        const delay = decision === "now" ? Duration.zero : planned.value[0]
+        if (Duration.toMillis(delay) >= deadline.left()) return yield* failed
+        yield* Effect.sleep(delay)
+        deadline.restartIdle()
+        return yield* run
       })
-      return run
+    const run = Effect.suspend(() => {
+      call.attempts++
+      call.isConnected = false
+      return Effect.catchAll(attempt, again)
     })
+    return run
+  }
 
 /** Methods that read, or whose second execution changes nothing. `tools/call` is not among them. */
 const idempotentMethods: ReadonlySet<string> = new Set([

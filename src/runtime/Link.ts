@@ -138,6 +138,8 @@ export const make = (options: Options): Effect.Effect<Link> =>
     commands.unsafeOfferAll(begun)
     let status = Lifecycle.statusOf(machine, ServerStatus.Closed())
     let current: Connection.Connection | undefined = undefined
+    /** The last connection, lost or not, because the probes that it failed stay visible. */
+    let latest: Connection.Connection | undefined = undefined
     let reconnects = 0
     /** The last connection was ended because it was idle or switched off, so the next one is no reconnect. */
     let rested = true
@@ -258,6 +260,7 @@ export const make = (options: Options): Effect.Effect<Link> =>
           }
         })
         current = connection
+        latest = connection
         attempts.set(gen, { scope })
         dispatch({ _tag: "Opened", gen, era: session.era })
         session.onEnded(lost(gen))
@@ -396,7 +399,7 @@ export const make = (options: Options): Effect.Effect<Link> =>
       status: () => status,
       switchedOff: () => machine.down === "configuration" ? undefined : machine.down,
       connected,
-      health: () => current?.health(),
+      health: () => latest?.health(),
       reconnects: () => reconnects,
       use,
       setTools: (tools) => {

@@ -48,16 +48,12 @@ export interface Calls {
 }
 
 /** A call that is under way. */
-interface Call extends CallSpan.Operation {
-  readonly method: "tools/call"
+interface Call extends CallSpan.Operation, RetryPolicy.Attempts {
   readonly server: string
   readonly tool: string
   readonly callId: string
   readonly began: number
   reportedAt: number
-  attempts: number
-  /** Whether the last attempt had a connection. */
-  isConnected: boolean
   /** The client that was used last. */
   client: McpClient.McpClient | undefined
 }
@@ -66,42 +62,20 @@ export const make = ({ clock, definition, learn, permitted, publish, retry, serv
   const running = new Set<Call>()
   let ids = 0
 
-  /** One attempt over the live client. A permit is checked again when the request is sent. */
-  const attempt = (
-    server: Server.Server,
-    call: Call,
-    wanted: Permitted.Wanted & { readonly args: McpClient.Arguments },
-    permit: Permissions.Permit | undefined,
-    options: McpRuntime.CallOptions | undefined,
-    meta: JsonRpc.JsonObject | undefined,
-    deadline: Deadline.Deadline
-  ) => {
-    const { callId, server: name, tool } = call
-    const onProgress = (progress: McpClient.Progress): void => {
-      publish(McpEvent.McpEvent.CallProgress({ callId, server: name, tool, progress }))
-      options?.onProgress?.(progress)
-    }
-    return server.withClient(deadline, (live) => {
-      call.isConnected = true
-      call.client = live.session
-      const send = Effect.suspend(() =>
-        live.session.callTool(tool, wanted.args, { ...options, ...deadline.ofRequest(), meta, onProgress })
-      )
-      const verified = permitted.before(live, wanted, permit)
-      return verified === undefined ? send : Effect.zipRight(verified, send)
-    })
-  }
-
   /** Lists an unlisted tool of an expired session first, because its annotations may forbid a second execution. */
-  const repetition =
-    ({ config, name }: Server.Server, tool: string, idempotent: boolean | undefined, deadline: Deadline.Deadline) =>
-    (error: McpError.RuntimeError): Effect.Effect<RetryPolicy.Repetition> => {
-      const known = Effect.sync(() => RetryPolicy.repetition(config.trusted, definition(name, tool), idempotent))
-      if (error._tag !== "SessionExpired" || idempotent !== undefined || definition(name, tool) !== undefined) {
-        return known
-      }
-      return Effect.zipRight(Effect.timeoutOption(Effect.ignore(learn(name)), Math.max(0, deadline.left())), known)
-    }
+  const repetition = (
+    error: McpError.RuntimeError,
+    { config, name }: Server.Server,
+    tool: string,
+    idempotent: boolean | undefined,
+    deadline: Deadline.Deadline
+  ): Effect.Effect<RetryPolicy.Repetition> => {
+    const known = Effect.sync(() => RetryPolicy.repetition(config.trusted, definition(name, tool), idempotent))
+    const isUnlisted = error._tag === "SessionExpired" && idempotent === undefined &&
+      definition(name, tool) === undefined
+    if (!isUnlisted) return known
+    return Effect.zipRight(Effect.timeoutOption(Effect.ignore(learn(name)), Math.max(0, deadline.left())), known)
+  }
 
   /** Adds to `Closed` why the server is blocked, if a block closed its connection. */
   const explained = (error: McpError.RuntimeError): McpError.RuntimeError => {
@@ -118,11 +92,6 @@ export const make = ({ clock, definition, learn, permitted, publish, retry, serv
   ): Effect.Effect<McpRuntime.CallResult, McpError.RuntimeError> => {
     const { began, callId, server, tool } = call
     const millis = () => clock.unsafeCurrentTimeMillis() - began
-    const begin = (): void => {
-      running.add(call)
-      metrics.callBegan()
-      publish(McpEvent.McpEvent.CallBegan({ callId, server, tool, origin }))
-    }
     const end = (exit: Exit.Exit<McpRuntime.CallResult, McpError.RuntimeError>): void => {
       const outcome = outcomeOf(exit)
       const took = millis()
@@ -150,9 +119,58 @@ export const make = ({ clock, definition, learn, permitted, publish, retry, serv
     })
     return CallSpan.traced(call, (meta) =>
       Effect.uninterruptibleMask((restore) => {
-        begin()
+        running.add(call)
+        metrics.callBegan()
+        publish(McpEvent.McpEvent.CallBegan({ callId, server, tool, origin }))
         return onExitSync(restore(Effect.map(self(meta), described)), end)
       }))
+  }
+
+  /** The pipeline of a permitted call. The permit is checked again when the request is sent. */
+  const run = (
+    server: Server.Server,
+    call: Call,
+    wanted: Permitted.Wanted & { readonly args: McpClient.Arguments },
+    permit: Permissions.Permit | undefined,
+    options: McpRuntime.CallOptions | undefined
+  ): ReturnType<Calls["callTool"]> => {
+    const { limits, name } = server
+    const { callId, tool } = call
+    const onProgress = (progress: McpClient.Progress): void => {
+      publish(McpEvent.McpEvent.CallProgress({ callId, server: name, tool, progress }))
+      options?.onProgress?.(progress)
+    }
+    const times = {
+      server: name,
+      operation: "tools/call",
+      idle: millis(options?.idleTimeout, limits.requestTimeout),
+      total: millis(options?.totalTimeout, limits.toolTimeout)
+    }
+    return observed(
+      server,
+      call,
+      wanted.origin,
+      (meta) =>
+        Deadline.withinDeadline(times, (deadline) =>
+          server.withClient(deadline, (live) => {
+            call.isConnected = true
+            call.client = live.session
+            const send = () =>
+              live.session.callTool(tool, wanted.args, { ...options, ...deadline.ofRequest(), meta, onProgress })
+            const verified = permitted.before(live, wanted, permit)
+            return verified === undefined ? send() : Effect.flatMap(verified, send)
+          }).pipe(
+            server.bulkhead.withPermit(deadline),
+            server.breaker.protect,
+            RetryPolicy.retryWhenSafe({
+              call,
+              deadline,
+              options: retry,
+              repetition: (error) => repetition(error, server, tool, options?.idempotent, deadline)
+            }),
+            Effect.mapError(explained)
+          ))
+    )
   }
 
   /** Refuses a call before anything of it is built. It counts, and publishes no event. */
@@ -169,7 +187,7 @@ export const make = ({ clock, definition, learn, permitted, publish, retry, serv
       }
       const refused = server.bulkhead.refusal()
       if (refused !== undefined) return refusing(server, refused)
-      const { config, limits } = server
+      const { config } = server
       const callId = options?.callId ?? `call-${++ids}`
       const origin = options?.origin ?? "program"
       const wanted = { origin, config, callId, kind: "tool" as const, server: name, name: tool, args }
@@ -191,28 +209,13 @@ export const make = ({ clock, definition, learn, permitted, publish, retry, serv
           client: undefined,
           connection: () => call.client
         }
-        const granted = permit?.args === undefined ? wanted : { ...wanted, args: permit.args }
-        const times = {
-          server: name,
-          operation: "tools/call",
-          idle: millis(options?.idleTimeout) ?? Duration.toMillis(limits.requestTimeout),
-          total: millis(options?.totalTimeout) ?? Duration.toMillis(limits.toolTimeout)
-        }
-        return observed(server, call, origin, (meta) =>
-          Deadline.withinDeadline(times, (deadline) =>
-            attempt(server, call, granted, permit, options, meta, deadline).pipe(
-              server.bulkhead.withPermit(deadline),
-              server.breaker.protect,
-              counted(call),
-              RetryPolicy.retryWhenSafe({
-                options: retry,
-                deadline,
-                isConnected: () =>
-                  call.isConnected,
-                repetition: repetition(server, tool, options?.idempotent, deadline)
-              }),
-              Effect.mapError(explained)
-            )))
+        return run(
+          server,
+          call,
+          permit?.args === undefined ? wanted : { ...wanted, args: permit.args },
+          permit,
+          options
+        )
       })
     })
 
@@ -236,16 +239,9 @@ export const make = ({ clock, definition, learn, permitted, publish, retry, serv
   }
 }
 
-const counted = (call: Call) => <A, E, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.suspend(() => {
-    call.attempts++
-    call.isConnected = false
-    return attempt
-  })
-
-/** `undefined` for an invalid duration, because the client refuses it with `InvalidArguments`. */
-const millis = (input: Duration.DurationInput | undefined): number | undefined =>
-  input === undefined ? undefined : Option.getOrUndefined(Option.map(Duration.decodeUnknown(input), Duration.toMillis))
+/** The limit for an invalid duration too, because the client refuses it with `InvalidArguments`. */
+const millis = (input: Duration.DurationInput | undefined, limit: Duration.Duration): number =>
+  Duration.toMillis(input === undefined ? limit : Option.getOrElse(Duration.decodeUnknown(input), () => limit))
 
 const outcomeOf = (
   exit: Exit.Exit<McpRuntime.CallResult, McpError.RuntimeError>

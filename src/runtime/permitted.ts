@@ -4,11 +4,12 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import type * as McpClient from "../client/McpClient.ts"
 import type * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
-import { argumentsFault, unchecked } from "../json/Json.ts"
+import { toObject } from "../json/Json.ts"
 import * as McpError from "../McpError.ts"
 import type * as PermissionRule from "../safety/PermissionRule.ts"
 import type * as Permissions from "../safety/Permissions.ts"
@@ -76,12 +77,15 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
   const toolOf = ({ kind, name, server }: Wanted): Tool.Tool | undefined =>
     kind === "tool" ? definition(server, name) : undefined
 
-  const requestOf = (wanted: Wanted): Permissions.Request => {
-    const { args, callId, config, kind, name, origin, server } = wanted
+  const plainOf = ({ args, config }: Wanted) =>
+    args && toObject(args, ServerConfig.limits(config, limits).maxMessageBytes, "arguments")
+
+  const requestOf = (wanted: Wanted, args: JsonRpc.JsonObject | undefined): Permissions.Request => {
+    const { callId, config, kind, name, origin, server } = wanted
     return {
       callId,
       origin,
-      subject: { kind, server, name, args: args && unchecked(args) },
+      subject: { kind, server, name, args },
       config,
       tool: toolOf(wanted)
     }
@@ -90,23 +94,20 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
   const authorize: Permitted["authorize"] = (wanted) =>
     Effect.suspend((): ReturnType<Permitted["authorize"]> => {
       if (permissions.isOpen(wanted.origin)) return Effect.succeed(undefined)
-      const { args, config, kind, server } = wanted
-      const fault = args && argumentsFault(args, ServerConfig.limits(config, limits).maxMessageBytes)
-      return fault === undefined
-        ? permissions.authorize(requestOf(wanted))
-        : Effect.fail(new McpError.InvalidArguments({ server, operation: operations[kind], ...fault }))
+      const { kind, server } = wanted
+      const plain = plainOf(wanted)
+      return plain !== undefined && Either.isLeft(plain)
+        ? Effect.fail(new McpError.InvalidArguments({ server, operation: operations[kind], ...plain.left }))
+        : permissions.authorize(requestOf(wanted, plain?.right))
     })
 
   /** What was decided of nothing when it began, as nothing had to be. */
-  const open = (wanted: Wanted): Permissions.Permit => ({
-    args: wanted.args && unchecked(wanted.args),
-    request: requestOf(wanted),
-    revision: -1,
-    isApproved: false,
-    isGranted: false,
-    isReadOnly: false,
-    pin: undefined
-  })
+  const open = (wanted: Wanted): Permissions.Permit => {
+    const plain = plainOf(wanted)
+    const args = plain && Either.getOrUndefined(plain)
+    const request = requestOf(wanted, args)
+    return { args, request, revision: -1, isApproved: false, isGranted: false, isReadOnly: false, pin: undefined }
+  }
 
   const refusal = (
     live: Live,

@@ -32,9 +32,6 @@ export type OutputCheck = (
   mismatch: "fail" | "keep"
 ) => Effect.Effect<ToolResult.ToolResult, McpError.ProtocolViolation>
 
-/** How many compiled schemas are kept; the least recently used are dropped. */
-const maxCompiled = 256
-
 const valid: JsonSchema.Verdict = { _tag: "Valid" }
 
 const missing: JsonSchema.Verdict = {
@@ -56,31 +53,20 @@ export const invalidResult = (
  * client list, once, so that the check does not depend on the caller; a result of text alone never does.
  */
 export const make = ({ report, server, tools }: Options): OutputCheck => {
-  const compiled = new Map<Checked, JsonSchema.JsonSchema>()
+  const schemas = new WeakMap<Checked, JsonSchema.JsonSchema>()
   const unchecked = new WeakSet<Checked>()
 
-  const compile = (tool: Checked, schema: NonNullable<Checked["outputSchema"]>): Effect.Effect<JsonSchema.JsonSchema> =>
-    Effect.map(
-      Effect.suspend(() => {
-        const kept = compiled.get(tool)
-        return kept === undefined ? JsonSchema.make(schema) : Effect.succeed(kept)
-      }),
-      (made) => {
-        compiled.delete(tool)
-        compiled.set(tool, made)
-        if (compiled.size > maxCompiled) compiled.delete(compiled.keys().next().value!)
-        return made
-      }
-    )
-
-  const judge = (name: string, result: ToolResult.ToolResult): Effect.Effect<JsonSchema.Verdict> =>
+  const judge = (name: string, value: ToolResult.ToolResult["structuredContent"]): Effect.Effect<JsonSchema.Verdict> =>
     Effect.suspend(() => {
       const tool = tools.get(name)
       if (tool?.outputSchema === undefined) return Effect.succeed(valid)
-      const value = result.structuredContent
-      return value === undefined
-        ? Effect.succeed(missing)
-        : Effect.map(compile(tool, tool.outputSchema), (schema) => schema.check(value))
+      if (value === undefined) return Effect.succeed(missing)
+      const known = schemas.get(tool)
+      if (known !== undefined) return Effect.succeed(known.check(value))
+      return Effect.map(JsonSchema.make(tool.outputSchema), (schema) => {
+        schemas.set(tool, schema)
+        return schema.check(value)
+      })
     })
 
   const settle = (
@@ -89,39 +75,32 @@ export const make = ({ report, server, tools }: Options): OutputCheck => {
     mismatch: "fail" | "keep",
     verdict: JsonSchema.Verdict
   ): ReturnType<OutputCheck> => {
-    const shown = UntrustedText.excerpt(name, 64)
-    if (verdict._tag === "Unchecked") {
-      const tool = tools.get(name)
-      if (tool !== undefined && !unchecked.has(tool)) {
-        unchecked.add(tool)
-        report(`results of "${shown}" are not checked by its output schema: ${verdict.reason}`)
-      }
+    if (verdict._tag === "Invalid") {
+      const path = `/structuredContent${verdict.path}`
+      if (mismatch === "fail") return Effect.fail(invalidResult(server, name, { path, detail: verdict.detail }))
+      const [shown, place] = [UntrustedText.quote(name, 64), UntrustedText.excerpt(path, 128)]
+      report(`a result of ${shown} violates its output schema at ${place}: ${verdict.detail}`)
     }
-    if (verdict._tag !== "Invalid") return Effect.succeed(result)
-    const path = `/structuredContent${verdict.path}`
-    if (mismatch === "fail") {
-      return Effect.fail(invalidResult(server, name, { path, detail: verdict.detail }))
+    const tool = verdict._tag === "Unchecked" ? tools.get(name) : undefined
+    if (verdict._tag === "Unchecked" && tool !== undefined && !unchecked.has(tool)) {
+      unchecked.add(tool)
+      report(`results of ${UntrustedText.quote(name, 64)} are not checked by its output schema: ${verdict.reason}`)
     }
-    report(
-      `a result of "${shown}" violates its output schema at ${UntrustedText.excerpt(path, 128)}: ${verdict.detail}`
-    )
     return Effect.succeed(result)
   }
 
   return (name, result, mismatch) => {
-    if (result.isError) return Effect.succeed(result)
-    const mustList = result.structuredContent !== undefined &&
+    const { isError, structuredContent } = result
+    if (isError) return Effect.succeed(result)
+    const mustList = structuredContent !== undefined &&
       (!tools.isListed() || (tools.isStale() && tools.get(name) === undefined))
     if (!mustList && tools.get(name)?.outputSchema === undefined) return Effect.succeed(result)
-    return judge(name, result).pipe(
-      (judged) => mustList ? Effect.zipRight(tools.ensure, judged) : judged,
+    const judged = judge(name, structuredContent)
+    const checked = Effect.flatMap(judged, (verdict) =>
       // the tool may have changed since it was listed
-      Effect.flatMap((verdict) =>
-        verdict._tag === "Invalid" && tools.isStale()
-          ? Effect.zipRight(tools.ensure, judge(name, result))
-          : Effect.succeed(verdict)
-      ),
-      Effect.flatMap((verdict) => settle(name, result, mismatch, verdict))
-    )
+      verdict._tag === "Invalid" && tools.isStale()
+        ? Effect.flatMap(Effect.zipRight(tools.ensure, judged), (verdict) => settle(name, result, mismatch, verdict))
+        : settle(name, result, mismatch, verdict))
+    return mustList ? Effect.zipRight(tools.ensure, checked) : checked
   }
 }

@@ -338,14 +338,16 @@ describe("RetryPolicy over random facts", () => {
           model(script.at(-1)!, { ...facts, attempts: expected.length, sent })
         let attempts = 0
         const time = ManualClock.make()
-        const attempt = Effect.suspend((): Effect.Effect<string, McpError.RuntimeError> =>
-          script[attempts++] ?? Effect.succeed("done")
-        )
+        const progress = { attempts: 0, isConnected: false }
+        const attempt = Effect.suspend((): Effect.Effect<string, McpError.RuntimeError> => {
+          progress.isConnected = facts.connected
+          return script[attempts++] ?? Effect.succeed("done")
+        })
         const call = yield* within(Infinity, (deadline) =>
           RetryPolicy.retryWhenSafe({
-            options: { ...RetryPolicy.defaults, retries },
+            call: progress,
             deadline,
-            isConnected: () => facts.connected,
+            options: { ...RetryPolicy.defaults, retries },
             repetition: () => Effect.succeed(RetryPolicy.repetition(facts.trusted, facts.tool, facts.idempotent))
           })(attempt)).pipe(
             Effect.either,
@@ -355,6 +357,7 @@ describe("RetryPolicy over random facts", () => {
         yield* time.advance(60_000)
         const result = yield* Fiber.join(call)
         assert.strictEqual(attempts, expected.length + (isWon ? 1 : 0))
+        assert.strictEqual(progress.attempts, attempts)
         const inDoubt = expected.findLast(({ outcome }) => outcome !== "not-sent")
         assert.deepStrictEqual(result, isWon ? Either.right("done") : Either.left(inDoubt ?? expected.at(-1)!))
       }),
@@ -365,15 +368,17 @@ describe("RetryPolicy over random facts", () => {
     Effect.gen(function*() {
       const time = ManualClock.make()
       let attempts = 0
+      const progress = { attempts: 0, isConnected: false }
       const attempt = Effect.suspend(() => {
         attempts++
+        progress.isConnected = true
         return errors.NetworkError[0]!
       })
       const call = yield* within(1_250, (deadline) =>
         RetryPolicy.retryWhenSafe({
-          options: RetryPolicy.defaults,
+          call: progress,
           deadline,
-          isConnected: () => true,
+          options: RetryPolicy.defaults,
           repetition: () => Effect.succeed("unspecified" as const)
         })(attempt)).pipe(
           Effect.flip,
