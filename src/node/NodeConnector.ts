@@ -60,24 +60,30 @@ export const makeTransports = chosen.pipe(
 export const layerTransports = (): Layer.Layer<Transport.Transports, never, Teardown.Teardown> =>
   concern(Transport.Transports, makeTransports)
 
-type Parts = Transport.Transports | McpEvent.McpEvents | Teardown.Teardown | EraMemory.EraMemory
+const supplied = <E, R>(connector: Effect.Effect<Connector.Connector["Type"], E, R>) =>
+  connector.pipe(
+    supply(Transport.Transports, makeTransports),
+    supply(EraMemory.EraMemory, Effect.sync(EraMemory.makeMemory))
+  )
+
+/** The default connector, with every transport. */
+export const make = supplied(NativeConnector.make)
 
 const closed = (
-  connector: Effect.Effect<Connector.Connector["Type"], never, Parts>,
+  connector: Effect.Effect<Connector.Connector["Type"], never, McpEvent.McpEvents | Teardown.Teardown>,
   options: Options = {}
 ): Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> =>
   Layer.effect(Connector.Connector, connector).pipe(
-    Layer.provide(layerTransports()),
-    Layer.provide(concern(EraMemory.EraMemory, Effect.sync(EraMemory.makeMemory))),
     Layer.provideMerge(concern(Teardown.Teardown, Teardown.make(options.teardown))),
     Layer.provideMerge(concern(McpEvent.McpEvents, McpEvent.make()))
   )
 
 /** The default connector. */
 export const layer = (options?: Options): Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> =>
-  closed(NativeConnector.make, options)
+  closed(make, options)
 
 /** The connector over `@modelcontextprotocol/sdk` 1.x: the session era and its tasks. */
 export const layerSdk = (
   options?: Options
-): Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> => closed(SdkConnector.make, options)
+): Layer.Layer<Connector.Connector | McpEvent.McpEvents | Teardown.Teardown> =>
+  closed(supplied(SdkConnector.make), options)

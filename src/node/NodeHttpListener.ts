@@ -1,4 +1,4 @@
-// @effect-diagnostics nodeBuiltinImport:off -- platform's HTTP server waits without a limit for whoever does not leave
+// @effect-diagnostics nodeBuiltinImport:off -- platform's HTTP server waits without a limit for callers that do not leave
 /**
  * Listens for callers over HTTP on a port of this machine, with limits for how slow and how many they may be.
  */
@@ -61,18 +61,16 @@ const close = (server: Http.Server, limit: Duration.Duration): Effect.Effect<voi
     Effect.zipRight(Effect.sync(() => server.closeAllConnections()))
   )
 
-/**
- * Serves the app until the scope closes, and gives the port.
- */
+/** Serves the app until the scope closes, and returns the port. */
 export const listen = (
   app: HttpApp.Default,
   options?: Partial<Options>
 ): Effect.Effect<number, McpError.ConfigurationError, Scope.Scope> =>
   Effect.gen(function*() {
     const all: Options = { ...defaults, ...options }
-    // for those who listen: it is as large as all the rest of a program that does not
+    // on demand, because it is as large as the rest of a program that does not listen
     const { makeHandler } = yield* Effect.promise(() => import("@effect/platform-node/NodeHttpServer"))
-    // a span of which nobody hears costs more than all else that is done with a request
+    // a span without a tracer costs more than the rest of a request
     const isTraced = yield* CallSpan.isTraced
     const handler = yield* HttpMiddleware.withTracerDisabledWhenEffect(makeHandler(app), () => !isTraced)
     const server = yield* Effect.acquireRelease(

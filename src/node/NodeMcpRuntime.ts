@@ -16,9 +16,8 @@ import * as Credentials from "../auth/Credentials.ts"
 import * as Interaction from "../auth/Interaction.ts"
 import * as TokenStore from "../auth/TokenStore.ts"
 import * as Connector from "../client/Connector.ts"
-import * as EraMemory from "../client/EraMemory.ts"
+import type * as EraMemory from "../client/EraMemory.ts"
 import type * as InputHandlers from "../client/InputHandlers.ts"
-import * as NativeConnector from "../client/NativeConnector.ts"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as ConfigFiles from "../config/ConfigFiles.ts"
 import type * as HostEnvironment from "../config/HostEnvironment.ts"
@@ -49,7 +48,7 @@ import * as ToolCache from "../tools/ToolCache.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
 import * as RemoteHeaders from "../transport/RemoteHeaders.ts"
-import * as Transport from "../transport/Transport.ts"
+import type * as Transport from "../transport/Transport.ts"
 import * as FileStore from "./FileStore.ts"
 import * as NodeConnector from "./NodeConnector.ts"
 import * as NodeInteraction from "./NodeInteraction.ts"
@@ -204,13 +203,7 @@ const compose = <R>(options: Omit<Options, "servers">, sources: Sources<R>) => {
   const teardown = concern(Teardown.Teardown, Teardown.make(options.teardown))
   const log = options.logs === false ? Layer.empty : Layer.scopedDiscard(TransitionLog.make)
   const credentials = credentialsOf(options, sources)
-  const connector = concern(
-    Connector.Connector,
-    NativeConnector.make.pipe(
-      supply(Transport.Transports, NodeConnector.makeTransports),
-      supply(EraMemory.EraMemory, Effect.sync(EraMemory.makeMemory))
-    )
-  )
+  const connector = concern(Connector.Connector, NodeConnector.make)
   const reconnect = concern(ReconnectPolicy.ReconnectPolicy, Effect.sync(() => ReconnectPolicy.make(options.reconnect)))
   const breaker = concern(CircuitBreaker.CircuitBreaker, CircuitBreaker.make(options.circuitBreaker))
   const cache = concern(

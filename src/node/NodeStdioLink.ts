@@ -1,8 +1,6 @@
 // @effect-diagnostics nodeBuiltinImport:off -- stdout is a stream of Node
 /**
  * The pipes of this process, for serving the program that has started it.
- *
- * @since 0.1.0
  */
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Effect from "effect/Effect"
@@ -61,9 +59,6 @@ const ownStdout: Effect.Effect<Write, never, Scope.Scope> = Effect.suspend(() =>
 /**
  * `process.stdin` and `process.stdout`. While it is open, all other output to `process.stdout` (`console.log`, a
  * logger, a dependency's `write`) goes to stderr.
- *
- * @since 0.1.0
- * @category layers
  */
 export const layer: Layer.Layer<StdioLink.StdioLink> = Layer.scoped(
   StdioLink.StdioLink,

@@ -211,6 +211,8 @@ const rebuilt: Readonly<Record<string, number>> = {
   json: 1_250,
   resilience: 1_400,
   observability: 550,
+  // 2,500 in issue 17; over it are the parts of large logins on Windows, and the checks of links, owners and modes
+  node: 2_750,
   transport: 3_200,
   testing: 1_400
 }
@@ -235,6 +237,26 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
     "tools",
     "transport"
   ],
+  node: [
+    "text",
+    "json",
+    "McpError",
+    "McpEvent",
+    "runtimeLog",
+    "scoped",
+    "config",
+    "resilience",
+    "safety",
+    "tools",
+    "transport",
+    "client",
+    "auth",
+    "observability",
+    "runtime",
+    "McpRuntime",
+    "agent",
+    "server"
+  ],
   observability: ["text", "McpError", "McpEvent", "runtimeLog", "resilience", "safety"],
   testing: [
     "text",
@@ -254,9 +276,12 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   ]
 }
 
-/** A module of the root is a folder of its own; the tables of the errors belong to `McpError`. */
+/** A module of the root is a folder of its own; the tables of the errors belong to `McpError`, and the demo to `node`. */
 const folderOf = (path: string): string =>
-  path.split("/")[0]!.replace(/\.ts$/, "").replace(/^error(Facets|Messages|Advice)$/, "McpError")
+  path.split("/")[0]!.replace(/\.ts$/, "").replace(/^demo$/, "node").replace(
+    /^error(Facets|Messages|Advice)$/,
+    "McpError"
+  )
 
 const targets = (source: Source, pattern: RegExp): ReadonlyArray<string> =>
   Array.from(withoutComments(source.text).matchAll(pattern), ([, specifier]) => specifier!)
@@ -293,12 +318,12 @@ describe("every rebuilt folder", () => {
     assert.deepStrictEqual(faults, [])
   })
 
-  it("has no file under 60 code lines with a single importer, unless it is imported on demand", () => {
+  it("has no file under 60 code lines with a single importer, unless it is public or imported on demand", () => {
     const importers = (path: string): number =>
       sources.filter((source) => source.path !== "index.ts" && targets(source, anyImport).includes(path)).length
-    const onDemand = new Set(sources.flatMap((source) => targets(source, importOnDemand)))
+    const others = new Set([...entryPoints.values(), ...sources.flatMap((source) => targets(source, importOnDemand))])
     const faults = inRebuilt
-      .filter(({ path, text }) => codeLines(text) < 60 && importers(path) === 1 && !onDemand.has(path))
+      .filter(({ path, text }) => codeLines(text) < 60 && importers(path) === 1 && !others.has(path))
       .map(({ path }) => path)
     assert.deepStrictEqual(faults, [])
   })
