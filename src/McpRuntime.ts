@@ -61,20 +61,25 @@ export interface CallOptions extends McpClient.CallOptions, RequestOptions {
   readonly callId?: string | undefined
 }
 
-/** The result of a call, and which call it was. */
-export interface CallResult extends ToolResult.ToolResult {
-  readonly metadata: {
-    readonly callId: string
-    readonly serverName: string
-    readonly toolName: string
-    readonly duration: Duration.Duration
-    readonly attempts: number
-  }
+/** The call of a result. */
+export interface CallMetadata {
+  readonly callId: string
+  readonly serverName: string
+  readonly toolName: string
+  readonly duration: Duration.Duration
+  readonly attempts: number
 }
+
+export interface CallResult extends ToolResult.ToolResult {
+  readonly metadata: CallMetadata
+}
+
+/** An item of a list, and the server that has it. */
+export type FromServer<Item> = Item & { readonly server: string }
 
 /** The items of all servers, each with its server, and the servers that gave none. */
 export interface Gathered<Item> {
-  readonly items: ReadonlyArray<Item & { readonly server: string }>
+  readonly items: ReadonlyArray<FromServer<Item>>
   readonly missing: ReadonlyArray<ToolCatalog.Missing>
 }
 
