@@ -1,8 +1,4 @@
-/**
- * Calls and subscriptions as streams.
- *
- * @internal
- */
+/** Calls and resource subscriptions as streams. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -16,26 +12,25 @@ import type * as ToolResult from "../tools/ToolResult.ts"
 import type * as Server from "./Server.ts"
 import type * as Servers from "./Servers.ts"
 
-/** How many events a slow reader of a call may leave unread. */
+/** The unread events of a call; a slower reader loses the oldest. */
 const backlog = { capacity: 64, strategy: "sliding" } as const
 
-/** @internal */
 export const make = (
   call: (
     more: Pick<McpRuntime.CallOptions, "onProgress" | "onTask">
   ) => Effect.Effect<ToolResult.ToolResult, McpError.RuntimeError>,
-  own: McpRuntime.CallOptions | undefined
+  options: McpRuntime.CallOptions | undefined
 ): Stream.Stream<McpClient.CallEvent, McpError.RuntimeError> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const mailbox = yield* Mailbox.make<McpClient.CallEvent, McpError.RuntimeError>(backlog)
     const calling = call({
       onProgress: (progress) => {
         mailbox.unsafeOffer({ _tag: "Progress", progress })
-        own?.onProgress?.(progress)
+        options?.onProgress?.(progress)
       },
       onTask: (update) => {
         mailbox.unsafeOffer({ _tag: "Task", update })
-        own?.onTask?.(update)
+        options?.onTask?.(update)
       }
     })
     const whole = Effect.tap(calling, (result) => mailbox.offer({ _tag: "Result", result }))
@@ -43,12 +38,7 @@ export const make = (
     return Mailbox.toStream(mailbox)
   }))
 
-/**
- * Signals over all the connections of a server: after a loss there is one signal more, because nobody was told of what
- * has changed meanwhile.
- *
- * @internal
- */
+/** Signals over all connections of a server, with one more after each reconnect, because changes in between are unknown. */
 export const subscription = (
   servers: Servers.Servers,
   server: string,
@@ -57,7 +47,7 @@ export const subscription = (
   Stream.unwrapScoped(Effect.gen(function*() {
     const mailbox = yield* Mailbox.make<void, McpError.RuntimeError>({ capacity: 1, strategy: "sliding" })
     const signal = () => mailbox.unsafeOffer(undefined)
-    /** The connection is needed although nobody waits for an answer, which a use would hold up a drain and probes for. */
+    /** Counts as a use of the connection without holding a lease, which would delay drains and probes. */
     const use = (live: Server.Live, exit: Exit.Exit<never, McpError.RuntimeError>): boolean => {
       const lease = servers.lease(server)
       if (lease?.live.generation !== live.generation) return false
@@ -68,7 +58,7 @@ export const subscription = (
     const keepAwake = (live: Server.Live): Effect.Effect<never> =>
       live.config.idleTimeout === undefined ? Effect.never : Effect.forever(Effect.zipRight(
         Effect.sleep(Duration.times(live.config.idleTimeout, 1 / 2)),
-        // nothing that was heard of the server
+        // an interruption, because no message has arrived
         Effect.sync(() => use(live, Exit.interrupt(FiberId.none)))
       ))
 
@@ -77,7 +67,7 @@ export const subscription = (
         if (before) signal()
         const following = Stream.runForEach(signals(live), () => Effect.sync(signal))
         return Effect.catchAll(Effect.raceFirst(following, keepAwake(live)), (error) =>
-          // what ended with its connection goes on with the next; anything else would only fail again, without a pause
+          // only the end of its connection continues a subscription; any other error would repeat without a pause
           use(live, Exit.fail(error)) ? Effect.fail(error) : follow(true))
       })
     const whole = Effect.suspend(() => follow(false))

@@ -1,8 +1,4 @@
-/**
- * The one gate that everything passes on its way to a server, and passes again at the moment it is sent.
- *
- * @internal
- */
+/** Checks each request of a caller before it waits for a connection, and again when it is sent. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
@@ -20,15 +16,14 @@ import type * as Server from "./Server.ts"
 
 type Live = Server.Live
 
-/** @internal */
 export interface Options {
   readonly limits: Limits.Limits
   readonly permissions: Permissions.Permissions["Type"]
-  /** The definition of a tool, where it comes from the server itself. */
+  /** The definition of a tool, if its server has listed it in this run. */
   readonly definition: (server: string, tool: string) => Tool.Tool | undefined
-  /** What has to be awaited before a tool may be called over this connection, if anything. */
+  /** The list to wait for before a tool may be called over this connection; `undefined` if there is none. */
   readonly admit: (live: Live, tool: string) => Effect.Effect<void, McpError.CallError> | undefined
-  /** Asks for the tools over this connection. */
+  /** Lists the tools over this connection. */
   readonly learn: (live: Live) => Effect.Effect<void, McpError.RuntimeError>
 }
 
@@ -38,11 +33,7 @@ interface Subject extends Omit<PermissionRule.Subject, "args" | "server"> {
 
 const operations = { tool: "tools/call", prompt: "prompts/get", resource: "resources/read" } as const
 
-/**
- * What is wanted, and by whom.
- *
- * @internal
- */
+/** A request of a caller, and its origin. */
 export interface Wanted extends Subject {
   readonly server: string
   readonly origin: Permissions.Origin
@@ -50,29 +41,21 @@ export interface Wanted extends Subject {
   readonly callId?: string | undefined
 }
 
-/** @internal */
 export interface Permitted {
-  readonly isOpen: (origin: Permissions.Origin) => boolean
-  /**
-   * `undefined` if no permission is needed. Fails first for arguments that are not JSON, so no rule and no person sees
-   * them.
-   */
+  /** `undefined` if no permission is needed. Fails for arguments that are not JSON before a rule or a person sees them. */
   readonly authorize: (
     wanted: Wanted
   ) => Effect.Effect<Permissions.Permit | undefined, McpError.InvalidArguments | McpError.PermissionDenied>
-  /** Whether nothing stands in the way of a call, at a glance. */
-  readonly isClear: (live: Live, tool: string, origin: Permissions.Origin) => boolean
-  /** What stands in the way of sending it now: nothing, something to be waited for, or a refusal. */
+  /** Decides again at the time of sending: waits for a list if one is needed, fails if the permit no longer holds. */
   readonly before: (
     live: Live,
     wanted: Wanted,
     permit: Permissions.Permit | undefined
   ) => Effect.Effect<void, McpError.RuntimeError> | undefined
-  /** A session with which nothing else is possible than what is permitted to them. */
+  /** The client of a connection, restricted to permitted requests. */
   readonly session: (live: Live, origin: Permissions.Origin) => McpClient.McpClient
 }
 
-/** @internal */
 export const make = ({ admit, definition, learn, limits, permissions }: Options): Permitted => {
   const toolOf = ({ kind, name, server }: Wanted): Tool.Tool | undefined =>
     kind === "tool" ? definition(server, name) : undefined
@@ -136,7 +119,7 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
     })
   }
 
-  /** Over a session that somebody holds already; what only a way to a connection can meet is not met here. */
+  /** For a caller that holds the connection: an error about reaching the server means that it has changed. */
   const passed = (live: Live, wanted: Wanted): Effect.Effect<Permissions.Permit | undefined, McpError.CallError> =>
     Effect.flatMap(authorize(wanted), (permit) =>
       (before(live, wanted, permit) ?? Effect.void).pipe(
@@ -151,7 +134,7 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
     const { config, server, session } = live
     const isOffered = ToolFilter.make(config)
 
-    /** Gives what was permitted in the place of what the caller may have changed since. */
+    /** Gives the permitted copy of the arguments, which the caller cannot change meanwhile. */
     const pass = (subject: Subject): Effect.Effect<JsonRpc.JsonObject | undefined, McpError.CallError> =>
       Effect.suspend(() => {
         const { kind, name } = subject
@@ -220,13 +203,7 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
     }
   }
 
-  return {
-    isOpen: permissions.isOpen,
-    authorize,
-    isClear: (live, tool, origin) => permissions.isOpen(origin) && admit(live, tool) === undefined,
-    before,
-    session
-  }
+  return { authorize, before, session }
 }
 
 const unseen = ({ kind, name, server }: Wanted): McpError.PermissionDenied =>
@@ -241,7 +218,7 @@ const texts = (args: JsonRpc.JsonObject) => args as Readonly<Record<string, stri
 const listOf = (value: unknown): ReadonlyArray<unknown> =>
   Array.isArray(value) ? value : value === undefined ? [] : [value]
 
-/** What a request is about, if it is one that something is decided of. */
+/** The subjects of a request that need a permission; none for other methods. */
 const subjectsOf = (method: string, params: JsonRpc.JsonObject | undefined): ReadonlyArray<Subject> => {
   const args = isObject(params?.["arguments"]) ? params["arguments"] : {}
   switch (method) {
@@ -257,7 +234,7 @@ const subjectsOf = (method: string, params: JsonRpc.JsonObject | undefined): Rea
       return listOf(filter["resourceSubscriptions"]).map((uri) => ({ kind: "resource", name: `${uri}` }))
     }
     case "completion/complete": {
-      // what completes is as much as it can be asked for
+      // completing a prompt or a template needs the permission to use it
       const ref = isObject(params?.["ref"]) ? params["ref"] : {}
       return [
         ref["type"] === "ref/resource"
