@@ -34,9 +34,7 @@ export const makeMemory = (): EraMemory["Type"] => {
   const eras = new Map<string, Transport.Era | undefined>()
   return {
     get: (identity) => eras.get(identity),
-    set: (identity, era) => {
-      eras.set(identity, era)
-    }
+    set: (identity, era) => void eras.set(identity, era)
   }
 }
 

@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as RuntimeLog from "../runtimeLog.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
+import type * as Handshake from "./handshake.ts"
 import { objectOf, textOf } from "./messages.ts"
 
 export interface Root {
@@ -94,10 +95,7 @@ export const methods = (handlers: Handlers): ReadonlyArray<string> => [
 ]
 
 /** The handlers of a server's connection. They are code of the application, and log where it logs. */
-interface Answering {
-  readonly server: string
-  readonly handlers: Handlers
-}
+type Answering = Pick<Handshake.Connection, "server" | "handlers">
 
 /** Answers a request of a server. */
 export const answer = (

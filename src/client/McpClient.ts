@@ -4,7 +4,6 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Limits from "../config/Limits.ts"
@@ -290,7 +289,7 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
       ...channel,
       request,
       notify: (method, params) => checked(method, params, (params) => channel.notify(method, params)),
-      ...ToolCalls.make({ channel, report: lenient }),
+      ...ToolCalls.make(channel, lenient),
       resources: Lists.all(listed, Lists.resources),
       resourceTemplates: Lists.all(listed, Lists.templates),
       readResource: (uri, options) =>
@@ -324,11 +323,10 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
       complete: (ref, context) =>
         Effect.map(request("completion/complete", completionParams(ref, context)), Lists.completion),
       // each reader has a queue of its own, so that a connection without readers keeps none
-      notifications: Stream.unwrapScoped(Effect.gen(function*() {
-        const queue = yield* Effect.acquireRelease(Queue.sliding<Notification>(backlog), Queue.shutdown)
-        yield* RequestEngine.listen(channel, (notification) => queue.unsafeOffer(notification))
-        return Stream.fromQueue(queue)
-      })),
+      notifications: Stream.asyncPush<Notification>(
+        (emit) => RequestEngine.listen(channel, emit.single),
+        { bufferSize: backlog, strategy: "sliding" }
+      ),
       listChanged: (list) =>
         signals(channel, listFilters[list], 1_000, ({ method }) => method === `notifications/${list}/list_changed`),
       rootsChanged: era === "session" ? channel.notify("notifications/roots/list_changed") : Effect.void,

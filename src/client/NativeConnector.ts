@@ -157,11 +157,7 @@ const over = (
       capabilities: objectOf(result["capabilities"]),
       instructions: textOf(result["instructions"]),
       ...ofEra,
-      notify: (method, params) =>
-        Effect.suspend(() => {
-          const error = engine.notify(method, params)
-          return error === undefined ? Effect.void : Effect.fail(error)
-        }),
+      notify: engine.notify,
       onNotification: engine.onNotification,
       ended: engine.ended,
       onEnded: engine.onEnded,
@@ -232,32 +228,27 @@ const firstEra = (
   return memory.get(EraMemory.identity(config)) === "session" ? "remembered" : "auto"
 }
 
+/** Statuses with which servers of the older HTTP transport answer a POST. */
+const olderTransport: ReadonlySet<number | undefined> = new Set([400, 404, 405])
+
 /** The attempt after a failure that asks for one. */
 const followUp = (
-  plan: Plan,
+  { config, era }: Plan,
   error: McpError.ConnectError,
   memory: EraMemory.EraMemory["Type"],
   phase: McpError.Phase
 ): Plan | undefined => {
-  switch (error._tag) {
-    case "ConnectionLost":
-      // some servers exit at a method that they do not know
-      return error.reason === "exited" && plan.era === "auto" && phase === "discover"
-        ? { ...plan, era: "session" }
-        : undefined
-    case "HttpError":
-      return error.reason === "status" && plan.config.transport === "streamable-http" &&
-          plan.config.sseFallback !== false &&
-          (error.status === 400 || error.status === 404 || error.status === 405)
-        ? { ...plan, config: { ...plan.config, transport: "sse" } }
-        : undefined
-    case "HandshakeFailed":
-      if (plan.era !== "remembered") return undefined
-      memory.set(EraMemory.identity(plan.config), undefined)
-      return { ...plan, era: "auto" }
-    default:
-      return undefined
+  if (error._tag === "ConnectionLost" && error.reason === "exited" && era === "auto" && phase === "discover") {
+    // some servers exit at a method that they do not know
+    return { config, era: "session" }
   }
+  if (error._tag === "HttpError" && error.reason === "status" && olderTransport.has(error.status)) {
+    const mayBeOlder = config.transport === "streamable-http" && config.sseFallback !== false
+    return mayBeOlder ? { config: { ...config, transport: "sse" }, era } : undefined
+  }
+  if (error._tag !== "HandshakeFailed" || era !== "remembered") return undefined
+  memory.set(EraMemory.identity(config), undefined)
+  return { config, era: "auto" }
 }
 
 /** Gives an effect a scope of its own inside the current one, closed at once if it does not succeed. */

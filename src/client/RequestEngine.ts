@@ -135,7 +135,11 @@ export class RequestEngine {
     transport.start({
       message: (message) => this.#receive(message),
       failed: (id, error) => this.#settle(this.#pending.get(id), Exit.fail(error)),
-      waiting: (id, open) => this.#waits(id, open),
+      waiting: (id, open) => {
+        const limits = this.#pending.get(id)?.limits
+        limits?.waits(open, this.now())
+        this.#wakeBy(limits?.dueAt ?? Infinity)
+      },
       diagnostic: report.diagnostic,
       ended: (end) => this.#finish(end)
     })
@@ -169,9 +173,11 @@ export class RequestEngine {
     })
   }
 
-  notify(method: string, params?: JsonRpc.JsonObject): McpError.CallError | undefined {
-    return this.#lost("not-sent", method) ?? this.#send({ jsonrpc: "2.0", method, params })
-  }
+  readonly notify: McpClient.Channel["notify"] = (method, params) =>
+    Effect.suspend(() => {
+      const error = this.#lost("not-sent", method) ?? this.#send({ jsonrpc: "2.0", method, params })
+      return error === undefined ? Effect.void : Effect.fail(error)
+    })
 
   /** Calls the listener for each notification; returns a function that removes it. */
   readonly onNotification: McpClient.Channel["onNotification"] = (listener) => added(this.#onNotification, listener)
@@ -282,12 +288,6 @@ export class RequestEngine {
   #giveUp(pending: Pending, reason: string): void {
     this.#notifyCancelled(pending, reason)
     this.#options.transport.abandon(pending.id)
-  }
-
-  #waits(id: JsonRpc.Id, open: boolean): void {
-    const limits = this.#pending.get(id)?.limits
-    limits?.waits(open, this.now())
-    this.#wakeBy(limits?.dueAt ?? Infinity)
   }
 
   #closed(operation: string, outcome: McpError.Outcome): McpError.Closed {
@@ -415,8 +415,8 @@ export const listen = (
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.asVoid(Effect.acquireRelease(Effect.sync(() => onNotification(listener)), (remove) => Effect.sync(remove)))
 
-/** A new function, so that a listener that is added twice is called twice. */
-const added = <A>(listeners: Set<(value: A) => void>, listener: (value: A) => void): () => void => {
+/** Adds a listener, twice if it is added twice; returns a function that removes it. */
+export const added = <A>(listeners: Set<(value: A) => void>, listener: (value: A) => void): () => void => {
   const call = (value: A) => listener(value)
   listeners.add(call)
   return () => {

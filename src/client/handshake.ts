@@ -3,6 +3,7 @@
  * era. Answers decide, and silence decides nothing.
  */
 import type * as Sdk from "@modelcontextprotocol/sdk/types.js"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
@@ -143,9 +144,8 @@ export const negotiate = (connection: Connection): Effect.Effect<Settled, McpErr
     const { limits: { discoverPatience }, transport } = connection
     const question = yield* Effect.forkScoped(Effect.either(discover(connection)))
     // over HTTP every request has an answer of its own, so silence says nothing about the method
-    const answered = transport.streamPerRequest
-      ? Option.some(yield* Fiber.join(question))
-      : yield* Effect.timeoutOption(Fiber.join(question), discoverPatience)
+    const patience = transport.streamPerRequest ? Duration.infinity : discoverPatience
+    const answered = yield* Effect.timeoutOption(Fiber.join(question), patience)
     if (Option.isSome(answered)) {
       const decision = yield* answered.value
       return decision._tag === "Stateless" ? decision.settled : yield* initialize(connection)
@@ -206,8 +206,8 @@ export const initialize = (
       if (!JsonRpc.isObject(result[field])) report.lenient(`initialize: no ${field}`)
     }
     transport.negotiated({ era: "session", protocolVersion })
-    const error = engine.notify("notifications/initialized" satisfies Sdk.InitializedNotification["method"])
-    if (error !== undefined) return yield* refused(error)
+    const method = "notifications/initialized" satisfies Sdk.InitializedNotification["method"]
+    yield* Effect.mapError(engine.notify(method), refused)
     // servers refuse a request that overtakes `notifications/initialized`
     yield* transport.accepted ?? Effect.void
     return { era: "session", protocolVersion, result }

@@ -160,7 +160,8 @@ const addsNothing = (pages: ReadonlyArray<ReadonlyArray<unknown>>, key: string):
   return pages.at(-1)!.every((item) => before.has(keyOf(item)))
 }
 
-const violation = (server: string, method: string, what: string) =>
+/** A result that cannot be read. */
+export const violation = (server: string, method: string, what: string) =>
   new McpError.ProtocolViolation({ server, what: `\`${method}\`: ${what}`, outcome: "executed" })
 
 /** The array in a field of a result; without the field an empty one. */

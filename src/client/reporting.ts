@@ -45,21 +45,15 @@ const decisive: ReadonlySet<string> = new Set([
   "why"
 ])
 
-/** The errors that a missing header may have caused: the request itself is refused, and not its address or its rate. */
-const mayLackHeader = (error: McpError.McpError): boolean => {
-  switch (error._tag) {
-    case "AuthorizationFailed":
-      return true
-    case "HandshakeFailed":
-      return error.reason === "rejected"
-    case "HttpError": {
-      const { reason, status } = error
-      return reason === "forbidden" || (reason === "status" && (status === 400 || status === 407 || status === 422))
-    }
-    default:
-      return false
-  }
-}
+/** The statuses of a refused request; others blame its address or its rate. */
+const refusals: ReadonlySet<number | undefined> = new Set([400, 407, 422])
+
+/** The errors that a missing header may have caused. */
+const mayLackHeader = (error: McpError.McpError): boolean =>
+  error._tag === "AuthorizationFailed" ||
+  (error._tag === "HandshakeFailed" && error.reason === "rejected") ||
+  (error._tag === "HttpError" && error.reason === "forbidden") ||
+  (error._tag === "HttpError" && error.reason === "status" && refusals.has(error.status))
 
 /** Errors of the transport, which does not know how far the connect has come. */
 const knowsNoPhase = (error: McpError.McpError): error is McpError.ConnectionLost | McpError.ProtocolViolation =>

@@ -169,12 +169,7 @@ export const make = (
         Effect.asVoid
       ),
     /** Called synchronously with the end of each pause; returns a function that removes the listener. */
-    onPaused: (listener: (until: number) => void) => {
-      listeners.add(listener)
-      return () => {
-        listeners.delete(listener)
-      }
-    }
+    onPaused: (listener: (until: number) => void) => RequestEngine.added(listeners, listener)
   }
 }
 

@@ -93,41 +93,32 @@ export const resync: McpClient.Notification = { method: "$/resync", params: {} }
  * interruption of one of them must not end it.
  */
 const makeSession = (connection: Handshake.Connection, restore: Effect.Effect<void>): Requests.Session => {
-  const { engine, limits: { startupTimeout }, run, server } = connection
+  const { engine, limits: { startupTimeout: limit }, run, server } = connection
   let beginning: Deferred.Deferred<void, McpError.ConnectError> | undefined
-
-  const initialize = Handshake.initialize(connection).pipe(
-    Effect.timeoutFail({
-      duration: startupTimeout,
-      onTimeout: () => new McpError.ConnectTimeout({ server, phase: "initialize", limit: startupTimeout })
-    }),
-    Effect.map(() => {
-      session.generation++
-      session.isExpired = false
-    }),
-    Effect.mapError(McpError.notSent)
-  )
 
   const begin = (): Deferred.Deferred<void, McpError.ConnectError> => {
     const begun = Deferred.unsafeMake<void, McpError.ConnectError>(FiberId.none)
     beginning = begun
-    run(
-      initialize.pipe(
-        Effect.onExit((exit) =>
-          Effect.sync(() => {
-            beginning = undefined
-            // interrupted with the connection, whose error goes to the waiting requests
-            if (!Exit.isInterrupted(exit)) Deferred.unsafeDone(begun, exit)
-          })
-        ),
-        Effect.zipRight(Effect.suspend(() => {
-          engine.announce(resync)
-          return restore
-        })),
-        // the waiting requests get this error
-        Effect.ignore
+    // interrupted with the connection, whose error goes to the waiting requests
+    run(Effect.gen(function*() {
+      const exit = yield* Handshake.initialize(connection).pipe(
+        Effect.timeoutFail({
+          duration: limit,
+          onTimeout: () => new McpError.ConnectTimeout({ server, phase: "initialize", limit })
+        }),
+        Effect.mapError(McpError.notSent),
+        Effect.exit
       )
-    )
+      beginning = undefined
+      if (Exit.isSuccess(exit)) {
+        session.generation++
+        session.isExpired = false
+      }
+      Deferred.unsafeDone(begun, Exit.asVoid(exit))
+      if (Exit.isFailure(exit)) return
+      engine.announce(resync)
+      yield* restore
+    }))
     return begun
   }
 

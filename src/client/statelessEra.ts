@@ -5,9 +5,11 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schedule from "effect/Schedule"
 import * as McpError from "../McpError.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as Handshake from "./handshake.ts"
 import * as InputHandlers from "./InputHandlers.ts"
+import * as Lists from "./lists.ts"
 import type * as McpClient from "./McpClient.ts"
 import { objectOf, textOf } from "./messages.ts"
 import * as Protocol from "./Protocol.ts"
@@ -70,12 +72,6 @@ export const make = (
 
 const mayAskForInput: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"])
 
-const violation = (server: string, what: string) =>
-  new McpError.ProtocolViolation({ server, what, outcome: "executed" })
-
-const unknownResult = (server: string, resultType: JsonRpc.Json) =>
-  violation(server, `the result type ${JSON.stringify(resultType).slice(0, 64)}`)
-
 /** The pause before a request is repeated for a server that answers with state and no questions. */
 const statePause = Duration.millis(250)
 
@@ -94,7 +90,7 @@ const finish = (
     const { engine, limits: { maxInputRounds }, server } = connection
     const ask = (question: unknown): ReturnType<Requests.Request> => {
       const { method, params } = objectOf(question)
-      if (typeof method !== "string") return violation(server, "an input request without a method")
+      if (typeof method !== "string") return Lists.violation(server, operation, "an input request without a method")
       return Effect.mapError(InputHandlers.answer(connection, method, objectOf(params)), ({ reason }) =>
         new McpError.Cancelled({
           server,
@@ -112,7 +108,7 @@ const finish = (
       const questions = Object.entries(objectOf(result["inputRequests"]))
       const requestState = textOf(result["requestState"])
       if (questions.length === 0 && requestState === undefined) {
-        return yield* violation(server, "input_required without input requests or state")
+        return yield* Lists.violation(server, operation, "input_required without input requests or state")
       }
       if (questions.length === 0) {
         yield* Effect.sleep(statePause)
@@ -138,7 +134,7 @@ const finish = (
     const resultType = result["resultType"] ?? "complete"
     return resultType === "complete"
       ? result
-      : yield* unknownResult(server, resultType)
+      : yield* Lists.violation(server, operation, `the result type ${UntrustedText.excerpt(String(resultType), 64)}`)
   })
 
 const longestPause = Duration.seconds(30)

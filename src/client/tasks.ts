@@ -2,6 +2,7 @@
 import type * as Sdk from "@modelcontextprotocol/sdk/types.js"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
@@ -26,15 +27,11 @@ export type TaskUpdate =
   | { readonly _tag: "Created"; readonly taskId: string; readonly status: string }
   | { readonly _tag: "Status"; readonly taskId: string; readonly status: string; readonly message?: string | undefined }
 
-export interface TaskOptions extends McpClient.RequestOptions {
-  readonly onUpdate?: ((update: TaskUpdate) => void) | undefined
-}
-
 export interface Tasks {
   /** Creates a task for a tool call, follows it, and gives its result. Interruption cancels the task. */
   readonly callTool: (
     params: JsonRpc.JsonObject,
-    options?: TaskOptions
+    options?: McpClient.CallOptions
   ) => Effect.Effect<JsonRpc.JsonObject, McpError.CallError>
   readonly get: (taskId: string) => Effect.Effect<Task, McpError.CallError>
   /** Waits for the end of the task and gives the result of its request. */
@@ -72,16 +69,11 @@ export const make = (
   if (!JsonRpc.isObject(capabilities["tasks"])) return undefined
 
   const asked = (name: "get" | "cancel") => (taskId: string): Effect.Effect<Task, McpError.CallError> =>
-    Effect.flatMap(request(method[name], { taskId }), (raw) => {
-      const task = Lists.tasks.decode(raw)
-      return task === undefined
-        ? new McpError.ProtocolViolation({
-          server,
-          what: `\`${method[name]}\`: no task in the answer`,
-          outcome: "executed"
-        })
-        : Effect.succeed(task)
-    })
+    Effect.flatMap(request(method[name], { taskId }), (raw) =>
+      Either.fromNullable(
+        Lists.tasks.decode(raw),
+        () => Lists.violation(server, method[name], "no task in the answer")
+      ))
   const get = asked("get")
   const cancel = asked("cancel")
   // the server answers when the task has ended, so only the limit of calls applies
@@ -128,7 +120,7 @@ export const make = (
       Lists.all({ server, limits, capabilities, request, report: report.lenient }, Lists.tasks),
       ({ items }) => items
     ),
-    callTool: (params, { onProgress, onUpdate = () => undefined, ...own } = {}) =>
+    callTool: (params, { onProgress, onTask: onUpdate = () => undefined, ...own } = {}) =>
       Effect.scoped(Effect.gen(function*() {
         const limits = yield* limitsOf("tools/call", own)
         // the token stays valid until the task has ended, and not only until the request is answered

@@ -2,8 +2,6 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Exit from "effect/Exit"
-import * as Mailbox from "effect/Mailbox"
 import * as Stream from "effect/Stream"
 import * as Json from "../json/Json.ts"
 import * as McpError from "../McpError.ts"
@@ -16,12 +14,6 @@ import * as Lists from "./lists.ts"
 import type * as McpClient from "./McpClient.ts"
 import * as Tasks from "./tasks.ts"
 
-export interface Options {
-  readonly channel: McpClient.Channel
-  /** Reports a deviation of the server. */
-  readonly report: (detail: string) => void
-}
-
 type Calls = Pick<McpClient.McpClient, "tools" | "callTool" | "callToolStream">
 
 const headerMismatch = -32020
@@ -29,7 +21,8 @@ const headerMismatch = -32020
 /** How many events a slow reader of a call may leave unread. */
 const backlog = 64
 
-export const make = ({ channel, report }: Options): Calls => {
+/** The calls over a connection; `report` receives the deviations of the server. */
+export const make = (channel: McpClient.Channel, report: (detail: string) => void): Calls => {
   const { era, limits, server, tasks } = channel
   const mirrorsHeaders = era === "stateless" && channel.transport !== "stdio"
   const known = knownTools(channel, mirrorsHeaders, report)
@@ -76,7 +69,7 @@ export const make = ({ channel, report }: Options): Calls => {
     if (known.get(name)?.taskSupport === "required") {
       return tasks === undefined
         ? new McpError.CapabilityMissing({ server, capability: "tasks", operation: "tools/call" })
-        : tasks.callTool(params, { ...own, onUpdate: own?.onTask })
+        : tasks.callTool(params, own)
     }
     return mirrorsHeaders ? mirrored(name, args, params, own) : channel.request("tools/call", params, own)
   }
@@ -107,37 +100,30 @@ export const make = ({ channel, report }: Options): Calls => {
     tools: known.tools,
     callTool,
     callToolStream: (name, args, own) =>
-      Stream.unwrapScoped(Effect.gen(function*() {
-        const mailbox = yield* Mailbox.make<McpClient.CallEvent, McpError.CallError>({
-          capacity: backlog,
-          strategy: "sliding"
-        })
+      Stream.asyncPush<McpClient.CallEvent, McpError.CallError>((emit) => {
         const onProgress = (progress: McpClient.Progress): void => {
-          mailbox.unsafeOffer({ _tag: "Progress", progress })
+          emit.single({ _tag: "Progress", progress })
           own?.onProgress?.(progress)
         }
         const onTask = (update: McpClient.TaskUpdate): void => {
-          mailbox.unsafeOffer({ _tag: "Task", update })
+          emit.single({ _tag: "Task", update })
           own?.onTask?.(update)
         }
-        yield* Effect.forkScoped(
-          Effect.onExit(callTool(name, args, { ...own, onProgress, onTask }), (exit) =>
-            Effect.sync(() => {
-              if (Exit.isSuccess(exit)) mailbox.unsafeOffer({ _tag: "Result", result: exit.value })
-              mailbox.unsafeDone(Exit.asVoid(exit))
-            }))
-        )
-        return Mailbox.toStream(mailbox)
-      }))
+        return Effect.forkScoped(Effect.matchCause(callTool(name, args, { ...own, onProgress, onTask }), {
+          onFailure: emit.halt,
+          onSuccess: (result) => {
+            emit.single({ _tag: "Result", result })
+            emit.end()
+          }
+        }))
+      }, { bufferSize: backlog, strategy: "sliding" })
   }
 }
 
 /** What calls need of a tool. */
-interface KnownTool {
-  readonly taskSupport: Tool.Tool["taskSupport"]
+interface KnownTool extends Pick<Tool.Tool, "outputSchema" | "taskSupport"> {
   /** The arguments that are repeated in headers. */
   readonly headers: ReadonlyArray<Declaration>
-  readonly outputSchema: JsonRpc.JsonObject | undefined
 }
 
 const afterSuccess = 1_000
@@ -149,7 +135,6 @@ const knownTools = (
   mirrorsHeaders: boolean,
   report: (detail: string) => void
 ) => {
-  const { limits: { maxSchemaBytes } } = channel
   const lock = Effect.unsafeMakeSemaphore(1)
   let byName: ReadonlyMap<string, KnownTool> = new Map()
   // lists are numbered as they begin, because an old one may end late
@@ -165,7 +150,10 @@ const knownTools = (
   const tools = Effect.suspend(() => {
     const number = ++begun
     return Effect.map(Lists.all({ ...channel, report }, Lists.tools), ({ cacheScope, items, ttlMs }): Tool.ToolList => {
-      const decoded = Tool.decodeAll(items, { maxSchemaBytes, paramHeaders: mirrorsHeaders })
+      const decoded = Tool.decodeAll(items, {
+        maxSchemaBytes: channel.limits.maxSchemaBytes,
+        paramHeaders: mirrorsHeaders
+      })
       for (const { detail, name, reason } of decoded.rejected.slice(0, 10)) {
         report(`the tool "${name}" cannot be offered (${reason}): ${detail}`)
       }

@@ -54,7 +54,7 @@ describe("McpClient.tasks", () => {
       const state: State = { status: "working", pollInterval: 5_000 }
       const { peer, tasks } = yield* served(state)
       const updates: Array<Tasks.TaskUpdate> = []
-      const call = yield* Effect.fork(tasks.callTool(params, { onUpdate: (update) => updates.push(update) }))
+      const call = yield* Effect.fork(tasks.callTool(params, { onTask: (update) => updates.push(update) }))
       yield* peer.until(() => peer.received("tools/call").length === 1)
       assert.deepInclude(peer.received("tools/call")[0]?.["params"], { ...params, task: {} })
       yield* TestClock.adjust("4999 millis")
@@ -75,7 +75,7 @@ describe("McpClient.tasks", () => {
     Effect.gen(function*() {
       const state: State = { status: "working", pollInterval: 60_000 }
       const { client, peer, tasks } = yield* served(state)
-      const call = yield* Effect.fork(tasks.callTool(params, { onUpdate: () => undefined }))
+      const call = yield* Effect.fork(tasks.callTool(params, { onTask: () => undefined }))
       yield* peer.until(() => peer.received("tools/call").length === 1)
       yield* client.health
       state.status = "completed"

@@ -195,7 +195,7 @@ const offersTasks = { tools: {}, tasks: { requests: { tools: { call: {} } } } }
 const tasks = (updates: ReadonlyArray<McpClient.TaskUpdate>, result: JsonRpc.JsonObject): Tasks.Tasks => ({
   callTool: (_, options) =>
     Effect.sync(() => {
-      for (const update of updates) options?.onUpdate?.(update)
+      for (const update of updates) options?.onTask?.(update)
       return result
     }),
   get: () => Effect.die("not used"),

@@ -210,6 +210,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   McpError: 1_310,
   json: 1_250,
   resilience: 1_400,
+  client: 3_300,
   observability: 550,
   // 2,500 in issue 17; over it are the parts of large logins on Windows, and the checks of links, owners and modes
   node: 2_750,
