@@ -34,8 +34,8 @@ const lazy = Pool.remote("a", { lazy: true, idleTimeout: "1 minute" })
 
 const asleep = Effect.zipRight(TestClock.adjust("2 minutes"), Pool.until("a", "Idle"))
 
-describe("what a server offers besides tools", () => {
-  it.scoped("grows old after five minutes where the server says nothing of it", () =>
+describe("the lists of resources, templates and prompts", () => {
+  it.scoped("are fresh for five minutes without a hint of the server", () =>
     Effect.gen(function*() {
       const peer = yield* listing()
       yield* Effect.gen(function*() {
@@ -48,7 +48,7 @@ describe("what a server offers besides tools", () => {
       }).pipe(Effect.provide(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")] })))
     }))
 
-  it.scoped("lasts as long as the server says", () =>
+  it.scoped("are fresh for the ttlMs of the server", () =>
     Effect.gen(function*() {
       const peer = yield* listing(undefined, { ttlMs: 40_000 })
       yield* Effect.gen(function*() {
@@ -61,7 +61,7 @@ describe("what a server offers besides tools", () => {
       }).pipe(Effect.provide(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")] })))
     }))
 
-  it.scoped("is not undone by an older list that comes late", () =>
+  it.scoped("keep the newer list when the response to an older request arrives late", () =>
     Effect.gen(function*() {
       const late = yield* Deferred.make<void>()
       const peer = yield* listing((time) => time === 2 ? Deferred.await(late) : Effect.void)
@@ -71,9 +71,12 @@ describe("what a server offers besides tools", () => {
         yield* TestClock.adjust("2 seconds")
         yield* peer.notify("notifications/resources/list_changed")
         yield* peer.until(() => peer.received("resources/list").length === 2)
-        // ends the single flight: later callers need a list that was requested after this
+        // callers after this need a list that was requested later, and do not join the request in flight
+        const notified = yield* Deferred.make<void>()
+        const { live } = (yield* Pool.Servers).member("a")!
+        live!.session.onNotification(() => Deferred.unsafeDone(notified, Effect.void))
         yield* peer.notify("notifications/resources/list_changed")
-        yield* Effect.repeat(Effect.yieldNow(), { times: 20 })
+        yield* Deferred.await(notified)
         assert.deepStrictEqual(yield* names, ["3"])
         yield* Deferred.succeed(late, undefined)
         yield* TestClock.adjust("1 second")
@@ -81,7 +84,7 @@ describe("what a server offers besides tools", () => {
       }).pipe(Effect.provide(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")] })))
     }))
 
-  it.scoped("is asked for again where a list was on its way when the server said that it has changed", () =>
+  it.scoped("are fetched again if list_changed arrives while a request is in flight", () =>
     Effect.gen(function*() {
       const late = yield* Deferred.make<void>()
       const newer = yield* Deferred.make<void>()
@@ -104,7 +107,7 @@ describe("what a server offers besides tools", () => {
       }).pipe(Effect.provide(Runtime.layer({ a: peer }, { servers: [Pool.remote("a")] })))
     }))
 
-  it.scoped("is told of a server that is asleep without waking it, however old it is", () =>
+  it.scoped("are given from the cache for an idle server, however old, without connecting it", () =>
     Effect.gen(function*() {
       const peer = yield* listing()
       yield* Effect.gen(function*() {
@@ -118,7 +121,7 @@ describe("what a server offers besides tools", () => {
       }).pipe(Effect.provide(Runtime.layer({ a: peer }, { servers: [lazy] })))
     }))
 
-  it.scoped("is nothing of what another server of the same name has offered", () =>
+  it.scoped("of a replaced server are not given for its successor of the same name", () =>
     Effect.gen(function*() {
       const one = yield* listing()
       const other = yield* listing(() => Effect.void)
@@ -136,7 +139,7 @@ describe("what a server offers besides tools", () => {
       )))
     }))
 
-  it.scoped("is forgotten with its server", () =>
+  it.scoped("are forgotten with their server", () =>
     Effect.gen(function*() {
       const peer = yield* listing()
       yield* Effect.gen(function*() {
@@ -152,7 +155,7 @@ describe("what a server offers besides tools", () => {
 })
 
 describe("McpRuntime", () => {
-  it.scoped("publishes no state of a breaker whose server was removed", () =>
+  it.scoped("publishes no breaker state of a removed server", () =>
     Effect.gen(function*() {
       const peer = yield* listing()
       const breakers = new Map<string, CircuitBreaker.Breaker>()
