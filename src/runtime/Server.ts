@@ -129,7 +129,8 @@ export const make =
       },
       withClient: (deadline, f) =>
         Effect.suspend(() =>
-          link.connected() !== undefined ?
+          // a reload may have given the name another link since the call began
+          parts.get(name)?.link.connected() !== undefined ?
             parts.use(name, f) :
             Deadline.boundWait(deadline, () => waitedFor(parts.get(name)), (arrived) =>
               parts.use(name, (live) => {

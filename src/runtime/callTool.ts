@@ -158,7 +158,10 @@ export const make = ({ clock, definition, learn, permitted, publish, retry, serv
             const send = () =>
               live.session.callTool(tool, wanted.args, { ...options, ...deadline.ofRequest(), meta, onProgress })
             const verified = permitted.before(live, wanted, permit)
-            return verified === undefined ? send() : Effect.flatMap(verified, send)
+            // a list of tools that does not answer must not keep the call longer than its own limits
+            return verified === undefined
+              ? send()
+              : Effect.flatMap(Deadline.boundWait(deadline, () => ({}), () => verified), send)
           }).pipe(
             server.bulkhead.withPermit(deadline),
             server.breaker.protect,
