@@ -35,7 +35,7 @@ export type { DeferredTool, RuntimeTool, ToolRef, Tools } from "./runtime/Runtim
 export interface Options<Server extends ServerConfig.Source = ServerConfig.Source> extends Partial<Servers.Options> {
   readonly servers: ReadonlyArray<Server>
   readonly catalog?: Partial<ToolCatalog.Options> | undefined
-  /** The time between two `CallRunning` events of a call. */
+  /** The time between two `CallRunning` events of a call (default 30 s, at least 25 ms). */
   readonly progressInterval?: Duration.DurationInput | undefined
   /** The time in which all servers with `required` must connect. */
   readonly requiredTimeout?: Duration.DurationInput | undefined

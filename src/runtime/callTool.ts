@@ -58,6 +58,8 @@ interface Call extends CallSpan.Operation, RetryPolicy.Attempts {
   client: McpClient.McpClient | undefined
 }
 
+const shortestLook = Duration.millis(25)
+
 export const make = ({ clock, definition, learn, permitted, publish, retry, servers }: Options): Calls => {
   const running = new Set<Call>()
   let ids = 0
@@ -227,8 +229,8 @@ export const make = ({ clock, definition, learn, permitted, publish, retry, serv
     inFlight: (server) => Array.from(running).filter((call) => call.server === server).length,
     reportRunning: (interval) =>
       Effect.forever(Effect.zipRight(
-        // four looks per interval, so that a report is late by a quarter of it at most
-        Effect.sleep(Duration.times(interval, 1 / 4)),
+        // four looks per interval, so that a report is late by a quarter of it at most; bounded, because zero would spin
+        Effect.sleep(Duration.max(Duration.times(interval, 1 / 4), shortestLook)),
         Effect.sync(() => {
           const now = clock.unsafeCurrentTimeMillis()
           for (const call of running) {

@@ -397,6 +397,24 @@ describe("a runtime", () => {
         }))
     }))
 
+  it.scoped("reports a running call every 25 ms with a progressInterval of zero", () =>
+    run(
+      { a: [{ name: "slow", call: () => Effect.as(Effect.sleep("1 second"), "done") }] },
+      () =>
+        Effect.gen(function*() {
+          const service = yield* runtime
+          yield* service.tools
+          const events = yield* service.subscribe
+          const call = yield* Effect.fork(service.callTool("mcp__a__slow"))
+          yield* TestClock.adjust("1 second")
+          yield* Fiber.join(call)
+          const running = Chunk.filter(yield* Queue.takeAll(events), ({ _tag }) => _tag === "CallRunning")
+          assert.isAtLeast(running.length, 30)
+          assert.isAtMost(running.length, 40)
+        }),
+      { progressInterval: 0 }
+    ))
+
   it.scoped("says in CallEnded whether the call is an error, and how it ended", () =>
     Effect.gen(function*() {
       const broken: MemoryServer.Tool = {
