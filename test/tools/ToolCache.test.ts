@@ -18,15 +18,15 @@ const namesOf = (manifest: ToolCache.Manifest | undefined) => manifest?.tools.ma
 
 const lost = new McpError.ConnectionLost({ server: "s", reason: "reset", detail: "gone", outcome: "unknown" })
 
-describe("the tools of a server", () => {
-  it.scoped("are unknown, and so not fresh, before they are fetched", () =>
+describe("ToolCache: the list of a server", () => {
+  it.scoped("is unknown and not fresh before the first fetch", () =>
     Effect.gen(function*() {
       const tools = yield* opened()
       assert.isUndefined(tools.current())
       assert.isFalse(tools.isFresh())
     }))
 
-  it.scoped("are known as they were fetched, with the time and the generation", () =>
+  it.scoped("has the time of the fetch and the generation of the connection", () =>
     Effect.gen(function*() {
       const tools = yield* opened()
       yield* TestClock.adjust("1 minute")
@@ -37,7 +37,7 @@ describe("the tools of a server", () => {
       assert.deepInclude(manifest, { source: "server", fetchedAt: 60_000, generation: 7 })
     }))
 
-  it.scoped("are fresh for five minutes, and known for ever", () =>
+  it.scoped("is fresh for five minutes by default, and stays known after that", () =>
     Effect.gen(function*() {
       const tools = yield* opened()
       yield* tools.fetch(source(named("a")))
@@ -48,7 +48,7 @@ describe("the tools of a server", () => {
       assert.deepStrictEqual(namesOf(tools.current()), ["a"])
     }))
 
-  it.scoped("are fresh as long as their server says, but no longer than a day", () =>
+  it.scoped("is fresh for the ttlMs of the server, at most a day", () =>
     Effect.gen(function*() {
       const tools = yield* opened()
       yield* tools.fetch(source(listOf([], { ttlMs: 0 })))
@@ -65,7 +65,7 @@ describe("the tools of a server", () => {
       assert.isFalse(tools.isFresh())
     }))
 
-  it.scoped("are fresh as long as the application says where the server says nothing", () =>
+  it.scoped("is fresh for timeToLive without a hint of the server", () =>
     Effect.gen(function*() {
       const tools = yield* opened({ timeToLive: "1 second" })
       yield* tools.fetch(source(named("a")))
@@ -75,7 +75,7 @@ describe("the tools of a server", () => {
       assert.isFalse(tools.isFresh())
     }))
 
-  it.scoped("are not fresh when the clock was set back", () =>
+  it.scoped("is not fresh after the clock was set back", () =>
     Effect.gen(function*() {
       const tools = yield* opened()
       yield* TestClock.setTime(1_000_000)
@@ -84,7 +84,7 @@ describe("the tools of a server", () => {
       assert.isFalse(tools.isFresh())
     }))
 
-  it.scoped("are told to listeners at once when they are others than before, and only then", () =>
+  it.scoped("calls listeners synchronously when the tools differ, and only then", () =>
     Effect.gen(function*() {
       const { onChange, open } = yield* cacheWith()
       const tools = open(config)
@@ -106,7 +106,7 @@ describe("the tools of a server", () => {
       assert.strictEqual(heard.length, 4)
     }))
 
-  it.scoped("can be fetched although a definition is nested too deep to be written", () =>
+  it.scoped("is fetched although a definition is nested too deep for JSON.stringify", () =>
     Effect.gen(function*() {
       const { onChange, open } = yield* cacheWith()
       const tools = open(config)
@@ -120,8 +120,8 @@ describe("the tools of a server", () => {
     }))
 })
 
-describe("a fetch", () => {
-  it.scoped("is one for all who ask at the same time", () =>
+describe("CachedList.fetch", () => {
+  it.scoped("sends one request for concurrent callers", () =>
     Effect.gen(function*() {
       const tools = yield* opened()
       const server = patient()
@@ -134,7 +134,7 @@ describe("a fetch", () => {
       assert.strictEqual(new Set(manifests).size, 1)
     }))
 
-  it.scoped("goes on for the others when one who asked is interrupted, the first too", () =>
+  it.scoped("continues for the other callers when one is interrupted, even the first", () =>
     Effect.gen(function*() {
       const tools = yield* opened()
       const server = patient()
@@ -147,7 +147,7 @@ describe("a fetch", () => {
       assert.deepStrictEqual(namesOf(yield* Fiber.join(second!)), ["a"])
     }))
 
-  it.scoped("is interrupted when nobody waits for it any more, and the next is a new one", () =>
+  it.scoped("is interrupted with its last caller, and the next caller sends a new request", () =>
     Effect.gen(function*() {
       const tools = yield* opened()
       const server = patient()
@@ -162,7 +162,7 @@ describe("a fetch", () => {
       assert.deepStrictEqual(namesOf(yield* Fiber.join(next)), ["a"])
     }))
 
-  it.scoped("that is being interrupted is joined by nobody", () =>
+  it.scoped("lets no caller join a request that is being interrupted", () =>
     Effect.gen(function*() {
       const tools = yield* opened()
       const server = patient()
@@ -179,7 +179,7 @@ describe("a fetch", () => {
       yield* Deferred.succeed(farewell, undefined)
     }))
 
-  it.scoped("that fails, fails for all who wait, changes nothing, and is not remembered", () =>
+  it.scoped("fails for all concurrent callers, and keeps the value", () =>
     Effect.gen(function*() {
       const tools = yield* opened()
       const before = yield* tools.fetch(source(named("a")))
@@ -194,7 +194,7 @@ describe("a fetch", () => {
       assert.deepStrictEqual(namesOf(yield* tools.fetch(source(named("b")))), ["b"])
     }))
 
-  it.scoped("that began before an invalidation is kept, but is not fresh", () =>
+  it.scoped("keeps the response to a request from before an invalidation, but not as fresh", () =>
     Effect.gen(function*() {
       const tools = yield* opened()
       const server = patient()
@@ -209,7 +209,7 @@ describe("a fetch", () => {
       assert.isTrue(tools.isFresh())
     }))
 
-  it.scoped("after an invalidation is a new one, which no older one replaces", () =>
+  it.scoped("sends a new request after an invalidation, whose response no older one replaces", () =>
     Effect.gen(function*() {
       const tools = yield* opened()
       const server = patient()
@@ -226,7 +226,7 @@ describe("a fetch", () => {
       assert.isTrue(tools.isFresh())
     }))
 
-  it.scoped("from an older connection never replaces one from a newer, whichever began first", () =>
+  it.scoped("never replaces the value of a newer connection, whichever request was first", () =>
     Effect.gen(function*() {
       const tools = yield* opened()
       const newer = patient(2)
@@ -242,7 +242,7 @@ describe("a fetch", () => {
       assert.deepStrictEqual(namesOf(tools.current()), ["new"])
     }))
 
-  it.scoped("from an older connection than what is known comes from asks nobody", () =>
+  it.scoped("sends nothing over a connection older than the value", () =>
     Effect.gen(function*() {
       const tools = yield* opened()
       yield* tools.fetch(source(named("new"), 2))
@@ -251,14 +251,14 @@ describe("a fetch", () => {
       assert.strictEqual(older.asked.length, 0)
     }))
 
-  it.scoped("that ends by an interruption of its own says that the connection is closed", () =>
+  it.scoped("fails with Closed if the request is interrupted from inside", () =>
     Effect.gen(function*() {
       const tools = yield* opened()
       const error = yield* Effect.flip(tools.fetch({ ...source(named()), list: Effect.interrupt }))
       assert.deepInclude(error, { _tag: "Closed", server: "s", operation: "tools/list" })
     }))
 
-  it.scoped("settles when a listener throws", () =>
+  it.scoped("settles although a listener throws", () =>
     Effect.gen(function*() {
       const { onChange, open } = yield* cacheWith()
       const tools = open(config)
@@ -270,7 +270,7 @@ describe("a fetch", () => {
       assert.deepStrictEqual(namesOf(tools.current()), ["a"])
     }))
 
-  it.effect("is interrupted when the cache ends, and so is one that begins after", () =>
+  it.effect("is interrupted with the scope of the cache, and fails with Closed after that", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const tools = yield* Scope.extend(opened(), scope)
@@ -283,7 +283,7 @@ describe("a fetch", () => {
       assert.strictEqual((yield* Effect.flip(tools.fetch(server)))._tag, "Closed")
     }))
 
-  it.effect("may be begun by somebody who must not be interrupted, and can be interrupted all the same", () =>
+  it.effect("can be interrupted although its caller is uninterruptible", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const tools = yield* Scope.extend(opened(), scope)
@@ -310,8 +310,8 @@ const step: FastCheck.Arbitrary<Step> = FastCheck.oneof(
   FastCheck.record({ _tag: FastCheck.constant("invalidate" as const) })
 )
 
-describe("any interleaving of fetches, answers, failures, interruptions and invalidations", () => {
-  it("settles every fetch, and never shows an older generation or an older list after a newer", () =>
+describe("CachedList under any interleaving of fetches, responses, failures, interruptions and invalidations", () => {
+  it("settles every fetch, and never replaces a value by an older one", () =>
     FastCheck.assert(
       FastCheck.asyncProperty(
         FastCheck.array(step, { maxLength: 40 }),
@@ -388,10 +388,10 @@ const history = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
   }
 })
 
-describe("the cache", () => {
+describe("ToolCache.open", () => {
   const renamed = Configs.stdio({ name: "t", command: "node", enabledTools: ["a"] })
 
-  it.scoped("gives the same tools to all who ask for a server, and others to another name or server", () =>
+  it.scoped("returns the same list for one name and identity, and another list for any other", () =>
     Effect.gen(function*() {
       const { open } = yield* cacheWith()
       const own = open(config)
@@ -400,7 +400,7 @@ describe("the cache", () => {
       assert.notStrictEqual(open(Configs.stdio({ name: "s", command: "deno" })), own)
     }))
 
-  it.scoped("lets each of two names of one server fetch over its own connection, however old that is", () =>
+  it.scoped("keeps the lists of two names of one server apart", () =>
     Effect.gen(function*() {
       const { open } = yield* cacheWith()
       const [one, other] = [open(config), open(renamed)]
@@ -409,7 +409,7 @@ describe("the cache", () => {
       assert.deepStrictEqual(namesOf(one.current()), ["b"])
     }))
 
-  it.scoped("forgets a server, and what was handed out goes on", () =>
+  it.scoped("returns a new list after forget, and the old one still works", () =>
     Effect.gen(function*() {
       const { forget, open } = yield* cacheWith()
       const before = open(config)
