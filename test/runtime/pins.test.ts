@@ -199,6 +199,18 @@ describe("a tool that has changed by the next connection", () => {
         assert.strictEqual(calls(server), 1)
       })))
 
+  it.scoped("keeps a call no longer than its limits while the list is awaited", () =>
+    withServer({ tools: benign }, (server, runtime) =>
+      Effect.gen(function*() {
+        const one = (yield* runtime.tools).tools[0]!
+        yield* runtime.servers.reconnect("a")
+        yield* server.delay("20 seconds")
+        const calling = yield* Effect.fork(Effect.flip(one.call({}, { totalTimeout: "2 seconds" })))
+        yield* TestClock.adjust("2 seconds")
+        assert.deepInclude(yield* Fiber.join(calling), { _tag: "RequestTimeout", kind: "total", outcome: "not-sent" })
+        assert.strictEqual(calls(server), 0)
+      })))
+
   it.scoped("is called where it is what it was", () =>
     withServer({ tools: benign }, (server, runtime) =>
       Effect.gen(function*() {
