@@ -21,7 +21,6 @@ import * as McpServers from "./runtime/McpServers.ts"
 import * as Permitted from "./runtime/permitted.ts"
 import * as Requests from "./runtime/requests.ts"
 import * as RuntimeTool from "./runtime/RuntimeTool.ts"
-import * as Sandbox from "./runtime/sandbox.ts"
 import * as Servers from "./runtime/Servers.ts"
 import * as Startup from "./runtime/startup.ts"
 import * as Permissions from "./safety/Permissions.ts"
@@ -184,10 +183,10 @@ export const makeService = (
     const send = Requests.make(servers, ask, permitted)
     const gather = Lists.gathering(servers, ask)
     const follow = Lists.follow(catalog, publish)
-    const sandbox = Sandbox.make(servers)
+    const sandbox = McpServers.sandboxState(servers)
 
     yield* Startup.watch(servers, events, configs)
-    yield* servers.onConnected((live) => Effect.zipRight(sandbox.greet(live), follow(live)))
+    yield* servers.onConnected((live) => Effect.zipRight(sandbox.send(live), follow(live)))
     yield* Effect.forkScoped(
       calls.reportRunning(Duration.decode(options.progressInterval ?? defaults.progressInterval))
     )
@@ -215,7 +214,7 @@ export const makeService = (
       callToolStream: (ref, args, options) =>
         CallStream.make((more) => tools.call(ref, args, { ...options, ...more }), options),
       refreshTools: (server) => {
-        const connected = servers.members().filter(({ live }) => live !== undefined).map(({ config }) => config.name)
+        const connected = servers.all().filter(({ live }) => live !== undefined).map(({ config }) => config.name)
         const refresh = server === undefined
           ? Effect.forEach(connected, (name) => Effect.either(catalog.refresh(name)), { concurrency: "unbounded" })
           : catalog.refresh(server)

@@ -13,10 +13,12 @@ import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as Bulkhead from "../resilience/Bulkhead.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
+import * as RuntimeLog from "../runtimeLog.ts"
 import type * as PermissionRule from "../safety/PermissionRule.ts"
 import type * as Permissions from "../safety/Permissions.ts"
 import * as Scoped from "../scoped.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as RemoteHeaders from "../transport/RemoteHeaders.ts"
 import type * as Transport from "../transport/Transport.ts"
 import type * as CallTool from "./callTool.ts"
@@ -106,7 +108,7 @@ export const make = (options: Options): Effect.Effect<McpServers, never, Credent
     const remote = remoteOf(servers, (yield* Resolution.Resolution).resolve, yield* Limits.CurrentLimits)
 
     const infoOf = infoOfServer(options)
-    const list = Effect.suspend(() => Effect.forEach(servers.members(), infoOf))
+    const list = Effect.suspend(() => Effect.forEach(servers.all(), infoOf))
 
     const changes = Stream.unwrapScoped(Effect.gen(function*() {
       // one pending signal is enough, because each element is the list at the time it is read
@@ -187,7 +189,7 @@ const reloading = ({ events, permissions, servers }: Options): McpServers["reloa
   /** During the reload a server that becomes another keeps only the approvals that both configurations have. */
   const approvedMeanwhile = (config: ServerConfig.ServerConfig) => {
     const { autoApprove, name } = config
-    const present = servers.config(name)
+    const present = servers.get(name)?.config
     if (present === undefined || Fingerprint.isSame(present, config)) return config
     return { name, autoApprove: autoApprove?.filter((tool) => present.autoApprove?.includes(tool) === true) }
   }
@@ -195,7 +197,7 @@ const reloading = ({ events, permissions, servers }: Options): McpServers["reloa
     Effect.suspend(() => permissions.configure("servers", approvals(configs.map(approvedMeanwhile)))).pipe(
       Effect.zipRight(Effect.ensuring(
         servers.reload(configs),
-        Effect.suspend(() => permissions.configure("servers", approvals(servers.configs())))
+        Effect.suspend(() => permissions.configure("servers", approvals(servers.all().map(({ config }) => config))))
       )),
       Effect.tap((report) => Effect.sync(() => events.publish(McpEvent.McpEvent.ConfigurationReloaded({ report }))))
     )
@@ -231,3 +233,35 @@ const remoteOf = (
     })
     return isRemote(resolved.config) ? resolved.config : yield* program
   })
+
+const sandboxCapability = "codex/sandbox-state"
+
+/** Sends the last sandbox state to each connection whose server declares the capability: once, now or when it connects. */
+export const sandboxState = (servers: Servers.Servers) => {
+  let state: JsonRpc.JsonObject | undefined = undefined
+  const sent = new WeakMap<McpClient.McpClient, JsonRpc.JsonObject>()
+
+  const send = ({ server, session }: Server.Live): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const current = state
+      if (current === undefined || sent.get(session) === current) return Effect.void
+      if (session.experimental(sandboxCapability) === undefined) return Effect.void
+      sent.set(session, current)
+      return Effect.catchAll(session.notify(`${sandboxCapability}/update`, current), (error) => {
+        if (sent.get(session) === current) sent.delete(session)
+        const message = `the sandbox state could not be sent to the server: ${error._tag}`
+        return Effect.annotateLogs(RuntimeLog.debug(message), { server })
+      })
+    })
+
+  return {
+    send,
+    notify: (next: JsonRpc.JsonObject) =>
+      Effect.suspend(() => {
+        // a copy, because the same object given twice is sent twice
+        state = { ...next }
+        const connections = servers.all().flatMap(({ live }) => live === undefined ? [] : [live])
+        return Effect.forEach(connections, send, { concurrency: "unbounded", discard: true })
+      })
+  }
+}

@@ -6,7 +6,6 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as McpClient from "../client/McpClient.ts"
 import type * as Limits from "../config/Limits.ts"
-import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import type * as Permissions from "../safety/Permissions.ts"
@@ -16,6 +15,7 @@ import * as ToolFilter from "../tools/ToolFilter.ts"
 import * as ToolName from "../tools/ToolName.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as CallTool from "./callTool.ts"
+import type * as Server from "./Server.ts"
 import type * as Servers from "./Servers.ts"
 
 /**
@@ -123,13 +123,15 @@ export const make = (options: Options): RuntimeTools => {
   const offered = ({ server, tool }: ToolName.Identity): Effect.Effect<RuntimeTool, McpError.NotFound> => {
     const entry = catalog.index().find(server, tool)
     if (entry === undefined) return Effect.fail(notFound(server, tool, []))
-    return Effect.succeed(runtimeTool({ _tag: servers.isConnected(server) ? "Ready" : "Deferred", ...entry }))
+    return Effect.succeed(
+      runtimeTool({ _tag: servers.get(server)?.live !== undefined ? "Ready" : "Deferred", ...entry })
+    )
   }
 
   /** Looks a tool up within the total time of its call, and gives the options of the call with the time that is left. */
   const findInTime = (ref: ToolRef, options: McpRuntime.CallOptions | undefined) => {
     const server = typeof ref === "string" ? "" : ref.server
-    const total = options?.totalTimeout ?? servers.config(server)?.toolTimeout ?? limits.toolTimeout
+    const total = options?.totalTimeout ?? servers.get(server)?.config.toolTimeout ?? limits.toolTimeout
     const limit = Option.getOrElse(Duration.decodeUnknown(total), () => limits.toolTimeout)
     return findListed(ref).pipe(
       Effect.timeoutFail({
@@ -162,7 +164,7 @@ export const make = (options: Options): RuntimeTools => {
 }
 
 const finding = ({ catalog, servers }: Options) => {
-  const isUnlisted = ({ blocked, enabled, name }: ServerConfig.ServerConfig): boolean =>
+  const isUnlisted = ({ config: { blocked, enabled }, name }: Server.Server): boolean =>
     blocked === undefined && enabled !== false && !catalog.isKnown(name)
 
   /** The tool of a name or an identity in the known lists. A tool that is filtered out is not found. */
@@ -172,14 +174,14 @@ const finding = ({ catalog, servers }: Options) => {
       const entry = index.resolve(ref)
       // a bare name is unique only among the lists that are known
       const mayBeAmbiguous = listed === undefined && entry?.tool.name === ref && !index.byQualifiedName.has(ref) &&
-        servers.configs().some(isUnlisted)
+        servers.all().some(isUnlisted)
       return entry === undefined || mayBeAmbiguous
         ? Either.left(notFound("", ref, index.suggest(ref)))
         : Either.right({ server: entry.server, tool: entry.tool.name })
     }
     if (index.find(ref.server, ref.tool) !== undefined) return Either.right(ref)
     // without a list only the filter of the configuration decides, and the server itself
-    const config = servers.config(ref.server)
+    const config = servers.get(ref.server)?.config
     if (!catalog.isKnown(ref.server) && (config === undefined || ToolFilter.make(config)(ref.tool))) {
       return Either.right(ref)
     }
@@ -205,7 +207,7 @@ const finding = ({ catalog, servers }: Options) => {
   const findListed = (ref: ToolRef): Effect.Effect<ToolName.Identity, NotOffered> =>
     Effect.suspend(() => {
       const server = typeof ref === "string" ? ToolName.parse(ref)?.server : ref.server
-      if (server === undefined || servers.config(server) === undefined || catalog.isKnown(server)) {
+      if (server === undefined || servers.get(server) === undefined || catalog.isKnown(server)) {
         return findAfterList(ref)
       }
       return Effect.zipRight(

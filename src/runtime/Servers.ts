@@ -2,7 +2,6 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
@@ -42,13 +41,6 @@ export interface Options {
 
 export const defaults: Options = { batchSize: 3, shareIdentical: false, drainTimeout: Duration.seconds(30) }
 
-/** A connection without waiting. Pair `begin` with `end`. */
-export interface Lease {
-  readonly live: Server.Live
-  readonly begin: () => void
-  readonly end: (exit: Exit.Exit<unknown, unknown>) => void
-}
-
 type Connected = Effect.Effect<void, Link.UseError | McpError.NotFound>
 
 type Switch = (name: string) => Effect.Effect<void, McpError.NotFound>
@@ -59,15 +51,10 @@ export interface Servers {
    * outcome `not-sent`.
    */
   readonly use: Server.Use
-  readonly lease: (name: string) => Lease | undefined
-  /** In the order of their configurations. */
-  readonly members: () => ReadonlyArray<Server.Server>
-  readonly member: (name: string) => Server.Server | undefined
+  /** In the order of their configurations; the same array until a reload or a switch changes it. */
+  readonly all: () => ReadonlyArray<Server.Server>
+  readonly get: (name: string) => Server.Server | undefined
   readonly find: (name: string) => Effect.Effect<Server.Server, McpError.NotFound>
-  readonly config: (name: string) => ServerConfig.ServerConfig | undefined
-  /** The same array until a reload changes it. */
-  readonly configs: () => ReadonlyArray<ServerConfig.ServerConfig>
-  readonly isConnected: (name: string) => boolean
   /** Every change of a status from now on, in order; ends with the servers. */
   readonly changes: Stream.Stream<Change>
   /** Calls the listener synchronously with every change; returns how to stop. */
@@ -76,8 +63,6 @@ export interface Servers {
   readonly onConnected: (
     run: (live: Server.Live) => Effect.Effect<void, never, Scope.Scope>
   ) => Effect.Effect<void, never, Scope.Scope>
-  /** Puts the number of its tools into the status of a server. */
-  readonly setTools: (name: string, tools: number) => void
   readonly connect: (name: string, options?: Link.ConnectOptions) => Connected
   /** Ends the connection, forgets its failures, and connects again. */
   readonly reconnect: (name: string) => Connected
@@ -150,7 +135,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
     const runtime = yield* RuntimeLog.onStderr(Effect.interruptible(Effect.runtime()))
 
     let servers: ReadonlyMap<string, Server.Server> = new Map()
-    let configs: ReadonlyArray<ServerConfig.ServerConfig> = []
+    let all: ReadonlyArray<Server.Server> = []
     let generation = 0
     let closed = false
     const fibers = new Set<Fiber.RuntimeFiber<void>>()
@@ -176,7 +161,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
     }
 
     const servedBy = (link: Link.Link | undefined): ReadonlyArray<Server.Server> =>
-      Array.from(servers.values()).filter((server) => server.link === link)
+      all.filter((server) => server.link === link)
 
     const find = (name: string): Effect.Effect<Server.Server, McpError.NotFound> =>
       Effect.suspend(() => {
@@ -299,7 +284,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       if (closed) return
       const before = servers
       servers = next
-      configs = Array.from(next.values(), ({ config }) => config)
+      all = Array.from(next.values())
       for (const server of next.values()) {
         const old = before.get(server.name)
         if (old?.link === server.link) continue
@@ -370,18 +355,9 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
 
     return {
       use,
-      lease: (name) => {
-        const server = servers.get(name)
-        const connected = server?.link.connected()
-        if (server === undefined || connected === undefined) return undefined
-        return { live: Server.live(server, connected), begin: connected.begin, end: connected.end }
-      },
-      members: () => Array.from(servers.values()),
-      member: (name) => servers.get(name),
+      all: () => all,
+      get: (name) => servers.get(name),
       find,
-      config: (name) => servers.get(name)?.config,
-      configs: () => configs,
-      isConnected: (name) => servers.get(name)?.link.connected() !== undefined,
       changes: changes.stream,
       onChange: changes.onEvent,
       onConnected: (run) =>
@@ -389,7 +365,6 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
           const hook = (live: Server.Live) => run(live)
           return Scoped.acquire(() => hooks.add(hook), () => hooks.delete(hook))
         }),
-      setTools: (name, tools) => servers.get(name)?.link.setTools(tools),
       connect: (name, options) => Effect.flatMap(find(name), ({ link }) => link.connect(options)),
       reconnect: (name) => Effect.flatMap(find(name), ({ link }) => link.reconnect),
       disconnect: switchOff("disconnected"),

@@ -49,11 +49,12 @@ export const subscription = (
     const signal = () => mailbox.unsafeOffer(undefined)
     /** Counts as a use of the connection without holding a lease, which would delay drains and probes. */
     const use = (live: Server.Live, exit: Exit.Exit<never, McpError.RuntimeError>): boolean => {
-      const lease = servers.lease(server)
-      if (lease?.live.generation !== live.generation) return false
+      const connected = () => servers.get(server)?.link.connected()
+      const lease = connected()
+      if (lease?.generation !== live.generation) return false
       lease.begin()
       lease.end(exit)
-      return servers.lease(server)?.live.generation === live.generation
+      return connected()?.generation === live.generation
     }
     const keepAwake = (live: Server.Live): Effect.Effect<never> =>
       live.config.idleTimeout === undefined ? Effect.never : Effect.forever(Effect.zipRight(

@@ -81,7 +81,7 @@ export const make = ({ clock, definition, learn, permitted, publish, retry, serv
 
   /** Adds to `Closed` why the server is blocked, if a block closed its connection. */
   const explained = (error: McpError.RuntimeError): McpError.RuntimeError => {
-    const blocked = error._tag === "Closed" ? servers.config(error.server)?.blocked : undefined
+    const blocked = error._tag === "Closed" ? servers.get(error.server)?.config?.blocked : undefined
     return error._tag === "Closed" && blocked !== undefined ? new McpError.Closed({ ...error, blocked }) : error
   }
 
@@ -198,7 +198,7 @@ export const make = ({ clock, definition, learn, permitted, publish, retry, serv
       const wanted = { origin, config, callId, kind: "tool" as const, server: name, name: tool, args }
       return Effect.flatMap(permitted.authorize(wanted), (permit) => {
         // an approval takes time, after which the name may stand for another server
-        if (servers.member(name) !== server) return callTool(name, tool, args, options)
+        if (servers.get(name) !== server) return callTool(name, tool, args, options)
         const began = clock.unsafeCurrentTimeMillis()
         const call: Call = {
           method: "tools/call",

@@ -90,7 +90,7 @@ export const gathering = (servers: Servers.Servers, ask: Requests.Ask) =>
 
     /** A wait that ended without a list has the reason why the server is not there. */
     const late = (error?: McpError.RuntimeError): Part => {
-      const now = servers.member(server)?.status ?? status
+      const now = servers.get(server)?.status ?? status
       const isWait = error === undefined || (error._tag === "RequestTimeout" && error.outcome === "not-sent")
       if (isWait && "error" in now) return without(now, now.error)
       return without(now, error ?? ToolCatalog.stillConnecting(server, now))
@@ -112,14 +112,14 @@ export const gathering = (servers: Servers.Servers, ask: Requests.Ask) =>
     return Effect.map(
       Effect.timeoutOption(asked, wait),
       Option.getOrElse(() => {
-        const known = select(servers.member(server)?.lists ?? lists).current()
+        const known = select(servers.get(server)?.lists ?? lists).current()
         return known === undefined ? late() : found(server, known)
       })
     )
   }
 
   return Effect.map(
-    Effect.suspend(() => Effect.forEach(servers.members(), ofServer, { concurrency: "unbounded" })),
+    Effect.suspend(() => Effect.forEach(servers.all(), ofServer, { concurrency: "unbounded" })),
     (parts) => ({ items: parts.flatMap(({ items }) => items), missing: parts.flatMap(({ missing }) => missing) })
   )
 }

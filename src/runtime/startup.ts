@@ -45,7 +45,7 @@ export const watch = (
     /** A connected server is ready once its tools are listed. */
     const heard = (event: McpEvent.McpEvent): void => {
       if (event._tag === "ListFailed" && event.list === "tools") {
-        const status = servers.member(event.server)?.status
+        const status = servers.get(event.server)?.status
         return status === undefined ? undefined : settle({ server: event.server, status }, event.error)
       }
       if (event._tag !== "StatusChanged" || event.status._tag === "Connecting") return
@@ -68,7 +68,7 @@ export const awaitRequired = (
       Effect.timeoutFail({
         duration: limit,
         onTimeout: () => {
-          const status = servers.member(server)?.status
+          const status = servers.get(server)?.status
           // the error of its last attempt says more than the limit
           return status !== undefined && "error" in status
             ? status.error

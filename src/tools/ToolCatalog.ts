@@ -141,7 +141,7 @@ const unsent = (error: McpError.CallError): McpError.CallError => {
 
 /** The catalog of these servers. `McpRuntime.make` makes it. */
 export const make = (
-  pool: Servers.Servers,
+  servers: Servers.Servers,
   options?: Partial<Options>
 ): Effect.Effect<ToolCatalog["Type"], never, Requirements | Scope.Scope> =>
   Effect.gen(function*() {
@@ -158,7 +158,7 @@ export const make = (
 
     /** The configurations whose lists are open, by name. */
     const open = new Map<string, ServerConfig.ServerConfig>()
-    let made: { readonly index: ToolIndex.ToolIndex; readonly configs: ReadonlyArray<unknown> } | undefined
+    let made: { readonly index: ToolIndex.ToolIndex; readonly of: ReadonlyArray<Server.Server> } | undefined
 
     const forget = (server: string): void => {
       const config = open.get(server)
@@ -179,7 +179,7 @@ export const make = (
 
     /** The list that a connection belongs to; none once a reload has replaced its server. */
     const listOver = ({ config, server }: Server.Live): ToolCache.ServerTools | undefined => {
-      const current = pool.config(server)
+      const current = servers.get(server)?.config
       return Fingerprint.isSame(current, config) ? listOf(current) : undefined
     }
 
@@ -188,14 +188,14 @@ export const make = (
       pins.mode === "quarantine" && source === "server" ? tools.filter((tool) => pins.mayUse(config, tool)) : tools
 
     const index = (): ToolIndex.ToolIndex => {
-      const configs = pool.configs()
-      if (made?.configs !== configs) {
-        const contributions = configs.map((config) => {
+      const of = servers.all()
+      if (made?.of !== of) {
+        const contributions = of.map(({ config }) => {
           const manifest = listOf(config)?.current()
           const { disabledTools, enabledTools, name: server } = config
           return { server, tools: manifest === undefined ? [] : usable(config, manifest), enabledTools, disabledTools }
         })
-        made = { configs, index: ToolIndex.make(contributions, { style }) }
+        made = { of, index: ToolIndex.make(contributions, { style }) }
       }
       return made.index
     }
@@ -209,8 +209,8 @@ export const make = (
 
     const listening = (listen: () => () => void) => Effect.acquireRelease(Effect.sync(listen), Effect.sync)
     yield* listening(() =>
-      pool.onChange(({ server }) => {
-        const config = pool.config(server)
+      servers.onChange(({ server }) => {
+        const config = servers.get(server)?.config
         // the snapshot is read before a caller asks for it
         if (config !== undefined) return void listOf(config)
         forget(server)
@@ -226,10 +226,10 @@ export const make = (
     yield* listening(() =>
       pins.onChange((server) => {
         made = undefined
-        const config = pool.config(server)
+        const config = servers.get(server)?.config
         const manifest = listOf(config)?.current()
         if (config === undefined || manifest?.source !== "server") return
-        pool.setTools(server, index().ofServer(server).length)
+        servers.get(server)?.link.setTools(index().ofServer(server).length)
         changed(config, manifest)
       })
     )
@@ -240,11 +240,11 @@ export const make = (
 
     const review = ({ config, server, session }: Server.Live, tools: ReadonlyArray<Tool.Tool>) =>
       Effect.map(pins.review(config, tools), ({ quarantined }) => {
-        const servers = reviewed.get(session) ?? new Map<string, Reviewed>()
+        const byServer = reviewed.get(session) ?? new Map<string, Reviewed>()
         // an approval in another process changes what may be offered of an equal list
-        if (quarantined.length > 0 || servers.get(server)?.quarantined !== 0) made = undefined
+        if (quarantined.length > 0 || byServer.get(server)?.quarantined !== 0) made = undefined
         const byName = new Map(tools.map((tool) => [tool.name, tool]))
-        reviewed.set(session, servers.set(server, { tools: byName, quarantined: quarantined.length }))
+        reviewed.set(session, byServer.set(server, { tools: byName, quarantined: quarantined.length }))
       })
 
     const learn = (live: Server.Live): Effect.Effect<void, McpError.CallError> =>
@@ -253,7 +253,7 @@ export const make = (
         if (known === undefined) return Effect.void
         const list = Effect.tap(live.session.tools, ({ tools }) => review(live, tools))
         return Effect.map(known.get(CachedList.source(live, "tools", list)), () => {
-          pool.setTools(live.server, index().ofServer(live.server).length)
+          servers.get(live.server)?.link.setTools(index().ofServer(live.server).length)
         })
       })
 
@@ -287,15 +287,15 @@ export const make = (
       if (pins.mode !== "quarantine") return undefined
       const tool = reviewedOver(live)?.tools.get(name)
       // the pins of a removed server are read again
-      const isClear = tool !== undefined && pool.config(live.server) !== undefined && pins.mayUse(live.config, tool)
+      const isClear = tool !== undefined && servers.get(live.server) !== undefined && pins.mayUse(live.config, tool)
       return isClear ? undefined : admitted(live, name)
     }
 
     /** Waits for a status that ends the wait. */
     const until = (server: string, isOver: (status: Status | undefined) => boolean): Effect.Effect<void> =>
       Effect.async((resume) => {
-        if (isOver(pool.member(server)?.status)) return resume(Effect.void)
-        const stop = pool.onChange((change) => {
+        if (isOver(servers.get(server)?.status)) return resume(Effect.void)
+        const stop = servers.onChange((change) => {
           if (change.server !== server || !isOver(change.status)) return
           stop()
           resume(Effect.void)
@@ -307,17 +307,17 @@ export const make = (
       until(server, (status) => status?._tag !== "Connecting" && status?._tag !== "Idle")
 
     /** Begins the attempt of an idle server, and waits for the first attempt only. */
-    const firstAttempt = (server: string) => Effect.raceFirst(pool.use(server, () => Effect.void), arrival(server))
+    const firstAttempt = (server: string) => Effect.raceFirst(servers.use(server, () => Effect.void), arrival(server))
 
     /** Waits for the end of the next attempt to connect, and never for a series of them. */
     const nextAttempt = (server: string): Effect.Effect<void> =>
       Effect.suspend(() => {
-        const config = pool.config(server)
-        if (config === undefined || pool.isConnected(server)) return Effect.void
+        const config = servers.get(server)?.config
+        if (config === undefined || servers.get(server)?.live !== undefined) return Effect.void
         let isTrying = false
         const attempted = until(server, (status) => {
           const goesOn = status?._tag === "Connecting" || (status?._tag === "Reconnecting" && !isTrying) ||
-            (status?._tag === "Connected" && !pool.isConnected(server))
+            (status?._tag === "Connected" && servers.get(server)?.live === undefined)
           isTrying ||= status?._tag === "Connecting" || status?._tag === "Reconnecting"
           return !goesOn
         })
@@ -330,7 +330,9 @@ export const make = (
       Effect.catchIf(once, (error) => error.countsForBreaker && error.outcome === "unknown", (error) =>
         Effect.zipRight(
           nextAttempt(server),
-          Effect.suspend(() => pool.isConnected(server) ? pool.use(server, learn) : Effect.fail(error))
+          Effect.suspend(() =>
+            servers.get(server)?.live !== undefined ? servers.use(server, learn) : Effect.fail(error)
+          )
         ))
 
     const isFresh = ({ config, live }: Server.Server): boolean => listOf(config)?.isFresh(live?.generation) === true
@@ -338,7 +340,7 @@ export const make = (
     /** Waits for the server, and fetches its list unless that is fresh. */
     const fetched = (server: string): Effect.Effect<void, McpError.RuntimeError> =>
       Effect.suspend(() => {
-        const status = pool.member(server)?.status._tag
+        const status = servers.get(server)?.status._tag
         const connected = status === "Connected"
           // a lost connection may still have this status
           ? nextAttempt(server)
@@ -347,11 +349,11 @@ export const make = (
           : Effect.zipRight(
             until(server, (status) => status?._tag !== "Connecting"),
             // a reload may have put an idle server in its place
-            Effect.suspend(() => pool.member(server)?.status._tag === "Idle" ? firstAttempt(server) : Effect.void)
+            Effect.suspend(() => servers.get(server)?.status._tag === "Idle" ? firstAttempt(server) : Effect.void)
           )
         const askNow = Effect.suspend(() => {
-          const member = pool.member(server)
-          return member?.live === undefined || isFresh(member) ? Effect.void : pool.use(server, learn)
+          const member = servers.get(server)
+          return member?.live === undefined || isFresh(member) ? Effect.void : servers.use(server, learn)
         })
         return Effect.zipRight(connected, ask(server, askNow))
       })
@@ -381,7 +383,7 @@ export const make = (
           return Effect.sync(() => metrics.for(server).cacheHit())
         }
         const ask = Effect.suspend(() => {
-          const status = pool.member(server)?.status
+          const status = servers.get(server)?.status
           // an idle server is not connected for a list that is known
           if (status === undefined || !canConnect(status) || (status._tag === "Idle" && list.current() !== undefined)) {
             return Effect.void
@@ -403,7 +405,7 @@ export const make = (
         return isOnItsWay || list.current() !== undefined ? ask : Effect.zipRight(withinGate(list.loaded), ask)
       }
 
-      const all = Effect.forEach(pool.members(), waitFor, { concurrency: "unbounded", discard: true })
+      const all = Effect.forEach(servers.all(), waitFor, { concurrency: "unbounded", discard: true })
       yield* wait === undefined ? all : Effect.timeoutOption(all, wait)
       return gathered(failures, yield* pins.quarantined)
     })
@@ -415,7 +417,7 @@ export const make = (
       const offering = new Map<string, "Ready" | "Deferred">()
       const missing: Array<Missing> = []
       const rejected: Array<Listing["rejected"][number]> = []
-      for (const { config, config: { name: server }, status } of pool.members()) {
+      for (const { config, config: { name: server }, status } of servers.all()) {
         const manifest = listOf(config)?.current()
         if (manifest === undefined || !(canConnect(status) || status._tag === "Reconnecting")) {
           const error = failures.get(server) ?? ("error" in status ? status.error : stillConnecting(server, status))
@@ -439,17 +441,19 @@ export const make = (
       firstListWait,
       discover: (server) =>
         Effect.suspend(() => {
-          const list = listOf(pool.config(server))
+          const list = listOf(servers.get(server)?.config)
           return list === undefined ? Effect.void : Effect.raceFirst(anyList(list), fetched(server))
         }),
       index,
-      isKnown: (server) => listOf(pool.config(server))?.current() !== undefined,
+      isKnown: (server) => listOf(servers.get(server)?.config)?.current() !== undefined,
       definition: (server, tool) =>
-        listOf(pool.config(server))?.current()?.source === "server" ? index().find(server, tool)?.tool : undefined,
+        listOf(servers.get(server)?.config)?.current()?.source === "server"
+          ? index().find(server, tool)?.tool
+          : undefined,
       refresh: (server) =>
         Effect.suspend(() => {
-          listOf(pool.config(server))?.invalidate()
-          return ask(server, pool.use(server, learn))
+          listOf(servers.get(server)?.config)?.invalidate()
+          return ask(server, servers.use(server, learn))
         }),
       learn,
       admit,

@@ -32,17 +32,17 @@ const watching = (peer: MemoryTransport.Peer, options?: Partial<HealthCheck.Opti
     const pool = Context.get(yield* Layer.build(layer), Pool.Servers)
     yield* pool.reload([config])
     yield* pool.connect("peer")
-    const connection = pool.member("peer")!.live!.generation
+    const connection = pool.get("peer")!.live!.generation
     const probes: Array<{ readonly at: number; readonly ok: boolean }> = []
     const look = () => {
-      const health = pool.member("peer")?.health
+      const health = pool.get("peer")?.health
       if (health !== undefined && health.at !== probes.at(-1)?.at) probes.push(health)
     }
     const seconds = (count: number) =>
       Effect.repeatN(Effect.zipRight(TestClock.adjust("5 seconds"), Effect.sync(look)), count / 5 - 1)
     const probed = (times: number) =>
       Effect.repeat(Effect.zipRight(Effect.yieldNow(), Effect.sync(look)), { until: () => probes.length >= times })
-    const isOver = () => pool.member("peer")?.live?.generation !== connection
+    const isOver = () => pool.get("peer")?.live?.generation !== connection
     const lost = Effect.flatMap(
       Effect.repeat(Effect.yieldNow(), { until: isOver }),
       () => Effect.sync(() => lostWith)

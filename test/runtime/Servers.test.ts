@@ -45,10 +45,10 @@ const withServer = <A, E>(
 const reload = (...configs: Parameters<Pool.Servers["Type"]["reload"]>[0]) =>
   Effect.flatMap(pool, (_) => _.reload(configs))
 
-const status = (server: string) => Effect.map(pool, (_) => _.member(server)?.status._tag)
+const status = (server: string) => Effect.map(pool, (_) => _.get(server)?.status._tag)
 
-describe("a pool", () => {
-  it.scoped("connects an eager server at once, and says so step by step", () =>
+describe("Servers", () => {
+  it.scoped("connects an eager server at once, and publishes each status", () =>
     withServer((server) =>
       Effect.gen(function*() {
         const tags = yield* Pool.history("a")
@@ -60,7 +60,7 @@ describe("a pool", () => {
       })
     ))
 
-  it.scoped("connects a lazy server with the first use, once for all who come at the same time", () =>
+  it.scoped("connects a lazy server once for all uses that begin together", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* reload(Pool.remote("a", { lazy: true }))
@@ -94,14 +94,14 @@ describe("a pool", () => {
       Effect.gen(function*() {
         yield* reload(Pool.remote("a"))
         yield* Pool.until("a", "Connected")
-        const { live } = (yield* pool).member("a")!
+        const { live } = (yield* pool).get("a")!
         yield* server.drop()
         yield* Effect.raceFirst(live!.session.ended, Effect.never)
-        assert.isUndefined((yield* pool).member("a")!.live)
+        assert.isUndefined((yield* pool).get("a")!.live)
       })
     ))
 
-  it.scoped("gives up a local server after the attempts of the preset, and tells those who wait why", () =>
+  it.scoped("gives up a local server after the attempts of the preset, and fails its callers with the last error", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* server.refuseConnect(refused)
@@ -129,7 +129,7 @@ describe("a pool", () => {
       })
     ))
 
-  it.scoped("goes on slowly with a remote that was connected once, and fails those who ask meanwhile", () =>
+  it.scoped("keeps trying a lost remote in the slow lane, and fails its callers with the error of one attempt", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* reload(Pool.remote("a"))
@@ -149,7 +149,7 @@ describe("a pool", () => {
         yield* Pool.until("a", "Connected")
       }), { reconnect: ReconnectPolicy.layer({ stormReconnects: 100 }) }))
 
-  it.scoped("goes on trying a lost remote however many ask for it meanwhile", () =>
+  it.scoped("keeps trying a lost remote however often callers ask for it", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* reload(Pool.remote("a"))
@@ -171,7 +171,7 @@ describe("a pool", () => {
       })
     ))
 
-  it.scoped("tells those who ask when a server has said to come back, and does not ask it before", () =>
+  it.scoped("rejects callers with the rest of Retry-After, and makes no attempt before", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* server.refuseConnect((name) =>
@@ -219,21 +219,21 @@ describe("a pool", () => {
       })
     ))
 
-  it.scoped("counts as reconnects what followed a loss or a request, and not what followed a rest", () =>
+  it.scoped("counts a reconnect after a loss or `reconnect`, and not after an idle time", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* reload(Pool.remote("a", { idleTimeout: "1 minute" }))
         yield* Pool.until("a", "Connected")
         yield* TestClock.adjust("2 minutes")
         yield* Pool.ping("a")
-        assert.strictEqual((yield* pool).member("a")?.reconnects, 0)
+        assert.strictEqual((yield* pool).get("a")?.reconnects, 0)
         yield* server.drop()
         yield* Pool.until("a", "Reconnecting")
         yield* TestClock.adjust("1 second")
         yield* Pool.until("a", "Connected")
-        assert.strictEqual((yield* pool).member("a")?.reconnects, 1)
+        assert.strictEqual((yield* pool).get("a")?.reconnects, 1)
         yield* (yield* pool).reconnect("a")
-        assert.strictEqual((yield* pool).member("a")?.reconnects, 2)
+        assert.strictEqual((yield* pool).get("a")?.reconnects, 2)
       })
     ))
 
@@ -250,7 +250,7 @@ describe("a pool", () => {
       })
     ))
 
-  it.scoped("asks a server that wants a login no more, until somebody says so", () =>
+  it.scoped("makes no attempt at a server that needs a login, until `connect`", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* server.refuseConnect((name) =>
@@ -267,7 +267,7 @@ describe("a pool", () => {
       })
     ))
 
-  it.scoped("does not try again what will not change", () =>
+  it.scoped("makes one attempt at a server whose error is final", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* server.refuseConnect((name) =>
@@ -280,7 +280,7 @@ describe("a pool", () => {
       })
     ))
 
-  it.scoped("stays away from a server that was disconnected, until it is connected", () =>
+  it.scoped("keeps a disconnected server disconnected until `connect`", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* reload(Pool.remote("a"))
@@ -297,7 +297,7 @@ describe("a pool", () => {
       })
     ))
 
-  it.scoped("fails a connect with its first attempt, and goes on trying", () =>
+  it.scoped("fails `connect` with its first attempt, and keeps trying", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* server.refuseConnect(refused)
@@ -341,7 +341,7 @@ describe("a pool", () => {
       })
     ))
 
-  it.scoped("keeps a disabled server off whatever asks for it, until it is enabled", () =>
+  it.scoped("refuses every use of a disabled server until `enable`", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* reload(Pool.remote("a", { enabled: false }))
@@ -355,7 +355,7 @@ describe("a pool", () => {
       })
     ))
 
-  it.scoped("ends a connection that nobody has used for the idle time, and begins another on demand", () =>
+  it.scoped("closes a connection after the idle time, and opens another on demand", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* reload(Pool.remote("a", { idleTimeout: "5 minutes" }))
@@ -372,7 +372,7 @@ describe("a pool", () => {
       })
     ))
 
-  it.scoped("waits as long as ever before the next attempt, whoever asked for a connection that was there", () =>
+  it.scoped("keeps the delay before the next attempt after a `connect` while connected", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* reload(Pool.remote("a"))
@@ -388,7 +388,7 @@ describe("a pool", () => {
       })
     ))
 
-  it.scoped("starts what is required at once, even if it is lazy", () =>
+  it.scoped("starts a required server at once, even if it is lazy", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* reload(Pool.remote("a", { lazy: true, required: true }))
@@ -408,7 +408,7 @@ describe("a pool", () => {
       })
     ))
 
-  it.scoped("lets a storm of reconnects blow over", () =>
+  it.scoped("gives up after a storm of reconnects, and tries again once its window has passed", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* reload(Pool.local("a"))
@@ -426,7 +426,7 @@ describe("a pool", () => {
         assert.strictEqual(server.connections().opened, 7)
       }), { reconnect: ReconnectPolicy.layer({ schedule: Schedule.spaced("100 millis") }) }))
 
-  it.scoped("forgets a storm when it is asked to reconnect", () =>
+  it.scoped("forgets a storm with `reconnect`", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* reload(Pool.local("a"))
@@ -465,7 +465,7 @@ describe("a pool", () => {
       })
     ))
 
-  it.scoped("connects three servers at a time, and does not let those that never answer hold up the others", () =>
+  it.scoped("connects three servers at once, and gives a slot back after half a second", () =>
     Effect.gen(function*() {
       const hung = yield* MemoryServer.make({ era: "session" })
       yield* hung.slowConnect("50 seconds")
@@ -482,7 +482,7 @@ describe("a pool", () => {
       }).pipe(Effect.provide(Pool.layer((config) => config.name.startsWith("h") ? hung : good)))
     }))
 
-  it.scoped("starts what is the same under two names once, if it may", () =>
+  it.scoped("connects identical servers once with `shareIdentical`", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* reload(
@@ -493,7 +493,7 @@ describe("a pool", () => {
         yield* Pool.ping("a")
         yield* Pool.ping("b")
         assert.strictEqual(server.connections().opened, 1)
-        assert.strictEqual((yield* pool).member("b")?.sharedWith, "a")
+        assert.strictEqual((yield* pool).get("b")?.sharedWith, "a")
         yield* reload(Pool.remote("b", { url: "http://a.test/mcp", enabledTools: ["echo"] }))
         yield* Pool.ping("b")
         assert.strictEqual(server.connections().opened, 1)
@@ -501,7 +501,7 @@ describe("a pool", () => {
         yield* server.until(() => server.connections().open === 0)
       }), { shareIdentical: true }))
 
-  it.scoped("says that a server is not there, and which are", () =>
+  it.scoped("fails with NotFound and the names of the servers for an unknown name", () =>
     withServer(() =>
       Effect.gen(function*() {
         yield* reload(Pool.remote("alpha"))
@@ -511,8 +511,8 @@ describe("a pool", () => {
     ))
 })
 
-describe("a reload", () => {
-  it.scoped("starts what is new, ends what is gone, and leaves the rest alone", () =>
+describe("Servers.reload", () => {
+  it.scoped("starts new servers, closes removed ones, and keeps the connections of the others", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* reload(Pool.remote("a"), Pool.remote("b"))
@@ -522,12 +522,12 @@ describe("a reload", () => {
         assert.deepStrictEqual(report, { added: ["c"], removed: ["a"], changed: [], unchanged: ["b"], failed: [] })
         yield* Pool.until("c", "Connected")
         yield* server.until(() => server.connections().open === 2)
-        assert.deepStrictEqual((yield* pool).members().map(({ config }) => config.name), ["b", "c"])
+        assert.deepStrictEqual((yield* pool).all().map(({ config }) => config.name), ["b", "c"])
         assert.strictEqual(server.connections().opened, 3)
       })
     ))
 
-  it.scoped("does not touch a connection for a change of names and filters", () =>
+  it.scoped("keeps the connection if only titles and filters change", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* reload(Pool.remote("a"))
@@ -535,11 +535,11 @@ describe("a reload", () => {
         const report = yield* reload(Pool.remote("a", { disabledTools: ["echo"], title: "A" }))
         assert.deepStrictEqual(report.changed, ["a"])
         assert.strictEqual(server.connections().opened, 1)
-        assert.strictEqual((yield* pool).member("a")?.config.title, "A")
+        assert.strictEqual((yield* pool).get("a")?.config.title, "A")
       })
     ))
 
-  it.scoped("lets a call on the old connection end while the new one takes over", () =>
+  it.scoped("lets a call on the old connection end beside the new one", () =>
     Effect.gen(function*() {
       const gate = yield* Effect.makeLatch()
       const old = yield* MemoryServer.make({
@@ -567,7 +567,7 @@ describe("a reload", () => {
       ))
     }))
 
-  it.scoped("keeps the old connection if the new one cannot be made", () =>
+  it.scoped("keeps the old connection if its successor fails", () =>
     Effect.gen(function*() {
       const old = yield* MemoryServer.make({ era: "session" })
       const bad = yield* MemoryServer.make({ era: "session" })
@@ -588,7 +588,7 @@ describe("a reload", () => {
       ))
     }))
 
-  it.scoped("lets those who wait for a server wait for what takes its place", () =>
+  it.scoped("moves waiting callers to the successor", () =>
     Effect.gen(function*() {
       const gone = yield* MemoryServer.make({ era: "session" })
       yield* gone.refuseConnect(refused)
@@ -606,7 +606,7 @@ describe("a reload", () => {
       ))
     }))
 
-  it.scoped("decides on the first attempt of a successor, whose failures are no news of the server", () =>
+  it.scoped("decides by the first attempt of a successor, and publishes none of its failures", () =>
     Effect.gen(function*() {
       const good = yield* MemoryServer.make({ era: "session" })
       const bad = yield* MemoryServer.make({ era: "session" })
@@ -627,7 +627,7 @@ describe("a reload", () => {
       )))
     }))
 
-  it.scoped("leaves what somebody switched off as it is", () =>
+  it.scoped("keeps a server switched off", () =>
     withServer((server) =>
       Effect.gen(function*() {
         yield* reload(Pool.remote("a"))
@@ -645,12 +645,12 @@ describe("a blocked server", () => {
   const blocked = (why: "denied" | "untrusted", more: Partial<ServerConfig.HttpInput> = {}) =>
     Pool.remote("a", { blocked: why, ...more })
 
-  it.scoped("is never connected, whoever asks for it, and each is told what to do", () =>
+  it.scoped("is never connected, and each refusal says what to do", () =>
     withServer((server) =>
       Effect.gen(function*() {
         const service = yield* pool
         yield* reload(blocked("untrusted", { required: true, lazy: false }))
-        assert.deepStrictEqual({ ...service.member("a")?.status }, { _tag: "Blocked", why: "untrusted" })
+        assert.deepStrictEqual({ ...service.get("a")?.status }, { _tag: "Blocked", why: "untrusted" })
         const asked = [
           service.connect("a"),
           service.reconnect("a"),
@@ -684,7 +684,7 @@ describe("a blocked server", () => {
       })
     ))
 
-  it.scoped("starts with the reload that unblocks it, and says so step by step", () =>
+  it.scoped("starts with the reload that unblocks it, and publishes each status", () =>
     withServer(() =>
       Effect.gen(function*() {
         const tags = yield* Pool.history("a")
@@ -697,7 +697,7 @@ describe("a blocked server", () => {
       })
     ))
 
-  it.scoped("does not serve on: its connection ends at once, with the calls on it and those of the one before", () =>
+  it.scoped("ends its connection and a draining one at once, with their calls", () =>
     Effect.gen(function*() {
       const stuck: MemoryServer.Tool = { name: "stuck", call: () => Effect.never }
       const server = yield* MemoryServer.make({ era: "session", tools: [stuck] })
@@ -757,7 +757,7 @@ describe("a blocked server", () => {
   )
 })
 
-describe("a pool of configurations with variables", () => {
+describe("Servers with variables in their configurations", () => {
   const withVariables = <A, E>(
     layer: Layer.Layer<never>,
     body: (
@@ -776,12 +776,12 @@ describe("a pool of configurations with variables", () => {
 
   const expansion = { origin: "home", grants: [], places: {}, directory: "/" } as const
 
-  it.scoped("reads them anew for each connect, and keeps and tells nothing of what they hold", () => {
+  it.scoped("resolves them for each connect, and neither keeps nor publishes their values", () => {
     const variables: Record<string, string> = { T: "canary-1" }
     const host = Layer.succeed(HostEnvironment.HostEnvironment, { platform: "linux", variables: () => variables })
     return withVariables(host, (seen, server) =>
       Effect.gen(function*() {
-        const { configs, members } = yield* pool
+        const { all } = yield* pool
         const events: Array<unknown> = []
         ;(yield* Pool.McpEvent.McpEvents).onEvent((event) => events.push(event))
         const config = Pool.remote("a", {
@@ -805,9 +805,9 @@ describe("a pool of configurations with variables", () => {
           "https://a.test/canary-1",
           "https://a.test/canary-2"
         ])
-        const kept = [configs(), members().map(({ config, status }) => ({ config, status })), events]
+        const kept = [all().map(({ config, status }) => ({ config, status })), events]
         assert.notInclude(inspect(kept, { depth: Infinity, showHidden: true }), "canary")
-        assert.strictEqual(configs()[0], config)
+        assert.strictEqual(all()[0]?.config, config)
         assert.deepInclude(events, {
           _tag: "ConfigurationWarning",
           server: "a",
@@ -821,7 +821,7 @@ describe("a pool of configurations with variables", () => {
       }))
   })
 
-  it.scoped("is refused by policy as soon as they lead where it does not allow", () => {
+  it.scoped("applies the policy to each resolved configuration", () => {
     const variables: Record<string, string> = { HOST: "good.test" }
     const denied = {
       provider: "managed",
@@ -854,7 +854,7 @@ describe("a pool of configurations with variables", () => {
     )
   })
 
-  it.scoped("waits for an answer no longer than the server may take to start", () =>
+  it.scoped("bounds the resolution by the startup limit", () =>
     withVariables(
       Layer.succeed(Resolution.Resolution, { resolve: () => Effect.never }),
       (seen) =>
@@ -867,7 +867,7 @@ describe("a pool of configurations with variables", () => {
         })
     ))
 
-  it.scoped("takes the time for an answer from the time to connect", () =>
+  it.scoped("counts the resolution toward the startup limit", () =>
     withVariables(
       Layer.succeed(Resolution.Resolution, {
         resolve: (config) => Effect.delay(Effect.succeed({ config, warnings: [] }), "2 seconds")
@@ -880,15 +880,15 @@ describe("a pool of configurations with variables", () => {
           assert.strictEqual(yield* status("a"), "Connecting")
           yield* TestClock.adjust("100 millis")
           assert.strictEqual(yield* status("a"), "Reconnecting")
-          const { status: now } = (yield* pool).member("a")!
+          const { status: now } = (yield* pool).get("a")!
           assert.deepInclude("error" in now ? now.error : {}, { limit: Duration.seconds(3) })
           assert.lengthOf(seen, 1)
         })
     ))
 })
 
-describe("the end of a pool", () => {
-  it.effect("ends every connection, refuses what comes later, and ends the stream of changes", () =>
+describe("Servers at the end of their scope", () => {
+  it.effect("close every connection, refuse later calls, and end the stream of changes", () =>
     Effect.gen(function*() {
       const server = yield* MemoryServer.make({ era: "session" })
       const scope = yield* Scope.make()
@@ -910,7 +910,7 @@ describe("the end of a pool", () => {
       }).pipe(Effect.provide(context))
     }))
 
-  it.effect("interrupts a connect that is under way", () =>
+  it.effect("interrupt a connect that is under way", () =>
     Effect.gen(function*() {
       const server = yield* MemoryServer.make({ era: "session" })
       yield* server.slowConnect("1 hour")
@@ -922,7 +922,7 @@ describe("the end of a pool", () => {
       assert.strictEqual(server.connections().open, 0)
     }))
 
-  it.effect("gives a connected server of a launcher no more than the deadline, although its close hangs", () =>
+  it.effect("wait no longer than the deadline for a connected server of a launcher whose close hangs", () =>
     Effect.gen(function*() {
       const server = yield* MemoryServer.make({ era: "session" })
       const scope = yield* Scope.make()

@@ -73,7 +73,7 @@ describe("the lists of resources, templates and prompts", () => {
         yield* peer.until(() => peer.received("resources/list").length === 2)
         // callers after this need a list that was requested later, and do not join the request in flight
         const notified = yield* Deferred.make<void>()
-        const { live } = (yield* Pool.Servers).member("a")!
+        const { live } = (yield* Pool.Servers).get("a")!
         live!.session.onNotification(() => Deferred.unsafeDone(notified, Effect.void))
         yield* peer.notify("notifications/resources/list_changed")
         yield* Deferred.await(notified)

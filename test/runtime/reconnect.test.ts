@@ -24,7 +24,7 @@ const history = FastCheck.record({
   })
 })
 
-describe("a server that is lost again and again", () => {
+describe("a server that is lost repeatedly", () => {
   it(
     "is tried after the delays of its preset, anew after a life of 30 s, and is given up after the last",
     () =>
@@ -46,18 +46,18 @@ describe("a server that is lost again and again", () => {
                 let expected = 0
                 for (const life of lives) {
                   yield* clock.advance(life)
-                  assert.strictEqual(pool.member("a")!.status._tag, "Connected")
+                  assert.strictEqual(pool.get("a")!.status._tag, "Connected")
                   const lostAt = clock.now()
                   yield* server.drop()
                   yield* clock.advance(0)
                   expected = life >= 30_000 ? 0 : expected
-                  const after = pool.member("a")!.status
+                  const after = pool.get("a")!.status
                   const delay = delays[expected]
                   if (delay === undefined) {
                     assert.strictEqual(after._tag, "Failed")
                     // for ever, as long as nobody asks
                     yield* clock.advance(3_600_000)
-                    assert.strictEqual(pool.member("a")!.status._tag, "Failed")
+                    assert.strictEqual(pool.get("a")!.status._tag, "Failed")
                     return
                   }
                   expected++

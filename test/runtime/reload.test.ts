@@ -41,8 +41,8 @@ const configOf = ({ enabled, lazy, name, place, title }: Wanted): ServerConfig.S
 
 const urlOf = (config: ServerConfig.ServerConfig): string => config.transport === "streamable-http" ? config.url : ""
 
-describe("reloads", () => {
-  it("come to what the last one says, whatever came before and however they overlap", () =>
+describe("Servers.reload", () => {
+  it("converges to the last configuration, however reloads overlap", () =>
     FastCheck.assert(
       FastCheck.asyncProperty(history, configuration, (steps, last) => {
         const clock = ManualClock.make()
@@ -71,9 +71,9 @@ describe("reloads", () => {
               yield* clock.advance(120_000)
               assert.isTrue((yield* final.poll)._tag === "Some")
 
-              assert.deepStrictEqual(pool.members().map(({ config }) => config.title), last.map(({ title }) => title))
+              assert.deepStrictEqual(pool.all().map(({ config }) => config.title), last.map(({ title }) => title))
               assert.deepStrictEqual(
-                pool.members().map(({ config }) => [config.name, urlOf(config)]),
+                pool.all().map(({ config }) => [config.name, urlOf(config)]),
                 last.map((one) => [one.name, urlOf(configOf(one))])
               )
               const open = new Map(last.map((one) => [urlOf(configOf(one)), one]))

@@ -28,8 +28,8 @@ const withShared = <A, E>(
 const names = (service: McpRuntime.McpRuntime["Type"]) =>
   Effect.map(service.tools, ({ tools }) => tools.map(({ name }) => name))
 
-describe("two names of one server", () => {
-  it.scoped("both hear of new tools", () =>
+describe("shareIdentical", () => {
+  it.scoped("lists new tools under both names", () =>
     withShared((server, service) =>
       Effect.gen(function*() {
         yield* server.update({ tools: [tool("two")] })
@@ -38,7 +38,7 @@ describe("two names of one server", () => {
       })
     ))
 
-  it.scoped("go to another address together, over one connection", () =>
+  it.scoped("moves both names to another address over one connection", () =>
     withShared((server, service) =>
       Effect.gen(function*() {
         const other = { url: "http://c.test/mcp" }
@@ -50,7 +50,7 @@ describe("two names of one server", () => {
       })
     ))
 
-  it.scoped("are switched off one by one", () =>
+  it.scoped("gives a name that is disabled a link of its own", () =>
     withShared((server, service) =>
       Effect.gen(function*() {
         yield* service.servers.disable("b")
@@ -65,7 +65,7 @@ describe("two names of one server", () => {
       })
     ))
 
-  it.scoped("know of each other only while both are configured", () =>
+  it.scoped("names the other server in sharedWith while both are configured", () =>
     withShared((_, service) =>
       Effect.gen(function*() {
         assert.strictEqual((yield* service.servers.get("b")).sharedWith, "a")

@@ -121,7 +121,7 @@ const perform = (
         const target = at(plan.server)
         const server = target?.name ?? "nobody"
         const token = ++tokens
-        const config = pool.config(server)
+        const config = pool.get(server)?.config
         const configured = config?.toolTimeout?.value._tag === "Millis" ? config.toolTimeout.value.millis : 0
         const total = plan.total ?? configured
         const made: Ledger.Made = {
@@ -229,7 +229,7 @@ const perform = (
     const reload = (next: ReadonlyArray<Script.ServerPlan>): Effect.Effect<Fiber.RuntimeFiber<unknown, unknown>> =>
       Effect.suspend(() => {
         // what could not be changed is still what it was
-        const before = new Map(pool.members().map(({ config }) => [config.name, World.planOf(config)]))
+        const before = new Map(pool.all().map(({ config }) => [config.name, World.planOf(config)]))
         const mine: Array<{ readonly host: string; until: number }> = []
         for (const plan of next) {
           if (plan.trusted) everTrusted.add(plan.name)
@@ -364,7 +364,7 @@ const perform = (
     const ending = new Map<string, { readonly connectedSince: number; readonly from: number }>()
 
     const inspect = () => {
-      for (const { config, live, status } of pool.members()) {
+      for (const { config, live, status } of pool.all()) {
         const { name } = config
         const told = witness.told.get(name)
         if (told?._tag !== status._tag) {
@@ -440,7 +440,7 @@ const perform = (
     const calm = Effect.gen(function*() {
       for (const { due, what } of ledger.waiting) if (due !== Infinity) witness.violate(`${what} goes on for ever`)
       for (const { callId } of witness.begun.values()) witness.violate(`${callId} goes on for ever`)
-      for (const { config, status } of pool.members()) {
+      for (const { config, status } of pool.all()) {
         const { name } = config
         const { bulkhead } = yield* Effect.orDie(runtime.servers.get(name))
         if (bulkhead.active > 0 || bulkhead.queued > 0) {
@@ -459,9 +459,7 @@ const perform = (
       }
       const report = yield* within("the last reload", 10 * minutes, Effect.flatMap(reload(plans), Fiber.join))
       if (report?._tag === "Success") {
-        const members = pool.members().map(({ config }) =>
-          World.hostOf(config) + JSON.stringify(World.identity(config))
-        )
+        const members = pool.all().map(({ config }) => World.hostOf(config) + JSON.stringify(World.identity(config)))
         const wanted = plans.map((plan) =>
           World.hostOf(World.config(plan)) + JSON.stringify(World.identity(World.config(plan)))
         )
@@ -469,7 +467,7 @@ const perform = (
       }
       for (const plan of plans) {
         const { name: server } = plan
-        const was = pool.member(server)?.status
+        const was = pool.get(server)?.status
         if (was?._tag === "NeedsAuth") {
           yield* within(`connecting ${server} with credentials`, 2 * minutes, runtime.servers.connect(server))
         }
@@ -493,7 +491,7 @@ const perform = (
       }
       const listed = yield* within("listing", 2 * minutes, runtime.tools)
       if (listed?._tag !== "Success") return
-      for (const { config, status } of pool.members()) {
+      for (const { config, status } of pool.all()) {
         if (status._tag !== "Connected" || (config.disabledTools ?? []).length > 0) continue
         const offered = world.hosts.get(World.hostOf(config))?.offered ?? []
         const known = listed.value.tools.filter(({ serverName }) => serverName === config.name).map(({ tool }) =>

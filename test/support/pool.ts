@@ -49,7 +49,7 @@ export const local = (
 export const until = (server: string, tag: ServerStatus.ServerStatus["_tag"]) =>
   Effect.flatMap(Servers, (pool) =>
     Effect.async<void>((resume) => {
-      const is = () => pool.member(server)?.status._tag === tag
+      const is = () => pool.get(server)?.status._tag === tag
       if (is()) return resume(Effect.void)
       const stop = pool.onChange(() => {
         if (!is()) return
