@@ -48,6 +48,11 @@ export interface RequestOptions {
    * Pass `"model"` for each request that a model asks for.
    */
   readonly origin?: Permissions.Origin | undefined
+  /**
+   * The user that the request is for. It has a connection and a login of its own, unless `affinity` of the server is
+   * `"shared"`; without it, they are those of the application.
+   */
+  readonly identity?: string | undefined
 }
 
 export interface CallOptions extends McpClient.CallOptions, RequestOptions {
@@ -186,7 +191,10 @@ export const makeService = (
     const sandbox = McpServers.sandboxState(servers)
 
     yield* Startup.watch(servers, events, configs)
-    yield* servers.onConnected((live) => Effect.zipRight(sandbox.send(live), follow(live)))
+    yield* servers.onConnected((live) =>
+      // the lists are those of the application
+      Effect.zipRight(sandbox.send(live), live.identity === undefined ? follow(live) : Effect.void)
+    )
     yield* Effect.forkScoped(
       calls.reportRunning(Duration.decode(options.progressInterval ?? defaults.progressInterval))
     )
@@ -224,7 +232,7 @@ export const makeService = (
         send(
           server,
           { method: "resources/read", uri },
-          options?.origin ?? "program",
+          options,
           ({ session }, { meta }) => session.readResource(uri, { meta })
         ),
       subscribeResource: (server, uri, options) => {
@@ -235,11 +243,16 @@ export const makeService = (
             return Effect.map(
               permitted.authorize(wanted),
               (permit) =>
-                CallStream.subscription(servers, server, (live) =>
-                  Stream.unwrap(Effect.as(
-                    permitted.before(live, wanted, permit) ?? Effect.void,
-                    live.session.subscribeResource(uri)
-                  )))
+                CallStream.subscription(
+                  servers,
+                  server,
+                  (live) =>
+                    Stream.unwrap(Effect.as(
+                      permitted.before(live, wanted, permit) ?? Effect.void,
+                      live.session.subscribeResource(uri)
+                    )),
+                  options?.identity
+                )
             )
           })
         return Stream.unwrap(subscription)
@@ -248,13 +261,18 @@ export const makeService = (
         send(
           server,
           { method: "prompts/get", prompt, args: args ?? {} },
-          options?.origin ?? "program",
+          options,
           // the cast: the permitted arguments are a copy of `args`
           ({ session }, permitted) =>
             session.getPrompt(prompt, permitted.args as typeof args | undefined ?? args, { meta: permitted.meta })
         ),
       withClient: (server, f, options) =>
-        ask(server, "the session", (live) => f(permitted.session(live, options?.origin ?? "program"))),
+        ask(
+          server,
+          "the session",
+          (live) => f(permitted.session(live, options?.origin ?? "program")),
+          options?.identity
+        ),
       servers: group,
       events: Stream.takeUntil(events.stream, ({ _tag }) => _tag === "TeardownComplete"),
       subscribe: events.subscribe,

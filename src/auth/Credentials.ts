@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
+import * as Connector from "../client/Connector.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
@@ -157,7 +158,11 @@ export const make = (options?: Partial<Options>) =>
       const grant = (isOwn ? own.get(config.name) : undefined) ?? Grant.fromConfig(configured)
       return grant === undefined
         ? Effect.succeed(undefined)
-        : Effect.map(authorizing, (library) => known(library, config, isOwn, { configured, grant }))
+        : Effect.zipWith(
+          authorizing,
+          Connector.Identity,
+          (library, identity) => known(library, config, isOwn, { configured, grant }, identity)
+        )
     }
 
     /** One for all who ask with the same words. */
@@ -165,10 +170,11 @@ export const make = (options?: Partial<Options>) =>
       library: typeof Authorizer,
       config: RemoteHeaders.RemoteServer,
       isOwn: boolean,
-      settings: Authority.Settings
+      settings: Authority.Settings,
+      identity: string | undefined
     ): Authorizer.Authorizer => {
       const url = new URL(config.url)
-      const id = JSON.stringify([config.name, isOwn, library.key(url, settings.configured)])
+      const id = JSON.stringify([config.name, isOwn, library.key(url, settings.configured, identity)])
       const there = authorizers.get(id)
       if (there !== undefined) {
         there.configure(settings)
@@ -178,6 +184,7 @@ export const make = (options?: Partial<Options>) =>
         server: config.name,
         url,
         settings,
+        identity,
         isOwn,
         onCalls: login === "calls",
         clientName,

@@ -17,12 +17,9 @@ import * as Redaction from "../safety/Redaction.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as McpClient from "./McpClient.ts"
 
-/** A variable without a value, because of which a header was left out. */
-export type Unset = NonNullable<McpError.AuthorizationFailed["unset"]>[number]
-
 export interface ConnectOptions {
   /** Named in the errors of requests that the server refuses, because a missing header is the likely cause. */
-  readonly unset?: ReadonlyArray<Unset> | undefined
+  readonly unset?: McpError.Unset | undefined
   /** When the time to connect has begun, in milliseconds of the clock (default: now). */
   readonly began?: number | undefined
 }
@@ -38,6 +35,14 @@ export class Connector extends Context.Tag("effect-mcp-runtime/client/Connector"
   ) => Effect.Effect<McpClient.McpClient, McpError.ConnectError, Scope.Scope>
 }>() {}
 
+/**
+ * The user that a connection is opened for; `undefined` for the application itself. Connections and logins of different
+ * users are never shared, so a connector that keeps either has to keep them by this value, too.
+ */
+export class Identity extends Context.Reference<Identity>()("effect-mcp-runtime/client/Connector/Identity", {
+  defaultValue: (): string | undefined => undefined
+}) {}
+
 const publish = (event: McpEvent.McpEvent) =>
   Effect.map(Effect.serviceOption(McpEvent.McpEvents), (events) => {
     if (Option.isSome(events)) events.value.publish(event)
@@ -50,7 +55,7 @@ const logWarning = (server: string, { at, kind, variable }: Resolution.Warning) 
     ...(variable === undefined ? {} : { variable: UntrustedText.excerpt(variable, 128) })
   }))
 
-const unsetOf = (warnings: ReadonlyArray<Resolution.Warning>): ReadonlyArray<Unset> =>
+const unsetOf = (warnings: ReadonlyArray<Resolution.Warning>): McpError.Unset =>
   warnings.flatMap(({ at, detail, kind, variable }) =>
     kind === "variable-unset" && variable !== undefined && detail !== undefined ? [{ name: variable, at, detail }] : []
   )
@@ -84,15 +89,10 @@ export const open = (
     Effect.tapError((error) => publish(McpEvent.McpEvent.ConnectFailed({ server: config.name, error })))
   )
 
-export interface OpenAllOptions {
-  /** How many connect at a time (default 3). */
-  readonly batchSize?: number | undefined
-}
-
-/** Opens several clients, each of which may fail alone. Closing the scope closes them in parallel. */
+/** Opens several clients, `batchSize` at once, each of which may fail alone. Closing the scope closes them in parallel. */
 export const openAll = (
   configs: Iterable<ServerConfig.ServerConfig>,
-  { batchSize = 3 }: OpenAllOptions = {}
+  { batchSize = 3 }: { readonly batchSize?: number | undefined } = {}
 ): Effect.Effect<
   ReadonlyArray<Either.Either<McpClient.McpClient, McpError.ConnectError>>,
   never,

@@ -6,7 +6,6 @@ import type * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as Redaction from "../safety/Redaction.ts"
 import type * as Transport from "../transport/Transport.ts"
-import type * as Connector from "./Connector.ts"
 
 export interface Reporting {
   /** How far the connect has come, which errors and timeouts name. */
@@ -23,7 +22,7 @@ export interface Options {
   readonly server: string
   readonly redaction: Redaction.Redactor
   readonly publish: (event: McpEvent.McpEvent) => void
-  readonly unset?: ReadonlyArray<Connector.Unset> | undefined
+  readonly unset?: McpError.Unset | undefined
 }
 
 /** The fields that are decided on: a secret that happens to be the same word must not change what happens. */

@@ -35,6 +35,7 @@ const usage: Record<Exclude<Common, "transport" | "protocol">, true> = {
   keepAlive: true,
   idleTimeout: true,
   concurrency: true,
+  affinity: true,
   maxMessageBytes: true,
   enabledTools: true,
   disabledTools: true,

@@ -102,6 +102,8 @@ const common = {
   keepAlive: Schema.optional(Time),
   idleTimeout: Schema.optional(Time),
   concurrency: Schema.optional(Positive),
+  /** `shared`: all users of an application have one connection and one login. Default: each identity has its own. */
+  affinity: Schema.optional(Schema.Literal("identity", "shared")),
   maxMessageBytes: Schema.optional(Positive),
   enabledTools: Schema.optional(Names),
   disabledTools: Schema.optional(Names),

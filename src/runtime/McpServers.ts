@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Mailbox from "effect/Mailbox"
 import * as Stream from "effect/Stream"
 import * as Credentials from "../auth/Credentials.ts"
+import * as Connector from "../client/Connector.ts"
 import type * as McpClient from "../client/McpClient.ts"
 import * as Fingerprint from "../config/Fingerprint.ts"
 import * as Limits from "../config/Limits.ts"
@@ -33,6 +34,11 @@ export type ConnectFailure = McpError.ConnectError | McpError.ServerUnavailable 
 /** The errors of `login`, `logout` and `loginStatus`. */
 export type LoginError = McpError.ConnectError | McpError.NotFound | McpError.ServerUnavailable
 
+export interface LoginOptions {
+  /** The user whose login it is (default: the application), as in `RequestOptions`. */
+  readonly identity?: string | undefined
+}
+
 /** One server as a person sees it. */
 export interface ServerInfo {
   readonly name: string
@@ -58,6 +64,8 @@ export interface ServerInfo {
   readonly callsInFlight: number
   /** The server whose connection this one uses, if they share one. */
   readonly sharedWith: string | undefined
+  /** The users with a connection of their own (`RequestOptions.identity`). */
+  readonly users: ReadonlyArray<{ readonly identity: string; readonly status: ServerStatus.ServerStatus }>
   /** The file that configures the server. */
   readonly provenance: Provenance.Provenance | undefined
 }
@@ -87,10 +95,10 @@ export interface McpServers {
    * Asks a person to log in to a remote server, or gets a token for the program itself, and reconnects. No other operation
    * asks a person, unless `Credentials` allows calls to.
    */
-  readonly login: (server: string) => Effect.Effect<void, LoginError>
+  readonly login: (server: string, options?: LoginOptions) => Effect.Effect<void, LoginError>
   /** Deletes the login and reconnects without it. */
-  readonly logout: (server: string) => Effect.Effect<void, LoginError>
-  readonly loginStatus: (server: string) => Effect.Effect<Credentials.Status, LoginError>
+  readonly logout: (server: string, options?: LoginOptions) => Effect.Effect<void, LoginError>
+  readonly loginStatus: (server: string, options?: LoginOptions) => Effect.Effect<Credentials.Status, LoginError>
 }
 
 export interface Options {
@@ -130,6 +138,19 @@ export const make = (options: Options): Effect.Effect<McpServers, never, Credent
     const withBreaker = (server: string, f: (breaker: CircuitBreaker.Breaker) => Effect.Effect<void>) =>
       Effect.flatMap(servers.find(server), ({ breaker }) => f(breaker))
 
+    /** A shared server has one login for all users. */
+    const withLogin = <A, E>(
+      server: string,
+      options: LoginOptions | undefined,
+      f: (config: RemoteHeaders.RemoteServer) => Effect.Effect<A, E>
+    ) =>
+      Effect.flatMap(remote(server), (config) =>
+        Effect.provideService(
+          f(config),
+          Connector.Identity,
+          config.affinity === "shared" ? undefined : options?.identity
+        ))
+
     return {
       list,
       get: (server) => Effect.flatMap(servers.find(server), infoOf),
@@ -143,11 +164,17 @@ export const make = (options: Options): Effect.Effect<McpServers, never, Credent
       reload: reloading(options),
       isolate: (server) => withBreaker(server, ({ isolate }) => isolate),
       resetBreaker: (server) => withBreaker(server, ({ reset }) => reset),
-      login: (server) =>
-        Effect.zipRight(Effect.flatMap(remote(server), credentials.authorize), servers.reconnect(server)),
-      logout: (server) =>
-        Effect.zipRight(Effect.flatMap(remote(server), credentials.logout), Effect.ignore(servers.reconnect(server))),
-      loginStatus: (server) => Effect.flatMap(remote(server), credentials.status)
+      login: (server, options) =>
+        Effect.zipRight(
+          withLogin(server, options, credentials.authorize),
+          servers.reconnect(server, options?.identity)
+        ),
+      logout: (server, options) =>
+        Effect.zipRight(
+          withLogin(server, options, credentials.logout),
+          Effect.ignore(servers.reconnect(server, options?.identity))
+        ),
+      loginStatus: (server, options) => withLogin(server, options, credentials.status)
     }
   })
 
@@ -156,6 +183,7 @@ const infoOfServer = ({ calls, catalog }: Options) => (server: Server.Server) =>
   const client = live?.session
   return Effect.map(server.breaker.state, (breaker): ServerInfo => ({
     name: config.name,
+    users: Array.from(server.users, ([identity, { status }]) => ({ identity, status })),
     title: config.title,
     status,
     toolCount: catalog.isKnown(config.name) ? catalog.index().ofServer(config.name).length : undefined,
@@ -260,7 +288,8 @@ export const sandboxState = (servers: Servers.Servers) => {
       Effect.suspend(() => {
         // a copy, because the same object given twice is sent twice
         state = { ...next }
-        const connections = servers.all().flatMap(({ live }) => live === undefined ? [] : [live])
+        const users = servers.all().flatMap(({ users }) => Array.from(users.values()))
+        const connections = servers.all().concat(users).flatMap(({ live }) => live === undefined ? [] : [live])
         return Effect.forEach(connections, send, { concurrency: "unbounded", discard: true })
       })
   }

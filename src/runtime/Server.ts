@@ -18,6 +18,8 @@ import type * as ServerStatus from "./ServerStatus.ts"
 /** The connection of a server. `generation` grows with each connection and is never used twice. */
 export interface Live {
   readonly server: string
+  /** The user that the connection belongs to; `undefined` for the connection of the application. */
+  readonly identity: string | undefined
   readonly config: ServerConfig.ServerConfig
   readonly generation: number
   readonly session: McpClient.McpClient
@@ -27,6 +29,10 @@ export interface Live {
 /** A reload that changes the configuration makes a new value, with the breaker, the bulkhead and the metrics of the old. */
 export interface Server {
   readonly name: string
+  /** The user that its link connects for; `undefined` for the application. */
+  readonly identity: string | undefined
+  /** The same server for each user with a link: a breaker, a bulkhead and metrics in common, nothing else. */
+  readonly users: Map<string, Server>
   readonly config: ServerConfig.ServerConfig
   /** The limits of the configuration, then those of the application. */
   readonly limits: Limits.Limits
@@ -64,20 +70,25 @@ export interface Parts {
   readonly metrics: RuntimeMetrics.RuntimeMetrics["Type"]
   readonly publish: (event: McpEvent.McpEvent) => void
   readonly lists: (name: string) => Lists.Lists
-  readonly get: (name: string) => Server | undefined
+  readonly get: (name: string, identity?: string) => Server | undefined
   readonly use: Use
   readonly sharedWith: (server: Server) => string | undefined
 }
 
 export type Use = <A, E, R>(
   name: string,
-  f: (live: Live) => Effect.Effect<A, E, R>
+  f: (live: Live) => Effect.Effect<A, E, R>,
+  identity?: string
 ) => Effect.Effect<A, E | Link.UseError | McpError.NotFound, R>
 
 export const live = (
-  { config, lists, name }: Pick<Server, "name" | "config" | "lists">,
+  { config, identity, lists, name }: Pick<Server, "name" | "identity" | "config" | "lists">,
   { generation, session }: Link.Connected
-): Live => ({ server: name, config, generation, session, lists })
+): Live => ({ server: name, identity, config, generation, session, lists })
+
+/** True for a server that has no connection and begins none. */
+export const isOff = ({ status: { _tag } }: Server): boolean =>
+  _tag === "Disabled" || _tag === "Blocked" || _tag === "Closed"
 
 /** A breaker that reports its changes while it is the breaker of its name; calls that outlive their server change it later. */
 const makeBreaker = ({ breakers, get, metrics, publish }: Parts, name: string): CircuitBreaker.Breaker => {
@@ -95,21 +106,25 @@ const waitedFor = (server: Server | undefined): Deadline.WaitedFor => ({
 })
 
 export const make =
-  (parts: Parts) => (config: ServerConfig.ServerConfig, link: Link.Link, previous: Server | undefined): Server => {
+  (parts: Parts) =>
+  (config: ServerConfig.ServerConfig, link: Link.Link, previous: Server | undefined, identity?: string): Server => {
     const { name } = config
     const concurrency = config.concurrency ?? parts.bulkhead.concurrency
     previous?.bulkhead.resize(concurrency)
     const breaker = previous?.breaker ?? makeBreaker(parts, name)
     const metrics = parts.metrics.for(name)
+    const isSame = previous?.identity === identity && Fingerprint.isSame(previous?.config, config)
     const server: Server = {
       name,
+      identity,
+      users: new Map(),
       config,
       limits: ServerConfig.limits(config, parts.limits),
       offers: ToolFilter.make(config),
       breaker,
       bulkhead: previous?.bulkhead ?? Bulkhead.make({ ...parts.bulkhead, server: name, concurrency }),
       metrics,
-      lists: previous !== undefined && Fingerprint.isSame(previous.config, config) ? previous.lists : parts.lists(name),
+      lists: previous !== undefined && isSame ? previous.lists : parts.lists(name),
       link,
       get status() {
         return link.status()
@@ -130,13 +145,13 @@ export const make =
       withClient: (deadline, f) =>
         Effect.suspend(() =>
           // a reload may have given the name another link since the call began
-          parts.get(name)?.link.connected() !== undefined ?
-            parts.use(name, f) :
-            Deadline.boundWait(deadline, () => waitedFor(parts.get(name)), (arrived) =>
+          parts.get(name, identity)?.link.connected() !== undefined ?
+            parts.use(name, f, identity) :
+            Deadline.boundWait(deadline, () => waitedFor(parts.get(name, identity)), (arrived) =>
               parts.use(name, (live) => {
                 arrived()
                 return f(live)
-              }))
+              }, identity))
         ),
       changed: (status, previous) => {
         const isConnected = status._tag === "Connected"

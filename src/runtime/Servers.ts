@@ -29,6 +29,7 @@ import * as Reload from "./reload.ts"
 import * as Server from "./Server.ts"
 import { mayFollow, ServerStatus } from "./ServerStatus.ts"
 import type { Change } from "./ServerStatus.ts"
+import * as Users from "./users.ts"
 
 export interface Options {
   /** How many servers connect at once. */
@@ -53,8 +54,10 @@ export interface Servers {
   readonly use: Server.Use
   /** In the order of their configurations; the same array until a reload or a switch changes it. */
   readonly all: () => ReadonlyArray<Server.Server>
-  readonly get: (name: string) => Server.Server | undefined
-  readonly find: (name: string) => Effect.Effect<Server.Server, McpError.NotFound>
+  /** The server with the link of this user, if there is one, or of the application. */
+  readonly get: (name: string, identity?: string) => Server.Server | undefined
+  /** The same, with a link that is opened when it is used. */
+  readonly find: (name: string, identity?: string) => Effect.Effect<Server.Server, McpError.NotFound>
   /** Every change of a status from now on, in order; ends with the servers. */
   readonly changes: Stream.Stream<Change>
   /** Calls the listener synchronously with every change; returns how to stop. */
@@ -65,7 +68,7 @@ export interface Servers {
   ) => Effect.Effect<void, never, Scope.Scope>
   readonly connect: (name: string, options?: Link.ConnectOptions) => Connected
   /** Ends the connection, forgets its failures, and connects again. */
-  readonly reconnect: (name: string) => Connected
+  readonly reconnect: (name: string, identity?: string) => Connected
   /** Ends the connection until `connect` or `reconnect`. */
   readonly disconnect: Switch
   readonly enable: Switch
@@ -163,17 +166,22 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
     const servedBy = (link: Link.Link | undefined): ReadonlyArray<Server.Server> =>
       all.filter((server) => server.link === link)
 
-    const find = (name: string): Effect.Effect<Server.Server, McpError.NotFound> =>
+    const find: Servers["find"] = (name, identity) =>
       Effect.suspend(() => {
         const server = servers.get(name)
-        if (server !== undefined) return Effect.succeed(server)
+        if (server !== undefined) return identity === undefined ? Effect.succeed(server) : users.of(server, identity)
         return Effect.fail(
           new McpError.NotFound({ server: name, kind: "server", name, suggestions: Array.from(servers.keys()) })
         )
       })
 
-    const use: Server.Use = (name, f) =>
-      Effect.flatMap(find(name), (server) => {
+    const get: Servers["get"] = (name, identity) => {
+      const server = servers.get(name)
+      return identity === undefined || server?.config.affinity === "shared" ? server : server?.users.get(identity)
+    }
+
+    const use: Server.Use = (name, f, identity) =>
+      Effect.flatMap(find(name, identity), (server) => {
         const { link } = server
         let hasBegun = false
         const used = link.use((connected) => {
@@ -182,8 +190,10 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
         })
         if (link.connected() !== undefined) return used
         // callers that wait for a link that is replaced wait for its successor
-        const isReplaced = () => !hasBegun && !closed && servers.has(name) && servers.get(name)?.link !== link
-        return Effect.catchIf(used, isReplaced, () => use(name, f))
+        const isServed = () => get(name, identity)?.link === link
+        const wasServed = isServed()
+        const isReplaced = () => wasServed && !hasBegun && !closed && servers.has(name) && !isServed()
+        return Effect.catchIf(used, isReplaced, () => use(name, f, identity))
       })
 
     const serve = Server.make({
@@ -193,7 +203,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       metrics: yield* RuntimeMetrics.RuntimeMetrics,
       publish: events.publish,
       lists: Lists.make({ clock, lifetime: cache.lifetime, scope: yield* Effect.scope }),
-      get: (name) => servers.get(name),
+      get,
       use,
       sharedWith: ({ link, name }) =>
         shareIdentical ? servedBy(link).find((other) => other.name !== name)?.name : undefined
@@ -209,18 +219,22 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       changes.publish(change)
     }
 
+    const linkOptions = (config: ServerConfig.ServerConfig) => ({
+      config,
+      connector,
+      reconnect: policy.for(config),
+      health,
+      closeWithin: teardown.options.deadline,
+      inTurn,
+      nextGeneration: () => ++generation
+    })
+
     const newLink = (config: ServerConfig.ServerConfig, down?: Link.Down): Effect.Effect<Link.Link> => {
       // a link that serves no name yet, or none any more, publishes nothing
       let link: Link.Link | undefined = undefined
       const made = Link.make({
-        config,
-        connector,
-        reconnect: policy.for(config),
-        health,
+        ...linkOptions(config),
         down,
-        closeWithin: teardown.options.deadline,
-        inTurn,
-        nextGeneration: () => ++generation,
         onStatus: (status, previous) => {
           for (const server of servedBy(link)) {
             publish(server, status, previous)
@@ -293,6 +307,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       }
       for (const old of before.values()) {
         const { breaker, name, status } = old
+        users.move(old, next.get(name))
         if (!next.has(name)) {
           announce(old, ServerStatus.Closed(), status)
           if (breaker.isIsolated()) isolated.set(name, old)
@@ -306,6 +321,20 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       endSuccessors(isBlocked)
       for (const { link } of next.values()) if (!links.has(link)) start(link)
     }
+
+    const users = Users.make({
+      makeLink: (config, identity, options) =>
+        Link.make({
+          ...linkOptions(config),
+          ...options,
+          inTurn: (connect) => inTurn(Effect.provideService(connect, Connector.Identity, identity))
+        }),
+      hooks: runHooks,
+      serve,
+      current: (name) => servers.get(name),
+      start,
+      retire
+    })
 
     const reload = yield* Reload.make({
       shareIdentical,
@@ -326,10 +355,17 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
 
     /** Switches one name off. A shared link serves its other names on, and this one gets a link of its own. */
     const switchOff = (why: "disabled" | "disconnected"): Switch => (name) =>
-      Effect.flatMap(find(name), ({ config, link }) => {
+      Effect.flatMap(find(name), (server) => {
+        const { config, link } = server
         endSuccessors((other) => other === name || isOff(other))
-        if (servedBy(link).length === 1) return why === "disabled" ? link.disable : link.disconnect
-        return Effect.map(newLink(config, why), (alone) => commit(new Map(servers).set(name, newServer(config, alone))))
+        const usersEnded = users.end(server)
+        if (servedBy(link).length === 1) {
+          return Effect.zipRight(why === "disabled" ? link.disable : link.disconnect, usersEnded)
+        }
+        return Effect.flatMap(newLink(config, why), (alone) => {
+          commit(new Map(servers).set(name, newServer(config, alone)))
+          return usersEnded
+        })
       })
 
     // all links close at once, so that many stubborn servers take no longer than one
@@ -356,7 +392,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
     return {
       use,
       all: () => all,
-      get: (name) => servers.get(name),
+      get,
       find,
       changes: changes.stream,
       onChange: changes.onEvent,
@@ -366,7 +402,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
           return Scoped.acquire(() => hooks.add(hook), () => hooks.delete(hook))
         }),
       connect: (name, options) => Effect.flatMap(find(name), ({ link }) => link.connect(options)),
-      reconnect: (name) => Effect.flatMap(find(name), ({ link }) => link.reconnect),
+      reconnect: (name, identity) => Effect.flatMap(find(name, identity), ({ link }) => link.reconnect),
       disconnect: switchOff("disconnected"),
       enable: (name) => Effect.flatMap(find(name), ({ link }) => link.enable),
       disable: switchOff("disabled"),

@@ -42,14 +42,15 @@ export const make = (
 export const subscription = (
   servers: Servers.Servers,
   server: string,
-  signals: (live: Server.Live) => Stream.Stream<void, McpError.RuntimeError>
+  signals: (live: Server.Live) => Stream.Stream<void, McpError.RuntimeError>,
+  identity?: string
 ): Stream.Stream<void, McpError.RuntimeError> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const mailbox = yield* Mailbox.make<void, McpError.RuntimeError>({ capacity: 1, strategy: "sliding" })
     const signal = () => mailbox.unsafeOffer(undefined)
     /** Counts as a use of the connection without holding a lease, which would delay drains and probes. */
     const use = (live: Server.Live, exit: Exit.Exit<never, McpError.RuntimeError>): boolean => {
-      const connected = () => servers.get(server)?.link.connected()
+      const connected = () => servers.get(server, identity)?.link.connected()
       const lease = connected()
       if (lease?.generation !== live.generation) return false
       lease.begin()
@@ -64,7 +65,7 @@ export const subscription = (
       ))
 
     const follow = (before: boolean): Effect.Effect<void, McpError.RuntimeError> =>
-      Effect.flatMap(servers.use(server, Effect.succeed), (live) => {
+      Effect.flatMap(servers.use(server, Effect.succeed, identity), (live) => {
         if (before) signal()
         const following = Stream.runForEach(signals(live), () => Effect.sync(signal))
         return Effect.catchAll(Effect.raceFirst(following, keepAwake(live)), (error) =>

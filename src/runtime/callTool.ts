@@ -186,7 +186,7 @@ export const make = ({ clock, definition, learn, permitted, publish, retry, serv
   }
 
   const callTool: Calls["callTool"] = (name, tool, args, options) =>
-    Effect.flatMap(servers.find(name), (server) => {
+    Effect.flatMap(servers.find(name, options?.identity), (server) => {
       if (!server.offers(tool)) {
         return Effect.fail(new McpError.NotFound({ server: name, kind: "tool", name: tool, suggestions: [] }))
       }
@@ -198,7 +198,7 @@ export const make = ({ clock, definition, learn, permitted, publish, retry, serv
       const wanted = { origin, config, callId, kind: "tool" as const, server: name, name: tool, args }
       return Effect.flatMap(permitted.authorize(wanted), (permit) => {
         // an approval takes time, after which the name may stand for another server
-        if (servers.get(name) !== server) return callTool(name, tool, args, options)
+        if (servers.get(name)?.config !== server.config) return callTool(name, tool, args, options)
         const began = clock.unsafeCurrentTimeMillis()
         const call: Call = {
           method: "tools/call",

@@ -3,9 +3,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as McpClient from "../client/McpClient.ts"
 import type * as McpError from "../McpError.ts"
+import type * as McpRuntime from "../McpRuntime.ts"
 import * as CallSpan from "../observability/CallSpan.ts"
 import * as Deadline from "../resilience/Deadline.ts"
-import type * as Permissions from "../safety/Permissions.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Permitted from "./permitted.ts"
 import type * as Server from "./Server.ts"
@@ -30,7 +30,7 @@ interface Granted {
 type Send = <A, E extends McpError.McpError, R>(
   server: string,
   request: Request,
-  origin: Permissions.Origin,
+  options: McpRuntime.RequestOptions | undefined,
   f: (live: Server.Live, granted: Granted) => Effect.Effect<A, E, R>
 ) => Effect.Effect<A, E | McpError.RuntimeError, R>
 
@@ -38,11 +38,12 @@ type Send = <A, E extends McpError.McpError, R>(
 export type Ask = <A, E, R>(
   server: string,
   operation: string,
-  f: (live: Server.Live) => Effect.Effect<A, E, R>
+  f: (live: Server.Live) => Effect.Effect<A, E, R>,
+  identity?: string
 ) => Effect.Effect<A, E | McpError.RuntimeError, R>
 
-export const asking = (servers: Servers.Servers): Ask => (name, operation, f) =>
-  Effect.flatMap(servers.find(name), (server) => {
+export const asking = (servers: Servers.Servers): Ask => (name, operation, f, identity) =>
+  Effect.flatMap(servers.find(name, identity), (server) => {
     const total = Duration.toMillis(server.limits.listTimeout)
     return Deadline.withinDeadline(
       { server: name, operation, idle: total, total },
@@ -52,8 +53,9 @@ export const asking = (servers: Servers.Servers): Ask => (name, operation, f) =>
 
 /** Reads and prompts. The span of each includes the wait for a person, a permit and a connection. */
 export const make =
-  (servers: Servers.Servers, ask: Ask, permitted: Permitted.Permitted): Send => (server, request, origin, f) =>
+  (servers: Servers.Servers, ask: Ask, permitted: Permitted.Permitted): Send => (server, request, options, f) =>
     Effect.flatMap(servers.find(server), ({ config }) => {
+      const origin = options?.origin ?? "program"
       const wanted: Permitted.Wanted = { origin, config, server, ...subjectOf(request) }
       let used: McpClient.McpClient | undefined = undefined
       return CallSpan.traced(
@@ -65,6 +67,6 @@ export const make =
               const waiting = permitted.before(live, wanted, permit)
               const asked = Effect.suspend(() => f(live, { meta, args: permit?.args }))
               return waiting === undefined ? asked : Effect.zipRight(waiting, asked)
-            }))
+            }, options?.identity))
       )
     })

@@ -252,6 +252,8 @@ export const make = (
         const known = listOver(live)
         if (known === undefined) return Effect.void
         const list = Effect.tap(live.session.tools, ({ tools }) => review(live, tools))
+        // the list of one user is not for the others
+        if (live.identity !== undefined) return Effect.asVoid(list)
         return Effect.map(known.get(CachedList.source(live, "tools", list)), () => {
           servers.get(live.server)?.link.setTools(index().ofServer(live.server).length)
         })

@@ -171,9 +171,11 @@ describe("a login that is kept", () => {
       { clientId: "us" },
       { clientId: "us", authServerMetadataUrl: "https://attacker.example/metadata" },
       { clientId: "us", legacy: true }
-    ].map((configured) => Authorizer.key(url, configured))
+    ].map((configured) => Authorizer.key(url, configured, undefined))
+    keys.push(Authorizer.key(url, undefined, "alice"), Authorizer.key(url, undefined, "bob"))
+    keys.push(Authorizer.key(url, { clientId: "anybody\",\"alice" }, undefined))
     assert.strictEqual(new Set(keys).size, keys.length)
-    assert.strictEqual(Authorizer.key(url, { scopes: ["a"] }), keys[0])
+    assert.strictEqual(Authorizer.key(url, { scopes: ["a"] }, undefined), keys[0])
   })
 })
 

@@ -8,6 +8,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Redacted from "effect/Redacted"
+import * as Connector from "../../client/Connector.ts"
 import * as McpError from "../../McpError.ts"
 import type * as McpEvent from "../../McpEvent.ts"
 import type * as RemoteHeaders from "../../transport/RemoteHeaders.ts"
@@ -29,6 +30,8 @@ export interface Options
     Omit<PersonLogin.Options, "authority" | "kept">
 {
   readonly settings: Authority.Settings
+  /** The user whose login it is; `undefined` for the login of the application. */
+  readonly identity: string | undefined
   /** Whether a call may ask a person while it waits. */
   readonly onCalls: boolean
   readonly fork: Flight.Fork
@@ -63,16 +66,22 @@ const maxOwn = 2
  *
  * @internal
  */
-export const key = (url: URL, configured: Authority.Settings["configured"]): string => {
+export const key = (
+  url: URL,
+  configured: Authority.Settings["configured"],
+  identity: string | undefined
+): string => {
   const account = configured?.clientId ?? configured?.clientMetadataUrl ?? "anybody"
   const by = configured?.authServerMetadataUrl === undefined ? "" : ` by ${configured.authServerMetadataUrl}`
-  return `${UrlGuard.identity(url)} as ${account}${by}${configured?.legacy === true ? " (legacy)" : ""}`
+  const place = `${UrlGuard.identity(url)} as ${account}${by}${configured?.legacy === true ? " (legacy)" : ""}`
+  // no place of the application begins with a bracket
+  return identity === undefined ? place : JSON.stringify([place, identity])
 }
 
 /** @internal */
 export const make = (options: Options): Authorizer => {
-  const { fork, onCalls, publish, server, settings, url } = options
-  const kept = KeptLogin.make({ ...options, where: key(url, settings.configured) })
+  const { fork, identity, onCalls, publish, server, settings, url } = options
+  const kept = KeptLogin.make({ ...options, where: key(url, settings.configured, identity) })
   const authority = Authority.make({ ...options, login: kept.get }, settings)
   const renewal = Renewal.make({
     kept,
@@ -93,7 +102,7 @@ export const make = (options: Options): Authorizer => {
       PersonLogin.make({ ...options, kept, authority }),
       (exit) => Effect.sync(() => publish({ _tag: "LoginEnded", server, outcome: outcomeOf(exit) }))
     )
-  }))
+  })).pipe(Effect.provideService(Connector.Identity, identity))
 
   const isOther = (token: string | undefined): boolean => {
     const access = kept.get()?.tokens?.access
