@@ -6,8 +6,8 @@ import * as Schema from "effect/Schema"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
 import * as NativeConfig from "../../src/config/NativeConfig.ts"
+import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
-import * as Configs from "../support/configs.ts"
 
 /** What a file with servers of these names has: `Server`, or why it has none. */
 const read = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -18,13 +18,11 @@ const read = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
 
 /** The same for code. */
 const inCode = (name: string): boolean => {
-  try {
-    return Configs.stdio({ name, command: "x" }).name === name
-  } catch (error) {
-    assert.instanceOf(error, McpError.ConfigurationError)
-    assert.strictEqual(error.path, "name")
-    return false
-  }
+  const made = Effect.runSync(Effect.either(ServerConfig.stdio({ name, command: "x" })))
+  if (made._tag === "Right") return made.right.name === name
+  assert.instanceOf(made.left, McpError.ConfigurationError)
+  assert.strictEqual(made.left.path, "name")
+  return false
 }
 
 const refused: Readonly<Record<string, ReadonlyArray<readonly [what: string, name: string]>>> = {
