@@ -46,8 +46,8 @@ export interface Options {
   readonly inTurn: <A, E, R>(connect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** A number that is greater than all before. */
   readonly nextGeneration: () => number
-  /** Called synchronously with each new status. */
-  readonly onStatus: (status: ServerStatus, previous: ServerStatus) => void
+  /** Called synchronously with each new status and the time of its event. */
+  readonly onStatus: (status: ServerStatus, previous: ServerStatus, at: number) => void
   /** What runs beside each connection, in its scope. */
   readonly beside: (connected: Connected) => Iterable<Effect.Effect<void, never, Scope.Scope>>
 }
@@ -165,11 +165,11 @@ export const make = (options: Options): Effect.Effect<Link> =>
       }
     }
 
-    const become = (next: ServerStatus): void => {
+    const become = (next: ServerStatus, at: number): void => {
       if (Equal.equals(next, status)) return
       const previous = status
       status = next
-      options.onStatus(next, previous)
+      options.onStatus(next, previous, at)
     }
 
     /** Runs synchronously what callers see of a command, and leaves the rest to the fiber. */
@@ -188,9 +188,9 @@ export const make = (options: Options): Effect.Effect<Link> =>
       commands.unsafeOffer(command)
     }
 
-    const apply = (event: Lifecycle.Event): void => {
+    const apply = (event: Lifecycle.Event, at: number): void => {
       const before = machine
-      const [after, issued] = Lifecycle.transition(before, event, reconnect, now())
+      const [after, issued] = Lifecycle.transition(before, event, reconnect, at)
       machine = after
       const { state } = after
       if (state._tag === "Ready" && before.state._tag === "Opening") {
@@ -198,22 +198,22 @@ export const make = (options: Options): Effect.Effect<Link> =>
         rested = false
       }
       if (event._tag === "Quiet" || event._tag === "Disable") rested = true
-      for (const next of Lifecycle.statusesOf(before, after, status)) become(next)
+      for (const next of Lifecycle.statusesOf(before, after, status)) become(next, at)
       issued.forEach(issue)
       if (state._tag === "Retired" || state._tag === "Releasing") atRest.unsafeClose()
       else atRest.unsafeOpen()
       if (state._tag === "Closed") commands.unsafeDone(Exit.void)
     }
 
-    const events: Array<Lifecycle.Event> = []
+    const events: Array<readonly [event: Lifecycle.Event, at: number]> = []
     let isApplying = false
     /** An event that a listener causes is applied after the one that it hears of, in the same step. */
-    const dispatch = (event: Lifecycle.Event): void => {
-      events.push(event)
+    const dispatch = (event: Lifecycle.Event, at = now()): void => {
+      events.push([event, at])
       if (isApplying) return
       isApplying = true
       try {
-        for (let next = events.shift(); next !== undefined; next = events.shift()) apply(next)
+        for (let next = events.shift(); next !== undefined; next = events.shift()) apply(...next)
       } finally {
         isApplying = false
       }
@@ -328,9 +328,10 @@ export const make = (options: Options): Effect.Effect<Link> =>
         const next = isMoved ? undefined : Option.getOrUndefined(
           yield* Effect.catchAllDefect(backoff.next({ error, wasConnected }), () => Effect.succeedNone)
         )
-        const at = next === undefined ? undefined : Math.max(now() + Duration.toMillis(next[0]), notBefore)
+        const planned = now()
+        const at = next === undefined ? undefined : Math.max(planned + Duration.toMillis(next[0]), notBefore)
         const lane = next !== undefined && Either.isRight(next[1]) ? "slow" : "fast"
-        dispatch({ _tag: "Planned", gen, at: isMoved ? now() : at, lane, notBefore })
+        dispatch({ _tag: "Planned", gen, at: isMoved ? planned : at, lane, notBefore }, planned)
       })
 
     /** Replaces the timer by the timer that this effect waits for. */
@@ -404,7 +405,7 @@ export const make = (options: Options): Effect.Effect<Link> =>
       use,
       setTools: (tools) => {
         machine = { ...machine, tools }
-        become(Lifecycle.statusOf(machine, status))
+        become(Lifecycle.statusOf(machine, status), now())
       },
       first: Effect.catchIf(ask("Wanted", "first-attempt"), () => Lifecycle.isEnding(machine.state), () => Effect.void),
       connect: (options) => ask("Connect", options?.until ?? "first-attempt"),

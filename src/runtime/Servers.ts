@@ -235,12 +235,12 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       const made = Link.make({
         ...linkOptions(config),
         down,
-        onStatus: (status, previous) => {
+        onStatus: (status, previous, at) => {
           for (const server of servedBy(link)) {
             publish(server, status, previous)
             if (status._tag !== "Reconnecting") continue
             const { attempt, error, until } = status
-            const delay = Duration.millis(until - clock.unsafeCurrentTimeMillis())
+            const delay = Duration.millis(until - at)
             events.publish(McpEvent.McpEvent.Reconnecting({ server: server.name, attempt, delay, error }))
           }
         },
