@@ -214,6 +214,8 @@ const rebuilt: Readonly<Record<string, number>> = {
   observability: 550,
   // 2,500 in issue 17; over it are the parts of large logins on Windows, and the checks of links, owners and modes
   node: 2_750,
+  // a ratchet: issue 17 asks for 3,300 with the modules of the root
+  runtime: 3_730,
   transport: 3_200,
   testing: 1_400
 }
@@ -259,6 +261,23 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
     "server"
   ],
   observability: ["text", "McpError", "McpEvent", "runtimeLog", "resilience", "safety"],
+  runtime: [
+    "text",
+    "json",
+    "McpError",
+    "McpEvent",
+    "runtimeLog",
+    "scoped",
+    "broadcast",
+    "config",
+    "resilience",
+    "safety",
+    "tools",
+    "transport",
+    "client",
+    "auth",
+    "observability"
+  ],
   testing: [
     "text",
     "json",
