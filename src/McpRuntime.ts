@@ -176,7 +176,7 @@ export const makeService = (
     const clock = yield* Effect.clock
     const permissions = yield* Permissions.Permissions
     const configs = yield* ServerConfig.all(options.servers)
-    const { definition, discover: learn, firstListWait } = catalog
+    const { definition, refresh: learn, firstListWait } = catalog
     const { publish } = events
 
     const permitted = Permitted.make({ limits, permissions, definition, admit: catalog.admit, learn: catalog.learn })

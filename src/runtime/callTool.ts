@@ -29,7 +29,7 @@ export interface Options {
   readonly publish: (event: McpEvent.McpEvent) => void
   /** The definition of a tool, if its server has listed it since the runtime began. */
   readonly definition: (server: string, tool: string) => Tool.Tool | undefined
-  /** Waits until the tools of a server are listed. */
+  /** Lists the tools of a server anew. */
   readonly learn: (server: string) => Effect.Effect<void, McpError.RuntimeError>
   readonly permitted: Permitted.Permitted
 }
