@@ -240,6 +240,8 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
             publish(server, status, previous)
             if (status._tag !== "Reconnecting") continue
             const { attempt, error, until } = status
+            // the storm rule moves an attempt that is already reported
+            if (previous._tag === "Reconnecting" && previous.attempt === attempt) continue
             const delay = Duration.millis(until - at)
             events.publish(McpEvent.McpEvent.Reconnecting({ server: server.name, attempt, delay, error }))
           }
