@@ -57,12 +57,15 @@ export const subscription = (
       lease.end(exit)
       return connected()?.generation === live.generation
     }
-    const keepAwake = (live: Server.Live): Effect.Effect<never> =>
-      live.config.idleTimeout === undefined ? Effect.never : Effect.forever(Effect.zipRight(
-        Effect.sleep(Duration.times(live.config.idleTimeout, 1 / 2)),
+    const keepAwake = (live: Server.Live): Effect.Effect<never> => {
+      // that of the link, because the link of a user has a limit without one in the configuration
+      const idleTimeout = servers.get(server, identity)?.link.config.idleTimeout
+      return idleTimeout === undefined ? Effect.never : Effect.forever(Effect.zipRight(
+        Effect.sleep(Duration.times(idleTimeout, 1 / 2)),
         // an interruption, because no message has arrived
         Effect.sync(() => use(live, Exit.interrupt(FiberId.none)))
       ))
+    }
 
     const follow = (before: boolean): Effect.Effect<void, McpError.RuntimeError> =>
       Effect.flatMap(servers.use(server, Effect.succeed, identity), (live) => {

@@ -1,6 +1,6 @@
 /** Callers with an identity share no connection and no login. */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Layer, Random, Schedule } from "effect"
+import { Duration, Effect, Fiber, Layer, Option, Random, Schedule, Stream, TestClock } from "effect"
 import * as Connector from "../../src/client/Connector.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
@@ -97,6 +97,20 @@ describe("identity", () => {
           schedule: Schedule.spaced("1 millis")
         })
         assert.strictEqual(yield* who(runtime, "alice"), "alice")
+      })))
+
+  it.effect("keeps the connection of a user with a subscription", () =>
+    withRuntime({}, (runtime, server) =>
+      Effect.gen(function*() {
+        const followed = yield* Effect.fork(
+          Stream.runDrain(runtime.subscribeResource("s", "who:am-i", { identity: "alice" }))
+        )
+        yield* server.until(() => server.received("subscriptions/listen").length > 1)
+        const { opened } = server.connections()
+        for (let minutes = 0; minutes < 20; minutes++) yield* TestClock.adjust("1 minute")
+        assert.strictEqual(server.connections().opened, opened)
+        assert.isNull(yield* Fiber.poll(followed).pipe(Effect.map(Option.getOrNull)))
+        yield* Fiber.interrupt(followed)
       })))
 
   it.live("ends with its server: disabled, blocked, removed", () =>
