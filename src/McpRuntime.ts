@@ -176,12 +176,12 @@ export const makeService = (
     const clock = yield* Effect.clock
     const permissions = yield* Permissions.Permissions
     const configs = yield* ServerConfig.all(options.servers)
-    const { definition, refresh: learn, firstListWait } = catalog
+    const { definition, firstListWait, refresh } = catalog
     const { publish } = events
 
     const permitted = Permitted.make({ limits, permissions, definition, admit: catalog.admit, learn: catalog.learn })
     const retry = yield* RetryPolicy.RetryPolicy
-    const calls = CallTool.make({ clock, servers, retry, publish, definition, learn, permitted })
+    const calls = CallTool.make({ clock, servers, retry, publish, definition, refresh, permitted })
     const tools = RuntimeTool.make({ calls, catalog, limits, permissions, servers })
     const group = yield* McpServers.make({ calls, catalog, events, permissions, servers })
     const ask = Requests.asking(servers)

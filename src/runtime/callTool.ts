@@ -30,7 +30,7 @@ export interface Options {
   /** The definition of a tool, if its server has listed it since the runtime began. */
   readonly definition: (server: string, tool: string) => Tool.Tool | undefined
   /** Lists the tools of a server anew. */
-  readonly learn: (server: string) => Effect.Effect<void, McpError.RuntimeError>
+  readonly refresh: (server: string) => Effect.Effect<void, McpError.RuntimeError>
   readonly permitted: Permitted.Permitted
 }
 
@@ -60,7 +60,7 @@ interface Call extends CallSpan.Operation, RetryPolicy.Attempts {
 
 const shortestLook = Duration.millis(25)
 
-export const make = ({ clock, definition, learn, permitted, publish, retry, servers }: Options): Calls => {
+export const make = ({ clock, definition, permitted, publish, refresh, retry, servers }: Options): Calls => {
   const running = new Set<Call>()
   let ids = 0
 
@@ -76,7 +76,7 @@ export const make = ({ clock, definition, learn, permitted, publish, retry, serv
     const isUnlisted = error._tag === "SessionExpired" && idempotent === undefined &&
       definition(name, tool) === undefined
     if (!isUnlisted) return known
-    return Effect.zipRight(Effect.timeoutOption(Effect.ignore(learn(name)), Math.max(0, deadline.left())), known)
+    return Effect.zipRight(Effect.timeoutOption(Effect.ignore(refresh(name)), Math.max(0, deadline.left())), known)
   }
 
   /** Adds to `Closed` why the server is blocked, if a block closed its connection. */

@@ -84,7 +84,7 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
         : permissions.authorize(requestOf(wanted, plain?.right))
     })
 
-  /** What was decided of nothing when it began, as nothing had to be. */
+  /** The permit of a request that began while it needed none. */
   const open = (wanted: Wanted): Permissions.Permit => {
     const plain = plainOf(wanted)
     const args = plain && Either.getOrUndefined(plain)

@@ -15,6 +15,7 @@ import * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
 import type * as Server from "../runtime/Server.ts"
 import type * as Servers from "../runtime/Servers.ts"
 import type * as ServerStatus from "../runtime/ServerStatus.ts"
+import * as Scoped from "../scoped.ts"
 import * as CachedList from "./CachedList.ts"
 import type * as Tool from "./Tool.ts"
 import * as ToolCache from "./ToolCache.ts"
@@ -207,8 +208,7 @@ export const make = (
       events.publish(McpEvent.McpEvent.ToolsRefreshed({ server: config.name, ...counts }))
     }
 
-    const listening = (listen: () => () => void) => Effect.acquireRelease(Effect.sync(listen), Effect.sync)
-    yield* listening(() =>
+    yield* Scoped.listen(() =>
       servers.onChange(({ server }) => {
         const config = servers.get(server)?.config
         // the snapshot is read before a caller asks for it
@@ -217,13 +217,13 @@ export const make = (
         pins.release(server)
       })
     )
-    yield* listening(() =>
+    yield* Scoped.listen(() =>
       cache.onChange((config, manifest) => {
         made = undefined
         changed(config, manifest)
       })
     )
-    yield* listening(() =>
+    yield* Scoped.listen(() =>
       pins.onChange((server) => {
         made = undefined
         const config = servers.get(server)?.config
