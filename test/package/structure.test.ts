@@ -220,80 +220,24 @@ const rebuilt: Readonly<Record<string, number>> = {
   testing: 1_400
 }
 
+/** The folders below the transports, and those below the runtime. */
+const model = ["text", "json", "McpError", "McpEvent", "config"]
+const belowTransport = [...model, "resilience", "safety", "tools"]
+const belowRuntime = [...belowTransport, "runtimeLog", "scoped", "transport", "client", "auth", "observability"]
+
 /** The folders that a folder may import values from, beside itself (DESIGN §4). `import type` is free. */
 const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   text: [],
   json: ["text"],
   stderrReader: [],
   McpError: ["text", "json", "stderrReader"],
-  resilience: ["text", "json", "McpError", "McpEvent", "config"],
-  transport: ["text", "json", "McpError", "McpEvent", "config", "resilience", "safety", "tools"],
-  client: [
-    "text",
-    "json",
-    "McpError",
-    "McpEvent",
-    "runtimeLog",
-    "config",
-    "resilience",
-    "safety",
-    "tools",
-    "transport"
-  ],
-  node: [
-    "text",
-    "json",
-    "McpError",
-    "McpEvent",
-    "runtimeLog",
-    "scoped",
-    "config",
-    "resilience",
-    "safety",
-    "tools",
-    "transport",
-    "client",
-    "auth",
-    "observability",
-    "runtime",
-    "McpRuntime",
-    "agent",
-    "server"
-  ],
+  resilience: model,
+  transport: belowTransport,
+  client: [...belowTransport, "runtimeLog", "transport"],
   observability: ["text", "McpError", "McpEvent", "runtimeLog", "resilience", "safety"],
-  runtime: [
-    "text",
-    "json",
-    "McpError",
-    "McpEvent",
-    "runtimeLog",
-    "scoped",
-    "broadcast",
-    "config",
-    "resilience",
-    "safety",
-    "tools",
-    "transport",
-    "client",
-    "auth",
-    "observability"
-  ],
-  testing: [
-    "text",
-    "json",
-    "McpError",
-    "McpEvent",
-    "config",
-    "resilience",
-    "safety",
-    "tools",
-    "transport",
-    "client",
-    "auth",
-    "observability",
-    "runtime",
-    "McpRuntime"
-  ]
+  runtime: [...belowRuntime, "broadcast"],
+  node: [...belowRuntime, "runtime", "McpRuntime", "agent", "server"],
+  testing: [...belowTransport, "transport", "client", "auth", "observability", "runtime", "McpRuntime"]
 }
 
 /** A module of the root is a folder of its own; the tables of the errors belong to `McpError`, and the demo to `node`. */
