@@ -13,13 +13,19 @@ const withoutComments = (text: string): string => text.replaceAll(/\/\*[\s\S]*?\
 const codeLines = (text: string): number =>
   withoutComments(text).split("\n").filter((line) => line.trim() !== "").length
 
+/** Modules that hold rows of data. */
+const tables = new Set(["config/hosts.ts"])
+
 describe("every module of src", () => {
   it("is found by this test", () => {
     assert.isAbove(sources.length, 15)
   })
 
-  it("has at most 400 lines of code", () => {
-    const faults = each(({ text }) => codeLines(text) > 400 ? [`${codeLines(text)} lines`] : [])
+  it("has at most 400 lines of code, unless it is a table without any function", () => {
+    const isTable = (path: string, text: string) => tables.has(path) && !/=>|\bfunction\b/.test(withoutComments(text))
+    const faults = each(({ path, text }) =>
+      codeLines(text) > 400 && !isTable(path, text) ? [`${codeLines(text)} lines`] : []
+    )
     assert.deepStrictEqual(faults, [])
   })
 

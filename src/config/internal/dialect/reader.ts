@@ -6,11 +6,15 @@
 import type * as ConfigDocument from "../../ConfigDocument.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
 import type * as Dialect from "../../Dialect.ts"
+import * as Quirks from "../../quirks.ts"
 import type * as Scope from "../../Scope.ts"
+import * as ServerPolicy from "../../ServerPolicy.ts"
+import * as hostPolicy from "../policy/hostPolicy.ts"
+import * as permissionsDocument from "../policy/permissionsDocument.ts"
 import type * as Table from "./dialects/table.ts"
 import * as Entry from "./readerEntry.ts"
 import { tellLacking } from "./readerUses.ts"
-import { isList, isTable } from "./values.ts"
+import { isList, isTable, isText, list, scalar, table, tables } from "./values.ts"
 
 const usual: ReadonlyArray<ReadonlyArray<string>> = [["mcpServers"]]
 
@@ -237,6 +241,39 @@ const withBeside = (
   return warnings.length === item.warnings.length ? item : { ...item, warnings }
 }
 
+const policies = { ...hostPolicy, native: ServerPolicy.fromDocument }
+
+const texts = (value: ConfigDocument.Value | undefined): ReadonlyArray<string> => list(value).filter(isText)
+
+/** The questions beside the servers. */
+const inputsOf = (
+  beside: ConfigDocument.Table,
+  { choices, secret }: NonNullable<Table.HostTable["inputs"]>
+): ReadonlyArray<Dialect.Input> =>
+  tables(beside.get("inputs")).flatMap((input) => {
+    const [id, description] = [input.get("id"), input.get("description")]
+    const fallback = scalar(input.get("default"))
+    if (!isText(id) || id === "") return []
+    return [{
+      id,
+      ...(isText(description) ? { description } : {}),
+      ...(input.get(secret) === true ? { secret: true } : {}),
+      ...(fallback === undefined ? {} : { default: fallback }),
+      ...(isList(input.get(choices)) ? { choices: texts(input.get(choices)) } : {})
+    }]
+  })
+
+/** Where a location points into a document, its lists are beside the servers there. */
+const switchesOf = (
+  { off = [], on = [] }: NonNullable<Table.HostTable["switches"]>,
+  root: ConfigDocument.Table,
+  { pointer = [] }: Dialect.Context
+): Dialect.Decoded["switches"] => {
+  const beside = table(walk(root, pointer.slice(0, -1)))
+  const names = (keys: ReadonlyArray<string>) => keys.flatMap((key) => texts(beside.get(key)))
+  return { off: names(off), on: names(on) }
+}
+
 const decode = (
   table: Table.HostTable,
   hosts: (root: string) => Hosts,
@@ -244,7 +281,17 @@ const decode = (
   root: ConfigDocument.Table,
   context: Dialect.Context
 ): Dialect.Decoded => {
-  const inspected = table.inspect?.(root, context) ?? []
+  const from = { ...context, provider: table.host }
+  const policy = table.policy === undefined ? undefined : policies[table.policy](root, from)
+  const permissions = table.permissions === true ? permissionsDocument.fromDocument(root, context) : undefined
+  const inspected: ReadonlyArray<ConfigDocument.DocumentIssue> = [
+    ...(table.inspect === undefined ? [] : Quirks.inspect[table.inspect](root)),
+    ...(policy?.invalid ?? []).map((
+      { at, detail }
+    ) => ({ kind: "invalid-policy", severity: "warning", at, detail } as const)),
+    ...(permissions?.faults ?? [])
+      .map(({ at, detail }) => ({ kind: "invalid-permission", severity: "warning", at, detail } as const))
+  ]
   if (inspected.some(({ severity }) => severity === "error")) return { ...nothing, issues: inspected }
   const isRules = context.path !== undefined && rules.has(endOf(context.path))
   const { issues: found, places } = isRules ? none : find(table, root, context)
@@ -287,16 +334,16 @@ const decode = (
       items.set(at.name, withBeside(table, beside, item))
     }
     if (table.inputs === undefined || !isTable(beside)) continue
-    for (const input of table.inputs(beside)) declared.set(input.id, input)
+    for (const input of inputsOf(beside, table.inputs)) declared.set(input.id, input)
   }
   return {
     items: Array.from(items.values()),
     issues,
     inputs: Array.from(declared.values()),
     undeclaredInputs: Array.from(asked).filter((id) => !declared.has(id)),
-    policy: table.policy?.(root, context),
-    permissions: table.permissions?.(root, context),
-    switches: table.switches?.(root, context),
-    imports: table.imports?.(root)
+    policy: policy?.policy,
+    permissions: permissions?.rules,
+    switches: table.switches && switchesOf(table.switches, root, context),
+    imports: table.imports === true && root.has("imports") ? texts(root.get("imports")) : undefined
   }
 }

@@ -7,6 +7,7 @@ import type * as ConfigDocument from "../../ConfigDocument.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
 import type * as ConfigIssue from "../../ConfigIssue.ts"
 import type * as Dialect from "../../Dialect.ts"
+import * as Quirks from "../../quirks.ts"
 import * as Scope from "../../Scope.ts"
 import * as Table from "./dialects/table.ts"
 import * as Explain from "./explain.ts"
@@ -187,7 +188,8 @@ export const read = (
   const before = to.fault()
   if (before !== undefined || !isTable(raw)) return invalid(before ?? notAnObject)
   for (const key of raw.keys()) if (Values.isReserved(key)) to.fail("reserved-key", key)
-  const written = flat(to, own.table.prepare?.(raw, to, context) ?? raw, own)
+  const { prepare } = own.table
+  const written = flat(to, prepare === undefined ? raw : Quirks.prepare[prepare](raw, to, context), own)
   if (
     own.table.patch === true && written.size > 0 &&
     Array.from(written.keys()).every((key) => isSwitch(own.field(key)))
@@ -197,12 +199,11 @@ export const read = (
     return fault === undefined ? { _tag: "Patch", ...base, enabled } : invalid(fault)
   }
   const entry = server(to, at.name, written, own)
-  const finished = to.fault() === undefined ? own.table.finish?.(entry, raw, to, context) ?? entry : entry
-  if (!Scope.rights(context.origin).environment) Checks.confidential(to, finished)
+  if (!Scope.rights(context.origin).environment) Checks.confidential(to, entry)
   const fault = to.fault()
   if (fault !== undefined) return invalid(fault)
   for (const id of to.inputs) inputs.add(id)
-  return { _tag: "Server", name: at.name, pointer: at.pointer, raw, entry: finished, warnings: to.warnings }
+  return { _tag: "Server", name: at.name, pointer: at.pointer, raw, entry, warnings: to.warnings }
 }
 
 const notAnObject: Values.Fault = { kind: "not-an-object", at: undefined, detail: undefined }

@@ -4,6 +4,7 @@
  * @internal
  */
 import type * as ConfigEntry from "../../ConfigEntry.ts"
+import * as Quirks from "../../quirks.ts"
 import type * as Table from "./dialects/table.ts"
 import * as Checks from "./readerChecks.ts"
 import * as Login from "./readerLogin.ts"
@@ -32,6 +33,9 @@ export const enabled = (to: Values.Reading, from: Uses): boolean => {
 
 const environments: ReadonlyArray<Table.Meaning> = ["env", "envNames", "envSecrets", "withoutEnv"]
 
+const isRefused = ({ table }: Values.Reading, name: string): boolean =>
+  table.refusesVariable !== undefined && Quirks.refusesVariable[table.refusesVariable](name)
+
 const environment = (
   to: Values.Reading,
   from: Uses
@@ -49,7 +53,7 @@ const environment = (
       const text = Values.scalar(to, held, at)
       Checks.variable(to, name, text)
       if (text !== text.trim()) to.warn("whitespace", at)
-      if (to.table.refusesVariable?.(name) === true) to.warn("env-dropped", at)
+      if (isRefused(to, name)) to.warn("env-dropped", at)
       else env.set(name, Values.template(to, text, "env", at))
     }
   }
@@ -60,7 +64,7 @@ const environment = (
         for (const [index, item] of value.entries()) {
           const at = `${key}.${index}`
           const name = variableName(to, isTable(item) ? item.get("name") ?? null : item, at)
-          if (to.table.refusesVariable?.(name) === true) to.warn("env-dropped", at)
+          if (isRefused(to, name)) to.warn("env-dropped", at)
           else if (!env.has(name)) env.set(name, meaning === "envNames" ? `\${env:${name}}` : `\${secret:${name}}`)
         }
       }

@@ -9,8 +9,8 @@ import type * as ConfigEntry from "../../../ConfigEntry.ts"
 import type * as ConfigIssue from "../../../ConfigIssue.ts"
 import type * as Dialect from "../../../Dialect.ts"
 import type * as Interpolation from "../../../Interpolation.ts"
+import type * as Quirks from "../../../quirks.ts"
 import type * as Scope from "../../../Scope.ts"
-import type * as ServerPolicy from "../../../ServerPolicy.ts"
 
 /** @internal */
 export type Transport = ConfigEntry.ConfigEntry["transport"]
@@ -188,42 +188,28 @@ export interface HostTable {
   readonly nested?: boolean | undefined
   /** `null` in `env` takes a variable away. */
   readonly nullEnv?: boolean | undefined
-  /** The host does not pass a variable of this name to a server. */
-  readonly refusesVariable?: ((name: string) => boolean) | undefined
+  /** The variables that the host does not pass to a server. */
+  readonly refusesVariable?: keyof typeof Quirks.refusesVariable | undefined
   /** How it writes variables, and where; default: not at all. `in`: only in these parts, default: in all. */
   readonly variables?:
     | { readonly syntax: Interpolation.Syntax; readonly in?: ReadonlyArray<Part> | undefined }
     | undefined
-  /** Looks at an entry before it is read, and may hand on another: for shapes that no other host has. */
-  readonly prepare?:
-    | ((entry: ConfigDocument.Table, notes: Notes, context: Dialect.Context) => ConfigDocument.Table)
-    | undefined
-  /** Looks at an entry after it was read, with what was written. */
-  readonly finish?:
-    | ((
-      entry: ConfigEntry.ConfigEntry,
-      written: ConfigDocument.Table,
-      notes: Notes,
-      context: Dialect.Context
-    ) => ConfigEntry.ConfigEntry)
-    | undefined
-  /** Looks at the document before it is read: what it gives are faults and warnings of the file. */
-  readonly inspect?:
-    | ((root: ConfigDocument.Table, context: Dialect.Context) => ReadonlyArray<ConfigDocument.DocumentIssue>)
-    | undefined
-  /** The questions beside the servers; default: none. */
-  readonly inputs?: ((beside: ConfigDocument.Table) => ReadonlyArray<Dialect.Input>) | undefined
-  readonly policy?:
-    | ((root: ConfigDocument.Table, context: Dialect.Context) => ServerPolicy.Policy | undefined)
-    | undefined
-  readonly permissions?:
-    | ((root: ConfigDocument.Table, context: Dialect.Context) => Dialect.Decoded["permissions"])
-    | undefined
-  /** The host's own lists of names, where it has such beside its policy. */
+  /** The quirk that rewrites an entry before it is read. */
+  readonly prepare?: keyof typeof Quirks.prepare | undefined
+  /** The quirk that inspects the document before it is read. */
+  readonly inspect?: keyof typeof Quirks.inspect | undefined
+  /** The keys of the questions (`inputs`) beside the servers that differ among hosts; default: no questions. */
+  readonly inputs?: { readonly secret: string; readonly choices: string } | undefined
+  /** In whose words the rules on servers are written; default: no rules. */
+  readonly policy?: "native" | "amp" | "claude" | "codex" | "gemini" | "ohMyPi" | undefined
+  /** Whether it has rules on tools, in our own words. */
+  readonly permissions?: boolean | undefined
+  /** The lists beside the servers of names that are switched off or on. */
   readonly switches?:
-    | ((root: ConfigDocument.Table, context: Dialect.Context) => Dialect.Decoded["switches"])
+    | { readonly off?: ReadonlyArray<string> | undefined; readonly on?: ReadonlyArray<string> | undefined }
     | undefined
-  readonly imports?: ((root: ConfigDocument.Table) => ReadonlyArray<string> | undefined) | undefined
+  /** Whether `imports` names other hosts to read. */
+  readonly imports?: boolean | undefined
 }
 
 /**

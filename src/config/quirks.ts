@@ -1,0 +1,195 @@
+/** What only one host has: functions that a row of hosts.ts names. */
+import { split } from "../text/shellWords.ts"
+import type * as ConfigDocument from "./ConfigDocument.ts"
+import type * as Dialect from "./Dialect.ts"
+import * as Variables from "./environmentVariables.ts"
+import type { Notes } from "./internal/dialect/dialects/table.ts"
+import { isList, isTable, isText, scalar, withoutNulls } from "./internal/dialect/values.ts"
+import { faults } from "./internal/native/nativeBeside.ts"
+import * as Interpolation from "./Interpolation.ts"
+
+type Table = ConfigDocument.Table
+type Value = ConfigDocument.Value
+
+const without = (entry: Table, ...keys: ReadonlyArray<string>): Table =>
+  new Map(Array.from(entry).filter(([key]) => !keys.includes(key)))
+
+/** Whether a relative path leads above the folder that it begins in. */
+const escapes = (path: string): boolean => {
+  let depth = 0
+  for (const part of path.split(/[/\\]/)) {
+    if (part === "..") depth--
+    else if (part !== "" && part !== ".") depth++
+    if (depth < 0) return true
+  }
+  return false
+}
+
+const pluginCommand = (command: Value | undefined, { fail }: Notes): void => {
+  if (!isText(command) || command === "") return
+  const isPath = command.startsWith("./")
+  // a path to a folder is no program, and a command that is no path is one word
+  if (isPath ? /[/\\]\.?$/.test(command) : /\s/.test(command)) fail("invalid-value", "command")
+  if (escapes(command) || (!isPath && /[/\\]/.test(command))) fail("path-escape", "command")
+}
+
+const pluginFolder = (cwd: Value | undefined, { fail }: Notes): void => {
+  if (!isText(cwd)) return
+  const inside = /^(?:\.(?=\/)|\$\{PLUGIN_(?:ROOT|DATA)\}(?=\/|$))(.*)$/s.exec(cwd)?.[1]
+  if (inside === undefined || escapes(inside)) fail("path-escape", "cwd")
+}
+
+const pluginAddress = (address: Value | undefined, { fail }: Notes): void => {
+  if (!isText(address) || !URL.canParse(address)) return
+  const { password, username } = new URL(address)
+  if (username !== "" || password !== "" || address.includes("#")) fail("invalid-url", "url")
+}
+
+/** The header with the key of a Mistral Vibe entry, from the three fields that describe it. */
+const keyHeader = (entry: Table): readonly [string, string] | undefined => {
+  const [variable, header, format] = ["api_key_env", "api_key_header", "api_key_format"].map((key) => entry.get(key))
+  if (!isText(variable) || !/^\w+$/.test(variable)) return undefined
+  const form = isText(format) ? format : "Bearer {token}"
+  return [
+    isText(header) ? header : "Authorization",
+    form.split("{token}").map(Interpolation.literal).join(`\${env:${variable}}`)
+  ]
+}
+
+type Prepare = (entry: Table, notes: Notes, context: Dialect.Context) => Table
+
+/** Rewrite an entry before it is read, or report what the host would refuse. */
+export const prepare = {
+  /** Agent Plugins: programs and paths stay inside the plugin. */
+  insidePlugin: (entry, notes) => {
+    pluginCommand(entry.get("command"), notes)
+    pluginFolder(entry.get("cwd"), notes)
+    pluginAddress(entry.get("url"), notes)
+    const env = entry.get("env")
+    if (isTable(env)) {
+      for (const name of env.keys()) if (name.startsWith("PLUGIN_")) notes.fail("invalid-env", name)
+    }
+    return entry
+  },
+
+  /** Mistral Vibe: the header of an API key is described beside the headers, which have no variables. */
+  apiKeyHeader: (entry, { warn }) => {
+    const written = entry.get("headers")
+    const key = entry.has("url") ? keyHeader(entry) : undefined
+    if (key === undefined && !isTable(written)) return entry
+    const headers = new Map<string, Value>()
+    for (const [name, value] of isTable(written) ? written : []) {
+      const { template, warnings } = Interpolation.canonical({}, isText(value) ? value : "")
+      for (const warning of warnings) warn(warning, `headers.${name}`)
+      headers.set(name, isText(value) ? template : value)
+    }
+    if (key !== undefined) headers.set(...key)
+    return new Map([...entry, ["headers", headers]])
+  },
+
+  /** Docker: an entry with an image is for Docker's gateway; one with an address is in `remote`. */
+  catalogEntry: (entry, { fail }) => {
+    const remote = entry.get("remote")
+    if (entry.has("image") || !isTable(remote)) {
+      fail("needs-gateway", undefined, scalar(entry.get("image")))
+      return entry
+    }
+    const shown = Array.from(entry).filter(([key]) => key === "title" || key === "description")
+    return withoutNulls(new Map([...shown, ...remote]))
+  },
+
+  /** mcporter: a command is a line if there are no arguments, and only one of the two lists of tools is allowed. */
+  commandLine: (entry, { warn }) => {
+    const names = Array.from(entry.keys())
+    if (names.some((name) => /^allowed_?tools$/i.test(name)) && names.some((name) => /^blocked_?tools$/i.test(name))) {
+      warn("host-would-reject")
+    }
+    const key = entry.has("command") ? "command" : "executable"
+    const line = entry.get(key)
+    const args = entry.get("args")
+    if (!isText(line) || (isList(args) && args.length > 0)) return entry
+    const argv = split(line, mcporterLine).words.map(({ text }) => text)
+    return argv.length > 1 ? new Map([...entry, [key, argv]]) : entry
+  },
+
+  /** Zed: an older `command` is a table, and an entry of an extension is not an MCP server. */
+  commandTable: (entry, { fail, warn }) => {
+    if (entry.get("source") === "extension" || (entry.has("settings") && !entry.has("command") && !entry.has("url"))) {
+      fail("not-an-mcp-server")
+    }
+    const command = entry.get("command")
+    if (!isTable(command) || !command.has("path")) return entry
+    warn("deprecated", "command.path", "write the path as the command itself")
+    const parts = ["args", "env"].flatMap((key) => {
+      const value = command.get(key)
+      return value === undefined ? [] : [[key, value] as const]
+    })
+    return new Map([...entry, ["command", command.get("path") ?? null], ...parts])
+  },
+
+  /** Goose: an empty list of tools means all of them, empty fields are absent, and `sse` is no longer supported. */
+  emptyFields: (entry, { reject }) => {
+    const written = withoutNulls(entry)
+    if (written.get("type") === "sse") reject("unknown-transport", "type")
+    const tools = written.get("available_tools")
+    return isList(tools) && tools.length === 0 ? without(written, "available_tools") : written
+  },
+
+  /** Kilo: the headers of a workspace have no variables. */
+  headersWithoutVariables: (entry, { fail }, { origin }) => {
+    const headers = entry.get("headers")
+    const hasVariables = isTable(headers) &&
+      Array.from(headers.values()).some((value) => isText(value) && /\{(env|file):/.test(value))
+    if (origin === "workspace" && hasVariables) fail("variable-forbidden", "headers")
+    return entry
+  },
+
+  /** Continue: the headers are in `requestOptions`. */
+  requestOptions: (written) => {
+    const entry = withoutNulls(written)
+    const options = entry.get("requestOptions")
+    if (!isTable(options) || !options.has("headers")) return entry
+    const others = without(options, "headers")
+    return new Map([
+      ...without(entry, "requestOptions"),
+      ["headers", options.get("headers") ?? null],
+      ...(others.size > 0 ? [["requestOptions", others] as const] : [])
+    ])
+  },
+
+  /** Copilot's cloud agent: an entry needs a list of tools. */
+  toolsRequired: (entry, { reject }) => {
+    if (!entry.has("tools")) reject("missing-transport", "tools")
+    return entry
+  },
+
+  /** YAML: a field that is left empty is absent. */
+  withoutNulls
+} satisfies Record<string, Prepare>
+
+/** Quotes keep words together, and a backslash takes any character as it is. */
+const mcporterLine = { blank: / /, opens: () => true, escapes: () => true }
+
+const pluginSchema = /^https:\/\/agent-plugins\.org\/schemas\/1\.\d+\.\d+\/mcp\.schema\.json$/
+
+type Inspect = (root: Table) => ReadonlyArray<ConfigDocument.DocumentIssue>
+
+/** Report what is wrong with a document beside its servers; an error disables the document. */
+export const inspect = {
+  /** Agent Plugins: nothing but the schema and the servers. */
+  closedDocument: (root) => {
+    const schema = root.get("$schema")
+    if (!isText(schema) || !pluginSchema.test(schema)) {
+      return [{ kind: "unsupported-schema", severity: "error", at: "$schema" }]
+    }
+    if (!isTable(root.get("mcpServers"))) return [{ kind: "servers-not-a-map", severity: "error", at: "mcpServers" }]
+    const other = Array.from(root.keys()).find((key) => key !== "$schema" && key !== "mcpServers")
+    return other === undefined ? [] : [{ kind: "unsupported-schema", severity: "error", at: other }]
+  },
+
+  /** Our own format: questions and imports in their right form. */
+  native: faults
+} satisfies Record<string, Inspect>
+
+/** The environment variables that a host does not pass to its servers. */
+export const refusesVariable = { goose: Variables.isRefusedByGoose }
