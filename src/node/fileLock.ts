@@ -2,9 +2,11 @@
 /**
  * A lock among processes, by files in a folder that only their user can write to.
  *
- * A contender makes a claim: a file whose name identifies its process and is never used again. It has the lock if it then
- * sees no other claim, because of two contenders the later one sees the earlier one. For the same reason any number of
- * contenders can remove the claim of a process that has crashed: no live claim is ever removed with it.
+ * Each contender has one file, its claim, whose name identifies its process and is never used again. A claim waits in line
+ * until it is the first, and then a claim that takes the lock replaces it. A contender has the lock if it then sees no
+ * other claim that takes it, because of two contenders the later one sees the earlier one. For the same reason any number
+ * of contenders can remove the claim of a process that has crashed: no live claim is ever removed with it. The line only
+ * decides who is next, so wrong clocks make the lock unfair and not unsafe.
  */
 import type * as PlatformError from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -23,7 +25,10 @@ import * as Nonce from "../safety/Nonce.ts"
 
 type Failure = PlatformError.PlatformError
 
-/** Milliseconds to wait for a lock by default. Pauses are counted, because a clock goes on while the machine sleeps. */
+/**
+ * Milliseconds to wait by default while the same claim is the first in line: a wait is limited by the work in front of it.
+ * Pauses are counted, because a clock goes on while the machine sleeps.
+ */
 export const limit = 10_000
 
 /** The claim of a process on another machine or in another container is abandoned if it was not touched for so long, */
@@ -33,9 +38,8 @@ const watchedFor = 8_000
 const heartbeat = Duration.seconds(3)
 const releaseLimit = Duration.seconds(2)
 
-const pauseAfter = (waited: number): number => Math.min(10 + waited / 25, 90)
-
-const claimName = /^([0-9a-f]{64})\.([0-9a-f]{16})\.(\d{1,10})\.(\d{1,20})\.[0-9a-f]{32}\.lock$/
+/** The names sort as the line: the claims that take the lock before those that wait, and the earlier before the later. */
+const claimName = /^([0-9a-f]{64})\.(lock|wait)\.[0-9a-f]{32}\.([0-9a-f]{16})\.(\d{1,10})\.(\d{1,20})$/
 
 const isNotFound = (error: Failure): boolean => error._tag === "SystemError" && error.reason === "NotFound"
 
@@ -64,17 +68,19 @@ export const make = Effect.gen(function*() {
     return sha256([Os.hostname(), ...Option.toArray(namespace), ...Option.toArray(boot)].join("\n")).slice(0, 16)
   }))
 
-  const contender = (directory: string, key: string, wait: number, realm: string, nonce: string) => {
+  const contender = (directory: string, key: string, wait: number, realm: string, turn: string) => {
     const prefix = sha256(JSON.stringify(key))
     const start = ProcessTree.table("linux").find(process.pid)?.start ?? unknownStart
-    const own = `${prefix}.${realm}.${process.pid}.${start}.${sha256(nonce).slice(0, 32)}.lock`
+    const claim = `${turn}.${realm}.${process.pid}.${start}`
+    const waiting = `${prefix}.wait.${claim}`
+    const taking = `${prefix}.lock.${claim}`
     const watched = new Map<string, { readonly touched: number; readonly since: number }>()
     let waited = 0
 
     const pathOf = (name: string): string => paths.join(directory, name)
     const remove = (name: string) => Effect.ignore(fs.remove(pathOf(name), { force: true }))
 
-    const isAbandoned = (name: string, [, , claimRealm, pid, start]: RegExpExecArray) =>
+    const isAbandoned = (name: string, [, , , claimRealm, pid, start]: RegExpExecArray) =>
       Effect.gen(function*() {
         if (claimRealm === realm) return hasEnded(Number(pid), start!)
         const touched = Option.getOrUndefined((yield* fs.stat(pathOf(name))).mtime)?.getTime()
@@ -86,46 +92,49 @@ export const make = Effect.gen(function*() {
         return false
       }).pipe(Effect.catchIf(isNotFound, () => Effect.succeed(true)))
 
-    /** The claims on this lock, its own among them, without those that are abandoned. */
-    const claims = Effect.gen(function*() {
+    /** The claims up to its own in line, without those that are abandoned. */
+    const line = Effect.gen(function*() {
       const found: Array<string> = []
-      for (const name of yield* fs.readDirectory(directory)) {
+      for (const name of (yield* fs.readDirectory(directory)).toSorted()) {
         const parsed = claimName.exec(name)
-        if (parsed?.[1] !== prefix) continue
-        if (name === own || !(yield* isAbandoned(name, parsed))) found.push(name)
-        else yield* remove(name)
+        if (parsed?.[1] !== prefix || name > waiting) continue
+        if (yield* isAbandoned(name, parsed)) yield* remove(name)
+        else found.push(name)
       }
       return found
     })
 
-    const open = Effect.scoped(fs.open(pathOf(own), { flag: "wx", mode: 0o600 })).pipe(
-      Effect.catchIf((error) => error._tag === "SystemError" && error.reason === "AlreadyExists", () => Effect.void)
-    )
+    const replace = (old: string, name: string) =>
+      Effect.zipRight(Effect.scoped(fs.open(pathOf(name), { flag: "a", mode: 0o600 })), remove(old))
 
     const enter = Effect.gen(function*() {
+      let first: string | undefined
+      let since = 0
+      yield* replace(taking, waiting)
       for (;;) {
-        if ((yield* claims).every((name) => name === own)) {
-          yield* open
-          const found = yield* claims
-          const others = found.filter((name) => name !== own)
-          // Its own claim is missing where this process was stopped for so long that another one removed it.
-          if (others.length === 0 && found.length === 1) return
-          // Of contenders that claim at the same time, the first by name keeps its claim.
-          if (others.some((name) => name < own)) yield* remove(own)
+        let found = yield* line
+        if (found[0] === waiting) found = yield* Effect.zipRight(replace(waiting, taking), line)
+        if (found[0] === taking) {
+          if (!found[1]?.startsWith(`${prefix}.lock`)) return
+        } else if (found.at(-1) !== waiting) {
+          // Of contenders that take the lock at the same time, the first in line keeps its claim. No claim is left where
+          // this process was stopped for so long that another one removed it.
+          yield* replace(taking, waiting)
         }
-        if (waited >= wait) return yield* Effect.fail("busy" as const)
-        const pause = pauseAfter(waited)
+        if (found[0] !== first) [first, since] = [found[0], waited]
+        if (waited - since >= wait) return yield* Effect.fail("busy" as const)
+        const pause = Math.min(10 * found.length, 90)
         yield* Effect.sleep(Duration.millis(pause))
         waited += pause
       }
     })
 
-    const touch = Effect.flatMap(Clock.currentTimeMillis, (now) => fs.utimes(pathOf(own), now / 1000, now / 1000))
+    const touch = Effect.flatMap(Clock.currentTimeMillis, (now) => fs.utimes(pathOf(taking), now / 1000, now / 1000))
     return {
       enter,
       // interruptible also where the caller is not, because its end waits for the end of this
       hold: Effect.interruptible(Effect.repeat(Effect.ignore(touch), Schedule.spaced(heartbeat))),
-      leave: BoundedWait.within(releaseLimit)(remove(own))
+      leave: BoundedWait.within(releaseLimit)(Effect.zipRight(remove(taking), remove(waiting)))
     }
   }
 
@@ -133,8 +142,9 @@ export const make = Effect.gen(function*() {
   const locked =
     <F>(directory: string, key: string, failure: (fault: Failure | "busy") => F, wait = limit) =>
     <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | F, R> =>
-      Effect.flatMap(Effect.zip(realm, nonce), ([realm, nonce]) => {
-        const { enter, hold, leave } = contender(directory, key, wait, realm, nonce)
+      Effect.flatMap(Effect.all([realm, nonce, Clock.currentTimeMillis]), ([realm, nonce, now]) => {
+        const turn = now.toString(16).padStart(12, "0") + sha256(nonce).slice(0, 20)
+        const { enter, hold, leave } = contender(directory, key, wait, realm, turn)
         return Effect.acquireUseRelease(
           Effect.interruptible(enter).pipe(Effect.mapError(failure), Effect.onError(() => leave)),
           () => Effect.flatMap(Effect.fork(hold), (holding) => Effect.ensuring(effect, Fiber.interrupt(holding))),

@@ -29,12 +29,12 @@ const place = Effect.gen(function*() {
   const touched = (name: string) =>
     Effect.map(fs.stat(`${directory}/${name}`), ({ mtime }) => Option.getOrThrow(mtime).getTime())
   const [claimed] = yield* withLock(fs.readDirectory(directory))
-  const [, realm, pid, start] = claimed!.split(".")
+  const [, , , realm, pid, start] = claimed!.split(".")
   const self: Owner = { realm: realm!, pid: pid!, start: start! }
   /** The claim that a process has left, or still holds; its name comes after that of any other claim. */
-  const claim = (owner: Partial<Owner>, age = 0) => {
+  const claim = (owner: Partial<Owner>, age = 0, turn = "f".repeat(32)) => {
     const { pid, realm, start } = { ...self, ...owner }
-    const name = `${sha256(JSON.stringify("a"))}.${realm}.${pid}.${start}.${"f".repeat(32)}.lock`
+    const name = `${sha256(JSON.stringify("a"))}.lock.${turn}.${realm}.${pid}.${start}`
     const path = `${directory}/${name}`
     const at = Date.now() / 1000 - age
     return Effect.as(Effect.zipRight(fs.writeFileString(path, ""), fs.utimes(path, at, at)), name)
@@ -171,6 +171,43 @@ describe("fileLock among processes", () => {
         assert.isAtLeast(leapt(), FileLock.limit)
         assert.isBelow(leapt(), FileLock.limit + 200)
         assert.deepStrictEqual(yield* at.fs.readDirectory(at.directory), [name])
+      })
+  )
+
+  live("is waited for as long as the contenders in front change", (at) =>
+    Effect.gen(function*() {
+      const path = `${at.directory}/${yield* at.claim({})}`
+      const next = path.replaceAll("f".repeat(32), "e".repeat(32))
+      const { clock, leapt } = leaping(isPause, (leapt) =>
+        Effect.ignore(leapt < 6000 ? Effect.void : leapt < 12_000 ? at.fs.rename(path, next) : at.fs.remove(next)))
+      assert.strictEqual(yield* Effect.withClock(at.withLock(Effect.succeed("mine")), clock), "mine")
+      assert.isAtLeast(leapt(), 12_000)
+    }))
+
+  live(
+    "is given to the contender that waits, and not to the one that takes it again and again",
+    (at) =>
+      Effect.gen(function*() {
+        const isWaitedFor = Effect.map(at.fs.readDirectory(at.directory), (names) => names.length > 1)
+        let entered = false
+        let rounds = 0
+        const use = at.withLock(Effect.sync(() => {
+          entered = true
+        }))
+        const waiter = yield* at.withLock(Effect.gen(function*() {
+          const waiter = yield* Effect.forkScoped(use)
+          yield* Effect.repeat(isWaitedFor, { until: (isWaitedFor) => isWaitedFor })
+          // so that the next claim is of another millisecond
+          yield* Effect.sleep(Duration.millis(5))
+          return waiter
+        }))
+        while (!entered) {
+          yield* at.withLock(Effect.sync(() => {
+            rounds++
+          }))
+        }
+        yield* Fiber.join(waiter)
+        assert.isAtMost(rounds, 1)
       })
   )
 
@@ -319,6 +356,36 @@ describe("fileLock among processes", () => {
       assert.strictEqual(yield* Effect.flip(Effect.withClock(use, clock)), "busy")
       assert.isAbove(listings, 2)
     }).pipe(Effect.provide(platform)))
+
+  const together: Record<string, { readonly turn: string; readonly kept: "lock" | "wait" }> = {
+    "keeps its claim and waits": { turn: "f", kept: "lock" },
+    "goes back into the line": { turn: "0", kept: "wait" }
+  }
+
+  for (const [what, { kept, turn }] of Object.entries(together)) {
+    live(
+      `is not entered by the ${
+        kept === "lock" ? "earlier" : "later"
+      } of two contenders that take it at once, which ${what}`,
+      (at) =>
+        Effect.gen(function*() {
+          let listings = 0
+          let last: ReadonlyArray<string> = []
+          // the second listing is the one after its claim
+          const readDirectory = (directory: string) =>
+            Effect.gen(function*() {
+              if (++listings === 2) yield* at.claim({}, 0, turn.repeat(32))
+              return last = yield* at.fs.readDirectory(directory)
+            })
+          const lock = yield* Effect.provideService(FileLock.make, FileSystem.FileSystem, { ...at.fs, readDirectory })
+          const { clock } = leaping(isPause)
+          const use = lock.locked(at.directory, "a", fault)(Effect.void)
+          assert.strictEqual(yield* Effect.flip(Effect.withClock(use, clock)), "busy")
+          const own = last.filter((name) => !name.includes(turn.repeat(32)))
+          assert.deepStrictEqual(own.map((name) => name.split(".")[1]), [kept])
+        }).pipe(Effect.provide(platform))
+    )
+  }
 
   live("ignores other files in the folder", ({ directory, fs, withLock }) =>
     Effect.gen(function*() {

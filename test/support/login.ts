@@ -66,7 +66,7 @@ export const watched = <A, E, R>(
       spanProcessor: new SimpleSpanProcessor(spans)
     }))
     const logins = join(folder, "logins")
-    const files = () => filesIn(logins).filter((file) => !file.endsWith(".lock"))
+    const files = () => filesIn(logins).filter((file) => !/\.(lock|wait)\./.test(file))
     desk.clear()
     Object.assign(desk.settings, { agrees: true, seconds: 3600 })
     const keys = new Set<string>()
