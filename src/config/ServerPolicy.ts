@@ -1,135 +1,328 @@
-/**
- * Which servers may be used at all: lists of what is allowed and what is denied, by name, command or address.
- *
- * @since 0.1.0
- */
-import type * as ConfigDocument from "./ConfigDocument.ts"
-import type * as ConfigEntry from "./ConfigEntry.ts"
-import * as looks from "./internal/hazards/hazards.ts"
-import * as internal from "./internal/policy/policy.ts"
-import * as documents from "./internal/policy/policyDocument.ts"
-import * as variables from "./internal/policy/policyVariables.ts"
-import type * as Scope from "./Scope.ts"
+/** Policies: lists of the servers that may be used, by name, command or address. */
+import * as Either from "effect/Either"
+import { caseFolded } from "../text/unicode.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
+import { wildcard } from "../text/wildcard.ts"
+import * as Interpolation from "./Interpolation.ts"
+import * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
 /**
- * What a rule looks at. A name is what a file calls a server, so it is a convenience and no protection: where a list of
- * what is allowed has any rule about commands or addresses, rules about names allow nothing of that kind; and nothing at
- * all where the policy says `requireIdentity`.
+ * One rule. A name is only what a file calls a server, so in a list that also has rules on commands or addresses, names
+ * allow no server of that kind; with `requireIdentity` they allow none at all.
  *
- * - `Name`: with `*` for any run of characters.
+ * - `Name`: the name, with `*` for any characters.
  * - `Command`: the whole command line, word by word.
  * - `CommandLine`: the words joined by spaces, with `*`.
- * - `Program`: the first word alone, whatever its arguments (Codex `requirements.toml`).
- * - `Url`: with `*`; compared after both are normalised (case of the host, default ports, dots, escapes).
- * - `Fingerprint`: exactly this.
- *
- * @since 0.1.0
- * @category models
+ * - `Program`: the first word alone, whatever its arguments.
+ * - `Url`: the address, with `*`; both sides are normalised first.
+ * - `Fingerprint`: exactly this entry.
  */
 export type Matcher =
-  | { readonly _tag: "Name"; readonly pattern: string }
+  | { readonly _tag: "Name" | "CommandLine" | "Program" | "Url" | "Fingerprint"; readonly pattern: string }
   | { readonly _tag: "Command"; readonly argv: ReadonlyArray<string> }
-  | { readonly _tag: "CommandLine"; readonly pattern: string }
-  | { readonly _tag: "Program"; readonly command: string }
-  | { readonly _tag: "Url"; readonly pattern: string }
-  | { readonly _tag: "Fingerprint"; readonly fingerprint: string }
 
-/**
- * @since 0.1.0
- * @category models
- */
+export interface Rule {
+  readonly action: "allow" | "deny"
+  readonly matcher: Matcher
+}
+
 export interface Policy {
   readonly provider: string
   readonly scope: Scope.Scope
   readonly origin: Scope.Origin
-  /** Absent or empty: everything that is not denied. Several policies with lists: a server must be in each. */
+  /** Empty: everything that is not denied. A server must be in the list of each policy that has one. */
   readonly allow: ReadonlyArray<Matcher>
   readonly deny: ReadonlyArray<Matcher>
-  /** Rules of which the first that matches decides (Amp); looked at after `deny`. */
-  readonly ordered: ReadonlyArray<{ readonly action: "allow" | "deny"; readonly matcher: Matcher }>
-  /** Only the managed policy's list of what is allowed counts. */
+  /** Rules of which the first that matches decides (Amp), after `deny`. */
+  readonly ordered: ReadonlyArray<Rule>
+  /** Only the `allow` lists of managed policies count. */
   readonly managedOnly: boolean
-  /** Of what it allows, rules about names alone allow nothing (default: only those beside better ones). */
+  /** Rules on names allow nothing. */
   readonly requireIdentity?: boolean | undefined
-  /** Which names are bound to which identity (Codex `requirements.toml`): a name that is not in it is not allowed. */
+  /** The identity of each name (Codex); a name that is not in it is not allowed. */
   readonly identities: ReadonlyMap<string, Matcher> | undefined
-  /** It, or all of its list of what is allowed, could not be read: nothing is allowed. Never so for a workspace's. */
+  /** The policy, or its whole `allow` list, could not be read, so nothing is allowed. Never set for a workspace. */
   readonly broken: boolean
 }
 
-/**
- * `denied` by a rule, or `not-allowed` because a list names others.
- *
- * @since 0.1.0
- * @category models
- */
+/** `denied` by a rule, or `not-allowed` because a list names other servers. */
 export type Decision = "allowed" | "denied" | "not-allowed"
 
-/**
- * What is decided on: the name, and what will be run or reached. Before a connect it is asked once more with everything
- * resolved, because a template says nothing about where it leads.
- *
- * @since 0.1.0
- * @category models
- */
+/** What rules look at. It is decided on once more before a connect, when all templates are resolved. */
 export interface Subject {
   readonly name: string
   readonly argv: ReadonlyArray<string> | undefined
   readonly url: string | undefined
   readonly fingerprint: string | undefined
-  /** Whose file it was found in; then what other hosts than that allow, in files of a person or project, is not about it. */
+  /** The host whose file it is in: the `allow` lists of other hosts, unless managed, are not about it. */
   readonly provider?: string | undefined
 }
 
-/**
- * Deny beats allow, whoever says it. Every list of what is allowed only narrows, so a workspace may have one; only what
- * an administrator says makes the others' lists void.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const decide: (policies: ReadonlyArray<Policy>, subject: Subject) => Decision = internal.decide
+const ports: ReadonlyMap<string, string> = new Map([["http", "80"], ["ws", "80"], ["https", "443"], ["wss", "443"]])
+
+/** An address in the form in which addresses are compared. */
+interface Address {
+  readonly scheme: string
+  readonly hostname: string
+  readonly port: string
+  readonly hasUsualPort: boolean
+  readonly path: string
+  readonly query: string
+}
+
+/** Letters need no escape; every other escape stays, in upper case. */
+const unescaped = (text: string): string =>
+  text.replaceAll(/%[0-9a-f]{2}/gi, (escape) => {
+    const char = String.fromCharCode(Number.parseInt(escape.slice(1), 16))
+    return /[A-Za-z0-9._~-]/.test(char) ? char : escape.toUpperCase()
+  })
+
+const withoutDot = (host: string): string => host.replace(/(?<!\.)\.+$/, "")
+
+const addressOf = (text: string): Address | undefined => {
+  if (!URL.canParse(text)) return undefined
+  const url = new URL(text)
+  const scheme = url.protocol.slice(0, -1)
+  return {
+    scheme,
+    hostname: withoutDot(url.hostname),
+    port: url.port === "" ? ports.get(scheme) ?? "" : url.port,
+    hasUsualPort: url.port === "",
+    path: unescaped(url.pathname),
+    query: unescaped(url.search)
+  }
+}
+
+const addressParts = /^(?:([^:/?#]*):\/\/)?([^/?#]*)(.*)$/s
+
+/** Labels in other scripts are compared in their ASCII form. */
+const hostPattern = (host: string): string => {
+  const ascii = (label: string): string =>
+    /^[\u0021-\u007e]*$/.test(label) || !URL.canParse(`http://${label}`) ? label : new URL(`http://${label}`).hostname
+  return withoutDot(host.toLowerCase().split(".").map(ascii).join("."))
+}
+
+const pathPattern = (path: string): string => {
+  if (!URL.canParse(`http://host${path}`)) return path
+  const { pathname, search } = new URL(`http://host${path}`)
+  return unescaped(pathname + search)
+}
 
 /**
- * @since 0.1.0
- * @category constructors
+ * Scheme, host and path are compared one by one, so that a `*` in the host does not reach into the path. A denial without
+ * a port, path or query is about all of them; an allowance is taken literally.
  */
-export const subject: (config: ServerConfig.ServerConfig, fingerprint?: string) => Subject = internal.subject
+const addressPattern = (
+  pattern: string,
+  action: Rule["action"]
+): (text: string, address: Address | undefined) => boolean => {
+  if (pattern === "*") return () => true
+  const literally = wildcard(pattern)
+  const [, scheme, authority = "", rest = ""] = addressParts.exec(pattern) ?? []
+  const port = /:(\d+|\*)$/.exec(authority)
+  const fitsScheme = wildcard(scheme?.toLowerCase() ?? "*")
+  const fitsHost = wildcard(
+    port === null ? hostPattern(authority) : hostPattern(authority.slice(0, port.index)) + port[0]
+  )
+  const fitsPath = wildcard(rest === "" ? (action === "deny" ? "*" : "/") : pathPattern(rest))
+  const isHost = ({ hasUsualPort, hostname, port: own }: Address): boolean =>
+    fitsHost(port !== null || (action === "allow" && !hasUsualPort) ? `${hostname}:${own}` : hostname)
+  return (text, address) => {
+    // a template is no address, and is decided on again when it is resolved
+    if (address === undefined) return literally(text)
+    if (action === "deny" && scheme === undefined && literally(text)) return true
+    return fitsScheme(address.scheme) && isHost(address) &&
+      (fitsPath(address.path + address.query) || (action === "deny" && fitsPath(address.path)))
+  }
+}
+
+export const isAddressPattern = (pattern: string): boolean => {
+  if (pattern === "*") return true
+  const [, scheme, authority = ""] = addressParts.exec(pattern) ?? []
+  if (scheme === undefined || authority === "" || /\s/.test(pattern)) return false
+  return (scheme.includes("*") || ports.has(scheme.toLowerCase())) &&
+    URL.canParse(`http://${authority.replace(/:\*$/, "").replaceAll("*", "x")}`)
+}
+
+interface Seen extends Subject {
+  readonly line: string | undefined
+  readonly address: Address | undefined
+}
+
+type Fits = (seen: Seen) => boolean
+
+const digest = (fingerprint: string): string => fingerprint.replace(/^sha256:/, "")
+
+const compiled = (matcher: Matcher, action: Rule["action"]): Fits => {
+  switch (matcher._tag) {
+    case "Name": {
+      // a denial ignores case, like one of a tool
+      const folded = action === "deny" ? caseFolded : (text: string) => text
+      const fits = wildcard(folded(matcher.pattern))
+      return ({ name }) => fits(folded(name))
+    }
+    case "Command": {
+      const { argv } = matcher
+      return (seen) => seen.argv?.length === argv.length && argv.every((word, at) => word === seen.argv?.[at])
+    }
+    case "CommandLine": {
+      const fits = wildcard(matcher.pattern)
+      return ({ line }) => line !== undefined && fits(line)
+    }
+    case "Program":
+      return ({ argv }) => argv?.[0] === matcher.pattern
+    case "Url": {
+      const fits = addressPattern(matcher.pattern, action)
+      return ({ address, url }) => url !== undefined && fits(url, address)
+    }
+    case "Fingerprint":
+      return ({ fingerprint }) => fingerprint !== undefined && digest(fingerprint) === digest(matcher.pattern)
+  }
+}
+
+/** Each rule is compiled once, because thousands of servers are held against it. */
+const known: { readonly [A in Rule["action"]]: WeakMap<Matcher, Fits> } = { allow: new WeakMap(), deny: new WeakMap() }
+
+const matches = (matcher: Matcher, action: Rule["action"], seen: Seen): boolean => {
+  let fits = known[action].get(matcher)
+  if (fits === undefined) known[action].set(matcher, fits = compiled(matcher, action))
+  return fits(seen)
+}
+
+/** The part of a subject that a rule is about; absent for names and fingerprints. */
+const aspect: { readonly [T in Matcher["_tag"]]?: "argv" | "url" } = {
+  Command: "argv",
+  CommandLine: "argv",
+  Program: "argv",
+  Url: "url"
+}
+
+/** False for a rule that allows by name where an identity is required. */
+const counts = ({ requireIdentity }: Policy, action: Rule["action"], { _tag }: Matcher): boolean =>
+  requireIdentity !== true || action === "deny" || _tag !== "Name"
+
+const isAdmitted = (policy: Policy, seen: Seen): boolean => {
+  if (policy.allow.length === 0) return true
+  const isByName = !policy.allow.some(({ _tag }) => {
+    const about = aspect[_tag]
+    return about !== undefined && seen[about] !== undefined
+  })
+  return policy.allow.some((matcher) =>
+    (isByName || matcher._tag !== "Name") && counts(policy, "allow", matcher) && matches(matcher, "allow", seen)
+  )
+}
+
+const isIdentified = (policy: Policy, seen: Seen): boolean => {
+  if (policy.identities === undefined) return true
+  const identity = policy.identities.get(seen.name)
+  return identity !== undefined && counts(policy, "allow", identity) && matches(identity, "allow", seen)
+}
+
+/** The lists of a host are about its own servers; managed and native policies are about all. Denials always are. */
+const concerns = (policy: Policy, { provider }: Subject): boolean =>
+  policy.scope === "managed" || policy.origin === "code" || policy.provider === "native" || provider === undefined ||
+  policy.provider === provider
+
+const denies = (policy: Policy, seen: Seen): boolean =>
+  policy.broken || policy.deny.some((matcher) => matches(matcher, "deny", seen)) ||
+  (concerns(policy, seen) &&
+    policy.ordered.find(({ action, matcher }) => counts(policy, action, matcher) && matches(matcher, action, seen))
+        ?.action === "deny")
+
+const isManaged = ({ origin, scope }: Policy): boolean => scope === "managed" && Scope.rights(origin).allow
+
+/** A denial beats every allowance. `allow` lists only narrow, so a workspace may have one. */
+export const decide = (policies: ReadonlyArray<Policy>, subject: Subject): Decision => {
+  if (policies.length === 0) return "allowed"
+  const { argv, url } = subject
+  const seen = { ...subject, line: argv?.join(" "), address: url === undefined ? undefined : addressOf(url) }
+  if (policies.some((policy) => denies(policy, seen))) return "denied"
+  const managedOnly = policies.some((policy) => policy.managedOnly && isManaged(policy))
+  return policies.every((policy) =>
+      !concerns(policy, seen) || (managedOnly && !isManaged(policy)) ||
+      (isAdmitted(policy, seen) && isIdentified(policy, seen))
+    )
+    ? "allowed"
+    : "not-allowed"
+}
+
+/** True if `requireIdentity` alone keeps it from being allowed. */
+export const isByNameAlone = (policies: ReadonlyArray<Policy>, subject: Subject): boolean =>
+  policies.some(({ requireIdentity }) => requireIdentity === true) && decide(policies, subject) !== "allowed" &&
+  decide(policies.map((policy) => ({ ...policy, requireIdentity: false })), subject) === "allowed"
+
+const argvOf = (config: ServerConfig.ServerConfig): ReadonlyArray<string> | undefined => {
+  if (config.transport === "stdio") return [config.command, ...(config.args ?? [])]
+  if (config.transport !== "docker") return undefined
+  const { args = [], command, profile, servers } = config
+  const options = [
+    ...(profile === undefined ? [] : ["--profile", profile]),
+    ...(servers === undefined ? [] : ["--servers", servers.join(",")])
+  ]
+  return [command, "mcp", "gateway", "run", ...options, ...args]
+}
+
+export const subject = (config: ServerConfig.ServerConfig, fingerprint?: string): Subject => ({
+  name: config.name,
+  argv: argvOf(config),
+  url: "url" in config ? config.url : undefined,
+  fingerprint,
+  provider: config.provenance?.provider
+})
+
+export interface Fault {
+  readonly at: string
+  readonly detail: string
+}
+
+/** A list without any of its rules would limit nothing. An origin that may not allow is not relied on to limit either. */
+export const isClosed = (origin: Scope.Origin, isLost: boolean): boolean => isLost && Scope.rights(origin).allow
 
 /**
- * Reads `policy` and `[security]` of a native document: a bad rule is an issue and the others hold. Variables stay as they
- * are written, see `withVariables`.
- *
- * @since 0.1.0
- * @category constructors
+ * Replaces `${HOME}` and `${env:HOME}` in the rules of a policy whose origin may read the environment. To be done once,
+ * with the environment of the start, so that nothing changes the policy later. A rule without a value is left out.
  */
-export const fromDocument: (
-  root: ConfigDocument.Table,
-  from: { readonly provider: string; readonly scope: Scope.Scope; readonly origin: Scope.Origin }
-) => {
-  readonly policy: Policy | undefined
-  readonly invalid: ReadonlyArray<{ readonly at: string; readonly detail: string }>
-} = documents.fromDocument
-
-/**
- * Puts the values of variables (`${HOME}`, `${env:HOME}`) into the rules of a policy whose origin may read them: to be done
- * once, with the environment as it was at the start. A rule without a value for its variable is none.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const withVariables: (policy: Policy, variable: (name: string) => string | undefined) => {
-  readonly policy: Policy
-  readonly invalid: ReadonlyArray<{ readonly at: string; readonly detail: string }>
-} = variables.withVariables
-
-/**
- * What a person should know about an entry before it is agreed to.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const hazards: (
-  entry: ConfigEntry.ConfigEntry
-) => ReadonlyArray<ConfigEntry.EntryWarning & { readonly detail: string }> = looks.hazards
+export const withVariables = (
+  policy: Policy,
+  variable: (name: string) => string | undefined
+): { readonly policy: Policy; readonly invalid: ReadonlyArray<Fault> } => {
+  const lookup = Scope.rights(policy.origin).environment ? variable : () => undefined
+  const invalid: Array<Fault> = []
+  const fill = (text: string): string | undefined =>
+    Either.getOrUndefined(Interpolation.resolve(
+      Interpolation.canonical({ bare: true, env: true }, text).template,
+      (reference) => reference.kind === "env" ? { value: lookup(reference.name) } : "forbidden"
+    ))
+  const filled = (matcher: Matcher): Matcher | undefined => {
+    if (matcher._tag === "Command") {
+      const argv = matcher.argv.flatMap((word) => fill(word) ?? [])
+      return argv.length === matcher.argv.length ? { ...matcher, argv } : undefined
+    }
+    const pattern = fill(matcher.pattern)
+    return pattern === undefined || (matcher._tag === "Url" && !isAddressPattern(pattern))
+      ? undefined
+      : { ...matcher, pattern }
+  }
+  const put = (matcher: Matcher, at: string): ReadonlyArray<Matcher> => {
+    const words = matcher._tag === "Command" ? matcher.argv : [matcher.pattern]
+    // a rule without a variable stays the same object, so that it is not compiled again
+    if (matcher._tag === "Fingerprint" || !words.some((word) => word.includes("${"))) return [matcher]
+    const full = filled(matcher)
+    if (full !== undefined) return [full]
+    invalid.push({ at, detail: "a variable of this rule has no value, or none that a rule may have" })
+    return []
+  }
+  const allow = policy.allow.flatMap((matcher, at) => put(matcher, `policy/allow/${at}`))
+  const deny = policy.deny.flatMap((matcher, at) => put(matcher, `policy/deny/${at}`))
+  const ordered = policy.ordered.flatMap(({ action, matcher }, at) =>
+    put(matcher, `policy/ordered/${at}`).map((matcher) => ({ action, matcher }))
+  )
+  const identities = policy.identities && new Map(
+    Array.from(policy.identities).flatMap(([name, matcher]) =>
+      put(matcher, `policy/identities/${UntrustedText.excerpt(name, 64)}`).map((full) => [name, full] as const)
+    )
+  )
+  const broken = policy.broken || isClosed(policy.origin, policy.allow.length > 0 && allow.length === 0)
+  return { policy: { ...policy, allow, deny, ordered, identities, broken }, invalid }
+}

@@ -129,7 +129,6 @@ export const hosts: ReadonlyArray<HostTable> = [
     },
     inputs: { secret: "secret", choices: "choices" },
     policy: "native",
-    permissions: true,
     inspect: "native",
     imports: true
   },
@@ -716,8 +715,7 @@ export const hosts: ReadonlyArray<HostTable> = [
     roots: [["mcp_servers"]],
     typeless: "sse",
     prefers: "command",
-    policy: "native",
-    permissions: true
+    policy: "native"
   },
   {
     host: "mistral-vibe",

@@ -62,7 +62,7 @@ describe("what config says", () => {
       [{ deny: [{ _tag: "Name", pattern: "a*" }] }, ["denies servers called a*"]],
       [{ deny: [{ _tag: "Command", argv: ["npx", "a"] }] }, ["denies the command npx a"]],
       [
-        { allow: [{ _tag: "Url", pattern: "https://a/*" }, { _tag: "Program", command: "uvx" }] },
+        { allow: [{ _tag: "Url", pattern: "https://a/*" }, { _tag: "Program", pattern: "uvx" }] },
         ["allows only addresses like https://a/*, or the program uvx"]
       ],
       [
@@ -72,7 +72,7 @@ describe("what config says", () => {
       [{ managedOnly: true }, ["makes the lists of others void"]],
       [{ requireIdentity: true }, ["allows nothing by its name alone"]],
       [
-        { identities: new Map([["db", { _tag: "Fingerprint", fingerprint: "sha256:1" }]]) },
+        { identities: new Map([["db", { _tag: "Fingerprint", pattern: "sha256:1" }]]) },
         ["binds the name db to sha256:1"]
       ]
     ]

@@ -527,7 +527,7 @@ describe("a configuration", () => {
         scope: "managed" as const,
         origin: "system" as const,
         allow: [],
-        deny: [{ _tag: "Fingerprint" as const, fingerprint: Fingerprint.of(config) }],
+        deny: [{ _tag: "Fingerprint" as const, pattern: Fingerprint.of(config) }],
         ordered: [],
         managedOnly: false,
         identities: undefined,

@@ -168,9 +168,9 @@ const matcher: FastCheck.Arbitrary<ServerPolicy.Matcher> = FastCheck.oneof(
   FastCheck.constantFrom("a", "*").map((pattern) => ({ _tag: "Name", pattern }) as const),
   FastCheck.tuple(word, text).map((argv) => ({ _tag: "Command", argv: [...argv] }) as const),
   word.map((pattern) => ({ _tag: "CommandLine", pattern }) as const),
-  word.map((command) => ({ _tag: "Program", command }) as const),
+  word.map((command) => ({ _tag: "Program", pattern: command }) as const),
   FastCheck.constantFrom("*", "https://*.corp/*").map((pattern) => ({ _tag: "Url", pattern }) as const),
-  FastCheck.constant({ _tag: "Fingerprint", fingerprint: "sha256:ab" } as const)
+  FastCheck.constant({ _tag: "Fingerprint", pattern: "sha256:ab" } as const)
 )
 const matchers = FastCheck.array(matcher, { maxLength: 2 })
 

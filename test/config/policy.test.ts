@@ -3,6 +3,8 @@ import * as FastCheck from "effect/FastCheck"
 import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
 import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
+import { hazards } from "../../src/config/hazards.ts"
+import * as PolicyWords from "../../src/config/policyWords.ts"
 import * as Scope from "../../src/config/Scope.ts"
 import * as ServerPolicy from "../../src/config/ServerPolicy.ts"
 import * as Configs from "../support/configs.ts"
@@ -59,8 +61,8 @@ const table = (of: object): ConfigDocument.Table =>
 const managed = { provider: "native", scope: "managed", origin: "system" } as const
 const workspace = { provider: "native", scope: "project", origin: "workspace" } as const
 
-const read = (document: object, from: Parameters<typeof ServerPolicy.fromDocument>[1] = managed) =>
-  ServerPolicy.fromDocument(table(document), from)
+const read = (document: object, from: Parameters<typeof PolicyWords.read>[2] = managed) =>
+  PolicyWords.read("native", table(document), from)
 
 const words = FastCheck.constantFrom("a", "b", "*", "a*", "*b", "npx", "__proto__")
 const urls = FastCheck.constantFrom(
@@ -73,7 +75,7 @@ const matcher: FastCheck.Arbitrary<ServerPolicy.Matcher> = FastCheck.oneof(
   words.map(byName),
   FastCheck.array(words, { minLength: 1, maxLength: 2 }).map((argv) => byCommand(...argv)),
   words.map((pattern): ServerPolicy.Matcher => ({ _tag: "CommandLine", pattern })),
-  words.map((command): ServerPolicy.Matcher => ({ _tag: "Program", command })),
+  words.map((command): ServerPolicy.Matcher => ({ _tag: "Program", pattern: command })),
   FastCheck.constantFrom("*", "https://a.example/*", "https://*/*", "http://*.example/*", "*a*").map(byUrl)
 )
 const matchers = FastCheck.array(matcher, { maxLength: 2 })
@@ -135,8 +137,8 @@ describe("a list that requires an identity", () => {
     const known: ReadonlyArray<ServerPolicy.Matcher> = [
       byCommand("npx", "-y", "@evil/server"),
       { _tag: "CommandLine", pattern: "npx *" },
-      { _tag: "Program", command: "npx" },
-      { _tag: "Fingerprint", fingerprint: "f" }
+      { _tag: "Program", pattern: "npx" },
+      { _tag: "Fingerprint", pattern: "f" }
     ]
     for (const matcher of known) {
       assert.strictEqual(decide(strict(byName("other"), matcher), { ...github, fingerprint: "f" }), "allowed")
@@ -159,7 +161,7 @@ describe("a list that requires an identity", () => {
       policy({ identities: new Map([["github", matcher]]), requireIdentity: true })
     ]
     assert.strictEqual(decide(bound(byName("github"))), "not-allowed")
-    assert.strictEqual(decide(bound({ _tag: "Program", command: "npx" })), "allowed")
+    assert.strictEqual(decide(bound({ _tag: "Program", pattern: "npx" })), "allowed")
   })
 
   it("speaks of itself, and not of the lists of others", () => {
@@ -200,7 +202,7 @@ describe("a list that requires an identity", () => {
   it("is written in a file, and what is written wrongly is meant all the same", () => {
     const allow = [{ name: "github" }]
     const decided = (requireIdentity: unknown) => {
-      const { invalid, policy: own } = read({ policy: { allow, requireIdentity } })
+      const { issues: invalid, policy: own } = read({ policy: { allow, requireIdentity } })
       return [decide([own!]), invalid.map(({ at }) => at).join()]
     }
     assert.deepStrictEqual(decided(true), ["not-allowed", ""])
@@ -267,7 +269,7 @@ describe("ServerPolicy.decide", () => {
   it("binds names to what they were bound to", () => {
     const own = policy({
       identities: new Map([
-        ["docs", { _tag: "Program", command: "docs-mcp" }],
+        ["docs", { _tag: "Program", pattern: "docs-mcp" }],
         ["api", byUrl("https://api.example.com/mcp")]
       ])
     })
@@ -313,7 +315,7 @@ describe("ServerPolicy.decide", () => {
   })
 
   it("knows a server by its fingerprint, with and without the name of the digest", () => {
-    const own = policy({ allow: [{ _tag: "Fingerprint", fingerprint: "sha256:ab" }, byCommand("other")] })
+    const own = policy({ allow: [{ _tag: "Fingerprint", pattern: "sha256:ab" }, byCommand("other")] })
     assert.strictEqual(ServerPolicy.decide([own], { ...program("a", "x"), fingerprint: "ab" }), "allowed")
     assert.strictEqual(ServerPolicy.decide([own], { ...program("a", "x"), fingerprint: "abc" }), "not-allowed")
     assert.strictEqual(ServerPolicy.decide([own], program("a", "x")), "not-allowed")
@@ -425,9 +427,9 @@ describe("ServerPolicy.decide", () => {
   )
 })
 
-describe("ServerPolicy.fromDocument", () => {
+describe("policyWords", () => {
   it("reads the rules of a policy and the lists of names beside it", () => {
-    const { invalid, policy: own } = read({
+    const { issues: invalid, policy: own } = read({
       policy: {
         allow: [{ url: "https://*.corp/*" }, { name: "a*" }, { fingerprint: "f" }, { program: "p" }, {
           commandLine: "c *"
@@ -446,8 +448,8 @@ describe("ServerPolicy.fromDocument", () => {
         allow: [
           byUrl("https://*.corp/*"),
           byName("a*"),
-          { _tag: "Fingerprint", fingerprint: "f" },
-          { _tag: "Program", command: "p" },
+          { _tag: "Fingerprint", pattern: "f" },
+          { _tag: "Program", pattern: "p" },
           { _tag: "CommandLine", pattern: "c *" },
           byName("b")
         ],
@@ -458,11 +460,11 @@ describe("ServerPolicy.fromDocument", () => {
   })
 
   it("says nothing about a document without a policy", () => {
-    assert.deepStrictEqual(read({ mcpServers: {} }), { policy: undefined, invalid: [] })
+    assert.deepStrictEqual(read({ mcpServers: {} }), { policy: undefined, permissions: [], issues: [] })
   })
 
   it("reports a bad rule and enforces the rest", () => {
-    const { invalid, policy: own } = read({
+    const { issues: invalid, policy: own } = read({
       policy: { deny: [{ url: "[" }, { name: "x" }, {}, 1, { name: "a", url: "b" }] }
     })
     assert.deepStrictEqual(invalid.map(({ at }) => at), [
@@ -477,7 +479,7 @@ describe("ServerPolicy.fromDocument", () => {
 
   it("allows nothing where none of the rules that allow can be read", () => {
     for (const allow of [[{ url: "[" }], "everything", { name: "a" }, null]) {
-      const { invalid, policy: own } = read({ policy: { allow } })
+      const { issues: invalid, policy: own } = read({ policy: { allow } })
       assert.isNotEmpty(invalid)
       assert.strictEqual(ServerPolicy.decide([own!], program("a", "x")), "denied")
     }
@@ -490,13 +492,14 @@ describe("ServerPolicy.fromDocument", () => {
     for (const [origin, most] of [["workspace", 1_000], ["system", 10_000]] as const) {
       const from = { provider: "native", scope: origin === "system" ? "managed" : "project", origin } as const
       const read = (count: number) =>
-        ServerPolicy.fromDocument(
+        PolicyWords.read(
+          "native",
           new Map([["security", new Map([["mcp_server_denylist", rules(count)]])]]),
           from
         )
       assert.strictEqual(read(most).policy?.deny.length, most)
-      assert.deepStrictEqual(read(most).invalid, [])
-      const { invalid, policy } = read(most + 1)
+      assert.deepStrictEqual(read(most).issues, [])
+      const { issues: invalid, policy } = read(most + 1)
       assert.deepStrictEqual([policy?.deny, policy?.broken], [[], origin === "system"])
       assert.deepStrictEqual(invalid.map(({ at }) => at), ["security/mcp_server_denylist"])
       const theirs = Dialect.find("claude-code")!.decode(
@@ -508,13 +511,13 @@ describe("ServerPolicy.fromDocument", () => {
   })
 
   it("does not let a workspace stop everything by a mistake", () => {
-    const { invalid, policy: own } = read({ policy: { allow: 1, deny: 2 } }, workspace)
+    const { issues: invalid, policy: own } = read({ policy: { allow: 1, deny: 2 } }, workspace)
     assert.strictEqual(invalid.length, 2)
     assert.strictEqual(ServerPolicy.decide([own!], program("a", "x")), "allowed")
   })
 
   it("reports words that a policy does not know, and flags that are none", () => {
-    const { invalid } = read({
+    const { issues: invalid } = read({
       policy: { denied: [], managedOnly: "yes", exclusive: 1, providers: [1], "a\u001b[31m": 1 }
     })
     assert.sameMembers(invalid.map(({ at }) => at), [
@@ -572,14 +575,14 @@ const entry = (command: string, ...args: ReadonlyArray<string>): ConfigEntry.Con
 })
 
 const kinds = (command: string, ...args: ReadonlyArray<string>): ReadonlyArray<string> =>
-  ServerPolicy.hazards(entry(command, ...args)).map(({ at, kind }) => `${kind}:${at}`)
+  hazards(entry(command, ...args)).map(({ at, kind }) => `${kind}:${at}`)
 
 const line = (text: string): ReadonlyArray<string> => {
   const [command = "", ...args] = text.split(" ")
   return kinds(command, ...args)
 }
 
-describe("ServerPolicy.hazards", () => {
+describe("hazards", () => {
   it("finds packages that can become others", () => {
     const unpinned: ReadonlyArray<readonly [string, string]> = [
       ["npx -y some-mcp", "args.1"],
@@ -712,10 +715,7 @@ describe("ServerPolicy.hazards", () => {
         ["x ghp_CANARYCANARYCANARYCANARY", 0]
       ] as const
     ) assert.deepStrictEqual(line(text), [`visible-secret:args.${at}`], text)
-    const url = ServerPolicy.hazards({
-      transport: "auto",
-      name: "s",
-      enabled: true,
+    const url = hazards({
       url: "https://h.example/mcp?access_token=CANARY",
       headersCommand: ["sh", "-c", "x"]
     })
@@ -727,9 +727,9 @@ describe("ServerPolicy.hazards", () => {
 
   it("says it in a sentence without control characters, and without what may be secret", () => {
     const found = [
-      ...ServerPolicy.hazards(entry("npx", "-y", "git+https://CANARY@h.example/x.git", "--token", "CANARY")),
-      ...ServerPolicy.hazards(entry("npx", "ev\u001b[31mil", "CANARY=CANARY")),
-      ...ServerPolicy.hazards(entry("docker", "run", "-e", "TOKEN=CANARY", "r.example/img"))
+      ...hazards(entry("npx", "-y", "git+https://CANARY@h.example/x.git", "--token", "CANARY")),
+      ...hazards(entry("npx", "ev\u001b[31mil", "CANARY=CANARY")),
+      ...hazards(entry("docker", "run", "-e", "TOKEN=CANARY", "r.example/img"))
     ]
     assert.isAbove(found.length, 3)
     for (const { detail } of found) {
@@ -777,7 +777,7 @@ describe("ServerPolicy.hazards", () => {
     all
   ]) => {
     const [command = "", ...args] = all
-    for (const { at } of ServerPolicy.hazards(entry(command, ...args))) {
+    for (const { at } of hazards(entry(command, ...args))) {
       assert.isTrue(at === "command" || Number(/^args\.(\d+)$/.exec(at ?? "")?.[1]) < args.length, at)
     }
   })
@@ -785,12 +785,12 @@ describe("ServerPolicy.hazards", () => {
   it("takes no long time for long words and many of them", () => {
     for (const piece of ["a", "-", "=", ":", "@", "1.", "a-", "%", "&a=b", "${", "/", " "]) {
       const long = piece.repeat(10_000)
-      ServerPolicy.hazards(entry("npx", "-y", long, `x@${long}`))
-      ServerPolicy.hazards(entry("uvx", `x==${long}`, long))
-      ServerPolicy.hazards(entry("docker", "run", "-v", long, `https://${long}?${long}`))
-      ServerPolicy.hazards(entry(long, long))
+      hazards(entry("npx", "-y", long, `x@${long}`))
+      hazards(entry("uvx", `x==${long}`, long))
+      hazards(entry("docker", "run", "-v", long, `https://${long}?${long}`))
+      hazards(entry(long, long))
     }
-    assert.isArray(ServerPolicy.hazards(entry("env", ...Array.from({ length: 20_000 }, () => "env"))))
-    assert.isArray(ServerPolicy.hazards(entry("sh", ...Array.from({ length: 20_000 }, () => "-x"))))
+    assert.isArray(hazards(entry("env", ...Array.from({ length: 20_000 }, () => "env"))))
+    assert.isArray(hazards(entry("sh", ...Array.from({ length: 20_000 }, () => "-x"))))
   })
 })

@@ -5,10 +5,9 @@ import * as Bundle from "../../src/config/Bundle.ts"
 import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
-import * as hostApproval from "../../src/config/internal/policy/hostApproval.ts"
-import * as hostPolicy from "../../src/config/internal/policy/hostPolicy.ts"
 import * as Interpolation from "../../src/config/Interpolation.ts"
 import * as Merge from "../../src/config/Merge.ts"
+import * as PolicyWords from "../../src/config/policyWords.ts"
 import * as Registry from "../../src/config/Registry.ts"
 import type * as Scope from "../../src/config/Scope.ts"
 import * as ServerPolicy from "../../src/config/ServerPolicy.ts"
@@ -182,15 +181,14 @@ const decisions = (sample: Samples.Sample) =>
     assert.deepStrictEqual(bad.map(({ at }) => at), sample.expected.invalidRules ?? [])
   })
 
+/** The servers that the host rejects are off. Its approvals have no effect, because they are given to names. */
 const approvals = (sample: Samples.Sample) =>
   Effect.map(readAll(sample), (all) => {
     const names = all.flatMap(({ found }) => found.decoded.items.map(({ name }) => name))
-    const settings = all.map(({ found, scope }) => ({
-      root: Samples.tableOf(found),
-      origin: scope === "user" ? "home" as const : "workspace" as const
-    }))
-    const verdicts = names.map((name) => [name, hostApproval.verdict(settings, name, sample.expected.trusted === true)])
-    assert.deepStrictEqual(Object.fromEntries(verdicts), sample.expected.approvals)
+    const off = new Set(all.flatMap(({ found }) => found.decoded.switches?.off ?? []))
+    const rejected = Object.entries(sample.expected.approvals as Json).filter(([, verdict]) => verdict === "rejected")
+    assert.deepStrictEqual(names.filter((name) => off.has(name)), rejected.map(([name]) => name))
+    assert.isTrue(all.every(({ found }) => (found.decoded.switches?.on ?? []).length === 0))
   })
 
 const options = (sample: Samples.Sample) =>
@@ -252,9 +250,9 @@ describe("what another program wrote for many configurations or for policy", () 
       }
     }
     for (const platform of ["linux", "win32", "__proto__"]) Bundle.answer(Bundle.decode(root, platform), new Map())
-    for (const read of [hostPolicy.claude, hostPolicy.gemini, hostPolicy.ohMyPi, hostPolicy.amp]) read(root, from)
-    hostPolicy.codex(root, { ...from, path: "/etc/codex/requirements.toml" })
-    hostApproval.verdict([{ root, origin: "home" }], "a", false)
+    for (const words of ["native", "amp", "claude", "codex", "gemini", "ohMyPi"] as const) {
+      PolicyWords.read(words, root, { ...from, path: "/etc/codex/requirements.toml" })
+    }
   })
 
   // what took more than that would not end within the time that a test has
@@ -353,11 +351,12 @@ describe("what another program wrote for many configurations or for policy", () 
   })
 
   it("is about the servers of that host where it allows, and about all of them where it denies", () => {
-    const amp = hostPolicy.amp(
+    const amp = PolicyWords.read(
+      "amp",
       tableOf(json({ "amp.mcpPermissions": [{ matches: { command: "*" }, action: "reject" }] })),
       { ...from, provider: "amp" }
     )
-    const gemini = hostPolicy.gemini(tableOf(json({ mcp: { allowed: ["b"], excluded: ["c"] } })), {
+    const gemini = PolicyWords.read("gemini", tableOf(json({ mcp: { allowed: ["b"], excluded: ["c"] } })), {
       ...from,
       provider: "gemini-cli"
     })

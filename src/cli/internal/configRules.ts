@@ -16,11 +16,11 @@ export const matcher = (of: ServerPolicy.Matcher): string => {
     case "CommandLine":
       return `commands like ${of.pattern}`
     case "Program":
-      return `the program ${of.command}`
+      return `the program ${of.pattern}`
     case "Url":
       return `addresses like ${of.pattern}`
     case "Fingerprint":
-      return of.fingerprint
+      return of.pattern
   }
 }
 

@@ -6,11 +6,9 @@
 import type * as ConfigDocument from "../../ConfigDocument.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
 import type * as Dialect from "../../Dialect.ts"
+import * as PolicyWords from "../../policyWords.ts"
 import * as Quirks from "../../quirks.ts"
 import type * as Scope from "../../Scope.ts"
-import * as ServerPolicy from "../../ServerPolicy.ts"
-import * as hostPolicy from "../policy/hostPolicy.ts"
-import * as permissionsDocument from "../policy/permissionsDocument.ts"
 import type * as Table from "./dialects/table.ts"
 import * as Entry from "./readerEntry.ts"
 import { tellLacking } from "./readerUses.ts"
@@ -241,8 +239,6 @@ const withBeside = (
   return warnings.length === item.warnings.length ? item : { ...item, warnings }
 }
 
-const policies = { ...hostPolicy, native: ServerPolicy.fromDocument }
-
 const texts = (value: ConfigDocument.Value | undefined): ReadonlyArray<string> => list(value).filter(isText)
 
 /** The questions beside the servers. */
@@ -277,23 +273,17 @@ const switchesOf = (
 const decode = (
   table: Table.HostTable,
   hosts: (root: string) => Hosts,
-  rules: ReadonlySet<string>,
+  policyFiles: ReadonlySet<string>,
   root: ConfigDocument.Table,
   context: Dialect.Context
 ): Dialect.Decoded => {
-  const from = { ...context, provider: table.host }
-  const policy = table.policy === undefined ? undefined : policies[table.policy](root, from)
-  const permissions = table.permissions === true ? permissionsDocument.fromDocument(root, context) : undefined
+  const rules = table.policy && PolicyWords.read(table.policy, root, { ...context, provider: table.host })
   const inspected: ReadonlyArray<ConfigDocument.DocumentIssue> = [
     ...(table.inspect === undefined ? [] : Quirks.inspect[table.inspect](root)),
-    ...(policy?.invalid ?? []).map((
-      { at, detail }
-    ) => ({ kind: "invalid-policy", severity: "warning", at, detail } as const)),
-    ...(permissions?.faults ?? [])
-      .map(({ at, detail }) => ({ kind: "invalid-permission", severity: "warning", at, detail } as const))
+    ...(rules?.issues ?? [])
   ]
   if (inspected.some(({ severity }) => severity === "error")) return { ...nothing, issues: inspected }
-  const isRules = context.path !== undefined && rules.has(endOf(context.path))
+  const isRules = context.path !== undefined && policyFiles.has(endOf(context.path))
   const { issues: found, places } = isRules ? none : find(table, root, context)
   const issues = [...inspected, ...found]
   const count = places.reduce(
@@ -341,8 +331,8 @@ const decode = (
     issues,
     inputs: Array.from(declared.values()),
     undeclaredInputs: Array.from(asked).filter((id) => !declared.has(id)),
-    policy: policy?.policy,
-    permissions: permissions?.rules,
+    policy: rules?.policy,
+    permissions: rules?.permissions,
     switches: table.switches && switchesOf(table.switches, root, context),
     imports: table.imports === true && root.has("imports") ? texts(root.get("imports")) : undefined
   }

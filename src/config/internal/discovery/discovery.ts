@@ -16,7 +16,6 @@ import * as Scope from "../../Scope.ts"
 import type * as ServerConfig from "../../ServerConfig.ts"
 import * as ServerPolicy from "../../ServerPolicy.ts"
 import type * as Trust from "../../Trust.ts"
-import * as Policy from "../policy/policy.ts"
 import * as Templates from "../templates/resolution.ts"
 import * as Filter from "./filter.ts"
 import * as Given from "./given.ts"
@@ -145,7 +144,7 @@ const conclude = (
     // whoever could not have let it start cannot keep an application from starting either
     const mayBeRequired = Scope.rights(provenance.origin).start && isDeniedByRight(given, fingerprint, policies)
     const denied = { ...given, ...(mayBeRequired ? {} : { required: false }), blocked: "denied" } as const
-    const detail = Policy.byNameAlone(policies, ServerPolicy.subject(given, fingerprint))
+    const detail = ServerPolicy.isByNameAlone(policies, ServerPolicy.subject(given, fingerprint))
       ? `only its name is allowed, which any server can have: it needs a rule about its ${
         "url" in given ? "url" : "command"
       }`

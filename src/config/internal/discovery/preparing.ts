@@ -9,6 +9,7 @@ import type * as ConfigEntry from "../../ConfigEntry.ts"
 import type * as Dialect from "../../Dialect.ts"
 import type * as Expansion from "../../Expansion.ts"
 import * as Fingerprint from "../../Fingerprint.ts"
+import * as Hazards from "../../hazards.ts"
 import * as Interpolation from "../../Interpolation.ts"
 import type * as Merge from "../../Merge.ts"
 import * as Scope from "../../Scope.ts"
@@ -179,7 +180,7 @@ export const prepare = (merged: Merge.Merged, around: Around): Prepared => {
   const rights = Scope.rights(originOf(merged))
   const asks = Either.isRight(config) && decision === "allowed" && !rights.start
   const all = Either.isRight(config) && decision === "allowed" && !rights.loaderVariables
-    ? ServerPolicy.hazards(entry)
+    ? Hazards.hazards(entry)
     : noHazards
   // the user approved the plugin when installing it, so only overrides that its command line hides are reported
   const hazards = asks ? all : all.filter(({ kind }) => kind === "launch-override")

@@ -103,11 +103,11 @@ const rule = (matcher: ServerPolicy.Matcher): ConfigDocument.Table => {
     case "CommandLine":
       return table([["commandLine", matcher.pattern]])
     case "Program":
-      return table([["program", matcher.command]])
+      return table([["program", matcher.pattern]])
     case "Url":
       return table([["url", matcher.pattern]])
     case "Fingerprint":
-      return table([["fingerprint", matcher.fingerprint]])
+      return table([["fingerprint", matcher.pattern]])
   }
 }
 

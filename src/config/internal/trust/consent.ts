@@ -5,10 +5,10 @@
  */
 import { codePoints, visiblyQuoted as quoted } from "../../../text/UntrustedText.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
+import * as Hazards from "../../hazards.ts"
 import * as Interpolation from "../../Interpolation.ts"
 import * as Provenance from "../../Provenance.ts"
 import type * as Trust from "../../Trust.ts"
-import * as Exposure from "../hazards/exposure.ts"
 
 type Line = Trust.ConsentLine
 
@@ -33,7 +33,7 @@ const asked = (template: ConfigEntry.Template): string => {
 
 const looksSecret = (name: string, value: string): boolean =>
   Interpolation.isCredential(name) ||
-  Exposure.ofWords({ at: String, words: ["", value] }).length > 0
+  Hazards.hasSecret(value)
 
 const hidden = (template: ConfigEntry.Template): string => `(hidden, ${template.length} characters)${asked(template)}`
 

@@ -9,6 +9,7 @@ import type * as ConfigEntry from "../../../ConfigEntry.ts"
 import type * as ConfigIssue from "../../../ConfigIssue.ts"
 import type * as Dialect from "../../../Dialect.ts"
 import type * as Interpolation from "../../../Interpolation.ts"
+import type * as PolicyWords from "../../../policyWords.ts"
 import type * as Quirks from "../../../quirks.ts"
 import type * as Scope from "../../../Scope.ts"
 
@@ -200,10 +201,8 @@ export interface HostTable {
   readonly inspect?: keyof typeof Quirks.inspect | undefined
   /** The keys of the questions (`inputs`) beside the servers that differ among hosts; default: no questions. */
   readonly inputs?: { readonly secret: string; readonly choices: string } | undefined
-  /** In whose words the rules on servers are written; default: no rules. */
-  readonly policy?: "native" | "amp" | "claude" | "codex" | "gemini" | "ohMyPi" | undefined
-  /** Whether it has rules on tools, in our own words. */
-  readonly permissions?: boolean | undefined
+  /** In whose words the rules on servers, and on tools, are written; default: no rules. */
+  readonly policy?: keyof typeof PolicyWords.words | undefined
   /** The lists beside the servers of names that are switched off or on. */
   readonly switches?:
     | { readonly off?: ReadonlyArray<string> | undefined; readonly on?: ReadonlyArray<string> | undefined }

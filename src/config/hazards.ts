@@ -1,0 +1,389 @@
+/** Hazards: what a person should know about an entry before agreeing to it. */
+import { isOneEdit } from "../text/nearest.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
+import type * as ConfigIssue from "./ConfigIssue.ts"
+import * as Variables from "./environmentVariables.ts"
+import * as Interpolation from "./Interpolation.ts"
+import {
+  type Argument,
+  argumentsOf,
+  containerRun,
+  type Ecosystem,
+  type Launched,
+  launched,
+  type Line,
+  packageRun,
+  runsPackages
+} from "./launcher.ts"
+
+export interface Hazard {
+  readonly kind: Extract<
+    ConfigIssue.Warning,
+    "unpinned-package" | "near-name" | "remote-code" | "privileged-container" | "visible-secret" | "launch-override"
+  >
+  readonly at: string
+  readonly detail: string
+}
+
+/** The part of an entry that decides what runs, with its templates. */
+export interface Subject {
+  readonly command?: string | undefined
+  readonly args?: ReadonlyArray<string> | undefined
+  readonly env?: ReadonlyMap<string, string | null> | undefined
+  readonly cwd?: string | undefined
+  readonly url?: string | undefined
+  readonly headersCommand?: ReadonlyArray<string> | undefined
+}
+
+const hazard = (kind: Hazard["kind"], at: string, detail: string): ReadonlyArray<Hazard> => [{ kind, at, detail }]
+
+const words = (text: string): ReadonlyArray<string> => text.trim().split(/\s+/)
+
+/** A package name after a space; nothing for a text that may be an address with a token in it. */
+const shown = (name: string): string =>
+  /^[@\w.~+/:[\]-]{1,214}$/.test(name) && !name.includes("://") ? ` ${UntrustedText.excerpt(name)}` : ""
+
+// Packages
+
+/** Well-known scopes and packages, whose names others may imitate. */
+const knownNames = words(`
+  @anthropic-ai @azure @browserbasehq @cloudflare @elastic @github @google @google-cloud @microsoft
+  @modelcontextprotocol @mongodb-js @notionhq @openai @playwright @sentry @shopify @stripe @supabase @upstash @vercel
+  chrome-devtools-mcp context7-mcp exa-mcp-server fastmcp figma-developer-mcp firecrawl-mcp mcp-proxy mcp-remote
+  mcp-server-fetch mcp-server-git mcp-server-kubernetes mcp-server-sqlite mcp-server-time mongodb-mcp-server
+  postgres-mcp puppeteer-mcp-server serena-agent supergateway tavily-mcp task-master-ai`)
+
+/** Well-known packages of scopes that have many. */
+const knownInScope = words(`
+  @browserbasehq/mcp @elastic/mcp-server-elasticsearch @modelcontextprotocol/server-brave-search
+  @modelcontextprotocol/server-everart @modelcontextprotocol/server-everything @modelcontextprotocol/server-filesystem
+  @modelcontextprotocol/server-gdrive @modelcontextprotocol/server-github @modelcontextprotocol/server-gitlab
+  @modelcontextprotocol/server-google-maps @modelcontextprotocol/server-memory @modelcontextprotocol/server-postgres
+  @modelcontextprotocol/server-puppeteer @modelcontextprotocol/server-redis
+  @modelcontextprotocol/server-sequential-thinking @modelcontextprotocol/server-slack @notionhq/notion-mcp-server
+  @playwright/mcp @sentry/mcp-server @supabase/mcp-server-supabase @upstash/context7-mcp`)
+
+const exactNames: ReadonlySet<string> = new Set([...knownNames, ...knownInScope])
+
+/** The well-known name that a package's name, or its scope, is one edit away from. */
+const nearName = (name: string): string | undefined => {
+  if (name.length > 128 || exactNames.has(name.toLowerCase())) return undefined
+  const scope = /^@[^/]*(?=\/)/.exec(name)?.[0] ?? name
+  return exactNames.has(scope.toLowerCase())
+    ? knownInScope.find((known) => isOneEdit(name, known))
+    : knownNames.find((known) => isOneEdit(scope, known))
+}
+
+const elsewhere =
+  /^(git[+:@]|git\+|github:|gitlab:|bitbucket:|gist:|https?:|ssh:|svn\+|hg\+)|^[\w.+-]+(\[[^\]]*\])?\s*@\s*(git\+|https?:|ssh:)|\.git(#|$)/i
+
+/** `user/repository`, which npm takes from GitHub, or an address after the name. */
+const elsewhereForNpm = /^[A-Za-z0-9][\w.-]*\/[\w.-]+(#.*)?$|.@(https?:|git[+:]|github:)/
+
+const isLocal = (spec: string): boolean => /^(\.{0,2}[\\/]|[A-Za-z]:[\\/]|file:|\$\{|~[\\/]|\.{1,2}$)/.test(spec)
+
+/** The name of a package, and its version if exactly one can be meant. */
+const parsed: { readonly [E in Ecosystem]: (spec: string) => { readonly name: string; readonly isExact: boolean } } = {
+  npm: (spec) => {
+    const [, name = "", version] = /^(?:(?:npm|jsr):\/?)?(@?[^@]*)(?:@([^/]*).*)?$/s.exec(spec) ?? []
+    return { name, isExact: /^[=v]?\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?$/.test(version ?? "") }
+  },
+  python: (spec) => {
+    const name = /^[\w.-]+/.exec(spec)?.[0] ?? spec
+    const rest = spec.slice(name.length).replace(/^\[[^\]]*\]/, "").trim()
+    return { name, isExact: /^(?:===?|@)\s*\d[\w.!+-]*$/.test(rest) }
+  }
+}
+
+const ofPackage = (spec: string, at: string, ecosystem: Ecosystem): ReadonlyArray<Hazard> => {
+  if (spec === "" || isLocal(spec)) return []
+  const start = spec.replace(/^npm:/, "")
+  if (elsewhere.test(start) || (ecosystem === "npm" && elsewhereForNpm.test(start))) {
+    return hazard(
+      "remote-code",
+      at,
+      "It runs code from an address or a repository, past any package registry."
+    )
+  }
+  const { isExact, name } = parsed[ecosystem](spec)
+  const meant = nearName(name)
+  return [
+    ...(isExact ? [] : hazard(
+      "unpinned-package",
+      at,
+      `The package${shown(name)} is downloaded in its newest version; write an exact one after it.`
+    )),
+    ...(meant === undefined ? [] : hazard(
+      "near-name",
+      at,
+      `The package${shown(name)} has nearly the name of ${meant}, and is not it; check how it is spelled.`
+    ))
+  ]
+}
+
+const ofRunner = (line: Launched): ReadonlyArray<Hazard> => {
+  const run = packageRun(line)
+  if (run === undefined) return []
+  return [
+    ...run.shell.flatMap(({ word }) =>
+      hazard("remote-code", line.at(word), "It has a shell run the text of an argument.")
+    ),
+    ...run.packages.flatMap(({ value = "", word }) => ofPackage(value, line.at(word), run.runner.ecosystem))
+  ]
+}
+
+// Shells and interpreters
+
+/** Programs that run the text of an argument, with the options that say so. */
+const textOptions: ReadonlyMap<string, RegExp> = new Map([
+  ...words("sh bash zsh dash ash ksh fish csh tcsh nu").map((shell) => [shell, /^(-[a-z]*c|--command$)/i] as const),
+  ["cmd", /^\/.*[ckr]/i],
+  ["node", /^(-e|--eval|-p|--print|-pe)(=|$)|^(-r|--require|--import|--loader|--experimental-loader)=(data|https?):/],
+  ["bun", /^(-e|--eval|-p|--print)(=|$)/],
+  ...words("python python3 py").map((python) => [python, /^-c/] as const),
+  ["perl", /^-[a-z]*[eE]/],
+  ["ruby", /^-[a-z]*e/],
+  ["php", /^-r/],
+  ["osascript", /^-e/]
+])
+
+/** Options of these programs whose value is the next word. */
+const valued = new Set(
+  words("-o +o -O +O --rcfile --init-file -r --require --import --loader -C --conditions -W -X -I")
+)
+
+/** The first option that fits, before any word that is no option. */
+const optionAt = ({ from, words }: Launched, fits: RegExp): number => {
+  for (let at = from + 1; at < words.length; at++) {
+    if (fits.test(words[at]!)) return at
+    if (valued.has(words[at]!)) at += 1
+    else if (!/^[-+/]/.test(words[at]!)) return -1
+  }
+  return -1
+}
+
+/** `-Command` and `-EncodedCommand` in all their short forms, but not `-Config…`, `-Custom…`, `-ExecutionPolicy` or `-ep`. */
+const powershellText = /^(--?|\/)(c(?!on|u)|e(?!x|p))[a-z]*$/i
+
+/** Other options of PowerShell have values, so every word may be the option; a bare first word is text as well. */
+const powershellAt = ({ from, program, words }: Launched): number => {
+  const at = words.findIndex((word, index) => index > from && powershellText.test(word))
+  const isBare = program === "powershell" && /^[^-/]/.test(words[from + 1] ?? "")
+  return at === -1 && isBare ? from + 1 : at
+}
+
+const ofDeno = ({ at, from, words }: Launched): ReadonlyArray<Hazard> => {
+  if (words[from + 1] === "eval") return hazard("remote-code", at(from + 1), runsText)
+  const script = words.findIndex((word, index) => index > from && /^(https?|npm|jsr|data):/.test(word))
+  if (script === -1) return []
+  return /^(npm|jsr):/.test(words[script]!)
+    ? ofPackage(words[script]!, at(script), "npm")
+    : hazard("remote-code", at(script), "It runs code that is downloaded from an address.")
+}
+
+const runsText = "It runs the text of an argument, so what it does is not what the program's name says."
+
+const ofShell = (line: Launched): ReadonlyArray<Hazard> => {
+  if (line.program === "deno") return ofDeno(line)
+  const option = textOptions.get(line.program)
+  const at = /^(powershell|pwsh)$/.test(line.program)
+    ? powershellAt(line)
+    : option === undefined
+    ? -1
+    : optionAt(line, option)
+  return at === -1 ? [] : hazard("remote-code", line.at(at), runsText)
+}
+
+// Containers
+
+const switches = new Set(words(`
+  --detach --disable-content-trust --init --interactive --no-healthcheck --oom-kill-disable --privileged --publish-all
+  --quiet --read-only --replace --rm --sig-proxy --tty --use-api-socket`))
+
+/** Letters in one word are switches up to the first that takes a value: `-itv /:/x` is `-it -v /:/x`. */
+const isSwitch = (option: string): boolean =>
+  switches.has(option) || /^-[ditPq]+$/.test(option) || (/^-[ditPq]*[^-ditPq]./.test(option))
+
+const separated = ({ option, value, word }: Argument): Argument => {
+  const [, letter, glued] = /^-[ditPq]*([^-ditPq])(.*)$/s.exec(option ?? "") ?? []
+  return letter === undefined
+    ? { option, value, word }
+    : { option: `-${letter}`, value: glued === "" ? value : glued, word }
+}
+
+/** Folders that are the whole machine, or the whole home of a person. */
+const vital =
+  /^(\/|\/(etc|root|home|Users|var|var\/run|run|proc|sys|dev|boot|usr)\/?|[A-Za-z]:[\\/]?|~\/?|\$\{?HOME\}?\/?|\$\{(env:HOME|var:userHome|env:USERPROFILE)\}[\\/]?)$/
+
+/** The folder of this machine that an option mounts. The colons of a drive and of a variable do not end it. */
+const mounted = (option: string, value: string): string =>
+  (option === "--mount"
+    ? /(?:^|,)(?:source|src)=([^,]*)/.exec(value)
+    : /^((?:[A-Za-z]:(?=[\\/])|\$\{[^}]*\})?[^:]*):/.exec(value))?.[1] ?? ""
+
+const engineSocket = /(docker|containerd|podman|crio)\.sock\b|docker_engine/
+const volume = /^(-v|--volume|--mount)$/
+
+const dangers: ReadonlyArray<
+  readonly [option: RegExp, isDangerous: (value: string, option: string) => boolean, detail: string]
+> = [
+  [/^--privileged$/, (value) => value !== "false", "The container has all rights on this machine."],
+  [
+    /^--(net|network|pid|ipc|uts|userns|cgroupns)$/,
+    (value) => value === "host",
+    "The container is not separated from this machine."
+  ],
+  [/^--cap-add$/, () => true, "The container gets rights that containers do not have."],
+  [
+    /^--security-opt$/,
+    (value) => /unconfined|disable/.test(value),
+    "The container loses the protection of containers."
+  ],
+  [/^--(device|use-api-socket)$/, () => true, "The container gets a device or the engine's socket."],
+  [volume, (value) => engineSocket.test(value), "The container can start other containers with all rights."],
+  [
+    volume,
+    (value, option) => vital.test(mounted(option, value)),
+    "The container sees all files of this machine or person."
+  ]
+]
+
+const ofContainer = (line: Launched): ReadonlyArray<Hazard> => {
+  const from = containerRun(line)
+  if (from === undefined) return []
+  const found: Array<Hazard> = []
+  for (const { option, value = "", word } of argumentsOf(line, from, isSwitch).map(separated)) {
+    if (option === undefined) {
+      // the words after the image belong to the container
+      return /@sha256:[0-9a-f]{64}$/.test(value) || value.startsWith("${") ? found : [
+        ...found,
+        ...hazard(
+          "unpinned-package",
+          line.at(word),
+          `The image${shown(value)} can become another one; write its digest (@sha256:…) after its name.`
+        )
+      ]
+    }
+    const danger = dangers.find(([options, isDangerous]) => options.test(option) && isDangerous(value, option))
+    if (danger !== undefined) found.push(...hazard("privileged-container", line.at(word), danger[2]))
+  }
+  return found
+}
+
+// Secrets that others can see
+
+/** Beginnings that only keys and tokens have. */
+const token =
+  /(^|[\s=:"'])(sk-[\w-]{16,}|sk_live_\w{10,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|(AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,}|npm_\w{30,}|eyJ[\w-]{8,}\.eyJ[\w-]{8,})/
+
+/** Endings of names that are about a credential. */
+const about = /(file|path|dir|name|id|env|var|url|uri|type|header|tokens|length|limit|count|size|ttl)$/i
+
+const isCredential = (name: string): boolean =>
+  name.length > 0 && name.length <= 128 && !about.test(name) && Interpolation.isCredential(name.replaceAll("-", "_"))
+
+const isValue = (text: string): boolean => text !== "" && !/^(true|false|\d{1,6})$/i.test(text)
+
+const isInAddress = (text: string): boolean => {
+  const start = text.indexOf("://")
+  if (start === -1) return false
+  const [host = ""] = text.slice(start + 3).split(/[/?#]/, 1)
+  const user = host.slice(0, Math.max(0, host.lastIndexOf("@")))
+  if (user.includes(":") && !user.endsWith(":")) return true
+  const query = /\?([^#]*)/.exec(text.slice(start))?.[1] ?? ""
+  return query.split("&").some((pair) => {
+    const equals = pair.indexOf("=")
+    const name = pair.slice(0, equals)
+    return equals > 0 && isValue(pair.slice(equals + 1)) && (isCredential(name) || /^(key|sig|signature)$/i.test(name))
+  })
+}
+
+/** `TOKEN=value`, `--env=TOKEN=value`, `-eTOKEN=value`, `--token=value`, `Authorization: value`. */
+const isInWord = (word: string): boolean => {
+  const plain = word.replace(/^(--env=|-e(?=[A-Z_]))/, "")
+  const end = plain.search(/[=:]/)
+  const name = plain.slice(0, Math.max(0, end)).replace(/^-+/, "")
+  return /^[\w.-]+$/.test(name) && isCredential(name) && isValue(plain.slice(end + 1).trim())
+}
+
+/** True if a text has a credential in it, by its name or its form. */
+export const hasSecret = (text: string): boolean => isInWord(text) || token.test(text) || isInAddress(text)
+
+const isSecretOption = (word: string): boolean =>
+  word.startsWith("--") && !word.includes("=") && isCredential(word.slice(2))
+
+const ofWords = ({ at, words }: Line): ReadonlyArray<Hazard> =>
+  words.flatMap((word, index) => {
+    if (index === 0) return []
+    const isAfterOption = isSecretOption(words[index - 1]!) && !word.startsWith("-") && isValue(word)
+    return isAfterOption || hasSecret(word)
+      ? hazard(
+        "visible-secret",
+        at(index),
+        "Other programs can see a secret in arguments; put it into env."
+      )
+      : []
+  })
+
+// Launch overrides
+
+const effects: { readonly [E in Variables.Effect]: string } = {
+  code: "It makes the program load or run other code.",
+  trust: "It switches off checks of the program's connections.",
+  program: "It decides where programs, packages or settings are found.",
+  peer: "It decides which host connections go through, or which certificates they accept."
+}
+
+const ofVariable = (name: string, at: string): ReadonlyArray<Hazard> => {
+  const effect = Variables.effect(name)
+  return effect === undefined ? [] : hazard("launch-override", at, effects[effect])
+}
+
+/** True for `PATH=${PATH}`, which passes the host's value on unchanged. */
+const isUnchanged = (name: string, template: string | null): boolean => {
+  const [only, ...others] = Interpolation.parse(template ?? "")
+  return others.length === 0 && typeof only === "object" && only.kind === "env" && only.name === name &&
+    only.fallback === undefined
+}
+
+/** The variables among the arguments of a program such as `env`: `env PATH=./bin npx …`. */
+const ofAssignments = (line: Line): ReadonlyArray<Hazard> =>
+  line.words.slice(0, launched(line).at(-1)?.from ?? 0)
+    .flatMap((word, at) => ofVariable(/^(\w+)=/.exec(word)?.[1] ?? "", line.at(at)))
+
+/** `cwd` counts if the program is a relative path or a package runner, because both are looked up there. */
+const ofFolder = (line: Line, cwd: string | undefined): ReadonlyArray<Hazard> => {
+  if (cwd === undefined || /^(\.[\\/]?|\$\{var:(projectDir|workspaceFolder)\}[\\/]?)$/.test(cwd)) return []
+  const isLookedUp = launched(line).some((program) => {
+    const word = program.words[program.from] ?? ""
+    return runsPackages(program) || (/[\\/]/.test(word) && !/^([\\/~]|[A-Za-z]:|\$\{)/.test(word))
+  })
+  return isLookedUp ? hazard("launch-override", "cwd", "The program is looked up in this folder.") : []
+}
+
+const ofLine = (line: Line): ReadonlyArray<Hazard> => [
+  ...ofAssignments(line),
+  ...launched(line).flatMap((program) => ofShell(program).concat(ofRunner(program), ofContainer(program))),
+  ...ofWords(line)
+]
+
+export const hazards = (
+  { args = [], command, cwd, env, headersCommand = [], url = "" }: Subject
+): ReadonlyArray<Hazard> => {
+  if (command === undefined) {
+    return [
+      ...(isInAddress(url)
+        ? hazard(
+          "visible-secret",
+          "url",
+          "A secret in an address is kept in logs; put it into headers."
+        )
+        : []),
+      ...ofLine({ words: headersCommand, at: (word) => `headersCommand.${word}` })
+    ]
+  }
+  const line: Line = { words: [command, ...args], at: (word) => word === 0 ? "command" : `args.${word - 1}` }
+  const ofEnv = Array.from(env ?? [])
+    .flatMap(([name, value]) => isUnchanged(name, value) ? [] : ofVariable(name, `env.${name}`))
+  return [...ofEnv, ...ofFolder(line, cwd), ...ofLine(line)]
+}

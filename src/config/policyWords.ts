@@ -1,0 +1,300 @@
+/** The words in which native files and other hosts write policies and rules on tools: a row per host, and their reader. */
+import * as Either from "effect/Either"
+import * as PermissionRule from "../safety/PermissionRule.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
+import type * as ConfigDocument from "./ConfigDocument.ts"
+import { isList, isTable, isText, table } from "./internal/dialect/values.ts"
+import * as Scope from "./Scope.ts"
+import * as ServerPolicy from "./ServerPolicy.ts"
+
+type Table = ConfigDocument.Table
+type Value = ConfigDocument.Value | undefined
+
+export interface From {
+  readonly provider: string
+  readonly scope: Scope.Scope
+  readonly origin: Scope.Origin
+  readonly path?: string | undefined
+}
+
+const expectsList = "a list is expected here"
+
+/** What one element of a list says. With a detail it is not a valid rule. */
+interface Rule {
+  readonly matchers: ReadonlyArray<ServerPolicy.Matcher>
+  readonly action?: ServerPolicy.Rule["action"]
+  readonly detail?: string
+}
+
+const pattern = (_tag: Exclude<ServerPolicy.Matcher["_tag"], "Command">) => (of: Value): Rule["matchers"] =>
+  isText(of) && of !== "" ? [{ _tag, pattern: of }] : []
+
+const argv = (of: Value): Rule["matchers"] =>
+  isList(of) && of.every(isText) && of.length > 0 && of[0] !== "" ? [{ _tag: "Command", argv: of.filter(isText) }] : []
+
+/** A variable is replaced later, and may be the whole address. */
+const address = (of: Value): Rule["matchers"] =>
+  isText(of) && (of.includes("${") || ServerPolicy.isAddressPattern(of)) ? pattern("Url")(of) : []
+
+type Read = readonly [read: (of: Value) => Rule["matchers"], expected: string]
+
+const byName: Read = [pattern("Name"), "a text, with * for any characters"]
+const byCommand: Read = [argv, "a list of words, the program first"]
+const byProgram: Read = [pattern("Program"), "a text"]
+const byUrl: Read = [address, "a scheme and a host, with * for any characters: https://*.example.com/*"]
+
+/** A table of one key, which says what the rule is about. */
+const keyed = (keys: { readonly [key: string]: Read }) => {
+  const known = new Map(Object.entries(keys))
+  return (value: Value): Rule => {
+    const [key, of] = isTable(value) && value.size === 1 ? [...value][0]! : []
+    const read = key === undefined ? undefined : known.get(key)
+    if (read === undefined) {
+      return { matchers: [], detail: `a rule is a table with one of ${[...known.keys()].join(", ")}` }
+    }
+    const matchers = read[0](of)
+    return matchers.length > 0 ? { matchers } : { matchers, detail: `${key} is ${read[1]}` }
+  }
+}
+
+const name = (value: Value): Rule => {
+  const matchers = byName[0](value)
+  return matchers.length > 0 ? { matchers } : { matchers, detail: `a name is ${byName[1]}` }
+}
+
+const ampRule = (value: Value): Rule => {
+  const matches = table(table(value).get("matches"))
+  const matchers = [...pattern("CommandLine")(matches.get("command")), ...pattern("Url")(matches.get("url"))]
+  const action = table(value).get("action")
+  const isKnown = (action === "allow" || action === "reject") && matchers.length > 0
+  // an unknown action allows nothing
+  return { matchers, action: action === "allow" ? "allow" : "deny", ...(isKnown ? {} : { detail: "not a rule" }) }
+}
+
+type List = readonly [at: string, list: "allow" | "deny" | "ordered", rule: (value: Value) => Rule]
+
+interface Words {
+  readonly lists: ReadonlyArray<List>
+  /** An `allow` list without a valid rule allows nothing. */
+  readonly isClosed?: true
+  /** A table of servers, each with the one `identity` that may have its name, in files of this name. */
+  readonly identities?: readonly [at: string, file: RegExp]
+}
+
+const nativeRule = keyed({
+  name: byName,
+  command: byCommand,
+  commandLine: [pattern("CommandLine"), "a text, with * for any characters"],
+  program: byProgram,
+  url: byUrl,
+  fingerprint: [pattern("Fingerprint"), "a text"]
+})
+
+const claudeRule = keyed({ serverName: byName, serverCommand: byCommand, serverUrl: byUrl })
+const codexIdentity = keyed({ command: byProgram, url: byUrl })
+
+/** By the word in `policy` of a host's row. */
+export const words = {
+  native: {
+    lists: [
+      ["policy/allow", "allow", nativeRule],
+      ["policy/deny", "deny", nativeRule],
+      ["security/mcp_server_allowlist", "allow", name],
+      ["security/mcp_server_denylist", "deny", name]
+    ]
+  },
+  amp: { lists: [["amp.mcpPermissions", "ordered", ampRule]] },
+  claude: {
+    lists: [["allowedMcpServers", "allow", claudeRule], ["deniedMcpServers", "deny", claudeRule]],
+    isClosed: true
+  },
+  codex: { lists: [], identities: ["mcp_servers", /(?:^|[/\\])requirements\.toml$/] },
+  gemini: { lists: [["mcp/allowed", "allow", name], ["mcp/excluded", "deny", name]] },
+  ohMyPi: { lists: [["disabledServers", "deny", name]] }
+} as const satisfies { readonly [of: string]: Words }
+
+const partOf = (root: Table, at: string): Value =>
+  at.split("/").reduce<Value>((from, key) => isTable(from) ? from.get(key) : undefined, root)
+
+/** Every server is held against each rule, and a workspace could write many of both. */
+const mostRules = (origin: Scope.Origin): number => Scope.rights(origin).allow ? 10_000 : 1_000
+
+const flags = new Set(["managedOnly", "managed_only", "requireIdentity", "exclusive"])
+
+/** A flag that is not `false` counts, because a limit that is written wrongly was still meant as a limit. */
+const isSet = (policy: Table, ...keys: ReadonlyArray<string>): boolean =>
+  keys.some((key) => policy.get(key) !== undefined && policy.get(key) !== false)
+
+const flagFaults = (policy: Table): ReadonlyArray<ServerPolicy.Fault> =>
+  Array.from(policy).flatMap(([key, value]) => {
+    const at = `policy/${UntrustedText.excerpt(key, 64)}`
+    if (flags.has(key)) return typeof value === "boolean" ? [] : [{ at, detail: "true or false is expected here" }]
+    if (key !== "providers") return key === "allow" || key === "deny" ? [] : [{ at, detail: "unknown key" }]
+    if (!isList(value)) return [{ at, detail: expectsList }]
+    return value.flatMap((host, place) => isText(host) ? [] : [{ at: `${at}/${place}`, detail: "not a name" }])
+  })
+
+/** An invalid rule is a fault and the others hold; variables stay as they are written. */
+const policyOf = (
+  of: keyof typeof words,
+  root: Table,
+  { origin, path, provider, scope }: From
+): { readonly policy: ServerPolicy.Policy | undefined; readonly invalid: ReadonlyArray<ServerPolicy.Fault> } => {
+  const { identities: identified, isClosed, lists }: Words = words[of]
+  const sections = of === "native" ? ["policy", "security"].filter((key) => root.has(key)) : []
+  const invalid: Array<ServerPolicy.Fault> = sections.filter((key) => !isTable(root.get(key)))
+    .map((at) => ({ at, detail: "a table is expected here" }))
+  const rules = {
+    allow: Array<ServerPolicy.Matcher>(),
+    deny: Array<ServerPolicy.Matcher>(),
+    ordered: Array<ServerPolicy.Rule>()
+  }
+  let identities: Map<string, ServerPolicy.Matcher> | undefined
+  let isLost = invalid.length > 0
+  let isThere = sections.length > 0
+  for (const [at, list, rule] of lists) {
+    const value = partOf(root, at)
+    if (value === undefined) continue
+    isThere = true
+    if (!isList(value) || value.length > mostRules(origin)) {
+      invalid.push({ at, detail: isList(value) ? `there are more than ${mostRules(origin)} rules` : expectsList })
+      isLost = true
+      continue
+    }
+    const before = rules.allow.length
+    for (const [place, element] of value.entries()) {
+      const { action = "deny", detail, matchers } = rule(element)
+      if (detail !== undefined) invalid.push({ at: `${at}/${place}`, detail })
+      if (list === "ordered") rules.ordered.push(...matchers.map((matcher) => ({ action, matcher })))
+      else rules[list].push(...matchers)
+    }
+    if (list !== "allow" || rules.allow.length > before) continue
+    if (isClosed) identities = new Map()
+    else if (value.length > 0) isLost = true
+  }
+  const servers = identified?.[1].test(path ?? "") ? root.get(identified[0]) : undefined
+  if (servers !== undefined) {
+    isThere = true
+    identities = isTable(servers) ? new Map() : undefined
+    isLost = !isTable(servers)
+    if (isLost) invalid.push({ at: "mcp_servers", detail: "a table is expected here" })
+    for (const [server, entry] of table(servers)) {
+      const [matcher] = codexIdentity(table(entry).get("identity")).matchers
+      if (matcher !== undefined) identities?.set(server, matcher)
+      else {invalid.push({
+          at: `mcp_servers/${UntrustedText.excerpt(server, 128)}`,
+          detail: "an identity is expected here"
+        })}
+    }
+  }
+  const own = table(sections.length === 0 ? undefined : root.get("policy"))
+  const managedOnly = isSet(own, "managedOnly", "managed_only") ||
+    (of === "claude" && origin === "system" && root.get("allowManagedMcpServersOnly") === true)
+  invalid.push(...flagFaults(own))
+  return {
+    policy: isThere || managedOnly
+      ? {
+        provider,
+        scope,
+        origin,
+        ...rules,
+        managedOnly,
+        identities,
+        ...(isSet(own, "requireIdentity") ? { requireIdentity: true } : undefined),
+        broken: of === "native" ? ServerPolicy.isClosed(origin, isLost) : origin === "system" && isLost
+      }
+      : undefined,
+    invalid
+  }
+}
+
+const actions = ["allow", "ask", "deny"] as const
+
+/** Reads one rule on tools. A rule that cannot be read becomes the strictest about the tool that it names, or about all. */
+const toolRule = (
+  value: Value,
+  strictest: PermissionRule.Decision,
+  source: PermissionRule.Source
+): { readonly rule: PermissionRule.Input; readonly detail: string | undefined } => {
+  const strict = (tool: string, detail: string) => ({ rule: { decision: strictest, tool, source }, detail })
+  if (!isTable(value)) return strict("*", "a rule is a table with a tool and an action")
+  const [tool, args] = [value.get("tool"), value.get("args")]
+  if (!isText(tool)) return strict("*", "a rule needs a tool, such as github/* or mcp__github__*")
+  const [action, other] = [value.get("action") ?? value.get("decision"), value.get("decision") ?? value.get("action")]
+  if (action !== other) return strict(tool, "a rule has one action, and this has two")
+  const decision = actions.find((known) => known === action)
+  if (decision === undefined) return strict(tool, "the action of a rule is allow, ask or deny")
+  const patterns = args === undefined ? [] : isTable(args) ? Array.from(args) : undefined
+  if (patterns === undefined || !patterns.every((pair): pair is [string, string] => isText(pair[1]))) {
+    return strict(tool, "the arguments of a rule are a table of patterns, each a text")
+  }
+  const unknown = Array.from(value.keys()).find((key) => !["tool", "action", "decision", "args"].includes(key))
+  if (unknown !== undefined) {
+    return strict(tool, `a rule knows no ${UntrustedText.excerpt(unknown, 64)}, only tool, action and args`)
+  }
+  const rule = { decision, tool, args: args === undefined ? undefined : Object.fromEntries(patterns), source }
+  return {
+    rule,
+    detail: Either.match(PermissionRule.parse(rule), { onLeft: ({ detail }) => detail, onRight: () => undefined })
+  }
+}
+
+/** The rules of an origin that may not allow only narrow. */
+const permissionsOf = (
+  root: Table,
+  { origin, scope }: From
+): { readonly rules: ReadonlyArray<PermissionRule.Input>; readonly invalid: ReadonlyArray<ServerPolicy.Fault> } => {
+  const value = root.get("permissions")
+  const source = scope === "managed" ? "managed" : Scope.rights(origin).allow ? "user" : "workspace"
+  const strictest = source === "workspace" ? "ask" : "deny"
+  const everything = { decision: strictest, tool: "*", source } as const
+  if (value === undefined) return { rules: [], invalid: [] }
+  if (!isTable(value)) {
+    return { rules: [everything], invalid: [{ at: "permissions", detail: "a table is expected here" }] }
+  }
+  const rules: Array<PermissionRule.Input> = []
+  const invalid: Array<ServerPolicy.Fault> = []
+  for (const key of ["rules", ...actions]) {
+    const list = value.get(key)
+    if (list === undefined) continue
+    if (!isList(list)) {
+      if (key !== "allow") rules.push(everything)
+      invalid.push({ at: `permissions/${key}`, detail: expectsList })
+    }
+    for (const [place, element] of isList(list) ? list.entries() : []) {
+      const { detail, rule } = key === "rules"
+        ? toolRule(element, strictest, source)
+        : toolRule(new Map([["tool", element], ["action", key]]), key === "deny" ? strictest : "ask", source)
+      rules.push(rule)
+      if (detail !== undefined) invalid.push({ at: `permissions/${key}/${place}`, detail })
+    }
+  }
+  // an unknown key may have been meant as a list that denies
+  for (const key of value.keys()) {
+    if (key !== "rules" && !actions.some((action) => action === key)) {
+      const at = `permissions/${UntrustedText.excerpt(key, 64)}`
+      invalid.push({ at, detail: "unknown key: rules, allow, ask and deny are known here" })
+    }
+  }
+  return { rules, invalid }
+}
+
+const issues = (
+  kind: "invalid-policy" | "invalid-permission",
+  faults: ReadonlyArray<ServerPolicy.Fault>
+): ReadonlyArray<ConfigDocument.DocumentIssue> => faults.map((fault) => ({ kind, severity: "warning", ...fault }))
+
+/** The policy and the rules on tools of a document, with a warning for each that is invalid. */
+export const read = (of: keyof typeof words, root: Table, from: From): {
+  readonly policy: ServerPolicy.Policy | undefined
+  readonly permissions: ReadonlyArray<PermissionRule.Input>
+  readonly issues: ReadonlyArray<ConfigDocument.DocumentIssue>
+} => {
+  const { invalid, policy } = policyOf(of, root, from)
+  const tools = of === "native" ? permissionsOf(root, from) : { rules: [], invalid: [] }
+  return {
+    policy,
+    permissions: tools.rules,
+    issues: [...issues("invalid-policy", invalid), ...issues("invalid-permission", tools.invalid)]
+  }
+}
