@@ -9,41 +9,10 @@ import * as Redacted from "effect/Redacted"
 import { canonicalJson, sha256 } from "../json/canonical.ts"
 import type * as ConfigEntry from "./ConfigEntry.ts"
 import type * as Expansion from "./Expansion.ts"
+import * as Fields from "./fields.ts"
+import type * as FieldSchema from "./fieldSchema.ts"
 import type * as Provenance from "./Provenance.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
-
-type Common = keyof ServerConfig.StdioServer & keyof ServerConfig.HttpServer
-
-/**
- * The fields that say how a server is used, and not what it is. A new common field does not compile until it is decided
- * where it belongs.
- */
-const usage: Record<Exclude<Common, "transport" | "protocol">, true> = {
-  name: true,
-  title: true,
-  description: true,
-  enabled: true,
-  required: true,
-  lazy: true,
-  trusted: true,
-  startupTimeout: true,
-  requestTimeout: true,
-  toolTimeout: true,
-  listTimeout: true,
-  stallTimeout: true,
-  discoverPatience: true,
-  keepAlive: true,
-  idleTimeout: true,
-  concurrency: true,
-  affinity: true,
-  maxMessageBytes: true,
-  enabledTools: true,
-  disabledTools: true,
-  autoApprove: true,
-  blocked: true,
-  expansion: true,
-  provenance: true
-}
 
 /**
  * What a server is: its transport, its command or address, its environment and its credentials. Secrets enter only here,
@@ -55,10 +24,16 @@ const usage: Record<Exclude<Common, "transport" | "protocol">, true> = {
 export const of = (config: ServerConfig.ServerConfig): string => {
   const known = identities.get(config)
   if (known !== undefined) return known
-  const identity = digest(config, (field) => !Object.hasOwn(usage, field))
+  const identity = digest(config, isIdentity)
   identities.set(config, identity)
   return identity
 }
+
+const rows: ReadonlyMap<string, FieldSchema.Row> = new Map<string, FieldSchema.Row>(
+  [Fields.found, ...Object.values(Fields.tables)].flatMap((table) => Object.entries<FieldSchema.Row>(table))
+)
+
+const isIdentity = (key: string): boolean => key !== "name" && rows.get(key)?.identity !== false
 
 const identities = new WeakMap<ServerConfig.ServerConfig, string>()
 

@@ -5,9 +5,10 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as McpError from "../McpError.ts"
 import * as HeaderField from "../text/headerField.ts"
+import { Secrets } from "./fieldSchema.ts"
 import * as HostEnvironment from "./HostEnvironment.ts"
 import * as Program from "./program.ts"
-import * as ServerConfig from "./ServerConfig.ts"
+import type * as ServerConfig from "./ServerConfig.ts"
 
 /** A server that is reached over the network. */
 export type RemoteServer = ServerConfig.HttpServer | ServerConfig.SseServer | ServerConfig.WebSocketServer
@@ -29,7 +30,7 @@ const faultOf = (name: string, value: Redacted.Redacted): string | undefined => 
     : "the value holds characters that a header cannot carry"
 }
 
-const decode = Schema.decode(Schema.parseJson(ServerConfig.Secrets))
+const decode = Schema.decode(Schema.parseJson(Secrets))
 
 /**
  * Runs a program (argv, no shell) that prints a JSON object of headers. It gets no more of the environment than a server,

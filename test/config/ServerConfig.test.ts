@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Duration, Effect, Either, Layer, Redacted } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Address from "../../src/config/internal/servers/address.ts"
-import * as Evident from "../../src/config/internal/servers/evident.ts"
 import * as Limits from "../../src/config/Limits.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import type * as McpError from "../../src/McpError.ts"
@@ -16,10 +15,6 @@ const failure = (input: unknown): McpError.ConfigurationError => {
   if (Either.isRight(decoded)) throw new Error("this should not have been accepted")
   return decoded.left
 }
-
-/** What it says, in whatever order. */
-const asEntries = (config: ServerConfig.ServerConfig) =>
-  Object.entries(config).filter(([, value]) => value !== undefined).toSorted(([one], [other]) => one < other ? -1 : 1)
 
 const stdio = { transport: "stdio", name: "s", command: "node" }
 const http = { transport: "streamable-http", name: "h", url: "http://127.0.0.1:1/mcp" }
@@ -107,87 +102,6 @@ describe("the configuration of a server", () => {
     decode(input)
     if (typeof input === "object" && input !== null) decode({ ...stdio, ...input })
   })
-})
-
-describe("a configuration that was found", () => {
-  const expansion = { origin: "home", grants: [], places: {}, directory: "/" } as const
-  const text = FastCheck.constantFrom<unknown>(
-    "",
-    "a",
-    "Some Name",
-    "__proto__",
-    "a*",
-    "-",
-    "\u0430b",
-    "x".repeat(65),
-    1,
-    null
-  )
-  const url = FastCheck.constantFrom<unknown>(
-    "https://a.example/mcp",
-    "ws://a.example",
-    "http://me:secret@a.example/",
-    "file:///etc/passwd",
-    "${url}",
-    "http://${host}/",
-    "http://1.2.3.999/",
-    "nowhere",
-    "",
-    undefined
-  )
-  const list = FastCheck.oneof(FastCheck.array(text, { maxLength: 2 }), text)
-  const secret = FastCheck.oneof(text, FastCheck.constant(Redacted.make("s")), FastCheck.constant(Redacted.make(1)))
-  const secrets = FastCheck.oneof(
-    FastCheck.array(FastCheck.tuple(text, secret), { maxLength: 2 }).map((entries) => new Map(entries)),
-    FastCheck.constantFrom<unknown>({ A: "b" }, [], "a")
-  )
-  const flag = FastCheck.constantFrom<unknown>(true, false, "yes", undefined)
-  const fields: Readonly<Record<string, FastCheck.Arbitrary<unknown>>> = {
-    transport: FastCheck.constantFrom("stdio", "streamable-http", "sse", "ws", "docker", "pigeon"),
-    name: text,
-    command: text,
-    url,
-    title: text,
-    enabled: flag,
-    lazy: flag,
-    args: list,
-    env: secrets,
-    headers: secrets,
-    withoutEnv: list,
-    envFile: text,
-    cwd: text,
-    inheritEnv: flag,
-    enabledTools: list,
-    autoApprove: list,
-    startupTimeout: FastCheck.constantFrom<unknown>("1 second", 0, "soon"),
-    protocol: FastCheck.constantFrom("auto", "other"),
-    strange: text
-  }
-  const remote = ["streamable-http", "sse"].map((transport) => ({ transport, name: "r", url: "https://a.example/" }))
-  const usual = FastCheck.constantFrom<object>(
-    stdio,
-    ...remote,
-    { transport: "ws", name: "w", url: "ws://a.example" },
-    { transport: "sse", name: "n" },
-    { transport: "stdio", name: "n" }
-  )
-  /** One or two fields are anything. */
-  const inputs = FastCheck.constantFrom(...Object.keys(fields)).chain((first) =>
-    FastCheck.constantFrom(first, ...Object.keys(fields)).chain((second) =>
-      FastCheck.tuple(usual, FastCheck.record({ [first]: fields[first]!, [second]: fields[second]! }))
-    )
-  ).map(([input, others]) => ({ ...input, ...others }))
-
-  it.prop(
-    "is checked like any other",
-    [inputs],
-    ([input]) => {
-      const found = Evident.decode({ ...input }, { expansion })
-      const said = ServerConfig.decodeEither({ ...input, expansion })
-      assert.deepStrictEqual(Either.map(found, asEntries), Either.map(said, asEntries))
-    },
-    { fastCheck: { numRuns: runs(4000) } }
-  )
 })
 
 describe("an address", () => {

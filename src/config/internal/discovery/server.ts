@@ -13,9 +13,8 @@ import type * as Expansion from "../../Expansion.ts"
 import * as Interpolation from "../../Interpolation.ts"
 import * as Limits from "../../Limits.ts"
 import type * as Provenance from "../../Provenance.ts"
-import type * as ServerConfig from "../../ServerConfig.ts"
+import * as ServerConfig from "../../ServerConfig.ts"
 import * as Address from "../servers/address.ts"
-import * as Evident from "../servers/evident.ts"
 
 /** @internal */
 export interface Options {
@@ -134,5 +133,5 @@ export const make = (
   put(fields, "enabledTools", tools?.allow)
   put(fields, "disabledTools", tools?.deny)
   put(fields, "autoApprove", tools?.autoApprove)
-  return Evident.decode(fields, found)
+  return ServerConfig.decodeEither(fields, found)
 }

@@ -24,7 +24,6 @@ import * as Dialect from "../dialect/dialect.ts"
 import * as Paths from "../files/paths.ts"
 import * as ClearText from "./clearText.ts"
 import * as EnvFile from "./envFile.ts"
-import * as Fields from "./fields.ts"
 import * as Lookups from "./lookups.ts"
 import * as Narrowed from "./narrowed.ts"
 import * as Template from "./template.ts"
@@ -138,7 +137,7 @@ const wants = (
   asking: Interpolation.Asking
 ): Either.Either<ReadonlyMap<string, Wanted>, Failure> => {
   const wanted = new Map<string, Wanted>()
-  for (const { at, field, template } of Fields.all(config)) {
+  for (const { at, field, template } of ServerConfig.texts(config)) {
     const permits = Lookups.permits(asking, field, template)
     for (const reference of Template.references(template)) {
       const variable = Template.nameOf(reference)
@@ -233,7 +232,7 @@ const filled = (
   const fail = (error: Failure): undefined => {
     failure ??= error
   }
-  const fields = Fields.map(withoutExpansion(config), (written) => {
+  const fields = ServerConfig.mapTexts(withoutExpansion(config), (written) => {
     const { at, field, template } = written
     const lookup = Lookups.lookup(asking, field, template)
     let isShort = false
@@ -273,7 +272,7 @@ const checked = (
 ): Effect.Effect<ServerConfig.ServerConfig, Failure> =>
   Effect.mapError(ServerConfig.decode(fields), ({ path }) => {
     const root = path.split(".")[0]
-    const asked = Fields.all(config).filter(({ at }) => at.split(".")[0] === root)
+    const asked = ServerConfig.texts(config).filter(({ at }) => at.split(".")[0] === root)
     const names = new Set(asked.flatMap(({ template }) => Template.references(template)).map(Template.nameOf))
     const which = Array.from(names).slice(0, 8).map((text) => UntrustedText.quote(text)).join(", ")
     return faulty(config.name, path, `what it says is not valid here once its variables have values: look at ${which}`)
@@ -335,7 +334,7 @@ const askingOf = (
 })
 
 /** Only a header may be left empty, because any other field changes its meaning without the value. */
-const isDispensable = ({ at, field }: Fields.Text): boolean => field === "header" && !at.startsWith("oauth.")
+const isDispensable = ({ at, field }: ServerConfig.Site): boolean => field === "header" && !at.startsWith("oauth.")
 
 /**
  * The environment variables that are unset now, found without running a command or asking the application. One with
@@ -350,7 +349,7 @@ export const unset = (
   if (config.expansion === undefined) return []
   const { config: narrowed } = Narrowed.make(config, config.expansion)
   const asking = askingOf(narrowed, config.expansion, environment)
-  return Fields.all(narrowed).flatMap((text) => {
+  return ServerConfig.texts(narrowed).flatMap((text) => {
     const { at, field, template } = text
     const references = Template.references(template).filter(({ kind }) => kind === "env")
     if (references.length === 0) return []

@@ -1,0 +1,235 @@
+/**
+ * What a field of a server can be: the schemas of its values, and what a row of `fields.ts` says about it.
+ */
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { lookAlike } from "./internal/names/lookAlike.ts"
+import * as Address from "./internal/servers/address.ts"
+import type * as Interpolation from "./Interpolation.ts"
+import type * as Scope from "./Scope.ts"
+
+/**
+ * The name of a server: its identity in an application. Up to 128 characters, without control characters and without
+ * letters that can be taken for others: no mixed scripts, no other encodings of plain letters, nothing invisible.
+ */
+export const ServerName = Schema.String.pipe(
+  Schema.minLength(1),
+  Schema.maxLength(128),
+  // eslint-disable-next-line no-control-regex
+  Schema.pattern(/^[^\u0000-\u001f\u007f-\u009f]+$/),
+  Schema.filter((name) => !["__proto__", "constructor", "prototype"].includes(name)),
+  Schema.filter((name) => lookAlike(name))
+)
+
+export const isSecret = (value: unknown): value is Redacted.Redacted =>
+  Redacted.isRedacted(value) && typeof Redacted.value(value) === "string"
+
+const SecretMap = Schema.declare(
+  (input): input is ReadonlyMap<string, Redacted.Redacted> =>
+    input instanceof Map && Array.from(input).every(([name, value]) => typeof name === "string" && isSecret(value)),
+  { identifier: "ReadonlyMap<string, Redacted<string>>" }
+)
+
+/** Texts by header or variable name, or secrets already wrapped. */
+export type SecretsInput = Readonly<Record<string, string | Redacted.Redacted>> | ReadonlyMap<string, Redacted.Redacted>
+
+const SecretsInput = Schema.declare(
+  (input): input is SecretsInput => typeof input === "object" && input !== null && !Array.isArray(input),
+  { identifier: "an object of texts" }
+)
+
+/** Secret texts by name. A map, because the names come from files: `__proto__` is a name like any other. */
+export const Secrets = Schema.transformOrFail(SecretsInput, SecretMap, {
+  strict: true,
+  decode: (input, _, ast) => {
+    const secrets = new Map<string, Redacted.Redacted>()
+    const entries: Iterable<readonly [unknown, unknown]> = input instanceof Map ? input : Object.entries(input)
+    for (const [name, value] of entries) {
+      const secret = typeof value === "string" ? Redacted.make(value) : value
+      if (typeof name !== "string" || !isSecret(secret)) {
+        return ParseResult.fail(new ParseResult.Type(ast, input, `expected a text at ${JSON.stringify(name)}`))
+      }
+      secrets.set(name, secret)
+    }
+    return ParseResult.succeed(secrets)
+  },
+  encode: (secrets) => ParseResult.succeed(secrets)
+})
+
+/** Variables of a process, and headers of a request: the same in code, and different patterns in the JSON Schema. */
+export const Variables = Secrets.annotations({ title: "variables" })
+export const Headers = Secrets.annotations({ title: "headers" })
+
+const SecretText = Schema.transformOrFail(
+  Schema.Union(Schema.String, Schema.RedactedFromSelf(Schema.String)),
+  Schema.RedactedFromSelf(Schema.String),
+  {
+    strict: true,
+    decode: (input) => ParseResult.succeed(typeof input === "string" ? Redacted.make(input) : input),
+    encode: ParseResult.succeed
+  }
+)
+
+const DurationInput = Schema.declare(
+  (input): input is Duration.DurationInput => Option.exists(Duration.decodeUnknown(input), Duration.isFinite),
+  { identifier: "a finite duration" }
+)
+
+/** A `Duration`, milliseconds, or a text such as `"5 seconds"`; positive and finite. */
+export const Time = Schema.transform(
+  DurationInput,
+  Schema.DurationFromSelf.pipe(Schema.greaterThanDuration(Duration.zero)),
+  { strict: true, decode: (input) => Duration.decode(input), encode: (time) => time }
+)
+
+export const Text = Schema.String
+export const Flag = Schema.Boolean
+export const Count = Schema.Int.pipe(Schema.positive())
+/** Patterns of tool names. */
+export const Names = Schema.Array(Schema.NonEmptyString)
+/** The arguments of a program. */
+export const Words = Schema.Array(Schema.String)
+/** A program and its arguments, without a shell. */
+export const Argv = Schema.NonEmptyArray(Schema.String)
+export const Path = Schema.NonEmptyString
+export const VariableNames = Schema.Array(Schema.NonEmptyString).annotations({ title: "names of variables" })
+export const Inherited = Schema.Union(Schema.Boolean, Schema.Array(Schema.NonEmptyString))
+export const Scopes = Schema.Array(Schema.String).annotations({ title: "scopes" })
+export const Port = Schema.Int.pipe(Schema.between(1, 65_535))
+
+/** One name of a list that Docker takes with commas. */
+export const Listed = Schema.Array(
+  Schema.NonEmptyString.pipe(
+    Schema.filter((name) => /[\s,"]/.test(name) ? "a name without commas, quotes and spaces" : undefined)
+  )
+).pipe(Schema.minItems(1))
+
+const url = (protocols: ReadonlyArray<string>) =>
+  Schema.NonEmptyString.pipe(Schema.filter((text) => Address.fault(text, protocols)))
+
+export const HttpAddress = url(Address.http)
+export const WebSocketAddress = url(Address.webSocket)
+
+/** One field of a server. */
+export interface Row {
+  readonly schema: Schema.Schema.Any
+  readonly required?: true
+  /**
+   * Whether another value makes it another server, with a connection, pins and approvals of its own. `false`: the field
+   * says how the server is used.
+   */
+  readonly identity: boolean
+  /** What its texts are, if they may hold templates; after the first text of a list they are arguments. */
+  readonly template?: Interpolation.Field
+  /** The right that the origin of a file needs to set it. */
+  readonly restrictedTo?: keyof Scope.Rights
+  /**
+   * What happens where the entry of a stronger file is laid over that of a weaker one. `target`: it says what is started
+   * or reached. `credential`: it is meant for that target and does not follow to another one. Default: it follows.
+   */
+  readonly overlay?: "target" | "credential"
+  /** Other words for it in native files. */
+  readonly aliases?: ReadonlyArray<string>
+  /** Whether a person is shown that it is there, and not its value. */
+  readonly secret?: true
+  /** What a person reads about it in an editor and, without `label`, before agreeing to it. */
+  readonly description: string
+  /** What its line of consent begins with; default: its key. */
+  readonly label?: string
+}
+
+export type Rows = { readonly [Key in string]: Row }
+
+/** The settings of a login. */
+export const login = {
+  clientId: { schema: Text, identity: true, template: "header", description: "The client that logs in." },
+  clientSecret: {
+    schema: SecretText,
+    identity: true,
+    template: "header",
+    secret: true,
+    description: "Needs `issuer`. Use ${env:NAME} or ${secret:id} instead of the secret itself."
+  },
+  clientMetadataUrl: {
+    schema: Text,
+    identity: true,
+    template: "header",
+    overlay: "target",
+    description: "Where the client describes itself."
+  },
+  scopes: { schema: Scopes, identity: true, aliases: ["scope"], description: "What is asked for." },
+  redirectUri: { schema: Text, identity: true, overlay: "target", description: "Where the login returns to." },
+  callbackPort: {
+    schema: Port,
+    identity: true,
+    aliases: ["redirectPort"],
+    description: "The port of this machine that the login returns to."
+  },
+  issuer: {
+    schema: Text,
+    identity: true,
+    template: "header",
+    overlay: "target",
+    aliases: ["authorizationServerIssuer"],
+    description: "The authorization server that gets the secret."
+  },
+  resource: {
+    schema: Text,
+    identity: true,
+    template: "header",
+    overlay: "target",
+    description: "The resource that tokens are for; default: the address."
+  },
+  grantType: { schema: Text, identity: true, description: "authorization_code or client_credentials." },
+  tokenEndpointAuthMethod: {
+    schema: Text,
+    identity: true,
+    description: "none, client_secret_basic, client_secret_post or private_key_jwt."
+  },
+  authServerMetadataUrl: {
+    schema: Text,
+    identity: true,
+    template: "header",
+    overlay: "target",
+    description: "Where the authorization server describes itself."
+  },
+  legacy: {
+    schema: Flag,
+    identity: true,
+    description:
+      "A server that does not describe itself (2025-03-26): its own origin logs people in, unchecked. Less safe."
+  },
+  dpop: {
+    schema: Flag,
+    identity: true,
+    description: "Whether tokens are bound to a key (default: where the authorization server can do it)."
+  }
+} as const satisfies Rows
+
+const needsIssuer = "a client secret needs the issuer of its authorization server, such as " +
+  "\"https://login.example.com\": without it, the MCP server would choose where the secret is sent"
+
+type Shape<R extends Rows> = {
+  readonly [K in keyof R]: R[K] extends { readonly required: true } ? R[K]["schema"] : Schema.optional<R[K]["schema"]>
+}
+
+/** The fields of a `Schema.Struct`. */
+export const shape = <R extends Rows>(table: R): Shape<R> =>
+  Object.fromEntries(
+    Object.entries(table).map(([key, { required, schema }]) => [key, required ? schema : Schema.optional(schema)])
+  ) as Shape<R>
+
+/** How to log in. A `clientSecret` needs an `issuer`. */
+export const OAuth = Schema.Struct(shape(login))
+
+/** `false`: not at all. The filter names the field instead of one error for each member of the union. */
+export const Login = Schema.Union(Schema.Literal(false), OAuth).pipe(
+  Schema.filter((oauth) =>
+    oauth === false || oauth.clientSecret === undefined || (oauth.issuer ?? "") !== ""
+      ? undefined
+      : { path: ["issuer"], message: needsIssuer }
+  )
+)
