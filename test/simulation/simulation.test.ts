@@ -38,8 +38,29 @@ describe("a simulated runtime", () => {
     }, 60_000)
   }
 
-  // regressions: an attempt at a server that was switched off, a status that was not told, a wait without an end
-  for (const seed of [201, 443, 517, 789, 846, 1125, 1807, 1923, 6236, 14_682, 17_437, 21_704, 26_976]) {
+  // regressions: an attempt at a server that was switched off, a status that was not told, a wait without an end; and lost
+  // connections that are released beside the next attempt
+  for (
+    const seed of [
+      201,
+      443,
+      517,
+      789,
+      846,
+      1125,
+      1807,
+      1923,
+      4990,
+      6236,
+      6665,
+      13_978,
+      14_682,
+      17_437,
+      21_100,
+      21_704,
+      26_976
+    ]
+  ) {
     it(`keeps its promises in the long history ${seed}`, async () => {
       const report = await play(seed, "large")
       if (report.violations.length > 0) assert.fail([...report.trace, ...report.violations].join("\n"))

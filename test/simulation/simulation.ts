@@ -95,7 +95,7 @@ const perform = (
 ): Effect.Effect<void> =>
   Effect.gen(function*() {
     const world = yield* World.make(script.hosts)
-    const { catalog, close, pool, runtime } = yield* Stage.make(script, world, witness)
+    const { catalog, close, pool, releasing, runtime } = yield* Stage.make(script, world, witness)
     let plans: ReadonlyArray<Script.ServerPlan> = script.servers
     const everTrusted = new Set(plans.filter(({ trusted }) => trusted).map(({ name }) => name))
     /** Replacements under way, and the connections that they may leave open for a while. */
@@ -354,8 +354,11 @@ const perform = (
         // those that differ are connected each for itself, and so are those that have become the same since
         let allowed = Math.max(1, plans.filter(({ host }) => host === name).length)
         for (const { host } of replacing) if (host === name) allowed++
-        const { open } = peer.connections()
-        if (open > allowed) witness.violate(`${name} has ${open} connections, and may have ${allowed}`)
+        const usable = peer.connections().open - releasing(name)
+        if (usable > allowed) witness.violate(`${name} has ${usable} connections, and may have ${allowed}`)
+        if (releasing(name) > 2 * allowed) {
+          witness.violate(`${name} has ${releasing(name)} releases, and may have ${2 * allowed}`)
+        }
       }
       ledger.overdue()
     }

@@ -5,6 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Credentials from "../../src/auth/Credentials.ts"
+import * as Connector from "../../src/client/Connector.ts"
 import * as EraMemory from "../../src/client/EraMemory.ts"
 import * as NativeConnector from "../../src/client/NativeConnector.ts"
 import * as SdkConnector from "../../src/client/SdkConnector.ts"
@@ -31,6 +32,8 @@ export interface Stage {
   readonly runtime: McpRuntime.McpRuntime["Type"]
   readonly pool: Servers.Servers
   readonly catalog: ToolCatalog.ToolCatalog["Type"]
+  /** The number of established connections to a host whose scope has begun to close and has not closed. */
+  readonly releasing: (host: string) => number
   /** Ends everything. */
   readonly close: Effect.Effect<void>
 }
@@ -38,7 +41,25 @@ export interface Stage {
 export const make = (script: Script.Script, world: World.World, witness: Witness): Effect.Effect<Stage> =>
   Effect.gen(function*() {
     const { drain, health, preset, stableAfter, storm } = script
-    const connector = script.connector === "sdk" ? SdkConnector.layer : NativeConnector.layer
+    const releasing = new Map<string, number>()
+    const count = (host: string, change: 1 | -1) =>
+      Effect.sync(() => releasing.set(host, (releasing.get(host) ?? 0) + change))
+    const connector = Layer.effect(
+      Connector.Connector,
+      Effect.map(script.connector === "sdk" ? SdkConnector.make : NativeConnector.make, ({ connect }) => ({
+        connect: (config, options) =>
+          Effect.gen(function*() {
+            const host = World.hostOf(config)
+            let isEstablished = false
+            // the first finalizer of the connection runs last
+            yield* Effect.addFinalizer(() => isEstablished ? count(host, -1) : Effect.void)
+            const client = yield* connect(config, options)
+            isEstablished = true
+            yield* Effect.addFinalizer(() => count(host, 1))
+            return client
+          })
+      }))
+    )
     const wires = Layer.provideMerge(
       Layer.provide(
         connector,
@@ -92,6 +113,7 @@ export const make = (script: Script.Script, world: World.World, witness: Witness
     return {
       runtime: Context.get(context, McpRuntime.McpRuntime),
       pool: Context.get(context, Pool.Servers),
+      releasing: (host) => releasing.get(host) ?? 0,
       catalog: Context.get(context, ToolCatalog.ToolCatalog),
       close: Scope.close(scope, Exit.void)
     }
