@@ -5,6 +5,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as LogLevel from "effect/LogLevel"
 import * as Mailbox from "effect/Mailbox"
@@ -33,6 +34,7 @@ export const make: Effect.Effect<void, never, McpEvent.McpEvents | Scope.Scope> 
   const events = yield* McpEvent.McpEvents
   const clock = yield* Effect.clock
   const { text } = yield* Redaction.Redaction
+  const minimum = yield* FiberRef.get(FiberRef.currentMinimumLogLevel)
   const lineOf = makeLine(() => clock.unsafeCurrentTimeMillis())
   const lines = yield* Mailbox.make<Line>({ capacity: backlog, strategy: "sliding" })
   const write = ({ level, message, server }: Line) => {
@@ -43,7 +45,8 @@ export const make: Effect.Effect<void, never, McpEvent.McpEvents | Scope.Scope> 
   // A synchronous listener: a subscription would wake a fiber for every call, and lose transitions behind many calls.
   const stop = events.onEvent((event) => {
     const line = lineOf(event)
-    if (line !== undefined) lines.unsafeOffer(line)
+    // before the redaction, which takes longer than the line
+    if (line !== undefined && LogLevel.greaterThanEqual(line.level, minimum)) lines.unsafeOffer(line)
   })
   yield* Effect.addFinalizer(() =>
     Effect.sync(stop).pipe(

@@ -78,7 +78,8 @@ export interface Link {
   /** The connections that followed a loss or `reconnect`. */
   readonly reconnects: () => number
   readonly use: <A, E, R>(
-    f: (connected: Connected) => Effect.Effect<A, E, R>
+    f: (connected: Connected) => Effect.Effect<A, E, R>,
+    until?: Until
   ) => Effect.Effect<A, E | Lifecycle.UseError, R>
   readonly setTools: (tools: number) => void
   /** Waits for the first attempt, and fails if it failed and the link is not closed. */
@@ -231,11 +232,11 @@ export const make = (options: Options): Effect.Effect<Link> =>
         return Deferred.await(gate)
       })
 
-    const use: Link["use"] = (f) =>
+    const use: Link["use"] = (f, until = "settled") =>
       Effect.uninterruptibleMask((restore) =>
         Effect.suspend(() => {
           const line = connected()
-          if (line === undefined) return restore(Effect.zipRight(ask("Wanted", "settled"), use(f)))
+          if (line === undefined) return restore(Effect.zipRight(ask("Wanted", until), use(f, until)))
           line.begin()
           return onExitSync(restore(Effect.suspend(() => f(line))), line.end)
         })

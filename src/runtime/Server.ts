@@ -75,10 +75,16 @@ export interface Parts {
   readonly sharedWith: (server: Server) => string | undefined
 }
 
+export interface UseOptions {
+  readonly identity?: string | undefined
+  /** Default: `"settled"`. */
+  readonly until?: Link.Until | undefined
+}
+
 export type Use = <A, E, R>(
   name: string,
   f: (live: Live) => Effect.Effect<A, E, R>,
-  identity?: string
+  options?: UseOptions
 ) => Effect.Effect<A, E | Link.UseError | McpError.NotFound, R>
 
 export const live = (
@@ -146,12 +152,12 @@ export const make =
         Effect.suspend(() =>
           // a reload may have given the name another link since the call began
           parts.get(name, identity)?.link.connected() !== undefined ?
-            parts.use(name, f, identity) :
+            parts.use(name, f, { identity }) :
             Deadline.boundWait(deadline, () => waitedFor(parts.get(name, identity)), (arrived) =>
               parts.use(name, (live) => {
                 arrived()
                 return f(live)
-              }, identity))
+              }, { identity }))
         ),
       changed: (status, previous) => {
         const isConnected = status._tag === "Connected"

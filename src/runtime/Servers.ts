@@ -180,20 +180,20 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       return identity === undefined || server?.config.affinity === "shared" ? server : server?.users.get(identity)
     }
 
-    const use: Server.Use = (name, f, identity) =>
-      Effect.flatMap(find(name, identity), (server) => {
+    const use: Server.Use = (name, f, options) =>
+      Effect.flatMap(find(name, options?.identity), (server) => {
         const { link } = server
         let hasBegun = false
         const used = link.use((connected) => {
           hasBegun = true
           return f(Server.live(server, connected))
-        })
+        }, options?.until)
         if (link.connected() !== undefined) return used
         // callers that wait for a link that is replaced wait for its successor
-        const isServed = () => get(name, identity)?.link === link
+        const isServed = () => get(name, options?.identity)?.link === link
         const wasServed = isServed()
         const isReplaced = () => wasServed && !hasBegun && !closed && servers.has(name) && !isServed()
-        return Effect.catchIf(used, isReplaced, () => use(name, f, identity))
+        return Effect.catchIf(used, isReplaced, () => use(name, f, options))
       })
 
     const serve = Server.make({

@@ -68,7 +68,7 @@ export const subscription = (
     }
 
     const follow = (before: boolean): Effect.Effect<void, McpError.RuntimeError> =>
-      Effect.flatMap(servers.use(server, Effect.succeed, identity), (live) => {
+      Effect.flatMap(servers.use(server, Effect.succeed, { identity }), (live) => {
         if (before) signal()
         const following = Stream.runForEach(signals(live), () => Effect.sync(signal))
         return Effect.catchAll(Effect.raceFirst(following, keepAwake(live)), (error) =>

@@ -12,6 +12,7 @@ import * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
+import type * as Link from "../runtime/Link.ts"
 import type * as Server from "../runtime/Server.ts"
 import type * as Servers from "../runtime/Servers.ts"
 import type * as ServerStatus from "../runtime/ServerStatus.ts"
@@ -293,72 +294,22 @@ export const make = (
       return isClear ? undefined : admitted(live, name)
     }
 
-    /** Waits for a status that ends the wait. */
-    const until = (server: string, isOver: (status: Status | undefined) => boolean): Effect.Effect<void> =>
-      Effect.async((resume) => {
-        if (isOver(servers.get(server)?.status)) return resume(Effect.void)
-        const stop = servers.onChange((change) => {
-          if (change.server !== server || !isOver(change.status)) return
-          stop()
-          resume(Effect.void)
-        })
-        return Effect.sync(stop)
-      })
-
-    const arrival = (server: string) =>
-      until(server, (status) => status?._tag !== "Connecting" && status?._tag !== "Idle")
-
-    /** Begins the attempt of an idle server, and waits for the first attempt only. */
-    const firstAttempt = (server: string) => Effect.raceFirst(servers.use(server, () => Effect.void), arrival(server))
-
-    /** Waits for the end of the next attempt to connect, and never for a series of them. */
-    const nextAttempt = (server: string): Effect.Effect<void> =>
-      Effect.suspend(() => {
-        const config = servers.get(server)?.config
-        if (config === undefined || servers.get(server)?.live !== undefined) return Effect.void
-        let isTrying = false
-        const attempted = until(server, (status) => {
-          const goesOn = status?._tag === "Connecting" || (status?._tag === "Reconnecting" && !isTrying) ||
-            (status?._tag === "Connected" && servers.get(server)?.live === undefined)
-          isTrying ||= status?._tag === "Connecting" || status?._tag === "Reconnecting"
-          return !goesOn
-        })
-        const { listTimeout, startupTimeout } = ServerConfig.limits(config, limits)
-        return Effect.asVoid(Effect.timeoutOption(attempted, Duration.sum(startupTimeout, listTimeout)))
-      })
-
-    /** Asks once more over the next connection if the first one broke, because a list can safely be repeated. */
-    const ask = (server: string, once: Effect.Effect<void, McpError.RuntimeError>) =>
-      Effect.catchIf(once, (error) => error.countsForBreaker && error.outcome === "unknown", (error) =>
-        Effect.zipRight(
-          nextAttempt(server),
-          Effect.suspend(() =>
-            servers.get(server)?.live !== undefined ? servers.use(server, learn) : Effect.fail(error)
+    /**
+     * Fetches the list of a server unless it is fresh, and once more over the next connection if the first one broke, because
+     * a list can safely be repeated. Waits for one attempt to connect, and never for a series of them.
+     */
+    const fetched = (server: string, until: Link.Until): Effect.Effect<void, McpError.RuntimeError> =>
+      Effect.catchIf(
+        servers.use(server, learn, { until }),
+        (error) => error.countsForBreaker && error.outcome === "unknown",
+        (error) =>
+          Effect.mapError(
+            servers.use(server, learn, { until: "first-attempt" }),
+            (next) => next.outcome === "not-sent" ? error : next
           )
-        ))
+      )
 
     const isFresh = ({ config, live }: Server.Server): boolean => listOf(config)?.isFresh(live?.generation) === true
-
-    /** Waits for the server, and fetches its list unless that is fresh. */
-    const fetched = (server: string): Effect.Effect<void, McpError.RuntimeError> =>
-      Effect.suspend(() => {
-        const status = servers.get(server)?.status._tag
-        const connected = status === "Connected"
-          // a lost connection may still have this status
-          ? nextAttempt(server)
-          : status === "Idle"
-          ? firstAttempt(server)
-          : Effect.zipRight(
-            until(server, (status) => status?._tag !== "Connecting"),
-            // a reload may have put an idle server in its place
-            Effect.suspend(() => servers.get(server)?.status._tag === "Idle" ? firstAttempt(server) : Effect.void)
-          )
-        const askNow = Effect.suspend(() => {
-          const member = servers.get(server)
-          return member?.live === undefined || isFresh(member) ? Effect.void : servers.use(server, learn)
-        })
-        return Effect.zipRight(connected, ask(server, askNow))
-      })
 
     /** Waits until any list is known, from the server or from a snapshot. */
     const anyList = ({ current, loaded }: ToolCache.ServerTools): Effect.Effect<void> =>
@@ -391,7 +342,7 @@ export const make = (
             return Effect.void
           }
           metrics.for(server).cacheMiss()
-          return fetched(server).pipe(
+          return fetched(server, "first-attempt").pipe(
             Effect.catchAll((error) => Effect.sync(() => void failures.set(server, error))),
             Effect.interruptible,
             // outlives this wait, because a late response belongs in the next list
@@ -422,7 +373,7 @@ export const make = (
       for (const { config, config: { name: server }, status } of servers.all()) {
         const manifest = listOf(config)?.current()
         if (manifest === undefined || !(canConnect(status) || status._tag === "Reconnecting")) {
-          const error = failures.get(server) ?? ("error" in status ? status.error : stillConnecting(server, status))
+          const error = "error" in status ? status.error : failures.get(server) ?? stillConnecting(server, status)
           missing.push({ server, status, error })
           continue
         }
@@ -444,7 +395,7 @@ export const make = (
       discover: (server) =>
         Effect.suspend(() => {
           const list = listOf(servers.get(server)?.config)
-          return list === undefined ? Effect.void : Effect.raceFirst(anyList(list), fetched(server))
+          return list === undefined ? Effect.void : Effect.raceFirst(anyList(list), fetched(server, "first-attempt"))
         }),
       index,
       isKnown: (server) => listOf(servers.get(server)?.config)?.current() !== undefined,
@@ -455,7 +406,7 @@ export const make = (
       refresh: (server) =>
         Effect.suspend(() => {
           listOf(servers.get(server)?.config)?.invalidate()
-          return ask(server, servers.use(server, learn))
+          return fetched(server, "settled")
         }),
       learn,
       admit,
