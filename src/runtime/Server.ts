@@ -69,7 +69,9 @@ export interface Parts {
   readonly bulkhead: Bulkhead.Options
   readonly metrics: RuntimeMetrics.RuntimeMetrics["Type"]
   readonly publish: (event: McpEvent.McpEvent) => void
-  readonly lists: (name: string) => Lists.Lists
+  readonly lists: (config: ServerConfig.ServerConfig, identity: string | undefined) => Lists.Lists
+  /** The breaker of a server that a reload has removed, if it is isolated. */
+  readonly isolated: (name: string) => CircuitBreaker.Breaker | undefined
   readonly get: (name: string, identity?: string) => Server | undefined
   readonly use: Use
   readonly sharedWith: (server: Server) => string | undefined
@@ -117,9 +119,10 @@ export const make =
     const { name } = config
     const concurrency = config.concurrency ?? parts.bulkhead.concurrency
     previous?.bulkhead.resize(concurrency)
-    const breaker = previous?.breaker ?? makeBreaker(parts, name)
+    const breaker = previous?.breaker ?? parts.isolated(name) ?? makeBreaker(parts, name)
     const metrics = parts.metrics.for(name)
-    const isSame = previous?.identity === identity && Fingerprint.isSame(previous?.config, config)
+    const isSame = previous?.identity === identity && previous?.config.blocked === config.blocked &&
+      Fingerprint.isSame(previous?.config, config)
     const server: Server = {
       name,
       identity,
@@ -130,7 +133,7 @@ export const make =
       breaker,
       bulkhead: previous?.bulkhead ?? Bulkhead.make({ ...parts.bulkhead, server: name, concurrency }),
       metrics,
-      lists: previous !== undefined && isSame ? previous.lists : parts.lists(name),
+      lists: previous !== undefined && isSame ? previous.lists : parts.lists(config, identity),
       link,
       get status() {
         return link.status()

@@ -23,6 +23,7 @@ import * as Teardown from "../resilience/Teardown.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import * as Scoped from "../scoped.ts"
 import * as ToolCache from "../tools/ToolCache.ts"
+import * as ToolPins from "../tools/ToolPins.ts"
 import * as Link from "./Link.ts"
 import * as Lists from "./lists.ts"
 import * as Reload from "./reload.ts"
@@ -86,6 +87,7 @@ export type Requirements =
   | RuntimeMetrics.RuntimeMetrics
   | Teardown.Teardown
   | ToolCache.ToolCache
+  | ToolPins.ToolPins
 
 /** The changes that a slow subscriber may leave unread. */
 const backlog = 1_024
@@ -131,6 +133,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
     const connector = yield* Connector.Connector
     const events = yield* McpEvent.McpEvents
     const health = yield* HealthCheck.HealthCheck
+    const pins = yield* ToolPins.ToolPins
     const policy = yield* ReconnectPolicy.ReconnectPolicy
     const teardown = yield* Teardown.Teardown
     const inTurn = yield* connectSlots(batchSize)
@@ -148,8 +151,8 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
     const retiring = new Map<Link.Link, Set<string>>()
     /** The links that make their first attempt, with the names that they are to serve. */
     const successors = new Map<Link.Link, ReadonlyArray<string>>()
-    /** Removed servers whose breaker a reload that adds them again must find isolated. */
-    const isolated = new Map<string, Server.Server>()
+    /** The breakers of removed servers, which a reload that adds them again must find isolated. */
+    const isolated = new Map<string, CircuitBreaker.Breaker>()
     const hooks = new Set<(live: Server.Live) => Effect.Effect<void, never, Scope.Scope>>()
     const changes = yield* Broadcast.make<Change>({
       capacity: backlog,
@@ -202,7 +205,8 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       bulkhead: yield* Bulkhead.Bulkhead,
       metrics: yield* RuntimeMetrics.RuntimeMetrics,
       publish: events.publish,
-      lists: Lists.make({ clock, lifetime: cache.lifetime, scope: yield* Effect.scope }),
+      lists: Lists.make({ cache, clock, pins, scope: yield* Effect.scope }),
+      isolated: (name) => isolated.get(name),
       get,
       use,
       sharedWith: ({ link, name }) =>
@@ -210,7 +214,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
     })
 
     const newServer = (config: ServerConfig.ServerConfig, link: Link.Link): Server.Server =>
-      serve(config, link, servers.get(config.name) ?? isolated.get(config.name))
+      serve(config, link, servers.get(config.name))
 
     const publish = (server: Server.Server, status: ServerStatus, previous: ServerStatus | undefined): void => {
       const change = { server: server.name, status, previous }
@@ -312,7 +316,9 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
         users.move(old, next.get(name))
         if (!next.has(name)) {
           announce(old, ServerStatus.Closed(), status)
-          if (breaker.isIsolated()) isolated.set(name, old)
+          fork(cache.forget(old.config))
+          pins.release(name)
+          if (breaker.isIsolated()) isolated.set(name, breaker)
           else isolated.delete(name)
         }
         retire(old)

@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import type * as McpClient from "../client/McpClient.ts"
+import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
@@ -14,8 +15,10 @@ import * as CallSpan from "../observability/CallSpan.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import * as CachedList from "../tools/CachedList.ts"
+import type * as Tool from "../tools/Tool.ts"
 import type * as ToolCache from "../tools/ToolCache.ts"
 import * as ToolCatalog from "../tools/ToolCatalog.ts"
+import type * as ToolPins from "../tools/ToolPins.ts"
 import type * as Requests from "./requests.ts"
 import type * as Server from "./Server.ts"
 import type * as Servers from "./Servers.ts"
@@ -28,39 +31,47 @@ export interface ServerList<Item> {
   readonly get: (live: Server.Live) => Effect.Effect<McpClient.Listing<Item>, McpError.CallError>
 }
 
-/** The lists of one server besides its tools, which `ToolCache` keeps between runs. */
+/** The lists of one server. `ToolCatalog` fetches the tools, and `ToolCache` keeps them between runs. */
 export interface Lists {
+  readonly tools: ToolCache.ServerTools
   readonly resources: ServerList<McpClient.Resource>
   readonly templates: ServerList<McpClient.ResourceTemplate>
   readonly prompts: ServerList<McpClient.Prompt>
 }
 
 export interface Options {
+  readonly cache: ToolCache.ToolCache["Type"]
   readonly clock: Clock.Clock
-  readonly lifetime: ToolCache.ToolCache["Type"]["lifetime"]
+  readonly pins: ToolPins.ToolPins["Type"]
   readonly scope: Scope.Scope
 }
 
-export const make = (options: Options) => (server: string): Lists => {
-  const list = <Item>(
-    method: string,
-    capability: "resources" | "prompts",
-    of: (client: McpClient.McpClient) => Effect.Effect<McpClient.Listing<Item>, McpError.CallError>
-  ): ServerList<Item> => {
-    const cached = CachedList.make<McpClient.Listing<Item>>({ ...options, server, operation: method })
+/** The lists of one user are not kept between runs, and those of a blocked server are not read. */
+export const make =
+  ({ cache, clock, pins, scope }: Options) => (config: ServerConfig.ServerConfig, identity?: string): Lists => {
+    const options = { clock, lifetime: cache.lifetime, scope, server: config.name }
+    const list = <Item>(
+      method: string,
+      capability: "resources" | "prompts",
+      of: (client: McpClient.McpClient) => Effect.Effect<McpClient.Listing<Item>, McpError.CallError>
+    ): ServerList<Item> => {
+      const cached = CachedList.make<McpClient.Listing<Item>>({ ...options, operation: method })
+      return {
+        method,
+        current: cached.current,
+        invalidate: cached.invalidate,
+        get: (live) => cached.get(CachedList.source(live, capability, of(live.session)))
+      }
+    }
     return {
-      method,
-      current: cached.current,
-      invalidate: cached.invalidate,
-      get: (live) => cached.get(CachedList.source(live, capability, of(live.session)))
+      tools: identity === undefined && config.blocked === undefined
+        ? cache.open(config, (tools) => pins.recall(config, tools))
+        : { ...CachedList.make<Tool.ToolList>({ ...options, operation: "tools/list" }), loaded: Effect.void },
+      resources: list("resources/list", "resources", ({ resources }) => resources),
+      templates: list("resources/templates/list", "resources", ({ resourceTemplates }) => resourceTemplates),
+      prompts: list("prompts/list", "prompts", ({ prompts }) => prompts)
     }
   }
-  return {
-    resources: list("resources/list", "resources", ({ resources }) => resources),
-    templates: list("resources/templates/list", "resources", ({ resourceTemplates }) => resourceTemplates),
-    prompts: list("prompts/list", "prompts", ({ prompts }) => prompts)
-  }
-}
 
 /** One list of all servers; a server without it costs the others nothing. */
 export const gathering = (servers: Servers.Servers, ask: Requests.Ask) =>
@@ -124,7 +135,7 @@ export const gathering = (servers: Servers.Servers, ask: Requests.Ask) =>
   )
 }
 
-type Kind = "tools" | keyof Lists
+type Kind = keyof Lists
 
 /** The least time between two refreshes, however often the server reports a change. */
 const spacing = Duration.seconds(1)
@@ -152,8 +163,7 @@ export const follow =
       onNotification(({ method }) => {
         for (const kind of changedBy.get(method) ?? []) {
           changed.add(kind)
-          if (kind === "tools") catalog.invalidate(live)
-          else lists[kind].invalidate()
+          lists[kind].invalidate()
           signal.unsafeOffer(undefined)
         }
       })

@@ -67,7 +67,8 @@ export type Recall = (tools: ReadonlyArray<Tool.Tool>) => Effect.Effect<Readonly
 export class ToolCache extends Context.Tag("effect-mcp-runtime/tools/ToolCache")<ToolCache, {
   /**
    * The tools of a server, the same object as long as the name and the identity of the server (command, address,
-   * environment, credentials) stay the same. The first call begins to read the snapshot; a failed read costs an event.
+   * environment, credentials) stay the same; another identity under the name forgets the one before. The first call begins
+   * to read the snapshot; a failed read costs an event.
    */
   readonly open: (config: ServerConfig.ServerConfig, recall?: Recall) => ServerTools
   /**
@@ -87,6 +88,7 @@ const shortHint = Duration.toMillis("30 seconds")
 const loadLimit = Duration.seconds(5)
 
 interface Entry {
+  readonly config: ServerConfig.ServerConfig
   readonly fingerprint: string
   readonly kept: Snapshot.Kept
   readonly tools: ServerTools
@@ -148,26 +150,29 @@ const over = (
       return { ...list, loaded: Effect.asVoid(Effect.timeoutOption(Deferred.await(done), loadLimit)) }
     }
 
+    const forget: ToolCache["Type"]["forget"] = (config) =>
+      Effect.suspend(() => {
+        const fingerprint = Fingerprint.of(config)
+        const entry = entries.get(config.name)
+        const isOpen = entry?.fingerprint === fingerprint
+        if (isOpen) entries.delete(config.name)
+        for (const other of entries.values()) if (other.fingerprint === fingerprint) return Effect.void
+        return isOpen ? entry.kept.forget : snapshots(config, fingerprint).forget
+      })
+
     return {
       lifetime,
       open: (config, recall = Effect.succeed) => {
         const fingerprint = Fingerprint.of(config)
         const found = entries.get(config.name)
         if (found?.fingerprint === fingerprint) return found.tools
+        if (found !== undefined) fork(forget(found.config))
         const kept = snapshots(config, fingerprint)
         const tools = make(config, kept, recall)
-        entries.set(config.name, { fingerprint, kept, tools })
+        entries.set(config.name, { config, fingerprint, kept, tools })
         return tools
       },
-      forget: (config) =>
-        Effect.suspend(() => {
-          const fingerprint = Fingerprint.of(config)
-          const entry = entries.get(config.name)
-          const isOpen = entry?.fingerprint === fingerprint
-          if (isOpen) entries.delete(config.name)
-          for (const other of entries.values()) if (other.fingerprint === fingerprint) return Effect.void
-          return isOpen ? entry.kept.forget : snapshots(config, fingerprint).forget
-        }),
+      forget,
       onChange: (listener) => {
         listeners.add(listener)
         return () => listeners.delete(listener)

@@ -3,16 +3,14 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
-import type * as McpClient from "../client/McpClient.ts"
-import * as Fingerprint from "../config/Fingerprint.ts"
 import * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
 import type * as Link from "../runtime/Link.ts"
+import type * as Lists from "../runtime/lists.ts"
 import type * as Server from "../runtime/Server.ts"
 import type * as Servers from "../runtime/Servers.ts"
 import type * as ServerStatus from "../runtime/ServerStatus.ts"
@@ -94,8 +92,6 @@ export class ToolCatalog extends Context.Tag("effect-mcp-runtime/tools/ToolCatal
    * `outcome: "not-sent"` if the tool may not be called.
    */
   readonly admit: (live: Server.Live, tool: string) => Effect.Effect<void, McpError.CallError> | undefined
-  /** Ends the freshness of the list of the server that this connection belongs to. */
-  readonly invalidate: (live: Server.Live) => void
 }>() {}
 
 export type Requirements =
@@ -105,12 +101,6 @@ export type Requirements =
   | ToolPins.ToolPins
 
 type Status = ServerStatus.ServerStatus
-
-interface Reviewed {
-  readonly tools: ReadonlyMap<string, Tool.Tool>
-  /** How many of them were quarantined. */
-  readonly quarantined: number
-}
 
 /** Whether waiting or asking can connect the server. */
 export const canConnect = ({ _tag }: Status): boolean =>
@@ -154,36 +144,16 @@ export const make = (
     const limits = yield* Limits.CurrentLimits
     const clock = yield* Effect.clock
     const scope = yield* Effect.scope
-    const fork = yield* FiberSet.makeRuntime<never, void>()
     const { firstListWait: first, gate, style } = { ...defaults, ...options }
     const firstListWait = first === "settled" ? undefined : Duration.decode(first)
 
-    /** The configurations whose lists are open, by name. */
-    const open = new Map<string, ServerConfig.ServerConfig>()
     let made: { readonly index: ToolIndex.ToolIndex; readonly of: ReadonlyArray<Server.Server> } | undefined
+    /** The lists of which tools are quarantined. */
+    const held = new WeakSet<Lists.Lists>()
 
-    const forget = (server: string): void => {
-      const config = open.get(server)
-      if (config === undefined) return
-      open.delete(server)
-      made = undefined
-      fork(cache.forget(config))
-    }
-
-    /** The list of a current configuration; nothing of a blocked server is shown. */
-    const listOf = (config: ServerConfig.ServerConfig | undefined): ToolCache.ServerTools | undefined => {
-      if (config === undefined || config.blocked !== undefined) return undefined
-      const known = open.get(config.name)
-      if (known !== undefined && !Fingerprint.isSame(known, config)) forget(config.name)
-      open.set(config.name, config)
-      return cache.open(config, (tools) => pins.recall(config, tools))
-    }
-
-    /** The list that a connection belongs to; none once a reload has replaced its server. */
-    const listOver = ({ config, server }: Server.Live): ToolCache.ServerTools | undefined => {
-      const current = servers.get(server)?.config
-      return Fingerprint.isSame(current, config) ? listOf(current) : undefined
-    }
+    /** False once a reload has replaced the server of this connection. */
+    const isCurrent = ({ identity, lists, server }: Server.Live): boolean =>
+      servers.get(server, identity)?.lists === lists
 
     /** The tools of a list that may be offered; those of a snapshot were compared with the pins when it was read. */
     const usable = (config: ServerConfig.ServerConfig, { source, tools }: ToolCache.Manifest) =>
@@ -192,9 +162,9 @@ export const make = (
     const index = (): ToolIndex.ToolIndex => {
       const of = servers.all()
       if (made?.of !== of) {
-        const contributions = of.map(({ config }) => {
-          const manifest = listOf(config)?.current()
-          const { disabledTools, enabledTools, name: server } = config
+        const contributions = of.map(({ config, lists, name: server }) => {
+          const { disabledTools, enabledTools } = config
+          const manifest = lists.tools.current()
           return { server, tools: manifest === undefined ? [] : usable(config, manifest), enabledTools, disabledTools }
         })
         made = { of, index: ToolIndex.make(contributions, { style }) }
@@ -204,20 +174,11 @@ export const make = (
 
     const changed = (config: ServerConfig.ServerConfig, manifest: ToolCache.Manifest): void => {
       // a reload may have replaced the server while its list was on the way
-      if (manifest.source !== "server" || !Fingerprint.isSame(open.get(config.name), config)) return
+      if (manifest.source !== "server" || servers.get(config.name)?.lists.tools.current() !== manifest) return
       const counts = { tools: usable(config, manifest).length, rejected: manifest.rejected.length }
       events.publish(McpEvent.McpEvent.ToolsRefreshed({ server: config.name, ...counts }))
     }
 
-    yield* Scoped.listen(() =>
-      servers.onChange(({ server }) => {
-        const config = servers.get(server)?.config
-        // the snapshot is read before a caller asks for it
-        if (config !== undefined) return void listOf(config)
-        forget(server)
-        pins.release(server)
-      })
-    )
     yield* Scoped.listen(() =>
       cache.onChange((config, manifest) => {
         made = undefined
@@ -227,50 +188,47 @@ export const make = (
     yield* Scoped.listen(() =>
       pins.onChange((server) => {
         made = undefined
-        const config = servers.get(server)?.config
-        const manifest = listOf(config)?.current()
-        if (config === undefined || manifest?.source !== "server") return
-        servers.get(server)?.link.setTools(index().ofServer(server).length)
-        changed(config, manifest)
+        const member = servers.get(server)
+        const manifest = member?.lists.tools.current()
+        if (member === undefined || manifest?.source !== "server") return
+        member.link.setTools(index().ofServer(server).length)
+        changed(member.config, manifest)
       })
     )
 
-    /** The reviewed list of a server over each connection, which servers may share. */
-    const reviewed = new WeakMap<McpClient.McpClient, Map<string, Reviewed>>()
-    const reviewedOver = ({ server, session }: Server.Live) => reviewed.get(session)?.get(server)
-
-    const review = ({ config, server, session }: Server.Live, tools: ReadonlyArray<Tool.Tool>) =>
-      Effect.map(pins.review(config, tools), ({ quarantined }) => {
-        const byServer = reviewed.get(session) ?? new Map<string, Reviewed>()
-        // an approval in another process changes what may be offered of an equal list
-        if (quarantined.length > 0 || byServer.get(server)?.quarantined !== 0) made = undefined
-        const byName = new Map(tools.map((tool) => [tool.name, tool]))
-        reviewed.set(session, byServer.set(server, { tools: byName, quarantined: quarantined.length }))
-      })
+    /** Fetches the list, and compares it with the pins. */
+    const reviewed = ({ config, lists, session }: Server.Live) =>
+      Effect.tap(session.tools, ({ tools }) =>
+        Effect.map(pins.review(config, tools), ({ quarantined }) => {
+          // an approval in another process changes what may be offered of an equal list
+          if (held.delete(lists) || quarantined.length > 0) made = undefined
+          if (quarantined.length > 0) held.add(lists)
+        }))
 
     const learn = (live: Server.Live): Effect.Effect<void, McpError.CallError> =>
       Effect.suspend(() => {
-        const known = listOver(live)
-        if (known === undefined) return Effect.void
-        const list = Effect.tap(live.session.tools, ({ tools }) => review(live, tools))
-        // the list of one user is not for the others
-        if (live.identity !== undefined) return Effect.asVoid(list)
-        return Effect.map(known.get(CachedList.source(live, "tools", list)), () => {
+        if (!isCurrent(live)) return Effect.void
+        return Effect.map(live.lists.tools.get(CachedList.source(live, "tools", reviewed(live))), () => {
+          if (live.identity !== undefined) return
           servers.get(live.server)?.link.setTools(index().ofServer(live.server).length)
         })
       })
+
+    /** The tools that the server has listed over this connection. */
+    const listedOver = ({ generation, lists }: Server.Live): ReadonlyArray<Tool.Tool> | undefined => {
+      const list = lists.tools.current()
+      return list?.generation === generation ? list.tools : undefined
+    }
 
     const admitted = Effect.fnUntraced(function*(live: Server.Live, name: string) {
       const { config, server } = live
       if (!(yield* pins.isPinned(config, name))) return
       const limit = ServerConfig.limits(config, limits).listTimeout
-      const unlisted = <E>(list: Effect.Effect<void, E>) =>
-        Effect.suspend(() => reviewedOver(live) === undefined ? list : Effect.void)
-      // the cached list may come from a newer connection, which says nothing about this one
-      yield* Effect.zipRight(
-        unlisted(learn(live)),
-        unlisted(Effect.flatMap(live.session.tools, ({ tools }) => review(live, tools)))
-      ).pipe(
+      const tools = yield* Effect.gen(function*() {
+        if (listedOver(live) === undefined) yield* learn(live)
+        // the cached list may come from a newer connection, which says nothing about this one
+        return listedOver(live) ?? (yield* reviewed(live)).tools
+      }).pipe(
         Effect.mapError(unsent),
         Effect.timeoutFail({
           duration: limit,
@@ -278,17 +236,17 @@ export const make = (
             new McpError.RequestTimeout({ server, kind: "total", operation: "tools/list", limit, outcome: "not-sent" })
         })
       )
-      const tool = reviewedOver(live)?.tools.get(name)
+      const tool = tools.find((tool) => tool.name === name)
       if (tool === undefined) return yield* new McpError.NotFound({ server, kind: "tool", name })
       if (pins.mayUse(config, tool)) return
-      const held = (yield* pins.quarantined).find((each) => each.server === server && each.tool === name)
-      const changed = held?.changes.map(({ path }) => path)
+      const found = (yield* pins.quarantined).find((each) => each.server === server && each.tool === name)
+      const changed = found?.changes.map(({ path }) => path)
       return yield* new McpError.PermissionDenied({ server, why: "quarantined", kind: "tool", name, changed })
     })
 
     const admit: ToolCatalog["Type"]["admit"] = (live, name) => {
       if (pins.mode !== "quarantine") return undefined
-      const tool = reviewedOver(live)?.tools.get(name)
+      const tool = listedOver(live)?.find((tool) => tool.name === name)
       // the pins of a removed server are read again
       const isClear = tool !== undefined && servers.get(live.server) !== undefined && pins.mayUse(live.config, tool)
       return isClear ? undefined : admitted(live, name)
@@ -309,8 +267,6 @@ export const make = (
           )
       )
 
-    const isFresh = ({ config, live }: Server.Server): boolean => listOf(config)?.isFresh(live?.generation) === true
-
     /** Waits until any list is known, from the server or from a snapshot. */
     const anyList = ({ current, loaded }: ToolCache.ServerTools): Effect.Effect<void> =>
       Effect.suspend(() =>
@@ -328,11 +284,8 @@ export const make = (
         Effect.suspend(() => Effect.timeoutOption(self, Duration.millis(gateEnd - clock.unsafeCurrentTimeMillis())))
       const failures = new Map<string, McpError.RuntimeError>()
 
-      const waitFor = (member: Server.Server): Effect.Effect<void> => {
-        const { config, config: { name: server }, status } = member
-        const list = listOf(config)
-        if (list === undefined) return Effect.void
-        if (status._tag === "Connected" && isFresh(member)) {
+      const waitFor = ({ lists: { tools: list }, live, name: server, status }: Server.Server): Effect.Effect<void> => {
+        if (status._tag === "Connected" && list.isFresh(live?.generation)) {
           return Effect.sync(() => metrics.for(server).cacheHit())
         }
         const ask = Effect.suspend(() => {
@@ -370,8 +323,8 @@ export const make = (
       const offering = new Map<string, "Ready" | "Deferred">()
       const missing: Array<Missing> = []
       const rejected: Array<Listing["rejected"][number]> = []
-      for (const { config, config: { name: server }, status } of servers.all()) {
-        const manifest = listOf(config)?.current()
+      for (const { lists, name: server, status } of servers.all()) {
+        const manifest = lists.tools.current()
         if (manifest === undefined || !(canConnect(status) || status._tag === "Reconnecting")) {
           const error = "error" in status ? status.error : failures.get(server) ?? stillConnecting(server, status)
           missing.push({ server, status, error })
@@ -394,22 +347,21 @@ export const make = (
       firstListWait,
       discover: (server) =>
         Effect.suspend(() => {
-          const list = listOf(servers.get(server)?.config)
+          const list = servers.get(server)?.lists.tools
           return list === undefined ? Effect.void : Effect.raceFirst(anyList(list), fetched(server, "first-attempt"))
         }),
       index,
-      isKnown: (server) => listOf(servers.get(server)?.config)?.current() !== undefined,
+      isKnown: (server) => servers.get(server)?.lists.tools.current() !== undefined,
       definition: (server, tool) =>
-        listOf(servers.get(server)?.config)?.current()?.source === "server"
+        servers.get(server)?.lists.tools.current()?.source === "server"
           ? index().find(server, tool)?.tool
           : undefined,
       refresh: (server) =>
         Effect.suspend(() => {
-          listOf(servers.get(server)?.config)?.invalidate()
+          servers.get(server)?.lists.tools.invalidate()
           return fetched(server, "settled")
         }),
       learn,
-      admit,
-      invalidate: (live) => listOver(live)?.invalidate()
+      admit
     }
   })

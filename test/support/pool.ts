@@ -11,6 +11,7 @@ import * as RuntimeServers from "../../src/runtime/Servers.ts"
 import type * as ServerStatus from "../../src/runtime/ServerStatus.ts"
 import type * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
+import * as ToolPins from "../../src/tools/ToolPins.ts"
 import * as Configs from "./configs.ts"
 import * as overMemory from "./overMemory.ts"
 
@@ -29,6 +30,7 @@ export const layer = (peers: Parameters<typeof MemoryTransport.layer>[0], option
       CircuitBreaker.layer(),
       RuntimeMetrics.layer,
       ToolCache.layer(),
+      ToolPins.layerNone,
       options.reconnect ?? ReconnectPolicy.layer(),
       options.health ?? HealthCheck.layerNone
     )),
