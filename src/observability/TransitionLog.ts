@@ -18,6 +18,7 @@ import * as BoundedWait from "../resilience/BoundedWait.ts"
 import type * as ServerStatus from "../runtime/ServerStatus.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import * as Redaction from "../safety/Redaction.ts"
+import * as Scoped from "../scoped.ts"
 import { excerpt } from "../text/UntrustedText.ts"
 
 /** Lines that a busy application may leave unwritten; the oldest are lost first. */
@@ -42,17 +43,14 @@ export const make: Effect.Effect<void, never, McpEvent.McpEvents | Scope.Scope> 
     return server === undefined ? logged : Effect.annotateLogs(logged, "server", excerpt(server, 128))
   }
   const writer = yield* Effect.forkScoped(Stream.runForEach(Mailbox.toStream(lines), write))
+  yield* Effect.addFinalizer(() => Effect.zipRight(lines.end, BoundedWait.within(lastLines)(Fiber.await(writer))))
   // A synchronous listener: a subscription would wake a fiber for every call, and lose transitions behind many calls.
-  const stop = events.onEvent((event) => {
-    const line = lineOf(event)
-    // before the redaction, which takes longer than the line
-    if (line !== undefined && LogLevel.greaterThanEqual(line.level, minimum)) lines.unsafeOffer(line)
-  })
-  yield* Effect.addFinalizer(() =>
-    Effect.sync(stop).pipe(
-      Effect.zipRight(lines.end),
-      Effect.zipRight(BoundedWait.within(lastLines)(Fiber.await(writer)))
-    )
+  yield* Scoped.listen(() =>
+    events.onEvent((event) => {
+      const line = lineOf(event)
+      // before the redaction, which takes longer than the line
+      if (line !== undefined && LogLevel.greaterThanEqual(line.level, minimum)) lines.unsafeOffer(line)
+    })
   )
 })
 

@@ -240,7 +240,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   resilience: model,
   transport: belowTransport,
   client: [...belowTransport, "runtimeLog", "transport"],
-  observability: ["text", "McpError", "McpEvent", "runtimeLog", "resilience", "safety"],
+  observability: ["text", "McpError", "McpEvent", "runtimeLog", "scoped", "resilience", "safety"],
   runtime: [...belowRuntime, "broadcast"],
   node: [...belowRuntime, "runtime", "McpRuntime", "agent", "server"],
   testing: [...belowTransport, "transport", "client", "auth", "observability", "runtime", "McpRuntime"]
