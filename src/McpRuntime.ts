@@ -191,7 +191,7 @@ export const makeService = (
     const sandbox = McpServers.sandboxState(servers)
 
     yield* Startup.watch(servers, events, configs)
-    yield* servers.onConnected((live) =>
+    servers.onConnected((live) =>
       // the lists are those of the application
       Effect.zipRight(sandbox.send(live), live.identity === undefined ? follow(live) : Effect.void)
     )

@@ -59,7 +59,7 @@ export interface ServerInfo {
   readonly pausedUntil: number | undefined
   readonly breaker: CircuitBreaker.State
   readonly bulkhead: Bulkhead.State
-  readonly health: Server.Server["health"]
+  readonly health: ReturnType<Link.Link["health"]>
   readonly reconnects: number
   readonly callsInFlight: number
   /** The server whose connection this one uses, if they share one. */
@@ -178,8 +178,8 @@ export const make = (options: Options): Effect.Effect<McpServers, never, Credent
     }
   })
 
-const infoOfServer = ({ calls, catalog }: Options) => (server: Server.Server) => {
-  const { config, health, live, reconnects, sharedWith, status } = server
+const infoOfServer = ({ calls, catalog, servers }: Options) => (server: Server.Server) => {
+  const { config, link, live, status } = server
   const client = live?.session
   return Effect.map(server.breaker.state, (breaker): ServerInfo => ({
     name: config.name,
@@ -197,10 +197,10 @@ const infoOfServer = ({ calls, catalog }: Options) => (server: Server.Server) =>
     pausedUntil: status._tag === "Connected" ? status.pausedUntil : undefined,
     breaker,
     bulkhead: server.bulkhead.state(),
-    health,
-    reconnects,
+    health: link.health(),
+    reconnects: link.reconnects(),
     callsInFlight: calls.inFlight(config.name),
-    sharedWith,
+    sharedWith: servers.all().find((other) => other.link === link && other !== server)?.name,
     provenance: config.provenance
   }))
 }

@@ -11,6 +11,7 @@ import * as Bulkhead from "../resilience/Bulkhead.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as Deadline from "../resilience/Deadline.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
+import type * as Connection from "./connection.ts"
 import type * as Link from "./Link.ts"
 import type * as Lists from "./lists.ts"
 import type * as ServerStatus from "./ServerStatus.ts"
@@ -48,11 +49,6 @@ export interface Server {
   readonly status: ServerStatus.ServerStatus
   /** `undefined` while it has no connection. */
   readonly live: Live | undefined
-  /** The result of the last health probe. */
-  readonly health: { readonly at: number; readonly ok: boolean } | undefined
-  readonly reconnects: number
-  /** Another server with the same link. */
-  readonly sharedWith: string | undefined
   /** Uses the live client, or waits for one within the deadline of the call. */
   readonly withClient: <A, E, R>(
     deadline: Deadline.Deadline,
@@ -74,7 +70,6 @@ export interface Parts {
   readonly isolated: (name: string) => CircuitBreaker.Breaker | undefined
   readonly get: (name: string, identity?: string) => Server | undefined
   readonly use: Use
-  readonly sharedWith: (server: Server) => string | undefined
 }
 
 export interface UseOptions {
@@ -91,12 +86,8 @@ export type Use = <A, E, R>(
 
 export const live = (
   { config, identity, lists, name }: Pick<Server, "name" | "identity" | "config" | "lists">,
-  { generation, session }: Link.Connected
+  { generation, session }: Connection.Connection
 ): Live => ({ server: name, identity, config, generation, session, lists })
-
-/** True for a server that has no connection and begins none. */
-export const isOff = ({ status: { _tag } }: Server): boolean =>
-  _tag === "Disabled" || _tag === "Blocked" || _tag === "Closed"
 
 /** A breaker that reports its changes while it is the breaker of its name; calls that outlive their server change it later. */
 const makeBreaker = ({ breakers, get, metrics, publish }: Parts, name: string): CircuitBreaker.Breaker => {
@@ -141,15 +132,6 @@ export const make =
       get live() {
         const connected = link.connected()
         return connected === undefined ? undefined : live(server, connected)
-      },
-      get health() {
-        return link.health()
-      },
-      get reconnects() {
-        return link.reconnects()
-      },
-      get sharedWith() {
-        return parts.sharedWith(server)
       },
       withClient: (deadline, f) =>
         Effect.suspend(() =>

@@ -21,7 +21,6 @@ import * as HealthCheck from "../resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
-import * as Scoped from "../scoped.ts"
 import * as ToolCache from "../tools/ToolCache.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
 import * as Link from "./Link.ts"
@@ -30,7 +29,6 @@ import * as Reload from "./reload.ts"
 import * as Server from "./Server.ts"
 import { mayFollow, ServerStatus } from "./ServerStatus.ts"
 import type { Change } from "./ServerStatus.ts"
-import * as Users from "./users.ts"
 
 export interface Options {
   /** How many servers connect at once. */
@@ -63,10 +61,8 @@ export interface Servers {
   readonly changes: Stream.Stream<Change>
   /** Calls the listener synchronously with every change; returns how to stop. */
   readonly onChange: (listener: (change: Change) => void) => () => void
-  /** Runs beside each connection from now on, in the scope of the connection. */
-  readonly onConnected: (
-    run: (live: Server.Live) => Effect.Effect<void, never, Scope.Scope>
-  ) => Effect.Effect<void, never, Scope.Scope>
+  /** Runs this, and nothing else, beside each connection from now on, in the scope of the connection. */
+  readonly onConnected: (run: (live: Server.Live) => Effect.Effect<void, never, Scope.Scope>) => void
   readonly connect: (name: string, options?: Link.ConnectOptions) => Connected
   /** Ends the connection, forgets its failures, and connects again. */
   readonly reconnect: (name: string, identity?: string) => Connected
@@ -117,6 +113,25 @@ const connectSlots = (size: number) =>
       )
   )
 
+/** The users of one server after which one without a connection is forgotten. */
+const maxUsers = 1_024
+
+/** The link of a user is closed after this time without a call, unless the configuration has another. */
+const userIdle = Duration.minutes(5)
+
+/** Forgets the oldest user without a connection, and not on the way to one. */
+const forgetFailed = (users: Map<string, Server.Server>): void => {
+  for (const [identity, { link, status }] of users) {
+    if (status._tag !== "Failed" && status._tag !== "NeedsAuth") continue
+    users.delete(identity)
+    return link.close()
+  }
+}
+
+/** True for a server that has no connection and begins none. */
+const isOff = ({ status: { _tag } }: Server.Server): boolean =>
+  _tag === "Disabled" || _tag === "Blocked" || _tag === "Closed"
+
 /** A launcher installs only while it connects; a connection closes within the deadline. */
 const isConnecting = ({ status }: Link.Link): boolean => {
   const { _tag } = status()
@@ -153,7 +168,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
     const successors = new Map<Link.Link, ReadonlyArray<string>>()
     /** The breakers of removed servers, which a reload that adds them again must find isolated. */
     const isolated = new Map<string, CircuitBreaker.Breaker>()
-    const hooks = new Set<(live: Server.Live) => Effect.Effect<void, never, Scope.Scope>>()
+    let beside: (live: Server.Live) => Effect.Effect<void, never, Scope.Scope> = () => Effect.void
     const changes = yield* Broadcast.make<Change>({
       capacity: backlog,
       onThrow: (thrown) => fork(RuntimeLog.error("a listener of status changes has thrown", thrown))
@@ -166,13 +181,14 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       fiber.addObserver(() => fibers.delete(fiber))
     }
 
-    const servedBy = (link: Link.Link | undefined): ReadonlyArray<Server.Server> =>
-      all.filter((server) => server.link === link)
+    /** The servers that a link serves: one of a user, or one or more of the application. */
+    const servedBy = (link: Link.Link): ReadonlyArray<Server.Server> =>
+      all.flatMap((server) => [server, ...server.users.values()]).filter((server) => server.link === link)
 
     const find: Servers["find"] = (name, identity) =>
       Effect.suspend(() => {
         const server = servers.get(name)
-        if (server !== undefined) return identity === undefined ? Effect.succeed(server) : users.of(server, identity)
+        if (server !== undefined) return Effect.succeed(identity === undefined ? server : ofUser(server, identity))
         return Effect.fail(
           new McpError.NotFound({ server: name, kind: "server", name, suggestions: Array.from(servers.keys()) })
         )
@@ -208,9 +224,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       lists: Lists.make({ cache, clock, pins, scope: yield* Effect.scope }),
       isolated: (name) => isolated.get(name),
       get,
-      use,
-      sharedWith: ({ link, name }) =>
-        shareIdentical ? servedBy(link).find((other) => other.name !== name)?.name : undefined
+      use
     })
 
     const newServer = (config: ServerConfig.ServerConfig, link: Link.Link): Server.Server =>
@@ -223,39 +237,34 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       changes.publish(change)
     }
 
-    const linkOptions = (config: ServerConfig.ServerConfig) => ({
-      config,
-      connector,
-      reconnect: policy.for(config),
-      health,
-      closeWithin: teardown.options.deadline,
-      inTurn,
-      nextGeneration: () => ++generation
-    })
-
-    const newLink = (config: ServerConfig.ServerConfig, down?: Link.Down): Effect.Effect<Link.Link> => {
-      // a link that serves no name yet, or none any more, publishes nothing
-      let link: Link.Link | undefined = undefined
-      const made = Link.make({
-        ...linkOptions(config),
-        down,
-        onStatus: (status, previous, at) => {
-          for (const server of servedBy(link)) {
-            publish(server, status, previous)
-            if (status._tag !== "Reconnecting") continue
-            const { attempt, error, until } = status
-            // the storm rule moves an attempt that is already reported
-            if (previous._tag === "Reconnecting" && previous.attempt === attempt) continue
-            const delay = Duration.millis(until - at)
-            events.publish(McpEvent.McpEvent.Reconnecting({ server: server.name, attempt, delay, error }))
-          }
-        },
-        beside: (connected) => servedBy(link).flatMap((server) => runHooks(Server.live(server, connected)))
-      })
-      return Effect.map(made, (made) => link = made)
+    const onStatus = (server: Server.Server, status: ServerStatus, previous: ServerStatus, at: number): void => {
+      if (server.identity !== undefined) return forgetAtRest(server)
+      publish(server, status, previous)
+      if (status._tag !== "Reconnecting") return
+      const { attempt, error, until } = status
+      // the storm rule moves an attempt that is already reported
+      if (previous._tag === "Reconnecting" && previous.attempt === attempt) return
+      const delay = Duration.millis(until - at)
+      events.publish(McpEvent.McpEvent.Reconnecting({ server: server.name, attempt, delay, error }))
     }
 
-    const runHooks = (live: Server.Live) => Array.from(hooks, (run) => run(live))
+    const newLink = (config: ServerConfig.ServerConfig, down?: Link.Down, identity?: string): Link.Link => {
+      // a link that serves no server yet, or none any more, publishes nothing
+      const link: Link.Link = Link.make({
+        clock,
+        config,
+        connector,
+        down,
+        health,
+        reconnect: policy.for(config),
+        closeWithin: teardown.options.deadline,
+        inTurn: (connect) => inTurn(Effect.provideService(connect, Connector.Identity, identity)),
+        nextGeneration: () => ++generation,
+        onStatus: (...change) => servedBy(link).forEach((server) => onStatus(server, ...change)),
+        beside: (connection) => servedBy(link).map((server) => beside(Server.live(server, connection)))
+      })
+      return link
+    }
 
     const start = (link: Link.Link): void => {
       if (closed) link.close()
@@ -278,13 +287,56 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       ))
     }
 
-    /** Runs the hooks for a connection that is older than its name. */
+    /** Runs what belongs beside a connection that is older than its name. */
     const attend = (server: Server.Server): void => {
-      const connected = server.link.connected()
-      if (connected === undefined) return
-      for (const run of runHooks(Server.live(server, connected))) {
-        fork(Effect.asVoid(Effect.forkIn(Scope.extend(run, connected.scope), connected.scope)))
+      const connection = server.link.connected()
+      if (connection === undefined) return
+      const run = Scope.extend(beside(Server.live(server, connection)), connection.scope)
+      fork(Effect.asVoid(Effect.forkIn(run, connection.scope)))
+    }
+
+    /** The link of a user is forgotten when it has no connection and needs none. */
+    const forgetAtRest = (user: Server.Server): void => {
+      if (user.status._tag !== "Idle" && !isOff(user)) return
+      servers.get(user.name)?.users.delete(user.identity ?? "")
+      user.link.close()
+    }
+
+    /** The server with the link of this user, or the server itself if all users share it. */
+    const ofUser = (server: Server.Server, identity: string): Server.Server => {
+      const { config, link, users } = server
+      const known = users.get(identity)
+      if (known !== undefined || config.affinity === "shared") return known ?? server
+      const lazy = { ...config, lazy: true, required: false, idleTimeout: config.idleTimeout ?? userIdle }
+      const down = isOff(server) ? link.switchedOff() ?? "configuration" : undefined
+      const user = serve(config, newLink(lazy, down, identity), server, identity)
+      if (isOff(server)) {
+        // a link that is off only refuses, so that no call passes to the connection of the application meanwhile
+        if (server.status._tag === "Closed") user.link.close()
+        return user
       }
+      if (users.size >= maxUsers) forgetFailed(users)
+      users.set(identity, user)
+      start(user.link)
+      return user
+    }
+
+    /** Keeps the links of users over a change that keeps the connection of the application, and drains them otherwise. */
+    const moveUsers = (old: Server.Server, next: Server.Server | undefined): void => {
+      if (next === old) return
+      for (const [identity, user] of old.users) {
+        old.users.delete(identity)
+        if (next?.link === old.link) next.users.set(identity, serve(next.config, user.link, user, identity))
+        else retire(user)
+      }
+    }
+
+    /** Closes the links of users at once, and waits until their processes are gone. */
+    const endUsers = ({ users }: Server.Server): Effect.Effect<void> => {
+      const links = Array.from(users.values(), ({ link }) => link)
+      users.clear()
+      for (const link of links) link.close()
+      return Effect.forEach(links, ({ disconnect }) => disconnect, { discard: true })
     }
 
     const announce = (server: Server.Server, status: ServerStatus, previous: ServerStatus | undefined): void => {
@@ -313,7 +365,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       }
       for (const old of before.values()) {
         const { breaker, name, status } = old
-        users.move(old, next.get(name))
+        moveUsers(old, next.get(name))
         if (!next.has(name)) {
           announce(old, ServerStatus.Closed(), status)
           fork(cache.forget(old.config))
@@ -330,21 +382,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       for (const { link } of next.values()) if (!links.has(link)) start(link)
     }
 
-    const users = Users.make({
-      makeLink: (config, identity, options) =>
-        Link.make({
-          ...linkOptions(config),
-          ...options,
-          inTurn: (connect) => inTurn(Effect.provideService(connect, Connector.Identity, identity))
-        }),
-      hooks: runHooks,
-      serve,
-      current: (name) => servers.get(name),
-      start,
-      retire
-    })
-
-    const reload = yield* Reload.make({
+    const reload = Reload.make({
       shareIdentical,
       current: () => servers,
       isClosed: () => closed,
@@ -359,21 +397,19 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
         })
     })
 
-    const isOff = (name: string): boolean => servers.get(name)?.link.switchedOff() !== undefined
+    const isSwitchedOff = (name: string): boolean => servers.get(name)?.link.switchedOff() !== undefined
 
     /** Switches one name off. A shared link serves its other names on, and this one gets a link of its own. */
     const switchOff = (why: "disabled" | "disconnected"): Switch => (name) =>
       Effect.flatMap(find(name), (server) => {
         const { config, link } = server
-        endSuccessors((other) => other === name || isOff(other))
-        const usersEnded = users.end(server)
+        endSuccessors((other) => other === name || isSwitchedOff(other))
+        const usersEnded = endUsers(server)
         if (servedBy(link).length === 1) {
           return Effect.zipRight(why === "disabled" ? link.disable : link.disconnect, usersEnded)
         }
-        return Effect.flatMap(newLink(config, why), (alone) => {
-          commit(new Map(servers).set(name, newServer(config, alone)))
-          return usersEnded
-        })
+        commit(new Map(servers).set(name, newServer(config, newLink(config, why))))
+        return usersEnded
       })
 
     // all links close at once, so that many stubborn servers take no longer than one
@@ -404,11 +440,9 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       find,
       changes: changes.stream,
       onChange: changes.onEvent,
-      onConnected: (run) =>
-        Effect.suspend(() => {
-          const hook = (live: Server.Live) => run(live)
-          return Scoped.acquire(() => hooks.add(hook), () => hooks.delete(hook))
-        }),
+      onConnected: (run) => {
+        beside = run
+      },
       connect: (name, options) => Effect.flatMap(find(name), ({ link }) => link.connect(options)),
       reconnect: (name, identity) => Effect.flatMap(find(name, identity), ({ link }) => link.reconnect),
       disconnect: switchOff("disconnected"),

@@ -35,7 +35,7 @@ const watching = (peer: MemoryTransport.Peer, options?: Partial<HealthCheck.Opti
     const connection = pool.get("peer")!.live!.generation
     const probes: Array<{ readonly at: number; readonly ok: boolean }> = []
     const look = () => {
-      const health = pool.get("peer")?.health
+      const health = pool.get("peer")?.link.health()
       if (health !== undefined && health.at !== probes.at(-1)?.at) probes.push(health)
     }
     const seconds = (count: number) =>

@@ -226,14 +226,14 @@ describe("Servers", () => {
         yield* Pool.until("a", "Connected")
         yield* TestClock.adjust("2 minutes")
         yield* Pool.ping("a")
-        assert.strictEqual((yield* pool).get("a")?.reconnects, 0)
+        assert.strictEqual((yield* pool).get("a")?.link.reconnects(), 0)
         yield* server.drop()
         yield* Pool.until("a", "Reconnecting")
         yield* TestClock.adjust("1 second")
         yield* Pool.until("a", "Connected")
-        assert.strictEqual((yield* pool).get("a")?.reconnects, 1)
+        assert.strictEqual((yield* pool).get("a")?.link.reconnects(), 1)
         yield* (yield* pool).reconnect("a")
-        assert.strictEqual((yield* pool).get("a")?.reconnects, 2)
+        assert.strictEqual((yield* pool).get("a")?.link.reconnects(), 2)
       })
     ))
 
@@ -493,7 +493,6 @@ describe("Servers", () => {
         yield* Pool.ping("a")
         yield* Pool.ping("b")
         assert.strictEqual(server.connections().opened, 1)
-        assert.strictEqual((yield* pool).get("b")?.sharedWith, "a")
         yield* reload(Pool.remote("b", { url: "http://a.test/mcp", enabledTools: ["echo"] }))
         yield* Pool.ping("b")
         assert.strictEqual(server.connections().opened, 1)
@@ -930,7 +929,7 @@ describe("Servers at the end of their scope", () => {
       const hanging = yield* Deferred.make<void>()
       const own = Effect.zipRight(Deferred.succeed(hanging, undefined), Effect.uninterruptible(Effect.never))
       yield* Effect.gen(function*() {
-        yield* Effect.flatMap(pool, (_) => _.onConnected(() => own))
+        yield* Effect.map(pool, (_) => _.onConnected(() => own))
         yield* reload(Pool.local("a", { command: "npx", args: ["-y", "a"] }))
         yield* Deferred.await(hanging)
       }).pipe(Scope.extend(scope), Effect.provide(context))
@@ -954,15 +953,16 @@ describe("the release of a lost connection", () => {
       const open = Effect.forEach(gates, (gate) => Deferred.succeed(gate, undefined))
       yield* Effect.gen(function*() {
         let connections = 0
-        yield* Effect.flatMap(pool, (_) =>
-          _.onConnected(() => Effect.uninterruptible(Deferred.await(gates[connections++]!))))
+        yield* Effect.map(
+          pool,
+          (_) => _.onConnected(() => Effect.uninterruptible(Deferred.await(gates[connections++]!)))
+        )
         yield* reload(Pool.remote("a"))
         yield* Pool.until("a", "Connected")
         yield* use(server, gates)
       }).pipe(
         Effect.ensuring(open),
-        Effect.provide(Pool.layer(() =>
-          server, { teardown: Teardown.layer() }))
+        Effect.provide(Pool.layer(() => server, { teardown: Teardown.layer() }))
       )
     })
 
