@@ -3,20 +3,11 @@
  * interprets stderr.
  */
 
-/**
- * The party at fault, if the text names it: a package or registry of the launcher, an upstream of the server, or the
- * server.
- */
-export type Fault =
-  | { readonly _tag: "PackageMissing"; readonly program: string; readonly package: string }
-  | {
-    readonly _tag: "RegistryUnreachable"
-    readonly program: string
-    readonly registry: string | undefined
-    readonly code: string
-  }
-  | { readonly _tag: "UpstreamUnreachable"; readonly address: string | undefined; readonly code: string }
-  | { readonly _tag: "ModuleMissing"; readonly module: string }
+/** A party at fault that stderr names, and the next step for a person. */
+export interface Fault {
+  readonly cause: string
+  readonly remedy: string
+}
 
 export interface Reading {
   /** The most telling line; undefined if stderr is empty. */
@@ -30,25 +21,11 @@ const longestLine = 1_000
 
 const escapes = /\u001b\[[\d;?]*[A-Za-z]/g
 
-/** Messages of launchers for a package that does not exist; the name is in the first group. */
-const noPackage: ReadonlyArray<readonly [program: string, pattern: RegExp]> = [
-  ["npm", /^npm (?:error|ERR!) 404 .*'([^'\n]+?)(?:@\*)?' (?:is not in this registry|could not be found)/m],
-  ["npm", /^npm (?:error|ERR!) 404 Not Found - GET \S+?\/((?:@[^/\s]+(?:\/|%2f))?[^/\s]+)(?:\s|$)/im],
-  ["npm", /^npm (?:error|ERR!) notarget No matching version found for (\S+?)\.?$/m],
-  ["pnpm", /ERR_PNPM_FETCH_404\s+GET \S+?\/((?:@[^/\s]+(?:\/|%2f))?[^/\s]+): /i],
-  ["pnpm", /ERR_PNPM_NO_MATCHING_VERSION\s+No matching version found for (\S+)/],
-  ["bun", /^error: GET \S+?\/((?:@[^/\s]+(?:\/|%2f))?[^/\s]+) - 404$/im],
-  ["bun", /^error: No version matching .* found for specifier "([^"]+)"/m],
-  ["deno", /npm package ["'](\S+?)["'] does not exist/],
-  ["uv", /Because (\S+) was not found in the package registry/],
-  ["uv", /Because there is no version of (\S+)/],
-  ["pip", /No matching distribution found for (\S+)/],
-  ["docker", /(?:pull access denied for|manifest for) ([^\s,]+)/],
-  ["docker", /Unable to find image '(\S+?)' locally[^]*manifest unknown/]
-]
-
-/** Messages of launchers for a registry that does not answer. */
-const noRegistry: ReadonlyArray<readonly [program: string, pattern: RegExp]> = [
+/**
+ * Messages of launchers, each with the `code` and perhaps the `url` of a registry that does not answer, or with the `name` of
+ * a package that does not exist.
+ */
+const ofInstall: ReadonlyArray<readonly [program: string, pattern: RegExp]> = [
   ["npm", /^npm (?:error|ERR!) .*request to (?<url>\S+) failed, reason:.*?\b(?<code>E[A-Z_]{3,})/m],
   [
     "npm",
@@ -58,54 +35,72 @@ const noRegistry: ReadonlyArray<readonly [program: string, pattern: RegExp]> = [
   ["bun", /^error: (?<code>\w+) downloading (?:package manifest|tarball) /m],
   ["deno", /Failed loading (?<url>\S+) for package "[^]*?(?<code>dns error|tcp connect error|UnknownIssuer|timed out)/],
   ["uv", /Failed to fetch: `(?<url>\S+)`[^]*?(?<code>dns error|Connection refused|tcp connect error|timed out)/i],
-  ["pip", /Failed to establish a new connection: \[Errno -?\d+\] (?<code>[\w ]+)/]
+  ["pip", /Failed to establish a new connection: \[Errno -?\d+\] (?<code>[\w ]+)/],
+  ["npm", /^npm (?:error|ERR!) 404 .*'(?<name>[^'\n]+?)(?:@\*)?' (?:is not in this registry|could not be found)/m],
+  ["npm", /^npm (?:error|ERR!) 404 Not Found - GET \S+?\/(?<name>(?:@[^/\s]+(?:\/|%2f))?[^/\s]+)(?:\s|$)/im],
+  ["npm", /^npm (?:error|ERR!) notarget No matching version found for (?<name>\S+?)\.?$/m],
+  ["pnpm", /ERR_PNPM_FETCH_404\s+GET \S+?\/(?<name>(?:@[^/\s]+(?:\/|%2f))?[^/\s]+): /i],
+  ["pnpm", /ERR_PNPM_NO_MATCHING_VERSION\s+No matching version found for (?<name>\S+)/],
+  ["bun", /^error: GET \S+?\/(?<name>(?:@[^/\s]+(?:\/|%2f))?[^/\s]+) - 404$/im],
+  ["bun", /^error: No version matching .* found for specifier "(?<name>[^"]+)"/m],
+  ["deno", /npm package ["'](?<name>\S+?)["'] does not exist/],
+  ["uv", /Because (?<name>\S+) was not found in the package registry/],
+  ["uv", /Because there is no version of (?<name>\S+)/],
+  ["pip", /No matching distribution found for (?<name>\S+)/],
+  ["docker", /(?:pull access denied for|manifest for) (?<name>[^\s,]+)/],
+  ["docker", /Unable to find image '(?<name>\S+?)' locally[^]*manifest unknown/]
 ]
 
-const decoded = (name: string): string => name.replace(/%2f/i, "/")
-
 /** An address without its path and its credentials. */
-const originOf = (url: string | undefined): string | undefined =>
-  url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined
+const originOf = (url: string): string => URL.canParse(url) ? `${new URL(url).origin}, ` : ""
 
-const ofInstall = (text: string): Fault | undefined => {
-  for (const [program, pattern] of noRegistry) {
+const installFault = (text: string): Fault | undefined => {
+  for (const [program, pattern] of ofInstall) {
     const groups = pattern.exec(text)?.groups
     if (groups === undefined) continue
-    return { _tag: "RegistryUnreachable", program, registry: originOf(groups["url"]), code: groups["code"] ?? "" }
-  }
-  for (const [program, pattern] of noPackage) {
-    const name = pattern.exec(text)?.[1]
-    if (name !== undefined) return { _tag: "PackageMissing", program, package: decoded(name) }
+    const { code, name = "", url = "" } = groups
+    return code === undefined
+      ? {
+        cause: `${program} cannot find the ${program === "docker" ? "image" : "package"} "${
+          name.replace(/%2f/i, "/")
+        }"`,
+        remedy: "Check the spelling of the name and the version in \"args\". "
+          + "A private package needs a login to its registry."
+      }
+      : {
+        cause: `${program} cannot reach its registry (${originOf(url)}${code})`,
+        remedy: `Check the network, the proxy and the registry that ${program} uses. Or install the package, and set `
+          + "\"command\" to its program."
+      }
   }
   return undefined
 }
 
-const host = String.raw`\[?[\w.:-]+\]?`
-
 /** Messages of programs that cannot reach an address. */
 const unreachable: ReadonlyArray<RegExp> = [
-  new RegExp(
-    String
-      .raw`\b(?<code>ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)\b(?: (?<address>${host}))?`
-  ),
-  new RegExp(
-    String
-      .raw`\b(?:dial (?:tcp|udp)|lookup) (?<address>${host})(?: on ${host})?: .*?(?<code>connection refused|no such host|i/o timeout)`
-  ),
+  /\b(?<code>ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)\b(?: (?<address>\[?[\w.:-]+\]?))?/,
+  /\b(?:dial (?:tcp|udp)|lookup) (?<address>\[?[\w.:-]+\]?)(?: on \S+)?: .*?(?<code>connection refused|no such host|i\/o timeout)/,
   /(?<code>connection refused|ConnectionRefused|connection timed out|no route to host|name or service not known|nodename nor servname|temporary failure in name resolution|getaddrinfo failed)/i
 ]
 
 const inText = /(?<![\w.])((?:[\w-]+\.)*[\w-]+:\d{2,5})\b/
 
-const ofServer = (line: string): Fault | undefined => {
+const serverFault = (line: string): Fault | undefined => {
   for (const pattern of unreachable) {
     const groups = pattern.exec(line)?.groups
     if (groups === undefined) continue
-    const address = groups["address"] ?? inText.exec(line)?.[1]
-    return { _tag: "UpstreamUnreachable", address, code: groups["code"] ?? "" }
+    return {
+      cause: `the server cannot reach ${groups["address"] ?? inText.exec(line)?.[1] ?? "its upstream"} (${
+        groups["code"]
+      })`,
+      remedy: "Start the service that it connects to, or correct its address in \"env\" or \"args\" of the server."
+    }
   }
   const module = /(?:Cannot find (?:module|package) |No module named )['"]?([^'"\s]+)/.exec(line)?.[1]
-  return module === undefined ? undefined : { _tag: "ModuleMissing", module }
+  return module === undefined ? undefined : {
+    cause: `the server lacks the module "${module}"`,
+    remedy: "Install the server's dependencies in its folder, or correct the path in \"args\"."
+  }
 }
 
 /** Lines that only point into a program, or do not contain the cause. */
@@ -218,25 +213,5 @@ export const read = (stderr: string | undefined): Reading => {
   const text = stderr?.slice(-longest).replaceAll(escapes, "") ?? ""
   const line = most(text)
   if (line === undefined) return { line: undefined, fault: undefined }
-  return { line, fault: ofInstall(text) ?? ofServer(line.slice(0, longestLine)) }
-}
-
-const quote = (text: string): string => `"${text}"`
-
-/** The party at fault and its failure. */
-export const sentence = (fault: Fault): string => {
-  switch (fault._tag) {
-    case "PackageMissing": {
-      const { package: name, program } = fault
-      return `${program} cannot find the ${program === "docker" ? "image" : "package"} ${quote(name)}`
-    }
-    case "RegistryUnreachable": {
-      const details = [fault.registry, fault.code].filter((detail) => detail !== undefined && detail !== "").join(", ")
-      return `${fault.program} cannot reach its registry (${details})`
-    }
-    case "UpstreamUnreachable":
-      return `the server cannot reach ${fault.address ?? "its upstream"} (${fault.code})`
-    case "ModuleMissing":
-      return `the server lacks the module ${quote(fault.module)}`
-  }
+  return { line, fault: installFault(text) ?? serverFault(line.slice(0, longestLine)) }
 }

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration } from "effect"
 import * as FastCheck from "effect/FastCheck"
-import * as ErrorFacets from "../src/errorFacets.ts"
 import * as McpError from "../src/McpError.ts"
 import * as Texts from "./support/texts.ts"
 
@@ -17,8 +16,8 @@ type Row = readonly [
   countsForBreaker: boolean,
   exitCode: number,
   /** After a failed connect, and after a loss. */
-  next: ErrorFacets.Next,
-  nextAfterLoss: ErrorFacets.Next
+  next: McpError.Next,
+  nextAfterLoss: McpError.Next
 ]
 
 /** Rows for an error that carries its outcome: it is retryable only if the request was not sent. */
@@ -26,7 +25,7 @@ const varies = (
   make: (outcome: McpError.Outcome) => McpError.McpError,
   countsForBreaker: boolean,
   exitCode: number,
-  next: ErrorFacets.Next | undefined
+  next: McpError.Next | undefined
 ): ReadonlyArray<Row> =>
   (["not-sent", "unknown", "executed"] as const).map((outcome) => {
     const isRetryable = outcome === "not-sent"
@@ -379,9 +378,9 @@ describe("McpError", () => {
           outcome: error.outcome,
           isRetryable: error.isRetryable,
           countsForBreaker: error.countsForBreaker,
-          exitCode: ErrorFacets.exitCode(error),
-          next: ErrorFacets.next(error),
-          nextAfterLoss: ErrorFacets.nextAfterLoss(error)
+          exitCode: McpError.exitCode(error),
+          next: McpError.next(error),
+          nextAfterLoss: McpError.nextAfterLoss(error)
         },
         { outcome, isRetryable, countsForBreaker, exitCode, next, nextAfterLoss }
       )

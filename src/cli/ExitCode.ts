@@ -1,17 +1,16 @@
 /**
- * The exit codes of the program. `errorFacets.ts` has the code of each error.
+ * The exit codes of the program. `McpError.exitCode` has the code of each error.
  *
  * @since 0.1.0
  */
-import * as ErrorFacets from "../errorFacets.ts"
-import type * as McpError from "../McpError.ts"
+import * as McpError from "../McpError.ts"
 import type * as Usage from "./Usage.ts"
 
 /**
  * @since 0.1.0
  * @category models
  */
-export type ExitCode = 0 | ErrorFacets.ExitCode | 70 | 130
+export type ExitCode = 0 | McpError.ExitCode | 70 | 130
 
 /**
  * It did what it was asked.
@@ -27,7 +26,7 @@ export const ok: ExitCode = 0
  * @since 0.1.0
  * @category exit codes
  */
-export const tool: ExitCode = ErrorFacets.exitCodes.tool
+export const tool: ExitCode = McpError.exitCodes.tool
 
 /**
  * It was called wrongly: an unknown command, option, server, tool or argument.
@@ -35,7 +34,7 @@ export const tool: ExitCode = ErrorFacets.exitCodes.tool
  * @since 0.1.0
  * @category exit codes
  */
-export const usage: ExitCode = ErrorFacets.exitCodes.usage
+export const usage: ExitCode = McpError.exitCodes.usage
 
 /**
  * A configuration cannot be used.
@@ -43,7 +42,7 @@ export const usage: ExitCode = ErrorFacets.exitCodes.usage
  * @since 0.1.0
  * @category exit codes
  */
-export const config: ExitCode = ErrorFacets.exitCodes.configuration
+export const config: ExitCode = McpError.exitCodes.configuration
 
 /**
  * A server could not be reached, or was lost.
@@ -51,7 +50,7 @@ export const config: ExitCode = ErrorFacets.exitCodes.configuration
  * @since 0.1.0
  * @category exit codes
  */
-export const connection: ExitCode = ErrorFacets.exitCodes.connection
+export const connection: ExitCode = McpError.exitCodes.connection
 
 /**
  * It is not permitted, or not agreed to yet.
@@ -59,7 +58,7 @@ export const connection: ExitCode = ErrorFacets.exitCodes.connection
  * @since 0.1.0
  * @category exit codes
  */
-export const permission: ExitCode = ErrorFacets.exitCodes.permission
+export const permission: ExitCode = McpError.exitCodes.permission
 
 /**
  * A fault of this program itself.
@@ -85,7 +84,7 @@ type Failure = McpError.McpError | Usage.Usage
  * @since 0.1.0
  * @category combinators
  */
-export const of = (error: Failure): ExitCode => error._tag === "Usage" ? usage : ErrorFacets.exitCode(error)
+export const of = (error: Failure): ExitCode => error._tag === "Usage" ? usage : McpError.exitCode(error)
 
 /**
  * For the help.

@@ -4,7 +4,6 @@ import * as AgentTools from "../../src/agent/AgentTools.ts"
 import * as Failed from "../../src/agent/internal/failed.ts"
 import * as ToolHandler from "../../src/agent/ToolHandler.ts"
 import * as Credentials from "../../src/auth/Credentials.ts"
-import * as ErrorAdvice from "../../src/errorAdvice.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeConnector from "../../src/node/NodeConnector.ts"
@@ -646,7 +645,7 @@ const errors: Readonly<Record<string, McpError.RuntimeError>> = {
 describe("the words for an error", () => {
   it("say of each what failed and what to do, in words of ours", () => {
     for (const error of Object.values(errors)) {
-      const { next, what } = ErrorAdvice.forModel(error)
+      const { next, what } = McpError.forModel(error)
       assert.match(what, /^[A-Z].*\.$/, error._tag)
       assert.match(next, /^[A-Z].*[.?]$/, error._tag)
       assert.match(next, /try|again|repeat|call|wait|ask|tell|use|name|correct/i, error._tag)
@@ -658,9 +657,9 @@ describe("the words for an error", () => {
   it("never tell to repeat at once what may have been done already", () => {
     const doubtful = Object.values(errors).filter(({ outcome }) => outcome !== "not-sent")
     assert.isAbove(doubtful.length, 8)
-    for (const error of doubtful) assert.notMatch(ErrorAdvice.forModel(error).next, /nothing has happened/, error._tag)
+    for (const error of doubtful) assert.notMatch(McpError.forModel(error).next, /nothing has happened/, error._tag)
     for (const outcome of ["not-sent", "unknown", "executed"] as const) {
-      const { next } = ErrorAdvice.forModel(new McpError.NetworkError({ ...common, code: "X", outcome }))
+      const { next } = McpError.forModel(new McpError.NetworkError({ ...common, code: "X", outcome }))
       assert.strictEqual(/once more/.test(next), outcome === "not-sent")
     }
   })

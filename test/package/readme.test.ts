@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration } from "effect"
 import { readFileSync } from "node:fs"
 import * as Limits from "../../src/config/Limits.ts"
-import * as ErrorFacets from "../../src/errorFacets.ts"
+import * as ErrorRow from "../../src/errorRow.ts"
 import * as McpError from "../../src/McpError.ts"
 import { root, sources } from "./project.ts"
 
@@ -50,19 +50,29 @@ const errorRows = (): ReadonlyArray<ErrorRow> => {
 const tags = McpError.McpError.members.map(({ _tag }) => _tag)
 
 /** The reasons of a tag: the literals of its field `reason` or `why`. */
-const reasonsOf = (tag: string): ReadonlyArray<unknown> => {
+const reasonsOf = (tag: string): ReadonlyArray<string> => {
   const fields: Readonly<Record<string, unknown>> = McpError.McpError.members.find(({ _tag }) => _tag === tag)?.fields
     ?? {}
-  return Array.from(String(fields["reason"] ?? fields["why"]).matchAll(/"([\w-]+)"/g), ([, literal]) => literal)
+  return Array.from(String(fields["reason"] ?? fields["why"]).matchAll(/"([\w-]+)"/g), ([, literal]) => literal!)
+}
+
+/** The rules of a facet for these reasons of a tag. */
+const rulesOf = (tag: string, reasons: ReadonlyArray<string>, facet: Facet): ReadonlyArray<unknown> => {
+  const rows = ErrorRow.table.get(tag)!
+  return "exitCode" in rows
+    ? [Reflect.get(rows, facet)]
+    : reasons.map((reason) => (rows[reason] ?? rows["others"]!)[facet])
 }
 
 const plain: ReadonlySet<string> = new Set(["yes", "no", "if not sent"])
 
-/** Whether a cell says what the rule of a facet says; a rule that depends on more is described in other words. */
-const agrees = (facet: Facet, cell: string, rule: unknown): boolean => {
-  if (facet === "outcome") return cell === (typeof rule === "string" ? rule : "varies")
-  if (typeof rule === "boolean") return cell === (rule ? "yes" : "no")
-  return rule === ErrorFacets.ifNotSent ? cell === "if not sent" : typeof rule === "function" && !plain.has(cell)
+/** True if the cell has the one rule, or describes rules that differ or depend on fields in other words. */
+const agrees = (facet: Facet, cell: string, rules: ReadonlyArray<unknown>): boolean => {
+  const [rule, ...others] = new Set(rules)
+  const isPlain = others.length === 0 && typeof rule !== "function"
+  if (facet === "outcome") return cell === (isPlain && rule !== undefined ? rule : "varies")
+  if (isPlain) return cell === (rule === true ? "yes" : "no")
+  return others.length === 0 && rule === ErrorRow.ifNotSent ? cell === "if not sent" : !plain.has(cell)
 }
 
 describe("the README", () => {
@@ -82,22 +92,18 @@ describe("the page on operations", () => {
     const rows = errorRows()
     assert.sameMembers(Array.from(new Set(rows.map(({ tag }) => tag))), tags)
     for (const tag of tags) {
-      const entry = new Map<string, unknown>(Object.entries(ErrorFacets.table[tag]))
+      const reasons = reasonsOf(tag)
       const documented = rows.filter((row) => row.tag === tag)
-      if (entry.has("exitCode")) {
-        assert.lengthOf(documented, 1, tag)
+      // a row alone stands for all reasons of its tag
+      const shown = documented.map((row) => ({
+        ...row,
+        reasons: documented.length === 1 ? reasons : reasons.filter((reason) => row.meaning.includes(`\`${reason}\``))
+      }))
+      assert.sameMembers(shown.flatMap(({ reasons }) => reasons), [...reasons], tag)
+      for (const row of shown) {
         for (const facet of facets) {
-          assert.isTrue(agrees(facet, documented[0]!.facets[facet], entry.get(facet)), `${facet} of ${tag}`)
-        }
-        continue
-      }
-      for (const [reason, rules] of entry) {
-        const [row, ...others] = documented.filter(({ meaning }) => meaning.includes(`\`${reason}\``))
-        assert.isDefined(row, `${tag}/${reason}`)
-        assert.lengthOf(others, 0, `${tag}/${reason}`)
-        for (const facet of facets) {
-          const rule = (rules as Readonly<Record<string, unknown>>)[facet]
-          assert.isTrue(agrees(facet, row!.facets[facet], rule), `${facet} of ${tag}/${reason}`)
+          const where = `${facet} of ${tag}, ${row.meaning}`
+          assert.isTrue(agrees(facet, row.facets[facet], rulesOf(tag, row.reasons, facet)), where)
         }
       }
     }

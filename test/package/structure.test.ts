@@ -249,7 +249,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
 /** A module of the root is a folder of its own; the tables of the errors belong to `McpError`, and the demo to `node`. */
 const folderOf = (path: string): string =>
   path.split("/")[0]!.replace(/\.ts$/, "").replace(/^demo$/, "node").replace(
-    /^error(Facets|Messages|Advice)$/,
+    /^(errorRow|connectErrors|requestErrors)$/,
     "McpError"
   )
 

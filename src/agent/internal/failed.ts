@@ -4,8 +4,7 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
-import * as ErrorAdvice from "../../errorAdvice.ts"
-import type * as McpError from "../../McpError.ts"
+import * as McpError from "../../McpError.ts"
 import type * as OutputGuard from "../../safety/OutputGuard.ts"
 import type * as Redaction from "../../safety/Redaction.ts"
 
@@ -18,7 +17,7 @@ const longest = 4096
 /** @internal */
 export const make = (guard: OutputGuard.OutputGuard["Type"], redactor: Redaction.Redactor): Failed => (error, tool) =>
   Effect.suspend(() => {
-    const { next, theirs, what } = ErrorAdvice.forModel(error)
+    const { next, theirs, what } = McpError.forModel(error)
     const ours = redactor.text(`Error (${error._tag}): ${what} ${next}`)
     // cut twice, so that half a secret at the first cut is gone with the second
     const said = redactor.text((theirs ?? "").slice(0, 4 * longest)).slice(0, longest).trim()

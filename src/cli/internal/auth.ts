@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
-import * as ErrorAdvice from "../../errorAdvice.ts"
+import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import { nearest, suggestion } from "../../text/nearest.ts"
 import * as Application from "../Application.ts"
@@ -145,7 +145,7 @@ const status = (server: string | undefined, { shared }: Command.Invocation) => {
           yield* screen.note(`Logins are kept in ${yield* application.keptIn}.`)
         }
         const isMissing = server !== undefined && logins.some(({ state }) => state === "logged-out")
-        if (isMissing) yield* screen.note(ErrorAdvice.logIn(server))
+        if (isMissing) yield* screen.note(McpError.logIn(server))
         return isMissing ? ExitCode.permission : ExitCode.ok
       })
   )

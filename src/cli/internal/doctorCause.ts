@@ -1,6 +1,5 @@
 /** The cause of an error in a few words, and the next step, with the facts that the doctor has seen. */
-import * as ErrorAdvice from "../../errorAdvice.ts"
-import type * as McpError from "../../McpError.ts"
+import * as McpError from "../../McpError.ts"
 import * as ShellWords from "../../text/shellWords.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import type { Cause, Facts } from "./doctorFacts.ts"
@@ -15,7 +14,7 @@ type Table = {
 }
 
 /** The advice of the table of errors fits as it is. */
-const known = (cause: string) => (error: McpError.McpError): Cause => ({ cause, hint: ErrorAdvice.forPerson(error) })
+const known = (cause: string) => (error: McpError.McpError): Cause => ({ cause, hint: McpError.forPerson(error) })
 
 const isNotSet = (name: string): Cause => ({
   cause: `${UntrustedText.quote(name)} is not set`,

@@ -1,8 +1,7 @@
 /** The causes of a failed stdio server: it did not start, it ended, it is silent, or its stdout has other text. */
 import * as Duration from "effect/Duration"
 import * as Launcher from "../../config/launcher.ts"
-import * as ErrorAdvice from "../../errorAdvice.ts"
-import type * as McpError from "../../McpError.ts"
+import * as McpError from "../../McpError.ts"
 import * as StderrReader from "../../stderrReader.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import type { Cause, Facts } from "./doctorFacts.ts"
@@ -10,7 +9,7 @@ import type { Cause, Facts } from "./doctorFacts.ts"
 /** The party that its stderr blames. */
 const blamed = ({ stderr }: Facts): Cause | undefined => {
   const { fault } = StderrReader.read(stderr)
-  return fault && { cause: StderrReader.sentence(fault), hint: ErrorAdvice.about(fault) }
+  return fault && { cause: fault.cause, hint: fault.remedy }
 }
 
 const shownNoise = (noise: string): string => `It wrote ${UntrustedText.quote(noise.slice(0, 120))} there.`
@@ -36,7 +35,7 @@ export const spawn = (error: McpError.SpawnFailed, { folders, hasFolder }: Facts
     const isMissing = reason === "docker-not-installed" || reason === "docker-no-mcp-plugin"
     return {
       cause: isMissing ? "Docker or its MCP plugin is not installed" : "Docker does not answer",
-      hint: ErrorAdvice.forPerson(error)
+      hint: McpError.forPerson(error)
     }
   }
   if (!hasFolder) {
@@ -63,7 +62,7 @@ export const spawn = (error: McpError.SpawnFailed, { folders, hasFolder }: Facts
   }
   return errno === "EACCES"
     ? { cause: "the command may not be run", hint: `Make it executable: chmod +x ${UntrustedText.quote(command)}.` }
-    : { cause: "the system could not start the command", hint: ErrorAdvice.forPerson(error) }
+    : { cause: "the system could not start the command", hint: McpError.forPerson(error) }
 }
 
 const exited = (error: McpError.ConnectionLost, facts: Facts): Cause => {
@@ -92,7 +91,7 @@ export const timeout = (error: McpError.ConnectTimeout, facts: Facts): Cause => 
   if (error.phase === "install") {
     return {
       cause: `${launcher?.program ?? "its launcher"} is still installing it`,
-      hint: ErrorAdvice.forPerson(error)
+      hint: McpError.forPerson(error)
     }
   }
   if (error.phase === "spawn" || error.phase === "open" || error.phase === "endpoint") {
@@ -120,7 +119,7 @@ export const ended = (error: McpError.ConnectionLost, facts: Facts): Cause => {
     case "exited":
       return exited(error, facts)
     case "stream-interrupted":
-      return { cause: "its answer broke off", hint: ErrorAdvice.forPerson(error) }
+      return { cause: "its answer broke off", hint: McpError.forPerson(error) }
     default:
       return noisy(facts) ?? blamed(facts) ?? closes
   }

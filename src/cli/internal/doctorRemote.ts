@@ -1,7 +1,6 @@
 /** The causes of a failed server on the network: its address, its credentials, its certificate, or the server itself. */
 import type * as ServerConfig from "../../config/ServerConfig.ts"
-import * as ErrorAdvice from "../../errorAdvice.ts"
-import type * as McpError from "../../McpError.ts"
+import * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import type { Cause, Facts } from "./doctorFacts.ts"
 
@@ -62,7 +61,7 @@ const content = (error: McpError.HttpError, { config }: Facts): Cause => ({
     ? `A web page is at ${
       UntrustedText.quote(pathOf(config))
     }, and no MCP server: look up its address, which often ends in /mcp.`
-    : ErrorAdvice.forPerson(error)
+    : McpError.forPerson(error)
 })
 
 export const network = ({ code, reason }: McpError.NetworkError): Cause => {
@@ -90,7 +89,7 @@ const unauthorized = (server: string, facts: Facts): Cause => ({
   hint: hasCredentials(facts)
     ? "Those in its headers are refused: they may have expired, or be meant for another server."
     : `${
-      ErrorAdvice.logIn(server)
+      McpError.logIn(server)
     } Or put them into "headers" of its configuration, for example "Authorization": "Bearer \${TOKEN}".`
 })
 
@@ -98,8 +97,8 @@ export const authorization = (error: McpError.AuthorizationFailed, facts: Facts)
   error.reason === "unauthorized"
     ? unauthorized(error.server, facts)
     : error.reason === "unreachable"
-    ? { cause: "the authorization server does not answer", hint: ErrorAdvice.forPerson(error) }
-    : { cause: `it needs a login (${error.reason})`, hint: ErrorAdvice.forPerson(error) }
+    ? { cause: "the authorization server does not answer", hint: McpError.forPerson(error) }
+    : { cause: `it needs a login (${error.reason})`, hint: McpError.forPerson(error) }
 
 const forbidden = (scope: string | undefined): Cause => ({
   cause: "the credentials do not suffice (403)",
@@ -122,10 +121,10 @@ export const http = (error: McpError.HttpError, facts: Facts): Cause => {
         hint: `Write ${UntrustedText.quote(error.to ?? "")} into its configuration, if that is the server you mean.`
       }
     case "origin":
-      return { cause: "it sends its clients to another origin", hint: ErrorAdvice.forPerson(error) }
+      return { cause: "it sends its clients to another origin", hint: McpError.forPerson(error) }
     case "rate-limited":
-      return { cause: "it was asked too often (429)", hint: ErrorAdvice.forPerson(error) }
+      return { cause: "it was asked too often (429)", hint: McpError.forPerson(error) }
     case "unavailable":
-      return { cause: "it is unavailable for a while (503)", hint: ErrorAdvice.forPerson(error) }
+      return { cause: "it is unavailable for a while (503)", hint: McpError.forPerson(error) }
   }
 }

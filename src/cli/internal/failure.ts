@@ -6,7 +6,6 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as ErrorAdvice from "../../errorAdvice.ts"
 import * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as Command from "../Command.ts"
@@ -42,7 +41,7 @@ export const show = (error: Command.Failure, json: boolean): Effect.Effect<ExitC
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     const exitCode = ExitCode.of(error)
-    const next = error._tag === "Usage" ? error.next : ErrorAdvice.forPerson(error)
+    const next = error._tag === "Usage" ? error.next : McpError.forPerson(error)
     // a file is no server, and its name is in the message
     const message = "server" in error && error.server === fileItself
       ? error.message.slice(`${fileItself}: `.length)

@@ -6,7 +6,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
-import * as ErrorAdvice from "../../errorAdvice.ts"
 import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import type * as ToolCatalog from "../../tools/ToolCatalog.ts"
@@ -36,7 +35,7 @@ export const missing = (all: ReadonlyArray<ToolCatalog.Missing>): typeof Missing
 
 /** The error, and the next step below it, unless the message of the error names that step. */
 const troubleLines = (title: string, error: McpError.RuntimeError): ReadonlyArray<string> => {
-  const next = IssueShape.isUnset(error) ? undefined : ErrorAdvice.forPerson(error)
+  const next = IssueShape.isUnset(error) ? undefined : McpError.forPerson(error)
   return [`${title}${error.message}`, ...(next === undefined ? [] : [next])]
 }
 
