@@ -1,113 +1,79 @@
-/**
- * Which servers of a workspace may be started: those whose very words a person of this machine has agreed to.
- *
- * @since 0.1.0
- */
+/** Which servers of a workspace may start: those whose entry, as it is now, a person of this machine has approved. */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type * as McpError from "../McpError.ts"
+import * as Broadcast from "../broadcast.ts"
+import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as ConfigEntry from "./ConfigEntry.ts"
 import type * as Expansion from "./Expansion.ts"
-import * as Consent from "./internal/trust/consent.ts"
-import * as internal from "./internal/trust/trust.ts"
+import * as Interpolation from "./Interpolation.ts"
 import type * as Provenance from "./Provenance.ts"
-import type * as Sealed from "./Sealed.ts"
 import * as TrustStore from "./TrustStore.ts"
 
-/**
- * A server that wants to be trusted. The consent of a person is shown `entry`, which is what will be started: never the
- * text of a file.
- *
- * @since 0.1.0
- * @category models
- */
+export { type ConsentLine, lines as consent } from "./consent.ts"
+
+/** A server that needs approval. Consent shows `entry`, which is what starts, and never the text of a file. */
 export interface Candidate {
   /** The real path of the workspace. */
   readonly root: string
   readonly server: string
-  /** Over every field of the entry as it was parsed, known or not, in any order of keys; with provider and workspace. */
+  /** Over every field of the parsed entry, known or not, in any order of keys; with provider and workspace. */
   readonly fingerprint: string
   readonly entry: ConfigEntry.ConfigEntry
   readonly provenance: Provenance.Provenance
   /** The variables of the environment that it asks for. */
   readonly variables: ReadonlyArray<string>
-  /** The questions of its file that it asks: an answer that nobody gives is the default. */
+  /** The inputs of its file that it uses. Without an answer an input has its default. */
   readonly inputs?: Expansion.Expansion["inputs"] | undefined
   readonly hazards: ReadonlyArray<ConfigEntry.EntryWarning & { readonly detail: string }>
 }
 
 /**
- * @since 0.1.0
- * @category models
+ * Why a person has to be asked. `new`: there is no approval. `changed`: the approval is for another entry, or the entry was
+ * another one meanwhile. `unreadable`: the approval cannot be read.
  */
-export type Verdict =
-  | { readonly _tag: "Approved"; readonly grants: ReadonlyArray<string> }
-  | { readonly _tag: "Pending"; readonly why: Why }
+export type Why = "new" | "changed" | "unreadable"
 
-/**
- * Why somebody has to be asked: nobody was yet, or about other words, or what was kept of the answer was tampered with.
- *
- * @since 0.1.0
- * @category models
- */
-export type Why = "new" | "changed" | "tampered"
-
-/**
- * @since 0.1.0
- * @category models
- */
-export interface Pending extends Candidate {
+interface Waiting {
   readonly why: Why
+  /** For `unreadable`: the file, what is wrong with it, and what to do. */
+  readonly detail?: string
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
+export type Verdict =
+  | { readonly _tag: "Approved"; readonly grants: ReadonlyArray<string> }
+  | { readonly _tag: "Pending" } & Waiting
+
+export interface Pending extends Candidate, Waiting {}
+
 export interface ApproveOptions {
-  /**
-   * The variables of the environment that it may read; default: those it asks for whose names do not look like
-   * credentials.
-   */
+  /** The environment variables that it may read (default: those it asks for whose names are not those of credentials). */
   readonly variables?: ReadonlyArray<string> | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   /**
-   * Fingerprints (`sha256:…`) that are approved without a person, for where nobody can be asked. Nothing else does that:
-   * that there is no terminal, that this is CI, or that everything else was answered with yes.
+   * Fingerprints (`sha256:…`) that need no person, for programs without a terminal. Nothing else approves by itself: not a
+   * missing terminal, not CI, not a `--yes`.
    */
   readonly approved: ReadonlyArray<string>
-  /** The key that decisions are signed with, for example from a keyring (default: a random one, beside the decisions). */
-  readonly key: Sealed.Key | undefined
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
-export const defaults: Options = { approved: [], key: undefined }
+export const defaults: Options = { approved: [] }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class Trust extends Context.Tag("effect-mcp-runtime/config/Trust")<Trust, {
-  /** The verdicts over all servers of a workspace that want to be trusted, in their order; the others are forgotten. */
+  /** The verdicts on all servers of a workspace that need approval, in their order; earlier ones are forgotten. */
   readonly review: (candidates: ReadonlyArray<Candidate>) => Effect.Effect<ReadonlyArray<Verdict>>
-  /** Those of the last review that wait for somebody. */
+  /** The servers of the last review that wait for a person. */
   readonly pending: Effect.Effect<ReadonlyArray<Pending>>
   /**
-   * By fingerprint, or by name. What is approved is what was reviewed last, not what is in the file now. Whoever has shown
-   * a candidate to a person names its fingerprint, so that nothing else is approved that has its name by then.
+   * By fingerprint or name, of the last review and not of the file as it is now. After consent the fingerprint of the shown
+   * candidate is the right one, because the name can belong to another entry by then.
    */
   readonly approve: (
     server: string,
@@ -115,75 +81,215 @@ export class Trust extends Context.Tag("effect-mcp-runtime/config/Trust")<Trust,
   ) => Effect.Effect<void, McpError.NotFound | McpError.TrustNotKept>
   /** By fingerprint or name, of the last review. */
   readonly revoke: (server: string) => Effect.Effect<void, McpError.NotFound | McpError.TrustNotKept>
-  /** An element for every approval and revocation from now on, and for those of other processes where the store tells. */
+  /** An element for every later approval and revocation, including those of other processes where the store reports them. */
   readonly changes: Stream.Stream<void>
 }>() {}
 
-/**
- * @since 0.1.0
- * @category constructors
- */
+type Service = Trust["Type"]
+
+/** A stored approval of one server of one workspace. */
+const Approval = Schema.Struct({
+  fingerprint: Schema.String,
+  grants: Schema.Array(Schema.String),
+  at: Schema.Number,
+  /** The entry was another one after this approval, so that changing it back approves nothing. */
+  isOver: Schema.Boolean
+})
+type Approval = typeof Approval.Type
+
+const approved = (grants: ReadonlyArray<string>): Verdict => ({ _tag: "Approved", grants })
+const pending = (waiting: Waiting): Verdict => ({ _tag: "Pending", ...waiting })
+
+/** The verdict on an entry, by its fingerprint and the stored approval. */
+const judge = (fingerprint: string, found: TrustStore.Found<Approval>): Verdict => {
+  switch (found._tag) {
+    case "Nothing":
+      return pending({ why: "new" })
+    case "Unreadable":
+      return pending({ why: "unreadable", detail: found.detail })
+    case "Document": {
+      const { value } = found
+      return value.fingerprint === fingerprint && !value.isOver ? approved(value.grants) : pending({ why: "changed" })
+    }
+  }
+}
+
+const isSame = (a: Verdict, b: Verdict): boolean =>
+  a._tag === "Pending"
+    ? b._tag === "Pending" && a.why === b.why
+    : b._tag === "Approved" && a.grants.join("\0") === b.grants.join("\0")
+
+/** The variables that an approval grants by default. */
+const harmless = ({ variables }: Candidate): ReadonlyArray<string> =>
+  variables.filter((name) => !Interpolation.isCredential(name))
+
+/** Events of one review at most, so that a file with thousands of servers displaces no other events. */
+const maxReported = 64
+
+const maxIssues = 1_000
+
+interface Reviewed {
+  readonly candidate: Candidate
+  readonly verdict: Verdict
+}
+
+const placeOf = ({ root, server }: Candidate): TrustStore.Place => [root, server]
+
+/** An approval is identified by its time, because the same entry can be approved again. */
+const idOf = ({ at, fingerprint }: Approval): string => `${at} ${fingerprint}`
+
 export const make = (
   options?: Partial<Options>
-): Effect.Effect<Trust["Type"], never, McpEvent.McpEvents | Scope.Scope | TrustStore.TrustStore> =>
-  internal.make({ ...defaults, ...options })
+): Effect.Effect<Service, never, McpEvent.McpEvents | Scope.Scope | TrustStore.TrustStore> =>
+  Effect.gen(function*() {
+    const { publish } = yield* McpEvent.McpEvents
+    const approvals = TrustStore.documents(yield* TrustStore.TrustStore, "approval", Approval)
+    const turn = yield* Effect.makeSemaphore(1)
+    const changes = yield* Broadcast.make<void>({ capacity: 1 })
+    const listed = new Set((options?.approved ?? defaults.approved).map((text) => text.trim().toLowerCase()))
+    const issues = new Set<string>()
+    /** Approvals that are over, also where the store could not be told. */
+    const over = new Set<string>()
+    let reviewed: ReadonlyMap<string, Reviewed> = new Map()
 
-/**
- * @since 0.1.0
- * @category layers
- */
+    /** Once for each detail, because a review follows every change of a file. */
+    const report = ({ server }: Candidate, detail: string) =>
+      Effect.sync(() => {
+        const issue = `${server}\n${detail}`
+        if (issues.has(issue) || issues.size > maxIssues) return
+        issues.add(issue)
+        publish(McpEvent.McpEvent.TrustIssue({ server, detail }))
+      })
+
+    const announce = ({ candidate: { fingerprint, root, server }, verdict }: Reviewed): void =>
+      publish(McpEvent.McpEvent.TrustChanged({ server, root, fingerprint, verdict }))
+
+    const notKept = ({ server }: Candidate) =>
+      Effect.mapError(({ detail }: TrustStore.Unusable) => new McpError.TrustNotKept({ server, detail }))
+
+    /** Marks an approval as over, unless another process has replaced it. */
+    const end = (candidate: Candidate, approval: Approval) => {
+      over.add(idOf(approval))
+      return approvals.update(placeOf(candidate), (now) =>
+        now._tag === "Document" && idOf(now.value) === idOf(approval) ? { ...now.value, isOver: true } : undefined)
+        .pipe(
+          Effect.catchAll(({ detail }) =>
+            report(candidate, detail)
+          )
+        )
+    }
+
+    const look = (candidate: Candidate): Effect.Effect<Verdict> =>
+      Effect.gen(function*() {
+        if (listed.has(candidate.fingerprint)) return approved(harmless(candidate))
+        const found = yield* approvals.get(placeOf(candidate))
+        if (found._tag === "Unreadable") yield* report(candidate, found.detail)
+        if (found._tag !== "Document") return judge(candidate.fingerprint, found)
+        const value = { ...found.value, isOver: found.value.isOver || over.has(idOf(found.value)) }
+        const verdict = judge(candidate.fingerprint, { ...found, value })
+        if (verdict._tag === "Pending" && !value.isOver) yield* end(candidate, value)
+        return verdict
+      }).pipe(
+        Effect.catchAll(({ detail }) => Effect.as(report(candidate, detail), pending({ why: "unreadable", detail })))
+      )
+
+    const review: Service["review"] = (candidates) =>
+      turn.withPermits(1)(Effect.gen(function*() {
+        const verdicts = yield* Effect.forEach(candidates, look, { concurrency: "unbounded" })
+        const before = reviewed
+        const all = candidates.map((candidate, at): Reviewed => ({ candidate, verdict: verdicts[at]! }))
+        reviewed = new Map(all.map((one) => [one.candidate.server, one]))
+        all.filter(({ candidate, verdict }) => {
+          const old = before.get(candidate.server)
+          return old?.candidate.fingerprint === candidate.fingerprint
+            ? !isSame(old.verdict, verdict)
+            : verdict._tag === "Pending"
+        }).slice(0, maxReported).forEach(announce)
+        return verdicts
+      }))
+
+    const find = (wanted: string): Effect.Effect<Candidate, McpError.NotFound> =>
+      Effect.suspend(() => {
+        const all = Array.from(reviewed.values(), ({ candidate }) => candidate)
+        // fingerprints first, because a server can have the fingerprint of another as its name
+        const found = all.find(({ fingerprint }) => fingerprint === wanted) ??
+          all.find(({ server }) => server === wanted)
+        return found === undefined
+          ? new McpError.NotFound({
+            server: wanted,
+            kind: "server",
+            name: wanted,
+            suggestions: all.map(({ server }) => server)
+          })
+          : Effect.succeed(found)
+      })
+
+    const decided = (candidate: Candidate, verdict: Verdict): void => {
+      // the review may have found another entry while the decision was written
+      if (reviewed.get(candidate.server)?.candidate.fingerprint === candidate.fingerprint) {
+        reviewed = new Map(reviewed).set(candidate.server, { candidate, verdict })
+      }
+      announce({ candidate, verdict })
+      changes.publish()
+    }
+
+    const approve: Service["approve"] = (wanted, approving) =>
+      turn.withPermits(1)(Effect.gen(function*() {
+        const candidate = yield* find(wanted)
+        const grants = approving?.variables === undefined
+          ? harmless(candidate)
+          : candidate.variables.filter((name) => approving.variables?.includes(name))
+        const at = yield* Clock.currentTimeMillis
+        const approval: Approval = { fingerprint: candidate.fingerprint, grants, at, isOver: false }
+        yield* notKept(candidate)(approvals.update(placeOf(candidate), () => approval))
+        over.delete(idOf(approval))
+        decided(candidate, approved(grants))
+      }))
+
+    const revoke: Service["revoke"] = (wanted) =>
+      turn.withPermits(1)(Effect.gen(function*() {
+        const candidate = yield* find(wanted)
+        yield* notKept(candidate)(approvals.remove(placeOf(candidate)))
+        listed.delete(candidate.fingerprint)
+        decided(candidate, pending({ why: "new" }))
+      }))
+
+    return {
+      review,
+      pending: Effect.sync(() =>
+        Array.from(reviewed.values()).flatMap(({ candidate, verdict }) => {
+          if (verdict._tag === "Approved") return []
+          const { _tag, ...waiting } = verdict
+          return [{ ...candidate, ...waiting }]
+        })
+      ),
+      approve,
+      revoke,
+      changes: changes.stream
+    }
+  })
+
 export const layer = (
   options?: Partial<Options>
 ): Layer.Layer<Trust, never, McpEvent.McpEvents | TrustStore.TrustStore> => Layer.scoped(Trust, make(options))
 
-/**
- * Decisions hold for this process only, and nobody is told of them but the stream of changes.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Decisions hold for this process only, and publish no events. */
 export const layerMemory = (options?: Partial<Options>): Layer.Layer<Trust> =>
   Layer.provide(layer(options), Layer.merge(TrustStore.layerMemory, McpEvent.layerNone))
 
 /**
- * Everything is trusted, for an application that has asked in a way of its own. What a server may read of the
- * environment is what `variables` says (default: what it asks for and does not look like a credential).
- *
- * @since 0.1.0
- * @category layers
+ * Approves everything, for an application with a consent of its own. `variables` are the environment variables that a server
+ * may read (default: those it asks for whose names are not those of credentials).
  */
 export const layerAll = (options?: {
   readonly variables?: ((candidate: Candidate) => ReadonlyArray<string>) | undefined
 }): Layer.Layer<Trust> => {
-  const variables = options?.variables ?? internal.harmless
+  const variables = options?.variables ?? harmless
   return Layer.succeed(Trust, {
-    review: (candidates) =>
-      Effect.succeed(candidates.map((candidate) => ({ _tag: "Approved", grants: variables(candidate) }))),
+    review: (candidates) => Effect.succeed(candidates.map((candidate) => approved(variables(candidate)))),
     pending: Effect.succeed([]),
     approve: () => Effect.void,
     revoke: () => Effect.void,
     changes: Stream.never
   })
 }
-
-/**
- * One line of what a person is shown before agreeing. The text is safe to print, has every character of what it tells
- * of, and no secrets; where a line is a `warning`, it should stand out.
- *
- * @since 0.1.0
- * @category models
- */
-export interface ConsentLine {
-  readonly label: string
-  readonly text: string
-  readonly level: "plain" | "warning"
-}
-
-/**
- * What a person has to see before agreeing to a server: what is started or reached, word by word, where that comes from,
- * what it may read, and what is hazardous about it.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const consent: (candidate: Candidate) => ReadonlyArray<ConsentLine> = Consent.lines

@@ -1,89 +1,132 @@
-/**
- * Where decisions about trust are kept: small texts by key, of which one can be made by whoever comes first.
- *
- * @since 0.1.0
- */
+/** Decisions that are kept for the next run: documents in a store that may be slow, broken, or shared with other processes. */
 import type * as PlatformError from "@effect/platform/Error"
-import * as KeyValueStore from "@effect/platform/KeyValueStore"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { sha256 } from "../json/canonical.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
 
-/**
- * @since 0.1.0
- * @category tags
- */
+type Failure = PlatformError.PlatformError
+
+/** A store of texts. `NodeTrust.makeStore` makes one of files. */
 export class TrustStore extends Context.Tag("effect-mcp-runtime/config/TrustStore")<TrustStore, {
-  readonly get: (key: string) => Effect.Effect<Option.Option<string>, PlatformError.PlatformError>
-  readonly set: (key: string, value: string) => Effect.Effect<void, PlatformError.PlatformError>
-  readonly remove: (key: string) => Effect.Effect<void, PlatformError.PlatformError>
-  /** A look at which keys there are: false for those that there are certainly not. */
-  readonly present: Effect.Effect<(key: string) => boolean, PlatformError.PlatformError>
-  /** Writes only where there is nothing yet, and gives what is there then: the same to all who ask at the same time. */
-  readonly create: (key: string, value: string) => Effect.Effect<string, PlatformError.PlatformError>
+  /** Fails with the reason `InvalidData` for a text that this store did not write. */
+  readonly get: (key: string) => Effect.Effect<Option.Option<string>, Failure>
+  readonly set: (key: string, value: string) => Effect.Effect<void, Failure>
+  readonly remove: (key: string) => Effect.Effect<void, Failure>
+  /** Keeps a copy of an unreadable text under another name. */
+  readonly setAside: (key: string) => Effect.Effect<void, Failure>
+  /** Runs an effect while no other process has the lock with this key. */
+  readonly locked: (key: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Failure, R>
+  /** The place of a key in a message, such as the path of its file. */
+  readonly nameOf: (key: string) => string
 }>() {}
 
-/**
- * Over any key-value store that no other process writes to: it cannot tell who comes first.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const fromKeyValueStore = (store: KeyValueStore.KeyValueStore): Effect.Effect<TrustStore["Type"]> =>
-  Effect.map(Effect.makeSemaphore(1), (turn) => ({
-    get: store.get,
-    set: store.set,
-    remove: store.remove,
-    present: Effect.succeed(() => true),
-    create: (key, value) =>
-      turn.withPermits(1)(
-        Effect.flatMap(
-          store.get(key),
-          Option.match({
-            onNone: () => Effect.as(store.set(key, value), value),
-            onSome: Effect.succeed
-          })
-        )
-      )
-  }))
+type Store = TrustStore["Type"]
 
-/**
- * @since 0.1.0
- * @category layers
- */
-export const layerKeyValueStore: Layer.Layer<TrustStore, never, KeyValueStore.KeyValueStore> = Layer.effect(
-  TrustStore,
-  Effect.flatMap(KeyValueStore.KeyValueStore, fromKeyValueStore)
-)
-
-/**
- * For this process only.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const makeMemory = (): TrustStore["Type"] => {
-  const values = new Map<string, string>()
+/** For this process only. */
+export const makeMemory: Effect.Effect<Store> = Effect.map(Effect.makeSemaphore(1), (lock): Store => {
+  const texts = new Map<string, string>()
   return {
-    get: (key) => Effect.sync(() => Option.fromNullable(values.get(key))),
-    set: (key, value) => Effect.sync(() => void values.set(key, value)),
-    remove: (key) => Effect.sync(() => void values.delete(key)),
-    present: Effect.sync(() => {
-      const there = new Set(values.keys())
-      return (key: string) => there.has(key)
-    }),
-    create: (key, value) =>
-      Effect.sync(() => {
-        const kept = values.get(key) ?? value
-        values.set(key, kept)
-        return kept
-      })
+    get: (key) => Effect.sync(() => Option.fromNullable(texts.get(key))),
+    set: (key, text) => Effect.sync(() => void texts.set(key, text)),
+    remove: (key) => Effect.sync(() => void texts.delete(key)),
+    setAside: () => Effect.void,
+    locked: () => lock.withPermits(1),
+    nameOf: (key) => key
   }
+})
+
+export const layerMemory: Layer.Layer<TrustStore> = Layer.effect(TrustStore, makeMemory)
+
+/** The words that name a document. They are in the document; its key in the store is a hash, which tells nothing. */
+export type Place = ReadonlyArray<string>
+
+/** `Unreadable`: damaged, of another version or of another place. The next decision replaces it and keeps a copy. */
+export type Found<A> =
+  | { readonly _tag: "Nothing" }
+  | { readonly _tag: "Unreadable"; readonly detail: string }
+  | { readonly _tag: "Document"; readonly value: A }
+
+/** The store cannot be used, or does not answer. */
+export class Unusable extends Data.TaggedError("Unusable")<{ readonly detail: string }> {}
+
+/** The documents of one kind. No operation waits longer than `patience`. */
+export interface Documents<A> {
+  readonly get: (place: Place) => Effect.Effect<Found<A>, Unusable>
+  /** Writes what `change` makes of the document, unless it is `undefined`. No other process writes in between. */
+  readonly update: (place: Place, change: (found: Found<A>) => A | undefined) => Effect.Effect<void, Unusable>
+  readonly remove: (place: Place) => Effect.Effect<void, Unusable>
 }
 
-/**
- * @since 0.1.0
- * @category layers
- */
-export const layerMemory: Layer.Layer<TrustStore> = Layer.sync(TrustStore, makeMemory)
+/** The version 1 of the format had a signature beside each document. */
+const version = 2
+
+const patience = Duration.seconds(5)
+
+/** Detached, because a file system that hangs cannot be interrupted. */
+const bounded = <A>(operation: Effect.Effect<A, Failure>): Effect.Effect<A, Unusable> =>
+  operation.pipe(
+    Effect.mapError(({ message }) => new Unusable({ detail: UntrustedText.excerpt(message, 512) })),
+    Effect.disconnect,
+    Effect.timeoutFail({ duration: patience, onTimeout: () => new Unusable({ detail: "the store does not answer" }) }),
+    Effect.catchAllCause((cause) =>
+      Cause.isDie(cause) ? new Unusable({ detail: "the store broke down" }) : Effect.failCause(cause)
+    )
+  )
+
+export const documents = <A, I>(store: Store, kind: string, schema: Schema.Schema<A, I>): Documents<A> => {
+  const Document = Schema.parseJson(Schema.Struct({
+    version: Schema.Literal(version),
+    place: Schema.Array(Schema.String),
+    value: schema
+  }))
+  const decode = Schema.decodeUnknownEither(Document)
+  const encode = Schema.encodeSync(Document)
+  const keyOf = (place: Place): string => `${kind}-${sha256(JSON.stringify(place))}`
+
+  const unreadable = (detail: string): Found<A> => ({
+    _tag: "Unreadable",
+    detail: `${UntrustedText.excerpt(detail, 512)}; it does not count, and the next decision replaces it`
+  })
+
+  const read = (place: Place): Effect.Effect<Found<A>, Failure> => {
+    const key = keyOf(place)
+    return store.get(key).pipe(
+      Effect.map(Option.match({
+        onNone: (): Found<A> => ({ _tag: "Nothing" }),
+        onSome: (text): Found<A> => {
+          const document = decode(text)
+          return Either.isRight(document) && keyOf(document.right.place) === key
+            ? { _tag: "Document", value: document.right.value }
+            : unreadable(`${store.nameOf(key)} is damaged, or of another version than ${version}`)
+        }
+      })),
+      Effect.catchIf(
+        (error) => error._tag === "SystemError" && error.reason === "InvalidData",
+        ({ message }) => Effect.succeed(unreadable(message))
+      )
+    )
+  }
+
+  return {
+    get: (place) => bounded(read(place)),
+    update: (place, change) => {
+      const key = keyOf(place)
+      return Effect.gen(function*() {
+        const found = yield* read(place)
+        const value = change(found)
+        if (value === undefined) return
+        if (found._tag === "Unreadable") yield* store.setAside(key)
+        yield* store.set(key, encode({ version, place, value }))
+      }).pipe(store.locked(key), bounded)
+    },
+    remove: (place) => bounded(store.locked(keyOf(place))(store.remove(keyOf(place))))
+  }
+}

@@ -1,8 +1,11 @@
+// @effect-diagnostics nodeBuiltinImport:off -- platform has no crypto
 /**
- * A key-value store of small texts in files that only their owner can read. Writes are atomic, so a file is whole
- * despite other readers, other writers and a crash. Links, files of another name or owner, and files and folders that
- * others may write to are refused, because another user could have put them there. A file or folder of this user that
- * others may read is made private first, and refused if that fails. Modes and owners mean nothing on Windows, where the
+ * Small texts in files that only their user can read. A write replaces a file at once, so that a reader or a crash never
+ * leaves half of it.
+ *
+ * Refused, because another user could have put it there: a folder or file that is a link, belongs to another user, or can be
+ * written by others; a file with two names; a pipe or device; a folder below one that all users may write to. Corrected: a
+ * folder or file of this user that others may read; refused if its mode stays. Windows has neither modes nor owners, and the
  * access rules of the user's folders protect the files.
  */
 import * as PlatformError from "@effect/platform/Error"
@@ -12,37 +15,38 @@ import * as Path from "@effect/platform/Path"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
+import * as Redacted from "effect/Redacted"
+import { createHmac, timingSafeEqual } from "node:crypto"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
+import type * as TrustStore from "../config/TrustStore.ts"
 import { sha256 } from "../json/canonical.ts"
 import * as FileLock from "./fileLock.ts"
 
+/** Brings the key that files are signed with. Without it they are neither written nor read. */
+export type Key = Effect.Effect<Redacted.Redacted, { readonly message: string }>
+
 export interface Options {
-  /** The folder of the files, made private (mode 700) at its first use. Without one every operation fails. */
+  /** The folder of the files, made at the first write. Without one every operation fails. */
   readonly directory: string | undefined
-  /** Bytes of a value; more are neither read nor written. */
+  /** Bytes of a text; a longer one is neither read nor written. */
   readonly maxBytes: number
-  /** A value that was not written for so long is removed when something is written for the first time. */
+  /** The first write removes files that were not written for so long. */
   readonly maxAge: Duration.DurationInput
+  /** Signs each file, which protects it from other programs of this user too, if they cannot get the key. */
+  readonly key: Key | undefined
 }
 
-export const defaults: Omit<Options, "directory"> = { maxBytes: 16 * 1024 * 1024, maxAge: Duration.days(60) }
+export const defaults: Omit<Options, "directory"> = {
+  maxBytes: 16 * 1024 * 1024,
+  maxAge: Duration.days(60),
+  key: undefined
+}
 
 type Failure = PlatformError.PlatformError
 
-export interface FileStore extends KeyValueStore.KeyValueStore {
-  /** Writes the value if the key has none, and returns the value of the key: the same to all processes. */
-  readonly create: (key: string, value: string) => Effect.Effect<string, Failure>
-  /** Runs an effect in one process at a time for each key. `busy`: another process has kept the lock for too long. */
-  readonly locked: <F>(
-    key: string,
-    failure: (fault: Failure | "busy") => F
-  ) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | F, R>
-  /** The keys that exist, as a predicate over one listing. */
-  readonly present: Effect.Effect<(key: string) => boolean, Failure>
-}
+export type FileStore = KeyValueStore.KeyValueStore & TrustStore.TrustStore["Type"]
 
 export const noFolder = "the environment names no folder for it"
 
@@ -54,21 +58,6 @@ const refuse = (path: string, description: string, reason: PlatformError.SystemE
     pathOrDescriptor: path,
     description
   })
-
-const missing = refuse("", noFolder, "NotFound")
-
-const nowhere: FileStore = {
-  ...KeyValueStore.makeStringOnly({
-    get: () => missing,
-    set: () => missing,
-    remove: () => missing,
-    clear: missing,
-    size: missing
-  }),
-  create: () => missing,
-  locked: (_, failure) => () => Effect.fail(failure(missing)),
-  present: missing
-}
 
 /**
  * The custom directory, else a folder below that of the user for caches (`XDG_CACHE_HOME` or `~/.cache`, `~/Library/Caches`
@@ -103,10 +92,10 @@ export const directoryOf = (
 const isNotFound = (error: Failure): boolean => error._tag === "SystemError" && error.reason === "NotFound"
 
 const fileName = /^[0-9a-f]{64}\.value$/
-const leftover = /^[0-9a-f]{64}\.\d+\.tmp$/
+const temporaryName = /^[0-9a-f]{64}\.\d+\.tmp$/
 
-/** No write takes so long: an older file was left by a process that crashed. */
-const leftoverAge = 60 * 60 * 1000
+/** No write takes so long: a process that crashed left an older file. */
+const temporaryAge = Duration.hours(1)
 
 const othersMayUse = 0o077
 const othersMayWrite = 0o022
@@ -116,58 +105,57 @@ const sticky = 0o1000
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** The store in a directory, which is made when something is first written. */
-export const make = (
-  options: Partial<Options> & Pick<Options, "directory">
-): Effect.Effect<FileStore, never, FileSystem.FileSystem | Path.Path> =>
-  options.directory === undefined
-    ? Effect.succeed(nowhere)
-    : makeIn(options.directory, { ...defaults, ...options })
+const signature = (key: Redacted.Redacted, name: string, text: string): string =>
+  createHmac("sha256", Redacted.value(key)).update(JSON.stringify([name, text])).digest("hex")
 
-const makeIn = Effect.fnUntraced(function*(directory: string, { maxAge, maxBytes }: Options) {
+const isSigned = (key: Redacted.Redacted, name: string, text: string, signed: string): boolean => {
+  const [found, right] = [Buffer.from(signed), Buffer.from(signature(key, name, text))]
+  return found.length === right.length && timingSafeEqual(found, right)
+}
+
+export const make = Effect.fnUntraced(function*(
+  options: Partial<Options> & Pick<Options, "directory">
+): Effect.fn.Return<FileStore, never, FileSystem.FileSystem | Path.Path> {
+  const { directory = "", key: signingKey, maxAge, maxBytes } = { ...defaults, ...options }
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const host = yield* HostEnvironment.HostEnvironment
   const lock = yield* FileLock.make
   const isWindows = host.platform === "win32"
 
-  // The hash of a key is a legal name everywhere, and leads nowhere else.
-  const nameOf = (key: string) => `${sha256(JSON.stringify(key))}.value`
-  const fileOf = (key: string) => paths.join(directory, nameOf(key))
+  // the hash of a key is a legal name everywhere, and leads nowhere else
+  const nameOf = (key: string): string => `${sha256(JSON.stringify(key))}.value`
+  const fileOf = (key: string): string => paths.join(directory, nameOf(key))
 
-  // Checked, and then used: against mistakes and planted links, not against a process of the same user.
+  // Checked and then used: against planted links, not against a process of the same user.
   const isLink = (path: string) => Effect.map(Effect.option(fs.readLink(path)), Option.isSome)
 
-  const isForeign = ({ uid }: FileSystem.File.Info): boolean =>
-    host.uid !== undefined && Option.isSome(uid) && uid.value !== host.uid
-
-  /** Removes the rights of other users from a file or folder of this user; fails if the file system keeps them. */
-  const tighten = (what: "directory" | "file", path: string, { mode }: FileSystem.File.Info) =>
-    isWindows || (mode & othersMayUse) === 0 ? Effect.void : fs.chmod(path, mode & 0o700).pipe(
-      Effect.zipRight(fs.stat(path)),
-      Effect.catchIf((error) => !isNotFound(error), () => Effect.succeed({ mode })),
-      Effect.filterOrFail(
-        (now) => (now.mode & othersMayUse) === 0,
-        () => refuse(path, `other users may read the ${what}, and its mode cannot be changed`)
+  /** The checks that files and folders have in common. */
+  const checkAccess = Effect.fnUntraced(
+    function*(what: "directory" | "file", path: string, info: FileSystem.File.Info) {
+      if (isWindows) return
+      const { mode, uid } = info
+      if (host.uid !== undefined && Option.isSome(uid) && uid.value !== host.uid) {
+        return yield* refuse(path, `the ${what} belongs to another user: remove it`)
+      }
+      if ((mode & othersMayWrite) !== 0) {
+        return yield* refuse(
+          path,
+          `others may write to the ${what}: remove it, or chmod it if you trust what it contains`
+        )
+      }
+      if ((mode & othersMayUse) === 0) return
+      const now = yield* fs.chmod(path, mode & 0o700).pipe(
+        Effect.zipRight(fs.stat(path)),
+        Effect.catchIf((error) => !isNotFound(error), () => Effect.succeed(info))
       )
-    )
-
-  let checked = false
-  let cleaned = false
-
-  const check = Effect.gen(function*() {
-    if (yield* isLink(directory)) return yield* refuse(directory, "the directory is a link")
-    const info = yield* fs.stat(directory)
-    if (!isWindows) {
-      if (isForeign(info)) return yield* refuse(directory, "the directory belongs to another user")
-      if ((info.mode & othersMayWrite) !== 0) return yield* refuse(directory, "others may write to the directory")
-      yield* tighten("directory", directory, info)
-      if (!checked) yield* checkWay
+      if ((now.mode & othersMayUse) !== 0) {
+        return yield* refuse(path, `other users may read the ${what}, and its mode cannot be changed`)
+      }
     }
-    checked = true
-  })
+  )
 
-  /** A user who may rename a folder on the way to the directory can put another in its place. */
+  /** A user who may rename a folder above the directory can put another one in its place. */
   const checkWay = Effect.gen(function*() {
     const isLinked = yield* isLink(paths.dirname(directory))
     let folder = yield* fs.realPath(directory)
@@ -179,112 +167,124 @@ const makeIn = Effect.fnUntraced(function*(directory: string, { maxAge, maxBytes
     }
   })
 
-  const names = Effect.catchIf(
-    fs.readDirectory(directory),
-    isNotFound,
-    () => Effect.succeed<ReadonlyArray<string>>([])
+  let isChecked = false
+  const check = Effect.gen(function*() {
+    if (yield* isLink(directory)) return yield* refuse(directory, "the directory is a link")
+    yield* checkAccess("directory", directory, yield* fs.stat(directory))
+    if (!isChecked && !isWindows) yield* checkWay
+    isChecked = true
+  })
+  const located = options.directory === undefined ? refuse("", noFolder, "BadResource") : Effect.void
+  // of several reads at once, the first checks for all
+  const firstCheck = yield* Effect.makeSemaphore(1)
+  const prepareToRead = Effect.zipRight(
+    located,
+    firstCheck.withPermits(1)(Effect.suspend(() => isChecked ? Effect.void : check))
   )
-  const matching = (pattern: RegExp) =>
-    Effect.map(names, (names) => names.filter((name) => pattern.test(name)).map((name) => paths.join(directory, name)))
 
-  const removeOlder = (pattern: RegExp, age: number) =>
+  const matching = (pattern: RegExp) =>
+    fs.readDirectory(directory).pipe(
+      Effect.catchIf(isNotFound, () => Effect.succeed<ReadonlyArray<string>>([])),
+      Effect.map((names) => names.filter((name) => pattern.test(name)).map((name) => paths.join(directory, name)))
+    )
+
+  /** Old files that cannot be removed prevent no write. */
+  const removeOlder = (pattern: RegExp, age: Duration.DurationInput) =>
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       for (const path of yield* matching(pattern)) {
         const { mtime } = yield* fs.stat(path)
-        if (Option.isSome(mtime) && now - mtime.value.getTime() > age) yield* fs.remove(path, { force: true })
+        const isOld = Option.exists(mtime, (time) => now - time.getTime() > Duration.toMillis(age))
+        if (isOld) yield* fs.remove(path, { force: true })
       }
-      // Old files that cannot be removed do not prevent a write.
     }).pipe(Effect.ignore)
 
-  // Of several reads at once, the first checks for all.
-  const firstCheck = yield* Effect.makeSemaphore(1)
-  const prepareToRead = firstCheck.withPermits(1)(Effect.suspend(() => checked ? Effect.void : check))
-
+  let isCleaned = false
   const prepareToWrite = Effect.gen(function*() {
-    // Each time, because caches are removed while programs run.
+    yield* located
+    // each time, because caches are removed while programs run
     yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
     yield* check
-    if (cleaned) return
-    cleaned = true
-    yield* removeOlder(leftover, leftoverAge)
-    yield* removeOlder(fileName, Duration.toMillis(maxAge))
+    if (isCleaned) return
+    isCleaned = true
+    yield* removeOlder(temporaryName, temporaryAge)
+    yield* removeOlder(fileName, maxAge)
   })
+
+  const withKey = <A>(file: string, use: (key: Redacted.Redacted | undefined) => Effect.Effect<A, Failure>) =>
+    signingKey === undefined
+      ? use(undefined)
+      : Effect.flatMap(
+        Effect.mapError(signingKey, ({ message }) => refuse(file, `the key: ${message}`, "Unknown")),
+        use
+      )
 
   const get = (key: string): Effect.Effect<Option.Option<string>, Failure> => {
     const file = fileOf(key)
     const text = Effect.gen(function*() {
       yield* prepareToRead
-      if (yield* isLink(file)) return yield* refuse(file, "the file is a link")
+      if (yield* isLink(file)) return yield* refuse(file, "the file is a link: remove it")
       const info = yield* fs.stat(file)
-      // Reading a pipe would never end.
-      if (info.type !== "File") return yield* refuse(file, "this is no file")
-      if (isForeign(info)) return yield* refuse(file, "the file belongs to another user")
-      if (Option.exists(info.nlink, (links) => links > 1)) return yield* refuse(file, "the file has another name")
-      if (info.size > maxBytes) return yield* refuse(file, "the file is too large")
-      if (!isWindows && (info.mode & othersMayWrite) !== 0) return yield* refuse(file, "others may write to the file")
-      yield* tighten("file", file, info)
+      // reading a pipe would never end
+      if (info.type !== "File") return yield* refuse(file, "this is no file: remove it")
+      if (Option.exists(info.nlink, (links) => links > 1)) {
+        return yield* refuse(file, "the file has another name: remove it")
+      }
+      if (info.size > maxBytes) return yield* refuse(file, `the file is too large: it has more than ${maxBytes} bytes`)
+      yield* checkAccess("file", file, info)
       return decoder.decode(yield* fs.readFile(file))
     })
-    return Effect.catchIf(Effect.asSome(text), isNotFound, () => Effect.succeedNone)
+    return withKey(file, (signing) =>
+      Effect.flatMap(text, (text) => {
+        if (signing === undefined) return Effect.succeed(text)
+        const [signed = "", ...lines] = text.split("\n")
+        const rest = lines.join("\n")
+        return isSigned(signing, nameOf(key), rest, signed)
+          ? Effect.succeed(rest)
+          : refuse(file, "the file was not signed with the key of this store", "InvalidData")
+      })).pipe(Effect.asSome, Effect.catchIf(isNotFound, () => Effect.succeedNone))
   }
 
-  /** Writes a file of another name and renames it, because neither a link nor a file of another user may be written to. */
-  const set = (key: string, value: string): Effect.Effect<void, Failure> =>
-    Effect.gen(function*() {
-      const file = fileOf(key)
-      const bytes = encoder.encode(value)
-      if (bytes.length > maxBytes) return yield* refuse(file, "the value is too large")
-      yield* prepareToWrite
-      const random = yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)
-      const temporary = file.replace(/value$/, `${random}.tmp`)
-      yield* fs.open(temporary, { flag: "wx", mode: 0o600 }).pipe(
-        Effect.flatMap((opened) =>
-          // an empty value is valid, and cannot be written
-          Effect.zipRight(bytes.length === 0 ? Effect.void : opened.writeAll(bytes), opened.sync)
-        ),
-        Effect.scoped,
-        Effect.zipRight(fs.rename(temporary, file)),
-        Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
-      )
-    })
+  /** Renames a new file, because a link or a file of another user must not be written to. */
+  const set = (key: string, value: string): Effect.Effect<void, Failure> => {
+    const file = fileOf(key)
+    return withKey(file, (signing) =>
+      Effect.gen(function*() {
+        const text = signing === undefined ? value : `${signature(signing, nameOf(key), value)}\n${value}`
+        const bytes = encoder.encode(text)
+        if (bytes.length > maxBytes) return yield* refuse(file, `it is too large: it has more than ${maxBytes} bytes`)
+        yield* prepareToWrite
+        const random = yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)
+        const temporary = file.replace(/value$/, `${random}.tmp`)
+        yield* fs.open(temporary, { flag: "wx", mode: 0o600 }).pipe(
+          // an empty text is valid, and cannot be written
+          Effect.flatMap((opened) =>
+            Effect.zipRight(bytes.length === 0 ? Effect.void : opened.writeAll(bytes), opened.sync)
+          ),
+          Effect.scoped,
+          Effect.zipRight(fs.rename(temporary, file)),
+          Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
+        )
+      }))
+  }
 
-  const locked =
-    <F>(key: string, failure: (fault: Failure | "busy") => F, wait?: number) =>
-    <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | F, R> =>
-      Effect.zipRight(
-        Effect.mapError(prepareToWrite, failure),
-        lock.locked(directory, key, failure, wait)(effect)
-      )
-
-  const getOr = <E>(key: string, make: () => Effect.Effect<string, E>) =>
-    Effect.flatMap(get(key), Option.match({ onNone: make, onSome: (value) => Effect.succeed(value) }))
-
-  // Short waits, because the value is there before the lock is free where many processes create it.
-  const create: FileStore["create"] = (key, value) =>
-    getOr(key, () => getOr(key, () => Effect.as(set(key, value), value)).pipe(locked(key, identity, 50))).pipe(
-      Effect.retry({ while: (fault) => fault === "busy", times: 200 }),
-      Effect.mapError((fault) => fault === "busy" ? refuse(key, "another process is creating it") : fault)
-    )
-
-  // listed first, because a directory that does not exist need not be checked
-  const present: FileStore["present"] = Effect.flatMap(names, (names) => {
-    const existing = new Set(names)
-    return Effect.as(existing.size === 0 ? Effect.void : prepareToRead, (key: string) => existing.has(nameOf(key)))
-  })
-
+  const remove = (file: string) => Effect.zipRight(located, fs.remove(file, { force: true }))
   const values = matching(fileName)
-  const store: FileStore = {
+  return {
     ...KeyValueStore.makeStringOnly({
       get,
       set,
-      remove: (key) => fs.remove(fileOf(key), { force: true }),
-      clear: Effect.flatMap(values, Effect.forEach((file) => fs.remove(file, { force: true }), { discard: true })),
+      remove: (key) => remove(fileOf(key)),
+      clear: Effect.flatMap(values, Effect.forEach(remove, { discard: true })),
       size: Effect.map(values, (files) => files.length)
     }),
-    create,
-    locked,
-    present
+    setAside: (key) => fs.rename(fileOf(key), fileOf(key).replace(/value$/, "aside")),
+    locked: (key) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.zipRight(
+        prepareToWrite,
+        lock.locked(directory, key, (fault) =>
+          fault === "busy" ? refuse(fileOf(key), "another process keeps the lock", "Busy") : fault)(effect)
+      ),
+    nameOf: fileOf
   }
-  return store
 })

@@ -250,11 +250,11 @@ export function layer(options: Options): Layer.Layer<Services, Failure> {
     compose(options, {
       servers: ServerConfig.all(options.servers),
       policies: Effect.succeed(options.resolution?.policies ?? Resolution.defaults.policies),
-      grants: Effect.sync(Grants.makeMemory),
+      grants: Grants.makeMemory,
       pins: Effect.provideServiceEffect(
         ToolPins.make(options.pins),
         TrustStore.TrustStore,
-        Effect.sync(TrustStore.makeMemory)
+        TrustStore.makeMemory
       ),
       tokens: TokenStore.makeMemory,
       beside: () => Effect.void
@@ -283,7 +283,7 @@ const decisions = ({ config, trust }: ConfiguredOptions, room: NodeTrust.Room) =
   const directory = trust?.directory === undefined ? undefined : `${trust.directory}/${room}`
   return Effect.provideServiceEffect(
     TrustStore.TrustStore,
-    NodeTrust.makeStore(room, { app: appOf(config), directory })
+    NodeTrust.makeStore(room, { app: appOf(config), key: trust?.key, directory })
   )
 }
 
@@ -333,8 +333,8 @@ const composeDiscovered = (options: ConfiguredOptions) => {
         Effect.map(current, ({ policies }) => policies),
         (code, files) => [...code, ...files]
       )),
-    grants: decisions(options, "grants")(Grants.make({ key: trust?.key })),
-    pins: decisions(options, "pins")(ToolPins.make({ key: trust?.key, ...pins })),
+    grants: decisions(options, "grants")(Grants.make),
+    pins: decisions(options, "pins")(ToolPins.make(pins)),
     tokens: NodeTokenStore.make({
       app: appOf(config),
       directory: trust?.directory === undefined ? undefined : `${trust.directory}/logins`

@@ -50,7 +50,7 @@ const runtimes = (
 /** Runtimes over servers that are given in code. What a tool was, and what was approved, holds for all of them. */
 export const layerRuntimes = (options: NodeMcpRuntime.Options): Layer.Layer<Runtimes.Runtimes> => {
   const pins = ToolPins.make(options.pins).pipe(
-    Effect.provideServiceEffect(TrustStore.TrustStore, Effect.sync(TrustStore.makeMemory)),
+    Effect.provideServiceEffect(TrustStore.TrustStore, TrustStore.makeMemory),
     Effect.provideServiceEffect(McpEvent.McpEvents, McpEvent.make())
   )
   const composition = Layer.scoped(
@@ -58,7 +58,7 @@ export const layerRuntimes = (options: NodeMcpRuntime.Options): Layer.Layer<Runt
     runtimes(({ lazy }) => NodeMcpRuntime.layer({ ...options, lazy }), options.lazy)
   ).pipe(
     Layer.provide([
-      concern(Grants.Grants, Effect.sync(Grants.makeMemory)),
+      concern(Grants.Grants, Grants.makeMemory),
       concern(TokenStore.TokenStore, TokenStore.makeMemory),
       concern(ToolPins.ToolPins, pins)
     ])

@@ -1,6 +1,6 @@
 /**
- * Logins, kept for the next run in the keyring of the system, or else in files that only the user can read. Each user of a
- * machine has a store of their own, because each has a keyring and a folder.
+ * Logins, kept for the next run in the keyring of the system, or else in files that only the user can read. Keyring and
+ * folder belong to one user of the machine, so each user has a store of logins.
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
@@ -60,15 +60,14 @@ interface Backend {
 const failure = (reason: Failure["reason"], detail: string): Failure =>
   new TokenStore.TokenStoreError({ reason, detail })
 
-/** The descriptions of `FileStore` have no path in them. */
-const fromFiles = (fault: PlatformError.PlatformError | "busy"): Failure => {
-  if (fault === "busy") {
+const fromFiles = (fault: PlatformError.PlatformError): Failure => {
+  if (fault._tag !== "SystemError") return failure("unavailable", `its folder cannot be used (${fault._tag})`)
+  if (fault.reason === "Busy") {
     return failure("locked", `another process has been changing this login for ${FileLock.limit / 1000} seconds`)
   }
-  if (fault._tag !== "SystemError") return failure("unavailable", `its folder cannot be used (${fault._tag})`)
-  return fault.module === "KeyValueStore"
-    ? failure(fault.reason === "PermissionDenied" ? "refused" : "unavailable", fault.description ?? fault.reason)
-    : failure("unavailable", `its folder cannot be used (${fault.reason})`)
+  if (fault.module !== "KeyValueStore") return failure("unavailable", `its folder cannot be used (${fault.reason})`)
+  const path = fault.pathOrDescriptor === "" ? "" : ` (${fault.pathOrDescriptor})`
+  return failure(fault.reason === "PermissionDenied" ? "refused" : "unavailable", `${fault.description}${path}`)
 }
 
 export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
@@ -95,7 +94,11 @@ export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
   const isMarked = (key: string): Effect.Effect<boolean> =>
     directory === undefined || options.backend === "files"
       ? Effect.succeed(true)
-      : Effect.match(store.present, { onFailure: () => true, onSuccess: (has) => has(key) || has(markOf(key)) })
+      : Effect.zipWith(store.get(key), store.get(markOf(key)), (login, mark) =>
+        Option.isSome(login) || Option.isSome(mark))
+        .pipe(Effect.orElseSucceed(() =>
+          true
+        ))
 
   /** Logins that were kept in files while the keyring could not be used are newer, and are removed with the next write. */
   const overFiles = (keyring: Keyring.Keyring): Backend => {
@@ -166,7 +169,9 @@ export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
         ? failure("unavailable", `it is larger than ${maxBytes / 1024} KiB`)
         : Effect.flatMap(backend, ({ set }) => set(key, secret)),
     remove: (key) => Effect.flatMap(backend, ({ remove }) => remove(key)),
-    locked: (key) => store.locked(key, fromFiles)
+    locked: (key) => (effect) =>
+      // what the effect fails with passes as it is
+      Effect.flatten(Effect.mapError(store.locked(key)(Effect.either(effect)), fromFiles))
   })
 })
 

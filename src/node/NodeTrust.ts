@@ -1,7 +1,4 @@
-/**
- * Decisions of a person, kept for the next run in files of the user. They are protected against a process that cannot run
- * programs as this user: the key lies beside the decisions, unless `key` brings it from a keyring.
- */
+/** Decisions of a person, kept for the next run in files that only the user can read. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import type * as FileSystem from "@effect/platform/FileSystem"
@@ -19,37 +16,42 @@ import type * as McpEvent from "../McpEvent.ts"
 import * as FileStore from "./FileStore.ts"
 
 export interface Options extends Trust.Options {
-  /** The application: each has decisions of its own. */
+  /** The application: each has its own decisions. */
   readonly app: string
   /** The folder of the files (default: `trust`, in the state folder of the application). */
   readonly directory: string | undefined
+  /**
+   * Signs the files with this key, which the application brings from a keyring. Without it they are protected from other
+   * users by owner and mode, and not from programs of this user.
+   */
+  readonly key: FileStore.Key | undefined
 }
 
-export const defaults: Options = { ...Trust.defaults, app: ConfigDiscovery.defaults.app, directory: undefined }
+export const defaults: Options = {
+  ...Trust.defaults,
+  app: ConfigDiscovery.defaults.app,
+  directory: undefined,
+  key: undefined
+}
 
-/**
- * The subject of decisions: servers, the definitions of tools, permissions. Each has a folder and a key of its own, so that
- * a process that watches one is not woken by the others.
- */
+/** The kinds of decisions. Each has a folder, so that a process that watches one is not woken by the others. */
 export type Room = "trust" | "pins" | "grants"
-
-/** The pins of a server with very many tools are smaller. */
-const maxBytes = 16 * 1024 * 1024
 
 const directoryOf = (room: Room, { app, directory }: Pick<Options, "app" | "directory">) =>
   FileStore.directoryOf(directory, "state", app, room)
 
-/** The store of decisions in files that only the user can read. */
 export const makeStore = (
   room: Room,
-  options?: Partial<Pick<Options, "app" | "directory">>
-): Effect.Effect<TrustStore.TrustStore["Type"], never, FileSystem.FileSystem | Path.Path> =>
-  Effect.flatMap(
-    directoryOf(room, { ...defaults, ...options }),
-    (directory) => FileStore.make({ directory, maxBytes, maxAge: Duration.infinity })
+  options?: Partial<Pick<Options, "app" | "directory" | "key">>
+): Effect.Effect<TrustStore.TrustStore["Type"], never, FileSystem.FileSystem | Path.Path> => {
+  const all = { ...defaults, ...options }
+  return Effect.flatMap(
+    directoryOf(room, all),
+    (directory) => FileStore.make({ directory, key: all.key, maxAge: Duration.infinity })
   )
+}
 
-/** One decision writes several files. */
+/** The writes of one decision. */
 const settling = Duration.millis(50)
 
 export const make = (
@@ -67,8 +69,8 @@ export const make = (
     const { join } = yield* Path.Path
     const directory = yield* directoryOf("trust", options)
     if (directory === undefined) return trust
-    // Decisions of other processes count too: a person may answer in another window. A pause after each change, and not
-    // one that each change prolongs, because changes can come without end.
+    // Decisions of other processes count too, because a person may answer in another window. The pause follows each change,
+    // and later changes do not prolong it, because they can come without end.
     const elsewhere = Stream.suspend(() => watch([join(directory, "*.value")])).pipe(
       Stream.drop(1),
       Stream.buffer({ capacity: 1, strategy: "sliding" }),

@@ -53,9 +53,9 @@ export const layerTest = (peers: MemoryTransport.Peers, options: Options = {}) =
       concern(Approval.Approval, Effect.succeed(Approval.nobody)),
       concern(Credentials.Credentials, credentials),
       concern(EraMemory.EraMemory, Effect.sync(EraMemory.makeMemory)),
-      concern(Grants.Grants, Effect.sync(Grants.makeMemory)),
+      concern(Grants.Grants, Grants.makeMemory),
       concern(HealthCheck.HealthCheck, Effect.succeed({ ...HealthCheck.defaults, interval: Duration.infinity })),
-      concern(TrustStore.TrustStore, Effect.sync(TrustStore.makeMemory)),
+      concern(TrustStore.TrustStore, TrustStore.makeMemory),
       MemoryTransport.layer(peers)
     ]),
     Layer.provideMerge(concern(McpEvent.McpEvents, McpEvent.make())),

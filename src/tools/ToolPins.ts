@@ -9,10 +9,8 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Fingerprint from "../config/Fingerprint.ts"
-import * as Sealed from "../config/Sealed.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as TrustStore from "../config/TrustStore.ts"
 import * as McpError from "../McpError.ts"
@@ -43,11 +41,9 @@ export type Mode = "quarantine" | "warn" | "off"
 
 export interface Options {
   readonly mode: Mode
-  /** The key that pins are signed with, for example from a keyring (default: a random one, beside the pins). */
-  readonly key: Sealed.Key | undefined
 }
 
-export const defaults: Options = { mode: "quarantine", key: undefined }
+export const defaults: Options = { mode: "quarantine" }
 
 /** A reviewed list. In the mode `warn` a tool can be in both. */
 export interface Review {
@@ -105,7 +101,7 @@ const maxVariantTools = 4_096
 /** The pins of one configuration. */
 interface Known {
   pins: Map<string, PinRecord.Pin>
-  /** Tools that were pinned while the store could not be read: a stored pin replaces theirs. */
+  /** Tools whose pins are not stored yet: a stored pin replaces theirs. */
   readonly unsure: Set<string>
   /** Whether there are pins that are not stored yet. */
   isBehind: boolean
@@ -140,7 +136,7 @@ const differences = (
   const why = pin !== undefined
     ? "what it was is not kept"
     : doubted
-    ? "what was kept of it cannot be believed"
+    ? "its stored pins cannot be read"
     : "its server has had more tools than are kept"
   return [{ path: "", before: why, after: "what follows" }, ...Definition.diff({}, tool.raw)]
 }
@@ -173,6 +169,9 @@ const none: ToolPins["Type"] = {
   onChange: () => () => undefined
 }
 
+const faultOf = (operation: Effect.Effect<void, TrustStore.Unusable>): Effect.Effect<TrustStore.Unusable | undefined> =>
+  Effect.match(operation, { onFailure: (fault) => fault, onSuccess: () => undefined })
+
 /** Runs `f` for each tool, and gives way to other fibers between batches of a long list. */
 const eachTool = (tools: Tools, f: (tool: Tool.Tool) => void): Effect.Effect<void> => {
   const from = (start: number): Effect.Effect<void> =>
@@ -185,18 +184,18 @@ const eachTool = (tools: Tools, f: (tool: Tool.Tool) => void): Effect.Effect<voi
   return from(0)
 }
 
-/** Pins that are kept in the trust store, signed. Everything about one server happens in turn. */
+/** Pins that are kept in the trust store. Everything about one server happens in turn. */
 export const make = (
   options?: Partial<Options>
 ): Effect.Effect<ToolPins["Type"], never, McpEvent.McpEvents | TrustStore.TrustStore> =>
   Effect.gen(function*() {
-    const { key, mode } = { ...defaults, ...options }
+    const { mode } = { ...defaults, ...options }
     const { publish } = yield* McpEvent.McpEvents
     const store = yield* TrustStore.TrustStore
     const redaction = yield* Redaction.Redaction
     if (mode === "off") return none
 
-    const sealed = Sealed.make({ store, key, kind: "pins", schema: PinRecord.Stored })
+    const stored = TrustStore.documents(store, "pins", PinRecord.Stored)
     const states = new Map<string, State>()
     const listeners = new Set<(server: string) => void>()
     const reported = new Set<string>()
@@ -240,36 +239,50 @@ export const make = (
       return known
     }
 
-    /** The stored pins of a server, merged into memory for one of its configurations. */
-    const read = (state: State, server: string, config: string): Effect.Effect<PinRecord.Stored, Sealed.Unusable> =>
-      Effect.map(sealed.get([server]), (found) => {
-        const isBroken = found._tag === "Broken"
-        if (isBroken) report(server, "what was kept of the pins of its tools was not written by this runtime")
-        const record = found._tag === "Record" ? found.record : { configurations: [], doubted: isBroken }
-        state.doubted ||= record.doubted
-        const kept = new Map(
-          record.configurations.find(({ fingerprint }) => fingerprint === config)?.tools.map((pin) => [pin.tool, pin])
-        )
-        const known = knownIn(state, config)
-        for (const tool of known.unsure) if (state.doubted || kept.has(tool)) known.pins.delete(tool)
-        known.unsure.clear()
-        for (const [tool, { approved, bare, definition }] of kept) {
-          const pin = known.pins.get(tool)
-          known.pins.set(tool, {
-            approved: (pin?.approved ?? []).reduce(PinRecord.added, approved),
-            bare: (pin?.bare ?? []).reduce(PinRecord.added, bare),
-            definition: pin?.definition ?? definition
-          })
-        }
-        return record
-      })
-
-    const write = (
+    /** Merges the stored pins of a server into memory, for one of its configurations. */
+    const merge = (
+      state: State,
       server: string,
-      record: PinRecord.Stored,
       config: string,
-      pins: ReadonlyMap<string, PinRecord.Pin>
-    ) => sealed.set([server], PinRecord.withPins(record, config, pins, holdsSecret))
+      found: TrustStore.Found<PinRecord.Stored>
+    ): PinRecord.Stored => {
+      if (found._tag === "Unreadable") report(server, found.detail)
+      const record = found._tag === "Document"
+        ? found.value
+        : { configurations: [], doubted: found._tag === "Unreadable" }
+      state.doubted ||= record.doubted
+      const kept = new Map(
+        record.configurations.find(({ fingerprint }) => fingerprint === config)?.tools.map((pin) => [pin.tool, pin])
+      )
+      const known = knownIn(state, config)
+      for (const tool of known.unsure) if (state.doubted || kept.has(tool)) known.pins.delete(tool)
+      known.unsure.clear()
+      for (const [tool, { approved, bare, definition }] of kept) {
+        const pin = known.pins.get(tool)
+        known.pins.set(tool, {
+          approved: (pin?.approved ?? []).reduce(PinRecord.added, approved),
+          bare: (pin?.bare ?? []).reduce(PinRecord.added, bare),
+          definition: pin?.definition ?? definition
+        })
+      }
+      return record
+    }
+
+    const read = (state: State, server: string, config: string): Effect.Effect<void, TrustStore.Unusable> =>
+      Effect.map(stored.get([server]), (found) => void merge(state, server, config, found))
+
+    /** Adds pins to the stored ones, of which other processes may have written some meanwhile. */
+    const write = (
+      state: State,
+      server: string,
+      config: string,
+      pins: (known: Known) => ReadonlyMap<string, PinRecord.Pin>
+    ): Effect.Effect<void, TrustStore.Unusable> =>
+      stored.update([server], (found) => {
+        const record = merge(state, server, config, found)
+        const doubted = state.doubted
+        return PinRecord.withPins({ ...record, doubted }, config, pins(knownIn(state, config)), holdsSecret)
+      })
 
     const isApproved = (known: Known | undefined, tool: Tool.Tool): boolean =>
       known?.pins.get(tool.name)?.approved.includes(Definition.fingerprints(tool).whole) === true
@@ -318,9 +331,8 @@ export const make = (
     const reviewed = Effect.fnUntraced(function*(state: State, server: string, config: string, tools: Tools) {
       yield* eachTool(tools, Definition.fingerprints)
       const before = state.known.get(config)
-      const record = before?.isBehind === false && tools.every((tool) => isApproved(before, tool))
-        ? undefined
-        : yield* Effect.either(read(state, server, config))
+      const isRead = before === undefined || before.isBehind || tools.some((tool) => !isApproved(before, tool))
+      const fault = isRead ? yield* faultOf(read(state, server, config)) : undefined
       const known = knownIn(state, config)
       const fresh: Array<string> = []
       for (const tool of tools) {
@@ -329,17 +341,18 @@ export const make = (
         if (isApproved(known, tool)) known.pins.set(tool.name, { ...pin!, definition: tool.raw })
         else if (pin === undefined && !state.doubted && known.pins.size < maxPins) {
           known.pins.set(tool.name, PinRecord.pinOf(tool))
+          // a pin that another process stores before this one takes its place
+          known.unsure.add(tool.name)
           fresh.push(tool.name)
         }
       }
       known.isBehind ||= fresh.length > 0
-      if (record !== undefined) {
-        const kept: Either.Either<unknown, Sealed.Unusable> = known.isBehind
-          ? yield* Effect.either(Effect.flatMap(record, (before) => write(server, before, config, known.pins)))
-          : record
-        if (Either.isRight(kept)) known.isBehind = false
+      if (isRead) {
+        const unkept = fault ??
+          (known.isBehind ? yield* faultOf(write(state, server, config, ({ pins }) => pins)) : undefined)
+        if (unkept === undefined) known.isBehind = false
         else {
-          report(server, kept.left.detail)
+          report(server, unkept.detail)
           for (const tool of fresh) known.unsure.add(tool)
         }
       }
@@ -364,7 +377,8 @@ export const make = (
 
     const isDoubted = (server: string): boolean => states.get(server)?.doubted === true
 
-    const notKept = (server: string) => ({ detail }: Sealed.Unusable) => new McpError.TrustNotKept({ server, detail })
+    const notKept = (server: string) => ({ detail }: TrustStore.Unusable) =>
+      new McpError.TrustNotKept({ server, detail })
 
     return {
       mode,
@@ -398,14 +412,11 @@ export const make = (
               return yield* new McpError.NotFound({ server, kind: "tool", name: tool, suggestions })
             }
             const { config, definition } = variant
-            const kept = Effect.flatMap(read(state, server, config), (record) => {
-              const known = knownIn(state, config)
-              const pins = new Map(known.pins).set(tool, PinRecord.pinOf(definition, known.pins.get(tool)))
-              return Effect.map(write(server, { ...record, doubted: state.doubted }, config, pins), () => {
-                known.pins = pins
-              })
-            })
-            yield* Effect.mapError(kept, notKept(server))
+            const withApproved = ({ pins }: Known) =>
+              new Map(pins).set(tool, PinRecord.pinOf(definition, pins.get(tool)))
+            yield* Effect.mapError(write(state, server, config, withApproved), notKept(server))
+            const known = knownIn(state, config)
+            known.pins = withApproved(known)
             state.variants.get(tool)?.delete(fingerprint)
             state.quarantined = state.quarantined.filter((each) =>
               each.tool !== tool || each.fingerprint !== fingerprint
@@ -414,7 +425,7 @@ export const make = (
           })),
       forget: (server) =>
         inTurn(server, (state) =>
-          Effect.map(Effect.mapError(sealed.remove([server]), notKept(server)), () => {
+          Effect.map(Effect.mapError(stored.remove([server]), notKept(server)), () => {
             state.known.clear()
             state.variants.clear()
             state.quarantined = []

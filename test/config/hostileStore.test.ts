@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { execFileSync } from "node:child_process"
 import * as fs from "node:fs"
 import { tmpdir } from "node:os"
@@ -7,6 +7,7 @@ import { join } from "node:path"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as Trust from "../../src/config/Trust.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
+import type * as FileStore from "../../src/node/FileStore.ts"
 import * as NodeTrust from "../../src/node/NodeTrust.ts"
 
 const candidate = (server: string, fingerprint = `sha256:${server}`): Trust.Candidate => ({
@@ -33,7 +34,10 @@ interface Process {
 }
 
 /** What a process of its own has over the decisions in a folder. */
-const processOver = (directory: string, uid = process.getuid?.()): Effect.Effect<Process, never, Scope.Scope> =>
+const processOver = (
+  directory: string,
+  { key, uid = process.getuid?.() }: { readonly uid?: number | undefined; readonly key?: FileStore.Key } = {}
+): Effect.Effect<Process, never, Scope.Scope> =>
   Effect.gen(function*() {
     const said: Array<string> = []
     const events: McpEvent.McpEvents["Type"] = {
@@ -44,7 +48,7 @@ const processOver = (directory: string, uid = process.getuid?.()): Effect.Effect
     }
     const host = { platform: process.platform, variables: () => ({ HOME: directory }), uid }
     const context = yield* Layer.build(Layer.provide(
-      NodeTrust.layer({ directory }),
+      NodeTrust.layer({ directory, key }),
       Layer.merge(Layer.succeed(McpEvent.McpEvents, events), Layer.succeed(HostEnvironment.HostEnvironment, host))
     ))
     return { trust: Context.get(context, Trust.Trust), said }
@@ -132,9 +136,12 @@ describe.skipIf(isWindows)("what was agreed to", () => {
       // whoever runs this: a file of root's is given away, one of a user's is looked at as somebody else
       const isRoot = process.getuid?.() === 0
       if (isRoot) fs.chownSync(approval(), 12_345, 12_345)
-      const one = yield* processOver(directory, isRoot ? 0 : 54_321)
-      assert.strictEqual(yield* verdict(one), "new")
-      assert.match(one.said.join(), /belongs to another user/)
+      const one = yield* processOver(directory, { uid: isRoot ? 0 : 54_321 })
+      assert.strictEqual(yield* verdict(one), "unreadable")
+      assert.match(
+        one.said.join(),
+        /\.value\): the file belongs to another user: remove it|trust\): the directory belongs to/
+      )
     }))
 
   it.scopedLive("is not written through a link that somebody has planted (fs-006, cfg-072)", () =>
@@ -147,7 +154,7 @@ describe.skipIf(isWindows)("what was agreed to", () => {
       fs.rmSync(file)
       fs.symlinkSync(target, file)
       const one = yield* processOver(directory)
-      assert.strictEqual(yield* verdict(one), "new")
+      assert.strictEqual(yield* verdict(one), "unreadable")
       assert.match(one.said.join(), /a link/)
       assert.strictEqual((yield* Effect.flip(one.trust.approve("docs")))._tag, "TrustNotKept")
       assert.strictEqual(fs.readFileSync(target, "utf8"), "theirs")
@@ -158,14 +165,14 @@ describe.skipIf(isWindows)("what was agreed to", () => {
     Effect.gen(function*() {
       const { away, directory } = yield* place
       fs.chmodSync(away, 0o777)
-      for (const link of [directory, join(directory, "..")]) {
+      for (const [link, first] of [[directory, "unreadable"], [join(directory, ".."), "new"]] as const) {
         fs.rmSync(join(directory, ".."), { recursive: true, force: true })
         fs.mkdirSync(join(link, ".."), { recursive: true })
         fs.symlinkSync(away, link)
         const one = yield* processOver(directory)
-        assert.strictEqual(yield* verdict(one), "new")
+        assert.strictEqual(yield* verdict(one), first)
         assert.strictEqual((yield* Effect.flip(one.trust.approve("docs")))._tag, "TrustNotKept")
-        assert.strictEqual(yield* next(directory), "new")
+        assert.strictEqual(yield* next(directory), "unreadable")
       }
     }))
 
@@ -175,32 +182,47 @@ describe.skipIf(isWindows)("what was agreed to", () => {
       yield* approved(directory)
       const file = approval()
       fs.linkSync(file, join(away, "other"))
-      assert.strictEqual(yield* next(directory), "new")
+      assert.strictEqual(yield* next(directory), "unreadable")
       fs.rmSync(file)
       execFileSync("mkfifo", [file])
-      assert.strictEqual(yield* next(directory), "new")
+      assert.strictEqual(yield* next(directory), "unreadable")
     }))
 
-  it.scopedLive("is not believed if it was written by somebody without the key, or for something else (fs-018)", () =>
+  it.scopedLive("counts only if it was signed, where the application brings a key (fs-017, fs-018)", () =>
     Effect.gen(function*() {
       const { approval, directory } = yield* place
-      yield* approved(directory)
+      const key = Effect.succeed(Redacted.make("from a keyring"))
+      const one = yield* processOver(directory, { key })
+      yield* verdict(one)
+      yield* one.trust.approve("docs")
+      const signed = () => Effect.flatMap(processOver(directory, { key }), (process) => verdict(process))
+      assert.strictEqual(yield* signed(), "approved")
       const file = approval()
-      const kept = JSON.parse(fs.readFileSync(file, "utf8")) as Readonly<Record<string, unknown>>
+      const whole = fs.readFileSync(file, "utf8")
+      const [mac = "", text = ""] = whole.split("\n")
       const others = [
-        { ...kept, fingerprint: "sha256:evil" },
-        { ...kept, grants: ["GITHUB_TOKEN"] },
-        { ...kept, mac: "0".repeat(64) },
-        { ...kept, mac: "" },
-        { ...kept, server: "other" },
-        { version: 1, root: "/work", server: "docs", fingerprint: "sha256:docs", grants: [], at: 0, nonce: "", mac: "" }
+        text,
+        `\n${text}`,
+        `${"0".repeat(64)}\n${text}`,
+        `${mac}\n${text.replace("sha256:docs", "sha256:evil")}`,
+        `${mac}\n${text.replace("\"grants\":[]", "\"grants\":[\"GITHUB_TOKEN\"]")}`,
+        `${mac}\n${text}\n`
       ]
-      for (const other of others) {
-        fs.writeFileSync(file, JSON.stringify(other))
-        assert.strictEqual(yield* next(directory), "tampered", JSON.stringify(other))
+      for (const planted of others) {
+        assert.notStrictEqual(planted, whole)
+        fs.writeFileSync(file, planted)
+        assert.strictEqual(yield* signed(), "unreadable", planted)
       }
-      fs.writeFileSync(file, JSON.stringify(kept))
-      assert.strictEqual(yield* next(directory), "approved")
+      fs.writeFileSync(file, whole)
+      assert.strictEqual(yield* signed(), "approved")
+      const other = yield* processOver(directory, { key: Effect.succeed(Redacted.make("another key")) })
+      assert.strictEqual(yield* verdict(other), "unreadable")
+      assert.match(other.said.join(), /\.value\): the file was not signed with the key of this store/)
+      assert.strictEqual(yield* next(directory), "unreadable")
+      const locked = yield* processOver(directory, { key: Effect.fail({ message: "the keyring is locked" }) })
+      assert.strictEqual(yield* verdict(locked), "unreadable")
+      assert.match(locked.said.join(), /the keyring is locked/)
+      assert.strictEqual((yield* Effect.flip(locked.trust.approve("docs")))._tag, "TrustNotKept")
     }))
 
   it.scopedLive("is asked for again where it is torn, and what was there is kept (fs-019)", () =>
@@ -211,7 +233,7 @@ describe.skipIf(isWindows)("what was agreed to", () => {
       const whole = fs.readFileSync(file, "utf8")
       for (const length of [0, 1, whole.length / 2, whole.length - 1]) {
         fs.writeFileSync(file, whole.slice(0, length))
-        assert.strictEqual(yield* next(directory), "tampered")
+        assert.strictEqual(yield* next(directory), "unreadable")
       }
       fs.writeFileSync(file, "torn")
       yield* approved(directory)

@@ -1,25 +1,13 @@
 import * as PlatformError from "@effect/platform/Error"
 import { assert, describe, it } from "@effect/vitest"
-import {
-  Chunk,
-  Context,
-  Deferred,
-  Effect,
-  Exit,
-  Fiber,
-  Layer,
-  Option,
-  Redacted,
-  Scope,
-  Stream,
-  TestClock
-} from "effect"
+import { Chunk, Context, Deferred, Effect, Exit, Fiber, Layer, Scope, Stream, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
 import * as Trust from "../../src/config/Trust.ts"
 import * as TrustStore from "../../src/config/TrustStore.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as Texts from "../support/texts.ts"
+import { storeOf } from "../support/trustStore.ts"
 
 type Store = TrustStore.TrustStore["Type"]
 type TrustEvent = Extract<McpEvent.McpEvent, { readonly _tag: "TrustChanged" | "TrustIssue" }>
@@ -52,22 +40,6 @@ const candidate = (more: Partial<Trust.Candidate> = {}): Trust.Candidate => ({
 
 const one = candidate()
 const other = candidate({ fingerprint: "sha256:two" })
-
-/** A store whose content a test can look at and change behind everybody's back. */
-const storeOf = (values: Map<string, string>): Store => ({
-  get: (key) => Effect.sync(() => Option.fromNullable(values.get(key))),
-  set: (key, value) => Effect.sync(() => void values.set(key, value)),
-  remove: (key) => Effect.sync(() => void values.delete(key)),
-  present: Effect.sync(() => {
-    const keys = new Set(values.keys())
-    return (key) => keys.has(key)
-  }),
-  create: (key, value) =>
-    Effect.sync(() => {
-      if (!values.has(key)) values.set(key, value)
-      return values.get(key)!
-    })
-})
 
 interface Process {
   readonly trust: Trust.Trust["Type"]
@@ -127,12 +99,10 @@ describe("trust", () => {
       assert.strictEqual(values.size, 0)
     }))
 
-  it.scoped("does not look at answers where there is nothing to ask", () =>
+  it.scoped("does not use the store if no server needs approval", () =>
     Effect.gen(function*() {
-      const store = { ...storeOf(new Map()), present: Effect.dieMessage("looked at") }
-      const process = yield* processOver(store)
+      const process = yield* processOver({ ...storeOf(new Map()), get: () => Effect.dieMessage("read") })
       assert.deepStrictEqual(yield* process.trust.review([]), [])
-      assert.strictEqual(yield* verdict(process), "new")
     }))
 
   it.scoped("is for one server of one workspace", () =>
@@ -180,19 +150,23 @@ describe("trust", () => {
       const store = storeOf(values)
       const begun = yield* Deferred.make<void>()
       const go = yield* Deferred.make<void>()
+      let isSlow = false
       const slow = yield* processOver({
         ...store,
-        set: (key, value) =>
-          key.startsWith("void-")
-            ? Deferred.succeed(begun, undefined).pipe(
-              Effect.zipRight(Deferred.await(go)),
-              Effect.zipRight(store.set(key, value))
-            )
-            : store.set(key, value)
+        locked: (key) => (effect) =>
+          Effect.suspend(() =>
+            isSlow
+              ? Deferred.succeed(begun, undefined).pipe(
+                Effect.zipRight(Deferred.await(go)),
+                Effect.zipRight(store.locked(key)(effect))
+              )
+              : store.locked(key)(effect)
+          )
       })
       const quick = yield* processOver(store)
       yield* slow.trust.review([one])
       yield* slow.trust.approve("docs")
+      isSlow = true
       const looking = yield* Effect.fork(verdict(slow, other))
       yield* Deferred.await(begun)
       yield* quick.trust.review([other])
@@ -302,7 +276,7 @@ describe("trust", () => {
 
   it.scoped("waits for no store that does not answer", () =>
     Effect.gen(function*() {
-      const process = yield* processOver({ ...storeOf(new Map()), get: () => Effect.never, present: Effect.never })
+      const process = yield* processOver({ ...storeOf(new Map()), get: () => Effect.never })
       const all = Array.from({ length: 20 }, (_, at) => candidate({ server: `s${at}` }))
       const review = yield* Effect.fork(process.trust.review(all))
       yield* TestClock.adjust("11 seconds")
@@ -312,18 +286,6 @@ describe("trust", () => {
       assert.strictEqual((yield* Fiber.join(approve))._tag, "TrustNotKept")
     }))
 
-  it.scoped("is signed with a key of the application's own, if it has one", () =>
-    Effect.gen(function*() {
-      const values = new Map<string, string>()
-      const key = Effect.succeed(Redacted.make("from the keyring"))
-      const process = yield* processOver(storeOf(values), { key })
-      yield* process.trust.review([one])
-      yield* process.trust.approve("docs")
-      assert.deepStrictEqual(Array.from(values.keys()).map((name) => name.replace(/-.*/, "")), ["approval"])
-      assert.strictEqual(yield* verdict(yield* processOver(storeOf(values), { key })), "approved")
-      assert.strictEqual(yield* verdict(yield* processOver(storeOf(values))), "tampered")
-    }))
-
   it.effect("is everybody's where an application asks in a way of its own", () =>
     Effect.gen(function*() {
       const trust = yield* Trust.Trust
@@ -331,76 +293,69 @@ describe("trust", () => {
     }).pipe(Effect.provide(Trust.layerAll())))
 })
 
-describe("an approval that was tampered with", () => {
-  const changes: ReadonlyArray<readonly [string, (kept: Record<string, unknown>, text: string) => string]> = [
-    ["its root", (kept) => JSON.stringify({ ...kept, root: "/elsewhere" })],
-    ["its server", (kept) => JSON.stringify({ ...kept, server: "other" })],
-    ["its fingerprint", (kept) => JSON.stringify({ ...kept, fingerprint: "sha256:two" })],
-    ["its grants", (kept) => JSON.stringify({ ...kept, grants: ["LOG_LEVEL", "GITHUB_TOKEN"] })],
-    ["its time", (kept) => JSON.stringify({ ...kept, at: 1 })],
-    ["its nonce", (kept) => JSON.stringify({ ...kept, nonce: "" })],
-    ["its signature", (kept) => JSON.stringify({ ...kept, mac: "0".repeat(64) })],
-    ["no signature", (kept) => JSON.stringify({ ...kept, mac: "" })],
-    ["a version to come", (kept) => JSON.stringify({ ...kept, version: 2 })],
-    ["its end", (_, text) => text.slice(0, text.length / 2)],
-    ["everything", () => ""],
-    ["its form", () => "\u0000\u001b]0;x\u0007 not JSON"],
-    ["a prototype", () => "{\"__proto__\":{\"fingerprint\":\"sha256:one\"},\"version\":1}"]
+describe("an approval that cannot be read", () => {
+  const damages: ReadonlyArray<readonly [string, (stored: Record<string, unknown>, text: string) => string]> = [
+    ["of another workspace", (stored) => JSON.stringify({ ...stored, place: ["/elsewhere", "docs"] })],
+    ["of another server", (stored) => JSON.stringify({ ...stored, place: ["/work", "other"] })],
+    ["without a field", (stored) => JSON.stringify({ ...stored, value: { fingerprint: one.fingerprint, grants: [] } })],
+    ["of a later version", (stored) => JSON.stringify({ ...stored, version: 3 })],
+    [
+      "of 0.1, with a signature",
+      () =>
+        JSON.stringify({
+          version: 1,
+          root: one.root,
+          server: one.server,
+          fingerprint: one.fingerprint,
+          grants: [],
+          at: 0,
+          nonce: "0".repeat(64),
+          mac: "0".repeat(64)
+        })
+    ],
+    ["that is torn", (_, text) => text.slice(0, text.length / 2)],
+    ["that is empty", () => ""],
+    ["that is not JSON", () => "\u0000\u001b]0;x\u0007 not JSON"],
+    ["with a prototype", () => "{\"__proto__\":{\"value\":{}},\"version\":2}"]
   ]
-
-  it.scoped("is none, whatever was changed, and is kept aside when somebody has decided anew", () =>
-    Effect.gen(function*() {
-      for (const [what, change] of changes) {
-        const values = new Map<string, string>()
-        const store = storeOf(values)
+  for (const [what, damage] of damages) {
+    it.scoped(`is none, says so and is kept aside by the next decision: one ${what}`, () =>
+      Effect.gen(function*() {
+        const texts = new Map<string, string>()
+        const store = storeOf(texts)
         const author = yield* processOver(store)
         yield* author.trust.review([one])
         yield* author.trust.approve("docs")
-        const [key, text] = approvalIn(values)
-        const bad = change(JSON.parse(text), text)
-        values.set(key, bad)
+        const [key, text] = approvalIn(texts)
+        const bad = damage(JSON.parse(text), text)
+        texts.set(key, bad)
         const process = yield* processOver(store)
-        for (const asked of [one, other, one]) assert.strictEqual(yield* verdict(process, asked), "tampered", what)
-        assert.deepStrictEqual(process.events.filter(({ _tag }) => _tag === "TrustIssue").length, 1)
+        for (const asked of [one, other, one]) assert.strictEqual(yield* verdict(process, asked), "unreadable")
+        assert.deepStrictEqual(process.events.flatMap((event) => event._tag === "TrustIssue" ? [event.detail] : []), [
+          `the text ${key} is damaged, or of another version than 2; it does not count, and the next decision replaces it`
+        ])
+        assert.match((yield* process.trust.pending)[0]?.detail ?? "", /^the text .* is damaged/)
         yield* process.trust.approve("docs")
         assert.strictEqual(yield* verdict(yield* processOver(store)), "approved")
-        assert.strictEqual(Array.from(values).find(([name]) => name.startsWith("aside-"))?.[1], bad)
-      }
-    }))
+        assert.strictEqual(Array.from(texts).find(([name]) => name.startsWith("aside-"))?.[1], bad)
+      }))
+  }
 
-  it.scoped("is none if it was made for another server, or by somebody without the key", () =>
+  it.scoped("is none if it is a copy of the approval of another server", () =>
     Effect.gen(function*() {
-      const values = new Map<string, string>()
-      const process = yield* processOver(storeOf(values))
+      const texts = new Map<string, string>()
+      const process = yield* processOver(storeOf(texts))
       const twin = candidate({ server: "twin" })
       yield* process.trust.review([one, twin])
       yield* process.trust.approve("docs")
-      const [mine, text] = approvalIn(values)
+      const [mine, text] = approvalIn(texts)
       yield* process.trust.approve("twin")
-      for (const key of values.keys()) if (key.startsWith("approval-")) values.set(key, text)
-      const copied = yield* processOver(storeOf(values))
-      const given = yield* copied.trust.review([one, twin])
-      assert.deepStrictEqual(given.map((each) => each._tag), ["Approved", "Pending"])
-
-      // what is there before anybody was asked, as an installed package might leave it
-      const seeded = new Map([[mine, text]])
-      const fresh = yield* processOver(storeOf(seeded))
-      assert.strictEqual(yield* verdict(fresh), "tampered")
-    }))
-
-  it.scoped("is none with another key, and a key that is none is replaced", () =>
-    Effect.gen(function*() {
-      const values = new Map<string, string>()
-      const store = storeOf(values)
-      const process = yield* processOver(store)
-      yield* process.trust.review([one])
-      yield* process.trust.approve("docs")
-      for (const key of ["f".repeat(64), "half a k", ""]) {
-        values.set("key", key)
-        assert.strictEqual(yield* verdict(process), "tampered", key)
-        yield* process.trust.approve("docs")
-        assert.strictEqual(yield* verdict(yield* processOver(store)), "approved")
-      }
+      for (const key of texts.keys()) if (key !== mine) texts.set(key, text)
+      const verdicts = yield* (yield* processOver(storeOf(texts))).trust.review([one, twin])
+      assert.deepStrictEqual(verdicts.map((each) => each._tag === "Pending" ? each.why : "approved"), [
+        "approved",
+        "unreadable"
+      ])
     }))
 })
 
@@ -460,8 +415,8 @@ describe("what a person is shown", () => {
   it("names the address and the headers, without their secrets", () => {
     assert.includeMembers(text({ entry: remote }), [
       "address: \"https://(hidden)@docs.example/mcp?team=a&api_key=(hidden)\"",
-      "header: \"Authorization\" with \"env:GITHUB_TOKEN\"",
-      "header: \"X-Key\""
+      "header: \"Authorization\" = (hidden, 26 characters) with \"env:GITHUB_TOKEN\"",
+      "header: \"X-Key\" = (hidden, 6 characters)"
     ])
   })
 
@@ -478,6 +433,56 @@ describe("what a person is shown", () => {
       "variable: \"API_TOKEN\" = \"--import=./evil\"",
       "asks you: \"mode\", and takes \"--eval=evil()\" for no answer",
       "asks you: \"name\""
+    ])
+  })
+
+  it("names every field that is neither the program nor the address, and hides the client secret", () => {
+    const lines = text({
+      entry: {
+        ...remote,
+        title: "Docs\u202e",
+        required: true,
+        timeouts: { startupMs: 1_000 },
+        tools: { allow: [], deny: ["rm", "a b"], approval: new Map([["get", "ask"]]) },
+        oauth: {
+          clientId: "app",
+          clientSecret: "abc${secret:docs}",
+          issuer: "https://login.example",
+          scopes: ["read", "write"],
+          tokenEndpointAuthMethod: "none"
+        }
+      }
+    })
+    assert.includeMembers(lines, [
+      "login: clientId = \"app\"",
+      "login: clientSecret = (hidden, 17 characters) with \"secret:docs\"",
+      "login: issuer = \"https://login.example\"",
+      "login: scopes = \"read\", \"write\"",
+      "login: tokenEndpointAuthMethod = \"none\"",
+      "setting: title = \"Docs\\u{202e}\"",
+      "setting: required = true",
+      "setting: timeouts.startupMs = 1000",
+      "setting: tools.allow = none",
+      "setting: tools.deny = \"rm\", \"a b\"",
+      "setting: tools.approval.get = \"ask\""
+    ])
+  })
+
+  it("begins with the values that decide what runs", () => {
+    const env = new Map<string, string | null>([["A", "1"], ["PATH", "./bin"], [
+      "HTTPS_PROXY",
+      "http://me:pw@proxy.example"
+    ]])
+    const hazards = ["env.PATH", "env.HTTPS_PROXY", "cwd"].map((at) => ({
+      kind: "launch-override" as const,
+      at,
+      detail: "It decides what runs."
+    }))
+    assert.deepStrictEqual(text({ entry: { ...entry, env, cwd: "sub" }, hazards }).slice(0, 4), [
+      "! variable: \"PATH\" = \"./bin\". It decides what runs.",
+      "! variable: \"HTTPS_PROXY\" = \"http://(hidden)@proxy.example\". It decides what runs.",
+      "! folder: \"sub\". It decides what runs.",
+      "server: \"docs\""
     ])
   })
 

@@ -192,7 +192,11 @@ describe("logins in files", () => {
       const read = yield* Effect.either(store.get("a"))
       assert.strictEqual(read._tag, "Left")
       if (read._tag === "Left") {
-        assert.deepInclude(read.left, { reason: "refused", detail: "others may write to the file" })
+        assert.strictEqual(read.left.reason, "refused")
+        assert.strictEqual(
+          read.left.detail,
+          `others may write to the file: remove it, or chmod it if you trust what it contains (${file})`
+        )
       }
     })
   )
@@ -218,7 +222,7 @@ describe("logins in files", () => {
       const failed = yield* failureOf(stranger.get("b"))
       assert.deepStrictEqual(
         { reason: failed.reason, detail: failed.detail },
-        { reason: "refused", detail: "the directory belongs to another user" }
+        { reason: "refused", detail: `the directory belongs to another user: remove it (${directory})` }
       )
       assert.strictEqual((yield* failureOf(stranger.locked("b")(Effect.void))).reason, "refused")
     })

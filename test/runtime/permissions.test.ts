@@ -255,7 +255,7 @@ describe("somebody who is asked", () => {
 
   it.scoped("is asked again about a tool that is defined otherwise, or of another server (perm-028, perm-030)", () =>
     Effect.gen(function*() {
-      const kept = Layer.succeed(Grants.Grants, Grants.makeMemory())
+      const kept = Layer.succeed(Grants.Grants, yield* Grants.makeMemory)
       const definition = { description: "Gets." }
       const once = (description: string, more: Parameters<typeof Pool.remote>[1]) =>
         Effect.gen(function*() {

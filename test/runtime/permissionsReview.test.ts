@@ -268,7 +268,7 @@ describe("what changes between a decision and what is sent", () => {
       Effect.gen(function*() {
         const begun = yield* Deferred.make<void>()
         const goOn = yield* Deferred.make<void>()
-        const memory = Grants.makeMemory()
+        const memory = yield* Grants.makeMemory
         const wait = Effect.zipRight(Deferred.succeed(begun, undefined), Deferred.await(goOn))
         const grants = Layer.succeed(Grants.Grants, {
           ...memory,
@@ -363,7 +363,7 @@ describe("what was agreed to", () => {
 
   it.scoped("of a tool whose definition nobody knew yet is not kept for any definition", () =>
     Effect.gen(function*() {
-      const kept = Layer.succeed(Grants.Grants, Grants.makeMemory())
+      const kept = Layer.succeed(Grants.Grants, yield* Grants.makeMemory)
       const asked: Array<Approval.Request> = []
       const run = (description: string) =>
         Effect.gen(function*() {

@@ -1,6 +1,6 @@
 import * as PlatformError from "@effect/platform/Error"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Fiber, Layer, Option, Redacted, type Scope, TestClock } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Redacted, type Scope, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as TrustStore from "../../src/config/TrustStore.ts"
@@ -12,6 +12,7 @@ import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as Pool from "../support/pool.ts"
 import { runs } from "../support/runs.ts"
 import { listOf } from "../support/toolLists.ts"
+import { storeOf } from "../support/trustStore.ts"
 
 type Json = JsonRpc.Json
 type Fields = Record<string, Json>
@@ -301,18 +302,6 @@ describe("a difference", () => {
   })
 })
 
-const storeOf = (values: Map<string, string>): Store => ({
-  get: (key) => Effect.sync(() => Option.fromNullable(values.get(key))),
-  set: (key, value) => Effect.sync(() => void values.set(key, value)),
-  remove: (key) => Effect.sync(() => void values.delete(key)),
-  present: Effect.sync(() => (key: string) => values.has(key)),
-  create: (key, value) =>
-    Effect.sync(() => {
-      if (!values.has(key)) values.set(key, value)
-      return values.get(key)!
-    })
-})
-
 const broken = new PlatformError.SystemError({
   reason: "Unknown",
   module: "KeyValueStore",
@@ -546,16 +535,16 @@ describe("a server that is forgotten", () => {
     }))
 })
 
-describe("what is kept of pins", () => {
+describe("stored pins", () => {
   const damages: ReadonlyArray<readonly [string, (kept: Record<string, unknown>, text: string) => string]> = [
-    ["nothing is pinned in it", (kept) => JSON.stringify({ ...kept, configurations: [] })],
-    ["its signature is another", (kept) => JSON.stringify({ ...kept, mac: "0".repeat(64) })],
-    ["it is of another version", (kept) => JSON.stringify({ ...kept, version: 2 })],
+    ["it has no list of configurations", (kept) => JSON.stringify({ ...kept, value: { doubted: false } })],
+    ["it is one of 0.1, with a signature", (kept) => JSON.stringify({ ...kept, version: 1, mac: "0".repeat(64) })],
+    ["it is of a later version", (kept) => JSON.stringify({ ...kept, version: 3 })],
     ["it ends too early", (_, text) => text.slice(0, -10)],
     ["it is empty", () => ""]
   ]
   for (const [what, damage] of damages) {
-    it.scoped(`is not believed if ${what}: all is set aside until it is agreed to one by one`, () =>
+    it.scoped(`are not used if ${what}: every tool is quarantined until it is approved`, () =>
       Effect.gen(function*() {
         const values = new Map<string, string>()
         yield* offered(yield* processOver(storeOf(values)), before)
@@ -573,25 +562,33 @@ describe("what is kept of pins", () => {
         assert.include(ToolPins.render(first?.changes ?? []).join("\n"), "what it does")
         yield* process.pins.approve("docs", "one", first!.fingerprint)
         assert.deepStrictEqual(yield* offered(process, before), ["one"])
-        // nothing is new to who has been deceived once
+        // no tool counts as new any more
         const next = yield* processOver(storeOf(values))
         assert.deepStrictEqual(yield* offered(next, tools(named("one"), named("two"), named("three"))), ["one"])
         assert.deepStrictEqual(yield* offered(next, before, Pool.remote("docs", { url: "http://other.test" })), [])
       }))
   }
 
-  it.scoped("is not believed without its key, or with that of somebody else", () =>
+  it.scoped("keeps the pins that another process stores between a read and a write", () =>
     Effect.gen(function*() {
-      const values = new Map<string, string>()
-      const key = (letter: string) => Effect.succeed(Redacted.make(letter.repeat(64)))
-      yield* offered(yield* processOver(storeOf(values), { key: key("a") }), before)
-      assert.isFalse(values.has("key"))
-      assert.deepStrictEqual(yield* offered(yield* processOver(storeOf(values)), before), [])
-      assert.deepStrictEqual(yield* offered(yield* processOver(storeOf(values), { key: key("b") }), before), [])
-      assert.deepStrictEqual(yield* offered(yield* processOver(storeOf(values), { key: key("a") }), before), [
-        "one",
-        "two"
-      ])
+      const store = storeOf(new Map())
+      const atLock = yield* Deferred.make<void>()
+      const goOn = yield* Deferred.make<void>()
+      const slow = yield* processOver({
+        ...store,
+        locked: (key) => (effect) =>
+          Deferred.succeed(atLock, undefined).pipe(
+            Effect.zipRight(Deferred.await(goOn)),
+            Effect.zipRight(store.locked(key)(effect))
+          )
+      })
+      const reviewing = yield* Effect.fork(offered(slow, tools(named("one", "another definition"), named("three"))))
+      yield* Deferred.await(atLock)
+      yield* offered(yield* processOver(store), before)
+      yield* Deferred.succeed(goOn, undefined)
+      assert.deepStrictEqual(yield* Fiber.join(reviewing), ["three"])
+      const all = tools(named("one"), named("two"), named("three"))
+      assert.deepStrictEqual(yield* offered(yield* processOver(store), all), ["one", "two", "three"])
     }))
 
   it.scoped("of one server is not taken for that of another", () =>

@@ -17,12 +17,22 @@ const yes = (answer: string | undefined): boolean => /^y(es)?$/i.test((answer ??
 
 const label = (text: string): string => `  ${text}: `.padEnd(16)
 
+/** A text that is longer than the limit as its length and both ends. */
+const ends = (text: string, limit: number): string =>
+  text.length <= limit
+    ? text
+    : `${text.slice(0, limit / 2)} … (${text.length - limit} of ${text.length} characters) … ${text.slice(-limit / 2)}`
+
 /** @internal */
-export const candidate = (one: Trust.Candidate): ReadonlyArray<Screen.Line> =>
+export const candidate = (one: Trust.Candidate, limit = Infinity): ReadonlyArray<Screen.Line> =>
   Trust.consent(one).map(({ label: name, level, text }): Screen.Line => [
     { text: label(name), style: "weak" },
-    { text, style: level === "warning" ? "warning" : "plain" }
+    { text: ends(text, limit), style: level === "warning" ? "warning" : "plain" }
   ])
+
+/** Lines and characters of a line that are shown of an entry that is too long. */
+const maxLines = 40
+const maxEnds = 200
 
 /** The most characters of an entry that a person is asked about, because the start of a longer one scrolls away. */
 const maxConsent = 4 * Approval.maxShown
@@ -36,8 +46,11 @@ const width = 80
  * @internal
  */
 export const tooLong = (one: Trust.Candidate): ReadonlyArray<Screen.Line> => {
+  const all = candidate(one, maxEnds)
   const length = Trust.consent(one).reduce((sum, { text }) => sum + Math.max(width, text.length), 0)
   return length <= maxConsent ? [] : [
+    ...all.slice(0, maxLines),
+    ...(all.length <= maxLines ? [] : [`  … and ${all.length - maxLines} more lines`]),
     [
       { text: one.server, style: "strong" },
       ` cannot be approved here: its entry takes ${length} characters, and at most ${maxConsent} can be shown.`

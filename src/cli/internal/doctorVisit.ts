@@ -331,7 +331,7 @@ const blocked = (notes: Notes, { name, state }: ConfigDiscovery.Found): void => 
         ? "it comes with the workspace, and was never agreed to"
         : state.why === "changed"
         ? "it is not what was agreed to"
-        : "what was kept of the agreement was tampered with",
+        : "its approval cannot be read",
       hint: `Look at what it would start, and agree, with \`mcp-runtime approve ${name}\`.`,
       tag: null
     }, ExitCode.permission)

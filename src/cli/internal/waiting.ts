@@ -15,7 +15,7 @@ export const Waiting = Schema.Struct({
   root: Schema.String,
   /** What is agreed to: everything below, as it is now. */
   fingerprint: Schema.String,
-  why: Schema.Literal("new", "changed", "tampered"),
+  why: Schema.Literal("new", "changed", "unreadable"),
   /** The variables of the environment that it asks for. */
   variables: Schema.Array(Schema.Struct({ name: Schema.String, credential: Schema.Boolean })),
   consent: Schema.Array(Schema.Struct({
@@ -38,12 +38,13 @@ export const of = (one: Trust.Pending): typeof Waiting.Type => ({
 const reasons: Record<Trust.Why, string> = {
   new: "nobody has agreed to it yet",
   changed: "it is not what was agreed to",
-  tampered: "what is kept of the answer about it was tampered with"
+  unreadable: "its approval cannot be read"
 }
 
 /** @internal */
 export const lines = (one: Trust.Pending): ReadonlyArray<Screen.Line> => [
   [{ text: one.server, style: "strong" }, `: ${reasons[one.why]}`],
+  ...(one.detail === undefined ? [] : [`  ${one.detail}`]),
   ...Asking.candidate(one),
   [{ text: "  fingerprint:  ", style: "weak" }, one.fingerprint]
 ]

@@ -71,9 +71,7 @@ const isFor = (grant: Grants.Grant, { subject, tool }: Permissions.Request): boo
   tool === undefined ? subject.kind !== "tool" || grant.pin !== undefined : grant.pin === pinOf(tool)
 
 /** @internal */
-export const make = (kept: Grants.Grants["Type"]): Agreements => {
-  const session = Grants.makeMemory()
-
+export const make = (kept: Grants.Grants["Type"], session: Grants.Grants["Type"]): Agreements => {
   const find: Agreements["find"] = (request, args) =>
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis

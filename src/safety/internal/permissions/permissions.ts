@@ -30,7 +30,7 @@ export const make = (
 ): Effect.Effect<Service, McpError.ConfigurationError, Permissions.Requirements> =>
   Effect.gen(function*() {
     const approval = yield* Approval.Approval
-    const agreements = Agreements.make(yield* Grants.Grants)
+    const agreements = Agreements.make(yield* Grants.Grants, yield* Grants.makeMemory)
     const events = yield* McpEvent.McpEvents
     const given = PermissionRule.compile(options.rules)
     const [fault] = given.faults

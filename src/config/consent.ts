@@ -1,0 +1,170 @@
+/** The lines that a person sees before approving a server: everything that the approval covers, without secrets. */
+import { codePoints, visiblyQuoted as quoted } from "../text/UntrustedText.ts"
+import type * as ConfigEntry from "./ConfigEntry.ts"
+import * as Hazards from "./hazards.ts"
+import * as Interpolation from "./Interpolation.ts"
+import * as Provenance from "./Provenance.ts"
+import type * as Trust from "./Trust.ts"
+
+/** Safe to print. A `warning` should stand out. */
+export interface ConsentLine {
+  readonly label: string
+  readonly text: string
+  readonly level: "plain" | "warning"
+}
+
+type Lines = ReadonlyArray<ConsentLine>
+
+const bare = (text: string): string => quoted(text).slice(1, -1)
+
+const plain = (label: string, text: string): ConsentLine => ({ label, text, level: "plain" })
+const warning = (label: string, text: string): ConsentLine => ({ label, text, level: "warning" })
+
+/** The literal text, or the template if it has references. */
+const valueOf = (template: ConfigEntry.Template): string => {
+  const parts = Interpolation.parse(template)
+  return parts.every((part) => typeof part === "string") ? parts.join("") : template
+}
+
+const shown = (template: ConfigEntry.Template): string => quoted(valueOf(template))
+
+/** The length of a secret, and the references in its template, such as the files that it is read from. */
+const hidden = (template: ConfigEntry.Template): string => {
+  const names = Interpolation.parse(template).flatMap((part) =>
+    typeof part === "string" ? [] : [quoted(`${part.kind}:${part.name}`)]
+  )
+  return `(hidden, ${template.length} characters)${names.length === 0 ? "" : ` with ${names.join(", ")}`}`
+}
+
+const looksSecret = (name: string, value: string): boolean =>
+  Interpolation.isCredential(name) || Hazards.hasSecret(value)
+
+/** An address without its user and without the parameters that are credentials. */
+const address = (url: ConfigEntry.Template): string => {
+  const [start = "", ...parameters] = url.split(/(?=[?&#])/)
+  const named = parameters.map((pair) => {
+    const equals = pair.indexOf("=")
+    const name = pair.slice(1, equals)
+    const isSecret = equals > 0 && (Interpolation.isCredential(name) || /^(key|sig|signature)$/i.test(name))
+    return isSecret ? `${pair.slice(0, equals + 1)}(hidden)` : pair
+  })
+  return quoted([start.replace(/^([a-z+]*:\/\/)[^/\\@]*@/i, "$1(hidden)@"), ...named].join(""))
+}
+
+const words = (label: string, all: ReadonlyArray<ConfigEntry.Template>): Lines =>
+  all.map((word, at) => plain(at === 0 ? label : `argument ${at}`, shown(word)))
+
+/** The fields that have a line at the top, because they decide which program runs or which hosts it talks to. */
+type Above = ReadonlySet<string>
+
+const isOverride = ({ kind }: Trust.Candidate["hazards"][number]): boolean => kind === "launch-override"
+
+/** Most overrides are addresses or paths, so only the credentials in them are hidden. */
+const overrides = (entry: ConfigEntry.ConfigEntry, hazards: Trust.Candidate["hazards"]): Lines =>
+  hazards.filter(isOverride).map(({ at = "", detail }) => {
+    const name = at.startsWith("env.") ? at.slice("env.".length) : ""
+    const value = entry.env?.get(name)
+    if (value === null) return warning("variable", `${quoted(name)} is taken away. ${detail}`)
+    if (value !== undefined) {
+      const text = Interpolation.isCredential(name) ? hidden(value) : address(valueOf(value))
+      return warning("variable", `${quoted(name)} = ${text}. ${detail}`)
+    }
+    return at === "cwd" && entry.transport === "stdio" && entry.cwd !== undefined
+      ? warning("folder", `${shown(entry.cwd)}. ${detail}`)
+      : warning("variable", `${quoted(at)}: ${detail}`)
+  })
+
+const variables = (entry: ConfigEntry.ConfigEntry, above: Above): Lines => {
+  const launching = entry.transport === "stdio"
+    ? [entry.command, ...entry.args, entry.cwd ?? "", entry.envFile ?? ""]
+    : [entry.url, ...(entry.headersCommand ?? [])]
+  // a value that becomes part of a command line or an address is shown, whatever its name is
+  const visible = new Set(launching.flatMap(Interpolation.variables))
+  return Array.from(entry.env ?? []).filter(([name]) => !above.has(`env.${name}`)).map(([name, value]) => {
+    if (value === null) return plain("variable", `${quoted(name)} is taken away`)
+    const isHidden = !visible.has(name) && looksSecret(name, value)
+    return plain("variable", `${quoted(name)} = ${isHidden ? hidden(value) : shown(value)}`)
+  })
+}
+
+const program = (entry: ConfigEntry.StdioEntry, above: Above): Lines => [
+  ...words("program", [entry.command, ...entry.args]),
+  ...(entry.cwd === undefined || above.has("cwd") ? [] : [plain("folder", shown(entry.cwd))]),
+  ...variables(entry, above),
+  ...(entry.envFile === undefined ? [] : [
+    plain("variables from", `${shown(entry.envFile)}, without those that decide which program runs`)
+  ]),
+  ...(entry.inheritEnv === true ? [warning("environment", "all of it, with every secret in it")] : []),
+  ...(Array.isArray(entry.inheritEnv) ? [plain("environment", entry.inheritEnv.map(quoted).join(", "))] : [])
+]
+
+const remote = (entry: ConfigEntry.RemoteEntry, above: Above): Lines => [
+  plain("address", address(entry.url)),
+  plain("transport", entry.transport),
+  ...Array.from(entry.headers ?? [], ([name, value]) => plain("header", `${quoted(name)} = ${hidden(value)}`)),
+  ...words("program for headers", entry.headersCommand ?? []),
+  ...variables(entry, above),
+  ...leaves("login", entry.oauth === undefined || entry.oauth === false ? {} : entry.oauth)
+]
+
+/** A line for each value below a field. */
+const leaves = (label: string, value: unknown, path = ""): Lines => {
+  if (value === undefined) return []
+  if (value instanceof Map) return leaves(label, Object.fromEntries(value), path)
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    return Object.entries(value).flatMap(([key, each]) => leaves(label, each, path === "" ? key : `${path}.${key}`))
+  }
+  const text = (each: unknown) => typeof each === "string" ? quoted(each) : String(each)
+  if (path === "clientSecret") return [plain(label, `${path} = ${hidden(String(value))}`)]
+  const all = Array.isArray(value) ? value : [value]
+  return [plain(label, `${bare(path)} = ${all.length === 0 ? "none" : all.map(text).join(", ")}`)]
+}
+
+/** The fields that change neither the program nor the address. */
+const settings = ({ description, lazy, protocol, required, timeouts, title, tools }: ConfigEntry.ConfigEntry): Lines =>
+  leaves("setting", { title, description, required, lazy, protocol, timeouts, tools })
+
+/** Letters that look like others, where they could stand for another name or another host. */
+const disguises = (what: string, text: string): Lines => {
+  const letters = codePoints(text)
+  return letters.length === 0
+    ? []
+    : [warning("letters", `${what} has ${letters.join(" ")}, which may look like others`)]
+}
+
+const environment = (names: ReadonlyArray<string>): Lines =>
+  names.map((name) =>
+    Interpolation.isCredential(name)
+      ? warning("asks for", `${quoted(name)}, which it does not get unless you say so`)
+      : plain("asks for", quoted(name))
+  )
+
+/** The default of an input is shown, because it is the value when there is no answer. */
+const inputs = (all: Trust.Candidate["inputs"] = []): Lines =>
+  all.map(({ default: answer, id }) =>
+    plain("asks you", `${quoted(id)}${answer === undefined ? "" : `, and takes ${quoted(answer)} for no answer`}`)
+  )
+
+export const lines = (candidate: Trust.Candidate): Lines => {
+  const { entry, hazards, provenance, root, server } = candidate
+  const above: Above = new Set(hazards.filter(isOverride).map(({ at = "" }) => at))
+  return [
+    ...overrides(entry, hazards),
+    plain("server", quoted(server)),
+    plain("from", quoted(Provenance.format(provenance))),
+    plain("workspace", quoted(root)),
+    ...(entry.transport === "stdio" ? program(entry, above) : remote(entry, above)),
+    ...environment(candidate.variables),
+    ...inputs(candidate.inputs),
+    ...settings(entry),
+    ...Array.from(entry.extra?.keys() ?? [], (key) => plain("also says", quoted(key))),
+    ...disguises("the name", server),
+    ...disguises(
+      entry.transport === "stdio" ? "the program" : "the address",
+      entry.transport === "stdio" ? entry.command : entry.url
+    ),
+    ...hazards.filter((hazard) => !isOverride(hazard)).map(({ at, detail, kind }) =>
+      warning(kind, `${at === undefined ? "" : `${quoted(at)}: `}${bare(detail)}`)
+    )
+  ]
+}
