@@ -13,7 +13,7 @@ import * as McpError from "../../../McpError.ts"
 import type * as Tool from "../../../tools/Tool.ts"
 import * as ToolPins from "../../../tools/ToolPins.ts"
 import type * as Approval from "../../Approval.ts"
-import * as Grants from "../../Grants.ts"
+import type * as Grants from "../../Grants.ts"
 import type * as PermissionRule from "../../PermissionRule.ts"
 import type * as Permissions from "../../Permissions.ts"
 
