@@ -18,7 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
-import { createHmac, timingSafeEqual } from "node:crypto"
+import { createHmac } from "node:crypto"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
 import type * as TrustStore from "../config/TrustStore.ts"
 import { sha256 } from "../json/canonical.ts"
@@ -105,14 +105,6 @@ const sticky = 0o1000
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-const signature = (key: Redacted.Redacted, name: string, text: string): string =>
-  createHmac("sha256", Redacted.value(key)).update(JSON.stringify([name, text])).digest("hex")
-
-const isSigned = (key: Redacted.Redacted, name: string, text: string, signed: string): boolean => {
-  const [found, right] = [Buffer.from(signed), Buffer.from(signature(key, name, text))]
-  return found.length === right.length && timingSafeEqual(found, right)
-}
-
 export const make = Effect.fnUntraced(function*(
   options: Partial<Options> & Pick<Options, "directory">
 ): Effect.fn.Return<FileStore, never, FileSystem.FileSystem | Path.Path> {
@@ -124,8 +116,7 @@ export const make = Effect.fnUntraced(function*(
   const isWindows = host.platform === "win32"
 
   // the hash of a key is a legal name everywhere, and leads nowhere else
-  const nameOf = (key: string): string => `${sha256(JSON.stringify(key))}.value`
-  const fileOf = (key: string): string => paths.join(directory, nameOf(key))
+  const fileOf = (key: string): string => paths.join(directory, `${sha256(JSON.stringify(key))}.value`)
 
   // Checked and then used: against planted links, not against a process of the same user.
   const isLink = (path: string) => Effect.map(Effect.option(fs.readLink(path)), Option.isSome)
@@ -211,13 +202,24 @@ export const make = Effect.fnUntraced(function*(
     yield* removeOlder(fileName, maxAge)
   })
 
-  const withKey = <A>(file: string, use: (key: Redacted.Redacted | undefined) => Effect.Effect<A, Failure>) =>
-    signingKey === undefined
-      ? use(undefined)
-      : Effect.flatMap(
-        Effect.mapError(signingKey, ({ message }) => refuse(file, `the key: ${message}`, "Unknown")),
-        use
-      )
+  /** The text with its signature in the first line, and back. */
+  const sign = (file: string, text: string) =>
+    signingKey === undefined ? Effect.succeed(text) : Effect.mapBoth(signingKey, {
+      onFailure: ({ message }) => refuse(file, `there is no key: ${message}`, "Unknown"),
+      onSuccess: (key) => {
+        const name = paths.basename(file)
+        return `${createHmac("sha256", Redacted.value(key)).update(`${name}\n${text}`).digest("hex")}\n${text}`
+      }
+    })
+  const unsign = (file: string, signed: string) => {
+    if (signingKey === undefined) return Effect.succeed(signed)
+    const text = signed.slice(signed.indexOf("\n") + 1)
+    return Effect.flatMap(sign(file, text), (right) =>
+      // hashes, because the time of a comparison of signatures tells how much of one is right
+      sha256(signed) === sha256(right)
+        ? Effect.succeed(text)
+        : refuse(file, "the file was not signed with the key of this store", "InvalidData"))
+  }
 
   const get = (key: string): Effect.Effect<Option.Option<string>, Failure> => {
     const file = fileOf(key)
@@ -232,41 +234,29 @@ export const make = Effect.fnUntraced(function*(
       }
       if (info.size > maxBytes) return yield* refuse(file, `the file is too large: it has more than ${maxBytes} bytes`)
       yield* checkAccess("file", file, info)
-      return decoder.decode(yield* fs.readFile(file))
+      return yield* unsign(file, decoder.decode(yield* fs.readFile(file)))
     })
-    return withKey(file, (signing) =>
-      Effect.flatMap(text, (text) => {
-        if (signing === undefined) return Effect.succeed(text)
-        const [signed = "", ...lines] = text.split("\n")
-        const rest = lines.join("\n")
-        return isSigned(signing, nameOf(key), rest, signed)
-          ? Effect.succeed(rest)
-          : refuse(file, "the file was not signed with the key of this store", "InvalidData")
-      })).pipe(Effect.asSome, Effect.catchIf(isNotFound, () => Effect.succeedNone))
+    return Effect.catchIf(Effect.asSome(text), isNotFound, () => Effect.succeedNone)
   }
 
   /** Renames a new file, because a link or a file of another user must not be written to. */
-  const set = (key: string, value: string): Effect.Effect<void, Failure> => {
+  const set = Effect.fnUntraced(function*(key: string, value: string) {
     const file = fileOf(key)
-    return withKey(file, (signing) =>
-      Effect.gen(function*() {
-        const text = signing === undefined ? value : `${signature(signing, nameOf(key), value)}\n${value}`
-        const bytes = encoder.encode(text)
-        if (bytes.length > maxBytes) return yield* refuse(file, `it is too large: it has more than ${maxBytes} bytes`)
-        yield* prepareToWrite
-        const random = yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)
-        const temporary = file.replace(/value$/, `${random}.tmp`)
-        yield* fs.open(temporary, { flag: "wx", mode: 0o600 }).pipe(
-          // an empty text is valid, and cannot be written
-          Effect.flatMap((opened) =>
-            Effect.zipRight(bytes.length === 0 ? Effect.void : opened.writeAll(bytes), opened.sync)
-          ),
-          Effect.scoped,
-          Effect.zipRight(fs.rename(temporary, file)),
-          Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
-        )
-      }))
-  }
+    const bytes = encoder.encode(yield* sign(file, value))
+    if (bytes.length > maxBytes) return yield* refuse(file, `it is too large: it has more than ${maxBytes} bytes`)
+    yield* prepareToWrite
+    const random = yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)
+    const temporary = file.replace(/value$/, `${random}.tmp`)
+    yield* fs.open(temporary, { flag: "wx", mode: 0o600 }).pipe(
+      // an empty text is valid, and cannot be written
+      Effect.flatMap((opened) =>
+        Effect.zipRight(bytes.length === 0 ? Effect.void : opened.writeAll(bytes), opened.sync)
+      ),
+      Effect.scoped,
+      Effect.zipRight(fs.rename(temporary, file)),
+      Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
+    )
+  })
 
   const remove = (file: string) => Effect.zipRight(located, fs.remove(file, { force: true }))
   const values = matching(fileName)
