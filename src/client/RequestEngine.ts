@@ -16,6 +16,7 @@ import type * as Scope from "effect/Scope"
 import * as Utils from "effect/Utils"
 import * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
+import { onExitSync } from "../resilience/onExitSync.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
@@ -151,24 +152,27 @@ export class RequestEngine {
     params: JsonRpc.JsonObject | undefined,
     options: RequestOptions
   ): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> {
-    return Effect.async((resume) => {
-      const lost = this.#lost("not-sent", method) ?? (this.#closing ? this.#closed(method, "not-sent") : undefined)
-      if (lost !== undefined) return resume(Exit.fail(lost))
-      const id = this.#nextId()
-      options.onId?.(id)
-      const limits = options.limits ?? new RequestLimits(this.now())
-      const pending: Pending = { id, method, options, limits, settle: resume }
-      this.#pending.set(id, pending)
-      const error = this.#send(
-        { jsonrpc: "2.0", id, method, params: options.progress === true ? Messages.withToken(params, id) : params },
-        options.headers
-      )
-      if (error !== undefined) return this.#settle(pending, Exit.fail(error))
-      this.#wakeBy(limits.dueAt)
-      return Effect.sync(() => {
-        if (this.#pending.get(id) !== pending) return
+    return Effect.uninterruptibleMask((restore) => {
+      let pending: Pending | undefined = undefined
+      const answer = Effect.async<JsonRpc.JsonObject, McpError.CallError>((resume) => {
+        const lost = this.#lost("not-sent", method) ?? (this.#closing ? this.#closed(method, "not-sent") : undefined)
+        if (lost !== undefined) return resume(Exit.fail(lost))
+        const id = this.#nextId()
+        options.onId?.(id)
+        const limits = options.limits ?? new RequestLimits(this.now())
+        pending = { id, method, options, limits, settle: resume }
+        this.#pending.set(id, pending)
+        const error = this.#send(
+          { jsonrpc: "2.0", id, method, params: options.progress === true ? Messages.withToken(params, id) : params },
+          options.headers
+        )
+        if (error !== undefined) return this.#settle(pending, Exit.fail(error))
+        this.#wakeBy(limits.dueAt)
+      })
+      return onExitSync(restore(answer), () => {
+        if (pending === undefined || this.#pending.get(pending.id) !== pending) return
         this.#giveUp(pending, "the caller no longer waits")
-        this.#remove(id)
+        this.#remove(pending.id)
       })
     })
   }

@@ -64,11 +64,12 @@ export const make = (
   const invalid = (operation: string, path: string) =>
     Either.left(new McpError.InvalidArguments({ server, operation, path, detail: "not a valid duration" }))
 
-  /** The limits of a request that begins now. */
+  /** The limits of a request that begins now, or of its series. */
   const limitsOf = (
     method: string,
-    { firstIdleTimeout, idleTimeout, totalTimeout }: McpClient.RequestOptions = {}
+    { firstIdleTimeout, idleTimeout, limits, totalTimeout }: RequestOptions = {}
   ): Either.Either<RequestEngine.RequestLimits, McpError.InvalidArguments> => {
+    if (limits !== undefined) return Either.right(limits)
     const isCall = method === "tools/call"
     const idle = millis(idleTimeout ?? (isCall ? requestTimeout : listTimeout))
     const total = millis(totalTimeout ?? (isCall ? toolTimeout : listTimeout))
@@ -79,8 +80,10 @@ export const make = (
   }
 
   const sending = (isPatient: boolean): Request => (method, params, options) =>
-    Effect.gen(function*() {
-      const limits = options?.limits ?? (yield* limitsOf(method, options))
+    Effect.suspend(() => {
+      const begun = limitsOf(method, options)
+      if (Either.isLeft(begun)) return begun.left
+      const limits = begun.right
       const sent = engine.request(method, params, {
         limits,
         // calls always request progress, because it keeps a long call alive
@@ -92,65 +95,59 @@ export const make = (
       let pauses = 0
       let sessions = 0
       let isRefused = false
-      let hasWaited = false
-      let failure: McpError.CallError | undefined = undefined
-      while (true) {
+
+      /** Sends, once there is no pause and a session. `failure`: the error of the last attempt, if that began a pause. */
+      const attempt = (isFirst: boolean, failure?: McpError.CallError): ReturnType<Request> => {
         const now = engine.now()
         const admission: RetryAfter.Admission | undefined = isPatient ? gate?.admit(now) : undefined
         if (admission !== undefined && admission.as !== "probe") {
           const { as, pause } = admission
-          if (as === "refused" || pause.until >= limits.dueAt) return yield* failure ?? RetryAfter.refusal(pause, now)
-          failure = undefined
-          hasWaited = true
-          yield* Effect.sleep(pause.until - now)
-          continue
+          if (as === "refused" || pause.until >= limits.dueAt) return failure ?? RetryAfter.refusal(pause, now)
+          return Effect.zipRight(Effect.sleep(pause.until - now), Effect.suspend(() => attempt(false)))
         }
         // what has only waited so far has all of the idle limit for its answer
-        if (hasWaited) limits.touch(now)
+        if (!isFirst) limits.touch(now)
         const generation = session?.generation ?? 0
-        const attempt = session?.isExpired === true ? renewed(session, method, limits) : sent
-        const answered = yield* Effect.either(admission === undefined ? attempt : probing(attempt, admission.pause))
-        hasWaited = true
-        if (Either.isRight(answered)) {
-          if (answered.right !== undefined) return answered.right
-          continue
-        }
-        const error = answered.left
-        const failedAt = engine.now()
+        const next: Attempt = session?.isExpired === true ? renewed(session, method, limits) : sent
+        return Effect.matchEffect(admission === undefined ? next : probing(next, admission.pause), {
+          onFailure: (error) => again(error, generation),
+          onSuccess: (answer) => answer === undefined ? attempt(false, failure) : Effect.succeed(answer)
+        })
+      }
+
+      const again = (error: McpError.CallError, generation: number): ReturnType<Request> => {
+        const now = engine.now()
         if (error._tag === "SessionExpired" && session !== undefined) {
           if (session.generation === generation) session.isExpired = true
-          if (session.isExpired && gate?.isClosed(failedAt) !== true) session.renew()
+          if (session.isExpired && gate?.isClosed(now) !== true) session.renew()
           const isHeld = error.outcome === "not-sent"
           const maySend = isHeld ? sessions < maxSessions : !isRefused && RetryPolicy.isIdempotent(method)
-          if (!maySend) return yield* error
+          if (!maySend) return error
           sessions++
           isRefused ||= !isHeld
-          failure = undefined
         } else if (error._tag === "HttpError") {
           gate ??= new RetryAfter.Gate()
-          const pause = gate.refused(error, failedAt)
-          if (pause === undefined) return yield* error
+          const pause = gate.refused(error, now)
+          if (pause === undefined) return error
           for (const listener of listeners) listener(pause.until)
-          if (pause.refusal !== undefined || !isPatient || pauses >= maxPauses) return yield* pause.refusal ?? error
+          if (pause.refusal !== undefined || !isPatient || pauses >= maxPauses) return pause.refusal ?? error
           pauses++
-          failure = error
-        } else return yield* error
-        if (limits.totalAt <= failedAt) return yield* error
-        limits.touch(failedAt)
+        } else return error
+        if (limits.totalAt <= now) return error
+        limits.touch(now)
+        return attempt(false, error._tag === "HttpError" ? error : undefined)
       }
+      return attempt(true)
     })
 
   /** The outcome of a probe decides about the requests behind it. */
   const probing = (attempt: Attempt, pause: RetryAfter.Pause): Attempt =>
-    Effect.onExit(attempt, (exit) =>
-      Effect.sync(() =>
-        gate?.probed(
-          pause,
-          exit._tag === "Success"
-            ? exit.value !== undefined
-            : exit.cause._tag === "Fail" && exit.cause.error.outcome === "executed"
-        )
-      ))
+    Effect.onExit(attempt, (exit) => {
+      const isAnswered = exit._tag === "Success"
+        ? exit.value !== undefined
+        : exit.cause._tag === "Fail" && exit.cause.error.outcome === "executed"
+      return Effect.sync(() => gate?.probed(pause, isAnswered))
+    })
 
   /** Waits for a new session within the limits of the request. */
   const renewed = (session: Session, method: string, limits: RequestEngine.RequestLimits): Attempt =>
@@ -174,4 +171,6 @@ export const make = (
 }
 
 const millis = (input: Duration.DurationInput): number | undefined =>
-  Option.getOrUndefined(Option.map(Duration.decodeUnknown(input), Duration.toMillis))
+  Duration.isDuration(input)
+    ? Duration.toMillis(input)
+    : Option.getOrUndefined(Option.map(Duration.decodeUnknown(input), Duration.toMillis))

@@ -58,13 +58,13 @@ export const make = (channel: McpClient.Channel, report: (detail: string) => voi
     meta: JsonRpc.JsonObject | undefined,
     own: McpClient.CallOptions | undefined
   ): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> => {
-    const { inputResponses, requestState } = own?.passInput ?? {}
+    const input = own?.passInput
     const params: JsonRpc.JsonObject = {
       name,
       arguments: args,
-      ...(meta === undefined ? {} : { _meta: meta }),
-      ...(inputResponses === undefined || era === "session" ? {} : { inputResponses }),
-      ...(requestState === undefined ? {} : { requestState })
+      ...(meta && { _meta: meta }),
+      ...(input?.inputResponses !== undefined && era === "stateless" && { inputResponses: input.inputResponses }),
+      ...(input?.requestState !== undefined && { requestState: input.requestState })
     }
     if (known.get(name)?.taskSupport === "required") {
       return tasks === undefined
