@@ -70,6 +70,8 @@ export * as Permissions from "./safety/Permissions.ts"
 export * as ReconnectPolicy from "./resilience/ReconnectPolicy.ts"
 /** Removes secrets from text. */
 export * as Redaction from "./safety/Redaction.ts"
+/** Entries from the MCP registry. */
+export * as Registry from "./config/Registry.ts"
 /** Resolves the variables of a configuration at connect. */
 export * as Resolution from "./config/Resolution.ts"
 /** Which failed calls are sent again. */

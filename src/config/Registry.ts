@@ -1,27 +1,22 @@
-/**
- * The documents of the MCP registry (`server.json`): one server, and the ways in which it can be configured.
- *
- * @since 0.1.0
- */
-import type * as ConfigDocument from "./ConfigDocument.ts"
-import type * as ConfigEntry from "./ConfigEntry.ts"
-import type * as Dialect from "./Dialect.ts"
-import * as internal from "./internal/packages/registry.ts"
+/** Entries from the MCP registry: looks a server up by its name, and reads its `server.json`. */
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as Chunk from "effect/Chunk"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as McpError from "../McpError.ts"
+import * as ConfigDocument from "./ConfigDocument.ts"
+import type * as ConfigIssue from "./ConfigIssue.ts"
+import * as Dialect from "./Dialect.ts"
+import { isText, list, scalar, table, tables } from "./internal/dialect/values.ts"
+import { isClear } from "./internal/templates/clearText.ts"
+import * as Interpolation from "./Interpolation.ts"
 
-/**
- * What a person is asked before the server can be used.
- *
- * @since 0.1.0
- * @category models
- */
-export type Input = Dialect.Input
+type Table = ConfigDocument.Table
+type Value = ConfigDocument.Value
 
-/**
- * What may be set too, and was left out because nothing says to what.
- *
- * @since 0.1.0
- * @category models
- */
+/** May be set too, and is left out because the document has no value for it. */
 export interface Optional {
   /** `env.LOG_FILE`, `headers.X-Team`, `packageArguments.2`. */
   readonly at: string
@@ -29,31 +24,351 @@ export interface Optional {
   readonly secret: boolean
 }
 
-/**
- * One way to run or to reach the server.
- *
- * @since 0.1.0
- * @category models
- */
+export interface Fault {
+  readonly kind: ConfigIssue.EntryFault
+  readonly at?: string | undefined
+}
+
+/** One way to run or to reach the server. */
 export interface Option {
   /** The last part of the server's name. */
   readonly name: string
-  /** The kind of package (`npm`, `pypi`, `oci`, `nuget`, …), or the transport of a remote. */
+  /** The kind of the package (`npm`, `pypi`, `oci`, `nuget`, …), or the transport of the remote. */
   readonly source: string
-  /** The entry in our own terms, or why it can have none. Its pointer leads into the document. */
-  readonly item: ConfigEntry.Item
-  readonly inputs: ReadonlyArray<Input>
-  /** The ids of the inputs that are secret. */
-  readonly secrets: ReadonlyArray<string>
+  /** The entry as a native file has it, with `${input:…}` for each question; or why there is none. */
+  readonly entry: Table | Fault
+  readonly inputs: ReadonlyArray<Dialect.Input>
   readonly optional: ReadonlyArray<Optional>
 }
 
+export const isFault = (entry: Option["entry"]): entry is Fault => "kind" in entry
+
+/** The parts of a package that decide how it is started, with templates for the questions. */
+interface Package {
+  readonly identifier: string
+  readonly version: string | undefined
+  readonly runtime: ReadonlyArray<string>
+  readonly args: ReadonlyArray<string>
+  readonly env: ReadonlyMap<string, string>
+}
+
+interface Kind {
+  /** The only names a package may have: another one could be an option or an address to the program. */
+  readonly identifier: RegExp
+  /** The registry that the program asks. The same name in another registry is another package. */
+  readonly domain: string
+  /** The arguments of each program that runs such a package; the first program is the default. */
+  readonly programs: { readonly [program: string]: (of: Package) => ReadonlyArray<string> }
+}
+
+const versioned = ({ identifier, version }: Package, between: string): string =>
+  version === undefined ? identifier : `${identifier}${between}${version}`
+
+const container = (of: Package): ReadonlyArray<string> => {
+  const runtime = of.runtime[0] === "run" ? of.runtime.slice(1) : of.runtime
+  const hasTag = /[:@]/.test(of.identifier.slice(of.identifier.lastIndexOf("/") + 1))
+  return [
+    "run",
+    ...["-i", "--rm"].filter((option) => !runtime.includes(option)),
+    ...runtime,
+    // names only: the values stay in the environment, where other programs do not see them
+    ...Array.from(of.env.keys()).flatMap((name) => ["-e", name]),
+    hasTag ? of.identifier : versioned(of, ":"),
+    ...of.args
+  ]
+}
+
+const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
+  ["npm", {
+    identifier: /^(?:@[\w~][\w.~-]*\/)?[\w~][\w.~-]*$/,
+    domain: "npmjs.org",
+    programs: {
+      npx: (of) => [...(of.runtime.length === 0 ? ["-y"] : of.runtime), versioned(of, "@"), ...of.args],
+      bunx: (of) => [...of.runtime, versioned(of, "@"), ...of.args]
+    }
+  }],
+  ["pypi", {
+    identifier: /^[A-Za-z0-9][\w.-]*(?:\[[\w.,-]*\])?$/,
+    domain: "pypi.org",
+    programs: {
+      uvx: (of) => [...of.runtime, versioned(of, "=="), ...of.args],
+      pipx: (of) => ["run", ...of.runtime, "--spec", versioned(of, "=="), of.identifier, ...of.args]
+    }
+  }],
+  ["oci", {
+    identifier: /^[A-Za-z0-9][\w.:@/-]*$/,
+    domain: "docker.io",
+    programs: { docker: container, podman: container }
+  }],
+  ["nuget", {
+    identifier: /^[A-Za-z0-9][\w.-]*$/,
+    domain: "nuget.org",
+    programs: {
+      dnx: (of) => [...of.runtime, versioned(of, "@"), "--yes", ...(of.args.length === 0 ? [] : ["--", ...of.args])]
+    }
+  }]
+])
+
+/** Documents before September 2025 write the same fields with underscores. */
+const get = (from: Table, key: string): Value | undefined =>
+  from.get(key) ?? from.get(key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+
+const text = (from: Table, key: string): string | undefined => scalar(get(from, key))
+
+const isId = (id: string): boolean => /^\w[\w.-]*$/.test(id)
+
+/** Makes templates of the inputs of one option, and gathers the questions. */
+class Questions {
+  readonly inputs = new Map<string, Dialect.Input>()
+  readonly optional: Array<Optional> = []
+
+  /** The value of an input, its default, or a question; nothing if it can be left out. */
+  template(input: Table, id: string, at: string): string | undefined {
+    const secret = get(input, "isSecret") === true
+    const value = text(input, "value")
+    if (value !== undefined) return this.filled(value, table(input.get("variables")), secret)
+    const fallback = text(input, "default")
+    if (fallback !== undefined) return Interpolation.literal(fallback)
+    if (get(input, "isRequired") === true && isId(id)) return this.question(id, input, secret)
+    this.optional.push({ at, description: text(input, "description"), secret })
+    return undefined
+  }
+
+  /** A text in which `{name}` stands for a variable, if there is one of this name. */
+  filled(value: string, variables: Table, secret: boolean): string {
+    let template = ""
+    let end = 0
+    for (const match of value.matchAll(/\{([^{}]*)\}/g)) {
+      const id = match[1]!
+      if (!variables.has(id) || !isId(id)) continue
+      const variable = table(variables.get(id))
+      const fixed = text(variable, "value")
+      template += Interpolation.literal(value.slice(end, match.index))
+      template += fixed === undefined ? this.question(id, variable, secret) : Interpolation.literal(fixed)
+      end = match.index + match[0].length
+    }
+    return template + Interpolation.literal(value.slice(end))
+  }
+
+  private question(id: string, input: Table, secret: boolean): string {
+    const fallback = text(input, "default")
+    const choices = get(input, "choices")
+    this.inputs.set(id, {
+      id,
+      description: text(input, "description"),
+      secret: secret || get(input, "isSecret") === true,
+      default: fallback,
+      choices: choices === undefined ? undefined : list(choices).filter(isText)
+    })
+    // braces or variables in the default would end the template too early; the input has the default anyway
+    return fallback === undefined || /[${}\\]/.test(fallback) ? `\${input:${id}}` : `\${input:${id}:-${fallback}}`
+  }
+
+  argument(input: Table, at: string, place: number): ReadonlyArray<string> {
+    const name = text(input, "name")
+    if (input.get("type") !== "named" || name === undefined) {
+      const value = this.template(input, text(input, "valueHint") ?? `argument-${place + 1}`, at)
+      return value === undefined ? [] : [value]
+    }
+    const valued = ["value", "default", "isRequired", "valueHint", "format", "choices", "placeholder"]
+    if (valued.every((key) => get(input, key) === undefined)) return [Interpolation.literal(name)]
+    const value = this.template(input, name.replaceAll(/^-+|=$/g, ""), at)
+    if (value === undefined) return []
+    return name.endsWith("=") ? [Interpolation.literal(name) + value] : [Interpolation.literal(name), value]
+  }
+
+  arguments(from: Table, key: string): ReadonlyArray<string> {
+    return tables(get(from, key)).flatMap((input, place) => this.argument(input, `${key}.${place}`, place))
+  }
+
+  named(inputs: Value | undefined, at: string): ReadonlyMap<string, string> {
+    return new Map(
+      tables(inputs).flatMap((input) => {
+        const name = text(input, "name") ?? ""
+        const value = this.template(input, name, `${at}.${name}`)
+        return value === undefined ? [] : [[name, value] as const]
+      })
+    )
+  }
+}
+
+const isOf = (domain: string, address: string): boolean => {
+  const host = /^https:\/\/([^/:?#@]+)\/?$/.exec(address)?.[1]?.toLowerCase()
+  return host === domain || host?.endsWith(`.${domain}`) === true
+}
+
+const packageOf = (questions: Questions, from: Table): Table | Fault => {
+  const kind = kinds.get(text(from, "registryType") ?? "")
+  // a bundle would have to be downloaded and unpacked first
+  if (kind === undefined) return { kind: "unsupported-field", at: "registryType" }
+  // a package with an address would have to be started and then connected to
+  const transport = table(from.get("transport")).get("type") ?? "stdio"
+  if (transport !== "stdio") return { kind: "unsupported-field", at: "transport" }
+  const identifier = text(from, "identifier")
+  if (identifier === undefined || !kind.identifier.test(identifier)) return { kind: "invalid-value", at: "identifier" }
+  const version = text(from, "version")
+  if (version !== undefined && !/^\w[\w.+-]*$/.test(version)) return { kind: "invalid-value", at: "version" }
+  const base = text(from, "registryBaseUrl")
+  if (base !== undefined && !isOf(kind.domain, base) && !identifier.startsWith(`${base.replace(/^https:\/\//, "")}/`)) {
+    return { kind: "unsupported-field", at: "registryBaseUrl" }
+  }
+  const command = text(from, "runtimeHint") ?? Object.keys(kind.programs)[0]!
+  if (!Object.hasOwn(kind.programs, command)) return { kind: "unsupported-field", at: "runtimeHint" }
+  const runtime = questions.arguments(from, "runtimeArguments")
+  const args = questions.arguments(from, "packageArguments")
+  const env = questions.named(get(from, "environmentVariables"), "env")
+  return new Map<string, Value>([
+    ["type", "stdio"],
+    ["command", command],
+    ["args", kind.programs[command]!({ identifier, version, runtime, args, env })],
+    ...(env.size === 0 ? [] : [["env", env] as const])
+  ])
+}
+
+const remoteOf = (questions: Questions, from: Table): Table => {
+  const url = questions.filled(text(from, "url") ?? "", table(from.get("variables")), false)
+  const headers = questions.named(from.get("headers"), "headers")
+  return new Map<string, Value>([
+    ["type", from.get("type") ?? null],
+    ["url", url],
+    ...(headers.size === 0 ? [] : [["headers", headers] as const])
+  ])
+}
+
+/** The fault that the reader of native files finds in an entry. */
+const faultOf = (name: string, entry: Table): Fault | undefined => {
+  const root = new Map([["mcpServers", new Map([[name, entry]])]])
+  const [item] = Dialect.find("native")!.decode(root, { scope: "user", origin: "home", path: undefined }).items
+  return item?._tag === "Invalid" ? { kind: item.kind, at: item.at } : undefined
+}
+
 /**
- * The ways to configure a server that a document offers, packages first, in its order. Total: a way that cannot be taken
- * is there with its fault. A package is started from the registry of its kind and no other, by a program of its kind and
- * no other, whatever the document hints at.
- *
- * @since 0.1.0
- * @category constructors
+ * The ways to configure a server that a document offers, packages first. A way that cannot be taken has its fault. A
+ * package is started from the registry of its kind, by a program of its kind, whatever the document hints at.
  */
-export const options: (document: ConfigDocument.Table) => ReadonlyArray<Option> = internal.options
+export const options = (document: Table): ReadonlyArray<Option> => {
+  // the answers of a registry have the document beside what the registry adds
+  const server = document.has("server") ? table(document.get("server")) : document
+  const name = (text(server, "name") ?? "").replace(/^.*\//s, "")
+  const option = (from: Table, source: string, read: (questions: Questions, from: Table) => Table | Fault): Option => {
+    const questions = new Questions()
+    const entry = read(questions, from)
+    const { inputs, optional } = questions
+    const fault = isFault(entry) ? entry : faultOf(name, entry)
+    return { name, source: text(from, source) ?? "", entry: fault ?? entry, inputs: [...inputs.values()], optional }
+  }
+  return [
+    ...tables(server.get("packages")).map((from) => option(from, "registryType", packageOf)),
+    ...tables(server.get("remotes")).map((from) => option(from, "type", remoteOf))
+  ]
+}
+
+export interface LookUpOptions {
+  readonly address: string
+  /** Of the whole look-up. */
+  readonly timeout: Duration.DurationInput
+  /** Of the answer. */
+  readonly maxBytes: number
+}
+
+export const defaults: LookUpOptions = {
+  address: "https://registry.modelcontextprotocol.io",
+  timeout: "10 seconds",
+  maxBytes: 1024 * 1024
+}
+
+export interface Found {
+  /** As the registry has it: `io.github.acme/weather`. */
+  readonly name: string
+  readonly version: string
+  readonly description: string | undefined
+  /** The address of the document, for `source` of an entry. */
+  readonly address: string
+  readonly options: ReadonlyArray<Option>
+}
+
+const reference = /^([A-Za-z0-9][\w.-]{0,127}\/[A-Za-z0-9][\w.-]{0,127})(?:@([\w.+-]{1,128}))?$/
+
+const isDeleted = (root: Table): boolean =>
+  table(table(root.get("_meta")).get("io.modelcontextprotocol.registry/official")).get("status") === "deleted"
+
+/** Looks up `name` or `name@version` in a registry; without a version, the latest. */
+export const lookUp = (
+  wanted: string,
+  options_?: Partial<LookUpOptions>
+): Effect.Effect<Found, McpError.ConfigurationError, HttpClient.HttpClient> =>
+  Effect.gen(function*() {
+    const { address, maxBytes, timeout } = { ...defaults, ...options_ }
+    const fault = (path: string, detail: string) => new McpError.ConfigurationError({ server: wanted, path, detail })
+    const [, name, version = "latest"] = reference.exec(wanted) ?? []
+    if (name === undefined) {
+      return yield* fault(
+        "",
+        "a name in the registry is like io.github.acme/weather, with @1.2.3 after it for one version"
+      )
+    }
+    const path = `v0.1/servers/${encodeURIComponent(name)}/versions/${encodeURIComponent(version)}`
+    const url = URL.canParse(address) ? new URL(path, address.replace(/\/?$/, "/")) : undefined
+    if (url === undefined || !/^https?:$/.test(url.protocol) || isClear(url) || url.username !== "") {
+      return yield* fault(address, "a registry has an https address, or one of this machine, without credentials")
+    }
+    const at = url.href
+    const client = yield* HttpClient.HttpClient
+    const bytes = yield* Effect.gen(function*() {
+      const answer = yield* client.get(url, { headers: { accept: "application/json" } })
+      if (answer.status === 404) return yield* fault(at, "the registry has no such server or version: check the name")
+      if (answer.status !== 200) {
+        return yield* fault(at, `the registry answers with status ${answer.status}: try again later`)
+      }
+      let size = 0
+      const chunks = yield* Stream.runCollect(Stream.mapEffect(answer.stream, (chunk) => {
+        size += chunk.length
+        return size > maxBytes ? fault(at, `the answer has more than ${maxBytes} bytes`) : Effect.succeed(chunk)
+      }))
+      return Buffer.concat(Chunk.toReadonlyArray(chunks))
+    }).pipe(
+      // a redirect could lead anywhere
+      Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
+      Effect.scoped,
+      Effect.timeoutFail({
+        duration: timeout,
+        onTimeout: () => fault(at, "the registry does not answer in time: try again, or name another registry")
+      }),
+      Effect.catchTags({
+        RequestError: () => fault(at, "the registry cannot be reached: check the network, or name another registry"),
+        ResponseError: () => fault(at, "the answer of the registry broke off: try again")
+      })
+    )
+    const { root } = yield* ConfigDocument.decode(bytes, "json")
+    const server = table(root?.get("server"))
+    if (root === undefined || text(server, "name") !== name) {
+      return yield* fault(at, "the answer is no document of this server: check the address of the registry")
+    }
+    if (isDeleted(root)) return yield* fault(at, "the server was deleted from the registry")
+    return {
+      name,
+      version: text(server, "version") ?? version,
+      description: text(server, "description"),
+      address: at,
+      options: options(server)
+    }
+  })
+
+const json = (value: Value): unknown =>
+  value instanceof Map
+    ? Object.fromEntries(Array.from(value, ([key, part]) => [key, json(part)]))
+    : Array.isArray(value)
+    ? value.map(json)
+    : value
+
+/** The native document of one option, to be written to `mcp-client.json`; nothing for an option with a fault. */
+export const document = (
+  { address }: Found,
+  { entry, inputs, name }: Option
+): { readonly [key: string]: unknown } | undefined =>
+  isFault(entry)
+    ? undefined
+    : {
+      mcpServers: { [name]: { ...json(entry) as object, source: address } },
+      ...(inputs.length === 0 ? {} : { inputs })
+    }

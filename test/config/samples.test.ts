@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Bundle from "../../src/config/Bundle.ts"
 import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
@@ -191,43 +190,31 @@ const approvals = (sample: Samples.Sample) =>
     assert.isTrue(all.every(({ found }) => (found.decoded.switches?.on ?? []).length === 0))
   })
 
+/** An option as the samples write it: its entry is read like one of a native file. */
+const optionOf = ({ entry, inputs, name, source }: Registry.Option): Json => {
+  const secrets = inputs.filter(({ secret }) => secret).map(({ id }) => id)
+  if (Registry.isFault(entry)) return { name, error: entry.kind, at: entry.at, source, secrets }
+  const [item] = Dialect.find("native")!.decode(new Map([["mcpServers", new Map([[name, entry]])]]), {
+    scope: "user",
+    origin: "home",
+    path: undefined
+  }).items
+  const { enabled: _, ...read } = Samples.itemOf(item!)
+  return { ...read, source, secrets }
+}
+
 const options = (sample: Samples.Sample) =>
   Effect.map(readAll(sample), (all) => {
-    const ours = all.flatMap(({ found }) => Registry.options(Samples.tableOf(found))).map((option): Json => {
-      const { enabled: _, ...item } = Samples.itemOf(option.item)
-      return { ...item, source: option.source, secrets: option.secrets }
-    })
+    const ours = all.flatMap(({ found }) => Registry.options(Samples.tableOf(found))).map(optionOf)
     assert.deepStrictEqual(ours, sample.expected.options)
-  })
-
-const bundle = (sample: Samples.Sample) =>
-  Effect.map(readAll(sample), (all) => {
-    const { expected } = sample
-    const manifest = Samples.tableOf(all[0]!.found)
-    const { inputs, item } = Bundle.decode(manifest, "linux")
-    assert.deepStrictEqual([Samples.itemOf(item)], expected.servers)
-    const known = inputs.map(({ default: usual, id, multiple, required, secret }) => [id, {
-      ...(secret ? { secret } : {}),
-      ...(required ? { required } : {}),
-      ...(multiple ? { multiple } : {}),
-      ...(usual.length === 0 ? {} : { default: multiple ? usual : usual[0] })
-    }])
-    assert.deepStrictEqual(Object.fromEntries(known), expected.inputs ?? {})
-    for (const platform of ["win32", "darwin", "linux"]) {
-      const theirs = expected[platform]
-      if (typeof theirs !== "object" || theirs === null) continue
-      const ours = Samples.itemOf(Bundle.decode(manifest, platform).item)
-      assert.deepStrictEqual(Samples.cut(ours, theirs as Json), theirs)
-    }
   })
 
 /** What a case is about, by what it expects. */
 const check = (sample: Samples.Sample) => {
-  const { expected, files } = sample
+  const { expected } = sample
   if ("decisions" in expected) return decisions(sample)
   if ("approvals" in expected) return approvals(sample)
   if ("options" in expected) return options(sample)
-  if (files.some(({ path }) => path === "manifest.json")) return bundle(sample)
   return "layers" in expected ? layers(sample) : oneFile(sample)
 }
 
@@ -243,13 +230,10 @@ const from = { provider: "x", scope: "user", origin: "home" } as const
 describe("what another program wrote for many configurations or for policy", () => {
   it.prop("is read whatever it is", [documents], ([value]) => {
     const root = tableOf(value)
-    for (const option of Registry.options(root)) {
-      const { item } = option
-      if (item._tag === "Server" && item.entry.transport === "stdio") {
-        assert.include(["npx", "bunx", "uvx", "pipx", "docker", "podman", "dnx"], item.entry.command)
-      }
+    for (const { entry } of Registry.options(root)) {
+      if (Registry.isFault(entry) || entry.get("type") !== "stdio") continue
+      assert.include(["npx", "bunx", "uvx", "pipx", "docker", "podman", "dnx"], entry.get("command"))
     }
-    for (const platform of ["linux", "win32", "__proto__"]) Bundle.answer(Bundle.decode(root, platform), new Map())
     for (const words of ["native", "amp", "claude", "codex", "gemini", "ohMyPi"] as const) {
       PolicyWords.read(words, root, { ...from, path: "/etc/codex/requirements.toml" })
     }
@@ -271,8 +255,6 @@ describe("what another program wrote for many configurations or for policy", () 
         })),
         remotes: [{ type: "sse", url: text, headers: [input] }]
       })))
-      const bundle = json({ name: "a", server: { mcp_config: { command: text, args: [text] } } })
-      assert.isDefined(Bundle.decode(tableOf(bundle), "linux"))
     }
   })
 
@@ -290,9 +272,8 @@ describe("what another program wrote for many configurations or for policy", () 
       { at: "env.LOG_FILE", description: "Where to write", secret: false },
       { at: "env.TOKEN", description: undefined, secret: true }
     ])
-    assert(option?.item._tag === "Server" && option.item.entry.transport === "stdio")
-    assert.deepStrictEqual(option.item.entry.args, ["-y", "b@1.0.0"])
-    assert.isUndefined(option.item.entry.env)
+    const { args, env } = optionOf(option!)
+    assert.deepStrictEqual([args, env], [["-y", "b@1.0.0"], undefined])
   })
 
   it("asks what the document asks, with its choices, and knows what is secret by the field it is for", () => {
@@ -309,31 +290,9 @@ describe("what another program wrote for many configurations or for policy", () 
       { id: "region", description: "Where", secret: false, default: "eu", choices: ["us", "eu"] },
       { id: "key", description: undefined, secret: true, default: "a}b", choices: undefined }
     ])
-    assert(option?.item._tag === "Server" && option.item.entry.transport === "sse")
-    assert.strictEqual(option.item.entry.url, "https://${input:region:-eu}.example.com")
-    assert.deepStrictEqual(option.item.entry.headers, new Map([["X-Key", "${input:key}{unknown}"]]))
-  })
-
-  it("gives an argument of a bundle as many words as it has answers, and takes none of them for a variable", () => {
-    const bundle = Bundle.decode(
-      tableOf(json({
-        name: "fs",
-        server: { mcp_config: { command: "fs", args: ["${user_config.dirs}", "--x=${user_config.dirs}"] } },
-        user_config: { dirs: { multiple: true, default: ["${HOME}/Desktop"] } }
-      })),
-      "linux"
-    )
-    const args = (answers: Bundle.Answers) => {
-      const item = Bundle.answer(bundle, answers)
-      return item._tag === "Server" && item.entry.transport === "stdio" ? item.entry.args : []
-    }
-    assert.deepStrictEqual(args(new Map()), ["${var:userHome}/Desktop", "--x=${input:dirs}"])
-    assert.deepStrictEqual(args(new Map([["dirs", ["/a", "${env:TOKEN}"]]])), [
-      "/a",
-      "$${env:TOKEN}",
-      "--x=${input:dirs}"
-    ])
-    assert.deepStrictEqual(args(new Map([["dirs", []]])), ["--x=${input:dirs}"])
+    const { headers, transport, url } = optionOf(option!)
+    assert.deepStrictEqual([transport, url], ["sse", "https://${input:region:-eu}.example.com"])
+    assert.deepStrictEqual(headers, { "X-Key": "${input:key}{unknown}" })
   })
 
   it("never has the host's trust in a name for a switch, but what it rejects is off", () => {

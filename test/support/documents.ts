@@ -1,5 +1,5 @@
 /**
- * Documents that come near to those of the registry, of bundles and of policies.
+ * Documents that come near to those of the registry and of policies.
  */
 import * as FastCheck from "effect/FastCheck"
 import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
@@ -27,15 +27,9 @@ const keys = [
   "choices",
   "url",
   "headers",
-  "mcp_config",
   "command",
   "args",
   "env",
-  "platform_overrides",
-  "win32",
-  "user_config",
-  "multiple",
-  "sensitive",
   "valueHint",
   "allowedMcpServers",
   "deniedMcpServers",
@@ -61,7 +55,6 @@ const words = [
   "pypi",
   "oci",
   "nuget",
-  "mcpb",
   "stdio",
   "sse",
   "streamable-http",

@@ -1,11 +1,15 @@
+// @effect-diagnostics strictEffectProvide:off -- a command is an entry point
 /**
  * What `mcp-runtime config` does.
  *
  * @internal
  */
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as NativeConfig from "../../config/NativeConfig.ts"
+import * as Registry from "../../config/Registry.ts"
+import * as McpError from "../../McpError.ts"
 import { nearest, suggestion } from "../../text/nearest.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
@@ -34,7 +38,35 @@ const schema = Effect.flatMap(
   (screen) => Effect.as(screen.json(Schema.Unknown, NativeConfig.jsonSchema()), ExitCode.ok)
 )
 
-const actions = ["validate", "schema"]
+/** Writes the native document of a server of the registry. */
+const registry = (name: string, { value }: Command.Invocation) =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const address = value("registry")
+    const wanted = value("source")
+    const found = yield* Registry.lookUp(name, address === undefined ? {} : { address })
+    const usable = found.options.filter(({ entry }) => !Registry.isFault(entry))
+    const option = usable.find(({ source }) => wanted === undefined || source === wanted)
+    const document = option && Registry.document(found, option)
+    if (option === undefined || document === undefined) {
+      const detail = usable.length === 0
+        ? "none of its packages and remotes can be used here"
+        : `it is not offered as ${wanted}: choose one of ${usable.map(({ source }) => source).join(", ")}`
+      return yield* new McpError.ConfigurationError({ server: name, path: found.address, detail })
+    }
+    yield* screen.json(Schema.Unknown, document)
+    const others = usable.filter((one) => one !== option).map(({ source }) => source)
+    yield* screen.note(
+      `${found.name} ${found.version}, as ${option.source}.`,
+      ...(others.length === 0 ? [] : [`Also offered as ${others.join(", ")}: choose with --source.`]),
+      ...option.optional.map(({ at, description }) =>
+        `It may have ${at} too${description === undefined ? "." : `: ${description}`}`
+      )
+    )
+    return ExitCode.ok
+  }).pipe(Effect.provide(FetchHttpClient.layer))
+
+const actions = ["validate", "schema", "registry"]
 
 const wrong = (detail: string, next = "See mcp-runtime config --help.") => Effect.fail(new Usage({ detail, next }))
 
@@ -53,6 +85,10 @@ export const run: Command.Program["run"] = (invocation) => {
         : Validate.run(file, invocation)
     case "schema":
       return file === undefined ? schema : wrong("The schema is of no file.")
+    case "registry":
+      return file === undefined
+        ? wrong("The server to look up is not named.", "Write mcp-runtime config registry io.github.acme/weather.")
+        : registry(file, invocation)
     default:
       return wrong(`There is nothing called "${action}" to do.`, suggestion(nearest(action, actions)))
   }
