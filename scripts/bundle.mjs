@@ -26,7 +26,11 @@ const { metafile, outputFiles: [bundle] } = await build({
   logLevel: "warning",
   // a script that is compiled from a cache has no way to load modules but `require`
   supported: { "dynamic-import": false },
-  alias: { "@modelcontextprotocol/client/_shims": "./scripts/clientShims.mjs" },
+  alias: {
+    "@modelcontextprotocol/client/_shims": "./scripts/clientShims.mjs",
+    // its main module requires its parts by a parameter, which cannot be bundled
+    "jsonc-parser": "jsonc-parser/lib/esm/main.js"
+  },
   define: { PACKAGE_VERSION: JSON.stringify(version), "import.meta.url": "__url" },
   // they speed up what does not need them, count what the command line does not count, or are machine code
   external: ["bufferutil", "utf-8-validate", "gpt-tokenizer", "@napi-rs/keyring"]

@@ -61,7 +61,7 @@ describe("every module of src", () => {
       [/^@effect\/ai(\/|$)/, /^agent\/AiToolkit\.ts$/],
       [/^(ai|@ai-sdk\/.*)(\/|$)/, /^agent\/AiSdk\.ts$/],
       [/^@langchain\//, /^agent\/LangChain\.ts$/],
-      [/^(smol-toml|js-yaml)/, /^config\/internal\//],
+      [/^(jsonc-parser|smol-toml|yaml)$/, /^config\/(document|toml|yaml)\.ts$/],
       [/^@napi-rs\//, /^node\/keyring\.ts$/],
       [/^gpt-tokenizer/, /^safety\/internal\/tiktoken\.ts$/],
       [

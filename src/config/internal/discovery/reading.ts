@@ -11,7 +11,7 @@ import type * as ConfigDocument from "../../ConfigDocument.ts"
 import type * as ConfigFiles from "../../ConfigFiles.ts"
 import type * as ConfigIssue from "../../ConfigIssue.ts"
 import * as Dialect from "../../Dialect.ts"
-import * as Document from "../documents/document.ts"
+import * as Document from "../../document.ts"
 import * as File from "../documents/file.ts"
 import type { Source } from "./sources.ts"
 
@@ -77,14 +77,21 @@ export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
     good.delete(keyOf(source, path))
   }
 
-  const understood = ({ path, source }: Wanted, content: Content, strict: boolean): Read | undefined => {
+  const understood = (
+    { path, source }: Wanted,
+    content: Content,
+    strict: boolean
+  ): Effect.Effect<Read | undefined> => {
     const { dialect, format, origin, pointer, scope } = source
     const about = { provider: dialect.host, scope, path, server: undefined, at: undefined, line: undefined }
     const key = keyOf(source, path)
+    const read = (
+      { decoded, document, issues }: Omit<Known, "digest">,
+      { failed = false, stale = false } = {}
+    ): Read => ({ source, path, document, decoded, issues, failed, stale })
     const failed = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): Read => {
       const last = good.get(key)
-      const { decoded, document } = last ?? nothing
-      return { source, path, document, decoded, issues, failed: last === undefined, stale: last !== undefined }
+      return read({ ...(last ?? nothing), issues }, { failed: last === undefined, stale: last !== undefined })
     }
     const refused = (kind: ConfigIssue.FileFault, detail: string) =>
       failed([{
@@ -95,27 +102,20 @@ export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
       }])
     if (content === undefined) {
       forget(source, path)
-      return source.isNamed ? refused("unreadable", "there is no such file") : undefined
+      return Effect.succeed(source.isNamed ? refused("unreadable", "there is no such file") : undefined)
     }
-    if (content._tag === "Refused") return refused(content.kind, content.detail)
+    if (content._tag === "Refused") return Effect.succeed(refused(content.kind, content.detail))
     const digest = sha256(content.bytes)
     const before = good.get(key)
-    if (before?.digest === digest) {
-      const { decoded, document, issues } = before
-      return { source, path, document, decoded, issues, failed: false, stale: false }
-    }
-    const { decoded, document, issues } = File.decodeReady(content.bytes, {
-      host: dialect,
-      scope,
-      origin,
-      path,
-      format,
-      pointer,
-      strict
+    if (before?.digest === digest) return Effect.succeed(read(before))
+    const options = { host: dialect, scope, origin, path, format, pointer, strict }
+    return Effect.map(File.decode(content.bytes, options), (file) => {
+      if (file.issues.some(({ server, severity }) => severity === "error" && server === undefined)) {
+        return failed(file.issues)
+      }
+      good.set(key, { ...file, digest })
+      return read(file)
     })
-    if (issues.some(({ server, severity }) => severity === "error" && server === undefined)) return failed(issues)
-    good.set(key, { document, decoded, issues, digest })
-    return { source, path, document, decoded, issues, failed: false, stale: false }
   }
 
   /** Each file that a pattern stands for. */
@@ -133,16 +133,15 @@ export const make = (files: ConfigFiles.ConfigFiles["Type"]): Reader => {
         const isWanted = ({ isNamed, path }: Source) => isNamed || present.has(path)
         for (const source of sources) if (!isWanted(source)) forget(source, source.path)
         const wanted = yield* expanded(sources.filter(isWanted))
-        for (const { source: { format } } of wanted) Document.anticipate(format)
+        for (const { source: { format } } of wanted) Document.preload(format)
         const reads: Array<Read> = []
         for (const some of Arr.chunksOf(wanted, together)) {
           const contents = yield* files.readAll(
             some.map(({ path, source: { origin } }) => ({ path, origin, root }))
           )
-          yield* Document.ready(some.map(({ source: { format } }) => format))
           for (const [at, one] of some.entries()) {
             const content = contents[at]
-            const read = understood(one, content, strict)
+            const read = yield* understood(one, content, strict)
             if (read !== undefined) reads.push(read)
             // what takes long keeps others waiting once, and not sixteen times
             if (content?._tag === "Content" && content.bytes.length > large) yield* Effect.yieldNow()

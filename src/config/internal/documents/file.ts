@@ -9,11 +9,11 @@ import type * as ConfigEntry from "../../ConfigEntry.ts"
 import type * as ConfigFile from "../../ConfigFile.ts"
 import type * as ConfigIssue from "../../ConfigIssue.ts"
 import * as Dialect from "../../Dialect.ts"
+import * as Document from "../../document.ts"
 import type * as Scope from "../../Scope.ts"
 import * as internal from "../dialect/dialect.ts"
 import * as Explain from "../dialect/explain.ts"
 import { isList, isTable } from "../dialect/values.ts"
-import * as Document from "./document.ts"
 
 const usualOrigin: { readonly [S in Scope.Scope]: Scope.Origin } = {
   managed: "system",
@@ -53,15 +53,8 @@ const usualPointer = (dialect: Dialect.Dialect, path: string | undefined): Reado
 const dialectOf = ({ host }: ConfigFile.Options): Dialect.Dialect =>
   typeof host === "string" ? Dialect.find(host) ?? internal.native : host
 
-const formatFor = (options: ConfigFile.Options): ConfigDocument.Format =>
-  options.format ?? formatOf(dialectOf(options), options.path)
-
-/**
- * A file whose format is ready.
- *
- * @internal
- */
-export const decodeReady = (bytes: Uint8Array, options: ConfigFile.Options): ConfigFile.ConfigFile => {
+/** @internal */
+export const decode = (bytes: Uint8Array, options: ConfigFile.Options): Effect.Effect<ConfigFile.ConfigFile> => {
   const { limits, origin, path, pointer, scope, strict } = options
   const dialect = dialectOf(options)
   const context = {
@@ -71,12 +64,9 @@ export const decodeReady = (bytes: Uint8Array, options: ConfigFile.Options): Con
     pointer: pointer ?? usualPointer(dialect, path),
     strict
   }
-  return join(dialect, context, Document.decodeReady(bytes, formatFor(options), limits))
+  const format = options.format ?? formatOf(dialect, path)
+  return Effect.map(Document.decode(bytes, format, limits), (document) => join(dialect, context, document))
 }
-
-/** @internal */
-export const decode = (bytes: Uint8Array, options: ConfigFile.Options): Effect.Effect<ConfigFile.ConfigFile> =>
-  Effect.map(Document.ready([formatFor(options)]), () => decodeReady(bytes, options))
 
 const nothing: Dialect.Decoded = {
   items: [],

@@ -1,0 +1,305 @@
+/**
+ * Configuration files as data: JSON with comments, TOML and YAML in one shape, with the line of each part. Size, depth,
+ * entries and aliases are bounded before a parser recurses, and tables are maps, so that no key reaches a prototype.
+ */
+import * as Effect from "effect/Effect"
+import * as UntrustedText from "../text/UntrustedText.ts"
+import type * as ConfigIssue from "./ConfigIssue.ts"
+
+/** `json`: a host that takes no comments and no trailing commas; they are read, with a warning. */
+export type Format = "json" | "jsonc" | "toml" | "yaml"
+
+export type Table = ReadonlyMap<string, Value>
+
+/** `Date` is a date of TOML; a `bigint` is an integer beyond 2^53. */
+export type Value = null | boolean | number | bigint | string | Date | ReadonlyArray<Value> | Table
+
+/** The way from the top of a document to a part of it. */
+export type Pointer = ReadonlyArray<string | number>
+
+/** A fault or a warning about the whole file, without its path. */
+export interface DocumentIssue {
+  readonly kind: ConfigIssue.FileFault | ConfigIssue.Warning
+  readonly severity: "error" | "warning"
+  /** For duplicate keys: the keys from the top, with `/` between (`mcpServers/a/command`). */
+  readonly at?: string | undefined
+  readonly line?: number | undefined
+  /** Text of this module: it quotes nothing of the file, because a secret may be next to a fault. */
+  readonly detail?: string | undefined
+}
+
+export interface Document {
+  /** Absent when an issue is an error: half a file is never used, because it may have lost a deny list. */
+  readonly root: Table | undefined
+  readonly issues: ReadonlyArray<DocumentIssue>
+  /** The line at which a part begins, from 1. TOML has none for the parts of a value. */
+  readonly line: (pointer: Pointer) => number | undefined
+}
+
+export interface Limits {
+  readonly maxBytes: number
+  readonly maxDepth: number
+  /** The members of all tables and lists of the file, counted together. */
+  readonly maxEntries: number
+}
+
+const json: Limits = { maxBytes: 16 * 1024 * 1024, maxDepth: 64, maxEntries: 250_000 }
+/** The parsers of TOML and YAML are slower, so fewer bytes are as much work. */
+const slow: Limits = { maxBytes: 2 * 1024 * 1024, maxDepth: 64, maxEntries: 100_000 }
+
+export const defaults: { readonly [F in Format]: Limits } = { json, jsonc: json, toml: slow, yaml: slow }
+
+/** A longer name of a table or field is an attack on what shows or compares it. */
+const maxName = 8192
+/** Longer numbers take more than linear time to read. */
+export const maxDigits = 1000
+/** Each duplicate is a warning to keep. */
+const maxDuplicates = 1000
+/** Every text is searched for variables several times. */
+const maxVariables = 100_000
+const maxBraces = 300_000
+
+/** Thrown by the parsers, and caught in `read`. */
+export class Fault extends Error {
+  readonly kind: ConfigIssue.FileFault
+  readonly detail: string
+  readonly line: number | undefined
+  constructor(kind: ConfigIssue.FileFault, detail: string, line?: number) {
+    super(detail)
+    this.kind = kind
+    this.detail = detail
+    this.line = line
+  }
+}
+
+export const lineBreak = /\r\n?|\n/
+
+const lineAt = (text: string, offset: number): number => text.slice(0, offset).split(lineBreak).length
+
+/** Escapes can spell halves of characters, which UTF-8 cannot. */
+export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, "\ufffd")
+
+/** A number as it is written: exact, if it is a decimal integer. */
+export const number = (text: string, line: number | undefined): number | bigint => {
+  if (text.length > maxDigits) throw new Fault("syntax", `a number of more than ${maxDigits} digits`, line)
+  const value = Number(text)
+  return !Number.isSafeInteger(value) && /^[-+]?\d+$/.test(text) ? BigInt(text) : value
+}
+
+export type Container = Map<string, Value> | Array<Value>
+
+/** The parts of one document while they are read: their lines, their warnings, and how many they are. */
+export class Tree {
+  readonly limits: Limits
+  readonly warnings: Array<DocumentIssue> = []
+  /** Of the root. */
+  line: number | undefined = 1
+  entries = 0
+  readonly #lines = new Map<unknown, Map<string | number, number>>()
+
+  constructor(limits: Limits) {
+    this.limits = limits
+  }
+
+  enter(depth: number, line: number | undefined): void {
+    if (depth > this.limits.maxDepth) {
+      throw new Fault("nesting-too-deep", `more than ${this.limits.maxDepth} levels`, line)
+    }
+  }
+
+  put(container: Container, key: string, value: Value, line: number | undefined): void {
+    if (++this.entries > this.limits.maxEntries) {
+      throw new Fault("too-many-entries", `more than ${this.limits.maxEntries}`, line)
+    }
+    this.mark(container, Array.isArray(container) ? container.length : key, line)
+    if (Array.isArray(container)) container.push(value)
+    else if (key.length <= maxName) container.set(key, value)
+    else throw new Fault("syntax", `a name of more than ${maxName} characters`, line)
+  }
+
+  mark(container: Value, key: string | number, line: number | undefined): void {
+    if (line === undefined) return
+    const known = this.#lines.get(container)
+    if (known === undefined) this.#lines.set(container, new Map([[key, line]]))
+    else known.set(key, line)
+  }
+
+  lineOf(container: Value, key: string | number): number | undefined {
+    return this.#lines.get(container)?.get(key)
+  }
+}
+
+export const member = (value: Value | undefined, key: string | number): Value | undefined => {
+  if (value instanceof Map) return value.get(String(key))
+  return Array.isArray(value) && typeof key === "number" ? value[key] : undefined
+}
+
+/** Reads a text into a tree; nothing, if there is nothing but space and comments. */
+export type Parse = (text: string, tree: Tree, format: Format) => Value | undefined
+
+/** `visit` recurses once per level and is stopped by what its visitor throws: at a level too many, or at the first error. */
+const loadJson = async (): Promise<Parse> => {
+  const { printParseErrorCode, visit } = await import("jsonc-parser")
+  return (text, tree, format) => {
+    const open: Array<Container> = []
+    const duplicates = new Set<string>()
+    let key = ""
+    let keyLine = 0
+    let root: Value | undefined
+    let comma: number | undefined
+    let lenient: number | undefined
+
+    const put = (value: Value, line: number): void => {
+      const container = open.at(-1)
+      comma = undefined
+      if (container === undefined) [root, tree.line] = [value, line]
+      else tree.put(container, key, value, container instanceof Map ? keyLine : line)
+    }
+    const begin = (container: Container, line: number): void => {
+      tree.enter(open.length + 1, line)
+      put(container, line)
+      open.push(container)
+    }
+    const end = (): void => {
+      lenient ??= comma
+      comma = undefined
+      open.pop()
+    }
+    // the lines that it tells begin at 0
+    visit(text, {
+      onObjectBegin: (_offset, _length, line) => begin(new Map(), line + 1),
+      onArrayBegin: (_offset, _length, line) => begin([], line + 1),
+      onObjectEnd: end,
+      onArrayEnd: end,
+      onObjectProperty: (written, _offset, _length, line, _character, pathOf) => {
+        const table = open.at(-1)
+        key = wellFormed(written)
+        keyLine = line + 1
+        comma = undefined
+        if (!(table instanceof Map) || !table.has(key)) return
+        const at = UntrustedText.excerpt([...pathOf(), key].join("/"))
+        if (duplicates.has(at)) return
+        duplicates.add(at)
+        if (duplicates.size > maxDuplicates) {
+          throw new Fault("syntax", `more than ${maxDuplicates} names that are there twice`, keyLine)
+        }
+        tree.warnings.push({ kind: "duplicate-key", severity: "warning", at, line: keyLine })
+      },
+      onLiteralValue: (value, offset, length, line) => {
+        if (typeof value === "number") put(number(text.slice(offset, offset + length), line + 1), line + 1)
+        else put(typeof value === "string" ? wellFormed(value) : value, line + 1)
+      },
+      onSeparator: (character, _offset, _length, line) => {
+        if (character === ",") comma = line + 1
+      },
+      onComment: (_offset, _length, line) => {
+        lenient ??= line + 1
+      },
+      onError: (code, offset, _length, line) => {
+        const name = printParseErrorCode(code).replace(/\B[A-Z]/g, " $&").toLowerCase()
+        throw new Fault("syntax", offset < text.length ? name : "the file ends too early", line + 1)
+      }
+    }, { allowTrailingComma: true, allowEmptyContent: true })
+    if (format === "json" && lenient !== undefined) {
+      tree.warnings.unshift({ kind: "jsonc-in-strict-json", severity: "warning", line: lenient })
+    }
+    return root
+  }
+}
+
+/** A detail of two formats, for their most common fault. */
+export const backslash = "a backslash in double quotes begins an escape: write paths in single quotes"
+
+/** Each parser is loaded when the first file of its format is read. */
+const parsers: { readonly [F in Format]: () => Promise<Parse> } = {
+  json: loadJson,
+  jsonc: loadJson,
+  toml: () => import("./toml.ts").then(({ parse }) => parse),
+  yaml: () => import("./yaml.ts").then(({ parse }) => parse)
+}
+
+const occursMore = (text: string, mark: string, most: number): boolean => {
+  let count = 0
+  for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + 1)) if (++count > most) return true
+  return false
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+const textOf = (bytes: Uint8Array): string => {
+  let text: string | undefined
+  try {
+    text = utf8.decode(bytes)
+  } catch {
+    text = undefined
+  }
+  // UTF-16 has NUL characters, and so has binary data
+  if (text === undefined || text.includes("\0")) throw new Fault("encoding", "not UTF-8: save it as UTF-8")
+  if (occursMore(text, "$", maxVariables) || occursMore(text, "{", maxBraces)) {
+    throw new Fault("too-many-entries", `more than ${maxVariables} variables`)
+  }
+  return text
+}
+
+const faultOf = (error: unknown, text: string): Fault => {
+  const fault = error instanceof Fault ? error : new Fault("syntax", "the parser gave up")
+  // a merge that is not finished explains any fault
+  const conflict = fault.kind === "syntax" ? text.search(/^(?:<{7}|>{7})(?: |$)/m) : -1
+  return conflict === -1
+    ? fault
+    : new Fault("syntax", "there are conflict markers of a merge in it", lineAt(text, conflict))
+}
+
+const failed = (warnings: ReadonlyArray<DocumentIssue>, { detail, kind, line }: Fault): Document => ({
+  root: undefined,
+  issues: [...warnings, { kind, severity: "error", line, detail: UntrustedText.excerpt(detail) }],
+  line: () => undefined
+})
+
+const read = (bytes: Uint8Array, format: Format, parse: Parse, limits: Limits): Document => {
+  const hasMark = [0xef, 0xbb, 0xbf].every((byte, at) => bytes[at] === byte)
+  const before: ReadonlyArray<DocumentIssue> = hasMark ? [{ kind: "bom-stripped", severity: "warning" }] : []
+  const tree = new Tree(limits)
+  let text = ""
+  let root: Value | undefined
+  try {
+    text = textOf(bytes)
+    root = parse(text, tree, format)
+  } catch (error) {
+    return failed(before, faultOf(error, text))
+  }
+  const issues = [...before, ...tree.warnings]
+  if (root !== undefined && !(root instanceof Map)) {
+    return failed(issues, new Fault("root-not-object", "expected a table at the top", tree.line))
+  }
+  return {
+    root: root ?? new Map(),
+    issues: root === undefined ? [...issues, { kind: "empty-file", severity: "warning" }] : issues,
+    line: (pointer) => {
+      let at: Value | undefined = root
+      let { line } = tree
+      for (const key of pointer) {
+        line = at === undefined ? undefined : tree.lineOf(at, key)
+        at = member(at, key)
+      }
+      return at === undefined ? undefined : line
+    }
+  }
+}
+
+/** Begins to load the parser of a format, while files of it are still read. */
+export const preload = (format: Format): void => {
+  parsers[format]().catch(() => undefined)
+}
+
+/** Reads bytes. Never fails: a fault is an issue. */
+export const decode = (bytes: Uint8Array, format: Format, limits?: Partial<Limits>): Effect.Effect<Document> => {
+  const allowed = { ...defaults[format], ...limits }
+  if (bytes.length > allowed.maxBytes) {
+    return Effect.succeed(failed([], new Fault("file-too-large", `more than ${allowed.maxBytes} bytes`)))
+  }
+  return Effect.tryPromise(parsers[format]).pipe(
+    Effect.map((parse) => read(bytes, format, parse, allowed)),
+    Effect.orElseSucceed(() => failed([], new Fault("syntax", "the parser for this format could not be loaded")))
+  )
+}

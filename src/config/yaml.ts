@@ -1,0 +1,150 @@
+/** YAML 1.2 (core schema), composed by `yaml` and read into the shape of every document. */
+import {
+  Composer,
+  isAlias,
+  isMap,
+  isScalar,
+  Lexer,
+  LineCounter,
+  type Node,
+  type Pair,
+  Parser,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq
+} from "yaml"
+import { backslash, Fault, maxDigits, number, type Parse, type Value, wellFormed } from "./document.ts"
+
+/** Words, marks and spaces, which take most of the time. */
+const maxTokens = 200_000
+/** The time that they take is more than linear. */
+const maxDirectives = 100
+/** How often aliases of aliases may multiply (the rule of the library's `maxAliasCount`). */
+const maxExpansion = 50
+
+const faults: ReadonlyMap<string, string> = new Map([
+  ["TAB_AS_INDENT", "a tab where a line begins: indent with spaces"],
+  ["BAD_INDENT", "a line that is not indented like those around it"],
+  ["BAD_DQ_ESCAPE", backslash],
+  ["MULTILINE_IMPLICIT_KEY", "a name without a colon on its line"],
+  ["MISSING_CHAR", "a colon, a comma, a quote or a closing bracket is missing"],
+  ["UNEXPECTED_TOKEN", "something that belongs to nothing before it"]
+])
+
+/** What an anchor names, and how many aliases are in it. */
+interface Anchored {
+  readonly value: Value
+  readonly expansions: number
+  uses: number
+}
+
+const manyAliases = "aliases of aliases make too much of too little"
+
+/** The lexer and the parser of `yaml` do not recurse; its composer does, and gets what is not too deep. */
+export const parse: Parse = (written, tree) => {
+  // a carriage return alone ends a line, too
+  const text = written.replace(/\r\n?/g, "\n")
+  const lines = new LineCounter()
+  lines.addNewLine(0)
+  const lineOf = (node: Node | null) => lines.linePos(node?.range?.[0] ?? 0).line
+
+  const tokens = function*() {
+    const parser = new Parser(lines.addNewLine)
+    let count = 0
+    for (const lexeme of new Lexer().lex(text)) {
+      const line = lines.linePos(parser.offset).line
+      if (++count > maxTokens) throw new Fault("too-many-entries", `more than ${maxTokens} words and marks`, line)
+      const some = Array.from(parser.next(lexeme))
+      yield* some
+      // behind an error, or so many directives, there are only more of them
+      if (some.some(({ type }) => type === "error" || (type === "directive" && count > maxDirectives))) break
+      // beside the collections: the document, and a text that is not at its end
+      tree.enter(parser.stack.length - 2, line)
+    }
+    yield* parser.end()
+  }
+  // its check for keys that are there twice takes quadratic time
+  const options = {
+    schema: "core",
+    merge: false,
+    resolveKnownTags: false,
+    intAsBigInt: true,
+    uniqueKeys: false
+  } as const
+  const [document, second] = new Composer(options).compose(tokens(), true, text.length)
+  const [error] = (document?.errors ?? []).toSorted((one, other) => one.pos[0] - other.pos[0])
+  if (error !== undefined) {
+    throw new Fault("syntax", faults.get(error.code) ?? "no YAML", lines.linePos(error.pos[0]).line)
+  }
+  if (second !== undefined) {
+    const [, end = 0] = document?.range ?? []
+    const mark = text.slice(end).search(/^(?:---|\.\.\.)/m)
+    throw new Fault("syntax", "more than one document", lines.linePos(end + Math.max(mark, 0)).line)
+  }
+
+  const anchors = new Map<string, Anchored | "open">()
+  let expansions = 0
+
+  /** Counts the parts of a value once more, where an alias stands for it. */
+  const recount = (value: Value, depth: number, line: number): void => {
+    if (!(value instanceof Map) && !Array.isArray(value)) return
+    tree.enter(depth, line)
+    for (const part of value.values()) {
+      if (++tree.entries > tree.limits.maxEntries) throw new Fault("alias-limit", manyAliases, line)
+      recount(part, depth + 1, line)
+    }
+  }
+
+  const alias = (source: string, depth: number, line: number): Value => {
+    const anchored = anchors.get(source)
+    if (anchored === undefined) throw new Fault("syntax", "an alias without its anchor", line)
+    if (anchored === "open") throw new Fault("alias-limit", "an alias inside of what it stands for", line)
+    expansions += 1 + anchored.expansions
+    if (++anchored.uses * anchored.expansions > maxExpansion) throw new Fault("alias-limit", manyAliases, line)
+    recount(anchored.value, depth, line)
+    return anchored.value
+  }
+
+  const scalar = ({ source = "", value }: Scalar, line: number): Value => {
+    if (typeof value === "string") return wellFormed(value)
+    const isNumber = typeof value === "bigint" || (typeof value === "number" && source.length > maxDigits)
+    return isNumber ? number(source, line) : value as Value
+  }
+
+  const convert = (node: Node | null, depth: number): Value => {
+    const line = lineOf(node)
+    if (node === null) return null
+    if (isAlias(node)) return alias(node.source, depth, line)
+    const before = expansions
+    if (node.anchor !== undefined) anchors.set(node.anchor, "open")
+    if (!isScalar(node)) tree.enter(depth, line)
+    const value = isScalar(node) ? scalar(node, line) : isMap(node) ? table(node, depth) : list(node, depth)
+    if (node.anchor !== undefined) anchors.set(node.anchor, { value, expansions: expansions - before, uses: 0 })
+    return value
+  }
+
+  const table = (node: YAMLMap, depth: number): Value => {
+    const made = new Map<string, Value>()
+    for (const { key, value } of node.items as ReadonlyArray<Pair<Node | null, Node | null>>) {
+      const line = lineOf(key)
+      if (key !== null && !isScalar(key)) throw new Fault("syntax", "a name that is no text", line)
+      // as it is written: 1.10 is no number where it is a name
+      const name = wellFormed(key?.source ?? "")
+      if (made.has(name)) throw new Fault("syntax", "a name that is there twice", line)
+      tree.put(made, name, convert(value, depth + 1), line)
+    }
+    return made
+  }
+
+  const list = (node: YAMLSeq, depth: number): Value => {
+    const made: Array<Value> = []
+    for (const item of node.items as ReadonlyArray<Node>) tree.put(made, "", convert(item, depth + 1), lineOf(item))
+    return made
+  }
+
+  const contents = document?.contents ?? null
+  tree.line = lineOf(contents)
+  const isEmpty = contents === null ||
+    (isScalar(contents) && contents.type === "PLAIN" && contents.source === "" && contents.tag === undefined)
+  return isEmpty ? undefined : convert(contents, 1)
+}
