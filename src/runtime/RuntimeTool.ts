@@ -11,7 +11,7 @@ import type * as McpRuntime from "../McpRuntime.ts"
 import type * as Permissions from "../safety/Permissions.ts"
 import * as Tool from "../tools/Tool.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
-import * as ToolFilter from "../tools/ToolFilter.ts"
+import type * as ToolIndex from "../tools/ToolIndex.ts"
 import * as ToolName from "../tools/ToolName.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as CallTool from "./callTool.ts"
@@ -81,34 +81,28 @@ export interface RuntimeTools {
 
 type NotOffered = McpError.NotFound | McpError.PermissionDenied
 
-export const make = (options: Options): RuntimeTools => {
-  const { calls, catalog, limits, permissions, servers } = options
-  const { find, findListed } = finding(options)
-
-  const ruling = ({ server, tool: { name } }: ToolCatalog.Offered) =>
+export const make = ({ calls, catalog, limits, permissions, servers }: Options): RuntimeTools => {
+  const ruling = ({ server, tool: { name } }: ToolIndex.Entry) =>
     permissions.decide("model", { kind: "tool", server, name })
 
-  const runtimeTool = (offered: ToolCatalog.Offered): RuntimeTool => {
-    const { _tag, name, server, tool } = offered
-    return {
-      _tag,
-      name,
-      description: tool.description,
-      inputSchema: tool.inputSchema,
-      serverName: server,
-      metadata: Tool.metadata(tool),
-      tool,
-      requiresApproval: ruling(offered).decision === "ask",
-      call: (args = {}, options) => calls.callTool(server, tool.name, args, options)
-    }
-  }
+  const runtimeTool = ({ _tag, name, server, tool }: ToolCatalog.Offered, requiresApproval: boolean): RuntimeTool => ({
+    _tag,
+    name,
+    description: tool.description,
+    inputSchema: tool.inputSchema,
+    serverName: server,
+    metadata: Tool.metadata(tool),
+    tool,
+    requiresApproval,
+    call: (args = {}, options) => calls.callTool(server, tool.name, args, options)
+  })
 
   const listed: RuntimeTools["listed"] = ({ missing, quarantined, rejected, tools }) => {
     const [allowed, denied] = Array.partitionMap(tools, (offered) => {
       const { decision, rule } = ruling(offered)
       return decision === "deny"
         ? Either.right({ server: offered.server, tool: offered.tool.name, rule: rule?.text })
-        : Either.left(runtimeTool(offered))
+        : Either.left(runtimeTool(offered, decision === "ask"))
     })
     const [forModels, apps] = Array.partition(allowed, ({ tool }) => Tool.isAppOnly(tool))
     const toolsByName = new Map<string, Array<RuntimeTool>>()
@@ -120,77 +114,32 @@ export const make = (options: Options): RuntimeTools => {
     return { tools: forModels, apps, toolsByName, missing, rejected, quarantined, denied }
   }
 
-  const offered = ({ server, tool }: ToolName.Identity): Effect.Effect<RuntimeTool, McpError.NotFound> => {
-    const entry = catalog.index().find(server, tool)
-    if (entry === undefined) return Effect.fail(notFound(server, tool, []))
-    return Effect.succeed(
-      runtimeTool({ _tag: servers.get(server)?.live !== undefined ? "Ready" : "Deferred", ...entry })
-    )
-  }
-
-  /** Looks a tool up within the total time of its call, and gives the options of the call with the time that is left. */
-  const findInTime = (ref: ToolRef, options: McpRuntime.CallOptions | undefined) => {
-    const server = typeof ref === "string" ? "" : ref.server
-    const total = options?.totalTimeout ?? servers.get(server)?.config.toolTimeout ?? limits.toolTimeout
-    const limit = Option.getOrElse(Duration.decodeUnknown(total), () => limits.toolTimeout)
-    return findListed(ref).pipe(
-      Effect.timeoutFail({
-        duration: limit,
-        onTimeout: () =>
-          new McpError.RequestTimeout({ server, kind: "total", operation: "tools/call", limit, outcome: "not-sent" })
-      }),
-      Effect.timed,
-      Effect.map(([took, identity]) => ({
-        identity,
-        options: { ...options, totalTimeout: Duration.subtract(limit, took) }
-      }))
-    )
-  }
-
-  return {
-    listed,
-    get: (ref) =>
-      Effect.suspend(() => Effect.flatMap(find(ref), offered)).pipe(
-        Effect.catchAll(() => Effect.flatMap(findListed(ref), offered))
-      ),
-    call: (ref, args = {}, options) =>
-      Effect.suspend(() => {
-        const found = find(ref)
-        if (Either.isRight(found)) return calls.callTool(found.right.server, found.right.tool, args, options)
-        return Effect.flatMap(findInTime(ref, options), ({ identity, options }) =>
-          calls.callTool(identity.server, identity.tool, args, options))
-      })
-  }
-}
-
-const finding = ({ catalog, servers }: Options) => {
   const isUnlisted = ({ config: { blocked, enabled }, name }: Server.Server): boolean =>
     blocked === undefined && enabled !== false && !catalog.isKnown(name)
 
   /** The tool of a name or an identity in the known lists. A tool that is filtered out is not found. */
-  const find = (ref: ToolRef, listed?: "listed"): Either.Either<ToolName.Identity, McpError.NotFound> => {
+  const find = (ref: ToolRef, isListed = false): Either.Either<ToolName.Identity, McpError.NotFound> => {
     const index = catalog.index()
     if (typeof ref === "string") {
       const entry = index.resolve(ref)
       // a bare name is unique only among the lists that are known
-      const mayBeAmbiguous = listed === undefined && entry?.tool.name === ref && !index.byQualifiedName.has(ref) &&
+      const mayBeAmbiguous = !isListed && entry?.tool.name === ref && !index.byQualifiedName.has(ref) &&
         servers.all().some(isUnlisted)
       return entry === undefined || mayBeAmbiguous
         ? Either.left(notFound("", ref, index.suggest(ref)))
         : Either.right({ server: entry.server, tool: entry.tool.name })
     }
-    if (index.find(ref.server, ref.tool) !== undefined) return Either.right(ref)
+    const { server, tool } = ref
     // without a list only the filter of the configuration decides, and the server itself
-    const config = servers.get(ref.server)?.config
-    if (!catalog.isKnown(ref.server) && (config === undefined || ToolFilter.make(config)(ref.tool))) {
-      return Either.right(ref)
-    }
-    return Either.left(notFound(ref.server, ref.tool, index.suggest(ref.tool)))
+    return index.find(server, tool) !== undefined ||
+        (!catalog.isKnown(server) && servers.get(server)?.offers(tool) !== false)
+      ? Either.right(ref)
+      : Either.left(notFound(server, tool, index.suggest(tool)))
   }
 
   const findAfterList = (ref: ToolRef) =>
     Effect.flatMap(catalog.list, ({ quarantined }): Effect.Effect<ToolName.Identity, NotOffered> => {
-      const found = find(ref, "listed")
+      const found = find(ref, true)
       const changed = Either.isLeft(found) ? quarantined.find((tool) => isNamed(ref, tool)) : undefined
       return changed === undefined ? found : Effect.fail(
         new McpError.PermissionDenied({
@@ -206,20 +155,46 @@ const finding = ({ catalog, servers }: Options) => {
   /** Lists first. Only the server that is named in `ref` is waited for beyond `firstListWait`. */
   const findListed = (ref: ToolRef): Effect.Effect<ToolName.Identity, NotOffered> =>
     Effect.suspend(() => {
-      const server = typeof ref === "string" ? ToolName.parse(ref)?.server : ref.server
-      if (server === undefined || servers.get(server) === undefined || catalog.isKnown(server)) {
-        return findAfterList(ref)
-      }
-      return Effect.zipRight(
-        Effect.ignore(catalog.discover(server)),
-        Effect.suspend(() => {
-          const found = catalog.isKnown(server) ? find(ref) : undefined
-          return found !== undefined && Either.isRight(found) ? found : findAfterList(ref)
-        })
-      )
-    })
+      const named = servers.get((typeof ref === "string" ? ToolName.parse(ref)?.server : ref.server) ?? "")
+      return named === undefined || catalog.isKnown(named.name)
+        ? Effect.void
+        : Effect.ignore(catalog.discover(named.name))
+    }).pipe(
+      Effect.flatMap(() => find(ref)),
+      Effect.orElse(() => findAfterList(ref))
+    )
 
-  return { find, findListed }
+  const offered = ({ server, tool }: ToolName.Identity): Effect.Effect<RuntimeTool, McpError.NotFound> => {
+    const entry = catalog.index().find(server, tool)
+    if (entry === undefined) return Effect.fail(notFound(server, tool, []))
+    const _tag = servers.get(server)?.live === undefined ? "Deferred" : "Ready"
+    return Effect.succeed(runtimeTool({ _tag, ...entry }, ruling(entry).decision === "ask"))
+  }
+
+  return {
+    listed,
+    get: (ref) =>
+      Effect.suspend(() => Effect.flatMap(find(ref), offered)).pipe(
+        Effect.orElse(() => Effect.flatMap(findListed(ref), offered))
+      ),
+    call: (ref, args = {}, options) =>
+      Effect.suspend(() => {
+        const found = find(ref)
+        if (Either.isRight(found)) return calls.callTool(found.right.server, found.right.tool, args, options)
+        const server = typeof ref === "string" ? "" : ref.server
+        const total = options?.totalTimeout ?? servers.get(server)?.config.toolTimeout ?? limits.toolTimeout
+        const limit = Option.getOrElse(Duration.decodeUnknown(total), () => limits.toolTimeout)
+        const timeout = { server, kind: "total", operation: "tools/call", limit, outcome: "not-sent" } as const
+        // the lists are part of the total time of the call
+        return findListed(ref).pipe(
+          Effect.timeoutFail({ duration: limit, onTimeout: () => new McpError.RequestTimeout(timeout) }),
+          Effect.timed,
+          Effect.flatMap(([took, { server, tool }]) =>
+            calls.callTool(server, tool, args, { ...options, totalTimeout: Duration.subtract(limit, took) })
+          )
+        )
+      })
+  }
 }
 
 /** True if `ref` names this tool, which is in no index. */

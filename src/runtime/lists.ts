@@ -79,34 +79,25 @@ export const gathering = (servers: Servers.Servers, ask: Requests.Ask) =>
   select: (lists: Lists) => ServerList<Item>,
   wait: Duration.DurationInput | undefined
 ): Effect.Effect<McpRuntime.Gathered<Item>> => {
-  type Part = McpRuntime.Gathered<Item>
+  /** The items of a server, or why there are none. A wait that ended has the reason why the server is not there. */
+  const part = (
+    { name: server, status: before }: Pick<Server.Server, "name" | "status">,
+    listing: McpClient.Listing<Item> | undefined,
+    error?: McpError.RuntimeError
+  ): McpRuntime.Gathered<Item> => {
+    if (listing !== undefined) return { items: listing.items.map((item) => ({ ...item, server })), missing: [] }
+    const status = servers.get(server)?.status ?? before
+    const isWait = error === undefined || (error._tag === "RequestTimeout" && error.outcome === "not-sent")
+    const why = isWait && "error" in status ? status.error : error ?? ToolCatalog.stillConnecting(server, status)
+    return { items: [], missing: [{ server, status, error: why }] }
+  }
 
-  const found = (server: string, listing: McpClient.Listing<Item>): Part => ({
-    items: listing.items.map((item) => ({ ...item, server })),
-    missing: []
-  })
-
-  const ofServer = (member: Server.Server): Effect.Effect<Part> => {
+  const ofServer = (member: Server.Server): Effect.Effect<McpRuntime.Gathered<Item>> => {
     const { lists, name: server, status } = member
-    const without = (status: Server.Server["status"], error: McpError.RuntimeError | undefined): Part => ({
-      items: [],
-      missing: [{ server, status, error }]
-    })
-    if (!ToolCatalog.canConnect(status)) {
-      return Effect.succeed(without(status, "error" in status ? status.error : undefined))
-    }
-    const known = select(lists).current()
+    const { current, method } = select(lists)
+    if (!ToolCatalog.canConnect(status)) return Effect.succeed(part(member, undefined))
     // an idle server is not connected for a list that is known
-    if (status._tag === "Idle" && known !== undefined) return Effect.succeed(found(server, known))
-
-    /** A wait that ended without a list has the reason why the server is not there. */
-    const late = (error?: McpError.RuntimeError): Part => {
-      const now = servers.get(server)?.status ?? status
-      const isWait = error === undefined || (error._tag === "RequestTimeout" && error.outcome === "not-sent")
-      if (isWait && "error" in now) return without(now, now.error)
-      return without(now, error ?? ToolCatalog.stillConnecting(server, now))
-    }
-    const { method } = select(lists)
+    if (status._tag === "Idle" && current() !== undefined) return Effect.succeed(part(member, current()))
     const get = (live: Server.Live) => {
       const listing = select(live.lists).get(live)
       const { config, session } = live
@@ -116,17 +107,12 @@ export const gathering = (servers: Servers.Servers, ask: Requests.Ask) =>
         : CallSpan.traced({ server, method, config, connection: () => session }, () => listing)
     }
     const asked = Effect.match(ask(server, method, get), {
-      onFailure: late,
-      onSuccess: (listing) => found(server, listing)
+      onFailure: (error) => part(member, undefined, error),
+      onSuccess: (listing) => part(member, listing)
     })
     if (wait === undefined) return asked
-    return Effect.map(
-      Effect.timeoutOption(asked, wait),
-      Option.getOrElse(() => {
-        const known = select(servers.get(server)?.lists ?? lists).current()
-        return known === undefined ? late() : found(server, known)
-      })
-    )
+    const known = () => part(member, select(servers.get(server)?.lists ?? lists).current())
+    return Effect.map(Effect.timeoutOption(asked, wait), Option.getOrElse(known))
   }
 
   return Effect.map(
