@@ -239,7 +239,8 @@ export const makeService = (
         const subscription: Effect.Effect<Stream.Stream<void, McpError.RuntimeError>, McpError.RuntimeError> = Effect
           .flatMap(servers.find(server), ({ config }) => {
             const origin = options?.origin ?? "program"
-            const wanted: Permitted.Wanted = { origin, config, kind: "resource", server, name: uri }
+            const { identity } = options ?? {}
+            const wanted: Permitted.Wanted = { origin, config, identity, kind: "resource", server, name: uri }
             return Effect.map(
               permitted.authorize(wanted),
               (permit) =>
@@ -251,7 +252,7 @@ export const makeService = (
                       permitted.before(live, wanted, permit) ?? Effect.void,
                       live.session.subscribeResource(uri)
                     )),
-                  options?.identity
+                  identity
                 )
             )
           })
@@ -270,7 +271,7 @@ export const makeService = (
         ask(
           server,
           "the session",
-          (live) => f(permitted.session(live, options?.origin ?? "program")),
+          (live) => f(permitted.session(live, options?.origin ?? "program", options?.identity)),
           options?.identity
         ),
       servers: group,

@@ -80,7 +80,7 @@ export interface Link {
   /** Waits for the first attempt, and fails if it failed and the link is not closed. */
   readonly first: Effect.Effect<void, Lifecycle.UseError>
   readonly connect: (options?: ConnectOptions) => Effect.Effect<void, Lifecycle.UseError>
-  readonly reconnect: Effect.Effect<void, Lifecycle.UseError>
+  readonly reconnect: (options?: ConnectOptions) => Effect.Effect<void, Lifecycle.UseError>
   readonly disconnect: Effect.Effect<void>
   readonly enable: Effect.Effect<void>
   readonly disable: Effect.Effect<void>
@@ -406,7 +406,7 @@ export const make = (options: Options): Link => {
     },
     first: Effect.catchIf(ask("Wanted", "first-attempt"), () => Lifecycle.isEnding(machine.state), () => Effect.void),
     connect: (options) => ask("Connect", options?.until ?? "first-attempt"),
-    reconnect: ask("Reconnect", "settled"),
+    reconnect: (options) => ask("Reconnect", options?.until ?? "first-attempt"),
     disconnect: stop("disconnected"),
     disable: stop("disabled"),
     enable: Effect.sync(() => dispatch({ _tag: "Enable" })),

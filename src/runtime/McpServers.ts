@@ -34,7 +34,7 @@ export type ConnectFailure = McpError.ConnectError | McpError.ServerUnavailable 
 /** The errors of `login`, `logout` and `loginStatus`. */
 export type LoginError = McpError.ConnectError | McpError.NotFound | McpError.ServerUnavailable
 
-export interface LoginOptions {
+export interface LoginOptions extends Link.ConnectOptions {
   /** The user whose login it is (default: the application), as in `RequestOptions`. */
   readonly identity?: string | undefined
 }
@@ -78,8 +78,8 @@ export interface McpServers {
   readonly changes: Stream.Stream<ReadonlyArray<ServerInfo>>
   /** Connects now. Fails with the first attempt that fails, or with `until: "settled"` when no other attempt follows. */
   readonly connect: (server: string, options?: Link.ConnectOptions) => Effect.Effect<void, ConnectFailure>
-  /** Closes the connection, if there is one, and connects again. */
-  readonly reconnect: (server: string) => Effect.Effect<void, ConnectFailure>
+  /** Closes the connection, if there is one, and connects again; waits as long as `connect`. */
+  readonly reconnect: (server: string, options?: Link.ConnectOptions) => Effect.Effect<void, ConnectFailure>
   /** Closes the connection and opens no other until `connect` or `reconnect`. */
   readonly disconnect: (server: string) => Effect.Effect<void, McpError.NotFound>
   readonly disconnectAll: Effect.Effect<void>
@@ -167,12 +167,12 @@ export const make = (options: Options): Effect.Effect<McpServers, never, Credent
       login: (server, options) =>
         Effect.zipRight(
           withLogin(server, options, credentials.authorize),
-          servers.reconnect(server, options?.identity)
+          servers.reconnect(server, options)
         ),
       logout: (server, options) =>
         Effect.zipRight(
           withLogin(server, options, credentials.logout),
-          Effect.ignore(servers.reconnect(server, options?.identity))
+          Effect.ignore(servers.reconnect(server, options))
         ),
       loginStatus: (server, options) => withLogin(server, options, credentials.status)
     }

@@ -65,7 +65,7 @@ export interface Servers {
   readonly onConnected: (run: (live: Server.Live) => Effect.Effect<void, never, Scope.Scope>) => void
   readonly connect: (name: string, options?: Link.ConnectOptions) => Connected
   /** Ends the connection, forgets its failures, and connects again. */
-  readonly reconnect: (name: string, identity?: string) => Connected
+  readonly reconnect: (name: string, options?: Server.UseOptions) => Connected
   /** Ends the connection until `connect` or `reconnect`. */
   readonly disconnect: Switch
   readonly enable: Switch
@@ -444,7 +444,8 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
         beside = run
       },
       connect: (name, options) => Effect.flatMap(find(name), ({ link }) => link.connect(options)),
-      reconnect: (name, identity) => Effect.flatMap(find(name, identity), ({ link }) => link.reconnect),
+      reconnect: (name, options) =>
+        Effect.flatMap(find(name, options?.identity), ({ link }) => link.reconnect(options)),
       disconnect: switchOff("disconnected"),
       enable: (name) => Effect.flatMap(find(name), ({ link }) => link.enable),
       disable: switchOff("disabled"),

@@ -195,7 +195,8 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
       const { config } = server
       const callId = options?.callId ?? `call-${++ids}`
       const origin = options?.origin ?? "program"
-      const wanted = { origin, config, callId, kind: "tool" as const, server: name, name: tool, args }
+      const identity = options?.identity
+      const wanted = { origin, config, callId, identity, kind: "tool" as const, server: name, name: tool, args }
       return Effect.flatMap(permitted.authorize(wanted), (permit) => {
         // an approval takes time, after which the name may stand for another server
         if (servers.get(name)?.config !== server.config) return callTool(name, tool, args, options)

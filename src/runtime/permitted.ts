@@ -39,6 +39,7 @@ export interface Wanted extends Subject {
   readonly origin: Permissions.Origin
   readonly config: ServerConfig.ServerConfig
   readonly callId?: string | undefined
+  readonly identity: string | undefined
 }
 
 export interface Permitted {
@@ -53,7 +54,11 @@ export interface Permitted {
     permit: Permissions.Permit | undefined
   ) => Effect.Effect<void, McpError.RuntimeError> | undefined
   /** The client of a connection, restricted to permitted requests. */
-  readonly session: (live: Live, origin: Permissions.Origin) => McpClient.McpClient
+  readonly session: (
+    live: Live,
+    origin: Permissions.Origin,
+    identity: string | undefined
+  ) => McpClient.McpClient
 }
 
 export const make = ({ admit, definition, learn, limits, permissions }: Options): Permitted => {
@@ -64,10 +69,11 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
     args && toObject(args, ServerConfig.limits(config, limits).maxMessageBytes, "arguments")
 
   const requestOf = (wanted: Wanted, args: JsonRpc.JsonObject | undefined): Permissions.Request => {
-    const { callId, config, kind, name, origin, server } = wanted
+    const { callId, config, identity, kind, name, origin, server } = wanted
     return {
       callId,
       origin,
+      identity,
       subject: { kind, server, name, args },
       config,
       tool: toolOf(wanted)
@@ -130,7 +136,7 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
         })
       ))
 
-  const session: Permitted["session"] = (live, origin) => {
+  const session: Permitted["session"] = (live, origin, identity) => {
     const { config, server, session } = live
     const isOffered = ToolFilter.make(config)
 
@@ -142,7 +148,7 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
           return Effect.fail(new McpError.NotFound({ server, kind, name, suggestions: [] }))
         }
         return Effect.map(
-          passed(live, { origin, config, server, ...subject }),
+          passed(live, { origin, config, identity, server, ...subject }),
           (permit) => permit?.args
         )
       })

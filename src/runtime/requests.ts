@@ -56,7 +56,7 @@ export const make =
   (servers: Servers.Servers, ask: Ask, permitted: Permitted.Permitted): Send => (server, request, options, f) =>
     Effect.flatMap(servers.find(server), ({ config }) => {
       const origin = options?.origin ?? "program"
-      const wanted: Permitted.Wanted = { origin, config, server, ...subjectOf(request) }
+      const wanted: Permitted.Wanted = { origin, config, server, identity: options?.identity, ...subjectOf(request) }
       let used: McpClient.McpClient | undefined = undefined
       return CallSpan.traced(
         { server, config, ...request, connection: () => used },

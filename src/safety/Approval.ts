@@ -29,6 +29,8 @@ export type Origin = "model" | "program" | "person"
 export interface Request {
   readonly callId: string | undefined
   readonly origin: Origin
+  /** The user that the request is for; `undefined` for the application. */
+  readonly identity?: string | undefined
   readonly subject: PermissionRule.Subject
   /** The definition of the tool, if its server has given it in this run: its words are the server's, not ours. */
   readonly tool: Tool.Tool | undefined

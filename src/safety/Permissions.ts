@@ -93,6 +93,8 @@ export interface Request {
   readonly origin: Origin
   readonly subject: PermissionRule.Subject
   readonly config: ServerConfig.ServerConfig
+  /** The user that the request is for. An approval of one user permits no request of another. */
+  readonly identity?: string | undefined
   /** The definition of the tool as its server gave it in this run, if it did. */
   readonly tool: Tool.Tool | undefined
 }
@@ -151,7 +153,8 @@ export class Permissions extends Context.Tag("effect-mcp-runtime/safety/Permissi
   /** What was agreed to for this session, or always, is to be asked again, also where it waits to be sent. */
   readonly revoke: (
     config: ServerConfig.ServerConfig,
-    subject: Pick<PermissionRule.Subject, "kind" | "name">
+    subject: Pick<PermissionRule.Subject, "kind" | "name">,
+    identity?: string
   ) => Effect.Effect<void, McpError.TrustNotKept>
 }>() {}
 

@@ -30,9 +30,10 @@ export const outlet = (server: string, { maxMessageBytes }: Limits.Limits) => {
   return {
     ...open,
     start: (to: Transport.Sink): void => {
-      sink = to
+      // what the sink causes meanwhile is added to the rest, so that the order stays
       for (const what of early) what(to)
       early = []
+      sink = to
     },
     /** Ends the transport; only the first call has an effect. */
     end: (error: Transport.Ended["error"], unsent: Transport.Ended["unsent"]): void => {

@@ -341,6 +341,24 @@ describe("Servers", () => {
       })
     ))
 
+  it.scoped("waits as long with `reconnect`: for the first attempt, or for the whole series", () =>
+    withServer((server) =>
+      Effect.gen(function*() {
+        yield* reload(Pool.local("a", { lazy: true }))
+        const service = yield* pool
+        yield* service.connect("a")
+        yield* server.refuseConnect(refused)
+        const first = yield* Effect.fork(Effect.flip(service.reconnect("a")))
+        yield* Pool.until("a", "Reconnecting")
+        assert.strictEqual((yield* Fiber.join(first))._tag, "NetworkError")
+        const settled = yield* Effect.fork(Effect.flip(service.reconnect("a", { until: "settled" })))
+        yield* Pool.until("a", "Reconnecting")
+        assert.strictEqual((yield* Fiber.poll(settled))._tag, "None")
+        yield* TestClock.adjust("10 seconds")
+        assert.strictEqual((yield* Fiber.join(settled))._tag, "NetworkError")
+      })
+    ))
+
   it.scoped("refuses every use of a disabled server until `enable`", () =>
     withServer((server) =>
       Effect.gen(function*() {

@@ -240,6 +240,27 @@ describe("somebody who is asked", () => {
         }))
     }))
 
+  it.scoped("is asked again for another user, whose calls no remembered approval of the first one permits", () =>
+    Effect.gen(function*() {
+      const asked: Array<Approval.Request> = []
+      const approval = Approval.layerTest([{ _tag: "Session" }, { _tag: "Always" }, { _tag: "Session" }], asked)
+      yield* running({ approval }, (service, _, permissions) =>
+        Effect.gen(function*() {
+          const call = (identity?: string) => denied(service.callTool(get, {}, { ...model, identity }))
+          const lent = (identity?: string) =>
+            denied(service.withClient("s", ({ callTool }) => callTool("get"), { ...model, identity }))
+          for (const user of ["alice", "bob", undefined]) assert.strictEqual(yield* call(user), "permitted")
+          assert.deepStrictEqual(asked.map(({ identity }) => identity), ["alice", "bob", undefined])
+          for (const user of ["alice", "bob", undefined]) assert.strictEqual(yield* call(user), "permitted")
+          for (const user of ["alice", "bob", undefined]) assert.strictEqual(yield* lent(user), "permitted")
+          assert.strictEqual(yield* call("carol"), "refused")
+          assert.strictEqual(yield* lent("carol"), "refused")
+          yield* permissions.revoke(Pool.remote("s"), { kind: "tool", name: "get" }, "alice")
+          assert.strictEqual(yield* call("alice"), "refused")
+          assert.strictEqual(yield* call("bob"), "permitted")
+        }))
+    }))
+
   it.scoped("can agree to these arguments only, and for a while only (perm-031)", () =>
     running({
       approval: Approval.layerTest([{ _tag: "Session", exactly: true, lasting: "1 minute" }])

@@ -29,7 +29,8 @@ export interface Agreements {
   ) => Effect.Effect<void, McpError.TrustNotKept>
   readonly remove: (
     config: ServerConfig.ServerConfig,
-    subject: Pick<PermissionRule.Subject, "kind" | "name">
+    subject: Pick<PermissionRule.Subject, "kind" | "name">,
+    user: string | undefined
   ) => Effect.Effect<void, McpError.TrustNotKept>
 }
 
@@ -37,20 +38,21 @@ export interface Agreements {
 const storeLimit = Duration.seconds(15)
 
 /**
- * Which server somebody agrees to. A workspace may come with one that looks like another's, down to its command.
+ * The server that a user agrees to. A workspace may come with one that looks like another's, down to its command.
  *
  * @internal
  */
-export const identityOf = (config: ServerConfig.ServerConfig): string => {
+export const identityOf = (config: ServerConfig.ServerConfig, user: string | undefined): string => {
   const { provenance } = config
   const place = provenance?.origin === "workspace" ? provenance.path ?? "" : ""
-  return sha256(JSON.stringify([Fingerprint.of(config), place]))
+  return sha256(JSON.stringify([Fingerprint.of(config), place, ...(user === undefined ? [] : [user])]))
 }
 
 const placeOf = (
   config: ServerConfig.ServerConfig,
-  { kind, name }: Pick<PermissionRule.Subject, "kind" | "name">
-): Grants.Place => ({ identity: identityOf(config), server: config.name, kind, name })
+  { kind, name }: Pick<PermissionRule.Subject, "kind" | "name">,
+  user: string | undefined
+): Grants.Place => ({ identity: identityOf(config, user), server: config.name, kind, name })
 
 /**
  * Of what somebody agrees to.
@@ -59,8 +61,9 @@ const placeOf = (
  */
 export const keyOf = (
   config: ServerConfig.ServerConfig,
-  { kind, name }: Pick<PermissionRule.Subject, "kind" | "name">
-): string => JSON.stringify([identityOf(config), config.name, kind, name])
+  { kind, name }: Pick<PermissionRule.Subject, "kind" | "name">,
+  user: string | undefined
+): string => JSON.stringify([identityOf(config, user), config.name, kind, name])
 
 /** @internal */
 export const pinOf = (tool: Tool.Tool | undefined): string | undefined =>
@@ -75,7 +78,7 @@ export const make = (kept: Grants.Grants["Type"], session: Grants.Grants["Type"]
   const find: Agreements["find"] = (request, args) =>
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
-      const place = placeOf(request.config, request.subject)
+      const place = placeOf(request.config, request.subject, request.identity)
       for (const store of [session, kept]) {
         const all = yield* Effect.disconnect(store.find(place)).pipe(
           Effect.timeoutTo({ duration: storeLimit, onTimeout: () => [], onSuccess: (all) => all })
@@ -92,12 +95,12 @@ export const make = (kept: Grants.Grants["Type"], session: Grants.Grants["Type"]
   const add: Agreements["add"] = (request, args, answer) =>
     Effect.gen(function*() {
       if (answer._tag !== "Session" && answer._tag !== "Always") return
-      const { config, subject, tool } = request
+      const { config, identity, subject, tool } = request
       // nothing that it could be bound to
       if (subject.kind === "tool" && tool === undefined) return
       const at = yield* Clock.currentTimeMillis
       const until = answer.lasting === undefined ? undefined : at + Duration.toMillis(answer.lasting)
-      const place = placeOf(config, subject)
+      const place = placeOf(config, subject, identity)
       const grant = { args: answer.exactly === true ? args : undefined, pin: pinOf(tool), until, at }
       yield* session.add(place, grant)
       if (answer._tag === "Session") return
@@ -110,8 +113,8 @@ export const make = (kept: Grants.Grants["Type"], session: Grants.Grants["Type"]
   return {
     find,
     add,
-    remove: (config, subject) => {
-      const place = placeOf(config, subject)
+    remove: (config, subject, user) => {
+      const place = placeOf(config, subject, user)
       return Effect.zipRight(session.remove(place), kept.remove(place))
     }
   }

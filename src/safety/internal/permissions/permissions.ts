@@ -153,7 +153,7 @@ export const make = (
     /** Takes the request with arguments that cannot change. */
     const ask = (request: Permissions.Request): Effect.Effect<Permissions.Permit, Denied> =>
       Effect.suspend(() => {
-        const { callId, config, origin, subject, tool } = request
+        const { callId, config, identity, origin, subject, tool } = request
         const { args } = subject
         const digest = sha256(canonicalJson(args ?? null))
         return inTurn(
@@ -175,13 +175,14 @@ export const make = (
             const question: Approval.Request = {
               callId,
               origin,
+              identity,
               // its own copy: whatever is made of it there, what is sent is what was shown
               subject: args === undefined ? subject : { ...subject, args: copied(args) },
               tool,
               rule,
               digest: sha256(
                 canonicalJson([
-                  Agreements.identityOf(config),
+                  Agreements.identityOf(config, identity),
                   subject.kind,
                   subject.name,
                   Agreements.pinOf(tool) ?? null,
@@ -225,13 +226,13 @@ export const make = (
       // somebody has agreed to that server, and not to its name
       if (
         isApproved && config !== request.config &&
-        Agreements.identityOf(config) !== Agreements.identityOf(request.config)
+        Agreements.identityOf(config, request.identity) !== Agreements.identityOf(request.config, request.identity)
       ) {
         return ["changed", undefined]
       }
       if (isForReading && isReadOnly({ ...request, tool, config }) !== true) return ["unanswered", undefined]
       if (then === revision) return undefined
-      if (isGranted && (revoked.get(Agreements.keyOf(request.config, request.subject)) ?? 0) > then) {
+      if (isGranted && (revoked.get(Agreements.keyOf(request.config, request.subject, request.identity)) ?? 0) > then) {
         return ["changed", undefined]
       }
       const { decision, rule } = decide(request.origin, request.subject)
@@ -278,13 +279,13 @@ export const make = (
           revision += 1
           return rules.faults.filter(({ input }) => more.includes(input))
         }),
-      revoke: (config, subject) =>
+      revoke: (config, subject, identity) =>
         // counted at the end, so that whoever has found it just before is told as well
         Effect.ensuring(
-          agreements.remove(config, subject),
+          agreements.remove(config, subject, identity),
           Effect.sync(() => {
             revision += 1
-            revoked.set(Agreements.keyOf(config, subject), revision)
+            revoked.set(Agreements.keyOf(config, subject, identity), revision)
           })
         )
     }
