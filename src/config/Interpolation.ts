@@ -1,25 +1,11 @@
 /**
- * Variables in configurations: every host's spelling is turned into one canonical template when a file is read, and
- * resolved when the server is connected, in one pass over the text, each time anew.
- *
- * @since 0.1.0
+ * Variables in the texts of a configuration. When a file is read, each host's spelling becomes one canonical template,
+ * which is resolved at each connect. Both are read in one pass that takes linear time for any text.
  */
-import type * as Either from "effect/Either"
+import * as Either from "effect/Either"
 import type * as ConfigEntry from "./ConfigEntry.ts"
-import * as Variables from "./environmentVariables.ts"
-import * as Lookups from "./internal/templates/lookups.ts"
-import * as Spelling from "./internal/templates/spelling.ts"
-import * as internal from "./internal/templates/template.ts"
-import * as VariableNames from "./internal/templates/variableNames.ts"
-import type * as Scope from "./Scope.ts"
 
-/**
- * How a host writes variables. Each field that is absent means that the host does not know that spelling, so that the
- * text stays literal.
- *
- * @since 0.1.0
- * @category models
- */
+/** How a host writes variables. An absent field means that the host does not know that spelling: the text is literal. */
 export interface Syntax {
   /** `${NAME}` and `${NAME:-default}`: a variable of the environment. */
   readonly bare?: boolean | undefined
@@ -29,7 +15,7 @@ export interface Syntax {
   readonly env?: boolean | undefined
   /** `${input:id}`. */
   readonly input?: boolean | undefined
-  /** `${secret:id}`, `${file:path}`, `${cmd:line}` as the canonical syntax has them. */
+  /** `${secret:id}`, `${file:path}`, `${cmd:line}`, `${var:name}`, and `$${` for a literal `${`. */
   readonly canonical?: boolean | undefined
   /** `{env:NAME}` and `{file:path}` without a dollar. */
   readonly braces?: boolean | undefined
@@ -49,60 +35,35 @@ export interface Syntax {
   readonly pipes?: boolean | undefined
   /** Words that stand for places: `["CLAUDE_PLUGIN_ROOT", "pluginRoot"]` turns `${CLAUDE_PLUGIN_ROOT}` into `${var:pluginRoot}`. */
   readonly places?: ReadonlyMap<string, Place> | undefined
-  /** Prefixes that mean an input: `user_config.` turns `${user_config.key}` into `${input:key}`. */
+  /** A prefix that means an input: `user_config.` turns `${user_config.key}` into `${input:key}`. */
   readonly inputPrefix?: string | undefined
 }
 
-/**
- * What `${var:…}` can name.
- *
- * @since 0.1.0
- * @category models
- */
-export type Place =
-  | "projectDir"
-  | "configDir"
-  | "userHome"
-  | "pluginRoot"
-  | "pluginData"
-  | "workspaceFolder"
-  | "workspaceFolderBasename"
-  | "pathSeparator"
+const places = [
+  "projectDir",
+  "configDir",
+  "userHome",
+  "pluginRoot",
+  "pluginData",
+  "workspaceFolder",
+  "workspaceFolderBasename",
+  "pathSeparator"
+] as const
 
-/**
- * The canonical syntax itself, which native files use.
- *
- * @since 0.1.0
- * @category models
- */
-export const native: Syntax = Spelling.native
+/** The names of `${var:…}`. */
+export type Place = typeof places[number]
 
-/**
- * What became of a text. `warnings` are of the kinds `looks-like-variable` (it has a variable's shape, but not one of
- * this host) and `command-substitution`.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Canonical {
-  readonly template: ConfigEntry.Template
-  readonly warnings: ReadonlyArray<"looks-like-variable" | "command-substitution">
+/** The syntax of native files, in which every canonical template is written. */
+export const native: Syntax = {
+  bare: true,
+  env: true,
+  input: true,
+  canonical: true,
+  pipes: true,
+  places: new Map(places.map((place) => [place, place]))
 }
 
-/**
- * A host's text as a canonical template. A text without variables is itself, `${` is escaped where it is literal.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const canonical: (syntax: Syntax, text: string) => Canonical = Spelling.canonical
-
-/**
- * What a canonical template asks for.
- *
- * @since 0.1.0
- * @category models
- */
+/** A reference of a template. */
 export interface Reference {
   readonly kind: "env" | "input" | "secret" | "file" | "var" | "cmd" | "unknown"
   /** The name, id, path or line, without the default. For `unknown`, all that is between the braces. */
@@ -110,112 +71,309 @@ export interface Reference {
   readonly fallback: string | undefined
 }
 
-/**
- * The literal text and the references of a template, in order. Total and linear: whatever is no reference is literal.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const parse: (template: ConfigEntry.Template) => ReadonlyArray<string | Reference> = internal.parse
+/** A literal text, or the content of a `${…}`. */
+type Token = { readonly literal: string } | { readonly content: string }
 
-/**
- * A template that stands for the text itself.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const literal: (text: string) => ConfigEntry.Template = internal.literal
-
-/**
- * The names of environment variables that a template asks for.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const variables: (template: ConfigEntry.Template) => ReadonlyArray<string> = internal.variables
-
-/**
- * Why a template has no value.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Failure {
-  readonly kind: "variable-unset" | "variable-forbidden" | "input-required"
-  /** `TOKEN`; with its kind in front if it is none of the environment: `cmd:cat x`, `input:pat`. */
-  readonly variable: string
+interface Match {
+  readonly end: number
+  /** Absent: the text up to `end` stays literal, so that nothing nested in it is read. */
+  readonly token?: Token | undefined
 }
 
-/**
- * Answers one reference: a text, or nothing (then the default counts, and without one the variable is unset), or that it
- * may not be asked for (then no default helps).
- *
- * @since 0.1.0
- * @category models
- */
-export type Lookup = (reference: Reference) => { readonly value: string | undefined } | "forbidden"
+/** How one spelling is read: whether it begins at a place of the text, and where it ends. */
+type Spelling = (text: string) => (at: number) => Match | undefined
 
-/**
- * The value of a template: one pass, what is put in is not looked at again. An empty value counts as unset.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const resolve: (template: ConfigEntry.Template, lookup: Lookup) => Either.Either<string, Failure> =
-  internal.resolve
-
-/**
- * Where a template stands. What is sent to a server, and what decides which program runs, may ask for less.
- *
- * @since 0.1.0
- * @category models
- */
-export type Field = "command" | "cwd" | "argument" | "url" | "header"
-
-/**
- * Who asks, and what there is to be read.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Asking {
-  readonly origin: Scope.Origin
-  /** The variables that the entry was allowed to read. */
-  readonly grants: ReadonlyArray<string>
-  /** The literal variables of the entry itself, which it may always read. */
-  readonly own: ReadonlyMap<string, string>
-  /** Of the process. */
-  readonly environment: Readonly<Record<string, string | undefined>>
-  /** The values of `${var:…}`. */
-  readonly places: Readonly<Record<string, string>>
-  /** What was found for `${input:…}`, `${secret:…}`, `${file:…}` and `${cmd:…}`, under `input:id` and so on. */
-  readonly answers: ReadonlyMap<string, string>
-  /** The `${input:…}` that hide what is typed. */
-  readonly hidden: ReadonlySet<string>
+/** Finds the first `end` from a place on. The places only grow, so that a text without one is searched once. */
+const finder = (text: string, end: string) => {
+  let found = -1
+  return (from: number): number | undefined => {
+    if (found !== Infinity && found < from) {
+      const next = text.indexOf(end, from)
+      found = next === -1 ? Infinity : next
+    }
+    return found === Infinity ? undefined : found
+  }
 }
 
-/**
- * The rule of who may ask for what. An origin with the right to the environment reads all of it; others read their own
- * literal variables, what was granted, and, outside of what is sent to a server, variables that are harmless. The name
- * of a server's host never holds a credential, and neither does a command or a folder: both are shown.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const lookup: (asking: Asking, field: Field, template: ConfigEntry.Template) => Lookup = Lookups.lookup
+const between = (open: string, close: string, read: (content: string) => Token | undefined): Spelling => (text) => {
+  const closing = finder(text, close)
+  return (at) => {
+    if (!text.startsWith(open, at)) return undefined
+    const from = at + open.length
+    const end = closing(from)
+    return end === undefined ? undefined : { end: end + close.length, token: read(text.slice(from, end)) }
+  }
+}
 
-/**
- * Whether a variable's name says that it holds a credential.
- *
- * @since 0.1.0
- * @category guards
- */
-export const isCredential: (name: string) => boolean = VariableNames.isCredential
+/** `$(…)` with balanced parentheses. After one that is not closed the rest of the text is not searched again. */
+const shellCommand: Spelling = (text) => {
+  let isUnclosed = false
+  return (at) => {
+    if (isUnclosed || !text.startsWith("$(", at)) return undefined
+    let depth = 0
+    for (let end = at + 1; end < text.length; end++) {
+      if (text[end] === "(") depth++
+      else if (text[end] === ")" && --depth === 0) {
+        const token = line(text.slice(at + 2, end).trim())
+        return token && { end: end + 1, token }
+      }
+    }
+    isUnclosed = true
+    return undefined
+  }
+}
 
-/**
- * Whether a variable tells where things are, and nothing that is anybody's secret: `HOME`, `USER`, `TMPDIR`, ….
- *
- * @since 0.1.0
- * @category guards
- */
-export const isHarmless: (name: string) => boolean = Variables.isHarmless
+const dollarName: Spelling = (text) => {
+  const pattern = /\$([A-Za-z_][A-Za-z0-9_]*)/y
+  return (at) => {
+    pattern.lastIndex = at
+    const [all, name] = pattern.exec(text) ?? []
+    return all === undefined ? undefined : { end: at + all.length, token: { content: `env:${name}` } }
+  }
+}
+
+/** The tokens of a text. With `escapes`, a run of dollars before a brace stands for half of them. */
+const scan = (
+  text: string,
+  spellings: ReadonlyArray<Spelling>,
+  { braces, escapes }: { readonly escapes: boolean; readonly braces: boolean }
+): { readonly tokens: ReadonlyArray<Token>; readonly hasLookAlike: boolean } => {
+  const readers = spellings.map((spelling) => spelling(text))
+  const opening = braces ? /[${]/g : /\$/g
+  const tokens: Array<Token> = []
+  let literal = ""
+  let hasLookAlike = false
+  let from = 0
+  let at = 0
+  const keep = (end: number, next: number, more = ""): void => {
+    literal += text.slice(from, end) + more
+    from = at = next
+  }
+  const read = (): void => {
+    for (const reader of readers) {
+      const match = reader(at)
+      if (match === undefined) continue
+      const { end, token } = match
+      if (token === undefined) {
+        hasLookAlike ||= text[at] === "$"
+        at = end
+      } else if ("literal" in token) keep(at, end, token.literal)
+      else {
+        keep(at, end)
+        if (literal !== "") tokens.push({ literal })
+        literal = ""
+        tokens.push(token)
+        hasLookAlike ||= token.content.includes("${")
+      }
+      return
+    }
+    at += 1
+  }
+  for (;;) {
+    opening.lastIndex = at
+    const next = opening.exec(text)?.index
+    if (next === undefined) break
+    at = next
+    if (escapes && text[at] === "$") {
+      let brace = at
+      while (text[brace] === "$") brace++
+      const dollars = brace - at
+      if (text[brace] === "{") {
+        keep(at, brace - 1, "$".repeat(dollars >> 1))
+        if (dollars % 2 === 0) {
+          keep(at, brace + 1, "{")
+          continue
+        }
+      } else at = brace - 1
+    }
+    read()
+  }
+  keep(text.length, text.length)
+  if (literal !== "") tokens.push({ literal })
+  return { tokens, hasLookAlike }
+}
+
+const name = /^[^\s${}|](?:[^${}|]*[^\s${}|])?$/
+const variable = /^[^\s${}|]+$/
+
+const kinds = ["env", "input", "secret", "file", "var", "cmd"] as const
+
+const kindOf = (content: string): typeof kinds[number] | undefined =>
+  kinds.find((kind) => content.startsWith(`${kind}:`))
+
+/** The reference of a canonical content; `undefined` where the text stays literal. */
+const reference = (content: string): Reference | undefined => {
+  const kind = kindOf(content)
+  if (kind !== undefined) {
+    const body = content.slice(kind.length + 1)
+    if (kind === "file" || kind === "cmd") {
+      return body.trim() === "" || body.includes("${") ? undefined : { kind, name: body, fallback: undefined }
+    }
+    const split = body.indexOf(":-")
+    const head = split === -1 ? body : body.slice(0, split)
+    const isName = (kind === "env" || kind === "var" ? variable : name).test(head)
+    if (isName) return { kind, name: head, fallback: split === -1 ? undefined : body.slice(split + 2) }
+  }
+  const isText = content.trim() === "" || /[${]/.test(content)
+  return isText ? undefined : { kind: "unknown", name: content, fallback: undefined }
+}
+
+const content = (text: string): Token | undefined => reference(text) === undefined ? undefined : { content: text }
+
+const canonicalBraces = [between("${", "}", content)]
+
+/** The literal text and the references of a template, in order. */
+export const parse = (template: ConfigEntry.Template): ReadonlyArray<string | Reference> =>
+  scan(template, canonicalBraces, { escapes: true, braces: false }).tokens.map((token) =>
+    "literal" in token ? token.literal : reference(token.content) ?? token.content
+  )
+
+export const references = (template: ConfigEntry.Template): ReadonlyArray<Reference> =>
+  parse(template).filter((part) => typeof part !== "string")
+
+/** The names of the environment variables that a template asks for. */
+export const variables = (template: ConfigEntry.Template): ReadonlyArray<string> => [
+  ...new Set(references(template).flatMap(({ kind, name }) => kind === "env" ? [name] : []))
+]
+
+/** The name of a reference in errors: `TOKEN`, `input:pat`, `cmd:cat x`. */
+export const nameOf = ({ kind, name }: Reference): string =>
+  kind === "env" || kind === "unknown" ? name : `${kind}:${name}`
+
+/** A literal text within a template: the dollars before a brace, or before a reference that follows, are doubled. */
+const escape = (text: string, isBeforeReference: boolean): string =>
+  text.replaceAll(/\$+\{?/g, (run, at: number) => {
+    if (run.endsWith("{")) return run.slice(0, -1) + run
+    return isBeforeReference && at + run.length === text.length ? run + run : run
+  })
+
+/** A template that stands for the text itself. */
+export const literal = (text: string): ConfigEntry.Template => escape(text, false)
+
+/** A content of this kind, if it is read as that between braces. */
+const contentOf = (kind: Reference["kind"], body: string): Token | undefined => {
+  const text = `${kind}:${body}`
+  return !text.includes("}") && reference(text)?.kind === kind ? { content: text } : undefined
+}
+
+/** A line to run. One that cannot stand between braces must not become a literal text: it cannot be resolved. */
+const line = (text: string): Token | undefined =>
+  text === "" ? undefined : contentOf("cmd", text) ?? { content: `unsupported:${text.replace(/[${}|]/g, "?")}` }
+
+const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/
+const key = /^[A-Za-z0-9_.-]+$/
+const scheme = /^[A-Za-z_][A-Za-z0-9+._-]*:/
+const shellOperator = /^[A-Za-z_][A-Za-z0-9_]*:[+?]/
+
+/** `env:NAME | value:default`; longer chains cannot be resolved. */
+const piped = (text: string): Token | undefined => {
+  const [first = "", second, ...more] = text.split("|").map((alternative) => alternative.trim())
+  if (first.startsWith("value:") && second === undefined) return { literal: first.slice("value:".length) }
+  const kind = kindOf(first)
+  const isKnown = kind === "env" || kind === "input" || kind === "secret"
+  return !isKnown || second?.startsWith("value:") !== true || more.length > 0
+    ? undefined
+    : contentOf(kind, `${first.slice(kind.length + 1)}:-${second.slice("value:".length)}`)
+}
+
+/** The content of `${…}` in the canonical words. */
+const dollarBraces = (syntax: Syntax) => (text: string): Token | undefined => {
+  const split = text.indexOf(":-")
+  const head = (split === -1 ? text : text.slice(0, split)).trim()
+  const rest = split === -1 ? "" : text.slice(split)
+  const place = syntax.places?.get(head)
+  if (place !== undefined) return { content: `var:${place}${rest}` }
+  const { bare, canonical, command, env, file, input, inputPrefix, pipes } = syntax
+  if (inputPrefix !== undefined && head.startsWith(inputPrefix)) {
+    return contentOf("input", head.slice(inputPrefix.length) + rest)
+  }
+  const kind = kindOf(head)
+  if (kind === "file" || kind === "cmd") {
+    const isKnown = canonical === true || (kind === "file" && file === true)
+    return isKnown ? contentOf(kind, text.trim().slice(kind.length + 1).trim()) : undefined
+  }
+  if (pipes === true && (head.includes("|") || head.startsWith("value:"))) {
+    const token = piped(head + rest)
+    if (token !== undefined) return token
+  } else if (kind !== undefined) {
+    const isKnown = kind === "env" ? env : kind === "input" ? input : canonical
+    return isKnown === true ? contentOf(kind, head.slice(kind.length + 1).trim() + rest) : undefined
+  }
+  if (bare === true && identifier.test(head)) return contentOf("env", head + rest)
+  const stays = (command === true && shellOperator.test(text)) ||
+    ((pipes === true || canonical === true) && scheme.test(text))
+  return stays && reference(text)?.kind === "unknown" ? { content: text } : undefined
+}
+
+const github = (text: string): Token | undefined => {
+  const [, kind, id = ""] = /^(secrets|inputs)\.(.*)$/.exec(text.trim()) ?? []
+  return kind !== undefined && key.test(id) ? { content: `${kind.slice(0, -1)}:${id}` } : undefined
+}
+
+/** The spellings of a syntax; the first that begins at a place counts. */
+const spellingsOf = (syntax: Syntax): ReadonlyArray<Spelling> => [
+  ...(syntax.mustache === true ? [between("${{", "}}", github)] : []),
+  between("${", "}", dollarBraces(syntax)),
+  ...(syntax.command === true ? [shellCommand] : []),
+  ...(syntax.dollar === true ? [dollarName] : []),
+  ...(syntax.handlebars === true
+    ? [between("{{", "}}", (text) => identifier.test(text.trim()) ? { content: `env:${text.trim()}` } : undefined)]
+    : []),
+  ...(syntax.braces === true
+    ? [
+      between("{env:", "}", (text) => contentOf("env", text.trim())),
+      between("{file:", "}", (text) => contentOf("file", text.trim()))
+    ]
+    : [])
+]
+
+/** A text that is one variable, or one line to run. */
+const whole = ({ bang, powershell }: Syntax, text: string): Token | undefined => {
+  if (bang === true && text.startsWith("!")) return line(text.slice(1).trim())
+  const name = powershell === true && text.startsWith("$env:") ? text.slice("$env:".length) : ""
+  return identifier.test(name) ? { content: `env:${name}` } : undefined
+}
+
+/** A host's text in the canonical spelling. */
+export interface Canonical {
+  readonly template: ConfigEntry.Template
+  /** `looks-like-variable`: it has the shape of a variable, but not one of this host. */
+  readonly warnings: ReadonlyArray<"looks-like-variable" | "command-substitution">
+}
+
+/** A host's text as a canonical template. */
+export const canonical = (syntax: Syntax, text: string): Canonical => {
+  const all = whole(syntax, text)
+  const { hasLookAlike, tokens } = all !== undefined
+    ? { tokens: [all], hasLookAlike: false }
+    : scan(text, spellingsOf(syntax), {
+      escapes: syntax.canonical === true,
+      braces: syntax.braces === true || syntax.handlebars === true
+    })
+  const runs = tokens.some((token) => "content" in token && /^(?:cmd|unsupported):/.test(token.content))
+  return {
+    template: tokens
+      .map((token, at) => "content" in token ? `\${${token.content}}` : escape(token.literal, at < tokens.length - 1))
+      .join(""),
+    warnings: [
+      ...(hasLookAlike ? ["looks-like-variable" as const] : []),
+      ...(runs ? ["command-substitution" as const] : [])
+    ]
+  }
+}
+
+/** The text of a template with a value for each reference; the values are not looked at again. */
+export const fill = <E>(
+  template: ConfigEntry.Template,
+  valueOf: (reference: Reference) => Either.Either<string, E>
+): Either.Either<string, E> => {
+  let text = ""
+  for (const part of parse(template)) {
+    const value = typeof part === "string" ? Either.right(part) : valueOf(part)
+    if (Either.isLeft(value)) return Either.left(value.left)
+    text += value.right
+  }
+  return Either.right(text)
+}
+
+export { isCredential } from "./credentialName.ts"

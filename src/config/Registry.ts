@@ -6,11 +6,11 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as McpError from "../McpError.ts"
+import { isClear } from "./clearText.ts"
 import * as ConfigDocument from "./ConfigDocument.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import * as Dialect from "./Dialect.ts"
 import { isText, list, scalar, table, tables } from "./internal/dialect/values.ts"
-import { isClear } from "./internal/templates/clearText.ts"
 import * as Interpolation from "./Interpolation.ts"
 
 type Table = ConfigDocument.Table

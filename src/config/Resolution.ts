@@ -1,43 +1,43 @@
 /**
- * Turns the templates of a configuration into what a connector takes, at each connect anew, so that what has changed in
- * the meantime is picked up and what was resolved is not kept.
- *
- * @since 0.1.0
+ * Turns the templates of a configuration into values, at each connect anew, so that changed values are used and none is
+ * kept. Forbidden references fail before anything is asked, and the result is checked like any other configuration.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import type * as McpError from "../McpError.ts"
+import * as Util from "node:util"
+import * as McpError from "../McpError.ts"
+import * as ShellWords from "../text/shellWords.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
+import * as ClearText from "./clearText.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
-import * as Outside from "./internal/templates/outside.ts"
-import * as internal from "./internal/templates/resolution.ts"
-import type * as Scope from "./Scope.ts"
-import type * as ServerConfig from "./ServerConfig.ts"
-import type * as ServerPolicy from "./ServerPolicy.ts"
+import * as Variables from "./environmentVariables.ts"
+import type * as Expansion from "./Expansion.ts"
+import * as Fingerprint from "./Fingerprint.ts"
+import * as HostEnvironment from "./HostEnvironment.ts"
+import * as Paths from "./internal/files/paths.ts"
+import * as Interpolation from "./Interpolation.ts"
+import * as Program from "./program.ts"
+import * as Scope from "./Scope.ts"
+import * as ServerConfig from "./ServerConfig.ts"
+import * as ServerPolicy from "./ServerPolicy.ts"
+import * as Access from "./variableAccess.ts"
 
-/**
- * What `${input:id}` and `${secret:id}` ask for.
- *
- * @since 0.1.0
- * @category models
- */
+/** What `${input:id}` and `${secret:id}` ask for. */
 export interface Question {
   readonly server: string
   readonly id: string
-  /** Who could have written the question: what a workspace asks for is not to be answered without a person. */
+  /** Who could have written the question: one of a workspace needs a person to answer it. */
   readonly origin: Scope.Origin
   readonly description: string | undefined
   readonly secret: boolean
   readonly choices: ReadonlyArray<string> | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   /**
    * Answers `${input:id}` where the environment has no `MCP_INPUT_<ID>`; without an answer, the default of the file counts.
@@ -45,82 +45,411 @@ export interface Options {
   readonly input: (question: Question) => Effect.Effect<Option.Option<Redacted.Redacted>>
   /** Answers `${secret:id}` where the environment has no `MCP_SECRET_<ID>`, for example from a keyring. */
   readonly secret: (question: Question) => Effect.Effect<Option.Option<Redacted.Redacted>>
-  /** What every configuration must pass once its variables have values, whoever wrote it. */
+  /** The policies that every configuration must pass once its variables have values, whatever its origin. */
   readonly policies: Effect.Effect<ReadonlyArray<ServerPolicy.Policy>>
 }
 
-/**
- * Nobody answers, and nothing is forbidden.
- *
- * @since 0.1.0
- * @category defaults
- */
-export const defaults: Options = internal.nobody
+/** No answers and no policies. */
+export const defaults: Options = {
+  input: () => Effect.succeedNone,
+  secret: () => Effect.succeedNone,
+  policies: Effect.succeed([])
+}
 
-/**
- * What does not keep a server from being connected, without any value.
- *
- * @since 0.1.0
- * @category models
- */
+/** A part of a configuration that is not used; the server connects without it. */
 export interface Warning {
   readonly kind: ConfigIssue.Warning
-  /** The field: `headers.Authorization`. */
+  /** The field: `envFile`. */
   readonly at: string
   readonly variable: string | undefined
   /** The fault and its remedy, in one sentence. */
   readonly detail?: string | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Resolved {
   readonly config: ServerConfig.ServerConfig
   readonly warnings: ReadonlyArray<Warning>
 }
 
 /**
- * Asked by the pool before each connect. Without a Layer: the environment of the process, and no inputs, secrets, files
- * or programs.
- *
- * @since 0.1.0
- * @category references
+ * Used before each connect. Without a Layer it reads the environment of the process, and has no inputs, secrets, files or
+ * programs.
  */
 export class Resolution extends Context.Reference<Resolution>()("effect-mcp-runtime/config/Resolution", {
   defaultValue: (): {
-    /** The same configuration if it has no templates. Whoever calls it bounds it. */
+    /** Returns the same configuration if it has no templates. It has no time limit of its own. */
     readonly resolve: (config: ServerConfig.ServerConfig) => Effect.Effect<Resolved, McpError.ConnectError>
-  } => internal.environmentOnly
+  } => environmentOnly
 }) {}
+
+/** The sources of values beside the environment; an error is a sentence that contains nothing of the value. */
+interface Sources extends Options {
+  /** The text of a file; a file outside of the folder `within` is refused. */
+  readonly file: (path: string, within: string | undefined) => Effect.Effect<string, string>
+  /** The output of a program. */
+  readonly run: (
+    argv: readonly [string, ...ReadonlyArray<string>],
+    cwd: string,
+    host: HostEnvironment.Host
+  ) => Effect.Effect<string, string>
+}
+
+type Failure = McpError.ConfigurationError
+
+const longestValue = 64 * 1024
+
+const quote = UntrustedText.quote
+
+const invalid = (server: string, path: string, detail: string, variable?: McpError.ConfigurationError["variable"]) =>
+  new McpError.ConfigurationError({
+    server,
+    path: UntrustedText.excerpt(path, 256),
+    detail,
+    ...(variable === undefined ? {} : { variable })
+  })
+
+const missing = (
+  config: ServerConfig.ServerConfig,
+  path: string,
+  reference: Interpolation.Reference,
+  why: Access.Failure["kind"]
+) => {
+  const excerpt = (text: string) => UntrustedText.excerpt(text, 256)
+  const from = reference.kind === "env" ? reference.name : Access.answeredBy(reference)
+  const variable = { name: excerpt(Interpolation.nameOf(reference)), why }
+  return invalid(
+    config.name,
+    path,
+    Access.nextStep(reference, why, config.provenance?.provider),
+    from === undefined ? variable : { ...variable, from: excerpt(from) }
+  )
+}
+
+/** A bearer token in a variable as a header, so that it is read by the same rules as any other variable. */
+const withBearer = (config: ServerConfig.ServerConfig): ServerConfig.ServerConfig => {
+  if (!("bearerTokenEnvVar" in config) || config.bearerTokenEnvVar === undefined) return config
+  const { bearerTokenEnvVar, ...rest } = config
+  const others = Array.from(config.headers ?? []).filter(([name]) => name.toLowerCase() !== "authorization")
+  const bearer = Redacted.make(`Bearer \${env:${bearerTokenEnvVar}}`)
+  return { ...rest, headers: new Map([...others, ["authorization", bearer]]) }
+}
+
+/** The configuration without the inherited variables that its origin may not read. */
+const narrowed = (config: ServerConfig.ServerConfig, { grants, origin }: Expansion.Expansion): Resolved => {
+  if (Scope.rights(origin).environment || !("inheritEnv" in config) || config.inheritEnv === undefined) {
+    return { config, warnings: [] }
+  }
+  const { inheritEnv: asked } = config
+  const inheritEnv = typeof asked === "boolean"
+    ? false
+    : asked.filter((name) => grants.includes(name) || Variables.isHarmless(name))
+  const isLess = asked === true || (typeof asked !== "boolean" && asked.length > (inheritEnv || []).length)
+  return {
+    config: { ...config, inheritEnv },
+    warnings: isLess ? [{ kind: "ignored-in-project", at: "inheritEnv", variable: undefined }] : []
+  }
+}
+
+/** The literal variables of an entry. An origin that may read the environment reads that in their place. */
+const ownVariables = (config: ServerConfig.ServerConfig, expansion: Expansion.Expansion) => {
+  const own = new Map<string, string>()
+  const env = "env" in config && !Scope.rights(expansion.origin).environment ? config.env : undefined
+  for (const [name, value] of [...(env ?? []), ...(expansion.own ?? [])]) {
+    const parts = Interpolation.parse(Redacted.value(value))
+    if (parts.every((part) => typeof part === "string")) own.set(name, parts.join(""))
+  }
+  return own
+}
+
+const askingOf = (
+  config: ServerConfig.ServerConfig,
+  expansion: Expansion.Expansion,
+  environment: Access.Asking["environment"]
+): Access.Asking => ({
+  origin: expansion.origin,
+  grants: expansion.grants,
+  own: ownVariables(config, expansion),
+  environment,
+  places: expansion.places,
+  answers: new Map(),
+  hidden: new Set((expansion.inputs ?? []).flatMap(({ id, secret }) => secret === true ? [id] : []))
+})
+
+/** The references that files, programs and people answer, each once, with the first field that asks for it. */
+const wanted = (
+  config: ServerConfig.ServerConfig,
+  asking: Access.Asking
+): Either.Either<ReadonlyMap<string, readonly [reference: Interpolation.Reference, at: string]>, Failure> => {
+  const all = new Map<string, readonly [Interpolation.Reference, string]>()
+  for (const { at, field, template } of ServerConfig.texts(config)) {
+    const permits = Access.permits(asking, field, template)
+    for (const reference of Interpolation.references(template)) {
+      if (!permits(reference)) return Either.left(missing(config, at, reference, "variable-forbidden"))
+      if (["input", "secret", "file", "cmd"].includes(reference.kind)) {
+        all.set(Interpolation.nameOf(reference), [reference, at])
+      }
+    }
+  }
+  return Either.right(all)
+}
+
+/** One trailing line break ends files and outputs, and is no part of the value. */
+const trimmed = (text: string): string => text.replace(/\r?\n$/, "")
+
+const answerOf = (
+  sources: Sources,
+  config: ServerConfig.ServerConfig,
+  expansion: Expansion.Expansion,
+  host: HostEnvironment.Host,
+  reference: Interpolation.Reference,
+  at: string
+): Effect.Effect<string | undefined, Failure> => {
+  const { name: server } = config
+  const { kind, name } = reference
+  const home = Paths.home(expansion, host)
+  const failed = (detail: string) => invalid(server, at, `${quote(Interpolation.nameOf(reference))} ${detail}`)
+  if (kind === "file" || kind === "cmd") {
+    const argv = ShellWords.withoutShell(name, { home, isWindows: host.platform === "win32" })
+    const text = kind === "file"
+      ? sources.file(Paths.absolute(name, expansion.directory, home), undefined)
+      : argv === undefined
+      ? Effect.fail("needs a shell, and none is used: write it into a program")
+      : sources.run(argv, expansion.directory, host)
+    return Effect.mapBoth(text, { onFailure: failed, onSuccess: trimmed })
+  }
+  const declared = expansion.inputs?.find(({ id }) => id === name)
+  const choices = declared?.choices
+  const question: Question = {
+    server,
+    id: name,
+    origin: expansion.origin,
+    description: declared?.description,
+    secret: kind === "secret" || declared?.secret === true,
+    choices
+  }
+  const variable = Access.answeredBy(reference) ?? ""
+  const set = Access.valueIn(host.variables(), variable)
+  const isGranted = Scope.rights(expansion.origin).environment || expansion.grants.includes(variable)
+  const answer = set !== undefined && isGranted
+    ? Effect.succeedSome(Redacted.make(set))
+    : kind === "secret"
+    ? sources.secret(question)
+    : sources.input(question)
+  return Effect.flatMap(answer, (answer) => {
+    const value = Option.match(answer, { onNone: () => declared?.default, onSome: Redacted.value })
+    if (value === undefined) {
+      return set === undefined
+        ? Effect.succeed(undefined)
+        : Effect.fail(missing(config, at, reference, "variable-forbidden"))
+    }
+    return choices !== undefined && !choices.includes(value)
+      ? Effect.fail(failed("has an answer that is not among its choices"))
+      : Effect.succeed(value)
+  })
+}
+
+/** A header of which only the word before the credential is left. */
+const isEmptied = (value: string): boolean => /^\s*(?:[A-Za-z][A-Za-z0-9-]*\s+)?$/.test(value)
+
+const filled = (
+  { expansion: _, ...config }: ServerConfig.ServerConfig,
+  asking: Access.Asking
+): Either.Either<object, Failure> => {
+  let failure: Failure | undefined
+  const fields = ServerConfig.mapTexts(config, ({ at, field, template }) => {
+    const valueOf = Access.answer(asking, field, template)
+    const text = Interpolation.fill(template, (reference) =>
+      valueOf(reference).pipe(
+        Either.mapLeft(({ kind }) => missing(config, at, reference, kind)),
+        Either.filterOrLeft(({ length }) => length <= longestValue, () =>
+          invalid(
+            config.name,
+            at,
+            `${quote(Interpolation.nameOf(reference))} is longer than ${longestValue} characters`
+          ))
+      ))
+    if (Either.isLeft(text)) {
+      failure ??= text.left
+      return undefined
+    }
+    const value = text.right
+    // oxlint-disable-next-line no-control-regex
+    if (field === "header" || field === "url" ? /[\0\r\n]/.test(value) : value.includes("\0")) {
+      failure ??= invalid(config.name, at, "the value contains a line break or a NUL, which cannot be sent")
+    }
+    // an empty default makes a header optional
+    return at.startsWith("headers.") && value !== template && isEmptied(value) ? undefined : value
+  })
+  return failure === undefined ? Either.right(fields) : Either.left(failure)
+}
+
+/** Decodes the result. The error of the schema would contain the value, so it names the variables in its place. */
+const checked = (fields: object, config: ServerConfig.ServerConfig) =>
+  Effect.mapError(ServerConfig.decode(fields), ({ path }) => {
+    const root = path.split(".")[0]
+    const asked = ServerConfig.texts(config).filter(({ at }) => at.split(".")[0] === root)
+    const names = new Set(asked.flatMap(({ template }) => Interpolation.references(template)).map(Interpolation.nameOf))
+    const which = Array.from(names).slice(0, 8).map((name) => quote(name)).join(", ")
+    return invalid(config.name, path, `not valid with the values of its variables: look at ${which}`)
+  })
+
+/** An entry without the right to the environment sends no credentials in the clear. */
+const confidential = (
+  { expansion, ...config }: ServerConfig.ServerConfig,
+  plain: ServerConfig.ServerConfig
+): Effect.Effect<void, Failure> => {
+  if (!("url" in config) || !("url" in plain) || expansion === undefined) return Effect.void
+  if (Scope.rights(expansion.origin).environment || !ClearText.isClear(new URL(plain.url))) return Effect.void
+  const { headers = new Map<string, Redacted.Redacted>(), headersCommand, oauth } = config
+  const templates = Array.from(headers, ([name, template]) => [name, Redacted.value(template)] as const)
+  const clientSecret = oauth === false ? undefined : oauth?.clientSecret
+  return ClearText.hasCredentials({ headers: templates, headersCommand, clientSecret })
+    ? Effect.fail(invalid(config.name, "url", "it is not encrypted, and credentials are sent to it: use https"))
+    : Effect.void
+}
+
+/** The variables of a file, without the names that Node makes of lines that have none. */
+const variablesOf = (file: string): ReadonlyArray<readonly [string, string]> =>
+  Object.entries(Util.parseEnv(file.replace(/^\ufeff/, ""))).flatMap(([name, value]) =>
+    value === undefined || !/^[A-Za-z_][\w.-]*$/.test(name) ? [] : [[name, value] as const]
+  )
+
+const withEnvFile = (
+  sources: Sources,
+  config: ServerConfig.ServerConfig,
+  expansion: Expansion.Expansion | undefined,
+  host: HostEnvironment.Host
+): Effect.Effect<Resolved, Failure> => {
+  if (config.transport !== "stdio" || config.envFile === undefined) return Effect.succeed({ config, warnings: [] })
+  const { envFile, ...rest } = config
+  const path = Paths.absolute(envFile, expansion?.directory, Paths.home(expansion, host))
+  const isFree = expansion === undefined || Scope.rights(expansion.origin).substitute
+  return sources.file(path, isFree ? undefined : expansion.root ?? expansion.directory).pipe(
+    Effect.mapError((detail) => invalid(config.name, "envFile", `the file ${detail}`)),
+    Effect.map((text) => {
+      // consent does not show the content of the file, which can change later
+      const isUsable = (name: string): boolean => isFree || Variables.effect(name) === undefined
+      const read = variablesOf(text)
+      const used = read.flatMap(([name, value]) => isUsable(name) ? [[name, Redacted.make(value)] as const] : [])
+      return {
+        config: { ...rest, env: new Map([...used, ...(config.env ?? [])]) },
+        warnings: read.flatMap(([name]): ReadonlyArray<Warning> =>
+          isUsable(name) ? [] : [{ kind: "env-dropped", at: "envFile", variable: name }]
+        )
+      }
+    })
+  )
+}
+
+/** The environment variables that are unset now, found without running a program or asking anything. */
+export const unset = (
+  config: ServerConfig.ServerConfig,
+  environment: Access.Asking["environment"]
+): ReadonlyArray<{ readonly at: string; readonly detail: string }> => {
+  if (config.expansion === undefined) return []
+  const asking = askingOf(config, config.expansion, environment)
+  return ServerConfig.texts(withBearer(config)).flatMap(({ at, field, template }) => {
+    const valueOf = Access.answer(asking, field, template)
+    return Interpolation.references(template).flatMap((reference) => {
+      const value = reference.kind === "env" ? valueOf(reference) : undefined
+      return value !== undefined && Either.isLeft(value) && value.left.kind === "variable-unset"
+        ? [{ at, detail: Access.nextStep(reference, "variable-unset", config.provenance?.provider) }]
+        : []
+    })
+  })
+}
+
+const resolveTemplates = (sources: Sources, given: ServerConfig.ServerConfig, expansion: Expansion.Expansion) =>
+  Effect.gen(function*() {
+    const host = yield* HostEnvironment.HostEnvironment
+    const { config, warnings } = narrowed(withBearer(given), expansion)
+    const asking = askingOf(config, expansion, host.variables())
+    const answers = new Map<string, string>()
+    for (const [name, [reference, at]] of yield* wanted(config, asking)) {
+      const answer = yield* answerOf(sources, config, expansion, host, reference, at)
+      if (answer !== undefined) answers.set(name, answer)
+    }
+    const plain = yield* checked(yield* filled(config, { ...asking, answers }), config)
+    yield* confidential(config, plain)
+    const complete = yield* withEnvFile(sources, plain, expansion, host)
+    return {
+      config: Paths.anchored(complete.config, expansion.directory, Paths.home(expansion, host), host.platform),
+      warnings: [...warnings, ...complete.warnings]
+    }
+  })
+
+const fromSources = (sources: Sources): Resolution["Type"] => {
+  const permitted = Effect.fnUntraced(function*(given: ServerConfig.ServerConfig, config: ServerConfig.ServerConfig) {
+    const policies = yield* sources.policies
+    if (policies.length === 0) return
+    // the fingerprint of the entry as it was found, because values are not part of its identity
+    const fingerprint = given.expansion === undefined ? Fingerprint.of(given) : given.expansion.fingerprint
+    const decision = ServerPolicy.decide(policies, ServerPolicy.subject(config, fingerprint))
+    if (decision === "allowed") return
+    const { name } = config
+    return yield* new McpError.PermissionDenied({ server: name, why: "policy", kind: "server", name, decision })
+  })
+  return {
+    resolve: (config) =>
+      Effect.tap(
+        config.expansion !== undefined
+          ? resolveTemplates(sources, config, config.expansion)
+          : Effect.flatMap(HostEnvironment.HostEnvironment, (host) => withEnvFile(sources, config, undefined, host)),
+        (resolved) => permitted(config, resolved.config)
+      )
+  }
+}
+
+const unavailable = () => Effect.fail("is not available here: provide Resolution.layer to read files and run programs")
+
+const environmentOnly = fromSources({ ...defaults, file: unavailable, run: unavailable })
+
+/** Whether a path lies in a folder, by whole components of real paths. */
+const isInside = (folder: string, path: string): boolean => {
+  const components = (text: string) => text.split(/[\\/]/).filter((part) => part !== "")
+  const inner = components(path)
+  return components(folder).every((part, index) => part === inner[index])
+}
+
+const readFile = (fs: FileSystem.FileSystem): Sources["file"] => (path, within) =>
+  Effect.gen(function*() {
+    const tooLarge = `is larger than ${longestValue} bytes`
+    // the file that is read is the one that was checked: a link is followed once
+    const real = yield* fs.realPath(path)
+    if (within !== undefined && !isInside(yield* fs.realPath(within), real)) {
+      return yield* Effect.fail("lies outside of the workspace")
+    }
+    const { size, type } = yield* fs.stat(real)
+    // a pipe or a device may never end
+    if (type !== "File") return yield* Effect.fail("is no file")
+    if (size > longestValue) return yield* Effect.fail(tooLarge)
+    const bytes = yield* fs.readFile(real)
+    return bytes.length > longestValue ? yield* Effect.fail(tooLarge) : new TextDecoder().decode(bytes)
+  }).pipe(
+    Effect.mapError((error) => {
+      if (typeof error === "string") return error
+      return error._tag === "SystemError" && error.reason === "NotFound" ? "does not exist" : "cannot be read"
+    }),
+    Effect.timeoutFail({ duration: "2 seconds", onTimeout: () => "could not be read within 2 seconds" })
+  )
 
 /**
  * With files (up to 64 KiB, 2 s), programs (no shell, no more of the environment than a server gets, 64 KiB, 10 s), and
  * the answers of the application.
- *
- * @since 0.1.0
- * @category constructors
  */
-export const make = (
-  options?: Partial<Options>
-): Effect.Effect<Resolution["Type"], never, FileSystem.FileSystem> =>
-  Effect.map(FileSystem.FileSystem, (fs) => internal.make({ ...defaults, ...options, ...Outside.make(fs) }))
+export const make = (options?: Partial<Options>): Effect.Effect<Resolution["Type"], never, FileSystem.FileSystem> =>
+  Effect.map(FileSystem.FileSystem, (fs) =>
+    fromSources({
+      ...defaults,
+      ...options,
+      file: readFile(fs),
+      run: (argv, cwd, host) => Program.run({ argv, cwd, host })
+    }))
 
-/**
- * @since 0.1.0
- * @category layers
- */
 export const layer = (options?: Partial<Options>): Layer.Layer<Resolution, never, FileSystem.FileSystem> =>
   Layer.effect(Resolution, make(options))
 
-/**
- * What is found where, for tests: inputs and secrets by their ids, files by their absolute paths, what programs print by
- * their words with a space between.
- *
- * @since 0.1.0
- * @category models
- */
+/** Answers for tests: inputs and secrets by id, files by absolute path, outputs by command line. */
 export interface Answers {
   readonly inputs?: Readonly<Record<string, string>> | undefined
   readonly secrets?: Readonly<Record<string, string>> | undefined
@@ -129,17 +458,13 @@ export interface Answers {
   readonly policies?: ReadonlyArray<ServerPolicy.Policy> | undefined
 }
 
-/**
- * @since 0.1.0
- * @category layers
- */
 export const layerTest = (answers: Answers = {}): Layer.Layer<Resolution> => {
-  const find = (among: Readonly<Record<string, string>> | undefined, key: string) =>
-    Option.fromNullable(among !== undefined && Object.hasOwn(among, key) ? among[key] : undefined)
+  const find = (among: Readonly<Record<string, string>> = {}, key: string) =>
+    Option.fromNullable(Access.valueIn(among, key))
   const orElse = (found: Option.Option<string>) => Effect.mapError(found, () => "does not exist")
   return Layer.succeed(
     Resolution,
-    internal.make({
+    fromSources({
       input: ({ id }) => Effect.succeed(Option.map(find(answers.inputs, id), Redacted.make)),
       secret: ({ id }) => Effect.succeed(Option.map(find(answers.secrets, id), Redacted.make)),
       policies: Effect.succeed(answers.policies ?? []),

@@ -10,9 +10,9 @@ import * as Schema from "effect/Schema"
 import * as McpError from "../McpError.ts"
 import * as Fields from "./fields.ts"
 import * as FieldSchema from "./fieldSchema.ts"
-import type * as Interpolation from "./Interpolation.ts"
 import * as Limits from "./Limits.ts"
 import * as Scope from "./Scope.ts"
+import type * as Access from "./variableAccess.ts"
 
 const common = { name: FieldSchema.ServerName, ...FieldSchema.shape(Fields.common), ...FieldSchema.shape(Fields.found) }
 
@@ -213,14 +213,14 @@ export const isTrusted = ({ expansion, trusted }: ServerConfig): boolean =>
 export interface Site {
   /** `command`, `args.0`, `env.TOKEN`. */
   readonly at: string
-  readonly field: Interpolation.Field
+  readonly field: Access.Field
   readonly template: string
 }
 
 /** What takes the place of a text; `undefined`: the text is left out. */
 export type Replace = (site: Site) => string | undefined
 
-const mapValue = (value: unknown, at: string, field: Interpolation.Field, replace: Replace): unknown => {
+const mapValue = (value: unknown, at: string, field: Access.Field, replace: Replace): unknown => {
   if (typeof value === "string") return replace({ at, field, template: value })
   if (FieldSchema.isSecret(value)) {
     const text = replace({ at, field, template: Redacted.value(value) })

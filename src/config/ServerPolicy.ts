@@ -290,9 +290,11 @@ export const withVariables = (
   const lookup = Scope.rights(policy.origin).environment ? variable : () => undefined
   const invalid: Array<Fault> = []
   const fill = (text: string): string | undefined =>
-    Either.getOrUndefined(Interpolation.resolve(
+    Either.getOrUndefined(Interpolation.fill(
       Interpolation.canonical({ bare: true, env: true }, text).template,
-      (reference) => reference.kind === "env" ? { value: lookup(reference.name) } : "forbidden"
+      // an empty variable counts as unset, because it would widen the pattern
+      ({ fallback, kind, name }) =>
+        Either.fromNullable(kind === "env" ? lookup(name) || fallback : undefined, () => name)
     ))
   const filled = (matcher: Matcher): Matcher | undefined => {
     if (matcher._tag === "Command") {

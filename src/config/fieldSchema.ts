@@ -8,8 +8,8 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { lookAlike } from "./internal/names/lookAlike.ts"
 import * as Address from "./internal/servers/address.ts"
-import type * as Interpolation from "./Interpolation.ts"
 import type * as Scope from "./Scope.ts"
+import type * as Access from "./variableAccess.ts"
 
 /**
  * The name of a server: its identity in an application. Up to 128 characters, without control characters and without
@@ -123,7 +123,7 @@ export interface Row {
    */
   readonly identity: boolean
   /** What its texts are, if they may hold templates; after the first text of a list they are arguments. */
-  readonly template?: Interpolation.Field
+  readonly template?: Access.Field
   /** The right that the origin of a file needs to set it. */
   readonly restrictedTo?: keyof Scope.Rights
   /**

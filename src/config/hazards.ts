@@ -2,6 +2,7 @@
 import { isOneEdit } from "../text/nearest.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
+import { isCredential as isCredentialName } from "./credentialName.ts"
 import * as Variables from "./environmentVariables.ts"
 import * as Interpolation from "./Interpolation.ts"
 import {
@@ -280,7 +281,7 @@ const token =
 const about = /(file|path|dir|name|id|env|var|url|uri|type|header|tokens|length|limit|count|size|ttl)$/i
 
 const isCredential = (name: string): boolean =>
-  name.length > 0 && name.length <= 128 && !about.test(name) && Interpolation.isCredential(name.replaceAll("-", "_"))
+  name.length > 0 && name.length <= 128 && !about.test(name) && isCredentialName(name.replaceAll("-", "_"))
 
 const isValue = (text: string): boolean => text !== "" && !/^(true|false|\d{1,6})$/i.test(text)
 

@@ -3,6 +3,8 @@
  * credential. The transports register headers when they send them.
  */
 import * as Redacted from "effect/Redacted"
+import { isCredential } from "./credentialName.ts"
+import { isHarmless } from "./environmentVariables.ts"
 import * as Interpolation from "./Interpolation.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
@@ -28,7 +30,7 @@ const isSecret = ({ kind, name }: Interpolation.Reference, value: string): boole
     case "cmd":
       return true
     case "env":
-      return Interpolation.isCredential(name) || (!Interpolation.isHarmless(name) && isTelling(value))
+      return isCredential(name) || (!isHarmless(name) && isTelling(value))
     default:
       return false
   }
@@ -82,8 +84,8 @@ export const of = (
     for (const [name, secret] of used ?? []) {
       const value = Redacted.value(secret)
       const template = written?.get(name)
-      const isFromFile = template === undefined && isTelling(value) && !Interpolation.isHarmless(name)
-      if (Interpolation.isCredential(name) || isFromFile) add(value)
+      const isFromFile = template === undefined && isTelling(value) && !isHarmless(name)
+      if (isCredential(name) || isFromFile) add(value)
       if (template !== undefined) resolved(Redacted.value(template), value)
     }
   }
@@ -93,8 +95,8 @@ export const of = (
       resolved(written?.[index], text)
       const named = flag.exec(text) ?? assignment.exec(text)
       const before = flag.exec(used?.[index - 1] ?? "")
-      if (named !== null && Interpolation.isCredential(named[1]!)) add(text.slice(named[0].length))
-      else if (before?.[0] === used?.[index - 1] && before !== null && Interpolation.isCredential(before[1]!)) add(text)
+      if (named !== null && isCredential(named[1]!)) add(text.slice(named[0].length))
+      else if (before?.[0] === used?.[index - 1] && before !== null && isCredential(before[1]!)) add(text)
     }
   }
 
@@ -103,7 +105,7 @@ export const of = (
     if (!URL.canParse(used)) return
     const { password, searchParams, username } = new URL(used)
     for (const part of [username, password]) add(part)
-    for (const [name, value] of searchParams) if (Interpolation.isCredential(name)) add(value)
+    for (const [name, value] of searchParams) if (isCredential(name)) add(value)
   }
 
   switch (plain.transport) {

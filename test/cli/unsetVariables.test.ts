@@ -1,11 +1,8 @@
 /** Each view names a variable without a value as the first cause, with the next step. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Logger, LogLevel } from "effect"
+import { Effect } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
-import * as McpRuntime from "../../src/McpRuntime.ts"
-import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
 import { own, place, run, server } from "./inProcess.ts"
 
 interface Request {
@@ -65,110 +62,7 @@ const web = (refuses: (request: Request) => boolean) =>
     ({ close }) => Effect.sync(close)
   )
 
-const authorization = { Authorization: "Bearer ${env:UNSET_TOKEN}" }
-
-/** The name stands before the words of the failure. */
-const namesFirst = (text: string, name: string, failure: string | RegExp, about: string): void => {
-  const at = text.indexOf(name)
-  assert.isAtLeast(at, 0, `${about}: ${text}`)
-  const rest = typeof failure === "string" ? text.indexOf(failure) : text.search(failure)
-  assert.isAtLeast(rest, at, `${about}: ${text}`)
-}
-
-describe("a server that answers 401, with a header of a variable that is not set", () => {
-  it.scopedLive("has that variable as its first cause in each view", () =>
-    Effect.gen(function*() {
-      const at = yield* place
-      const { url } = yield* web(() => true)
-      at.write(own, { mcpServers: { web: { url, headers: authorization } } })
-      for (const argv of [["list"], ["tools"], ["tools", "web"], ["status"], ["call", "web/look"], ["doctor"]]) {
-        const { err, out } = yield* run(at, argv, { columns: 500 })
-        namesFirst(out + err, "UNSET_TOKEN", "(401)", argv.join(" "))
-        assert.match(out + err, /UNSET_TOKEN.*set it before .*\$\{UNSET_TOKEN:-…\}/, argv.join(" "))
-        // a login is at most the second thing to try
-        if (err.includes("auth login")) namesFirst(err, "UNSET_TOKEN", "auth login", argv.join(" "))
-      }
-      const list = yield* run(at, ["list"], { columns: 500 })
-      assert.notInclude(list.err, "auth login")
-      const events = yield* run(at, ["events", "--for", "1s"], { columns: 500 })
-      for (const event of ["ConfigurationWarning", "ConnectFailed"]) {
-        assert.match(events.out, new RegExp(`${event} web: .*UNSET_TOKEN.* is not set`), event)
-      }
-    }))
-
-  it.scopedLive("has that variable as its first cause in each document", () =>
-    Effect.gen(function*() {
-      const at = yield* place
-      const { url } = yield* web(() => true)
-      at.write(own, { mcpServers: { web: { url, headers: authorization } } })
-      const document = (argv: ReadonlyArray<string>) =>
-        Effect.map(run(at, [...argv, "--json"]), ({ out }) => JSON.parse(out))
-      const [list, tools, status, call] = yield* Effect.forEach(
-        [["list"], ["tools"], ["status"], ["call", "web/look"]],
-        document
-      )
-      const errors = [list.servers[0].error, tools.missing[0], status.servers[0].error, call.error]
-      for (const { message } of errors) namesFirst(message, "UNSET_TOKEN", "(401)", message)
-      const [problem] = (yield* document(["doctor"])).servers[0].problems
-      assert.include(problem.cause, "UNSET_TOKEN")
-      assert.include(problem.hint, "UNSET_TOKEN")
-      const issues = (yield* document(["config"])).issues as ReadonlyArray<
-        { readonly kind: string; readonly at: string }
-      >
-      assert.deepStrictEqual(issues.map(({ at, kind }) => [kind, at]), [["variable-unset", "headers.Authorization"]])
-    }))
-
-  it.scopedLive("names it in the status and the errors of the library", () =>
-    Effect.gen(function*() {
-      const at = yield* place
-      const { url } = yield* web(() => true)
-      at.write(own, { mcpServers: { web: { url, headers: authorization } } })
-      yield* Effect.gen(function*() {
-        const mcp = yield* McpRuntime.McpRuntime
-        const error = yield* Effect.flip(mcp.servers.connect("web"))
-        const [info] = yield* mcp.servers.list
-        for (const one of [error, info?.error]) {
-          assert.deepInclude(one, { _tag: "AuthorizationFailed", reason: "unauthorized" })
-          const { unset } = one as { readonly unset?: ReadonlyArray<{ readonly at: string; readonly name: string }> }
-          assert.deepStrictEqual(unset?.map(({ at, name }) => [at, name]), [["headers.Authorization", "UNSET_TOKEN"]])
-        }
-      }).pipe(
-        Effect.provide(NodeMcpRuntime.layerConfigured({
-          config: { root: at.root, directory: at.root },
-          cacheDirectory: "memory",
-          follow: false,
-          lazy: true,
-          logs: false
-        })),
-        Effect.provideService(HostEnvironment.HostEnvironment, {
-          platform: "linux",
-          variables: () => ({ HOME: at.home }),
-          uid: process.getuid?.()
-        }),
-        Logger.withMinimumLogLevel(LogLevel.None)
-      )
-    }))
-
-  it.scopedLive("names it also if only a call is refused", () =>
-    Effect.gen(function*() {
-      const at = yield* place
-      const { url } = yield* web(({ method, token }) => method === "tools/call" && token === undefined)
-      at.write(own, { mcpServers: { web: { url, headers: authorization } } })
-      const called = yield* run(at, ["call", "web/look", "--json"])
-      namesFirst(JSON.parse(called.out).error.message, "UNSET_TOKEN", "(401)", "call")
-      const list = yield* run(at, ["list"], { columns: 500 })
-      assert.match(list.out, /^web +streamable-http +connected/m)
-      assert.match(list.err, /warning: .*UNSET_TOKEN.* is not set/)
-      const doctor = JSON.parse((yield* run(at, ["doctor", "--json"])).out).servers[0]
-      assert.strictEqual(doctor.health, "well")
-      assert.include(JSON.stringify(doctor.problems), "UNSET_TOKEN")
-      const set = yield* run(at, ["call", "web/look"], { variables: { UNSET_TOKEN: "t" } })
-      assert.strictEqual(set.code, 0)
-      assert.notInclude(set.out + set.err, "UNSET_TOKEN")
-    }))
-})
-
-describe("a variable that is not set, anywhere else in an entry", () => {
+describe("a variable that is not set", () => {
   it.scopedLive("is an error of that entry in each view, and its siblings are used", () =>
     Effect.gen(function*() {
       const at = yield* place
@@ -179,10 +73,11 @@ describe("a variable that is not set, anywhere else in an entry", () => {
           args: { command: program.command, args: ["${UNSET_ARGS}"] },
           cwd: { ...program, cwd: "${env:UNSET_CWD}" },
           url: { url: "http://127.0.0.1:9/${env:UNSET_URL}" },
+          header: { url: "http://127.0.0.1:9/", headers: { Authorization: "Bearer ${env:UNSET_TOKEN}" } },
           fallback: { ...program, env: { A: "${env:UNSET_DEFAULT:-a}" } }
         }
       })
-      const names = ["UNSET_ENV", "UNSET_ARGS", "UNSET_CWD", "UNSET_URL"]
+      const names = ["UNSET_ENV", "UNSET_ARGS", "UNSET_CWD", "UNSET_URL", "UNSET_TOKEN"]
       for (const argv of [["list"], ["tools"], ["status"], ["doctor"], ["config"]]) {
         const { err, out } = yield* run(at, argv, { columns: 500 })
         for (const name of names) {
@@ -199,7 +94,8 @@ describe("a variable that is not set, anywhere else in an entry", () => {
           ["env", "env.B", "variable-unset", "error"],
           ["args", "args.0", "variable-unset", "error"],
           ["cwd", "cwd", "variable-unset", "error"],
-          ["url", "url", "variable-unset", "error"]
+          ["url", "url", "variable-unset", "error"],
+          ["header", "headers.Authorization", "variable-unset", "error"]
         ]
       )
       const doctor = JSON.parse((yield* run(at, ["doctor", "env", "--json"])).out).servers[0]
@@ -214,6 +110,18 @@ describe("a variable that is not set, anywhere else in an entry", () => {
       const { code, out } = yield* run(at, ["config", "validate", file, "--json"])
       assert.strictEqual(code, 0)
       assert.deepStrictEqual(JSON.parse(out).issues, [])
+    }))
+})
+
+describe("a variable that is set to an empty text", () => {
+  it.scopedLive("is set, and an optional header is not sent without a value", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      const { url } = yield* web(({ method, token }) => method === "tools/call" && token !== undefined)
+      at.write(own, { mcpServers: { web: { url, headers: { Authorization: "Bearer ${env:EMPTY_TOKEN}" } } } })
+      const called = yield* run(at, ["call", "web/look"], { variables: { EMPTY_TOKEN: "" } })
+      assert.strictEqual(called.out, "seen\n")
+      assert.strictEqual(called.err, "")
     }))
 })
 

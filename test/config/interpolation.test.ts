@@ -10,14 +10,15 @@ import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { isCredential } from "../../src/config/credentialName.ts"
 import type * as Expansion from "../../src/config/Expansion.ts"
 import * as Fingerprint from "../../src/config/Fingerprint.ts"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
-import * as EnvFile from "../../src/config/internal/templates/envFile.ts"
 import * as Interpolation from "../../src/config/Interpolation.ts"
 import * as Resolution from "../../src/config/Resolution.ts"
 import type * as Scope from "../../src/config/Scope.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as Access from "../../src/config/variableAccess.ts"
 import type * as McpError from "../../src/McpError.ts"
 import * as Configs from "../support/configs.ts"
 
@@ -75,7 +76,7 @@ const texts = FastCheck.array(
 
 const canonical = (syntax: Interpolation.Syntax, text: string) => Interpolation.canonical(syntax, text).template
 
-const asking = (more: Partial<Interpolation.Asking> & { readonly origin: Scope.Origin }): Interpolation.Asking => ({
+const asking = (more: Partial<Access.Asking> & { readonly origin: Scope.Origin }): Access.Asking => ({
   grants: [],
   own: new Map(),
   environment: {},
@@ -85,8 +86,8 @@ const asking = (more: Partial<Interpolation.Asking> & { readonly origin: Scope.O
   ...more
 })
 
-const outcome = (who: Interpolation.Asking, template: string, field: Interpolation.Field = "argument") =>
-  Either.match(Interpolation.resolve(template, Interpolation.lookup(who, field, template)), {
+const outcome = (who: Access.Asking, template: string, field: Access.Field = "argument") =>
+  Either.match(Access.resolve(who, field, template), {
     onLeft: ({ kind, variable }) => ({ kind, variable }),
     onRight: (value) => value
   })
@@ -199,14 +200,15 @@ describe("a template", () => {
     ({ text, value }) => {
       const template = canonical(everything, text)
       const expected = Interpolation.parse(template).map((part) => typeof part === "string" ? part : value).join("")
-      assert.deepStrictEqual(Interpolation.resolve(template, () => ({ value })), Either.right(expected))
+      assert.deepStrictEqual(Interpolation.fill(template, () => Either.right(value)), Either.right(expected))
     }
   )
 
-  it("takes the default for what is unset or empty, and fails by name without one", () => {
+  it("takes the default for an unset variable, not for an empty one, and fails by name without one", () => {
     const home = asking({ origin: "home", environment: { EMPTY: "", A: "a" } })
-    assert.strictEqual(outcome(home, "${env:A:-x}${env:NOPE:-y}${env:EMPTY:-z}${env:NOPE:-}"), "ayz")
-    assert.deepStrictEqual(outcome(home, "${env:EMPTY}"), { kind: "variable-unset", variable: "EMPTY" })
+    assert.strictEqual(outcome(home, "${env:A:-x}${env:NOPE:-y}${env:EMPTY:-z}${env:NOPE:-}"), "ay")
+    assert.strictEqual(outcome(home, "${env:EMPTY}"), "")
+    assert.deepStrictEqual(outcome(home, "${env:NOPE}"), { kind: "variable-unset", variable: "NOPE" })
     assert.deepStrictEqual(outcome(home, "${input:pat}"), { kind: "input-required", variable: "input:pat" })
     assert.deepStrictEqual(outcome(home, "${op://a/b}"), { kind: "variable-unset", variable: "op://a/b" })
   })
@@ -296,9 +298,9 @@ describe("the name of a variable", () => {
   it("says whether it is a credential", () => {
     const credentials = "MY_TOKEN MY_SECRET MY_KEY PASSWORD X_AUTH apiKey OPENAI_API_KEY githubToken DB_PWD GH_PAT " +
       "SLACK_HOOK AWS_CREDS MONGO_URI REDIS_URL KUBECONFIG POSTGRES_URL DATABASE_URL APP_PW MFA_CODE KEY_PEM"
-    for (const name of credentials.split(" ")) assert.isTrue(Interpolation.isCredential(name), name)
+    for (const name of credentials.split(" ")) assert.isTrue(isCredential(name), name)
     for (const name of "HOME PWD PATH KEYBOARD MONKEYS_DIR BASE_URL REGION TZ API_URL TASK SKIP HOOKS_DIR".split(" ")) {
-      assert.isFalse(Interpolation.isCredential(name), name)
+      assert.isFalse(isCredential(name), name)
     }
   })
 })
@@ -401,21 +403,16 @@ describe("a configuration", () => {
       })
     }))
 
-  it.effect("does without a header that has lost its variable, and says so; not without anything else", () =>
+  it.effect("is refused for a variable that is not set, in any field", () =>
     Effect.gen(function*() {
       const home = expansion("home")
-      const { config, warnings } = yield* resolve(remote({
-        expansion: home,
-        headers: { Authorization: "Bearer ${env:NOPE}", "X-A": "a-${env:NOPE}", "X-B": "${env:NOPE}", "X-C": "" }
-      }))
-      assert.deepStrictEqual(plainly(config).headers, { "X-A": "a-", "X-C": "" } as never)
-      assert.deepStrictEqual(warnings.map(({ at, variable }) => [at, variable]), [
-        ["headers.Authorization", "NOPE"],
-        ["headers.X-A", "NOPE"],
-        ["headers.X-B", "NOPE"]
-      ])
       const nope = { variable: "NOPE", why: "variable-unset" as const }
       assert.deepInclude(yield* refused(remote({ expansion: home, url: "https://a.test/${env:NOPE}" })), nope)
+      const headers = { Authorization: "Bearer ${env:NOPE}" }
+      assert.deepStrictEqual(yield* refused(remote({ expansion: home, headers })), {
+        path: "headers.Authorization",
+        ...nope
+      })
       assert.deepInclude(yield* refused(local({ expansion: home, command: "${env:NOPE}" })), nope)
       assert.deepStrictEqual(yield* refused(local({ expansion: home, env: { T: "${env:NOPE}" } })), {
         path: "env.T",
@@ -425,6 +422,15 @@ describe("a configuration", () => {
         variable: "input:pat",
         why: "input-required"
       })
+    }))
+
+  it.effect("has no header that is empty without its variable", () =>
+    Effect.gen(function*() {
+      const { config } = yield* resolve(remote({
+        expansion: expansion("home"),
+        headers: { Authorization: "Bearer ${env:NOPE:-}", "X-A": "a-${env:NOPE:-}", "X-B": "${env:NOPE:-}", "X-C": "" }
+      }))
+      assert.deepStrictEqual(plainly(config).headers, { "X-A": "a-", "X-C": "" } as never)
     }))
 
   it.effect("is refused without a word of a value that cannot be used", () =>
@@ -609,17 +615,20 @@ describe("files and programs", () => {
       assert.isFalse(existsSync(canary))
     }))
 
-  it("of variables are read line by line, and nothing is put in", () => {
-    const text =
-      "\ufeff# c\nexport A=1 # c\r\nB = \"x\\ny\\\"#\" c\nC='$A ${A}'\n\nD=a#b\nbad line\n1X=1\nE=\n__proto__=p\nF=\"open"
-    assert.deepStrictEqual(Array.from(EnvFile.parse(text)), [
-      ["A", "1"],
-      ["B", "x\ny\"#"],
-      ["C", "$A ${A}"],
-      ["D", "a#b"],
-      ["E", ""],
-      ["__proto__", "p"],
-      ["F", "\"open"]
-    ])
-  })
+  it.effect("of variables are read line by line, and nothing is put in", () =>
+    Effect.gen(function*() {
+      const text = "\ufeff# c\nexport A=1 # c\r\nB = \"x\\ny#\" # c\nC='$A ${A}'\n\nD='a#b'\nE=\nF=a # c\n1X=1"
+      const { config } = yield* resolve(
+        local({ envFile: "/w/.env" }),
+        Resolution.layerTest({ files: { "/w/.env": text } })
+      )
+      assert.deepStrictEqual(Object.entries(plainly(config).env as never), [
+        ["A", "1"],
+        ["B", "x\ny#"],
+        ["C", "$A ${A}"],
+        ["D", "a#b"],
+        ["E", ""],
+        ["F", "a"]
+      ])
+    }))
 })

@@ -10,6 +10,7 @@ import * as PolicyWords from "../../src/config/policyWords.ts"
 import * as Registry from "../../src/config/Registry.ts"
 import type * as Scope from "../../src/config/Scope.ts"
 import * as ServerPolicy from "../../src/config/ServerPolicy.ts"
+import * as Access from "../../src/config/variableAccess.ts"
 import { documents, json, tableOf } from "../support/documents.ts"
 import * as Samples from "../support/samples.ts"
 
@@ -58,7 +59,7 @@ const assertText = (value: unknown, at: string): string => {
   return String(value)
 }
 
-const fields: { readonly [field: string]: Interpolation.Field } = {
+const fields: { readonly [field: string]: Access.Field } = {
   command: "command",
   cwd: "cwd",
   url: "url",
@@ -78,7 +79,7 @@ const resolved = (found: ConfigFile.ConfigFile, resolve: Json): Json => {
         ? []
         : [[name, value] as const]
     )
-    const lookup = Interpolation.lookup(
+    const value = Access.resolve(
       {
         origin,
         grants: grants[entry.name] ?? [],
@@ -91,7 +92,7 @@ const resolved = (found: ConfigFile.ConfigFile, resolve: Json): Json => {
       fields[at.split(".")[0]!] ?? "argument",
       template
     )
-    return Either.match(Interpolation.resolve(template, lookup), {
+    return Either.match(value, {
       onLeft: ({ kind, variable }): Json => ({ error: kind, variable }),
       onRight: (value): Json => ({ value })
     })

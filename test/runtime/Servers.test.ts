@@ -804,7 +804,7 @@ describe("Servers with variables in their configurations", () => {
         const config = Pool.remote("a", {
           expansion,
           url: "https://a.test/${env:T}",
-          headers: { Authorization: "Bearer ${env:T}", "X-Gone": "Bearer ${env:GONE}" }
+          headers: { Authorization: "Bearer ${env:T}" }
         })
         yield* reload(config)
         yield* Pool.until("a", "Connected")
@@ -825,16 +825,21 @@ describe("Servers with variables in their configurations", () => {
         const kept = [all().map(({ config, status }) => ({ config, status })), events]
         assert.notInclude(inspect(kept, { depth: Infinity, showHidden: true }), "canary")
         assert.strictEqual(all()[0]?.config, config)
-        assert.deepInclude(events, {
-          _tag: "ConfigurationWarning",
-          server: "a",
-          warning: {
-            kind: "variable-unset",
-            at: "headers.X-Gone",
-            variable: "GONE",
-            detail: "\"GONE\" is not set: set it before this program starts, or give it a default (${GONE:-…})"
-          }
-        })
+      }))
+  })
+
+  it.scoped("publishes the parts of a configuration that are not used", () => {
+    const warning = { kind: "env-dropped", at: "envFile", variable: "PATH" } as const
+    const resolving = Layer.succeed(Resolution.Resolution, {
+      resolve: (config) => Effect.succeed({ config, warnings: [warning] })
+    })
+    return withVariables(resolving, () =>
+      Effect.gen(function*() {
+        const events: Array<unknown> = []
+        ;(yield* Pool.McpEvent.McpEvents).onEvent((event) => events.push(event))
+        yield* reload(Pool.remote("a", { url: "https://a.test/" }))
+        yield* Pool.until("a", "Connected")
+        assert.deepInclude(events, { _tag: "ConfigurationWarning", server: "a", warning })
       }))
   })
 

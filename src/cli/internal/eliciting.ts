@@ -8,7 +8,7 @@ import * as Either from "effect/Either"
 import type * as Layer from "effect/Layer"
 import * as InputHandlers from "../../client/InputHandlers.ts"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
-import * as Interpolation from "../../config/Interpolation.ts"
+import { isCredential } from "../../config/credentialName.ts"
 import * as Approval from "../../safety/Approval.ts"
 import * as Redaction from "../../safety/Redaction.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
@@ -48,7 +48,7 @@ const isYes = (answer: string): boolean => /^y(es)?$/i.test(answer.trim())
 
 /** Nobody is asked for a password without being told who wants it. */
 const isSecret = (field: Form.Field, isSuspect: (text: string) => boolean): boolean =>
-  Interpolation.isCredential(field.name) || Interpolation.isCredential(field.label) ||
+  isCredential(field.name) || isCredential(field.label) ||
   isSuspect([field.label, field.about ?? ""].join("\n"))
 
 const question = (

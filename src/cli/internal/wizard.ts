@@ -15,7 +15,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as Interpolation from "../../config/Interpolation.ts"
+import { isCredential } from "../../config/credentialName.ts"
 import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import { fitted } from "../../text/unicode.ts"
@@ -87,7 +87,7 @@ const left = "(leave out)"
 
 const asked = (root: JsonRpc.JsonObject, field: Form.Field, columns: number) => {
   const { about, choices, initial, isList, kind, label, name, required } = field
-  const isSecret = Interpolation.isCredential(name)
+  const isSecret = isCredential(name)
   const message = row(
     `${label} (${isList && choices.length === 0 ? `${kind}, with commas` : kind})${
       about === undefined ? "" : `: ${about}`

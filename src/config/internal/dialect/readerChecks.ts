@@ -4,11 +4,11 @@
  * @internal
  */
 import * as HeaderField from "../../../text/headerField.ts"
+import * as ClearText from "../../clearText.ts"
 import type * as ConfigEntry from "../../ConfigEntry.ts"
 import * as Interpolation from "../../Interpolation.ts"
 import { lookAlike } from "../names/lookAlike.ts"
 import * as Address from "../servers/address.ts"
-import * as ClearText from "../templates/clearText.ts"
 import type * as Table from "./dialects/table.ts"
 import { ownHeaders } from "./ownHeaders.ts"
 import { isReserved, type Reading } from "./readerValues.ts"

@@ -12,11 +12,11 @@ import type * as ConfigFiles from "../../ConfigFiles.ts"
 import type * as ConfigIssue from "../../ConfigIssue.ts"
 import * as Dialect from "../../Dialect.ts"
 import * as Merge from "../../Merge.ts"
+import * as Resolution from "../../Resolution.ts"
 import * as Scope from "../../Scope.ts"
 import type * as ServerConfig from "../../ServerConfig.ts"
 import * as ServerPolicy from "../../ServerPolicy.ts"
 import type * as Trust from "../../Trust.ts"
-import * as Templates from "../templates/resolution.ts"
 import * as Filter from "./filter.ts"
 import * as Given from "./given.ts"
 import * as Imports from "./imports.ts"
@@ -165,12 +165,12 @@ const conclude = (
   const granted = verdict === undefined || expansion === undefined
     ? given
     : { ...given, expansion: { ...expansion, grants: verdict.grants } }
-  const unset = enabled ? Templates.unset(granted, environment) : []
+  const unset = enabled ? Resolution.unset(granted, environment) : []
   return {
     found: foundOf(prepared, { _tag: enabled ? "Ready" : "Disabled" }, entry, granted),
     issues: unset.length === 0
       ? warnings
-      : [...warnings, ...unset.map(({ severity, ...about }) => issueOf(merged, severity, "variable-unset", about))]
+      : [...warnings, ...unset.map((about) => issueOf(merged, "error", "variable-unset", about))]
   }
 }
 

@@ -16,9 +16,8 @@ import * as Scope from "../../Scope.ts"
 import type * as ServerConfig from "../../ServerConfig.ts"
 import * as ServerPolicy from "../../ServerPolicy.ts"
 import type * as Trust from "../../Trust.ts"
+import * as Access from "../../variableAccess.ts"
 import { folderOf } from "../files/paths.ts"
-import * as Lookups from "../templates/lookups.ts"
-import * as Template from "../templates/template.ts"
 import * as Given from "./given.ts"
 import * as Server from "./server.ts"
 import type { Place } from "./sources.ts"
@@ -128,7 +127,7 @@ const variablesOf = (
   places: Expansion.Expansion["places"]
 ): ReadonlyArray<string> => {
   const asked = templates(entry)
-  const answers = asked.flatMap(Template.references).flatMap((reference) => Lookups.answeredBy(reference) ?? [])
+  const answers = asked.flatMap(Interpolation.references).flatMap((reference) => Access.answeredBy(reference) ?? [])
   return [
     ...new Set([...asked.flatMap(Interpolation.variables).filter((name) => !Object.hasOwn(places, name)), ...answers])
   ]

@@ -1,9 +1,5 @@
-/**
- * What the name of a variable says of its value.
- *
- * @internal
- */
-import { isHarmless } from "../../environmentVariables.ts"
+/** Whether the name of a variable says that its value is a credential. */
+import { isHarmless } from "./environmentVariables.ts"
 
 /** Anywhere in a name, in capitals. */
 const telling = [
@@ -27,7 +23,7 @@ const telling = [
   "MCP_INPUT_"
 ]
 
-/** Only as a word, because many a harmless word holds them. */
+/** Only as a whole word, because harmless words contain them. */
 const words: ReadonlySet<string> = new Set([
   "KEY",
   "KEYS",
@@ -54,11 +50,10 @@ const words: ReadonlySet<string> = new Set([
   "SK"
 ])
 
-/** Whatever is kept there is reached by an address with a password in it. */
+/** The address of a store has a password in it. */
 const stores =
   /(^|_)(DATABASE|DB|SQL|POSTGRES|POSTGRESQL|PG|MYSQL|MARIADB|MONGO|MONGODB|REDIS|AMQP|RABBITMQ|BROKER|SMTP|JDBC|ELASTICSEARCH|CLICKHOUSE)_?(URL|URI)$/
 
-/** @internal */
 export const isCredential = (name: string): boolean => {
   if (isHarmless(name)) return false
   const upper = name.toUpperCase()

@@ -1,0 +1,167 @@
+/** Which variables an entry may read: by the rights of its origin, the field that asks, and what a person has granted. */
+import * as Either from "effect/Either"
+import * as UntrustedText from "../text/UntrustedText.ts"
+import type * as ConfigEntry from "./ConfigEntry.ts"
+import { isCredential } from "./credentialName.ts"
+import { isHarmless } from "./environmentVariables.ts"
+import * as Dialect from "./internal/dialect/dialect.ts"
+import * as Interpolation from "./Interpolation.ts"
+import * as Scope from "./Scope.ts"
+
+/** Where a template stands. Fields that are sent to a server, or that decide which program runs, may ask for less. */
+export type Field = "command" | "cwd" | "argument" | "url" | "header"
+
+/** An entry that asks, and the values it may be given. */
+export interface Asking {
+  readonly origin: Scope.Origin
+  /** The variables that the entry was allowed to read. */
+  readonly grants: ReadonlyArray<string>
+  /** The literal variables of the entry itself, which it may always read. */
+  readonly own: ReadonlyMap<string, string>
+  /** Of the process. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** The values of `${var:…}`. */
+  readonly places: Readonly<Record<string, string>>
+  /** The answers to `${input:…}`, `${secret:…}`, `${file:…}` and `${cmd:…}`, under `input:id` and so on. */
+  readonly answers: ReadonlyMap<string, string>
+  /** The `${input:…}` whose answers are hidden while they are typed. */
+  readonly hidden: ReadonlySet<string>
+}
+
+/** Why a template has no value. */
+export interface Failure {
+  readonly kind: "variable-unset" | "variable-forbidden" | "input-required"
+  /** As `Interpolation.nameOf` names it. */
+  readonly variable: string
+}
+
+/** An address with more variables than this is taken to have all of them in its host. */
+const mostInAddress = 64
+
+/**
+ * The variables within the host of an address, which is looked up in public and shown in errors. The address is parsed
+ * with a marker for each variable; where it cannot be parsed, each may be in the host.
+ */
+const inHost = (template: ConfigEntry.Template): ReadonlySet<string> => {
+  const asked: Array<string> = []
+  const marked = Interpolation.fill(
+    template,
+    (reference) => Either.right(`zq${asked.push(Interpolation.nameOf(reference)) - 1}qz`)
+  )
+  const address = Either.getOrElse(marked, () => "")
+  if (asked.length > mostInAddress || !URL.canParse(address)) return new Set(asked)
+  const { host, password, protocol, username } = new URL(address)
+  const shown = [protocol, username, password, host].join(" ")
+  return new Set(asked.filter((_, index) => shown.includes(`zq${index}qz`)))
+}
+
+/**
+ * Whether a reference may be read in this field. An origin with the right to the environment reads all of it; others
+ * read their own literal variables, granted ones, and harmless ones where nothing is sent. A host name, a command and a
+ * folder never hold a credential, because they are shown.
+ */
+export const permits = (
+  { grants, hidden, origin, own, places }: Asking,
+  field: Field,
+  template: ConfigEntry.Template
+): (reference: Interpolation.Reference) => boolean => {
+  const rights = Scope.rights(origin)
+  const isShown = field === "command" || field === "cwd"
+  const isSent = field === "url" || field === "header"
+  const hosts = field === "url" ? inHost(template) : new Set<string>()
+  return (reference) => {
+    const { kind, name } = reference
+    switch (kind) {
+      case "var":
+      case "unknown":
+        return true
+      case "file":
+      case "cmd":
+        return rights.substitute
+      case "input":
+        return !(isShown && hidden.has(name)) && (rights.substitute || field !== "command")
+      case "secret":
+        return !isShown && !hosts.has(Interpolation.nameOf(reference))
+      case "env":
+        if (rights.environment || Object.hasOwn(places, name)) return true
+        if (field === "command") return false
+        if (own.has(name)) return true
+        if (isCredential(name) && (isShown || hosts.has(name))) return false
+        return grants.includes(name) || (!isSent && isHarmless(name))
+    }
+  }
+}
+
+/** The environment variable that answers an input or a secret: `MCP_INPUT_API_KEY`. */
+export const answeredBy = ({ kind, name }: Interpolation.Reference): string | undefined =>
+  kind === "input" || kind === "secret"
+    ? `MCP_${kind.toUpperCase()}_${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_")}`
+    : undefined
+
+/** What a person can do about a reference without a value. */
+export const nextStep = (
+  reference: Interpolation.Reference,
+  why: Failure["kind"],
+  host: string | undefined
+): string => {
+  const name = Interpolation.nameOf(reference)
+  const from = UntrustedText.quote(answeredBy(reference) ?? name)
+  switch (why) {
+    case "variable-forbidden":
+      return `${from} may not be read here: grant it when the server is approved, or move the server to a file of your own`
+    case "input-required":
+      return `${from} is not set, and nothing else answers ${
+        UntrustedText.quote(name)
+      }: set it before this program starts, or give ` +
+        `${UntrustedText.quote(name)} a default`
+    case "variable-unset": {
+      if (reference.kind !== "env") return `${UntrustedText.quote(name)} has no value here: write the value itself`
+      const example = Dialect.withDefault(host, name)
+      const written = example === undefined ? "" : ` (${UntrustedText.excerpt(example)})`
+      return `${
+        UntrustedText.quote(name)
+      } is not set: set it before this program starts, or give it a default${written}`
+    }
+  }
+}
+
+/** The value of a variable. One that is set to an empty text is set. */
+export const valueIn = (record: Readonly<Record<string, string | undefined>>, name: string): string | undefined =>
+  Object.hasOwn(record, name) ? record[name] : undefined
+
+/** The value of a reference in this field; a default counts for an unset variable, and not for a forbidden one. */
+export const answer = (
+  asking: Asking,
+  field: Field,
+  template: ConfigEntry.Template
+): (reference: Interpolation.Reference) => Either.Either<string, Failure> => {
+  const isPermitted = permits(asking, field, template)
+  const found = (reference: Interpolation.Reference): string | undefined => {
+    const { kind, name } = reference
+    switch (kind) {
+      case "env":
+        // some hosts write places as variables, and no variable has such a name
+        return asking.own.get(name) ?? valueIn(asking.places, name) ?? valueIn(asking.environment, name)
+      case "var":
+        return valueIn(asking.places, name)
+      case "unknown":
+        return undefined
+      default:
+        return asking.answers.get(Interpolation.nameOf(reference))
+    }
+  }
+  return (reference) => {
+    const failure = (kind: Failure["kind"]) => Either.left({ kind, variable: Interpolation.nameOf(reference) })
+    if (!isPermitted(reference)) return failure("variable-forbidden")
+    const value = found(reference) ?? reference.fallback
+    if (value !== undefined) return Either.right(value)
+    return failure(reference.kind === "input" || reference.kind === "secret" ? "input-required" : "variable-unset")
+  }
+}
+
+/** The value of a template in this field. */
+export const resolve = (
+  asking: Asking,
+  field: Field,
+  template: ConfigEntry.Template
+): Either.Either<string, Failure> => Interpolation.fill(template, answer(asking, field, template))
