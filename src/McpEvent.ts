@@ -8,7 +8,7 @@ import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Queue from "effect/Queue"
+import * as Mailbox from "effect/Mailbox"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Broadcast from "./broadcast.ts"
@@ -243,7 +243,7 @@ export class McpEvents extends Context.Tag("effect-mcp-runtime/McpEvent/McpEvent
   /** The events from when the stream is first read, until the bus ends. */
   readonly stream: Stream.Stream<McpEvent>
   /** The events from when this has succeeded, for those who must not miss the first; shut down when the bus has ended. */
-  readonly subscribe: Effect.Effect<Queue.Dequeue<McpEvent>, never, Scope.Scope>
+  readonly subscribe: Effect.Effect<Mailbox.ReadonlyMailbox<McpEvent>, never, Scope.Scope>
   /** Called synchronously with every event, for those who need few of them; what it throws is lost; returns how to stop. */
   readonly onEvent: (listener: (event: McpEvent) => void) => () => void
 }>() {}
@@ -273,6 +273,6 @@ export const layer: Layer.Layer<McpEvents> = Layer.scoped(McpEvents, make())
 export const layerNone: Layer.Layer<McpEvents> = Layer.succeed(McpEvents, {
   publish: () => undefined,
   stream: Stream.empty,
-  subscribe: Queue.unbounded<McpEvent>(),
+  subscribe: Mailbox.make<McpEvent>(),
   onEvent: () => () => undefined
 })

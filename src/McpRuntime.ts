@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Queue from "effect/Queue"
+import type * as Mailbox from "effect/Mailbox"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Credentials from "./auth/Credentials.ts"
@@ -149,7 +149,7 @@ export interface Service extends Offered {
   readonly servers: McpServers.McpServers
   readonly events: Stream.Stream<McpEvent.McpEvent>
   /** The events after the subscription. */
-  readonly subscribe: Effect.Effect<Queue.Dequeue<McpEvent.McpEvent>, never, Scope.Scope>
+  readonly subscribe: Effect.Effect<Mailbox.ReadonlyMailbox<McpEvent.McpEvent>, never, Scope.Scope>
   /** Sends the state to each server that declares `codex/sandbox-state`, now and after each connect. */
   readonly notifySandboxState: (state: JsonRpc.JsonObject) => Effect.Effect<void>
   readonly teardownReport: Effect.Effect<Teardown.Report>

@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Context, Deferred, Effect, Exit, Fiber, Layer, Queue, Scope, Stream } from "effect"
+import { Chunk, Context, Deferred, Effect, Exit, Fiber, Layer, Mailbox, Option, Scope, Stream } from "effect"
 import * as McpEvent from "../src/McpEvent.ts"
 
 const event = (servers: number) => McpEvent.McpEvent.TeardownBegan({ servers })
 
 const numbers = (events: Iterable<McpEvent.McpEvent>) =>
   Array.from(events, (event) => event._tag === "TeardownBegan" ? event.servers : -1)
+
+const isDone = (reader: Mailbox.ReadonlyMailbox<McpEvent.McpEvent>): boolean => Option.isNone(reader.unsafeSize())
 
 /** A bus and how to end it. */
 const bus = (capacity?: number) =>
@@ -15,8 +17,8 @@ const bus = (capacity?: number) =>
     return { events, end: Scope.close(scope, Exit.void) }
   })
 
-describe("the bus", () => {
-  it.scoped("gives a slow reader the newest events, and a quick one all of them", () =>
+describe("McpEvents", () => {
+  it.scoped("keeps the newest events for a slow subscriber, and all of them for a quick one", () =>
     Effect.gen(function*() {
       const { events } = yield* bus(4)
       const slow = yield* events.subscribe
@@ -24,13 +26,13 @@ describe("the bus", () => {
       const seen: Array<McpEvent.McpEvent> = []
       for (let n = 0; n < 10; n++) {
         events.publish(event(n))
-        seen.push(yield* Queue.take(quick))
+        seen.push(yield* quick.take)
       }
       assert.deepStrictEqual(numbers(seen), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
-      assert.deepStrictEqual(numbers(yield* Queue.takeAll(slow)), [6, 7, 8, 9])
+      assert.deepStrictEqual(numbers(yield* slow.clear), [6, 7, 8, 9])
     }))
 
-  it.scoped("gives a stream whose reader was busy the newest events", () =>
+  it.scoped("keeps the newest events for a stream whose reader is busy", () =>
     Effect.gen(function*() {
       const { end, events } = yield* bus(4)
       const reading = yield* Deferred.make<void>()
@@ -55,7 +57,7 @@ describe("the bus", () => {
       assert.notInclude(numbers(seen), 1)
     }))
 
-  it.scoped("goes on when a listener throws", () =>
+  it.scoped("publishes to the others when a listener throws", () =>
     Effect.gen(function*() {
       const { events } = yield* bus()
       const heard: Array<McpEvent.McpEvent> = []
@@ -66,36 +68,36 @@ describe("the bus", () => {
       events.onEvent((event) => heard.push(event))
       events.publish(event(1))
       assert.deepStrictEqual(numbers(heard), [1])
-      assert.deepStrictEqual(numbers(yield* Queue.takeAll(queue)), [1])
+      assert.deepStrictEqual(numbers(yield* queue.clear), [1])
     }))
 
-  it.scoped("ends every reader once it has read what was published before", () =>
+  it.scoped("ends each subscription after its last event was taken", () =>
     Effect.gen(function*() {
       const { end, events } = yield* bus()
       const [full, empty] = [yield* events.subscribe, yield* events.subscribe]
-      const waiting = yield* Effect.fork(Queue.take(empty))
+      const waiting = yield* Effect.fork(empty.take)
       events.publish(event(1))
       assert.deepStrictEqual(numbers([yield* Fiber.join(waiting)]), [1])
       yield* end
       events.publish(event(2))
-      const left = yield* Stream.runCollect(Stream.fromQueue(full))
+      const left = yield* Stream.runCollect(Mailbox.toStream(full))
       assert.deepStrictEqual(numbers(left), [1])
-      assert.isTrue(Exit.isInterrupted(yield* Effect.exit(Queue.take(empty))))
+      assert.isTrue(isDone(empty))
     }))
 
-  it.scoped("gives who reads after its end nothing, and does not let him wait", () =>
+  it.scoped("gives a subscriber after its end nothing, without a wait", () =>
     Effect.gen(function*() {
       const context = yield* Effect.scoped(Layer.build(McpEvent.layer))
       const { stream, subscribe } = Context.get(context, McpEvent.McpEvents)
       assert.isTrue(Chunk.isEmpty(yield* Stream.runCollect(stream)))
-      assert.isTrue(yield* Queue.isShutdown(yield* subscribe))
+      assert.isTrue(isDone(yield* subscribe))
     }))
 
-  it.effect("lets go of a reader that has left, even one that nothing may interrupt", () =>
+  it.effect("ends the subscription of a closed scope, also in an uninterruptible region", () =>
     Effect.gen(function*() {
       const { events } = yield* bus()
       const queue = yield* Effect.uninterruptible(Effect.scoped(events.subscribe))
-      assert.isTrue(yield* Queue.isShutdown(queue))
+      assert.isTrue(isDone(queue))
       events.publish(event(1))
     }))
 })

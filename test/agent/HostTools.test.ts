@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Effect, Fiber, type Layer, Logger, Queue, type Scope, Stream, TestClock } from "effect"
+import { Chunk, Effect, Fiber, type Layer, Logger, type Mailbox, Queue, type Scope, Stream, TestClock } from "effect"
 import * as HostTools from "../../src/agent/HostTools.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
@@ -41,8 +41,8 @@ const run = <A, E>(
 const theirs = ({ mcp }: HostTools.Tools<HostTools.CoreTool>) =>
   mcp.filter(({ server }) => server !== undefined).map(({ name }) => name)
 
-const next = <Tag extends McpEvent.McpEvent["_tag"]>(events: Queue.Dequeue<McpEvent.McpEvent>, tag: Tag) =>
-  Queue.take(events).pipe(Effect.repeat({ until: McpEvent.McpEvent.$is(tag) }))
+const next = <Tag extends McpEvent.McpEvent["_tag"]>(events: Mailbox.ReadonlyMailbox<McpEvent.McpEvent>, tag: Tag) =>
+  events.take.pipe(Effect.repeat({ until: McpEvent.McpEvent.$is(tag) }))
 
 describe("the tools of a host", () => {
   it.scoped("are there in the same tick, although a server never answers", () =>

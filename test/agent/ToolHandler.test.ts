@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Deferred, Duration, Effect, Exit, Fiber, Layer, Queue, type Scope, Stream, TestClock } from "effect"
+import { Cause, Deferred, Duration, Effect, Exit, Fiber, Layer, type Scope, Stream, TestClock } from "effect"
 import * as AgentTools from "../../src/agent/AgentTools.ts"
 import * as Failed from "../../src/agent/internal/failed.ts"
 import * as ToolHandler from "../../src/agent/ToolHandler.ts"
@@ -101,7 +101,7 @@ describe("the definitions", () => {
         assert.deepStrictEqual(names(yield* service.definitions()), ["mcp__a__one"])
         const events = yield* (yield* McpRuntime.McpRuntime).subscribe
         yield* peers["a"]!.update({ tools: [tool("two")] })
-        yield* Queue.take(events).pipe(Effect.repeat({ until: ({ _tag }) => _tag === "ToolsRefreshed" }))
+        yield* events.take.pipe(Effect.repeat({ until: ({ _tag }) => _tag === "ToolsRefreshed" }))
         assert.deepStrictEqual(names(yield* service.definitions()), ["mcp__a__two"])
       })))
 

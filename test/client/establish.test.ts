@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Either, Exit, Fiber, Layer, Option, Queue, TestClock } from "effect"
+import { Deferred, Duration, Effect, Either, Exit, Fiber, Layer, Option, TestClock } from "effect"
 import * as Connector from "../../src/client/Connector.ts"
 import * as EraMemory from "../../src/client/EraMemory.ts"
 import * as McpError from "../../src/McpError.ts"
@@ -243,7 +243,7 @@ describe("connecting", () => {
         const seen = yield* events.subscribe
         yield* connect()
         yield* peer.drop(Faults.killed())
-        const tags = Array.from(yield* Queue.takeN(seen, 3), (event) => event._tag)
+        const tags = Array.from(yield* Effect.map(seen.takeN(3), ([messages]) => messages), (event) => event._tag)
         assert.deepStrictEqual(tags, ["Connecting", "Connected", "Disconnected"])
       })
       yield* Effect.provide(program, OverMemory.client({ peer }))

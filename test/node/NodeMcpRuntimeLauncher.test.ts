@@ -1,6 +1,6 @@
 /** A runtime over servers of launchers: `test/fixtures/launcher` has an npx that installs and a docker that hangs. */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Queue, Scope } from "effect"
+import { Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
@@ -64,7 +64,7 @@ const runtime = (server: ServerConfig.ServerConfig, more: Partial<NodeMcpRuntime
     const mcp = Context.get(context, McpRuntime.McpRuntime)
     const events = yield* Scope.extend(mcp.subscribe, scope)
     const seen: Array<McpEvent.McpEvent> = []
-    yield* Effect.forkScoped(Effect.forever(Effect.map(Queue.take(events), (event) => seen.push(event))))
+    yield* Effect.forkScoped(Effect.forever(Effect.map(events.take, (event) => seen.push(event))))
     return { close: Scope.close(scope, Exit.void), mcp, seen }
   })
 

@@ -336,7 +336,7 @@ describe("runtimes of one application", () => {
         Effect.map(teardownReport, ({ servers }) => servers.length)
       assert.strictEqual(yield* ends(first), 1)
       assert.strictEqual(yield* ends(second), 2)
-      const failures = Array.from(yield* heard.takeAll).filter((event) =>
+      const failures = Array.from(yield* heard.clear).filter((event) =>
         event._tag === "StatusChanged" && event.status._tag === "Failed"
       )
       assert.deepStrictEqual(failures, [])

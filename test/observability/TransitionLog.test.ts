@@ -289,6 +289,6 @@ describe("a listener of the bus", () => {
       stop()
       bus.publish(Event.TeardownBegan({ servers: 2 }))
       assert.deepStrictEqual(heard, ["TeardownBegan"])
-      assert.strictEqual(yield* queue.size, 2)
+      assert.lengthOf(yield* queue.clear, 2)
     }).pipe(Effect.scoped))
 })

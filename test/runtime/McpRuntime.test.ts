@@ -1,5 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Fiber, Layer, Queue, Schedule, type Scope, Stream, TestClock } from "effect"
+import {
+  Chunk,
+  Deferred,
+  Effect,
+  Fiber,
+  Layer,
+  type Mailbox,
+  Queue,
+  Schedule,
+  type Scope,
+  Stream,
+  TestClock
+} from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import { Refused } from "../../src/testing/connectedClient.ts"
@@ -385,7 +397,7 @@ describe("a runtime", () => {
           yield* peers["a"]!.until(() => peers["a"]!.executions("slow") === 1)
           yield* TestClock.adjust("71 seconds")
           yield* Fiber.join(call)
-          const told = Chunk.toArray(yield* Queue.takeAll(events)).filter((event) => "callId" in event)
+          const told = Chunk.toArray(yield* events.clear).filter((event) => "callId" in event)
           assert.deepStrictEqual(told.map(({ _tag }) => _tag), [
             "CallBegan",
             "CallProgress",
@@ -408,7 +420,7 @@ describe("a runtime", () => {
           const call = yield* Effect.fork(service.callTool("mcp__a__slow"))
           yield* TestClock.adjust("1 second")
           yield* Fiber.join(call)
-          const running = Chunk.filter(yield* Queue.takeAll(events), ({ _tag }) => _tag === "CallRunning")
+          const running = Chunk.filter(yield* events.clear, ({ _tag }) => _tag === "CallRunning")
           assert.isAtLeast(running.length, 30)
           assert.isAtMost(running.length, 40)
         }),
@@ -433,7 +445,7 @@ describe("a runtime", () => {
           yield* service.callTool("good")
           const result = yield* service.callTool("broken")
           yield* Effect.flip(service.callTool("refusing"))
-          const ends = Chunk.toArray(yield* Queue.takeAll(events)).flatMap((event) =>
+          const ends = Chunk.toArray(yield* events.clear).flatMap((event) =>
             event._tag === "CallEnded" ? [[event.tool, event.isError, event.outcome]] : []
           )
           assert.deepStrictEqual(ends, [
@@ -630,12 +642,12 @@ describe("a runtime", () => {
       yield* Effect.gen(function*() {
         const events = yield* (yield* runtime).subscribe
         yield* TestClock.adjust("1 second")
-        const before = Chunk.toArray(yield* Queue.takeAll(events))
+        const before = Chunk.toArray(yield* events.clear)
         assert.isTrue(before.some((event) => event._tag === "Connected" && event.server === "broken"))
         assert.isFalse(before.some((event) => event._tag === "StartupComplete"))
         yield* Deferred.succeed(answer, undefined)
         yield* TestClock.adjust("1 second")
-        const after = Chunk.toArray(yield* Queue.takeAll(events))
+        const after = Chunk.toArray(yield* events.clear)
         const complete = after.find((event) => event._tag === "StartupComplete")
         assert.deepStrictEqual(complete?.ready, ["good"])
         assert.deepStrictEqual(complete?.failed.map(({ error, server }) => [server, error._tag]), [[
@@ -654,7 +666,7 @@ describe("a runtime", () => {
       Effect.gen(function*() {
         const events = yield* (yield* runtime).subscribe
         yield* TestClock.adjust("4 seconds")
-        const told = Chunk.toArray(yield* Queue.takeAll(events)).filter(({ _tag }) => _tag.startsWith("Startup"))
+        const told = Chunk.toArray(yield* events.clear).filter(({ _tag }) => _tag.startsWith("Startup"))
         assert.deepStrictEqual(told.map(({ _tag }) => _tag), ["StartupUpdate", "StartupUpdate", "StartupComplete"])
         assert.deepStrictEqual(told.flatMap((event) => event._tag === "StartupUpdate" ? [event.status._tag] : []), [
           "Connected",
@@ -725,5 +737,5 @@ describe("a runtime", () => {
       })))
 })
 
-const untilEvent = (events: Queue.Dequeue<Pool.McpEvent.McpEvent>, tag: string): Effect.Effect<void> =>
-  Effect.flatMap(Queue.take(events), ({ _tag }) => _tag === tag ? Effect.void : untilEvent(events, tag))
+const untilEvent = (events: Mailbox.ReadonlyMailbox<Pool.McpEvent.McpEvent>, tag: string) =>
+  Effect.orDie(Effect.repeat(events.take, { until: ({ _tag }) => _tag === tag }))

@@ -7,7 +7,6 @@ import {
   Exit,
   Fiber,
   Layer,
-  Queue,
   Redacted,
   Schedule,
   Scope,
@@ -635,7 +634,7 @@ describe("Servers.reload", () => {
         const report = yield* reload(Pool.remote("a", { url: "http://b.test/mcp" }))
         assert.strictEqual(report.failed[0]?.error._tag, "NetworkError")
         yield* TestClock.adjust("1 minute")
-        const told = Chunk.toArray(yield* Queue.takeAll(events)).map(({ _tag }) => _tag)
+        const told = Chunk.toArray(yield* events.clear).map(({ _tag }) => _tag)
         assert.notInclude(told, "Reconnecting")
         assert.deepStrictEqual((yield* reload(Pool.remote("a"), Pool.remote("c"))).added, ["c"])
       }).pipe(Effect.provide(Pool.layer(

@@ -1,6 +1,6 @@
 /** One deadline over queueing, connecting and the request of a call, and what its error says. */
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Deferred, Duration, Effect, Either, Fiber, Queue, TestClock } from "effect"
+import { Chunk, Deferred, Duration, Effect, Either, Fiber, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as Approval from "../../src/safety/Approval.ts"
@@ -120,7 +120,7 @@ describe("callTool", () => {
         const error = yield* Effect.flip(service.callTool(ref("hang"), {}, { origin: "model" }))
         assert.deepInclude(error, { _tag: "Overloaded", queue: "calls", outcome: "not-sent" })
         assert.isEmpty(asked)
-        assert.isEmpty(Chunk.toArray(yield* Queue.takeAll(events)))
+        assert.isEmpty(Chunk.toArray(yield* events.clear))
       }).pipe(Effect.provide(
         Runtime.layer({ s: peer }, {
           servers: [Pool.remote("s", { concurrency: 1 })],

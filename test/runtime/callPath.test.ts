@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Effect, Fiber, Metric, Queue, TestClock } from "effect"
+import { Chunk, Effect, Fiber, Metric, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import type * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
@@ -43,7 +43,7 @@ describe("callTool", () => {
           assert.strictEqual(callsInFlight, 0)
           assert.strictEqual(yield* active, 0)
         }
-        const told = Chunk.toReadonlyArray(yield* Queue.takeAll(events))
+        const told = Chunk.toReadonlyArray(yield* events.clear)
         const count = (tag: string) => told.filter(({ _tag }) => _tag === tag).length
         assert.isAbove(count("CallBegan"), 0)
         assert.strictEqual(count("CallEnded"), count("CallBegan"))

@@ -10,7 +10,6 @@ import {
   Fiber,
   Layer,
   Option,
-  Queue,
   type Scope,
   TestClock
 } from "effect"
@@ -105,9 +104,9 @@ describe("a server of which nothing is known", () => {
         assert.deepStrictEqual(first.tools.map(({ serverName }) => serverName), good)
         assert.deepStrictEqual(words(first.missing), isConnecting)
         assert.strictEqual(first.missing[0]?.status._tag, "Connecting")
-        yield* Queue.takeAll(events)
+        yield* events.clear
         yield* TestClock.adjust("21 seconds")
-        yield* Queue.take(events).pipe(
+        yield* events.take.pipe(
           Effect.repeat({ until: (event) => event._tag === "ToolsRefreshed" && event.server === "hung" })
         )
         const later = yield* tools
@@ -279,7 +278,7 @@ describe("an agent beside a server that hangs", () => {
         const events = yield* (yield* McpRuntime.McpRuntime).subscribe
         const host = yield* HostTools.make({ core: [], wait: "2 seconds" })
         yield* after("2 seconds", host.tools())
-        const warnings = Chunk.toArray(yield* Queue.takeAll(events)).filter(McpEvent.McpEvent.$is("ServersMissing"))
+        const warnings = Chunk.toArray(yield* events.clear).filter(McpEvent.McpEvent.$is("ServersMissing"))
         assert.deepStrictEqual(warnings.flatMap(({ servers }) => servers.map(({ server, why }) => [server, why])), [
           ["hung", "is still connecting"]
         ])

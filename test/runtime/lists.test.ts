@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Queue, TestClock } from "effect"
+import { Deferred, Effect, Fiber, TestClock } from "effect"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import type * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
@@ -163,7 +163,7 @@ describe("McpRuntime", () => {
       yield* Effect.gen(function*() {
         const { servers: { isolate, reload, resetBreaker }, subscribe } = yield* McpRuntime.McpRuntime
         const events = yield* subscribe
-        const states = Effect.map(Queue.takeAll(events), (all) =>
+        const states = Effect.map(events.clear, (all) =>
           Array.from(all).flatMap((event) => event._tag === "BreakerChanged" ? [event.state] : []))
         yield* isolate("a")
         yield* resetBreaker("a")

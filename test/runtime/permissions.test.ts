@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Deferred, Duration, Effect, Either, Fiber, Layer, Queue, type Scope, Stream, TestClock } from "effect"
+import { Chunk, Deferred, Duration, Effect, Either, Fiber, Layer, type Scope, Stream, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
@@ -385,7 +385,7 @@ describe("the log of decisions", () => {
         yield* service.callTool({ server: "s", tool: "put" }, {}, model)
         yield* denied(service.getPrompt("s", "hello"))
         yield* denied(service.readResource("s", "mem://secret/a", model))
-        const told = Chunk.toReadonlyArray(yield* Queue.takeAll(events)).filter(
+        const told = Chunk.toReadonlyArray(yield* events.clear).filter(
           (event): event is McpEvent.McpEvent & { readonly _tag: "PermissionDecided" } =>
             event._tag === "PermissionDecided"
         ).map(({ by, decision, kind, name, origin, rule }) => [origin, kind, name, decision, by, rule])

@@ -1,6 +1,6 @@
 /** Ways around a decision, and what becomes of one when something changes between it and what is sent. */
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Either, Exit, Fiber, Layer, Queue, type Scope, Stream, TestClock } from "effect"
+import { Chunk, Deferred, Effect, Either, Exit, Fiber, Layer, type Scope, Stream, TestClock } from "effect"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
 import type * as McpEvent from "../../src/McpEvent.ts"
@@ -325,7 +325,7 @@ describe("what changes between a decision and what is sent", () => {
             const events = yield* service.subscribe
             yield* permissions.configure("files", [{ decision: "deny", tool: "s/get" }])
             yield* Effect.addFinalizer(() =>
-              Effect.map(Queue.takeAll(events), (all) => {
+              Effect.map(events.clear, (all) => {
                 for (const event of Chunk.toReadonlyArray(all)) {
                   if (event._tag === "PermissionDecided") {
                     told.push([event.callId, event.decision, event.by, event.rule])
@@ -442,7 +442,7 @@ describe("somebody who is asked", () => {
           yield* permissions.configure("files", [{ decision: "allow", tool: "s/get" }])
           yield* Deferred.succeed(answer, { _tag: "Once" })
           assert.deepStrictEqual(yield* Effect.forEach(calls, Fiber.join), ["permitted", "permitted"])
-          const told = Chunk.toReadonlyArray(yield* Queue.takeAll(events)).filter(
+          const told = Chunk.toReadonlyArray(yield* events.clear).filter(
             (event): event is McpEvent.McpEvent & { readonly _tag: "PermissionDecided" } =>
               event._tag === "PermissionDecided"
           )

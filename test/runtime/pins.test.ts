@@ -1,6 +1,6 @@
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer, Queue, type Scope, TestClock } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, type Scope, TestClock } from "effect"
 import * as TrustStore from "../../src/config/TrustStore.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
@@ -361,7 +361,7 @@ describe("the events of a changed tool", () => {
         yield* names
         const events = yield* runtime.subscribe
         yield* untilEvent("ToolQuarantined", server.update({ tools: poisoned }))
-        const all = Array.from(yield* Queue.takeAll(events))
+        const all = Array.from(yield* events.clear)
         const told = all.find(({ _tag }) => _tag === "ToolQuarantined")
         assert.isTrue(
           told !== undefined && "changes" in told && ToolPins.render(told.changes)[0]?.includes("IMPORTANT")

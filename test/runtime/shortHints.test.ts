@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Queue, TestClock } from "effect"
+import { Effect, TestClock } from "effect"
 import { fileURLToPath } from "node:url"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
@@ -58,7 +58,7 @@ describe("lists of a server of SDK 2.4", () => {
           const events = yield* runtime.subscribe
           yield* runtime.callTool({ server: "changing", tool: "grow" })
           for (const change of ["ToolsChanged", "ResourcesChanged", "PromptsChanged"]) {
-            yield* Queue.take(events).pipe(Effect.repeat({ until: ({ _tag }) => _tag === change }))
+            yield* events.take.pipe(Effect.repeat({ until: ({ _tag }) => _tag === change }))
           }
           assert.deepStrictEqual(yield* everything(runtime), [
             ["added1", "first", "grow"],

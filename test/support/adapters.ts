@@ -1,5 +1,5 @@
 /** Servers with all that an adapter must show, and a runtime over them. */
-import { Deferred, Effect, Queue } from "effect"
+import { Deferred, Effect } from "effect"
 import * as ToolHandler from "../../src/agent/ToolHandler.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
@@ -77,8 +77,8 @@ export const run = <A, E, R>(body: (world: World) => Effect.Effect<A, E, R>) =>
           Effect.gen(function*() {
             const events = yield* runtime.subscribe
             yield* one.update({ tools })
-            yield* Queue.take(events).pipe(Effect.repeat({ until: ({ _tag }) => _tag === "ToolsRefreshed" }))
-          }).pipe(Effect.scoped),
+            yield* events.take.pipe(Effect.repeat({ until: ({ _tag }) => _tag === "ToolsRefreshed" }))
+          }).pipe(Effect.scoped, Effect.orDie),
         cancelled: Deferred.await(cancelled),
         hanging: one.until(() => one.executions("hang") === 1)
       })

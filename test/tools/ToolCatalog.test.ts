@@ -1,18 +1,6 @@
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import { assert, describe, it } from "@effect/vitest"
-import {
-  Context,
-  Deferred,
-  type Duration,
-  Effect,
-  Fiber,
-  Layer,
-  Option,
-  Queue,
-  Schedule,
-  type Scope,
-  TestClock
-} from "effect"
+import { Context, Deferred, type Duration, Effect, Fiber, Layer, Option, Schedule, type Scope, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
@@ -242,7 +230,7 @@ describe("a catalog", () => {
         assert.deepStrictEqual(yield* offered, ["Ready mcp__a__two"])
         yield* TestClock.adjust("2 seconds")
         assert.deepStrictEqual(Array.from(values.keys()), [kept])
-        const heard = Array.from(yield* Queue.takeAll(events), ({ _tag }) => _tag)
+        const heard = Array.from(yield* events.clear, ({ _tag }) => _tag)
         assert.notInclude(heard, "ToolsRefreshed")
         assert.strictEqual(successor.received("tools/list").length, 1)
       }).pipe(Effect.provide(Runtime.layer(

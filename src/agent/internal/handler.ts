@@ -12,7 +12,6 @@ import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import * as Broadcast from "../../broadcast.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpRuntime from "../../McpRuntime.ts"
@@ -276,8 +275,7 @@ export const make = (
         name.startsWith(prefix) || name === search || given.has(name) || own(name) !== undefined ||
         catalog.index().byQualifiedName.has(name),
       handle,
-      events: Stream.unwrapScoped(Effect.map(events.subscribe, (queue) =>
-        Stream.fromQueue(queue)))
+      events: events.stream
     }
   })
 

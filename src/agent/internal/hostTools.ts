@@ -6,7 +6,7 @@
 import * as Chunk from "effect/Chunk"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Queue from "effect/Queue"
+import * as Mailbox from "effect/Mailbox"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as McpError from "../../McpError.ts"
@@ -115,14 +115,13 @@ export const make = <Core extends HostTools.CoreTool>(
     const wake = Effect.asVoid(runtime.tools)
     const heard = yield* events.subscribe
     yield* Effect.forkScoped(wake)
-    yield* Queue.take(heard).pipe(
-      Effect.flatMap(({ _tag }) => _tag === "ConfigurationReloaded" ? wake : Effect.void),
-      Effect.forever,
+    yield* Mailbox.toStream(heard).pipe(
+      Stream.runForEach(({ _tag }) => _tag === "ConfigurationReloaded" ? wake : Effect.void),
       Effect.forkScoped
     )
 
-    const changes = Stream.unwrapScoped(Effect.map(events.subscribe, (queue) =>
-      Stream.fromQueue(queue).pipe(
+    const changes = Stream.unwrapScoped(Effect.map(events.subscribe, (heard) =>
+      Mailbox.toStream(heard).pipe(
         Stream.chunks,
         Stream.filter(Chunk.some(({ _tag }) => changing.has(_tag))),
         // of many changes only that there were some: what is told is what is then

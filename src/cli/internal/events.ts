@@ -5,6 +5,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Mailbox from "effect/Mailbox"
 import * as Stream from "effect/Stream"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
@@ -21,8 +22,8 @@ export const run: Command.Program["run"] = ({ shared, value }) =>
       Effect.succeed({ follow: true }), ({ runtime }) =>
       Effect.scoped(Effect.gen(function*() {
         const screen = yield* Screen.Screen
-        const queue = yield* runtime.subscribe
-        yield* Stream.fromQueue(queue).pipe(
+        const events = yield* runtime.subscribe
+        yield* Mailbox.toStream(events).pipe(
           // within the repl there are more servers than those that are named
           Stream.filter((event) =>
             shared.servers.length === 0 || !("server" in event) || shared.servers.includes(event.server ?? "")
