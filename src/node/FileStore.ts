@@ -32,8 +32,11 @@ export interface Options {
   readonly directory: string | undefined
   /** Bytes of a text; a longer one is neither read nor written. */
   readonly maxBytes: number
-  /** The first write removes files that were not written for so long. */
+  /** A text that was not written for so long is none, and the first write removes its file. */
   readonly maxAge: Duration.DurationInput
+  /** Bytes and files of all texts: each write removes the oldest ones until there is room. */
+  readonly maxTotalBytes: number
+  readonly maxFiles: number
   /** Signs each file, which protects it from other programs of this user too, if they cannot get the key. */
   readonly key: Key | undefined
 }
@@ -41,23 +44,25 @@ export interface Options {
 export const defaults: Omit<Options, "directory"> = {
   maxBytes: 16 * 1024 * 1024,
   maxAge: Duration.days(60),
+  maxTotalBytes: Infinity,
+  maxFiles: Infinity,
   key: undefined
 }
 
 type Failure = PlatformError.PlatformError
 
-export type FileStore = KeyValueStore.KeyValueStore & TrustStore.TrustStore["Type"]
+export type FileStore = KeyValueStore.KeyValueStore & TrustStore.TrustStore["Type"] & {
+  /** Removes the files that are too old or too many, also without a write. */
+  readonly sweep: Effect.Effect<void, Failure>
+}
 
 export const noFolder = "the environment names no folder for it"
 
-const refuse = (path: string, description: string, reason: PlatformError.SystemErrorReason = "PermissionDenied") =>
-  new PlatformError.SystemError({
-    reason,
-    module: "KeyValueStore",
-    method: "access",
-    pathOrDescriptor: path,
-    description
-  })
+const refuse = (
+  pathOrDescriptor: string,
+  description: string,
+  reason: PlatformError.SystemErrorReason = "PermissionDenied"
+) => new PlatformError.SystemError({ reason, module: "KeyValueStore", method: "access", pathOrDescriptor, description })
 
 /**
  * The custom directory, else a folder below that of the user for caches (`XDG_CACHE_HOME` or `~/.cache`, `~/Library/Caches`
@@ -91,11 +96,11 @@ export const directoryOf = (
 
 const isNotFound = (error: Failure): boolean => error._tag === "SystemError" && error.reason === "NotFound"
 
-const fileName = /^[0-9a-f]{64}\.value$/
-const temporaryName = /^[0-9a-f]{64}\.\d+\.tmp$/
+const valueName = /^[0-9a-f]{64}\.value$/
+const writtenName = /^[0-9a-f]{64}\.(value|\d+\.tmp)$/
 
 /** No write takes so long: a process that crashed left an older file. */
-const temporaryAge = Duration.hours(1)
+const temporaryAge = Duration.toMillis("1 hour")
 
 const othersMayUse = 0o077
 const othersMayWrite = 0o022
@@ -103,12 +108,13 @@ const allMayWrite = 0o002
 const sticky = 0o1000
 
 const encoder = new TextEncoder()
-const decoder = new TextDecoder()
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 export const make = Effect.fnUntraced(function*(
   options: Partial<Options> & Pick<Options, "directory">
 ): Effect.fn.Return<FileStore, never, FileSystem.FileSystem | Path.Path> {
-  const { directory = "", key: signingKey, maxAge, maxBytes } = { ...defaults, ...options }
+  const { directory = "", key: signingKey, maxBytes, maxFiles, maxTotalBytes, ...rest } = { ...defaults, ...options }
+  const maxAge = Duration.toMillis(rest.maxAge)
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const host = yield* HostEnvironment.HostEnvironment
@@ -130,10 +136,7 @@ export const make = Effect.fnUntraced(function*(
         return yield* refuse(path, `the ${what} belongs to another user: remove it`)
       }
       if ((mode & othersMayWrite) !== 0) {
-        return yield* refuse(
-          path,
-          `others may write to the ${what}: remove it, or chmod it if you trust what it contains`
-        )
+        return yield* refuse(path, `others may write to the ${what}: remove it, or chmod it if you trust it`)
       }
       if ((mode & othersMayUse) === 0) return
       const now = yield* fs.chmod(path, mode & 0o700).pipe(
@@ -166,12 +169,7 @@ export const make = Effect.fnUntraced(function*(
     isChecked = true
   })
   const located = options.directory === undefined ? refuse("", noFolder, "BadResource") : Effect.void
-  // of several reads at once, the first checks for all
-  const firstCheck = yield* Effect.makeSemaphore(1)
-  const prepareToRead = Effect.zipRight(
-    located,
-    firstCheck.withPermits(1)(Effect.suspend(() => isChecked ? Effect.void : check))
-  )
+  const prepareToRead = Effect.zipRight(located, Effect.suspend(() => isChecked ? Effect.void : check))
 
   const matching = (pattern: RegExp) =>
     fs.readDirectory(directory).pipe(
@@ -179,27 +177,40 @@ export const make = Effect.fnUntraced(function*(
       Effect.map((names) => names.filter((name) => pattern.test(name)).map((name) => paths.join(directory, name)))
     )
 
-  /** Old files that cannot be removed prevent no write. */
-  const removeOlder = (pattern: RegExp, age: Duration.DurationInput) =>
-    Effect.gen(function*() {
-      const now = yield* Clock.currentTimeMillis
-      for (const path of yield* matching(pattern)) {
-        const { mtime } = yield* fs.stat(path)
-        const isOld = Option.exists(mtime, (time) => now - time.getTime() > Duration.toMillis(age))
-        if (isOld) yield* fs.remove(path, { force: true })
-      }
-    }).pipe(Effect.ignore)
+  const timeOf = ({ mtime }: FileSystem.File.Info): number =>
+    Option.match(mtime, { onNone: () => 0, onSome: (time) => time.getTime() })
 
-  let isCleaned = false
-  const prepareToWrite = Effect.gen(function*() {
+  /** Makes room for so many bytes. A file that cannot be removed prevents no write. */
+  const sweep = Effect.fnUntraced(function*(room: number) {
+    const now = yield* Clock.currentTimeMillis
+    // a link that leads nowhere has no size and no time
+    const seen = (path: string) =>
+      Effect.map(Effect.option(fs.stat(path)), (info) => ({
+        path,
+        size: Option.match(info, { onNone: () => 0, onSome: ({ size }) => Number(size) }),
+        at: Option.match(info, { onNone: () => 0, onSome: timeOf })
+      }))
+    const found = yield* Effect.forEach(yield* matching(writtenName), seen, { concurrency: 16 })
+    let bytes = room
+    let files = room === 0 ? 0 : 1
+    for (const { at, path, size } of found.toSorted((a, b) => b.at - a.at)) {
+      if (path.endsWith(".tmp") && now - at <= temporaryAge) continue
+      if (path.endsWith(".value") && now - at <= maxAge && bytes + size <= maxTotalBytes && files < maxFiles) {
+        bytes += size
+        files++
+      } else yield* Effect.ignore(fs.remove(path, { force: true }))
+    }
+  })
+
+  let isSwept = false
+  const prepareToWrite = Effect.fnUntraced(function*(bytes: number) {
     yield* located
     // each time, because caches are removed while programs run
     yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
     yield* check
-    if (isCleaned) return
-    isCleaned = true
-    yield* removeOlder(temporaryName, temporaryAge)
-    yield* removeOlder(fileName, maxAge)
+    if (isSwept && maxTotalBytes === Infinity && maxFiles === Infinity) return
+    isSwept = true
+    yield* sweep(bytes)
   })
 
   /** The text with its signature in the first line, and back. */
@@ -232,11 +243,12 @@ export const make = Effect.fnUntraced(function*(
       if (Option.exists(info.nlink, (links) => links > 1)) {
         return yield* refuse(file, "the file has another name: remove it")
       }
+      if ((yield* Clock.currentTimeMillis) - timeOf(info) > maxAge) return Option.none()
       if (info.size > maxBytes) return yield* refuse(file, `the file is too large: it has more than ${maxBytes} bytes`)
       yield* checkAccess("file", file, info)
-      return yield* unsign(file, decoder.decode(yield* fs.readFile(file)))
+      return Option.some(yield* unsign(file, decoder.decode(yield* fs.readFile(file))))
     })
-    return Effect.catchIf(Effect.asSome(text), isNotFound, () => Effect.succeedNone)
+    return Effect.catchIf(text, isNotFound, () => Effect.succeedNone)
   }
 
   /** Renames a new file, because a link or a file of another user must not be written to. */
@@ -244,14 +256,13 @@ export const make = Effect.fnUntraced(function*(
     const file = fileOf(key)
     const bytes = encoder.encode(yield* sign(file, value))
     if (bytes.length > maxBytes) return yield* refuse(file, `it is too large: it has more than ${maxBytes} bytes`)
-    yield* prepareToWrite
+    yield* prepareToWrite(bytes.length)
     const random = yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)
     const temporary = file.replace(/value$/, `${random}.tmp`)
     yield* fs.open(temporary, { flag: "wx", mode: 0o600 }).pipe(
       // an empty text is valid, and cannot be written
-      Effect.flatMap((opened) =>
-        Effect.zipRight(bytes.length === 0 ? Effect.void : opened.writeAll(bytes), opened.sync)
-      ),
+      Effect.tap((opened) => bytes.length === 0 ? Effect.void : opened.writeAll(bytes)),
+      Effect.flatMap(({ sync }) => sync),
       Effect.scoped,
       Effect.zipRight(fs.rename(temporary, file)),
       Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
@@ -259,7 +270,7 @@ export const make = Effect.fnUntraced(function*(
   })
 
   const remove = (file: string) => Effect.zipRight(located, fs.remove(file, { force: true }))
-  const values = matching(fileName)
+  const values = matching(valueName)
   return {
     ...KeyValueStore.makeStringOnly({
       get,
@@ -271,10 +282,11 @@ export const make = Effect.fnUntraced(function*(
     setAside: (key) => fs.rename(fileOf(key), fileOf(key).replace(/value$/, "aside")),
     locked: (key) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.zipRight(
-        prepareToWrite,
+        prepareToWrite(0),
         lock.locked(directory, key, (fault) =>
           fault === "busy" ? refuse(fileOf(key), "another process keeps the lock", "Busy") : fault)(effect)
       ),
-    nameOf: fileOf
+    nameOf: fileOf,
+    sweep: sweep(0)
   }
 })

@@ -19,12 +19,29 @@ export interface Options extends Spill.Options {
 
 export const defaults: Options = { ...Spill.defaults, directory: undefined }
 
+/** Texts that are looked through at each write. */
+const maxFiles = 1_000
+
+/** In files of this folder. */
+export const make = (options: Options & { readonly directory: string }) =>
+  Effect.flatMap(
+    FileStore.make({
+      directory: options.directory,
+      maxBytes: options.maxBytesEach,
+      maxTotalBytes: options.maxBytes,
+      maxAge: options.maxAge,
+      maxFiles
+    }),
+    (store) => Spill.make(store, options)
+  )
+
 /** In memory where the environment names no folder for it. */
 export const layer = (options?: Partial<Options>): Layer.Layer<Spill.Spill> => {
   const all = { ...defaults, ...options }
   return Layer.unwrapEffect(Effect.map(
     FileStore.directoryOf(all.directory, "cache", "effect-mcp-runtime", "results"),
-    (directory) => directory === undefined ? Spill.layerMemory(all) : Spill.layerFiles({ ...all, directory })
+    (directory) =>
+      directory === undefined ? Spill.layerMemory(all) : Layer.scoped(Spill.Spill, make({ ...all, directory }))
   )).pipe(Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
 }
 

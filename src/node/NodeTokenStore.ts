@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as SynchronizedRef from "effect/SynchronizedRef"
 import * as TokenStore from "../auth/TokenStore.ts"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
@@ -50,11 +51,8 @@ const keyringTimeout = Duration.seconds(10)
 
 type Failure = TokenStore.TokenStoreError
 
-interface Backend {
+interface Backend extends Pick<TokenStore.TokenStore["Type"], "get" | "set" | "remove"> {
   readonly where: string
-  readonly get: (key: string) => Effect.Effect<Option.Option<Redacted.Redacted>, Failure>
-  readonly set: (key: string, secret: Redacted.Redacted) => Effect.Effect<void, Failure>
-  readonly remove: (key: string) => Effect.Effect<void, Failure>
 }
 
 const failure = (reason: Failure["reason"], detail: string): Failure =>
@@ -94,11 +92,9 @@ export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
   const isMarked = (key: string): Effect.Effect<boolean> =>
     directory === undefined || options.backend === "files"
       ? Effect.succeed(true)
-      : Effect.zipWith(store.get(key), store.get(markOf(key)), (login, mark) =>
-        Option.isSome(login) || Option.isSome(mark))
-        .pipe(Effect.orElseSucceed(() =>
-          true
-        ))
+      : Effect.exists([key, markOf(key)], (key) => Effect.map(store.get(key), Option.isSome)).pipe(
+        Effect.orElseSucceed(() => true)
+      )
 
   /** Logins that were kept in files while the keyring could not be used are newer, and are removed with the next write. */
   const overFiles = (keyring: Keyring.Keyring): Backend => {
@@ -106,15 +102,11 @@ export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
     return {
       where: "the keyring of the system",
       get: (key) =>
-        Effect.flatMap(
+        Effect.filterOrElse(
           older?.get(key) ?? Effect.succeedNone,
-          (kept) =>
-            Option.isSome(kept) ?
-              Effect.succeed(kept) :
-              Effect.map(
-                keyring.get(key),
-                (text) => Option.map(Option.fromNullable(text), (text) => Redacted.make(text))
-              )
+          Option.isSome,
+          () =>
+            Effect.map(keyring.get(key), (text) => Option.map(Option.fromNullable(text), (text) => Redacted.make(text)))
         ),
       set: (key, secret) =>
         mark(store.set(markOf(key), "")).pipe(
@@ -144,14 +136,10 @@ export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
       ))
 
   // Found when it is first needed, and looked for again as long as there is none.
-  const finding = yield* Effect.makeSemaphore(1)
-  let found: Backend | undefined
-  const backend = finding.withPermits(1)(
-    Effect.suspend(() =>
-      found !== undefined ? Effect.succeed(found) : Effect.tap(find, (backend) => {
-        found = backend
-      })
-    )
+  const found = yield* SynchronizedRef.make<Backend | undefined>(undefined)
+  const backend = SynchronizedRef.modifyEffect(
+    found,
+    (known) => Effect.map(known === undefined ? find : Effect.succeed(known), (backend) => [backend, backend] as const)
   )
 
   return TokenStore.TokenStore.of({

@@ -45,10 +45,8 @@ export const makeStore = (
   options?: Partial<Pick<Options, "app" | "directory" | "key">>
 ): Effect.Effect<TrustStore.TrustStore["Type"], never, FileSystem.FileSystem | Path.Path> => {
   const all = { ...defaults, ...options }
-  return Effect.flatMap(
-    directoryOf(room, all),
-    (directory) => FileStore.make({ directory, key: all.key, maxAge: Duration.infinity })
-  )
+  const make = (directory: string | undefined) => FileStore.make({ directory, key: all.key, maxAge: Duration.infinity })
+  return Effect.flatMap(directoryOf(room, all), make)
 }
 
 /** The writes of one decision. */

@@ -1,65 +1,41 @@
 /**
- * What a model was not given of a long result, kept for a while to be read page by page. The text is the server's own
- * words: only what `OutputGuard` makes of a page is for a model.
- *
- * @since 0.1.0
+ * The rest of long results, which a model reads page by page. The text is what the server sent: only what `OutputGuard` makes
+ * of a page is for a model.
  */
 import type * as PlatformError from "@effect/platform/Error"
-import type * as FileSystem from "@effect/platform/FileSystem"
-import type * as Path from "@effect/platform/Path"
 import * as Brand from "effect/Brand"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as RuntimeLog from "../runtimeLog.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import { beginAfter, endBefore } from "./internal/cut.ts"
-import * as SpillFiles from "./internal/spillFiles.ts"
-import * as SpillMemory from "./internal/spillMemory.ts"
-import type * as SpillStore from "./internal/spillStore.ts"
 import * as Nonce from "./Nonce.ts"
 import type * as OutputGuard from "./OutputGuard.ts"
 
-/**
- * What a text is read with: `spill-` and 128 random bits, so that it cannot be guessed and can stand in a path.
- *
- * @since 0.1.0
- * @category models
- */
+/** Names a stored text: `spill-` and 128 random bits, so that it cannot be guessed and can stand in a path. */
 export type Handle = string & Brand.Brand<"effect-mcp-runtime/safety/Spill/Handle">
 
 const nominal = Brand.nominal<Handle>()
 const pattern = /^spill-[0-9a-f]{32}$/
 
-/**
- * A handle, if that is what somebody wrote.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The handle, if the text is one. */
 export const handle = (text: string): Option.Option<Handle> =>
   pattern.test(text) ? Option.some(nominal(text)) : Option.none()
 
-/**
- * What of a text is to be read, in characters.
- *
- * @since 0.1.0
- * @category models
- */
+/** In characters. */
 export interface Range {
   readonly offset?: number | undefined
   readonly limit?: number | undefined
 }
 
-/**
- * A part of a text. No character is cut in two, so it may end a little before its limit.
- *
- * @since 0.1.0
- * @category models
- */
+/** A part of a text. No character is cut in two, so it may end a little before its limit. */
 export interface Page {
   readonly source: OutputGuard.Source
   readonly text: string
@@ -68,22 +44,14 @@ export interface Page {
   readonly next: number | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
-  /** Of all texts together: the oldest make room for a new one. */
+  /** Of all texts: a new one replaces the oldest. */
   readonly maxBytes: number
-  /** Of one text: a longer one is not kept. */
+  /** Of one text; a longer one is not saved. */
   readonly maxBytesEach: number
   readonly maxAge: Duration.DurationInput
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = {
   maxBytes: 256 * 1024 * 1024,
   maxBytesEach: 32 * 1024 * 1024,
@@ -91,20 +59,8 @@ export const defaults: Options = {
 }
 
 /**
- * @since 0.1.0
- * @category models
- */
-export interface FilesOptions extends Options {
-  /** Made when the first text is written. */
-  readonly directory: string
-}
-
-/**
- * A text cannot be read: what was given is no handle, there is no such text (any more), or its file is not to be trusted or
- * not to be read.
- *
- * @since 0.1.0
- * @category errors
+ * `malformed`: not a handle. `missing`: no such text, or not any more. `refused`: another user could have made its file.
+ * `unreadable`: its file cannot be read, or is damaged.
  */
 export class SpillError extends Schema.TaggedError<SpillError>("effect-mcp-runtime/SpillError")("SpillError", {
   handle: Schema.String,
@@ -114,54 +70,40 @@ export class SpillError extends Schema.TaggedError<SpillError>("effect-mcp-runti
     const what = {
       malformed: "is no handle of a kept result",
       missing: "names no result that is still kept",
-      refused: "names a file that somebody else may have made",
+      refused: "names a file that another user may have made",
       unreadable: "names a result that cannot be read"
     }
     return `"${UntrustedText.excerpt(this.handle, 128)}" ${what[this.reason]}`
   }
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class Spill extends Context.Tag("effect-mcp-runtime/safety/Spill")<Spill, {
-  /** Nothing, if it could not be kept; the log then says why. */
+  /** None if it could not be saved; the log says why. */
   readonly write: (text: string, source: OutputGuard.Source) => Effect.Effect<Option.Option<Handle>>
   /** A page of `defaultLimit` characters from the beginning, unless the range says otherwise. */
   readonly read: (handle: string, range?: Range) => Effect.Effect<Page, SpillError>
-  /** Removes what is too old or too much; done by itself too, before a text is written and now and then. */
+  /** Removes texts that are too old or too many. Each write does so, and a fiber once an hour. */
   readonly sweep: Effect.Effect<void>
 }>() {}
 
-/**
- * Characters of a page.
- *
- * @since 0.1.0
- * @category defaults
- */
+/** Characters of a page. */
 export const defaultLimit = 25_000
 
-/**
- * And no more of one page, whoever asks.
- *
- * @since 0.1.0
- * @category defaults
- */
+/** Characters of a page at most. */
 export const maxLimit = 1_000_000
 
-/** A disk that does not answer holds up nobody for longer. */
+/** The wait for a disk that does not answer. */
 const patience = Duration.seconds(10)
 
-/** What is looked at beyond a page, to see whether it ends within a character. */
+/** Characters after a page, which show whether it ends within a character. */
 const beyond = 256
 
-/** So much at least: a page that holds nothing would have no next. */
+/** A page of no characters would have no next one. */
 const whole = (value: number | undefined, otherwise: number, least: number): number =>
   value === undefined || Number.isNaN(value) ? otherwise : Math.max(least, Math.floor(value))
 
-/** A page from a part that begins at its offset and is a little longer. */
-const pageOf = ({ source, text: part }: SpillStore.Part, from: number, limit: number): Page => {
+/** A page from the part of a text that begins at this offset and is a little longer than the limit. */
+const pageOf = (source: OutputGuard.Source, part: string, from: number, limit: number): Page => {
   const begin = (part.charCodeAt(0) & 0xfc00) === 0xdc00 ? 1 : 0
   const offset = from + begin
   const text = part.slice(begin)
@@ -170,37 +112,57 @@ const pageOf = ({ source, text: part }: SpillStore.Part, from: number, limit: nu
   return { source, text: text.slice(0, end), offset, next: offset + end }
 }
 
-const make = (store: SpillStore.Store<PlatformError.PlatformError>): Effect.Effect<Spill["Type"]> =>
+/** The first line of a stored text names its server. */
+const Header = Schema.parseJson(Schema.Struct({
+  server: Schema.String,
+  tool: Schema.String,
+  kind: Schema.optionalWith(Schema.Literal("tool", "resource", "prompt", "error", "instructions"), { exact: true })
+}))
+const encodeHeader = Schema.encodeSync(Header)
+const decodeHeader = Schema.decodeEither(Header)
+
+/** The texts by handle. A text that is too old is none; a write removes the oldest texts if there is no room. */
+export interface Store {
+  readonly get: (handle: string) => Effect.Effect<Option.Option<string>, PlatformError.PlatformError>
+  readonly set: (handle: string, text: string) => Effect.Effect<void, PlatformError.PlatformError>
+  readonly sweep: Effect.Effect<void, PlatformError.PlatformError>
+}
+
+const sweepEvery = Duration.hours(1)
+
+/** `NodeSpill` keeps texts in files. */
+export const make = (
+  store: Store,
+  { maxBytes, maxBytesEach }: Pick<Options, "maxBytes" | "maxBytesEach">
+): Effect.Effect<Spill["Type"], never, Scope.Scope> =>
   Effect.gen(function*() {
     const nonce = yield* Nonce.Nonce
     const turn = yield* Effect.makeSemaphore(1)
 
-    const keep = (text: string, source: OutputGuard.Source) =>
-      Effect.gen(function*() {
-        const name = handle(`spill-${yield* nonce}`)
-        if (Option.isNone(name)) return false
-        // One after the other, so that each sees how much room there is.
-        return (yield* turn.withPermits(1)(store.write(name.value, text, source))) ? name.value : false
-      })
-
-    const notKept = (server: string, ...why: ReadonlyArray<unknown>) =>
-      RuntimeLog.warning("A long result could not be saved.", ...why).pipe(
-        Effect.annotateLogs({ server }),
-        Effect.as(Option.none())
-      )
+    const write = Effect.fnUntraced(function*(text: string, { kind, server, tool }: OutputGuard.Source) {
+      const name = handle(`spill-${yield* nonce}`)
+      const stored = `${encodeHeader({ server, tool, ...(kind === undefined ? {} : { kind }) })}\n${text}`
+      if (Option.isNone(name)) return yield* Effect.fail("There is no name for it.")
+      if (Buffer.byteLength(stored) > Math.min(maxBytesEach, maxBytes)) return yield* Effect.fail("It is too long.")
+      // one after the other, so that each sees how much room there is
+      yield* turn.withPermits(1)(store.set(name.value, stored))
+      return name
+    })
 
     const read = (given: Handle, offset: number, limit: number): Effect.Effect<Page, SpillError> => {
       const fail = (reason: SpillError["reason"]) => new SpillError({ handle: given, reason })
-      return store.read(given, offset, limit + beyond).pipe(
+      return store.get(given).pipe(
         Effect.mapError((error) =>
           fail(error._tag === "SystemError" && error.reason === "PermissionDenied" ? "refused" : "unreadable")
         ),
         Effect.timeoutFail({ duration: patience, onTimeout: () => fail("unreadable") }),
-        Effect.flatMap((kept) =>
-          kept._tag === "Found"
-            ? Effect.succeed(pageOf(kept.part, offset, limit))
-            : fail(kept._tag === "Missing" ? "missing" : "unreadable")
-        )
+        Effect.flatMap((stored) => {
+          if (Option.isNone(stored)) return fail("missing")
+          const start = stored.value.indexOf("\n") + 1
+          const source = decodeHeader(stored.value.slice(0, Math.max(0, start - 1)))
+          const part = stored.value.slice(start + offset, start + offset + limit + beyond)
+          return Either.isLeft(source) ? fail("unreadable") : Effect.succeed(pageOf(source.right, part, offset, limit))
+        })
       )
     }
 
@@ -209,16 +171,18 @@ const make = (store: SpillStore.Store<PlatformError.PlatformError>): Effect.Effe
       Effect.catchAll((error) => RuntimeLog.debug("The saved long results could not be listed.", error)),
       Effect.asVoid
     )
+    yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Effect.sleep(sweepEvery), sweep)))
 
     return {
       write: (text, source) =>
-        keep(text, source).pipe(
-          Effect.timeoutOption(patience),
-          Effect.flatMap(Option.match({
-            onNone: () => notKept(source.server, "The disk does not answer."),
-            onSome: (kept) => kept === false ? notKept(source.server, "It is too long.") : Effect.succeedSome(kept)
-          })),
-          Effect.catchAll((error) => notKept(source.server, error))
+        write(text, source).pipe(
+          Effect.timeoutFail({ duration: patience, onTimeout: () => "The disk does not answer." }),
+          Effect.catchAll((fault) =>
+            RuntimeLog.warning("A long result could not be saved.", fault).pipe(
+              Effect.annotateLogs({ server: source.server }),
+              Effect.as(Option.none<Handle>())
+            )
+          )
         ),
       read: (given, range) =>
         Option.match(handle(given), {
@@ -230,44 +194,49 @@ const make = (store: SpillStore.Store<PlatformError.PlatformError>): Effect.Effe
     }
   })
 
-const sweepEvery = Duration.hours(1)
+const encoder = new TextEncoder()
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-const swept = <R>(spill: Effect.Effect<Spill["Type"], never, R>): Layer.Layer<Spill, never, R> =>
-  Layer.scoped(
-    Spill,
-    Effect.tap(
-      spill,
-      ({ sweep }) => Effect.forkScoped(Effect.forever(Effect.zipRight(Effect.sleep(sweepEvery), sweep)))
-    )
-  )
+/** Bytes, because a text can be a slice of a larger one, which stays in memory with it. */
+const makeMemoryStore = ({ maxAge, maxBytes }: Options): Store => {
+  /** The oldest first. */
+  const texts = new Map<string, { readonly bytes: Uint8Array; readonly at: number }>()
+  let total = 0
 
-/**
- * In files that only their owner can read, in a folder of the user's own. On Windows modes and owners say nothing, and the
- * folders of the user are what protects them.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerFiles = (
-  options: Partial<Options> & Pick<FilesOptions, "directory">
-): Layer.Layer<Spill, never, FileSystem.FileSystem | Path.Path> =>
-  swept(Effect.flatMap(SpillFiles.make(options.directory, { ...defaults, ...options }), make))
+  const sweep = (room: number): Effect.Effect<number> =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      for (const [handle, { at, bytes }] of texts) {
+        if (now - at <= Duration.toMillis(maxAge) && total + room <= maxBytes) break
+        texts.delete(handle)
+        total -= bytes.length
+      }
+      return now
+    })
 
-/**
- * In the memory of the process, at most this much.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerMemory = (options?: Partial<Options>): Layer.Layer<Spill> =>
-  swept(Effect.suspend(() => make(SpillMemory.make({ ...defaults, ...options }))))
+  return {
+    get: (handle) =>
+      Effect.map(
+        sweep(0),
+        () => Option.map(Option.fromNullable(texts.get(handle)), ({ bytes }) => decoder.decode(bytes))
+      ),
+    set: (handle, text) => {
+      const bytes = encoder.encode(text)
+      return Effect.map(sweep(bytes.length), (at) => {
+        texts.set(handle, { bytes, at })
+        total += bytes.length
+      })
+    },
+    sweep: Effect.asVoid(sweep(0))
+  }
+}
 
-/**
- * Keeps nothing: what a model was not given is lost.
- *
- * @since 0.1.0
- * @category layers
- */
+/** In the memory of the process. */
+export const layerMemory = (options?: Partial<Options>): Layer.Layer<Spill> => {
+  const all = { ...defaults, ...options }
+  return Layer.scoped(Spill, Effect.suspend(() => make(makeMemoryStore(all), all)))
+}
+
+/** Keeps nothing. */
 export const layerNone: Layer.Layer<Spill> = Layer.succeed(Spill, {
   write: () => Effect.succeedNone,
   read: (given) =>

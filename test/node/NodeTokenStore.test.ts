@@ -195,7 +195,7 @@ describe("logins in files", () => {
         assert.strictEqual(read.left.reason, "refused")
         assert.strictEqual(
           read.left.detail,
-          `others may write to the file: remove it, or chmod it if you trust what it contains (${file})`
+          `others may write to the file: remove it, or chmod it if you trust it (${file})`
         )
       }
     })
