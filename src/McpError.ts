@@ -19,8 +19,7 @@ export {
   type Next,
   next,
   nextAfterLoss,
-  Outcome,
-  type Unset
+  Outcome
 } from "./errorRow.ts"
 export * from "./requestErrors.ts"
 

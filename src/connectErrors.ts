@@ -22,7 +22,6 @@ const { connection, permission, tool, usage } = Row.exitCodes
 
 const optionalText = Schema.optional(Schema.String)
 const number = Schema.optional(Schema.Number)
-const unset = Schema.optional(Row.Unset)
 const withDefault = <A, I>(schema: Schema.Schema<A, I>, value: NoInfer<A>) =>
   schema.pipe(Schema.propertySignature, Schema.withConstructorDefault(() => value))
 const detail = withDefault(Schema.String, "")
@@ -89,12 +88,10 @@ export class HandshakeFailed extends Row.error<HandshakeFailed>()("HandshakeFail
   /** The version of the server and those of this client, with `version`. */
   got: optionalText,
   supported: Schema.optional(Schema.Array(Schema.String)),
-  stderrTail: optionalText,
-  unset
+  stderrTail: optionalText
 }, {
   rejected: Row.unusable(({ code }) => `the handshake was refused with ${code}`, {
-    person: ({ unset }) =>
-      unset === undefined ? "Check that it is an MCP server, and which settings it needs in its configuration." : ""
+    person: "Check that it is an MCP server, and which settings it needs in its configuration."
   }),
   version: Row.unusable("it speaks another version of the protocol", {
     message: ({ got = "", supported = [] }) =>
@@ -162,12 +159,7 @@ export const logIn = (server: string, scope?: string): string => {
 interface NeedsLogin extends Row.Facets {
   readonly server: string
   readonly scope?: string | undefined
-  readonly unset?: Row.Unset | undefined
 }
-
-/** The message names the unset variable, which is the first step; a login is the second. */
-const orLogIn = (first: string, { scope, server, unset }: NeedsLogin): string =>
-  `${unset === undefined ? first : "If the server needs a login instead: "}${logIn(server, scope)}`
 
 /** Any other status would be the same for the next request. */
 const isServerFault = ({ status = 0 }: { readonly status?: number | undefined }): boolean =>
@@ -196,8 +188,7 @@ export class HttpError extends Row.error<HttpError>()("HttpError", {
   to: optionalText,
   redirect: Schema.optional(Schema.Literal("other-origin", "loop", "method", "malformed")),
   /** The content type, with `content-type`. */
-  got: optionalText,
-  unset
+  got: optionalText
 }, {
   status: Row.unanswered(({ status }) => `HTTP status ${status}`, {
     isRetryable: (error) => Row.ifNotSent(error) && isServerFault(error),
@@ -218,7 +209,7 @@ export class HttpError extends Row.error<HttpError>()("HttpError", {
     next: ifScope,
     nextAfterLoss: ifScope,
     detail: ({ scope }) => scope === undefined ? "" : `; it asks for the scope ${quote(scope)}`,
-    person: (error) => orLogIn("Check which rights its credentials have. ", error)
+    person: ({ scope, server }) => `Check which rights its credentials have. ${logIn(server, scope)}`
   }),
   redirect: Row.unusable("a redirect to another place was not followed", {
     message: ({ redirect, to = "" }) =>
@@ -280,12 +271,10 @@ export class AuthorizationFailed extends Row.error<AuthorizationFailed>()("Autho
   /** What the server asks for, with `unauthorized`. */
   challenge: optionalText,
   resourceMetadata: optionalText,
-  scope: optionalText,
-  unset
+  scope: optionalText
 }, {
   unauthorized: signIn(
-    (error) =>
-      orLogIn("", error) + (error.unset === undefined ? " If its configuration has credentials, correct them." : ""),
+    ({ scope, server }) => `${logIn(server, scope)} If its configuration has credentials, correct them.`,
     {
       fault: "the server asks for credentials (401)",
       detail: ({ challenge }) => challenge === undefined ? "" : `: ${excerpt(challenge, 256)}`
@@ -301,7 +290,7 @@ export class AuthorizationFailed extends Row.error<AuthorizationFailed>()("Autho
     exitCode: connection,
     model: `The authorization server does not answer, and the request was not executed. ${Row.once}`
   }),
-  others: signIn((error) => orLogIn("", error))
+  others: signIn(({ scope, server }) => logIn(server, scope))
 }) {}
 
 /**

@@ -15,16 +15,6 @@ import { excerpt } from "./text/UntrustedText.ts"
 export const Outcome = Schema.Literal("not-sent", "unknown", "executed")
 export type Outcome = typeof Outcome.Type
 
-/** The variables without a value whose headers were left out: the likely cause of a refusal. */
-export const Unset = Schema.Array(Schema.Struct({
-  name: Schema.String,
-  /** The field: `headers.Authorization`. */
-  at: Schema.String,
-  /** The message for the unset variable, with the next step. */
-  detail: Schema.String
-}))
-export type Unset = typeof Unset.Type
-
 /** What follows a failed connect or a lost connection: another attempt, a login, or nothing until a person acts. */
 export type Next = "retry" | "login" | "final"
 
@@ -82,7 +72,6 @@ interface AnyError extends Facets {
   readonly why?: string
   readonly detail?: string
   readonly stderrTail?: string | undefined
-  readonly unset?: Unset | undefined
 }
 
 /** The rows by tag. */
@@ -117,14 +106,13 @@ export const nextAfterLoss = (error: AnyError): Next =>
 
 export const exitCode = (error: AnyError): ExitCode => apply(rowOf(error).exitCode, error)
 
-/** Begins with the likely cause: the party that stderr blames, or the unset variables. */
+/** Begins with the likely cause, if stderr names it. */
 const message = (error: AnyError): string => {
   const { fault, message, ...row } = rowOf(error)
   const detail = row.detail ?? (error.detail === undefined ? "" : `: ${excerpt(error.detail)}`)
   const stderr = StderrReader.read(error.stderrTail)
   const text = [
     ...(stderr.fault === undefined ? [] : [excerpt(stderr.fault.cause, 200)]),
-    ...(error.unset ?? []).slice(0, 3).map(({ detail }) => detail),
     message === undefined ? apply(fault, error) + apply(detail, error) : apply(message, error),
     ...(stderr.line === undefined ? [] : [`its stderr: ${excerpt(stderr.line, 200)}`])
   ].join("; ")

@@ -18,8 +18,6 @@ import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as McpClient from "./McpClient.ts"
 
 export interface ConnectOptions {
-  /** Named in the errors of requests that the server refuses, because a missing header is the likely cause. */
-  readonly unset?: McpError.Unset | undefined
   /** When the time to connect has begun, in milliseconds of the clock (default: now). */
   readonly began?: number | undefined
 }
@@ -55,11 +53,6 @@ const logWarning = (server: string, { at, kind, variable }: Resolution.Warning) 
     ...(variable === undefined ? {} : { variable: UntrustedText.excerpt(variable, 128) })
   }))
 
-const unsetOf = (warnings: ReadonlyArray<Resolution.Warning>): McpError.Unset =>
-  warnings.flatMap(({ at, detail, kind, variable }) =>
-    kind === "variable-unset" && variable !== undefined && detail !== undefined ? [{ name: variable, at, detail }] : []
-  )
-
 /**
  * Opens a client, and closes it with the scope. The variables of the configuration are read now, and their values live
  * no longer than the connection.
@@ -84,7 +77,7 @@ export const open = (
       yield* publish(McpEvent.McpEvent.ConfigurationWarning({ server, warning }))
       yield* logWarning(server, warning)
     }
-    return yield* connector.connect(plain, { began, unset: unsetOf(warnings) })
+    return yield* connector.connect(plain, { began })
   }).pipe(
     Effect.tapError((error) => publish(McpEvent.McpEvent.ConnectFailed({ server: config.name, error })))
   )

@@ -22,7 +22,6 @@ export interface Options {
   readonly server: string
   readonly redaction: Redaction.Redactor
   readonly publish: (event: McpEvent.McpEvent) => void
-  readonly unset?: McpError.Unset | undefined
 }
 
 /** The fields that are decided on: a secret that happens to be the same word must not change what happens. */
@@ -44,16 +43,6 @@ const decisive: ReadonlySet<string> = new Set([
   "why"
 ])
 
-/** The statuses of a refused request; others blame its address or its rate. */
-const refusals: ReadonlySet<number | undefined> = new Set([400, 407, 422])
-
-/** The errors that a missing header may have caused. */
-const mayLackHeader = (error: McpError.McpError): boolean =>
-  error._tag === "AuthorizationFailed" ||
-  (error._tag === "HandshakeFailed" && error.reason === "rejected") ||
-  (error._tag === "HttpError" && error.reason === "forbidden") ||
-  (error._tag === "HttpError" && error.reason === "status" && refusals.has(error.status))
-
 /** Errors of the transport, which does not know how far the connect has come. */
 const knowsNoPhase = (error: McpError.McpError): error is McpError.ConnectionLost | McpError.ProtocolViolation =>
   "phase" in error &&
@@ -63,7 +52,7 @@ const knowsNoPhase = (error: McpError.McpError): error is McpError.ConnectionLos
 const unlimitedCount = 20
 const every = 100
 
-export const make = ({ publish, redaction, server, unset = [] }: Options): Reporting => {
+export const make = ({ publish, redaction, server }: Options): Reporting => {
   const counts = new Map<Transport.Diagnostic["kind"], number>()
   const reporting: Reporting = {
     phase: "ready",
@@ -78,10 +67,6 @@ export const make = ({ publish, redaction, server, unset = [] }: Options): Repor
         const redacted = redaction.json(value)
         if (redacted === value) continue
         fields.set(key, redacted)
-        isChanged = true
-      }
-      if (unset.length > 0 && mayLackHeader(error)) {
-        fields.set("unset", unset)
         isChanged = true
       }
       // the cast: the same class with fields of the same types, made anew so that its stack has nothing of the old text

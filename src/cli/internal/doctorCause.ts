@@ -119,8 +119,6 @@ const table: Table = {
 }
 
 export const of = <E extends McpError.McpError>(error: E, facts: Facts): Cause => {
-  const [unset] = "unset" in error ? error.unset ?? [] : []
-  if (unset !== undefined) return isNotSet(unset.name)
   // the entry of a tag takes the errors of that tag
   const entry = table[error._tag] as (error: E, facts: Facts) => Cause
   return entry(error, facts)

@@ -113,8 +113,8 @@ interface Notes {
   era: string | null
   tools: number | null
   stderr: string | null
-  /** The fields with unset variables that an error has named. */
-  readonly unset: Set<string>
+  /** The field with an unset variable that the error of the connect has named. */
+  unset: string | undefined
 }
 
 const done = (notes: Notes, step: Step, milliseconds: number, outcome: "ok" | "failed" = "ok"): void => {
@@ -165,7 +165,7 @@ const stepOf = (error: McpError.McpError, isOpen: boolean): Step => {
 const failed = (notes: Notes, config: ServerConfig.ServerConfig, step: Step, error: McpError.McpError) =>
   Effect.map(factsOf(config, step, error), (facts) => {
     const { cause, hint } = DoctorCause.of(error, facts)
-    for (const at of IssueShape.unsetFields(error)) notes.unset.add(at)
+    if (IssueShape.isUnset(error)) notes.unset = error.path
     ill(
       notes,
       { step, cause, message: error.message, hint: hint ?? null, tag: McpError.label(error) },
@@ -353,7 +353,7 @@ export const visit = (found: ConfigDiscovery.Found, issues: ConfigDiscovery.Disc
       era: null,
       tools: null,
       stderr: null,
-      unset: new Set()
+      unset: undefined
     }
     const { config, name, state } = found
     // what a policy says is told in a step of its own
@@ -381,8 +381,8 @@ export const visit = (found: ConfigDiscovery.Found, issues: ConfigDiscovery.Disc
       blocked(notes, found)
       done(notes, "trust", 0, state._tag === "Ready" ? "ok" : "failed")
       if (state._tag === "Ready") yield* connected(notes, config)
-      // a failed connection names its unset variables in its error
-      mine.filter((issue) => isUnset(issue) && !notes.unset.has(issue.at ?? "")).forEach(ofConfig)
+      // a failed connect names the first unset variable
+      mine.filter((issue) => isUnset(issue) && issue.at !== notes.unset).forEach(ofConfig)
     }
     const isIll = notes.exitCode !== ExitCode.ok
     return {

@@ -51,22 +51,12 @@ export const ofServer = (
 ): ReadonlyArray<ConfigIssue.ConfigIssue> =>
   issues.filter(({ path, server }) => server === name && path === provenance.path)
 
-/**
- * The fields with unset variables that an error gives as its cause.
- *
- * @internal
- */
-export const unsetFields = (error: unknown): ReadonlyArray<string> => {
-  if (!McpError.isMcpError(error)) return []
-  if (error._tag === "ConfigurationError") return error.variable === undefined ? [] : [error.path]
-  return "unset" in error && error.unset !== undefined ? error.unset.map(({ at }) => at) : []
-}
-
-/** @internal */
-export const isUnset = (error: unknown): boolean => unsetFields(error).length > 0
+/** Whether a variable without a value is the cause of an error, whose message names the next step. */
+export const isUnset = (error: unknown): error is McpError.ConfigurationError =>
+  McpError.isMcpError(error) && error._tag === "ConfigurationError" && error.variable !== undefined
 
 /**
- * Warnings of unset variables that the error of their server, if any, does not name.
+ * The unset variables of servers that have not been connected yet.
  *
  * @internal
  */
@@ -77,7 +67,7 @@ export const unsetNotes = (
   servers.filter(({ error }) => !isUnset(error)).flatMap(({ name }) =>
     found.filter((one) => one.name === name).flatMap((one) => ofServer(one, issues))
       .filter(({ kind }) => kind === "variable-unset")
-      .map((issue): Screen.Line => [{ text: "warning: ", style: "warning" }, `${issue.message} (${Place.of(issue)})`])
+      .map((issue): Screen.Line => [{ text: "error: ", style: "bad" }, `${issue.message} (${Place.of(issue)})`])
   )
 
 /**
