@@ -3,11 +3,13 @@
  * decisions about trust on disk: `npm run build && node bench/discovery.mjs`. Each figure is the median of fresh
  * processes; what is loaded only when it is needed counts, and loading the package is told apart: 30 files of as many hosts; those of them that are JSON, and so
  * without the parsers of TOML and YAML; one file of 3 000 servers; and the cost of nothing (an empty home), which is what
- * an application pays that configures nothing. Most of that are the first steps of Effect in a process.
+ * an application pays that configures nothing. Most of that are the first steps of Effect in a process. Beside the 30 files
+ * stands what reading and parsing them takes with the same libraries alone, in processes that are interleaved with ours.
  */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
+import { readFile } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
@@ -74,7 +76,33 @@ const lay = (folder, tree) => {
   }
 }
 
-if (values.one !== undefined) {
+/** Reads and parses the files of a tree with the libraries alone, which are loaded when the first file needs them. */
+const parseAlone = async () => {
+  const parsers = {
+    json: async (text) => (await import("jsonc-parser")).parseTree(text),
+    toml: async (text) => (await import("smol-toml")).parse(text),
+    yaml: async (text) => (await import("yaml")).parseDocument(text)
+  }
+  await Promise.all(Object.keys(files).map(async (path) => {
+    const text = await readFile(join(values.folder, path), "utf8")
+    await parsers[path.split(".").at(-1)](text)
+  }))
+}
+
+if (values.one === "alone") {
+  const work = () => process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000
+  const [began, idle] = [performance.now(), work()]
+  await parseAlone()
+  const [cold, coldWork] = [performance.now(), work()]
+  await parseAlone()
+  const [warm, warmWork] = [performance.now(), work()]
+  console.log(JSON.stringify({
+    cold: cold - began,
+    warm: warm - cold,
+    coldWork: coldWork - idle,
+    warmWork: warmWork - coldWork
+  }))
+} else if (values.one !== undefined) {
   const load = (path) => import(resolve(values.dist, path))
   const Effect = await import("effect/Effect")
   const ManagedRuntime = await import("effect/ManagedRuntime")
@@ -128,22 +156,37 @@ if (values.one !== undefined) {
     for (const [name, tree] of Object.entries(trees)) {
       lay(join(folder, name), tree)
       if (values.lay !== undefined) continue
-      const runs = Array.from({ length: Number(values.runs) }, () =>
+      const run = (one) =>
         JSON.parse(execFileSync(process.execPath, [
           fileURLToPath(import.meta.url),
           "--one",
-          name,
+          one,
           "--folder",
           join(folder, name),
           "--dist",
           values.dist
-        ], { encoding: "utf8", env: { PATH: process.env.PATH, HOME: join(folder, name, "home") } })))
+        ], { encoding: "utf8", env: { PATH: process.env.PATH, HOME: join(folder, name, "home") } }))
+      const alone = []
+      const runs = Array.from({ length: Number(values.runs) }, () => {
+        if (name === "hosts") alone.push(run("alone"))
+        return run(name)
+      })
       const of = (key) => `${median(runs.map((run) => run[key])).toFixed(1)} ms`
       const [{ faults, files, servers }] = runs
       console.log(
         `${name.padEnd(6)} ${files} files, ${servers} servers: cold ${of("cold")}, warm ${of("warm")} ` +
           `(of all processors ${of("coldWork")}, ${of("warmWork")}; imports ${of("imports")})`
       )
+      if (alone.length > 0) {
+        const ratio = (key) => {
+          const base = median(alone.map((run) => run[key]))
+          return `${base.toFixed(1)} ms, ours ${(median(runs.map((run) => run[key])) / base).toFixed(2)}×`
+        }
+        console.log(
+          `       reading and parsing alone: cold ${ratio("cold")}; warm ${ratio("warm")} ` +
+            `(of all processors ${ratio("coldWork")}; ${ratio("warmWork")})`
+        )
+      }
       for (const fault of faults.slice(0, 5)) console.log(`  fault: ${fault}`)
     }
   } finally {

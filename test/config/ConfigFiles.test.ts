@@ -1,31 +1,17 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Layer, Option, Queue, Stream, TestClock } from "effect"
+import { Effect, Fiber, Layer, Option, Queue, Stream, TestClock } from "effect"
 import { execFileSync } from "node:child_process"
 import * as ConfigFiles from "../../src/config/ConfigFiles.ts"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
-import * as FileAccess from "../../src/config/internal/files/fileAccess.ts"
-import * as FileContent from "../../src/config/internal/files/fileContent.ts"
 
-/** The reading alone, of a disk that is not like others. */
-const access = (disk: FileContent.Disk, timeout = 2000) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const host = yield* HostEnvironment.HostEnvironment
-    return FileAccess.make({
-      disk,
-      fs,
-      host,
-      path,
-      maxBytes: 1024,
-      maxMatches: 10,
-      timeout: Duration.millis(timeout)
-    })
-  })
+const { disk } = ConfigFiles.defaults
+
+/** Files on a disk with faults. */
+const access = (faults: Partial<ConfigFiles.Disk>, timeout = 2000) =>
+  ConfigFiles.make({ disk: { ...disk, ...faults }, maxBytes: 1024, maxMatches: 10, timeout })
 
 const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
@@ -106,15 +92,14 @@ describe("reading a file", () => {
         }
 
         // a file that says that it is small
-        const tiny = async (stats: Promise<FileContent.Stats>): Promise<FileContent.Stats> => {
-          const { isDirectory, isFile, mode, uid } = await stats
-          return { isDirectory: isDirectory.bind(await stats), isFile: isFile.bind(await stats), mode, uid, size: 10 }
+        const tiny = async (stats: Promise<ConfigFiles.Stats>): Promise<ConfigFiles.Stats> => {
+          const all = await stats
+          return { ...all, isDirectory: () => all.isDirectory(), isFile: () => all.isFile(), size: 10 }
         }
         const growing = yield* access({
-          ...FileContent.disk,
-          stat: (path) => tiny(FileContent.disk.stat(path)),
+          stat: (path) => tiny(disk.stat(path)),
           open: async (path) => {
-            const handle = await FileContent.disk.open(path)
+            const handle = await disk.open(path)
             return {
               close: () => handle.close(),
               read: (buffer) => handle.read(buffer),
@@ -165,16 +150,16 @@ describe("reading a file", () => {
       const at = yield* folder
       for (const name of ["a", "b", "c"]) yield* fs.writeFileString(`${at}/${name}`, name)
       const closed = yield* Queue.unbounded<void>()
-      const open = async (path: string): Promise<FileContent.Handle> => {
+      const open = async (path: string): Promise<ConfigFiles.Handle> => {
         if (path.endsWith("b")) return new Promise(() => undefined)
-        const handle = await FileContent.disk.open(path)
+        const handle = await disk.open(path)
         const close = async () => {
           await handle.close()
           closed.unsafeOffer(undefined)
         }
         return { close, read: (buffer) => handle.read(buffer), stat: () => handle.stat() }
       }
-      const files = yield* access({ ...FileContent.disk, open })
+      const files = yield* access({ open })
       const wanted = ["a", "b", "c"].map((name) => ({ ...workspace, path: `${at}/${name}` }))
       const reading = yield* Effect.fork(files.readAll(wanted))
       yield* Queue.take(closed)
@@ -191,9 +176,9 @@ describe("reading a file", () => {
       const at = yield* folder
       yield* fs.writeFileString(`${at}/a`, "a")
       const never = () => new Promise<never>(() => undefined)
-      const files = yield* access({ ...FileContent.disk, open: never, readdir: never }, 20)
+      const files = yield* access({ open: never, readdir: never }, 20)
       assert.strictEqual(show(yield* files.read(`${at}/a`, workspace)), "unreadable")
-      assert.deepStrictEqual(yield* files.expand(`${at}/*`), [])
+      assert.deepStrictEqual(Array.from(yield* files.expandAll([`${at}/*`])), [[`${at}/*`, []]])
     }).pipe(Effect.provide(platform)))
 
   it.scopedLive("does not wait for one pattern to know what another stands for", () =>
@@ -202,9 +187,8 @@ describe("reading a file", () => {
       const at = yield* folder
       for (const name of ["good", "stuck"]) yield* fs.makeDirectory(`${at}/${name}`)
       yield* fs.writeFileString(`${at}/good/a`, "a")
-      const { readdir } = FileContent.disk
+      const { readdir } = disk
       const files = yield* access({
-        ...FileContent.disk,
         readdir: (path) => path.endsWith("stuck") ? new Promise(() => undefined) : readdir(path)
       }, 200)
       assert.deepStrictEqual(
@@ -213,19 +197,23 @@ describe("reading a file", () => {
       )
     }).pipe(Effect.provide(platform)))
 
-  it.scopedLive("does not wait for where links lead, and does not take what it cannot know to be inside", () =>
+  it.scopedLive("does not wait for where links lead, and reads nothing that may be outside of the workspace", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const at = yield* folder
-      yield* fs.makeDirectory(`${at}/work`)
-      const { realpath } = FileContent.disk
-      const files = yield* access({
-        ...FileContent.disk,
-        realpath: (path) => path.endsWith("sub") ? new Promise(() => undefined) : realpath(path)
-      }, 20)
-      assert.strictEqual(yield* files.realPath(`${at}/work/sub`), `${at}/work/sub`)
-      assert.isFalse(yield* files.isInside(`${at}/work`, `${at}/work/sub`))
-      assert.isTrue(yield* files.isInside(`${at}/work`, `${at}/work/other`))
+      yield* fs.makeDirectory(`${at}/work/sub`, { recursive: true })
+      yield* fs.writeFileString(`${at}/work/sub/a`, "a")
+      yield* fs.symlink("sub", `${at}/work/linked`)
+      const { realpath } = disk
+      const stuck = {
+        realpath: (path: string) => path.endsWith("linked") ? new Promise<never>(() => undefined) : realpath(path)
+      }
+      const files = yield* access(stuck, 20)
+      assert.strictEqual(yield* files.realPath(`${at}/work/linked`), `${at}/work/linked`)
+      const options = { ...workspace, root: `${at}/work` }
+      assert.strictEqual(show(yield* files.read(`${at}/work/linked/a`, options)), "unreadable")
+      const patient = yield* access(stuck, 60_000)
+      assert.strictEqual(show(yield* patient.read(`${at}/work/sub/a`, options)), "a")
     }).pipe(Effect.provide(platform)))
 })
 
@@ -327,17 +315,23 @@ describe("a workspace", () => {
   it.scoped("ends where its name ends", () =>
     withFiles((files, fs, at) =>
       Effect.gen(function*() {
-        for (const path of ["work", "work-too", "work/sub"]) yield* fs.makeDirectory(`${at}/${path}`)
+        for (const path of ["work", "work-too", "work/sub", "work/..sub"]) {
+          yield* fs.makeDirectory(`${at}/${path}`)
+          yield* fs.writeFileString(`${at}/${path}/a`, path)
+          // a file that is a link is read wherever its folder is, so only the folder decides
+          yield* fs.symlink("a", `${at}/${path}/b`)
+        }
         yield* fs.symlink(`${at}/work-too`, `${at}/work/link`)
-        const isInside = (path: string) => files.isInside(`${at}/work`, `${at}/${path}`)
-        for (
-          const path of ["work", "work/", "work/sub", "work/sub/none/x", "work-too/../work", "work/..sub", "work/none"]
-        ) {
-          assert.isTrue(yield* isInside(path), path)
+        const read = (path: string) =>
+          Effect.map(files.read(`${at}/${path}/b`, { ...workspace, root: `${at}/work` }), show)
+        for (const path of ["work", "work/sub", "work-too/../work", "work/..sub"]) {
+          assert.match((yield* read(path)) ?? "", /^work/, path)
         }
-        for (const path of [".", "work-too", "work/..", "work/link", "work/link/x", "wor", "WORK"]) {
-          assert.isFalse(yield* isInside(path), path)
+        for (const path of [".", "work-too", "work/..", "work/link", "work/sub/../../work-too"]) {
+          assert.include([undefined, "insecure-file"], yield* read(path), path)
         }
+        assert.strictEqual(yield* read("work-too"), "insecure-file")
+        assert.strictEqual(yield* read("work/link"), "insecure-file")
         assert.strictEqual(yield* files.realPath(`${at}/work/link/none/x`), `${at}/work-too/none/x`)
         assert.deepStrictEqual(
           [yield* files.exists(`${at}/work/link`), yield* files.exists(`${at}/none`)],
@@ -373,7 +367,9 @@ describe("a path with stars", () => {
           yield* fs.writeFileString(`${at}/${path}/m.json`, "")
         }
         const short = (paths: ReadonlyArray<string>) => paths.map((path) => path.slice(at.length + 1))
-        const expand = (pattern: string) => Effect.map(files.expand(`${at}/${pattern}`), short)
+        const expanded = (files: ConfigFiles.ConfigFiles["Type"], pattern: string) =>
+          Effect.map(files.expandAll([`${at}/${pattern}`]), (found) => short(found.get(`${at}/${pattern}`) ?? ["none"]))
+        const expand = (pattern: string) => expanded(files, pattern)
         assert.deepStrictEqual(yield* expand("x/Claude_*/c/*.json"), ["x/Claude_a/c/m.json", "x/Claude_b/c/m.json"])
         assert.deepStrictEqual(yield* expand("x/*_*/*/m.json"), ["x/Claude_a/c/m.json", "x/Claude_b/c/m.json"])
         assert.deepStrictEqual(yield* expand("x/.*/c/m.json"), ["x/.Claude_h/c/m.json"])
@@ -381,7 +377,7 @@ describe("a path with stars", () => {
         assert.deepStrictEqual(yield* expand("none/*/m.json"), [])
         assert.deepStrictEqual(yield* expand("x/Claude_a/c/m.json"), ["x/Claude_a/c/m.json"])
         const few = yield* ConfigFiles.make({ maxMatches: 2 })
-        assert.deepStrictEqual(short(yield* few.expand(`${at}/*/*/c/m.json`)), [
+        assert.deepStrictEqual(yield* expanded(few, "*/*/c/m.json"), [
           "x/Claude/c/m.json",
           "x/Claude_a/c/m.json"
         ])
@@ -519,14 +515,11 @@ describe("files in memory", () => {
         (yield* files.readAll(["/p/b.yaml", "/p", "/p/r"].map((path) => ({ ...home, path })))).map(show),
         ["b", undefined, "insecure-file"]
       )
-      assert.deepStrictEqual(yield* files.expand("/p/*.yaml"), ["/p/a.yaml", "/p/b.yaml"])
-      assert.deepStrictEqual(yield* files.expand("/*/*/x"), [])
-      assert.deepStrictEqual(Array.from(yield* files.expandAll(["/p/*.yaml"])), [["/p/*.yaml", [
-        "/p/a.yaml",
-        "/p/b.yaml"
-      ]]])
+      assert.deepStrictEqual(Array.from(yield* files.expandAll(["/p/*.yaml", "/*/*/x"])), [
+        ["/p/*.yaml", ["/p/a.yaml", "/p/b.yaml"]],
+        ["/*/*/x", []]
+      ])
       assert.deepStrictEqual([yield* files.exists("/p"), yield* files.exists("/pp")], [true, false])
-      assert.deepStrictEqual([yield* files.isInside("/p", "/p/x"), yield* files.isInside("/p", "/px")], [true, false])
       assert.strictEqual((yield* Stream.runCollect(files.watch(["/p/a.yaml"]))).length, 3)
     }).pipe(Effect.provide(ConfigFiles.layerMemory(content, Stream.make(undefined, undefined)))))
 })
