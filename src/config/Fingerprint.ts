@@ -35,6 +35,10 @@ const rows: ReadonlyMap<string, FieldSchema.Row> = new Map<string, FieldSchema.R
 
 const isIdentity = (key: string): boolean => key !== "name" && rows.get(key)?.identity !== false
 
+/** Everything that a connection depends on: equal for servers that can share one. */
+export const connection = (config: ServerConfig.ServerConfig): string =>
+  digest(config, (key) => key !== "name" && rows.get(key)?.connection !== false)
+
 const identities = new WeakMap<ServerConfig.ServerConfig, string>()
 
 /**

@@ -122,6 +122,8 @@ export interface Row {
    * says how the server is used.
    */
   readonly identity: boolean
+  /** `false`: another value needs no new connection. */
+  readonly connection?: false
   /** What its texts are, if they may hold templates; after the first text of a list they are arguments. */
   readonly template?: Access.Field
   /** The right that the origin of a file needs to set it. */

@@ -27,12 +27,13 @@ import * as Provenance from "./Provenance.ts"
 
 /** The fields of all servers that a file may set. */
 export const common = {
-  title: { schema: Text, identity: false, description: "What people call it." },
-  description: { schema: Text, identity: false, description: "What it is for." },
+  title: { schema: Text, identity: false, connection: false, description: "What people call it." },
+  description: { schema: Text, identity: false, connection: false, description: "What it is for." },
   enabled: { schema: Flag, identity: false, description: "Whether it is used; default: true." },
   required: {
     schema: Flag,
     identity: false,
+    connection: false,
     description: "Whether the application does not start without it; default: false."
   },
   lazy: {
@@ -43,6 +44,7 @@ export const common = {
   trusted: {
     schema: Flag,
     identity: false,
+    connection: false,
     restrictedTo: "approveTools",
     overlay: "credential",
     description: "Whether the annotations of its tools are believed. Not read from files of a project."
@@ -86,7 +88,12 @@ export const common = {
     identity: false,
     description: "After how long without a call a lazy server is disconnected; default: never."
   },
-  concurrency: { schema: Count, identity: false, description: "How many calls may be in flight at once." },
+  concurrency: {
+    schema: Count,
+    identity: false,
+    connection: false,
+    description: "How many calls may be in flight at once."
+  },
   affinity: {
     schema: Schema.Literal("identity", "shared"),
     identity: false,
@@ -98,16 +105,19 @@ export const common = {
   enabledTools: {
     schema: Names,
     identity: false,
+    connection: false,
     description: "The tools that are offered, with * and ?; absent: all, []: none."
   },
   disabledTools: {
     schema: Names,
     identity: false,
+    connection: false,
     description: "The tools that are not offered, even if they are enabled."
   },
   autoApprove: {
     schema: Names,
     identity: false,
+    connection: false,
     restrictedTo: "approveTools",
     overlay: "credential",
     aliases: ["alwaysAllow"],
@@ -128,7 +138,7 @@ export const found = {
     identity: false,
     description: "Its texts are templates, and this is what they may be resolved with."
   },
-  provenance: { schema: Provenance.Provenance, identity: false, description: "Where it was found." }
+  provenance: { schema: Provenance.Provenance, identity: false, connection: false, description: "Where it was found." }
 } as const satisfies Rows
 
 const variables = {

@@ -1,5 +1,5 @@
 /** One configured server: its configuration, the state that its calls share, and the link that connects it. */
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import type * as McpClient from "../client/McpClient.ts"
 import * as Fingerprint from "../config/Fingerprint.ts"
 import type * as Limits from "../config/Limits.ts"
@@ -9,7 +9,7 @@ import * as McpEvent from "../McpEvent.ts"
 import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
 import * as Bulkhead from "../resilience/Bulkhead.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
-import * as Deadline from "../resilience/Deadline.ts"
+import type * as Deadline from "../resilience/Deadline.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
 import type * as Connection from "./connection.ts"
 import type * as Link from "./Link.ts"
@@ -49,11 +49,6 @@ export interface Server {
   readonly status: ServerStatus.ServerStatus
   /** `undefined` while it has no connection. */
   readonly live: Live | undefined
-  /** Uses the live client, or waits for one within the deadline of the call. */
-  readonly withClient: <A, E, R>(
-    deadline: Deadline.Deadline,
-    f: (live: Live) => Effect.Effect<A, E, R>
-  ) => Effect.Effect<A, E | Link.UseError | McpError.NotFound | McpError.RequestTimeout, R>
   /** Takes a change of the status into the metrics, and lets a probe through the breaker after a reconnect. */
   readonly changed: (status: ServerStatus.ServerStatus, previous: ServerStatus.ServerStatus | undefined) => void
 }
@@ -69,10 +64,11 @@ export interface Parts {
   /** The breaker of a server that a reload has removed, if it is isolated. */
   readonly isolated: (name: string) => CircuitBreaker.Breaker | undefined
   readonly get: (name: string, identity?: string) => Server | undefined
-  readonly use: Use
 }
 
 export interface UseOptions {
+  /** Bounds the wait for a connection. */
+  readonly deadline?: Deadline.Deadline | undefined
   readonly identity?: string | undefined
   /** Default: `"settled"`. */
   readonly until?: Link.Until | undefined
@@ -82,7 +78,7 @@ export type Use = <A, E, R>(
   name: string,
   f: (live: Live) => Effect.Effect<A, E, R>,
   options?: UseOptions
-) => Effect.Effect<A, E | Link.UseError | McpError.NotFound, R>
+) => Effect.Effect<A, E | Link.UseError | McpError.NotFound | McpError.RequestTimeout, R>
 
 export const live = (
   { config, identity, lists, name }: Pick<Server, "name" | "identity" | "config" | "lists">,
@@ -98,11 +94,6 @@ const makeBreaker = ({ breakers, get, metrics, publish }: Parts, name: string): 
   })
   return breaker
 }
-
-const waitedFor = (server: Server | undefined): Deadline.WaitedFor => ({
-  waitedFor: "connection",
-  ...(server !== undefined && "error" in server.status ? { lastError: server.status.error } : {})
-})
 
 export const make =
   (parts: Parts) =>
@@ -133,17 +124,6 @@ export const make =
         const connected = link.connected()
         return connected === undefined ? undefined : live(server, connected)
       },
-      withClient: (deadline, f) =>
-        Effect.suspend(() =>
-          // a reload may have given the name another link since the call began
-          parts.get(name, identity)?.link.connected() !== undefined ?
-            parts.use(name, f, { identity }) :
-            Deadline.boundWait(deadline, () => waitedFor(parts.get(name, identity)), (arrived) =>
-              parts.use(name, (live) => {
-                arrived()
-                return f(live)
-              }, { identity }))
-        ),
       changed: (status, previous) => {
         const isConnected = status._tag === "Connected"
         const wasConnected = previous?._tag === "Connected"

@@ -17,6 +17,7 @@ import * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as Bulkhead from "../resilience/Bulkhead.ts"
 import * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
+import * as Deadline from "../resilience/Deadline.ts"
 import * as HealthCheck from "../resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
 import * as Teardown from "../resilience/Teardown.ts"
@@ -113,6 +114,11 @@ const connectSlots = (size: number) =>
       )
   )
 
+const waitedFor = (server: Server.Server | undefined): Deadline.WaitedFor => ({
+  waitedFor: "connection",
+  ...(server !== undefined && "error" in server.status ? { lastError: server.status.error } : {})
+})
+
 /** The users of one server after which one without a connection is forgotten. */
 const maxUsers = 1_024
 
@@ -208,6 +214,15 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
           return f(Server.live(server, connected))
         }, options?.until)
         if (link.connected() !== undefined) return used
+        if (options?.deadline !== undefined) {
+          return Deadline.boundWait(options.deadline, () => waitedFor(get(name, options.identity)), (arrived) => {
+            const begin = (live: Server.Live) => {
+              arrived()
+              return f(live)
+            }
+            return use(name, begin, { ...options, deadline: undefined })
+          })
+        }
         // callers that wait for a link that is replaced wait for its successor
         const isServed = () => get(name, options?.identity)?.link === link
         const wasServed = isServed()
@@ -223,8 +238,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       publish: events.publish,
       lists: Lists.make({ cache, clock, pins, scope: yield* Effect.scope }),
       isolated: (name) => isolated.get(name),
-      get,
-      use
+      get
     })
 
     const newServer = (config: ServerConfig.ServerConfig, link: Link.Link): Server.Server =>

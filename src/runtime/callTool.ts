@@ -154,7 +154,7 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
       wanted.origin,
       (meta) =>
         Deadline.withinDeadline(times, (deadline) =>
-          server.withClient(deadline, (live) => {
+          servers.use(name, (live) => {
             call.isConnected = true
             call.client = live.session
             const send = () =>
@@ -164,7 +164,7 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
             return verified === undefined
               ? send()
               : Effect.flatMap(Deadline.boundWait(deadline, () => ({}), () => verified), send)
-          }).pipe(
+          }, { deadline, identity: server.identity }).pipe(
             server.bulkhead.withPermit(deadline),
             server.breaker.protect,
             RetryPolicy.retryWhenSafe({

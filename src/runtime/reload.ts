@@ -29,22 +29,6 @@ type Report = { readonly [K in keyof McpEvent.ReloadReport]: Array<McpEvent.Relo
 
 const emptyReport = (): Report => ({ added: [], removed: [], changed: [], unchanged: [], failed: [] })
 
-/** Everything of a configuration that its connection depends on. */
-export const connectionKey = (config: ServerConfig.ServerConfig): string =>
-  Fingerprint.configuration({
-    ...config,
-    name: "-",
-    title: undefined,
-    description: undefined,
-    required: undefined,
-    trusted: undefined,
-    concurrency: undefined,
-    enabledTools: undefined,
-    disabledTools: undefined,
-    autoApprove: undefined,
-    provenance: undefined
-  })
-
 /** The configurations that block their server; of several with one name the first counts. */
 const blockedOf = (
   configs: ReadonlyArray<ServerConfig.ServerConfig>
@@ -85,8 +69,9 @@ export const make = (
 
   const sharedLink = (next: ReadonlyMap<string, Server.Server>, config: ServerConfig.ServerConfig) => {
     if (!shareIdentical) return undefined
-    const key = connectionKey(config)
-    return [...next.values(), ...current().values()].find(({ link }) => connectionKey(link.config) === key)?.link
+    const key = Fingerprint.connection(config)
+    return [...next.values(), ...current().values()].find(({ link }) => Fingerprint.connection(link.config) === key)
+      ?.link
   }
 
   /** Whether a connection serves on until its successor is ready. */
@@ -113,7 +98,7 @@ export const make = (
       ) {
         next.set(name, old)
         ;(stopped.has(name) ? report.changed : report.unchanged).push(name)
-      } else if (old !== undefined && connectionKey(old.config) === connectionKey(config)) {
+      } else if (old !== undefined && Fingerprint.connection(old.config) === Fingerprint.connection(config)) {
         next.set(name, newServer(config, old.link))
         report.changed.push(name)
       } else if (old !== undefined && isWarm(old, config)) {
@@ -176,7 +161,7 @@ export const make = (
   const grouped = (configs: ReadonlyArray<ServerConfig.ServerConfig>) => {
     const groups = new Map<string, Array<ServerConfig.ServerConfig>>()
     for (const config of configs) {
-      const key = shareIdentical ? connectionKey(config) : config.name
+      const key = shareIdentical ? Fingerprint.connection(config) : config.name
       groups.set(key, [...groups.get(key) ?? [], config])
     }
     return Array.from(groups.values())
@@ -199,7 +184,7 @@ export const make = (
         // a later request has been applied
         if (isClosed() || request < applied) return Effect.void
         applied = request
-        const wanted = request < requests ? configs.map((config) => blocked.get(config.name) ?? config) : configs
+        const wanted = configs.map((config) => blocked.get(config.name) ?? config)
         const warm = grouped(apply(wanted, stopped, report))
         return Effect.zipRight(
           Effect.forEach(warm, (same) => replace(same, report), { concurrency: "unbounded", discard: true }),

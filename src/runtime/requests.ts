@@ -47,7 +47,11 @@ export const asking = (servers: Servers.Servers): Ask => (name, operation, f, id
     const total = Duration.toMillis(server.limits.listTimeout)
     return Deadline.withinDeadline(
       { server: name, operation, idle: total, total },
-      (deadline) => server.withClient(deadline, f).pipe(server.bulkhead.withPermit(deadline), server.breaker.protect)
+      (deadline) =>
+        servers.use(name, f, { deadline, identity: server.identity }).pipe(
+          server.bulkhead.withPermit(deadline),
+          server.breaker.protect
+        )
     )
   })
 

@@ -221,7 +221,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   // 2,500 in issue 17; over it are the parts of large logins on Windows, and the checks of links, owners and modes
   node: 2_750,
   // a ratchet: issue 17 asks for 3,300 with the modules of the root
-  runtime: 3_614,
+  runtime: 3_570,
   transport: 3_200,
   testing: 1_400
 }
