@@ -1,8 +1,4 @@
-/**
- * Where logins are kept: one secret text for each, and a turn for whoever wants to change it.
- *
- * @since 0.1.0
- */
+/** The store of logins: a secret text for each, and a lock for changing it. */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -11,11 +7,8 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 
 /**
- * The place could not be used. `locked`: somebody else did not give their turn up; `unavailable`: there is no such place,
- * or it is shut; `refused`: what is there could have been put there by somebody else.
- *
- * @since 0.1.0
- * @category errors
+ * `locked`: another process keeps the lock. `unavailable`: there is no keyring and no folder, or it cannot be opened.
+ * `refused`: another user could have made the file or folder.
  */
 export class TokenStoreError extends Data.TaggedError("TokenStoreError")<{
   readonly reason: "unavailable" | "locked" | "refused"
@@ -26,34 +19,25 @@ export class TokenStoreError extends Data.TaggedError("TokenStoreError")<{
   }
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class TokenStore extends Context.Tag("effect-mcp-runtime/auth/TokenStore")<TokenStore, {
   /**
-   * Where it is, in words for a person: the keyring of the system, a folder, this process. An effect, because a keyring is
-   * not tried, and nobody is asked to open it, before somebody needs to know.
+   * The place, in words for a person: the keyring of the system, a folder, this process. An effect, because a keyring asks a
+   * person to unlock it when it is first used.
    */
   readonly where: Effect.Effect<string>
   readonly get: (key: string) => Effect.Effect<Option.Option<Redacted.Redacted>, TokenStoreError>
   readonly set: (key: string, secret: Redacted.Redacted) => Effect.Effect<void, TokenStoreError>
   readonly remove: (key: string) => Effect.Effect<void, TokenStoreError>
   /**
-   * One at a time for each key, over all processes that share the store; whoever waits reads again when it is their turn.
-   * The turn ends with the effect, however that ends, and with the process.
+   * Runs one effect at a time for each key, over all processes that share the store. Read again inside, because another
+   * process may have written. The lock ends with the effect and with the process.
    */
   readonly locked: (
     key: string
   ) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | TokenStoreError, R>
 }>() {}
 
-/**
- * For this process only.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** For this process only. */
 export const makeMemory: Effect.Effect<TokenStore["Type"]> = Effect.sync(() => {
   const secrets = new Map<string, Redacted.Redacted>()
   const turns = new Map<string, Effect.Semaphore>()
@@ -71,8 +55,4 @@ export const makeMemory: Effect.Effect<TokenStore["Type"]> = Effect.sync(() => {
   }
 })
 
-/**
- * @since 0.1.0
- * @category layers
- */
 export const layerMemory: Layer.Layer<TokenStore> = Layer.effect(TokenStore, makeMemory)

@@ -97,9 +97,19 @@ describe("a server of a workspace", { timeout: 30_000 }, () => {
       for (const command of [["call", "slow/typed", "title=x"], ["approve", "slow"]]) {
         const { asked, code, err } = yield* run(command, ["y"])
         assert.deepStrictEqual([code, asked, work.entries()], [5, [], []], command[0])
+        assert.match(err, /… and 49\d\d more lines\n/)
         assert.match(err, /slow.* characters, and at most 16000 can be shown/)
         assert.match(err, /mcp-runtime approve sha256:[0-9a-f]{64}/)
       }
+    }))
+
+  it.live("is shown with both ends and the length of a value that is longer than the limit", () =>
+    Effect.gen(function*() {
+      yield* found([`first${"a".repeat(30_000)}last`])
+      const { asked, err } = yield* run(["approve", "slow"], ["y"])
+      assert.deepStrictEqual(asked, [])
+      assert.match(err, /"firsta+ … \(29811 of 30011 characters are not shown\) … a+last"\n/)
+      assert.match(err, /mcp-runtime approve sha256:[0-9a-f]{64}/)
     }))
 
   it.live("is shown with all of its arguments where they can be shown", () =>

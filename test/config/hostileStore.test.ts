@@ -99,9 +99,9 @@ const place: Effect.Effect<Place, never, Scope.Scope> = Effect.map(
 
 const isWindows = process.platform === "win32"
 
-describe.skipIf(isWindows)("what was agreed to", () => {
+describe.skipIf(isWindows)("An approval in a file", () => {
   for (const mask of [0o000, 0o022]) {
-    it.scopedLive(`is nobody else's to read, whatever files are made like otherwise: ${mask} (fs-001)`, () =>
+    it.scopedLive(`can be read by its user only, with the umask ${mask} (fs-001)`, () =>
       Effect.gen(function*() {
         const { directory } = yield* place
         yield* Effect.acquireUseRelease(
@@ -116,7 +116,7 @@ describe.skipIf(isWindows)("what was agreed to", () => {
       }))
   }
 
-  it.scopedLive("is made private where other users could read it, and still holds", () =>
+  it.scopedLive("is made private if other users could read it, and still holds", () =>
     Effect.gen(function*() {
       const { approval, directory } = yield* place
       yield* approved(directory)
@@ -129,7 +129,7 @@ describe.skipIf(isWindows)("what was agreed to", () => {
       )
     }))
 
-  it.scopedLive("is none of somebody else's (fs-004)", () =>
+  it.scopedLive("does not count if its file belongs to another user (fs-004)", () =>
     Effect.gen(function*() {
       const { approval, directory } = yield* place
       yield* approved(directory)
@@ -144,7 +144,7 @@ describe.skipIf(isWindows)("what was agreed to", () => {
       )
     }))
 
-  it.scopedLive("is not written through a link that somebody has planted (fs-006, cfg-072)", () =>
+  it.scopedLive("is not written through a planted link (fs-006, cfg-072)", () =>
     Effect.gen(function*() {
       const { approval, away, directory } = yield* place
       yield* approved(directory)
@@ -161,7 +161,7 @@ describe.skipIf(isWindows)("what was agreed to", () => {
       assert.deepStrictEqual(fs.readdirSync(directory).filter((name) => name.endsWith(".tmp")), [])
     }))
 
-  it.scopedLive("is not kept behind a link to where everybody may write (fs-007)", () =>
+  it.scopedLive("is not kept behind a link to a folder that all users may write to (fs-007)", () =>
     Effect.gen(function*() {
       const { away, directory } = yield* place
       fs.chmodSync(away, 0o777)
@@ -176,7 +176,7 @@ describe.skipIf(isWindows)("what was agreed to", () => {
       }
     }))
 
-  it.scopedLive("is not believed under two names, or where it has no end (fs-008, fs-009)", () =>
+  it.scopedLive("does not count if its file has two names or is a pipe (fs-008, fs-009)", () =>
     Effect.gen(function*() {
       const { approval, away, directory } = yield* place
       yield* approved(directory)
@@ -225,7 +225,7 @@ describe.skipIf(isWindows)("what was agreed to", () => {
       assert.strictEqual((yield* Effect.flip(locked.trust.approve("docs")))._tag, "TrustNotKept")
     }))
 
-  it.scopedLive("is asked for again where it is torn, and what was there is kept (fs-019)", () =>
+  it.scopedLive("does not count if its file is torn, which the next approval sets aside (fs-019)", () =>
     Effect.gen(function*() {
       const { approval, directory } = yield* place
       yield* approved(directory)
@@ -242,7 +242,7 @@ describe.skipIf(isWindows)("what was agreed to", () => {
       assert.strictEqual(yield* next(directory), "approved")
     }))
 
-  it.scopedLive("is lost by none of those who decide at the same time, whatever servers are called (fs-022, fs-025)", () =>
+  it.scopedLive("survives other decisions at the same time, whatever the names of servers (fs-022, fs-025)", () =>
     Effect.gen(function*() {
       const { directory } = yield* place
       const names = [

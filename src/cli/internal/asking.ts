@@ -21,7 +21,11 @@ const label = (text: string): string => `  ${text}: `.padEnd(16)
 const ends = (text: string, limit: number): string =>
   text.length <= limit
     ? text
-    : `${text.slice(0, limit / 2)} … (${text.length - limit} of ${text.length} characters) … ${text.slice(-limit / 2)}`
+    : [
+      text.slice(0, limit / 2),
+      `(${text.length - limit} of ${text.length} characters are not shown)`,
+      text.slice(-limit / 2)
+    ].join(" … ")
 
 /** @internal */
 export const candidate = (one: Trust.Candidate, limit = Infinity): ReadonlyArray<Screen.Line> =>
