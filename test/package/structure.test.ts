@@ -102,7 +102,7 @@ describe("every module of src", () => {
 })
 
 /** The public modules now, which may only become fewer (the registry came with issue 18). DESIGN §4 asks for 45. */
-const publicModules = 77
+const publicModules = 76
 
 /** The public modules that only their paths import, because they need Node or an optional package. */
 const outsideOfIndex = /^(index\.ts$|node\/|demo\/|testing\/|agent\/(AiSdk|AiToolkit|LangChain)\.ts$)/
@@ -212,14 +212,18 @@ describe("every timer outside of resilience", () => {
  */
 const rebuilt: Readonly<Record<string, number>> = {
   text: 600,
-  stderrReader: 260,
-  McpError: 1_310,
+  // the root: issue 17 asks for 3,300 together with the runtime
+  stderrReader: 230,
+  McpError: 1_160,
+  broadcast: 78,
+  McpEvent: 222,
+  McpRuntime: 326,
   json: 1_250,
   resilience: 1_400,
   client: 3_300,
   observability: 550,
   // 2,500 in issue 17; over it are the parts of large logins on Windows, and the checks of links, owners and modes
-  node: 2_750,
+  node: 2_740,
   // a ratchet: issue 17 asks for 3,300 with the modules of the root
   runtime: 3_570,
   transport: 3_200,
@@ -237,11 +241,14 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   json: ["text"],
   stderrReader: [],
   McpError: ["text", "json", "stderrReader"],
+  broadcast: ["scoped"],
+  McpEvent: ["broadcast"],
   resilience: model,
   transport: belowTransport,
   client: [...belowTransport, "runtimeLog", "transport"],
   observability: ["text", "McpError", "McpEvent", "runtimeLog", "scoped", "resilience", "safety"],
   runtime: [...belowRuntime, "broadcast"],
+  McpRuntime: [...belowRuntime, "runtime"],
   node: [...belowRuntime, "runtime", "McpRuntime", "agent", "server"],
   testing: [...belowTransport, "transport", "client", "auth", "observability", "runtime", "McpRuntime"]
 }

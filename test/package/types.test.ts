@@ -90,7 +90,6 @@ import * as NodeAgent from "effect-mcp-runtime/node/NodeAgent"
 import * as NodeConnector from "effect-mcp-runtime/node/NodeConnector"
 import * as NodeInteraction from "effect-mcp-runtime/node/NodeInteraction"
 import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
-import * as NodeSpill from "effect-mcp-runtime/node/NodeSpill"
 import * as NodeTokenStore from "effect-mcp-runtime/node/NodeTokenStore"
 const { using } = NodeMcpRuntime
 `
@@ -135,7 +134,6 @@ export const fit = [
   using(Layer.mergeAll(Teardown.layer(), McpEvent.layer, CircuitBreaker.layerNone))
 ]
 export const agent = [
-  NodeAgent.using(NodeSpill.layer()),
   NodeAgent.using(OutputGuard.layerConfig()),
   NodeAgent.using(Spill.layerNone),
   NodeAgent.using(Tokens.layerTiktoken()),
