@@ -292,15 +292,15 @@ export const make: (
     const present: ConfigFiles["Type"]["present"] = (paths) => {
       // volumes differ in what is the same name; too many paths are no harm
       const folded = (name: string): string => name.normalize("NFC").toLowerCase()
-      const folders = new Map<string, Promise<ReadonlyArray<string> | undefined>>()
+      const folders = new Map<string, Promise<ReadonlySet<string> | undefined>>()
       /** Nothing, if that cannot be known. */
-      const names = async (folder: string): Promise<ReadonlyArray<string> | undefined> => {
+      const names = async (folder: string): Promise<ReadonlySet<string> | undefined> => {
         if (folder.includes("*")) return undefined
-        if (!(await mayBeThere(folder))) return []
+        if (!(await mayBeThere(folder))) return new Set()
         try {
-          return (await disk.readdir(folder)).map(folded)
+          return new Set((await disk.readdir(folder)).map(folded))
         } catch (error) {
-          return refusalOf(error) === undefined ? [] : undefined
+          return refusalOf(error) === undefined ? new Set() : undefined
         }
       }
       const mayBeThere = async (at: string): Promise<boolean> => {
@@ -310,7 +310,8 @@ export const make: (
         folders.set(folder, found)
         const there = await found
         if (there === undefined) return !folder.includes("*") || mayBeThere(folder)
-        return there.some(wildcard(folded(path.basename(at))))
+        const name = folded(path.basename(at))
+        return name.includes("*") ? Array.from(there).some(wildcard(name)) : there.has(name)
       }
       const look = async () => {
         const found = await Promise.all(paths.map((at) => mayBeThere(path.resolve(at))))

@@ -123,6 +123,7 @@ describe("a document", () => {
       ["e", 50],
       ["f", "1"]
     ]],
+    ["ends a line of YAML at a carriage return alone", "yaml", "a: b\rc: |\r d\r\n e\r", [["a", "b"], ["c", "d\ne\n"]]],
     ["takes an escape that looks like one of no character", "yaml", "a: \"\\\\U00110000\\U0001F600\"", [
       ["a", "\\U00110000😀"]
     ]],
@@ -320,6 +321,14 @@ describe("a document", () => {
       }
       assert.strictEqual((yield* decode(large("- a\n", 1_500_000), "yaml")).issues[0]?.kind, "too-many-entries")
       assert.strictEqual((yield* decode(large("[[a]]\n", 1_500_000), "toml")).issues[0]?.kind, "too-many-entries")
+    }))
+
+  it.effect("is left at the first of many faults, and at too many words", () =>
+    Effect.gen(function*() {
+      for (const unit of ["]", "!a ", "&a ", "%a\n", "\"a\" ", "#\n", "\n", "a:\n #\n", "...\n"]) {
+        const [issue] = (yield* decode(unit.repeat(1_500_000 / unit.length), "yaml")).issues
+        assert.include(["syntax", "too-many-entries"], issue?.kind, unit)
+      }
     }))
 
   it.effect("becomes a fault where a parser gives up by itself", () =>
