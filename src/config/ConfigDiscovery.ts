@@ -1,32 +1,31 @@
 /**
- * Finds the servers that a person already has: where each comes from, what is wrong with the rest, and which of them
- * may be started.
- *
- * @since 0.1.0
+ * Finds the servers that a person already has: where each comes from, what is wrong with the rest, and which of them may
+ * be started.
  */
 import * as Path from "@effect/platform/Path"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Stream from "effect/Stream"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as SubscriptionRef from "effect/SubscriptionRef"
 import type * as McpError from "../McpError.ts"
 import type * as PermissionRule from "../safety/PermissionRule.ts"
 import type * as ConfigEntry from "./ConfigEntry.ts"
 import * as ConfigFiles from "./ConfigFiles.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
+import * as Discover from "./discover.ts"
+import * as Fingerprint from "./Fingerprint.ts"
 import * as HostEnvironment from "./HostEnvironment.ts"
-import * as internal from "./internal/discovery/service.ts"
+import type { Place } from "./locate.ts"
 import type * as Provenance from "./Provenance.ts"
 import type * as Scope from "./Scope.ts"
 import * as ServerConfig from "./ServerConfig.ts"
 import type * as ServerPolicy from "./ServerPolicy.ts"
 import * as Trust from "./Trust.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   /** The name of the application in the paths of its own files: `~/.config/<app>/mcp-client.json`. */
   readonly app: string
@@ -44,29 +43,30 @@ export interface Options {
   readonly plugins: ReadonlyArray<string>
   /** Servers that code gives, stronger than every file but the administrator's. */
   readonly servers: ReadonlyArray<ServerConfig.ServerConfig>
-  /** Whether files in the workspace count at all. */
+  /** False ignores the files of the workspace. */
   readonly enableProjectConfig: boolean
-  /** Whether files in the home folder count. */
+  /** False ignores the files of the home folder. */
   readonly enableUserConfig: boolean
   /** Names of servers that are switched on, or off, whatever their entries say; off is stronger. */
   readonly enable: ReadonlyArray<string>
   readonly disable: ReadonlyArray<string>
-  /** Servers that are not to be seen, because the application has something of its own in their place. */
+  /** Servers that are left out, because the application has a replacement for them. */
   readonly hide: {
     readonly names?: ReadonlyArray<string> | undefined
     readonly providers?: ReadonlyArray<string> | undefined
     readonly where?: ((found: Found) => boolean) | undefined
   }
-  /** Whether what the host of a file itself would refuse is an error, and no rule about a name alone allows a server. */
+  /** Makes what the host of a file itself would refuse an error; and no rule about a name alone allows a server. */
   readonly strict: boolean
+  /**
+   * Where `${NAME}` is looked up. `"entry"`: only in the `env` of the entry itself, as SideCar does for its own settings.
+   * `"environment"`: there, and then in the environment of the process, as far as the origin of the entry allows.
+   */
+  readonly expandFrom: "entry" | "environment"
   /** How long files have to be left alone before they are read again. */
   readonly debounce: Duration.DurationInput
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = {
   app: "mcp-runtime",
   directory: undefined,
@@ -82,6 +82,7 @@ export const defaults: Options = {
   disable: [],
   hide: {},
   strict: false,
+  expandFrom: "environment",
   debounce: Duration.millis(200)
 }
 
@@ -90,12 +91,9 @@ export const defaults: Options = {
  *
  * - `Ready`: it may be started.
  * - `Disabled`: it is switched off, by its entry or by the options.
- * - `Denied`: a policy says no.
- * - `Untrusted`: somebody has to agree first.
+ * - `Denied`: a policy forbids it.
+ * - `Untrusted`: a person has to approve it first.
  * - `Invalid`: its entry cannot be used; the issues say why.
- *
- * @since 0.1.0
- * @category models
  */
 export type State =
   | { readonly _tag: "Ready" }
@@ -104,16 +102,12 @@ export type State =
   | { readonly _tag: "Untrusted"; readonly why: Trust.Why }
   | { readonly _tag: "Invalid"; readonly kind: ConfigIssue.EntryFault }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Found {
   readonly name: string
   readonly state: State
   /** Absent if it is invalid. */
   readonly entry: ConfigEntry.ConfigEntry | undefined
-  /** What a runtime takes; absent if it is invalid. It is blocked in it what is blocked here. */
+  /** What a runtime takes, blocked as `state` says; absent if it is invalid. */
   readonly config: ServerConfig.ServerConfig | undefined
   readonly provenance: Provenance.Provenance
   readonly shadows: ReadonlyArray<Provenance.Provenance>
@@ -123,25 +117,16 @@ export interface Found {
   readonly fingerprint: string
 }
 
-/**
- * A file that was looked at, and there.
- *
- * @since 0.1.0
- * @category models
- */
+/** A file that was looked for, and exists. */
 export interface FileFound {
   readonly provider: string
   readonly scope: Scope.Scope
   readonly path: string
   readonly servers: number
-  /** Its last good content is used, because what is there now cannot be. */
+  /** Its last good content is used, because its content now cannot be. */
   readonly stale: boolean
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Discovery {
   readonly servers: ReadonlyArray<Found>
   readonly issues: ReadonlyArray<ConfigIssue.ConfigIssue>
@@ -153,22 +138,13 @@ export interface Discovery {
   readonly configs: ReadonlyArray<ServerConfig.ServerConfig>
 }
 
-/**
- * What differs between two discoveries, by name.
- *
- * @since 0.1.0
- * @category models
- */
+/** What differs between two discoveries, by name. */
 export interface Diff {
   readonly added: ReadonlyArray<string>
   readonly removed: ReadonlyArray<string>
   readonly changed: ReadonlyArray<string>
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class ConfigDiscovery extends Context.Tag("effect-mcp-runtime/config/ConfigDiscovery")<ConfigDiscovery, {
   /** Reads everything now. Starts nothing, opens no socket, runs no program, and reads no variable but those that say where files are. */
   readonly discover: Effect.Effect<Discovery>
@@ -178,21 +154,117 @@ export class ConfigDiscovery extends Context.Tag("effect-mcp-runtime/config/Conf
   readonly changes: Stream.Stream<{ readonly discovery: Discovery; readonly diff: Diff }>
 }>() {}
 
-/**
- * @since 0.1.0
- * @category constructors
- */
+type Service = ConfigDiscovery["Type"]
+
+const states = ({ servers }: Discovery): ReadonlyMap<string, string> =>
+  new Map(servers.map(({ config, fingerprint, name, state }) => [
+    name,
+    `${JSON.stringify(state)}${fingerprint}${config === undefined ? "" : Fingerprint.configuration(config)}`
+  ]))
+
+const diffOf = (before: Discovery | undefined, after: Discovery): Diff => {
+  const old = before === undefined ? new Map<string, string>() : states(before)
+  const now = states(after)
+  return {
+    added: Array.from(now.keys()).filter((name) => !old.has(name)),
+    removed: Array.from(old.keys()).filter((name) => !now.has(name)),
+    changed: Array.from(now.keys()).filter((name) => old.has(name) && old.get(name) !== now.get(name))
+  }
+}
+
+const homeOf = (host: HostEnvironment.Host): string => {
+  const variables = host.variables()
+  return (host.platform === "win32" ? variables["USERPROFILE"] : variables["HOME"]) || "/nonexistent"
+}
+
+/** The folders from `from` up to `to`, both included. */
+const between = (path: Path.Path, from: string, to: string): ReadonlyArray<string> => {
+  const folders = [from]
+  while (folders.at(-1) !== to) {
+    const parent = path.dirname(folders.at(-1)!)
+    if (parent === folders.at(-1)) return [from]
+    folders.push(parent)
+  }
+  return folders
+}
+
+/** The place of this process; the workspace can be another one each time. */
+const placing = Effect.gen(function*() {
+  const files = yield* ConfigFiles.ConfigFiles
+  const path = yield* Path.Path
+  const host = yield* HostEnvironment.HostEnvironment
+  const atStart = { ...host.variables() }
+  const workspace = (directory: string) =>
+    Effect.gen(function*() {
+      for (const folder of between(path, directory, path.parse(directory).root)) {
+        if (yield* files.exists(path.join(folder, ".git"))) return folder
+      }
+      return directory
+    })
+  return (options: Options): Effect.Effect<Place> =>
+    Effect.gen(function*() {
+      const given = path.resolve(options.directory ?? options.root ?? ".")
+      const named = options.root === undefined ? undefined : path.resolve(options.root)
+      const directory = yield* files.realPath(given)
+      const root = named === undefined
+        ? yield* workspace(directory)
+        : named === given
+        ? directory
+        : yield* files.realPath(named)
+      return {
+        platform: host.platform,
+        variables: host.variables(),
+        started: (name) => Object.hasOwn(atStart, name) ? atStart[name] : undefined,
+        home: path.resolve(options.home ?? homeOf(host)),
+        root,
+        folders: between(path, directory, root),
+        plugins: options.plugins.map((plugin) => path.resolve(plugin)),
+        app: options.app
+      }
+    })
+})
+
+const following = (options: () => Options) =>
+  Effect.gen(function*() {
+    const files = yield* ConfigFiles.ConfigFiles
+    const trust = yield* Trust.Trust
+    const place = yield* placing
+    const look = Discover.make({ files, trust, options, place: Effect.suspend(() => place(options())) })
+    const watched = yield* SubscriptionRef.make<ReadonlyArray<string>>([])
+    // the last discovery, so that a new subscriber misses nothing since
+    let last: Discovery | undefined
+    const turn = yield* Effect.makeSemaphore(1)
+    const next = Effect.gen(function*() {
+      const before = last
+      const { discovery, paths } = yield* look
+      last = discovery
+      if (paths.join("\0") !== (yield* watched).join("\0")) yield* SubscriptionRef.set(watched, paths)
+      return { before, discovery }
+    }).pipe(turn.withPermits(1))
+
+    const changes: Service["changes"] = watched.changes.pipe(
+      Stream.flatMap(files.watch, { switch: true }),
+      Stream.debounce(options().debounce),
+      // a decision is not debounced, because a person waits for it
+      Stream.merge(trust.changes),
+      Stream.mapEffect(() => next),
+      Stream.filterMap(({ before, discovery }) => {
+        const diff = diffOf(before, discovery)
+        const isSame = before !== undefined && Object.values(diff).every((names) => names.length === 0) &&
+          JSON.stringify(before.issues) === JSON.stringify(discovery.issues)
+        return isSame ? Option.none() : Option.some({ discovery, diff })
+      })
+    )
+    const discover = Effect.map(next, ({ discovery }) => discovery)
+    return { discover, current: Effect.suspend(() => last === undefined ? discover : Effect.succeed(last)), changes }
+  })
+
 export const make = (
   options?: Partial<Options>
-): Effect.Effect<ConfigDiscovery["Type"], never, ConfigFiles.ConfigFiles | Path.Path | Trust.Trust> =>
-  internal.make({ ...defaults, ...options })
+): Effect.Effect<Service, never, ConfigFiles.ConfigFiles | Path.Path | Trust.Trust> =>
+  following(() => ({ ...defaults, ...options }))
 
-/**
- * From the files of this machine.
- *
- * @since 0.1.0
- * @category layers
- */
+/** From the files of this machine. */
 export const layerFiles = (
   options?: Partial<Options>
 ): Layer.Layer<ConfigDiscovery, never, ConfigFiles.ConfigFiles | Path.Path | Trust.Trust> =>
@@ -200,41 +272,82 @@ export const layerFiles = (
 
 const elsewhere: Partial<Options> = { directory: "/project", root: "/project", home: "/home/me" }
 
-const inMemory = (
-  files: ReadonlyMap<string, string | Uint8Array>,
-  options: Partial<Options>
-): Layer.Layer<ConfigDiscovery, never, Trust.Trust> =>
-  Layer.provide(
-    layerFiles({ ...elsewhere, ...options }),
-    Layer.mergeAll(
-      ConfigFiles.layerMemory(files),
-      Path.layer,
-      Layer.succeed(HostEnvironment.HostEnvironment, { platform: "linux", variables: () => ({ HOME: "/home/me" }) })
-    )
+/** A Linux without files and variables, but for the files in memory. */
+const inMemory = (files: Parameters<typeof ConfigFiles.layerMemory>[0], changed?: Stream.Stream<void>) =>
+  Layer.mergeAll(
+    ConfigFiles.layerMemory(files, changed),
+    Path.layer,
+    Layer.succeed(HostEnvironment.HostEnvironment, { platform: "linux", variables: () => ({ HOME: "/home/me" }) })
   )
 
 /**
- * What code gives, and no files.
- *
- * @since 0.1.0
- * @category layers
+ * From files in memory, by their paths, on a Linux without variables. The current folder is `/project`, and home is
+ * `/home/me`, unless the options say otherwise.
  */
+export const layerTest = (
+  files: ReadonlyMap<string, string | Uint8Array>,
+  options: Partial<Options> = {}
+): Layer.Layer<ConfigDiscovery, never, Trust.Trust> =>
+  Layer.provide(layerFiles({ ...elsewhere, ...options }), inMemory(files))
+
+/** From code, without files. */
 export const layerStatic = (
   servers: ReadonlyArray<ServerConfig.Source>
 ): Layer.Layer<ConfigDiscovery, McpError.ConfigurationError> =>
   Layer.unwrapEffect(Effect.map(
     ServerConfig.all(servers),
-    (servers) => Layer.provide(inMemory(new Map(), { servers }), Trust.layerMemory())
+    (servers) => Layer.provide(layerTest(new Map(), { servers }), Trust.layerMemory())
   ))
 
+/** All servers of a source at one moment. */
+export interface Snapshot {
+  readonly servers?: ReadonlyArray<ServerConfig.ServerConfig> | undefined
+  /** Documents of a host's format (default: as their names say, or else the native one), with the rights of code. */
+  readonly documents?:
+    | ReadonlyArray<{
+      readonly path: string
+      readonly content: string | Uint8Array
+      readonly host?: string | undefined
+    }>
+    | undefined
+}
+
+/** How long the layer waits for the first snapshot before the first discovery is empty. */
+const firstSnapshotWait = Duration.seconds(5)
+
 /**
- * From files that are in memory only, by their paths, on a Linux without variables: what a test needs. The current folder
- * is `/project`, and home is `/home/me`, unless the options say otherwise.
- *
- * @since 0.1.0
- * @category layers
+ * From a source of the application, such as a database or a service. Each snapshot replaces the one before it, and a runtime
+ * reloads what differs. A document that cannot be read keeps the servers of its last good content.
  */
-export const layerTest = (
-  files: ReadonlyMap<string, string | Uint8Array>,
-  options: Partial<Options> = {}
-): Layer.Layer<ConfigDiscovery, never, Trust.Trust> => inMemory(files, options)
+export const layerStream = <R>(
+  snapshots: Stream.Stream<Snapshot, never, R>,
+  options?: Partial<Pick<Options, "enable" | "disable" | "hide" | "strict" | "expandFrom">>
+): Layer.Layer<ConfigDiscovery, never, R | Trust.Trust> =>
+  Layer.unwrapScoped(
+    Effect.gen(function*() {
+      const contents = new Map<string, string | Uint8Array>()
+      let current: Options = { ...defaults, ...elsewhere, ...options, debounce: Duration.zero }
+      const isFirst = yield* Deferred.make<void>()
+      const count = yield* SubscriptionRef.make(0)
+      const take = ({ documents = [], servers = [] }: Snapshot) =>
+        Effect.suspend(() => {
+          contents.clear()
+          for (const { content, path } of documents) contents.set(path, content)
+          current = { ...current, servers, files: documents }
+          return Effect.zipRight(
+            SubscriptionRef.update(count, (count) => count + 1),
+            Deferred.succeed(isFirst, undefined)
+          )
+        })
+      yield* snapshots.pipe(
+        Stream.runForEach(take),
+        Effect.ensuring(Deferred.succeed(isFirst, undefined)),
+        Effect.forkScoped
+      )
+      yield* Effect.timeoutOption(Deferred.await(isFirst), firstSnapshotWait)
+      return Layer.provide(
+        Layer.effect(ConfigDiscovery, following(() => current)),
+        inMemory(contents, Stream.map(count.changes, () => undefined))
+      )
+    })
+  )

@@ -25,6 +25,8 @@ export const Expansion = Schema.Struct({
   own: Schema.optional(
     Schema.ReadonlyMapFromSelf({ key: Schema.String, value: Schema.RedactedFromSelf(Schema.String) })
   ),
+  /** `${env:…}` is read from these variables only, whatever the environment has. */
+  onlyOwn: Schema.optional(Schema.Boolean),
   /** What policies know the entry by. */
   fingerprint: Schema.optional(Schema.String),
   /** What the file says of its `${input:…}`: their defaults. */

@@ -153,7 +153,8 @@ const narrowed = (config: ServerConfig.ServerConfig, { grants, origin }: Expansi
 /** The literal variables of an entry. An origin that may read the environment reads that in their place. */
 const ownVariables = (config: ServerConfig.ServerConfig, expansion: Expansion.Expansion) => {
   const own = new Map<string, string>()
-  const env = "env" in config && !Scope.rights(expansion.origin).environment ? config.env : undefined
+  const isRead = expansion.onlyOwn === true || !Scope.rights(expansion.origin).environment
+  const env = "env" in config && isRead ? config.env : undefined
   for (const [name, value] of [...(env ?? []), ...(expansion.own ?? [])]) {
     const parts = Interpolation.parse(Redacted.value(value))
     if (parts.every((part) => typeof part === "string")) own.set(name, parts.join(""))
@@ -169,7 +170,7 @@ const askingOf = (
   origin: expansion.origin,
   grants: expansion.grants,
   own: ownVariables(config, expansion),
-  environment,
+  environment: expansion.onlyOwn === true ? {} : environment,
   places: expansion.places,
   answers: new Map(),
   hidden: new Set((expansion.inputs ?? []).flatMap(({ id, secret }) => secret === true ? [id] : []))

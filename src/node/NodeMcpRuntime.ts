@@ -370,10 +370,23 @@ export interface Discovered extends McpRuntime.Tools {
   readonly errors: McpRuntime.Tools["missing"]
 }
 
-/** Connects to every server and lists its tools. The servers live until the scope closes. */
-export const discover = (options: Options): Effect.Effect<Discovered, Failure, Scope.Scope> =>
+/** What configuration files name on this machine, without a runtime: nothing is started. */
+export const discovery = (
+  options: Pick<ConfiguredOptions, "config" | "trust"> = {}
+): Effect.Effect<ConfigDiscovery.Discovery> =>
+  Effect.scoped(Effect.flatMap(
+    Layer.build(layerDiscovery(options)),
+    (context) => Context.get(context, ConfigDiscovery.ConfigDiscovery).discover
+  ))
+
+/**
+ * Connects to every server and lists its tools: to those of `servers`, or without `servers` to those that configuration
+ * files name. The servers live until the scope closes.
+ */
+export const discover = (options: Options | ConfiguredOptions = {}): Effect.Effect<Discovered, Failure, Scope.Scope> =>
   Effect.gen(function*() {
-    const runtime = Context.get(yield* Layer.build(layer(options)), McpRuntime.McpRuntime)
+    const made: Layer.Layer<Services, Failure> = "servers" in options ? layer(options) : layerConfigured(options)
+    const runtime = Context.get(yield* Layer.build(made), McpRuntime.McpRuntime)
     const tools = yield* runtime.tools
     return { ...tools, runtime, errors: tools.missing }
   })

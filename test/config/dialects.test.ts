@@ -6,7 +6,7 @@ import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
 import * as Variables from "../../src/config/environmentVariables.ts"
-import * as Rights from "../../src/config/internal/discovery/rights.ts"
+import * as Rights from "../../src/config/readFiles.ts"
 import * as Scope from "../../src/config/Scope.ts"
 import { costlyRuns } from "../support/runs.ts"
 

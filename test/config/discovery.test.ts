@@ -1,8 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
+import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
+import * as Resolution from "../../src/config/Resolution.ts"
 import * as Trust from "../../src/config/Trust.ts"
 import * as Configs from "../support/configs.ts"
 import { costlyRuns } from "../support/runs.ts"
@@ -425,6 +432,61 @@ describe("ConfigDiscovery", () => {
       assert.deepStrictEqual(states(yield* discover), { a: "Ready" })
       assert.strictEqual((yield* current).configs[0]?.name, "a")
     }).pipe(Effect.provide(ConfigDiscovery.layerStatic([Configs.stdio({ name: "a", command: "a" })]))))
+
+  const headerOf = (found: ConfigDiscovery.Discovery, host: Readonly<Record<string, string>>) =>
+    Effect.gen(function*() {
+      const config = found.configs[0]!
+      const { config: resolved } = yield* (yield* Resolution.Resolution).resolve(config)
+      return "headers" in resolved ? Redacted.value(resolved.headers?.get("Authorization") ?? Redacted.make("")) : ""
+    }).pipe(Effect.provide(HostEnvironment.layer(host)))
+
+  it.effect("expands the settings of SideCar from the env of the entry only, and with expandFrom those of all", () =>
+    Effect.gen(function*() {
+      const entry = { url: "https://a.example/mcp", headers: { Authorization: "Bearer ${GH}" }, env: { GH: "own" } }
+      const settings = `${home}/.config/Code/User/settings.json`
+      const sidecar = (entry: object) =>
+        discovered({ [settings]: JSON.stringify({ "sidecar.mcpServers": { gh: entry } }) }, { imports: ["sidecar"] })
+      assert.strictEqual(yield* headerOf(yield* sidecar(entry), { GH: "outer" }), "Bearer own")
+      const { env: _, ...unset } = entry
+      const none = yield* sidecar(unset)
+      assert.deepStrictEqual(kinds(none), ["gh: variable-unset"])
+      assert.strictEqual((yield* Effect.flip(headerOf(none, { GH: "outer" })))._tag, "ConfigurationError")
+      const native = (options: Partial<ConfigDiscovery.Options>) =>
+        discovered({ [user]: servers({ gh: { ...unset, type: "http" } }) }, options)
+      assert.strictEqual(yield* headerOf(yield* native({}), { GH: "outer" }), "Bearer outer")
+      const exit = yield* Effect.exit(headerOf(yield* native({ expandFrom: "entry" }), { GH: "outer" }))
+      assert.isTrue(Exit.isFailure(exit))
+    }))
+
+  it.scopedLive("follows a stream of the application, whose documents keep their last good content", () =>
+    Effect.gen(function*() {
+      const snapshots = yield* Queue.unbounded<ConfigDiscovery.Snapshot>()
+      const mine = (...names: ReadonlyArray<string>) => names.map((name) => Configs.stdio({ name, command: name }))
+      const document = (content: string) => [{ path: "/app/mcp-client.json", content }]
+      yield* snapshots.offer({ servers: mine("a"), documents: document(servers({ b: { command: "b" } })) })
+      const layer = ConfigDiscovery.layerStream(Stream.fromQueue(snapshots), { disable: ["c"] })
+      const context = yield* Layer.build(Layer.provide(layer, Trust.layerMemory()))
+      const { changes, current } = Context.get(context, ConfigDiscovery.ConfigDiscovery)
+      assert.deepStrictEqual(states(yield* current), { a: "Ready", b: "Ready" })
+      const seen = yield* Stream.toQueueOfElements(changes)
+      const next = Effect.map(Effect.flatMap(Queue.take(seen), (exit) => exit), ({ diff, discovery }) => ({
+        diff,
+        states: states(discovery),
+        issues: kinds(discovery)
+      }))
+      yield* snapshots.offer({ servers: mine("a", "c"), documents: document("{") })
+      assert.deepStrictEqual(yield* next, {
+        diff: { added: ["c"], removed: [], changed: [] },
+        states: { a: "Ready", b: "Ready", c: "Disabled" },
+        issues: ["syntax"]
+      })
+      yield* snapshots.offer({})
+      assert.deepStrictEqual(yield* next, {
+        diff: { added: [], removed: ["a", "c", "b"], changed: [] },
+        states: {},
+        issues: []
+      })
+    }))
 
   const json = FastCheck.jsonValue({ maxDepth: 4 })
   const field = FastCheck.oneof(

@@ -98,6 +98,22 @@ const status = (runtime: McpRuntime.McpRuntime["Type"], server: string, tag: str
 
 describe("a runtime whose servers are found", () => {
   NodeRuntime.test(
+    "is made by discover without servers, and discovery finds them without a runtime",
+    Effect.gen(function*() {
+      const { home, path, root, write } = yield* tree
+      const journal = yield* Journal.make
+      write(user, servers({ tool: small(journal, "tool") }))
+      const options = { config: { directory: root, root, home }, trust: { directory: path("trust") } }
+      const { configs, servers: found } = yield* NodeMcpRuntime.discovery(options)
+      assert.deepStrictEqual(found.map(({ name, state }) => [name, state._tag]), [["tool", "Ready"]])
+      assert.strictEqual(configs.length, 1)
+      assert.isFalse(existsSync(journal.file))
+      const { errors, tools } = yield* NodeMcpRuntime.discover({ ...options, cacheDirectory: "memory", logs: false })
+      assert.deepStrictEqual([errors, tools.map(({ serverName }) => serverName)], [[], ["tool"]])
+    })
+  )
+
+  NodeRuntime.test(
     "starts a server of the workspace when it is approved, and ends it when its words change",
     Effect.gen(function*() {
       const files = yield* tree

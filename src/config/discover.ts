@@ -1,0 +1,335 @@
+/** From places to servers: locate, read, merge, decide, trust. */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as ConfigDiscovery from "./ConfigDiscovery.ts"
+import type * as ConfigEntry from "./ConfigEntry.ts"
+import type * as ConfigFiles from "./ConfigFiles.ts"
+import type * as ConfigIssue from "./ConfigIssue.ts"
+import type * as Dialect from "./Dialect.ts"
+import type * as Expansion from "./Expansion.ts"
+import * as Fingerprint from "./Fingerprint.ts"
+import * as Hazards from "./hazards.ts"
+import * as Given from "./internal/discovery/given.ts"
+import * as Server from "./internal/discovery/server.ts"
+import { folderOf } from "./internal/files/paths.ts"
+import * as Interpolation from "./Interpolation.ts"
+import * as Locate from "./locate.ts"
+import * as Merge from "./Merge.ts"
+import type * as Provenance from "./Provenance.ts"
+import { type Asked, issueOf, layerOf, permitted, policiesOf, type Read, reading, unknownImport } from "./readFiles.ts"
+import * as Resolution from "./Resolution.ts"
+import * as Scope from "./Scope.ts"
+import type * as ServerConfig from "./ServerConfig.ts"
+import * as ServerPolicy from "./ServerPolicy.ts"
+import type * as Trust from "./Trust.ts"
+import * as Access from "./variableAccess.ts"
+
+/** What all servers of a discovery share. */
+interface Around {
+  readonly place: Locate.Place
+  readonly options: ConfigDiscovery.Options
+  readonly policies: ReadonlyArray<ServerPolicy.Policy>
+  readonly inputs: ReadonlyMap<string | undefined, ReadonlyArray<Dialect.Input>>
+  /** The items of files, whose own issues are reported already. */
+  readonly items: ReadonlySet<ConfigEntry.Item>
+  readonly isEnabled: (name: string, enabled: boolean) => boolean
+  readonly placesOf: (provenance: Provenance.Provenance) => Expansion.Expansion["places"]
+}
+
+/** A server on its way: `decide` makes it, `trust` finishes the ones that have a candidate. */
+interface Draft {
+  readonly found: ConfigDiscovery.Found
+  readonly issues: ReadonlyArray<ConfigIssue.ConfigIssue>
+  readonly candidate?: Trust.Candidate
+}
+
+/** Disabling is stronger than enabling. Every file may disable; those of the workspace may not enable. */
+const switches = ({ disable, enable }: ConfigDiscovery.Options, reads: ReadonlyArray<Read>): Around["isEnabled"] => {
+  const off = new Set([...disable, ...reads.flatMap(({ decoded }) => decoded.switches?.off ?? [])])
+  const on = new Set([
+    ...enable,
+    ...reads.flatMap(({ decoded, source }) => Scope.rights(source.origin).start ? decoded.switches?.on ?? [] : [])
+  ])
+  return (name, enabled) => !off.has(name) && (enabled || on.has(name))
+}
+
+/** The values of `${var:…}`, made once per file. */
+const places = (place: Locate.Place): Around["placesOf"] => {
+  const made = new Map<string, Expansion.Expansion["places"]>()
+  return ({ path, scope }) => {
+    const key = `${scope}\0${path ?? ""}`
+    const known = made.get(key)
+    if (known !== undefined) return known
+    const configDir = path === undefined ? place.root : folderOf(path)
+    const values = {
+      projectDir: place.root,
+      workspaceFolder: place.root,
+      workspaceFolderBasename: place.root.replace(/^.*[\\/]/, ""),
+      userHome: place.home,
+      configDir,
+      pathSeparator: place.platform === "win32" ? "\\" : "/",
+      ...(scope === "plugin" ? { pluginRoot: configDir, pluginData: `${configDir}/data` } : undefined)
+    }
+    made.set(key, values)
+    return values
+  }
+}
+
+/** An entry that is made of several has the rights of the one with the fewest. */
+const originOf = ({ provenance, sources }: Merge.Merged): Scope.Origin =>
+  sources.find(({ origin }) => !Scope.rights(origin).start)?.origin ?? provenance.origin
+
+const expansionOf = (
+  merged: Merge.Merged,
+  entry: ConfigEntry.ConfigEntry,
+  fingerprint: string,
+  { inputs, options, place, placesOf }: Around
+): Expansion.Expansion => {
+  const { path, provider, scope } = merged.provenance
+  const values = placesOf(merged.provenance)
+  const declared = inputs.get(path) ?? []
+  // relative paths of the workspace begin there, and those of other files at the file
+  const isOfRoot = path === undefined || scope === "project" || scope === "local"
+  const isOnlyOwn = options.expandFrom === "entry" || (provider === "sidecar" && scope === "user")
+  return {
+    origin: originOf(merged),
+    grants: [],
+    places: values,
+    directory: isOfRoot ? place.root : values["configDir"] ?? place.root,
+    root: place.root,
+    fingerprint,
+    ...(entry.transport !== "stdio" && entry.env !== undefined ? { own: Server.secrets(entry.env) } : undefined),
+    ...(isOnlyOwn ? { onlyOwn: true } : undefined),
+    ...(declared.length === 0 ? undefined : { inputs: declared })
+  }
+}
+
+/** Every template of an entry. */
+const templates = (entry: ConfigEntry.ConfigEntry): ReadonlyArray<string> => {
+  const values = (map: ReadonlyMap<string, string | null> | undefined) =>
+    Array.from(map?.values() ?? []).filter((value) => value !== null)
+  if (entry.transport === "stdio") {
+    return [entry.command, ...entry.args, entry.cwd ?? "", entry.envFile ?? "", ...values(entry.env)]
+  }
+  const oauth = entry.oauth === false || entry.oauth === undefined ? [] : Object.values(entry.oauth)
+  return [
+    entry.url,
+    ...values(entry.headers),
+    ...(entry.headersCommand ?? []),
+    ...oauth.filter((value) => typeof value === "string")
+  ]
+}
+
+/** What consent shows of an entry, and what it grants. */
+const candidateOf = (
+  { item, name, provenance }: Merge.Merged & { readonly item: { readonly _tag: "Server" } },
+  fingerprint: string,
+  hazards: ReadonlyArray<Hazards.Hazard>,
+  { inputs, place, placesOf }: Around
+): Trust.Candidate => {
+  const { entry, warnings } = item
+  const asked = templates(entry)
+  const values = placesOf(provenance)
+  const answers = asked.flatMap(Interpolation.references).flatMap((reference) => Access.answeredBy(reference) ?? [])
+  const declared = inputs.get(provenance.path) ?? []
+  const ids = new Set(
+    declared.length === 0
+      ? []
+      : asked.flatMap(Interpolation.parse).map((part) => typeof part === "string" ? "" : part.name)
+  )
+  const lacking = warnings.flatMap(({ at, detail, kind }) =>
+    kind === "not-honoured" && detail !== undefined ? [{ kind, at, detail }] : []
+  )
+  return {
+    root: place.root,
+    server: name,
+    fingerprint,
+    entry,
+    provenance,
+    // variables of the environment, and those that answer its inputs and secrets (`MCP_INPUT_*`, `MCP_SECRET_*`)
+    variables: [
+      ...new Set([...asked.flatMap(Interpolation.variables).filter((name) => !Object.hasOwn(values, name)), ...answers])
+    ],
+    inputs: declared.filter(({ id }) => ids.has(id)),
+    hazards: [...hazards, ...lacking]
+  }
+}
+
+/** The configuration of an owner of a name, its state as far as it does not depend on trust, and its issues. */
+const decide = (merged: Merge.Merged, around: Around): Draft => {
+  const { dropped, item, name, provenance, sameAs, shadows, sources } = merged
+  const { inputs, options, place, policies } = around
+  const about = { ...provenance, server: item.name }
+  const given = provenance.provider === Given.provider
+    ? options.servers.find((server) => server.name === name)
+    : undefined
+  const fingerprint = given === undefined
+    ? Fingerprint.entry(item, provenance, place.root, inputs.get(provenance.path))
+    : Fingerprint.of(given)
+  const found = (
+    state: ConfigDiscovery.State,
+    entry?: ConfigEntry.ConfigEntry,
+    config?: ServerConfig.ServerConfig
+  ): ConfigDiscovery.Found => ({ name, state, entry, config, provenance, shadows, sources, sameAs, fingerprint })
+  const invalid = (kind: ConfigIssue.EntryFault, detail?: { readonly at: string; readonly detail: string }): Draft => ({
+    found: found({ _tag: "Invalid", kind }),
+    issues: around.items.has(item) && item._tag === "Invalid" ? [] : [issueOf(about, "error", kind, detail)]
+  })
+  if (item._tag === "Invalid") return invalid(item.kind)
+  if (item._tag === "Patch") return invalid("missing-transport")
+  const { entry } = item
+  const made = given === undefined
+    ? Server.make(entry, { expansion: expansionOf(merged, entry, fingerprint, around), provenance })
+    : Either.right({ ...given, provenance })
+  if (Either.isLeft(made)) return invalid("invalid-value", { at: made.left.path, detail: made.left.detail })
+  const enabled = around.isEnabled(name, entry.enabled)
+  const config = made.right.enabled === enabled ? made.right : { ...made.right, enabled }
+  const warnings = dropped.length === 0
+    ? []
+    : [issueOf(about, "warning", "not-inherited", { at: dropped.join(", ") })]
+  const rights = Scope.rights(originOf(merged))
+  const subject = ServerPolicy.subject(config, fingerprint)
+  const decision = ServerPolicy.decide(policies, subject)
+  if (decision !== "allowed") {
+    // a file or a policy of the workspace must not keep an application from starting
+    const isByRight = Scope.rights(provenance.origin).start &&
+      ServerPolicy.decide(policies.filter(({ origin }) => Scope.rights(origin).allow), subject) !== "allowed"
+    const detail = ServerPolicy.isByNameAlone(policies, subject)
+      ? `only its name is allowed, which any server can have: it needs a rule about its ${
+        "url" in config ? "url" : "command"
+      }`
+      : undefined
+    return {
+      found: found({ _tag: "Denied", decision }, entry, {
+        ...config,
+        ...(isByRight ? {} : { required: false }),
+        blocked: "denied"
+      }),
+      issues: [...warnings, issueOf(about, "error", "policy-denied", { detail })]
+    }
+  }
+  // a plugin was approved when it was installed, so only the overrides that its command line hides are reported
+  const hazards = given !== undefined || rights.loaderVariables
+    ? []
+    : Hazards.hazards(entry).filter(({ kind }) => !rights.start || kind === "launch-override")
+  return {
+    found: found({ _tag: enabled ? "Ready" : "Disabled" }, entry, config),
+    issues: warnings.concat(hazards.map((hazard) => issueOf(about, "warning", hazard.kind, hazard))),
+    ...(given !== undefined || rights.start
+      ? undefined
+      : { candidate: candidateOf({ ...merged, item }, fingerprint, hazards, around) })
+  }
+}
+
+// Trust
+
+/** A draft with the verdict on it. Until it is approved it stays blocked, even while it is disabled. */
+const trusted = (
+  { found, issues }: Draft,
+  verdict: Trust.Verdict | undefined,
+  environment: Locate.Place["variables"]
+): Draft => {
+  const { config, provenance, state } = found
+  if (config === undefined || config.blocked !== undefined) return { found, issues }
+  if (verdict?._tag === "Pending") {
+    const blocked = { ...config, required: false, blocked: "untrusted" } as const
+    const untrusted = state._tag === "Ready" ? { _tag: "Untrusted", why: verdict.why } as const : state
+    return { found: { ...found, state: untrusted, config: blocked }, issues }
+  }
+  const { expansion } = config
+  const granted = verdict === undefined || expansion === undefined
+    ? config
+    : { ...config, expansion: { ...expansion, grants: verdict.grants } }
+  const unset = state._tag === "Ready" ? Resolution.unset(granted, environment) : []
+  const about = { ...provenance, server: found.name }
+  return {
+    found: { ...found, config: granted },
+    issues: issues.concat(unset.map((one) => issueOf(about, "error", "variable-unset", one)))
+  }
+}
+
+const isHidden = ({ hide }: ConfigDiscovery.Options, found: ConfigDiscovery.Found): boolean =>
+  hide.names?.includes(found.name) === true ||
+  hide.providers?.some((host) => Locate.isOf(found.provenance.provider, host)) === true ||
+  hide.where?.(found) === true
+
+export interface Requirements {
+  readonly options: () => ConfigDiscovery.Options
+  readonly files: ConfigFiles.ConfigFiles["Type"]
+  readonly trust: Trust.Trust["Type"]
+  readonly place: Effect.Effect<Locate.Place>
+}
+
+/** A discovery, with every path that was looked at, whether it exists or not. */
+export interface Looked {
+  readonly discovery: ConfigDiscovery.Discovery
+  readonly paths: ReadonlyArray<string>
+}
+
+export const make = ({ files, options: current, place: here, trust }: Requirements): Effect.Effect<Looked> => {
+  const read = reading(files)
+  return Effect.gen(function*() {
+    const options = current()
+    const { strict } = options
+    const place = yield* here
+
+    const asked = options.imports.map((host): Asked => ({ host, isOfWorkspace: false, by: undefined }))
+    const early = Locate.locate(place, options, asked)
+    const first = yield* read(early, place.root, strict)
+    const late = first.filter(({ source }) => source.isOwn).flatMap((by) =>
+      (by.decoded.imports ?? []).map((host): Asked => ({
+        host,
+        isOfWorkspace: !Scope.rights(by.source.origin).start,
+        by
+      }))
+    )
+    const sources = late.length === 0 ? early : Locate.locate(place, options, [...asked, ...late])
+    const second = late.length === 0 ? [] : yield* read(sources.slice(early.length), place.root, strict)
+    const reads = [...first, ...second].filter(permitted(first))
+
+    const issues: Array<ConfigIssue.ConfigIssue> = []
+    const layers = reads.map((read) => layerOf(read, issues))
+    const policies = reads.flatMap((read) => policiesOf(read, place.started, strict, issues))
+    const merged = Merge.merge([...layers, Given.layer(options.servers)])
+
+    const around: Around = {
+      place,
+      options,
+      policies,
+      inputs: new Map(reads.map(({ decoded, path }) => [path, decoded.inputs])),
+      items: new Set(reads.flatMap(({ decoded }) => decoded.items)),
+      isEnabled: switches(options, reads),
+      placesOf: places(place)
+    }
+    const drafts = merged.map((one) => decide(one, around))
+
+    const candidates = drafts.flatMap(({ candidate }) => candidate ?? [])
+    const verdicts = yield* trust.review(candidates)
+    const verdictOn = new Map(candidates.map((candidate, at) => [candidate, verdicts[at]]))
+    const decided = drafts.map((draft) =>
+      trusted(draft, draft.candidate && verdictOn.get(draft.candidate), place.variables)
+    )
+
+    const servers = decided.map(({ found }) => found).filter((found) => !isHidden(options, found))
+    const discovery: ConfigDiscovery.Discovery = {
+      servers,
+      issues: [
+        ...[...asked, ...late].flatMap(unknownImport),
+        ...reads.flatMap(({ issues }) => issues),
+        ...issues,
+        ...decided.flatMap(({ issues }) => issues)
+      ],
+      files: reads.map(({ decoded, isStale, path, source }) => ({
+        provider: source.dialect.host,
+        scope: source.scope,
+        path,
+        servers: decoded.items.length,
+        stale: isStale
+      })),
+      policies,
+      permissions: reads.flatMap(({ decoded }) => decoded.permissions ?? []),
+      configs: servers.flatMap(({ config }) => config ?? [])
+    }
+    return { discovery, paths: sources.map(({ path }) => path) }
+  })
+}
