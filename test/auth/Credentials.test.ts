@@ -265,7 +265,7 @@ describe("a login by a person", () => {
 describe("a call that waits for a person", () => {
   test("is done when they have logged in, once for all that wait, and its time stands still meanwhile", {
     ...calls,
-    config: { requestTimeout: "300 millis", toolTimeout: "400 millis" },
+    config: { requestTimeout: "2 seconds", toolTimeout: "2 seconds" },
     script: (script) => {
       script.open = true
     }
@@ -273,7 +273,7 @@ describe("a call that waits for a person", () => {
     Effect.gen(function*() {
       const { person, runtime } = run
       yield* runtime.servers.connect(server)
-      person.meanwhile = Effect.sleep("900 millis")
+      person.meanwhile = Effect.sleep("2500 millis")
       const answers = yield* Effect.all([call(run), call(run), call(run)], { concurrency: 3 })
       assert.deepStrictEqual(answers, ["done", "done", "done"])
       assert.strictEqual(person.pages.length, 1)

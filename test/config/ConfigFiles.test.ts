@@ -190,7 +190,7 @@ describe("reading a file", () => {
       const { readdir } = disk
       const files = yield* access({
         readdir: (path) => path.endsWith("stuck") ? new Promise(() => undefined) : readdir(path)
-      }, 200)
+      }, 1000)
       assert.deepStrictEqual(
         Array.from(yield* files.expandAll([`${at}/stuck/*`, `${at}/good/*`])),
         [[`${at}/stuck/*`, []], [`${at}/good/*`, [`${at}/good/a`]]]
