@@ -32,8 +32,8 @@ export interface Operation {
   readonly callId?: string | undefined
   /** For the address of a remote server. */
   readonly config?: ServerConfig.ServerConfig | undefined
-  /** The connection of the last attempt; called once, when the operation has ended. */
-  readonly connection?: (() => Pick<McpClient.McpClient, "protocolVersion" | "transport"> | undefined) | undefined
+  /** The connection of the last attempt, read when the operation has ended. */
+  readonly client?: Pick<McpClient.McpClient, "protocolVersion" | "transport"> | undefined
   /** The caller's own `_meta`; its keys win. */
   readonly meta?: JsonRpc.JsonObject | undefined
 }
@@ -121,10 +121,10 @@ const networks: { readonly [K in McpClient.McpClient["transport"]]: Attributes }
 }
 
 const attributesAtEnd = (operation: Operation, exit: Exit.Exit<unknown, unknown>): Attributes => {
-  const connection = operation.connection?.()
+  const { client } = operation
   return {
-    "mcp.protocol.version": connection?.protocolVersion,
-    ...(connection === undefined ? {} : networks[connection.transport]),
+    "mcp.protocol.version": client?.protocolVersion,
+    ...(client === undefined ? {} : networks[client.transport]),
     ...outcome(exit)
   }
 }

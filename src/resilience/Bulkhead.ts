@@ -11,7 +11,7 @@ import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as McpError from "../McpError.ts"
 import * as Deadline from "./Deadline.ts"
-import { onExitSync } from "./onExitSync.ts"
+import { onExitSync, uninterruptibleMask } from "./onExitSync.ts"
 
 export interface Options {
   /** Calls at once per server; a server's `concurrency` wins. */
@@ -91,7 +91,7 @@ export const make = (options: Options & { readonly server: string }): Permits =>
   return {
     refusal,
     withPermit: (deadline) => <A, E, R>(self: Effect.Effect<A, E, R>) =>
-      Effect.uninterruptibleMask((restore): Permitted<A, E, R> => {
+      uninterruptibleMask((restore): Permitted<A, E, R> => {
         if (active < concurrency) {
           active++
           return onExitSync(restore(self), release)

@@ -14,7 +14,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as McpError from "../McpError.ts"
 import * as Circuit from "./circuitTransition.ts"
-import { onExitSync } from "./onExitSync.ts"
+import { onExitSync, uninterruptibleMask } from "./onExitSync.ts"
 
 export interface Options {
   /** Consecutive failures that open the circuit. */
@@ -82,7 +82,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<CircuitBreaker["
         const now = () => clock.unsafeCurrentTimeMillis()
         return {
           protect: <A, E, R>(self: Effect.Effect<A, E, R>) =>
-            Effect.uninterruptibleMask((restore): Effect.Effect<A, E | McpError.CircuitOpen, R> => {
+            uninterruptibleMask((restore): Effect.Effect<A, E | McpError.CircuitOpen, R> => {
               const admission = Circuit.admit(rules, state, now())
               become(admission.state)
               if (admission._tag === "Rejected") {

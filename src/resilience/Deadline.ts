@@ -7,6 +7,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as McpError from "../McpError.ts"
+import type { Restore } from "./onExitSync.ts"
 
 export interface Options {
   readonly server: string
@@ -16,47 +17,49 @@ export interface Options {
   readonly idle: number
   /** Milliseconds in all; `Infinity` for no limit. */
   readonly total: number
+  readonly now: () => number
+  /** Makes a wait interruptible, where the call is one uninterruptible region. */
+  readonly restore: Restore
 }
 
-export interface Deadline {
-  /** Milliseconds that are left of the total limit; negative once it is over. */
-  readonly left: () => number
-  /** What is left for a request that begins now; `undefined` while no time has passed, so that its own limits apply. */
-  readonly ofRequest: () => Record<"idleTimeout" | "firstIdleTimeout" | "totalTimeout", Duration.Duration> | undefined
-  /** Starts the idle limit afresh, because another attempt begins. */
-  readonly restartIdle: () => void
-  /** The limit that ends first, and the milliseconds until then. */
-  readonly next: () => { readonly wait: number; readonly kind: "idle" | "total" }
+/** The times of one call, which begins now. */
+export class Deadline {
   readonly options: Options
-}
+  readonly #began: number
+  #idleSince: number
 
-/** One deadline for everything inside, which begins now. */
-export const withinDeadline = <A, E, R>(
-  options: Options,
-  f: (deadline: Deadline) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> =>
-  Effect.clockWith((clock) => {
-    const { idle, total } = options
-    const now = () => clock.unsafeCurrentTimeMillis()
-    const began = now()
-    let idleSince = began
-    const left = () => began + total - now()
-    const idleLeft = () => idleSince + idle - now()
-    return f({
-      options,
-      left,
-      ofRequest: () => {
-        if (now() <= began) return undefined
-        const totalLeft = Math.max(0, left())
-        const millis = (limit: number) => Duration.millis(Math.max(0, Math.min(limit, totalLeft)))
-        return { idleTimeout: millis(idle), firstIdleTimeout: millis(idleLeft()), totalTimeout: millis(totalLeft) }
-      },
-      restartIdle: () => {
-        idleSince = now()
-      },
-      next: () => left() <= idleLeft() ? { wait: left(), kind: "total" } : { wait: idleLeft(), kind: "idle" }
-    })
-  })
+  constructor(options: Options) {
+    this.options = options
+    this.#began = this.#idleSince = options.now()
+  }
+
+  /** Milliseconds that are left of the total limit; negative once it is over. */
+  left(): number {
+    return this.#began + this.options.total - this.options.now()
+  }
+
+  /** What is left for a request that begins now; `undefined` while no time has passed, so that its own limits apply. */
+  ofRequest(): Record<"idleTimeout" | "firstIdleTimeout" | "totalTimeout", Duration.Duration> | undefined {
+    const { idle, now } = this.options
+    if (now() <= this.#began) return undefined
+    const left = Math.max(0, this.left())
+    const millis = (limit: number) => Duration.millis(Math.max(0, Math.min(limit, left)))
+    const firstIdle = this.#idleSince + idle - now()
+    return { idleTimeout: millis(idle), firstIdleTimeout: millis(firstIdle), totalTimeout: millis(left) }
+  }
+
+  /** Starts the idle limit afresh, because another attempt begins. */
+  restartIdle(): void {
+    this.#idleSince = this.options.now()
+  }
+
+  /** The limit that ends first, and the milliseconds until then. */
+  next(): { readonly wait: number; readonly kind: "idle" | "total" } {
+    const { idle, now } = this.options
+    const idleLeft = this.#idleSince + idle - now()
+    return this.left() <= idleLeft ? { wait: this.left(), kind: "total" } : { wait: idleLeft, kind: "idle" }
+  }
+}
 
 /** What a call waited for when its deadline ended, with the error of the last attempt to connect. */
 export type WaitedFor = Pick<McpError.RequestTimeout, "waitedFor" | "lastError">
@@ -66,23 +69,22 @@ export type WaitedFor = Pick<McpError.RequestTimeout, "waitedFor" | "lastError">
  * request's own timer bounds it. Costs a timer, so callers skip it where there is nothing to wait for.
  */
 export const boundWait = <A, E, R>(
-  { next, options: { operation, server, ...limits } }: Deadline,
+  deadline: Deadline,
   waitedFor: () => WaitedFor,
   self: (arrived: () => void) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | McpError.RequestTimeout, R> =>
   Effect.suspend(() => {
     let hasArrived = false
-    const { kind, wait } = next()
+    const { operation, restore, server, ...limits } = deadline.options
+    const { kind, wait } = deadline.next()
     const limit = Duration.millis(limits[kind])
     const expired = () =>
       new McpError.RequestTimeout({ server, kind, operation, limit, outcome: "not-sent", ...waitedFor() })
-    return Effect.raceFirst(
-      self(() => {
-        hasArrived = true
-      }),
+    return restore(Effect.raceFirst(
+      self(() => void (hasArrived = true)),
       // interruptible, because the race must be able to end the timer wherever it is run
       Effect.interruptible(
         Effect.flatMap(Effect.sleep(Duration.millis(Math.max(0, wait))), () => hasArrived ? Effect.never : expired())
       )
-    )
+    ))
   })

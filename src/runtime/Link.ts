@@ -227,14 +227,12 @@ export const make = (options: Options): Link => {
     })
 
   const use: Link["use"] = (f, until = "settled") =>
-    Effect.uninterruptibleMask((restore) =>
-      Effect.suspend(() => {
-        const line = connected()
-        if (line === undefined) return restore(Effect.zipRight(ask("Wanted", until), use(f, until)))
-        line.begin()
-        return onExitSync(restore(Effect.suspend(() => f(line))), line.end)
-      })
-    )
+    Effect.uninterruptibleMask((restore) => {
+      const line = connected()
+      if (line === undefined) return restore(Effect.zipRight(ask("Wanted", until), use(f, until)))
+      line.begin()
+      return onExitSync(restore(Effect.suspend(() => f(line))), line.end)
+    })
 
   const lost = (gen: number) => (error: McpError.ConnectError): void =>
     dispatch({ _tag: "Lost", gen, error, next: McpError.nextAfterLoss(error) })

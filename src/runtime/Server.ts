@@ -67,7 +67,7 @@ export interface Parts {
 }
 
 export interface UseOptions {
-  /** Bounds the wait for a connection. */
+  /** Bounds the wait for a connection, and makes the use as interruptible as the caller. */
   readonly deadline?: Deadline.Deadline | undefined
   readonly identity?: string | undefined
   /** Default: `"settled"`. */

@@ -213,7 +213,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
           hasBegun = true
           return f(Server.live(server, connected))
         }, options?.until)
-        if (link.connected() !== undefined) return used
+        if (link.connected() !== undefined) return options?.deadline?.options.restore(used) ?? used
         if (options?.deadline !== undefined) {
           return Deadline.boundWait(options.deadline, () => waitedFor(get(name, options.identity)), (arrived) => {
             const begin = (live: Server.Live) => {

@@ -12,7 +12,7 @@ import type * as McpRuntime from "../McpRuntime.ts"
 import * as CallSpan from "../observability/CallSpan.ts"
 import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
 import * as Deadline from "../resilience/Deadline.ts"
-import { onExitSync } from "../resilience/onExitSync.ts"
+import type { Restore } from "../resilience/onExitSync.ts"
 import * as RetryPolicy from "../resilience/RetryPolicy.ts"
 import type * as Permissions from "../safety/Permissions.ts"
 import type * as Tool from "../tools/Tool.ts"
@@ -58,9 +58,13 @@ interface Call extends CallSpan.Operation, RetryPolicy.Attempts {
   client: McpClient.McpClient | undefined
 }
 
+// made once, because each access makes a new constructor
+const { CallBegan, CallEnded } = McpEvent.McpEvent
+
 const shortestLook = Duration.millis(25)
 
 export const make = ({ clock, definition, permitted, publish, refresh, retry, servers }: Options): Calls => {
+  const now = () => clock.unsafeCurrentTimeMillis()
   const running = new Set<Call>()
   let ids = 0
 
@@ -85,46 +89,45 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
     return error._tag === "Closed" && blocked !== undefined ? new McpError.Closed({ ...error, blocked }) : error
   }
 
-  /** Runs a call with its span, events and metrics, and describes it beside the result. */
+  /**
+   * Runs a call with its span, events and metrics, and describes it beside the result. The call is one uninterruptible
+   * region, and its waits are as interruptible as the caller.
+   */
   const observed = (
     { metrics }: Server.Server,
     call: Call,
     origin: Permitted.Wanted["origin"],
-    self: (meta: JsonRpc.JsonObject | undefined) => Effect.Effect<ToolResult.ToolResult, McpError.RuntimeError>
+    self: (
+      meta: JsonRpc.JsonObject | undefined,
+      restore: Restore
+    ) => Effect.Effect<ToolResult.ToolResult, McpError.RuntimeError>
   ): Effect.Effect<McpRuntime.CallResult, McpError.RuntimeError> => {
     const { began, callId, server, tool } = call
-    const millis = () => clock.unsafeCurrentTimeMillis() - began
-    const end = (exit: Exit.Exit<McpRuntime.CallResult, McpError.RuntimeError>): void => {
-      const outcome = outcomeOf(exit)
-      const took = millis()
+    const ended = (outcome: RuntimeMetrics.Outcome): Duration.Duration => {
+      const millis = now() - began
+      const took = Duration.millis(millis)
+      const { attempts } = call
       running.delete(call)
-      metrics.callEnded(outcome, took)
-      publish(McpEvent.McpEvent.CallEnded({
-        callId,
-        server,
-        tool,
-        took: Duration.millis(took),
-        attempts: call.attempts,
-        isError: outcome !== "Success",
-        outcome
-      }))
+      metrics.callEnded(outcome, millis)
+      publish(CallEnded({ callId, server, tool, took, attempts, isError: outcome !== "Success", outcome }))
+      return took
     }
-    const described = (result: ToolResult.ToolResult): McpRuntime.CallResult => ({
-      ...result,
-      metadata: {
-        callId,
-        serverName: server,
-        toolName: tool,
-        duration: Duration.millis(millis()),
-        attempts: call.attempts
-      }
-    })
     return CallSpan.traced(call, (meta) =>
       Effect.uninterruptibleMask((restore) => {
         running.add(call)
         metrics.callBegan()
-        publish(McpEvent.McpEvent.CallBegan({ callId, server, tool, origin }))
-        return onExitSync(restore(Effect.map(self(meta), described)), end)
+        publish(CallBegan({ callId, server, tool, origin }))
+        return Effect.matchCauseEffect(self(meta, restore), {
+          onFailure: (cause) => {
+            ended(outcomeOf(cause))
+            return Exit.failCause(Cause.map(cause, explained))
+          },
+          onSuccess: (result) => {
+            const duration = ended(result.isError ? "ToolError" : "Success")
+            const metadata = { callId, serverName: server, toolName: tool, duration, attempts: call.attempts }
+            return Exit.succeed({ ...result, metadata })
+          }
+        })
       }))
   }
 
@@ -148,34 +151,29 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
       idle: millis(options?.idleTimeout, limits.requestTimeout),
       total: millis(options?.totalTimeout, limits.toolTimeout)
     }
-    return observed(
-      server,
-      call,
-      wanted.origin,
-      (meta) =>
-        Deadline.withinDeadline(times, (deadline) =>
-          servers.use(name, (live) => {
-            call.isConnected = true
-            call.client = live.session
-            const send = () =>
-              live.session.callTool(tool, wanted.args, { ...options, ...deadline.ofRequest(), meta, onProgress })
-            const verified = permitted.before(live, wanted, permit)
-            // a list of tools that does not answer must not keep the call longer than its own limits
-            return verified === undefined
-              ? send()
-              : Effect.flatMap(Deadline.boundWait(deadline, () => ({}), () => verified), send)
-          }, { deadline, identity: server.identity }).pipe(
-            server.bulkhead.withPermit(deadline),
-            server.breaker.protect,
-            RetryPolicy.retryWhenSafe({
-              call,
-              deadline,
-              options: retry,
-              repetition: (error) => repetition(error, server, tool, options?.idempotent, deadline)
-            }),
-            Effect.mapError(explained)
-          ))
-    )
+    return observed(server, call, wanted.origin, (meta, restore) => {
+      const deadline = new Deadline.Deadline({ ...times, now, restore })
+      return servers.use(name, (live) => {
+        call.isConnected = true
+        call.client = live.session
+        const send = () =>
+          live.session.callTool(tool, wanted.args, { ...options, ...deadline.ofRequest(), meta, onProgress })
+        const verified = permitted.before(live, wanted, permit)
+        // a list of tools that does not answer must not keep the call longer than its own limits
+        return verified === undefined
+          ? send()
+          : Effect.flatMap(Deadline.boundWait(deadline, () => ({}), () => verified), send)
+      }, { deadline, identity: server.identity }).pipe(
+        server.bulkhead.withPermit(deadline),
+        server.breaker.protect,
+        RetryPolicy.retryWhenSafe({
+          call,
+          deadline,
+          options: retry,
+          repetition: (error) => repetition(error, server, tool, options?.idempotent, deadline)
+        })
+      )
+    })
   }
 
   /** Refuses a call before anything of it is built. It counts, and publishes no event. */
@@ -200,7 +198,7 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
       return Effect.flatMap(permitted.authorize(wanted), (permit) => {
         // an approval takes time, after which the name may stand for another server
         if (servers.get(name)?.config !== server.config) return callTool(name, tool, args, options)
-        const began = clock.unsafeCurrentTimeMillis()
+        const began = now()
         const call: Call = {
           method: "tools/call",
           server: name,
@@ -212,8 +210,7 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
           reportedAt: began,
           attempts: 0,
           isConnected: false,
-          client: undefined,
-          connection: () => call.client
+          client: undefined
         }
         return run(
           server,
@@ -233,12 +230,12 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
         // four looks per interval, so that a report is late by a quarter of it at most; bounded, because zero would spin
         Effect.sleep(Duration.max(Duration.times(interval, 1 / 4), shortestLook)),
         Effect.sync(() => {
-          const now = clock.unsafeCurrentTimeMillis()
+          const time = now()
           for (const call of running) {
-            if (now - call.reportedAt < Duration.toMillis(interval)) continue
-            call.reportedAt = now
+            if (time - call.reportedAt < Duration.toMillis(interval)) continue
+            call.reportedAt = time
             const { began, callId, server, tool } = call
-            publish(McpEvent.McpEvent.CallRunning({ callId, server, tool, since: Duration.millis(now - began) }))
+            publish(McpEvent.McpEvent.CallRunning({ callId, server, tool, since: Duration.millis(time - began) }))
           }
         })
       ))
@@ -249,10 +246,7 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
 const millis = (input: Duration.DurationInput | undefined, limit: Duration.Duration): number =>
   Duration.toMillis(input === undefined ? limit : Option.getOrElse(Duration.decodeUnknown(input), () => limit))
 
-const outcomeOf = (
-  exit: Exit.Exit<McpRuntime.CallResult, McpError.RuntimeError>
-): RuntimeMetrics.Outcome => {
-  if (Exit.isSuccess(exit)) return exit.value.isError ? "ToolError" : "Success"
-  if (exit.cause._tag === "Fail") return exit.cause.error._tag
-  return Cause.isInterrupted(exit.cause) ? "Interrupted" : "Defect"
+const outcomeOf = (cause: Cause.Cause<McpError.RuntimeError>): RuntimeMetrics.Outcome => {
+  if (cause._tag === "Fail") return cause.error._tag
+  return Cause.isInterrupted(cause) ? "Interrupted" : "Defect"
 }

@@ -104,7 +104,7 @@ export const gathering = (servers: Servers.Servers, ask: Requests.Ask) =>
       // a cached list makes no request, and so no span
       return Exit.isExit(listing)
         ? listing
-        : CallSpan.traced({ server, method, config, connection: () => session }, () => listing)
+        : CallSpan.traced({ server, method, config, client: session }, () => listing)
     }
     const asked = Effect.match(ask(server, method, get), {
       onFailure: (error) => part(member, undefined, error),

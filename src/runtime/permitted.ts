@@ -43,7 +43,7 @@ export interface Wanted extends Subject {
 }
 
 export interface Permitted {
-  /** `undefined` if no permission is needed. Fails for arguments that are not JSON before a rule or a person sees them. */
+  /** Decides when it is called. `undefined` if no permission is needed. Fails for arguments that are not JSON before a rule or a person sees them. */
   readonly authorize: (
     wanted: Wanted
   ) => Effect.Effect<Permissions.Permit | undefined, McpError.InvalidArguments | McpError.PermissionDenied>
@@ -80,15 +80,14 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
     }
   }
 
-  const authorize: Permitted["authorize"] = (wanted) =>
-    Effect.suspend((): ReturnType<Permitted["authorize"]> => {
-      if (permissions.isOpen(wanted.origin)) return Effect.succeed(undefined)
-      const { kind, server } = wanted
-      const plain = plainOf(wanted)
-      return plain !== undefined && Either.isLeft(plain)
-        ? Effect.fail(new McpError.InvalidArguments({ server, operation: operations[kind], ...plain.left }))
-        : permissions.authorize(requestOf(wanted, plain?.right))
-    })
+  const authorize: Permitted["authorize"] = (wanted) => {
+    if (permissions.isOpen(wanted.origin)) return Effect.succeed(undefined)
+    const { kind, server } = wanted
+    const plain = plainOf(wanted)
+    return plain !== undefined && Either.isLeft(plain)
+      ? Effect.fail(new McpError.InvalidArguments({ server, operation: operations[kind], ...plain.left }))
+      : permissions.authorize(requestOf(wanted, plain?.right))
+  }
 
   /** The permit of a request that began while it needed none. */
   const open = (wanted: Wanted): Permissions.Permit => {

@@ -1,4 +1,5 @@
 /** The requests of callers other than tool calls: lists, reads and prompts. */
+import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as McpClient from "../client/McpClient.ts"
@@ -42,18 +43,17 @@ export type Ask = <A, E, R>(
   identity?: string
 ) => Effect.Effect<A, E | McpError.RuntimeError, R>
 
-export const asking = (servers: Servers.Servers): Ask => (name, operation, f, identity) =>
-  Effect.flatMap(servers.find(name, identity), (server) => {
-    const total = Duration.toMillis(server.limits.listTimeout)
-    return Deadline.withinDeadline(
-      { server: name, operation, idle: total, total },
-      (deadline) =>
-        servers.use(name, f, { deadline, identity: server.identity }).pipe(
-          server.bulkhead.withPermit(deadline),
-          server.breaker.protect
-        )
-    )
-  })
+export const asking = (servers: Servers.Servers, clock: Clock.Clock): Ask => (name, operation, f, identity) =>
+  Effect.flatMap(servers.find(name, identity), (server) =>
+    Effect.uninterruptibleMask((restore) => {
+      const total = Duration.toMillis(server.limits.listTimeout)
+      const now = () => clock.unsafeCurrentTimeMillis()
+      const deadline = new Deadline.Deadline({ server: name, operation, idle: total, total, now, restore })
+      return servers.use(name, f, { deadline, identity: server.identity }).pipe(
+        server.bulkhead.withPermit(deadline),
+        server.breaker.protect
+      )
+    }))
 
 /** Reads and prompts. The span of each includes the wait for a person, a permit and a connection. */
 export const make =
@@ -61,13 +61,13 @@ export const make =
     Effect.flatMap(servers.find(server), ({ config }) => {
       const origin = options?.origin ?? "program"
       const wanted: Permitted.Wanted = { origin, config, server, identity: options?.identity, ...subjectOf(request) }
-      let used: McpClient.McpClient | undefined = undefined
+      const operation = { server, config, ...request, client: undefined as McpClient.McpClient | undefined }
       return CallSpan.traced(
-        { server, config, ...request, connection: () => used },
+        operation,
         (meta) =>
           Effect.flatMap(permitted.authorize(wanted), (permit) =>
             ask(server, request.method, (live) => {
-              used = live.session
+              operation.client = live.session
               const waiting = permitted.before(live, wanted, permit)
               const asked = Effect.suspend(() => f(live, { meta, args: permit?.args }))
               return waiting === undefined ? asked : Effect.zipRight(waiting, asked)

@@ -80,7 +80,7 @@ describe("the span of a call", () => {
         ...call,
         callId: "call-7",
         config: Configs.http({ name: server, url: "https://mcp.example/path?key=secret" }),
-        connection: () => ({ transport: "streamable-http", protocolVersion: "2025-11-25" })
+        client: { transport: "streamable-http", protocolVersion: "2025-11-25" }
       })
       assert.deepStrictEqual(attributes, {
         "mcp.method.name": "tools/call",
@@ -103,7 +103,7 @@ describe("the span of a call", () => {
         server,
         method: "prompts/get",
         prompt: "greet",
-        connection: () => ({ transport: "stdio", protocolVersion: "2025-11-25" })
+        client: { transport: "stdio", protocolVersion: "2025-11-25" }
       })
       assert.deepStrictEqual(attributes, {
         "mcp.method.name": "prompts/get",

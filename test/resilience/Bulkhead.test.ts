@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Config, ConfigProvider, Deferred, Effect, Exit, Fiber, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
-import * as Deadline from "../../src/resilience/Deadline.ts"
+import * as DeadlineSupport from "../support/deadline.ts"
 import * as ManualClock from "../support/manualClock.ts"
 
 const settle = ManualClock.settle
@@ -12,7 +12,7 @@ const make = (options: Partial<Bulkhead.Options>) => {
   return {
     ...permits,
     withPermit: <A, E>(self: Effect.Effect<A, E>, idle = Infinity) =>
-      Deadline.withinDeadline(
+      DeadlineSupport.within(
         { server: "s", operation: "tools/call", idle, total: Infinity },
         (deadline) => withPermit(deadline)(self)
       )

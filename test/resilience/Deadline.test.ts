@@ -3,6 +3,7 @@ import { Deferred, Duration, Effect, Exit, Fiber } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as McpError from "../../src/McpError.ts"
 import * as Deadline from "../../src/resilience/Deadline.ts"
+import * as DeadlineSupport from "../support/deadline.ts"
 import * as ManualClock from "../support/manualClock.ts"
 
 interface Limits {
@@ -17,7 +18,7 @@ const bounded = <A>(wait: Effect.Effect<A>) => (deadline: Deadline.Deadline) =>
 const start = <A, E>(limits: Limits, f: (deadline: Deadline.Deadline) => Effect.Effect<A, E>) =>
   Effect.gen(function*() {
     const time = ManualClock.make()
-    const within = Deadline.withinDeadline({ server: "s", operation: "tools/call", ...limits }, f)
+    const within = DeadlineSupport.within({ server: "s", operation: "tools/call", ...limits }, f)
     const fiber = yield* within.pipe(Effect.withClock(time.clock), Effect.fork)
     yield* ManualClock.settle
     return { time, fiber, isOver: () => fiber.unsafePoll() !== null }

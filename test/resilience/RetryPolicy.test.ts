@@ -3,9 +3,10 @@ import { Config, ConfigProvider, Duration, Effect, Either, Fiber, Option, Predic
 import * as FastCheck from "effect/FastCheck"
 import * as McpError from "../../src/McpError.ts"
 import * as Backoff from "../../src/resilience/Backoff.ts"
-import * as Deadline from "../../src/resilience/Deadline.ts"
+import type * as Deadline from "../../src/resilience/Deadline.ts"
 import * as RetryPolicy from "../../src/resilience/RetryPolicy.ts"
 import * as Tool from "../../src/tools/Tool.ts"
+import * as DeadlineSupport from "../support/deadline.ts"
 import * as ManualClock from "../support/manualClock.ts"
 import { runs } from "../support/runs.ts"
 
@@ -310,7 +311,7 @@ const model = (error: McpError.RuntimeError, facts: Facts): boolean => {
 }
 
 const within = <A, E>(total: number, f: (deadline: Deadline.Deadline) => Effect.Effect<A, E>) =>
-  Deadline.withinDeadline({ server, operation: "tools/call", idle: Infinity, total }, f)
+  DeadlineSupport.within({ server, operation: "tools/call", idle: Infinity, total }, f)
 
 describe("RetryPolicy over random facts", () => {
   it("agrees with the model of its table", () => {
