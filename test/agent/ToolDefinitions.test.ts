@@ -7,7 +7,7 @@ import * as ToolDefinitions from "../../src/agent/ToolDefinitions.ts"
 import type * as ToolHandler from "../../src/agent/ToolHandler.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as Adapters from "../support/adapters.ts"
-import { runs } from "../support/runs.ts"
+import { runs, samples } from "../support/runs.ts"
 
 const definition = (
   name: string,
@@ -191,11 +191,13 @@ const anySchema = fc.dictionary(
 ) as fc.Arbitrary<JsonRpc.JsonObject>
 
 describe("the schemas of published tools", () => {
+  const tried = samples(published)
+
   it("are many", () => assert.isAbove(published.length, 150))
 
   for (const inline of [false, true]) {
     it(`are taken by each API ${inline ? "without" : "with"} references, and keep their properties`, () => {
-      for (const one of published) {
+      for (const one of tried) {
         const openAi = parametersOf(one.inputSchema, { inline }).parameters
         const anthropic = anthropicOf(one.inputSchema, { inline })
         const before = Object.keys(one.inputSchema["properties"] ?? {})
@@ -218,7 +220,7 @@ describe("the schemas of published tools", () => {
 
   it("take what they took before", () => {
     let taken = 0
-    for (const [at, { inputSchema, name }] of published.entries()) {
+    for (const [at, { inputSchema, name }] of tried.entries()) {
       const before = ajv7.compile(inputSchema)
       for (const inline of [false, true]) {
         const after = ajv2020.compile(anthropicOf(inputSchema, { inline }))
@@ -230,13 +232,13 @@ describe("the schemas of published tools", () => {
         }
       }
     }
-    assert.isAbove(taken, 1000)
+    assert.isAbove(taken, 6.3 * tried.length)
   })
 
   it("become strict where they can, and what was left out is left out again", () => {
     let strict = 0
     let taken = 0
-    for (const [at, one] of published.entries()) {
+    for (const [at, one] of tried.entries()) {
       const offer = ToolDefinitions.openAiResponses([one], { strict: true })
       const [tool] = offer.tools
       assert.deepStrictEqual(faults(tool!.parameters), [], one.name)
@@ -262,8 +264,8 @@ describe("the schemas of published tools", () => {
         assert.strictEqual(call?.name, one.name)
       }
     }
-    assert.isAbove(strict, 80)
-    assert.isAbove(taken, 300)
+    assert.isAbove(strict, 0.51 * tried.length)
+    assert.isAbove(taken, 2 * tried.length)
   })
 })
 

@@ -7,5 +7,9 @@ const part = (share: number) => (all: number): number => isExhaustive ? all : Ma
 /** What is tried a lot more often than most: the first fifteenth of all cases, which are drawn in the same order. */
 export const runs = part(15)
 
+/** Samples of which each is tried: every third in a run of all tests. */
+export const samples = <A>(all: ReadonlyArray<A>): ReadonlyArray<A> =>
+  isExhaustive ? all : all.filter((_, at) => at % 3 === 0)
+
 /** What costs a lot more each time than most: histories of a runtime, trees of files. */
 export const costlyRuns = part(4)
