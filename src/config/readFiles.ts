@@ -12,6 +12,7 @@ import * as Document from "./document.ts"
 import * as Variables from "./environmentVariables.ts"
 import { isList, isText, table } from "./internal/dialect/values.ts"
 import * as File from "./internal/documents/file.ts"
+import * as Interpolation from "./Interpolation.ts"
 import * as Locate from "./locate.ts"
 import type * as Merge from "./Merge.ts"
 import * as Scope from "./Scope.ts"
@@ -68,6 +69,13 @@ const nothing: Pick<Read, "document" | "decoded"> = {
   decoded: { items: [], issues: [], inputs: [], undeclaredInputs: [], policy: undefined, imports: undefined }
 }
 
+/** True if an address or a header names a variable of the `env` of its entry, so that the `env` has an effect. */
+const usesEnv = (item: ConfigEntry.Item | undefined): boolean => {
+  if (item?._tag !== "Server" || item.entry.transport === "stdio") return false
+  const { env, headers, url } = item.entry
+  return [url, ...(headers?.values() ?? [])].flatMap(Interpolation.variables).some((name) => env?.has(name) === true)
+}
+
 /** How many files are read at the same time, and held until they are decoded. */
 const together = 16
 
@@ -108,12 +116,15 @@ export const reading = (files: ConfigFiles.ConfigFiles["Type"]) => {
       const digest = sha256(content.bytes)
       if (last?.digest === digest) return { ...read, ...last }
       const { dialect, format, origin, pointer, scope } = source
-      const file = yield* File.decode(content.bytes, { host: dialect, scope, origin, path, format, pointer, strict })
-      if (file.issues.some(({ server, severity }) => severity === "error" && server === undefined)) {
-        return failed(file.issues)
-      }
-      good.set(key, { ...file, digest })
-      return { ...read, ...file }
+      const options = { host: dialect, scope, origin, path, format, pointer, strict }
+      const { issues, ...file } = yield* File.decode(content.bytes, options)
+      if (issues.some(({ server, severity }) => severity === "error" && server === undefined)) return failed(issues)
+      const items = new Map(file.decoded.items.map((item) => [item.name, item]))
+      const useful = issues.filter(({ at, kind, server }) =>
+        kind !== "unused-field" || at !== "env" || !usesEnv(items.get(server ?? ""))
+      )
+      good.set(key, { ...file, issues: useful, digest })
+      return { ...read, ...file, issues: useful }
     })
 
   return (sources: ReadonlyArray<Locate.Source>, root: string, strict: boolean): Effect.Effect<ReadonlyArray<Read>> =>

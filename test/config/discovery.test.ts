@@ -446,7 +446,9 @@ describe("ConfigDiscovery", () => {
       const settings = `${home}/.config/Code/User/settings.json`
       const sidecar = (entry: object) =>
         discovered({ [settings]: JSON.stringify({ "sidecar.mcpServers": { gh: entry } }) }, { imports: ["sidecar"] })
-      assert.strictEqual(yield* headerOf(yield* sidecar(entry), { GH: "outer" }), "Bearer own")
+      const own = yield* sidecar(entry)
+      assert.deepStrictEqual(kinds(own), [])
+      assert.strictEqual(yield* headerOf(own, { GH: "outer" }), "Bearer own")
       const { env: _, ...unset } = entry
       const none = yield* sidecar(unset)
       assert.deepStrictEqual(kinds(none), ["gh: variable-unset"])
