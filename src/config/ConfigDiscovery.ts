@@ -13,7 +13,6 @@ import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import type * as McpError from "../McpError.ts"
 import type * as PermissionRule from "../safety/PermissionRule.ts"
-import type * as ConfigEntry from "./ConfigEntry.ts"
 import * as ConfigFiles from "./ConfigFiles.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import * as Discover from "./discover.ts"
@@ -106,7 +105,7 @@ export interface Found {
   readonly name: string
   readonly state: State
   /** Absent if it is invalid. */
-  readonly entry: ConfigEntry.ConfigEntry | undefined
+  readonly entry: ServerConfig.Entry | undefined
   /** What a runtime takes, blocked as `state` says; absent if it is invalid. */
   readonly config: ServerConfig.ServerConfig | undefined
   readonly provenance: Provenance.Provenance

@@ -6,10 +6,10 @@
  */
 import type * as PermissionRule from "../safety/PermissionRule.ts"
 import type * as ConfigDocument from "./ConfigDocument.ts"
-import type * as ConfigEntry from "./ConfigEntry.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Expansion from "./Expansion.ts"
 import * as internal from "./internal/dialect/dialect.ts"
+import type { Item } from "./readEntry.ts"
 import type * as Scope from "./Scope.ts"
 import type * as ServerPolicy from "./ServerPolicy.ts"
 
@@ -74,7 +74,7 @@ export type Input = NonNullable<Expansion.Expansion["inputs"]>[number]
  * @category models
  */
 export interface Decoded {
-  readonly items: ReadonlyArray<ConfigEntry.Item>
+  readonly items: ReadonlyArray<Item>
   /** About the file: a file with an error has no items. */
   readonly issues: ReadonlyArray<ConfigDocument.DocumentIssue>
   readonly inputs: ReadonlyArray<Input>

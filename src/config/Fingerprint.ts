@@ -7,11 +7,11 @@
 import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"
 import { canonicalJson, sha256 } from "../json/canonical.ts"
-import type * as ConfigEntry from "./ConfigEntry.ts"
 import type * as Expansion from "./Expansion.ts"
 import * as Fields from "./fields.ts"
 import type * as FieldSchema from "./fieldSchema.ts"
 import type * as Provenance from "./Provenance.ts"
+import type { Item } from "./readEntry.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
 /**
@@ -67,7 +67,7 @@ export const configuration = (config: ServerConfig.ServerConfig): string => dige
  * @category combinators
  */
 export const entry = (
-  { name, raw }: Pick<ConfigEntry.Item, "name" | "raw">,
+  { name, raw }: Pick<Item, "name" | "raw">,
   { origin, provider, scope }: Pick<Provenance.Provenance, "origin" | "provider" | "scope">,
   root: string,
   inputs: NonNullable<Expansion.Expansion["inputs"]> = []

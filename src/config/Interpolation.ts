@@ -3,7 +3,6 @@
  * which is resolved at each connect. Both are read in one pass that takes linear time for any text.
  */
 import * as Either from "effect/Either"
-import type * as ConfigEntry from "./ConfigEntry.ts"
 
 /** How a host writes variables. An absent field means that the host does not know that spelling: the text is literal. */
 export interface Syntax {
@@ -223,16 +222,16 @@ const content = (text: string): Token | undefined => reference(text) === undefin
 const canonicalBraces = [between("${", "}", content)]
 
 /** The literal text and the references of a template, in order. */
-export const parse = (template: ConfigEntry.Template): ReadonlyArray<string | Reference> =>
+export const parse = (template: string): ReadonlyArray<string | Reference> =>
   scan(template, canonicalBraces, { escapes: true, braces: false }).tokens.map((token) =>
     "literal" in token ? token.literal : reference(token.content) ?? token.content
   )
 
-export const references = (template: ConfigEntry.Template): ReadonlyArray<Reference> =>
+export const references = (template: string): ReadonlyArray<Reference> =>
   parse(template).filter((part) => typeof part !== "string")
 
 /** The names of the environment variables that a template asks for. */
-export const variables = (template: ConfigEntry.Template): ReadonlyArray<string> => [
+export const variables = (template: string): ReadonlyArray<string> => [
   ...new Set(references(template).flatMap(({ kind, name }) => kind === "env" ? [name] : []))
 ]
 
@@ -248,7 +247,7 @@ const escape = (text: string, isBeforeReference: boolean): string =>
   })
 
 /** A template that stands for the text itself. */
-export const literal = (text: string): ConfigEntry.Template => escape(text, false)
+export const literal = (text: string): string => escape(text, false)
 
 /** A content of this kind, if it is read as that between braces. */
 const contentOf = (kind: Reference["kind"], body: string): Token | undefined => {
@@ -336,7 +335,7 @@ const whole = ({ bang, powershell }: Syntax, text: string): Token | undefined =>
 
 /** A host's text in the canonical spelling. */
 export interface Canonical {
-  readonly template: ConfigEntry.Template
+  readonly template: string
   /** `looks-like-variable`: it has the shape of a variable, but not one of this host. */
   readonly warnings: ReadonlyArray<"looks-like-variable" | "command-substitution">
 }
@@ -364,7 +363,7 @@ export const canonical = (syntax: Syntax, text: string): Canonical => {
 
 /** The text of a template with a value for each reference; the values are not looked at again. */
 export const fill = <E>(
-  template: ConfigEntry.Template,
+  template: string,
   valueOf: (reference: Reference) => Either.Either<string, E>
 ): Either.Either<string, E> => {
   let text = ""

@@ -4,12 +4,14 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Encoding from "effect/Encoding"
 import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as McpError from "../McpError.ts"
 import * as Fields from "./fields.ts"
 import * as FieldSchema from "./fieldSchema.ts"
+import * as Interpolation from "./Interpolation.ts"
 import * as Limits from "./Limits.ts"
 import * as Scope from "./Scope.ts"
 import type * as Access from "./variableAccess.ts"
@@ -68,6 +70,40 @@ export interface WebSocketServer extends Schema.Schema.Type<typeof WebSocketServ
 
 export type ServerConfig = StdioServer | DockerServer | HttpServer | SseServer | WebSocketServer
 
+type Plain<A> = A extends Duration.Duration ? number
+  : A extends Redacted.Redacted ? string
+  : A extends ReadonlyMap<string, unknown> ? ReadonlyMap<string, string>
+  : A extends ReadonlyArray<unknown> ? A
+  : A extends object ? { readonly [K in keyof A]: Plain<A[K]> }
+  : A
+
+type Entered<Server> = Omit<Plain<Server>, keyof typeof Fields.found | "transport">
+
+/** A program as a file describes it: plain texts that may be templates, and milliseconds. */
+export interface StdioEntry extends Entered<StdioServer> {
+  readonly transport: "stdio"
+  readonly args: ReadonlyArray<string>
+  readonly enabled: boolean
+}
+
+/** A server behind an address as a file describes it. `auto`: Streamable HTTP, then the older HTTP+SSE. */
+export interface RemoteEntry extends Entered<HttpServer> {
+  readonly transport: "streamable-http" | "sse" | "ws" | "auto"
+  readonly enabled: boolean
+  /** Variables that `${env:…}` in its texts is read from first, where the host has such a rule. */
+  readonly env?: ReadonlyMap<string, string> | undefined
+}
+
+/** A server as a file of any host describes it: the native record, with its templates unresolved. */
+export type Entry = StdioEntry | RemoteEntry
+
+/** The variables of an entry; `null`: one that it does not get, even if it is inherited. */
+export const variables = (entry: Entry): ReadonlyMap<string, string | null> =>
+  new Map<string, string | null>([
+    ...(entry.env ?? []),
+    ...(entry.transport === "stdio" ? entry.withoutEnv ?? [] : []).map((name) => [name, null] as const)
+  ])
+
 type Input<Server extends Schema.Schema.Any> = Omit<Schema.Schema.Encoded<Server>, "transport">
 
 /** What `stdio` takes: durations and secrets may be written plainly. */
@@ -123,6 +159,57 @@ export const decodeEither = (
  */
 export const decode = (input: unknown): Effect.Effect<ServerConfig, McpError.ConfigurationError> =>
   Effect.suspend(() => decodeEither(input))
+
+const decoded = (part: string): string => {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** A user and a password in an address become a header, because addresses are shown and logged. */
+const withoutUserinfo = ({ headers, url }: RemoteEntry): Pick<RemoteEntry, "url" | "headers"> => {
+  const address = url.includes("${") || !URL.canParse(url) ? undefined : new URL(url)
+  if (address === undefined || (address.username === "" && address.password === "")) return { url, headers }
+  const basic = Encoding.encodeBase64(`${decoded(address.username)}:${decoded(address.password)}`)
+  address.username = ""
+  address.password = ""
+  const has = Array.from(headers?.keys() ?? []).some((header) => header.toLowerCase() === "authorization")
+  return {
+    url: address.href,
+    headers: has ? headers : new Map([...(headers ?? []), ["Authorization", Interpolation.literal(`Basic ${basic}`)]])
+  }
+}
+
+const gateway = ["mcp", "gateway", "run"]
+
+const isGateway = ({ args, command, cwd, envFile }: StdioEntry): boolean =>
+  command === "docker" && cwd === undefined && envFile === undefined && gateway.every((word, at) => args[at] === word)
+
+/** The configuration of an entry that was found. A person's program starts where this one does, others at their files. */
+export const ofEntry = (
+  entry: Entry,
+  found: Required<Found>
+): Either.Either<ServerConfig, McpError.ConfigurationError> => {
+  if (entry.transport !== "stdio") {
+    const { env: _, transport, ...fields } = entry
+    const { headers, url } = withoutUserinfo(entry)
+    return decodeEither(
+      { ...fields, transport: transport === "auto" ? "streamable-http" : transport, url, headers },
+      found
+    )
+  }
+  if (isGateway(entry)) {
+    const { command: _, cwd: __, envFile: ___, withoutEnv: ____, ...fields } = entry
+    return decodeEither({ ...fields, transport: "docker", args: entry.args.slice(gateway.length) }, found)
+  }
+  const { expansion, provenance } = found
+  const isPersonal = provenance?.scope === "user" || provenance?.scope === "managed"
+  const cwd = entry.cwd ??
+    (isPersonal || expansion === undefined ? undefined : Interpolation.literal(expansion.directory))
+  return decodeEither(cwd === undefined ? entry : { ...entry, cwd }, found)
+}
 
 /** A configuration, or the effect that a constructor gives. */
 export type Source = ServerConfig | Effect.Effect<ServerConfig, McpError.ConfigurationError>

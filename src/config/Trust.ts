@@ -9,10 +9,12 @@ import * as Stream from "effect/Stream"
 import * as Broadcast from "../broadcast.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
-import type * as ConfigEntry from "./ConfigEntry.ts"
+import type * as ConfigDocument from "./ConfigDocument.ts"
+import type * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Expansion from "./Expansion.ts"
 import * as Interpolation from "./Interpolation.ts"
 import type * as Provenance from "./Provenance.ts"
+import type * as ServerConfig from "./ServerConfig.ts"
 import * as TrustStore from "./TrustStore.ts"
 
 export { type ConsentLine, lines as consent } from "./consent.ts"
@@ -24,13 +26,15 @@ export interface Candidate {
   readonly server: string
   /** Over every field of the parsed entry, known or not, in any order of keys; with provider and workspace. */
   readonly fingerprint: string
-  readonly entry: ConfigEntry.ConfigEntry
+  readonly entry: ServerConfig.Entry
+  /** Fields without effect here, as they were written. */
+  readonly extra?: ConfigDocument.Table | undefined
   readonly provenance: Provenance.Provenance
   /** The variables of the environment that it asks for. */
   readonly variables: ReadonlyArray<string>
   /** The inputs of its file that it uses. Without an answer an input has its default. */
   readonly inputs?: Expansion.Expansion["inputs"] | undefined
-  readonly hazards: ReadonlyArray<ConfigEntry.EntryWarning & { readonly detail: string }>
+  readonly hazards: ReadonlyArray<ConfigIssue.EntryWarning & { readonly detail: string }>
 }
 
 /**

@@ -1,9 +1,11 @@
 /** The lines that a person sees before approving a server: everything that the approval covers, without secrets. */
 import { codePoints, visiblyQuoted as quoted } from "../text/UntrustedText.ts"
-import type * as ConfigEntry from "./ConfigEntry.ts"
+import { tables } from "./fields.ts"
+import type * as FieldSchema from "./fieldSchema.ts"
 import * as Hazards from "./hazards.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Provenance from "./Provenance.ts"
+import * as ServerConfig from "./ServerConfig.ts"
 import type * as Trust from "./Trust.ts"
 
 /** Safe to print. A `warning` should stand out. */
@@ -21,15 +23,15 @@ const plain = (label: string, text: string): ConsentLine => ({ label, text, leve
 const warning = (label: string, text: string): ConsentLine => ({ label, text, level: "warning" })
 
 /** The literal text, or the template if it has references. */
-const valueOf = (template: ConfigEntry.Template): string => {
+const valueOf = (template: string): string => {
   const parts = Interpolation.parse(template)
   return parts.every((part) => typeof part === "string") ? parts.join("") : template
 }
 
-const shown = (template: ConfigEntry.Template): string => quoted(valueOf(template))
+const shown = (template: string): string => quoted(valueOf(template))
 
 /** The length of a secret, and the references in its template, such as the files that it is read from. */
-const hidden = (template: ConfigEntry.Template): string => {
+const hidden = (template: string): string => {
   const names = Interpolation.parse(template).flatMap((part) =>
     typeof part === "string" ? [] : [quoted(`${part.kind}:${part.name}`)]
   )
@@ -40,7 +42,7 @@ const looksSecret = (name: string, value: string): boolean =>
   Interpolation.isCredential(name) || Hazards.hasSecret(value)
 
 /** An address without its user and without the parameters that are credentials. */
-const address = (url: ConfigEntry.Template): string => {
+const address = (url: string): string => {
   const [start = "", ...parameters] = url.split(/(?=[?&#])/)
   const named = parameters.map((pair) => {
     const equals = pair.indexOf("=")
@@ -51,7 +53,7 @@ const address = (url: ConfigEntry.Template): string => {
   return quoted([start.replace(/^([a-z+]*:\/\/)[^/\\@]*@/i, "$1(hidden)@"), ...named].join(""))
 }
 
-const words = (label: string, all: ReadonlyArray<ConfigEntry.Template>): Lines =>
+const words = (label: string, all: ReadonlyArray<string>): Lines =>
   all.map((word, at) => plain(at === 0 ? label : `argument ${at}`, shown(word)))
 
 /** The fields that have a line at the top, because they decide which program runs or which hosts it talks to. */
@@ -60,10 +62,10 @@ type Above = ReadonlySet<string>
 const isOverride = ({ kind }: Trust.Candidate["hazards"][number]): boolean => kind === "launch-override"
 
 /** Most overrides are addresses or paths, so only the credentials in them are hidden. */
-const overrides = (entry: ConfigEntry.ConfigEntry, hazards: Trust.Candidate["hazards"]): Lines =>
+const overrides = (entry: ServerConfig.Entry, hazards: Trust.Candidate["hazards"]): Lines =>
   hazards.filter(isOverride).map(({ at = "", detail }) => {
     const name = at.startsWith("env.") ? at.slice("env.".length) : ""
-    const value = entry.env?.get(name)
+    const value = ServerConfig.variables(entry).get(name)
     if (value === null) return warning("variable", `${quoted(name)} is taken away. ${detail}`)
     if (value !== undefined) {
       const text = Interpolation.isCredential(name) ? hidden(value) : address(valueOf(value))
@@ -74,20 +76,22 @@ const overrides = (entry: ConfigEntry.ConfigEntry, hazards: Trust.Candidate["haz
       : warning("variable", `${quoted(at)}: ${detail}`)
   })
 
-const variables = (entry: ConfigEntry.ConfigEntry, above: Above): Lines => {
+const variables = (entry: ServerConfig.Entry, above: Above): Lines => {
   const launching = entry.transport === "stdio"
     ? [entry.command, ...entry.args, entry.cwd ?? "", entry.envFile ?? ""]
     : [entry.url, ...(entry.headersCommand ?? [])]
   // a value that becomes part of a command line or an address is shown, whatever its name is
   const visible = new Set(launching.flatMap(Interpolation.variables))
-  return Array.from(entry.env ?? []).filter(([name]) => !above.has(`env.${name}`)).map(([name, value]) => {
-    if (value === null) return plain("variable", `${quoted(name)} is taken away`)
-    const isHidden = !visible.has(name) && looksSecret(name, value)
-    return plain("variable", `${quoted(name)} = ${isHidden ? hidden(value) : shown(value)}`)
-  })
+  return Array.from(ServerConfig.variables(entry)).filter(([name]) => !above.has(`env.${name}`)).map(
+    ([name, value]) => {
+      if (value === null) return plain("variable", `${quoted(name)} is taken away`)
+      const isHidden = !visible.has(name) && looksSecret(name, value)
+      return plain("variable", `${quoted(name)} = ${isHidden ? hidden(value) : shown(value)}`)
+    }
+  )
 }
 
-const program = (entry: ConfigEntry.StdioEntry, above: Above): Lines => [
+const program = (entry: ServerConfig.StdioEntry, above: Above): Lines => [
   ...words("program", [entry.command, ...entry.args]),
   ...(entry.cwd === undefined || above.has("cwd") ? [] : [plain("folder", shown(entry.cwd))]),
   ...variables(entry, above),
@@ -98,7 +102,7 @@ const program = (entry: ConfigEntry.StdioEntry, above: Above): Lines => [
   ...(Array.isArray(entry.inheritEnv) ? [plain("environment", entry.inheritEnv.map(quoted).join(", "))] : [])
 ]
 
-const remote = (entry: ConfigEntry.RemoteEntry, above: Above): Lines => [
+const remote = (entry: ServerConfig.RemoteEntry, above: Above): Lines => [
   plain("address", address(entry.url)),
   plain("transport", entry.transport),
   ...Array.from(entry.headers ?? [], ([name, value]) => plain("header", `${quoted(name)} = ${hidden(value)}`)),
@@ -120,9 +124,15 @@ const leaves = (label: string, value: unknown, path = ""): Lines => {
   return [plain(label, `${bare(path)} = ${all.length === 0 ? "none" : all.map(text).join(", ")}`)]
 }
 
-/** The fields that change neither the program nor the address. */
-const settings = ({ description, lazy, protocol, required, timeouts, title, tools }: ConfigEntry.ConfigEntry): Lines =>
-  leaves("setting", { title, description, required, lazy, protocol, timeouts, tools })
+const common: { readonly [Key in string]: FieldSchema.Row } = { ...tables["streamable-http"], ...tables.stdio }
+
+/** The fields that say how the server is used. */
+const settings = (entry: ServerConfig.Entry): Lines =>
+  Object.entries(entry).flatMap(([key, value]) =>
+    key === "enabled" || !Object.hasOwn(common, key) || common[key]?.label !== undefined
+      ? []
+      : leaves("setting", value, key)
+  )
 
 /** Letters that look like others, where they could stand for another name or another host. */
 const disguises = (what: string, text: string): Lines => {
@@ -157,7 +167,7 @@ export const lines = (candidate: Trust.Candidate): Lines => {
     ...environment(candidate.variables),
     ...inputs(candidate.inputs),
     ...settings(entry),
-    ...Array.from(entry.extra?.keys() ?? [], (key) => plain("also says", quoted(key))),
+    ...Array.from(candidate.extra?.keys() ?? [], (key) => plain("also says", quoted(key))),
     ...disguises("the name", server),
     ...disguises(
       entry.transport === "stdio" ? "the program" : "the address",

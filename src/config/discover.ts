@@ -1,25 +1,24 @@
 /** From places to servers: locate, read, merge, decide, trust. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
 import type * as ConfigDiscovery from "./ConfigDiscovery.ts"
-import type * as ConfigEntry from "./ConfigEntry.ts"
 import type * as ConfigFiles from "./ConfigFiles.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Dialect from "./Dialect.ts"
 import type * as Expansion from "./Expansion.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import * as Hazards from "./hazards.ts"
-import * as Given from "./internal/discovery/given.ts"
-import * as Server from "./internal/discovery/server.ts"
 import { folderOf } from "./internal/files/paths.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Locate from "./locate.ts"
-import * as Merge from "./Merge.ts"
+import * as Merge from "./merge.ts"
 import type * as Provenance from "./Provenance.ts"
+import type { Item } from "./readEntry.ts"
 import { type Asked, issueOf, layerOf, permitted, policiesOf, type Read, reading, unknownImport } from "./readFiles.ts"
 import * as Resolution from "./Resolution.ts"
 import * as Scope from "./Scope.ts"
-import type * as ServerConfig from "./ServerConfig.ts"
+import * as ServerConfig from "./ServerConfig.ts"
 import * as ServerPolicy from "./ServerPolicy.ts"
 import type * as Trust from "./Trust.ts"
 import * as Access from "./variableAccess.ts"
@@ -31,7 +30,7 @@ interface Around {
   readonly policies: ReadonlyArray<ServerPolicy.Policy>
   readonly inputs: ReadonlyMap<string | undefined, ReadonlyArray<Dialect.Input>>
   /** The items of files, whose own issues are reported already. */
-  readonly items: ReadonlySet<ConfigEntry.Item>
+  readonly items: ReadonlySet<Item>
   readonly isEnabled: (name: string, enabled: boolean) => boolean
   readonly placesOf: (provenance: Provenance.Provenance) => Expansion.Expansion["places"]
 }
@@ -81,7 +80,7 @@ const originOf = ({ provenance, sources }: Merge.Merged): Scope.Origin =>
 
 const expansionOf = (
   merged: Merge.Merged,
-  entry: ConfigEntry.ConfigEntry,
+  entry: ServerConfig.Entry,
   fingerprint: string,
   { inputs, options, place, placesOf }: Around
 ): Expansion.Expansion => {
@@ -98,37 +97,24 @@ const expansionOf = (
     directory: isOfRoot ? place.root : values["configDir"] ?? place.root,
     root: place.root,
     fingerprint,
-    ...(entry.transport !== "stdio" && entry.env !== undefined ? { own: Server.secrets(entry.env) } : undefined),
+    ...(entry.transport !== "stdio" && entry.env !== undefined
+      ? { own: new Map(Array.from(entry.env, ([name, text]) => [name, Redacted.make(text)])) }
+      : undefined),
     ...(isOnlyOwn ? { onlyOwn: true } : undefined),
     ...(declared.length === 0 ? undefined : { inputs: declared })
   }
-}
-
-/** Every template of an entry. */
-const templates = (entry: ConfigEntry.ConfigEntry): ReadonlyArray<string> => {
-  const values = (map: ReadonlyMap<string, string | null> | undefined) =>
-    Array.from(map?.values() ?? []).filter((value) => value !== null)
-  if (entry.transport === "stdio") {
-    return [entry.command, ...entry.args, entry.cwd ?? "", entry.envFile ?? "", ...values(entry.env)]
-  }
-  const oauth = entry.oauth === false || entry.oauth === undefined ? [] : Object.values(entry.oauth)
-  return [
-    entry.url,
-    ...values(entry.headers),
-    ...(entry.headersCommand ?? []),
-    ...oauth.filter((value) => typeof value === "string")
-  ]
 }
 
 /** What consent shows of an entry, and what it grants. */
 const candidateOf = (
   { item, name, provenance }: Merge.Merged & { readonly item: { readonly _tag: "Server" } },
   fingerprint: string,
+  config: ServerConfig.ServerConfig,
   hazards: ReadonlyArray<Hazards.Hazard>,
   { inputs, place, placesOf }: Around
 ): Trust.Candidate => {
   const { entry, warnings } = item
-  const asked = templates(entry)
+  const asked = ServerConfig.texts(config).map(({ template }) => template)
   const values = placesOf(provenance)
   const answers = asked.flatMap(Interpolation.references).flatMap((reference) => Access.answeredBy(reference) ?? [])
   const declared = inputs.get(provenance.path) ?? []
@@ -145,6 +131,7 @@ const candidateOf = (
     server: name,
     fingerprint,
     entry,
+    extra: item.extra,
     provenance,
     // variables of the environment, and those that answer its inputs and secrets (`MCP_INPUT_*`, `MCP_SECRET_*`)
     variables: [
@@ -158,17 +145,15 @@ const candidateOf = (
 /** The configuration of an owner of a name, its state as far as it does not depend on trust, and its issues. */
 const decide = (merged: Merge.Merged, around: Around): Draft => {
   const { dropped, item, name, provenance, sameAs, shadows, sources } = merged
-  const { inputs, options, place, policies } = around
+  const { inputs, place, policies } = around
   const about = { ...provenance, server: item.name }
-  const given = provenance.provider === Given.provider
-    ? options.servers.find((server) => server.name === name)
-    : undefined
+  const given = item._tag === "Given" ? item.config : undefined
   const fingerprint = given === undefined
     ? Fingerprint.entry(item, provenance, place.root, inputs.get(provenance.path))
     : Fingerprint.of(given)
   const found = (
     state: ConfigDiscovery.State,
-    entry?: ConfigEntry.ConfigEntry,
+    entry?: ServerConfig.Entry,
     config?: ServerConfig.ServerConfig
   ): ConfigDiscovery.Found => ({ name, state, entry, config, provenance, shadows, sources, sameAs, fingerprint })
   const invalid = (kind: ConfigIssue.EntryFault, detail?: { readonly at: string; readonly detail: string }): Draft => ({
@@ -177,12 +162,12 @@ const decide = (merged: Merge.Merged, around: Around): Draft => {
   })
   if (item._tag === "Invalid") return invalid(item.kind)
   if (item._tag === "Patch") return invalid("missing-transport")
-  const { entry } = item
-  const made = given === undefined
-    ? Server.make(entry, { expansion: expansionOf(merged, entry, fingerprint, around), provenance })
-    : Either.right({ ...given, provenance })
+  const entry = item._tag === "Server" ? item.entry : undefined
+  const made = item._tag === "Server"
+    ? ServerConfig.ofEntry(item.entry, { expansion: expansionOf(merged, item.entry, fingerprint, around), provenance })
+    : Either.right({ ...item.config, provenance })
   if (Either.isLeft(made)) return invalid("invalid-value", { at: made.left.path, detail: made.left.detail })
-  const enabled = around.isEnabled(name, entry.enabled)
+  const enabled = around.isEnabled(name, made.right.enabled !== false)
   const config = made.right.enabled === enabled ? made.right : { ...made.right, enabled }
   const warnings = dropped.length === 0
     ? []
@@ -209,15 +194,17 @@ const decide = (merged: Merge.Merged, around: Around): Draft => {
     }
   }
   // a plugin was approved when it was installed, so only the overrides that its command line hides are reported
-  const hazards = given !== undefined || rights.loaderVariables
+  const hazards = entry === undefined || rights.loaderVariables
     ? []
-    : Hazards.hazards(entry).filter(({ kind }) => !rights.start || kind === "launch-override")
+    : Hazards.hazards({ ...entry, env: ServerConfig.variables(entry) }).filter(({ kind }) =>
+      !rights.start || kind === "launch-override"
+    )
   return {
     found: found({ _tag: enabled ? "Ready" : "Disabled" }, entry, config),
     issues: warnings.concat(hazards.map((hazard) => issueOf(about, "warning", hazard.kind, hazard))),
-    ...(given !== undefined || rights.start
+    ...(item._tag === "Given" || rights.start
       ? undefined
-      : { candidate: candidateOf({ ...merged, item }, fingerprint, hazards, around) })
+      : { candidate: candidateOf({ ...merged, item }, fingerprint, config, hazards, around) })
   }
 }
 
@@ -290,7 +277,7 @@ export const make = ({ files, options: current, place: here, trust }: Requiremen
     const issues: Array<ConfigIssue.ConfigIssue> = []
     const layers = reads.map((read) => layerOf(read, issues))
     const policies = reads.flatMap((read) => policiesOf(read, place.started, strict, issues))
-    const merged = Merge.merge([...layers, Given.layer(options.servers)])
+    const merged = Merge.merge([...layers, Merge.ofCode(options.servers)])
 
     const around: Around = {
       place,

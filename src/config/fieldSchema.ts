@@ -7,7 +7,6 @@ import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { lookAlike } from "./internal/names/lookAlike.ts"
-import * as Address from "./internal/servers/address.ts"
 import type * as Scope from "./Scope.ts"
 import type * as Access from "./variableAccess.ts"
 
@@ -63,7 +62,7 @@ export const Secrets = Schema.transformOrFail(SecretsInput, SecretMap, {
 export const Variables = Secrets.annotations({ title: "variables" })
 export const Headers = Secrets.annotations({ title: "headers" })
 
-const SecretText = Schema.transformOrFail(
+export const SecretText = Schema.transformOrFail(
   Schema.Union(Schema.String, Schema.RedactedFromSelf(Schema.String)),
   Schema.RedactedFromSelf(Schema.String),
   {
@@ -95,6 +94,9 @@ export const Words = Schema.Array(Schema.String)
 /** A program and its arguments, without a shell. */
 export const Argv = Schema.NonEmptyArray(Schema.String)
 export const Path = Schema.NonEmptyString
+export const Folder = Path.annotations({ title: "a folder" })
+export const EnvFile = Path.annotations({ title: "a file of variables" })
+export const VariableName = Schema.NonEmptyString.annotations({ title: "the name of a variable" })
 export const VariableNames = Schema.Array(Schema.NonEmptyString).annotations({ title: "names of variables" })
 export const Inherited = Schema.Union(Schema.Boolean, Schema.Array(Schema.NonEmptyString))
 export const Scopes = Schema.Array(Schema.String).annotations({ title: "scopes" })
@@ -107,11 +109,20 @@ export const Listed = Schema.Array(
   )
 ).pipe(Schema.minItems(1))
 
-const url = (protocols: ReadonlyArray<string>) =>
-  Schema.NonEmptyString.pipe(Schema.filter((text) => Address.fault(text, protocols)))
+/** What is wrong with an address. A template says where it leads only when it is resolved. */
+const addressFault = (text: string, protocols: ReadonlyArray<string>): string | undefined => {
+  if (text.includes("${")) return undefined
+  if (!URL.canParse(text)) return `not a URL: ${JSON.stringify(text.slice(0, 256))}`
+  const url = new URL(text)
+  if (!protocols.includes(url.protocol)) return `the scheme must be one of ${protocols.join(" ")}`
+  return url.username === "" && url.password === "" ? undefined : "credentials belong in headers, not in the URL"
+}
 
-export const HttpAddress = url(Address.http)
-export const WebSocketAddress = url(Address.webSocket)
+const address = (...protocols: ReadonlyArray<string>) =>
+  Schema.NonEmptyString.pipe(Schema.filter((text) => addressFault(text, protocols)))
+
+export const HttpAddress = address("http:", "https:")
+export const WebSocketAddress = address("ws:", "wss:")
 
 /** One field of a server. */
 export interface Row {
@@ -135,6 +146,8 @@ export interface Row {
   readonly overlay?: "target" | "credential"
   /** Other words for it in native files. */
   readonly aliases?: ReadonlyArray<string>
+  /** Other words for its values in files. */
+  readonly words?: { readonly [Word in string]: string }
   /** Whether a person is shown that it is there, and not its value. */
   readonly secret?: true
   /** What a person reads about it in an editor and, without `label`, before agreeing to it. */

@@ -7,7 +7,9 @@ import * as Expansion from "./Expansion.ts"
 import {
   Argv,
   Count,
+  EnvFile,
   Flag,
+  Folder,
   Headers,
   HttpAddress,
   Inherited,
@@ -18,6 +20,7 @@ import {
   type Rows,
   Text,
   Time,
+  VariableName,
   VariableNames,
   Variables,
   WebSocketAddress,
@@ -52,6 +55,7 @@ export const common = {
   protocol: {
     schema: Schema.Literal("auto", "session", "stateless"),
     identity: true,
+    words: { legacy: "session", "2026-07-28": "stateless" },
     description: "Which era of the protocol is spoken: with sessions, without, or what the server answers to."
   },
   startupTimeout: {
@@ -181,7 +185,7 @@ export const stdio = {
   },
   args: { ...args, description: "Its arguments, each by itself." },
   cwd: {
-    schema: Path,
+    schema: Folder,
     identity: true,
     template: "cwd",
     overlay: "target",
@@ -197,7 +201,7 @@ export const stdio = {
     description: "Variables that it does not get, even if they are inherited."
   },
   envFile: {
-    schema: Path,
+    schema: EnvFile,
     identity: true,
     template: "argument",
     overlay: "credential",
@@ -248,7 +252,7 @@ export const remote = {
     description: "What it is sent with every request. Secrets are better not written here: ${env:NAME}."
   },
   bearerTokenEnvVar: {
-    schema: Schema.NonEmptyString,
+    schema: VariableName,
     identity: true,
     overlay: "credential",
     label: "token from the variable",

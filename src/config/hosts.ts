@@ -2,8 +2,8 @@
  * The hosts whose files are read, one row each, in the order in which their files count within one scope. A row is data for
  * the one reader; what only one host has is a function in quirks.ts, named here.
  */
-import type { Fields, HostTable } from "./internal/dialect/dialects/table.ts"
-import { otherLogin, sampled, sandboxed } from "./internal/dialect/dialects/table.ts"
+import type { Fields, HostTable } from "./hostRow.ts"
+import { otherLogin, sampled, sandboxed } from "./hostRow.ts"
 import * as Interpolation from "./Interpolation.ts"
 
 /** The variables of editors, in the spelling of VS Code. */
@@ -82,30 +82,22 @@ export const hosts: ReadonlyArray<HostTable> = [
     roots: [["mcpServers"], ["mcp_servers"]],
     aside: ["imports", "policy", "inputs", "security", "permissions"],
     variables: { syntax: Interpolation.native },
+    everyField: true,
     fields: {
-      timeout: { is: "unknown", instead: "requestTimeoutMs" },
-      inheritEnv: { is: "inheritEnv" },
-      withoutEnv: { is: "withoutEnv" },
-      headersCommand: { is: "headersCommand" },
-      required: { is: "required" },
-      lazy: { is: "lazy" },
-      startupTimeoutMs: { is: "startupTimeout", unit: "ms" },
-      requestTimeoutMs: { is: "requestTimeout", unit: "ms" },
-      title: { is: "title" },
-      protocol: { is: "protocol" },
+      timeout: { is: "unknown", instead: "requestTimeout" },
       source: { is: "extra" },
       program: { is: "command", deprecated: true, instead: "command" },
       env_file: { is: "envFile", deprecated: true, instead: "envFile" },
       inherit_env: { is: "inheritEnv", deprecated: true, instead: "inheritEnv" },
       env_http_headers: { is: "headerVariables", deprecated: true, instead: "headers" },
-      bearer_token_env_var: { is: "bearerVariable", deprecated: true, instead: "headers" },
+      bearer_token_env_var: { is: "bearerTokenEnvVar", deprecated: true, instead: "headers" },
       headers_command: { is: "headersCommand", deprecated: true, instead: "headersCommand" },
-      startup_timeout_sec: { is: "startupTimeout", unit: "s", deprecated: true, instead: "startupTimeoutMs" },
-      startup_timeout_ms: { is: "startupTimeout", unit: "ms", deprecated: true, instead: "startupTimeoutMs" },
-      tool_timeout_sec: { is: "requestTimeout", unit: "s", deprecated: true, instead: "requestTimeoutMs" },
-      request_timeout_ms: { is: "requestTimeout", unit: "ms", deprecated: true, instead: "requestTimeoutMs" },
-      enabled_tools: { is: "allow", deprecated: true, instead: "enabledTools" },
-      disabled_tools: { is: "deny", deprecated: true, instead: "disabledTools" },
+      startup_timeout_sec: { is: "startupTimeout", unit: "s", deprecated: true, instead: "startupTimeout" },
+      startup_timeout_ms: { is: "startupTimeout", unit: "ms", deprecated: true, instead: "startupTimeout" },
+      tool_timeout_sec: { is: "requestTimeout", unit: "s", deprecated: true, instead: "requestTimeout" },
+      request_timeout_ms: { is: "requestTimeout", unit: "ms", deprecated: true, instead: "requestTimeout" },
+      enabled_tools: { is: "enabledTools", deprecated: true, instead: "enabledTools" },
+      disabled_tools: { is: "disabledTools", deprecated: true, instead: "disabledTools" },
       auto_approve: { is: "autoApprove", deprecated: true, instead: "autoApprove" }
     },
     under: {
@@ -115,14 +107,14 @@ export const hosts: ReadonlyArray<HostTable> = [
           env_file: { is: "envFile" },
           inherit_env: { is: "inheritEnv" },
           env_http_headers: { is: "headerVariables" },
-          bearer_token_env_var: { is: "bearerVariable" },
+          bearer_token_env_var: { is: "bearerTokenEnvVar" },
           headers_command: { is: "headersCommand" },
           startup_timeout_sec: { is: "startupTimeout", unit: "s" },
           startup_timeout_ms: { is: "startupTimeout", unit: "ms" },
           tool_timeout_sec: { is: "requestTimeout", unit: "s" },
           request_timeout_ms: { is: "requestTimeout", unit: "ms" },
-          enabled_tools: { is: "allow" },
-          disabled_tools: { is: "deny" },
+          enabled_tools: { is: "enabledTools" },
+          disabled_tools: { is: "disabledTools" },
           auto_approve: { is: "autoApprove" }
         }
       }
@@ -359,14 +351,14 @@ export const hosts: ReadonlyArray<HostTable> = [
       http_headers: { is: "headers" },
       env_http_headers: { is: "headerVariables" },
       http_headers_helper: { is: "headersLine" },
-      bearer_token_env_var: { is: "bearerVariable" },
+      bearer_token_env_var: { is: "bearerTokenEnvVar" },
       bearer_token: { is: "refused" },
       startup_timeout_sec: { is: "startupTimeout", unit: "s" },
       startup_timeout_ms: { is: "startupTimeout", unit: "ms" },
       tool_timeout_sec: { is: "requestTimeout", unit: "s" },
       required: { is: "required" },
-      enabled_tools: { is: "allow" },
-      disabled_tools: { is: "deny" },
+      enabled_tools: { is: "enabledTools" },
+      disabled_tools: { is: "disabledTools" },
       tools: { is: "tools", shape: "approvals" },
       default_tools_approval_mode: {
         is: "extra",
@@ -426,8 +418,8 @@ export const hosts: ReadonlyArray<HostTable> = [
       httpUrl: { is: "url", transport: "streamable-http", deprecated: true, instead: "url, and the type http" },
       url: { is: "url" },
       tcp: { is: "url", transport: "ws" },
-      includeTools: { is: "allow" },
-      excludeTools: { is: "deny" },
+      includeTools: { is: "enabledTools" },
+      excludeTools: { is: "disabledTools" },
       trust: { is: "trust" },
       authProviderType: {
         is: "extra",
@@ -470,8 +462,8 @@ export const hosts: ReadonlyArray<HostTable> = [
       httpUrl: { is: "url", transport: "streamable-http", deprecated: true, instead: "url, and the type http" },
       url: { is: "url" },
       tcp: { is: "url", transport: "ws" },
-      includeTools: { is: "allow" },
-      excludeTools: { is: "deny" },
+      includeTools: { is: "enabledTools" },
+      excludeTools: { is: "disabledTools" },
       trust: { is: "trust" },
       authProviderType: {
         is: "extra",
@@ -619,7 +611,7 @@ export const hosts: ReadonlyArray<HostTable> = [
     shared: true,
     roots: [["amp.mcpServers"]],
     variables: { syntax: { bare: true }, in: ["env", "headers", "url"] },
-    fields: { includeTools: { is: "allow" } },
+    fields: { includeTools: { is: "enabledTools" } },
     policy: "amp"
   },
   {
@@ -694,12 +686,12 @@ export const hosts: ReadonlyArray<HostTable> = [
     variables: { syntax: { bare: true }, in: ["env", "headers", "url"] },
     fields: {
       program: { is: "command" },
-      bearer_token_env_var: { is: "bearerVariable" },
+      bearer_token_env_var: { is: "bearerTokenEnvVar" },
       env_http_headers: { is: "headerVariables" },
       startup_timeout_sec: { is: "startupTimeout", unit: "s" },
       tool_timeout_sec: { is: "requestTimeout", unit: "s" },
-      enabled_tools: { is: "allow" },
-      disabled_tools: { is: "deny" }
+      enabled_tools: { is: "enabledTools" },
+      disabled_tools: { is: "disabledTools" }
     }
   },
   {
@@ -739,7 +731,7 @@ export const hosts: ReadonlyArray<HostTable> = [
       sampling_enabled: { is: "extra", lacking: sampled },
       startup_timeout_sec: { is: "startupTimeout", unit: "s" },
       tool_timeout_sec: { is: "requestTimeout", unit: "s" },
-      disabled_tools: { is: "deny" }
+      disabled_tools: { is: "disabledTools" }
     },
     prepare: "apiKeyHeader"
   },
@@ -755,11 +747,11 @@ export const hosts: ReadonlyArray<HostTable> = [
     roots: [["mcp_servers"]],
     fields: {
       http_headers: { is: "headers" },
-      bearer_token_env_var: { is: "bearerVariable" },
+      bearer_token_env_var: { is: "bearerTokenEnvVar" },
       startup_timeout_sec: { is: "startupTimeout", unit: "s" },
       tool_timeout_sec: { is: "requestTimeout", unit: "s" },
-      enabled_tools: { is: "allow" },
-      disabled_tools: { is: "deny" }
+      enabled_tools: { is: "enabledTools" },
+      disabled_tools: { is: "disabledTools" }
     }
   },
   {
@@ -833,7 +825,7 @@ export const hosts: ReadonlyArray<HostTable> = [
       env_keys: { is: "envSecrets" },
       uri: { is: "url" },
       timeout: { is: "requestTimeout", unit: "s" },
-      available_tools: { is: "allow" },
+      available_tools: { is: "enabledTools" },
       bundled: { is: "extra" },
       display_name: { is: "title" }
     },
@@ -893,8 +885,8 @@ export const hosts: ReadonlyArray<HostTable> = [
     variables: { syntax: { bare: true, dollar: true, command: true } },
     fields: {
       timeout: { is: "startupTimeout", unit: "s" },
-      enabled_tools: { is: "allow" },
-      disabled_tools: { is: "deny" },
+      enabled_tools: { is: "enabledTools" },
+      disabled_tools: { is: "disabledTools" },
       oauth_client_id: { is: "oauth", part: "clientId" },
       oauth_client_secret: { is: "oauth", part: "clientSecret" },
       oauth_callback_port: { is: "oauth", part: "callbackPort" }
@@ -928,12 +920,12 @@ export const hosts: ReadonlyArray<HostTable> = [
       server_url: { is: "url" },
       bearerToken: { is: "bearer" },
       bearer_token: { is: "bearer" },
-      bearerTokenEnv: { is: "bearerVariable" },
-      bearer_token_env: { is: "bearerVariable" },
-      allowedTools: { is: "allow" },
-      allowed_tools: { is: "allow" },
-      blockedTools: { is: "deny" },
-      blocked_tools: { is: "deny" },
+      bearerTokenEnv: { is: "bearerTokenEnvVar" },
+      bearer_token_env: { is: "bearerTokenEnvVar" },
+      allowedTools: { is: "enabledTools" },
+      allowed_tools: { is: "enabledTools" },
+      blockedTools: { is: "disabledTools" },
+      blocked_tools: { is: "disabledTools" },
       auth: { is: "oauth", mode: true },
       oauthClientId: { is: "oauth", part: "clientId" },
       oauth_client_id: { is: "oauth", part: "clientId" },

@@ -1,11 +1,11 @@
 /** What only one host has: functions that a row of hosts.ts names. */
 import { split } from "../text/shellWords.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as ConfigDocument from "./ConfigDocument.ts"
 import type * as Dialect from "./Dialect.ts"
 import * as Variables from "./environmentVariables.ts"
-import type { Notes } from "./internal/dialect/dialects/table.ts"
+import type { Notes } from "./hostRow.ts"
 import { isList, isTable, isText, scalar, withoutNulls } from "./internal/dialect/values.ts"
-import { faults } from "./internal/native/nativeBeside.ts"
 import * as Interpolation from "./Interpolation.ts"
 
 type Table = ConfigDocument.Table
@@ -172,6 +172,48 @@ const mcporterLine = { blank: / /, opens: () => true, escapes: () => true }
 
 const pluginSchema = /^https:\/\/agent-plugins\.org\/schemas\/1\.\d+\.\d+\/mcp\.schema\.json$/
 
+type Issue = ConfigDocument.DocumentIssue
+
+const useless = (at: string, detail: string): Issue => ({ kind: "unused-field", severity: "warning", at, detail })
+
+const textExpected = "a text is expected here"
+
+/** The parts of a question, and what each has to be. */
+const inputParts: ReadonlyMap<string, readonly [is: (value: Value) => boolean, expected: string]> = new Map([
+  ["id", [(value: Value) => isText(value) && value !== "", textExpected]],
+  ["description", [isText, textExpected]],
+  ["secret", [(value: Value) => typeof value === "boolean", "true or false is expected here"]],
+  ["default", [isText, textExpected]],
+  ["choices", [(value: Value) => isList(value) && value.every(isText), "a list of texts is expected here"]]
+])
+
+const inputFaults = (value: Value, at: string): ReadonlyArray<Issue> => {
+  const missing = useless(at, "a table with an id is expected here")
+  if (!isTable(value)) return [missing]
+  const found = Array.from(value).flatMap(([key, held]): ReadonlyArray<Issue> => {
+    const place = `${at}/${UntrustedText.excerpt(key, 64)}`
+    const part = inputParts.get(key)
+    if (part === undefined) return [{ kind: "unknown-key", severity: "warning", at: place }]
+    return part[0](held) ? [] : [useless(place, part[1])]
+  })
+  return value.has("id") ? found : [missing, ...found]
+}
+
+/** The faults of the questions and imports of a native document, which are read as far as they are right. */
+const nativeFaults = (root: Table): ReadonlyArray<Issue> => {
+  const each = (key: string, of: (value: Value, at: string) => ReadonlyArray<Issue>) => {
+    const value = root.get(key)
+    if (value === undefined) return []
+    return isList(value)
+      ? value.flatMap((one, index) => of(one, `${key}/${index}`))
+      : [useless(key, "a list is expected here")]
+  }
+  return [
+    ...each("inputs", inputFaults),
+    ...each("imports", (value, at) => isText(value) ? [] : [useless(at, "the id of a host is expected here")])
+  ]
+}
+
 type Inspect = (root: Table) => ReadonlyArray<ConfigDocument.DocumentIssue>
 
 /** Report what is wrong with a document beside its servers; an error disables the document. */
@@ -188,7 +230,7 @@ export const inspect = {
   },
 
   /** Our own format: questions and imports in their right form. */
-  native: faults
+  native: nativeFaults
 } satisfies Record<string, Inspect>
 
 /** The environment variables that a host does not pass to its servers. */

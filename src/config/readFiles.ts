@@ -4,18 +4,21 @@ import * as Effect from "effect/Effect"
 import { sha256 } from "../json/canonical.ts"
 import { nearest } from "../text/nearest.ts"
 import type * as ConfigDocument from "./ConfigDocument.ts"
-import type * as ConfigEntry from "./ConfigEntry.ts"
 import type * as ConfigFiles from "./ConfigFiles.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import * as Dialect from "./Dialect.ts"
 import * as Document from "./document.ts"
 import * as Variables from "./environmentVariables.ts"
+import { tables } from "./fields.ts"
+import type * as FieldSchema from "./fieldSchema.ts"
 import { isList, isText, table } from "./internal/dialect/values.ts"
 import * as File from "./internal/documents/file.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Locate from "./locate.ts"
-import type * as Merge from "./Merge.ts"
+import type * as Merge from "./merge.ts"
+import type { Item } from "./readEntry.ts"
 import * as Scope from "./Scope.ts"
+import type * as ServerConfig from "./ServerConfig.ts"
 import * as ServerPolicy from "./ServerPolicy.ts"
 
 type Issue = ConfigIssue.ConfigIssue
@@ -70,7 +73,7 @@ const nothing: Pick<Read, "document" | "decoded"> = {
 }
 
 /** True if an address or a header names a variable of the `env` of its entry, so that the `env` has an effect. */
-const usesEnv = (item: ConfigEntry.Item | undefined): boolean => {
+const usesEnv = (item: Item | undefined): boolean => {
   if (item?._tag !== "Server" || item.entry.transport === "stdio") return false
   const { env, headers, url } = item.entry
   return [url, ...(headers?.values() ?? [])].flatMap(Interpolation.variables).some((name) => env?.has(name) === true)
@@ -191,35 +194,33 @@ export const unknownImport = ({ by, host }: Asked): ReadonlyArray<Issue> => {
 /** The words with which a host approves less than it would without them. */
 const stricter: ReadonlySet<string> = new Set(["prompt", "ask", "deny", "never"])
 
+const restricted = Object.entries<FieldSchema.Row>({ ...tables["streamable-http"], ...tables.stdio }).flatMap((
+  [key, { restrictedTo }]
+) => restrictedTo === undefined ? [] : [[key, restrictedTo] as const])
+
 /** An entry without what its origin has no right to, and warnings of what was removed. */
 export const withRights = (
-  entry: ConfigEntry.ConfigEntry,
-  origin: Scope.Origin
-): { readonly entry: ConfigEntry.ConfigEntry; readonly warnings: ReadonlyArray<ConfigEntry.EntryWarning> } => {
+  entry: ServerConfig.Entry,
+  origin: Scope.Origin,
+  approval: ReadonlyMap<string, string> = new Map()
+): { readonly entry: ServerConfig.Entry; readonly warnings: ReadonlyArray<ConfigIssue.EntryWarning> } => {
   const rights = Scope.rights(origin)
-  const warnings: Array<ConfigEntry.EntryWarning> = []
-  const ignore = (at: string) => warnings.push({ kind: "ignored-in-project", at })
-  let left = entry
-  if (!rights.approveTools && left.tools !== undefined) {
-    const { tools: { approval, autoApprove, ...tools }, ...others } = left
-    const kept = new Map(Array.from(approval ?? []).filter(([, mode]) => stricter.has(mode)))
-    if (autoApprove !== undefined) ignore("tools.autoApprove")
-    if (kept.size !== (approval?.size ?? 0)) ignore("tools.approval")
-    const limited = { ...tools, ...(kept.size === 0 ? {} : { approval: kept }) }
-    left = Object.keys(limited).length === 0 ? others : { ...others, tools: limited }
-  }
-  if (!rights.loaderVariables && left.env !== undefined) {
-    const { env, ...others } = left
-    const kept = new Map(Array.from(env).filter(([name, value]) => value === null || !Variables.isHostile(name)))
-    for (const name of env.keys()) if (!kept.has(name)) warnings.push({ kind: "env-dropped", at: `env.${name}` })
-    left = kept.size === 0 ? others : { ...others, env: kept }
-  }
-  if (!rights.environment && left.transport === "stdio" && left.inheritEnv !== undefined && left.inheritEnv !== false) {
-    const { inheritEnv: _, ...others } = left
-    ignore("inheritEnv")
-    left = others
-  }
-  return { entry: left, warnings }
+  const fields = new Map<string, unknown>(Object.entries(entry))
+  const taken = restricted.filter(([key, right]) => !rights[right] && (fields.get(key) ?? false) !== false)
+  const hostile = rights.loaderVariables ? [] : Array.from(entry.env?.keys() ?? []).filter(Variables.isHostile)
+  const loosens = Array.from(approval.values()).some((mode) => !stricter.has(mode))
+  const warnings: ReadonlyArray<ConfigIssue.EntryWarning> = [
+    ...taken.map(([at]) => ({ kind: "ignored-in-project", at }) as const),
+    ...(!rights.approveTools && loosens ? [{ kind: "ignored-in-project", at: "approval" } as const] : []),
+    ...hostile.map((name) => ({ kind: "env-dropped", at: `env.${name}` }) as const)
+  ]
+  if (warnings.length === 0) return { entry, warnings }
+  for (const [key] of taken) fields.delete(key)
+  const env = new Map(Array.from(entry.env ?? []).filter(([name]) => !hostile.includes(name)))
+  if (env.size === 0) fields.delete("env")
+  else fields.set("env", env)
+  // the fields that are left are those of the entry
+  return { entry: Object.fromEntries(fields) as unknown as ServerConfig.Entry, warnings }
 }
 
 /** An administrator who lists servers means these and no others, unless the file says otherwise. */
@@ -249,7 +250,7 @@ export const layerOf = (read: Read, issues: Array<Issue>): Merge.Layer => {
       const line = document.line(whole.pointer)
       const provenance = { provider: dialect.host, scope, origin, path, pointer: whole.pointer, line }
       if (whole._tag !== "Server") return { item: whole, provenance }
-      const { entry, warnings } = withRights(whole.entry, origin)
+      const { entry, warnings } = withRights(whole.entry, origin, whole.approval)
       for (const { at, kind } of warnings) {
         issues.push(issueOf({ ...aboutOf(read), server: whole.name, line }, "warning", kind, { at }))
       }

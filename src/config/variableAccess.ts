@@ -1,7 +1,6 @@
 /** Which variables an entry may read: by the rights of its origin, the field that asks, and what a person has granted. */
 import * as Either from "effect/Either"
 import * as UntrustedText from "../text/UntrustedText.ts"
-import type * as ConfigEntry from "./ConfigEntry.ts"
 import { isCredential } from "./credentialName.ts"
 import { isHarmless } from "./environmentVariables.ts"
 import * as Dialect from "./internal/dialect/dialect.ts"
@@ -42,7 +41,7 @@ const mostInAddress = 64
  * The variables within the host of an address, which is looked up in public and shown in errors. The address is parsed
  * with a marker for each variable; where it cannot be parsed, each may be in the host.
  */
-const inHost = (template: ConfigEntry.Template): ReadonlySet<string> => {
+const inHost = (template: string): ReadonlySet<string> => {
   const asked: Array<string> = []
   const marked = Interpolation.fill(
     template,
@@ -63,7 +62,7 @@ const inHost = (template: ConfigEntry.Template): ReadonlySet<string> => {
 export const permits = (
   { grants, hidden, origin, own, places }: Asking,
   field: Field,
-  template: ConfigEntry.Template
+  template: string
 ): (reference: Interpolation.Reference) => boolean => {
   const rights = Scope.rights(origin)
   const isShown = field === "command" || field === "cwd"
@@ -133,7 +132,7 @@ export const valueIn = (record: Readonly<Record<string, string | undefined>>, na
 export const answer = (
   asking: Asking,
   field: Field,
-  template: ConfigEntry.Template
+  template: string
 ): (reference: Interpolation.Reference) => Either.Either<string, Failure> => {
   const isPermitted = permits(asking, field, template)
   const found = (reference: Interpolation.Reference): string | undefined => {
@@ -163,5 +162,5 @@ export const answer = (
 export const resolve = (
   asking: Asking,
   field: Field,
-  template: ConfigEntry.Template
+  template: string
 ): Either.Either<string, Failure> => Interpolation.fill(template, answer(asking, field, template))

@@ -1,12 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Duration, Effect, Either, Layer, Redacted } from "effect"
 import * as FastCheck from "effect/FastCheck"
-import * as Address from "../../src/config/internal/servers/address.ts"
 import * as Limits from "../../src/config/Limits.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import type * as McpError from "../../src/McpError.ts"
 import * as Configs from "../support/configs.ts"
-import { runs } from "../support/runs.ts"
 
 const decode = (input: unknown) => Effect.runSync(Effect.either(ServerConfig.decode(input)))
 
@@ -101,87 +99,6 @@ describe("the configuration of a server", () => {
   it.prop("never throws, whatever it is given", [FastCheck.anything({ withNullPrototype: true })], ([input]) => {
     decode(input)
     if (typeof input === "object" && input !== null) decode({ ...stdio, ...input })
-  })
-})
-
-describe("an address", () => {
-  const label = FastCheck.constantFrom(
-    "a",
-    "b-c",
-    "xn--a",
-    "0x7f",
-    "1",
-    "-",
-    "",
-    "Xn--a",
-    "localhost",
-    "a_b",
-    "\u0430",
-    "%61"
-  )
-  const port = FastCheck.constantFrom("", ":80", ":443", ":8080", ":0443", ":99999", ":")
-  const part = FastCheck.constantFrom(
-    "mcp",
-    ".",
-    "..",
-    "%2e%2e",
-    "a.b",
-    "~",
-    "A",
-    "",
-    ".a",
-    "a b",
-    "a\tb",
-    "a?b",
-    "a#b",
-    "\u00e9"
-  )
-  const text = FastCheck.record({
-    scheme: FastCheck.constantFrom("http://", "https://", "HTTPS://", "https:/", "ws://", "file://", " https://"),
-    user: FastCheck.constantFrom("", "", "", "me@", "me:secret@"),
-    labels: FastCheck.array(label, { minLength: 1, maxLength: 3 }),
-    port,
-    parts: FastCheck.array(part, { maxLength: 3 })
-  }).map(({ labels, parts, port, scheme, user }) =>
-    `${scheme}${user}${labels.join(".")}${port}${parts.map((one) => `/${one}`).join("")}`
-  )
-
-  it.prop(
-    "that is plain is the same for everybody who reads it, and tells nobody's name",
-    [text],
-    ([text]) => {
-      if (!Address.isPlain(text)) return
-      const { href, password, protocol, username } = new URL(text)
-      assert.strictEqual(href, text)
-      assert.strictEqual(username + password, "")
-      assert.include(Address.http, protocol)
-    },
-    { fastCheck: { numRuns: runs(4000) } }
-  )
-
-  it("is plain as most are", () => {
-    for (
-      const plain of [
-        "https://mcp.linear.app/mcp",
-        "http://localhost:3845/mcp",
-        "https://api.example.com/v1/mcp.json",
-        "https://a-1.b/x_y"
-      ]
-    ) assert.isTrue(Address.isPlain(plain), plain)
-    const others = [
-      "https://a.example",
-      "https://a.example/",
-      "https://a.example:443/x",
-      "http://1.2.3.4/x",
-      "https://a/?x",
-      "wss://a/x"
-    ]
-    for (const other of others) assert.isFalse(Address.isPlain(other), other)
-    // a host of millions of labels is not looked at in this way
-    assert.isFalse(Address.isPlain(`https://${"a.".repeat(5_000_000)}b/mcp`))
-    // and the same is said of it with and without a look at it
-    assert.isUndefined(Address.fault("https://a.example/mcp", Address.http))
-    assert.isString(Address.fault("https://a.example/mcp", Address.webSocket))
   })
 })
 

@@ -2,15 +2,16 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
-import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"
+import type * as ConfigIssue from "../../src/config/ConfigIssue.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
 import * as Variables from "../../src/config/environmentVariables.ts"
+import type { Item } from "../../src/config/readEntry.ts"
 import * as Rights from "../../src/config/readFiles.ts"
 import * as Scope from "../../src/config/Scope.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import { costlyRuns } from "../support/runs.ts"
-
-type Json = { readonly [key: string]: unknown }
+import * as Samples from "../support/samples.ts"
 
 const contextOf = (options: Partial<Dialect.Context>): Dialect.Context => ({
   scope: "user",
@@ -51,15 +52,16 @@ const plain = (value: unknown): unknown => {
     : value
 }
 
-const words = (warnings: ReadonlyArray<ConfigEntry.EntryWarning>): ReadonlyArray<string> =>
+const words = (warnings: ReadonlyArray<ConfigIssue.EntryWarning>): ReadonlyArray<string> =>
   warnings.map(({ at, kind }) => at === undefined ? kind : `${kind}:${at}`)
 
 /** An item in short: what it is, or its fault. */
-const short = (item: ConfigEntry.Item): unknown => {
+const short = (item: Item): unknown => {
   if (item._tag === "Invalid") return item.at === undefined ? item.kind : `${item.kind}:${item.at}`
   if (item._tag === "Patch") return { patch: item.enabled }
-  const { name: _, ...entry } = item.entry
-  return { ...plain(entry) as Json, ...(item.warnings.length === 0 ? {} : { warnings: words(item.warnings) }) }
+  if (item._tag === "Given") return item.name
+  const { name: _, ...entry } = Samples.entryOf(item)
+  return { ...entry, ...(item.warnings.length === 0 ? {} : { warnings: words(item.warnings) }) }
 }
 
 const rootKeys: { readonly [host: string]: string } = {
@@ -103,7 +105,7 @@ const cases: ReadonlyArray<Case> = [
     host: "codex",
     it: "says with a word that one logs in by OAuth",
     entry: { url, auth: "oauth" },
-    is: { ...behind("streamable-http"), oauth: { enabled: true } }
+    is: { ...behind("streamable-http"), oauth: {} }
   },
   {
     host: "vscode",
@@ -797,16 +799,16 @@ describe("a file", () => {
         ["cursor", `{"comand":"x"}`, /give it a command or a url \(the key comand is not known: is command meant\?\)/],
         ["cursor", `{"run":"x"}`, /give it a command or a url \(the key run is not known\)/],
         ["cursor", `{"command":"x","Env":{}}`, /The key Env is not known .* \(is env meant\?\)/],
-        ["native", `{"command":"x","timeout":1}`, /The key timeout is not known .* \(is requestTimeoutMs meant\?\)/],
+        ["native", `{"command":"x","timeout":1}`, /The key timeout is not known .* \(is requestTimeout meant\?\)/],
         [
           "native",
           `{"command":"x","request_timeout":1}`,
-          /request_timeout is not known .* \(is requestTimeoutMs meant\?\)/
+          /request_timeout is not known .* \(is requestTimeout meant\?\)/
         ],
         [
           "native",
           `{"command":"x","tool_timeout_sec":1}`,
-          /tool_timeout_sec is an old one.*\(write requestTimeoutMs\)/
+          /tool_timeout_sec is an old one.*\(write requestTimeout\)/
         ],
         [
           "native",
@@ -1004,10 +1006,10 @@ describe("whatever a file holds", () => {
         for (const item of dialect.decode(root, { scope, origin, path: undefined }).items) {
           if (item._tag !== "Server") continue
           const { entry } = Rights.withRights(item.entry, origin)
-          assert.isUndefined(entry.tools?.autoApprove)
+          assert.isUndefined(entry.autoApprove)
           assert.notStrictEqual(entry.transport === "stdio" && (entry.inheritEnv ?? false), true)
           for (const [name, value] of entry.env ?? []) {
-            if (value !== null) assert.isFalse(Variables.isHostile(name), name)
+            assert.isFalse(Variables.isHostile(name), `${name}=${value}`)
           }
           assert.deepStrictEqual(Rights.withRights(entry, origin), { entry, warnings: [] })
           assert.strictEqual(Rights.withRights(item.entry, "home").entry, item.entry)
@@ -1061,37 +1063,45 @@ describe("a sentence", () => {
 })
 
 describe("the rights of an entry", () => {
-  const entry: ConfigEntry.ConfigEntry = {
+  const entry: ServerConfig.StdioEntry = {
     name: "a",
     transport: "stdio",
     command: "x",
     args: [],
     enabled: true,
     inheritEnv: ["SECRET"],
-    env: new Map<string, string | null>([["NODE_OPTIONS", "--require ./x.js"], ["npm_config_x", "1"], ["A", "1"], [
-      "LD_PRELOAD",
-      null
-    ]]),
-    tools: { deny: ["b"], autoApprove: ["*"], approval: new Map([["a", "approve"], ["b", "prompt"]]) }
+    env: new Map([["NODE_OPTIONS", "--require ./x.js"], ["npm_config_x", "1"], ["A", "1"]]),
+    withoutEnv: ["LD_PRELOAD"],
+    disabledTools: ["b"],
+    autoApprove: ["*"],
+    affinity: "shared",
+    trusted: true
   }
 
   it("in a workspace are to say less, and what is left out is said", () => {
-    const { entry: left, warnings } = Rights.withRights(entry, "workspace")
+    const { entry: left, warnings } = Rights.withRights(
+      entry,
+      "workspace",
+      new Map([["a", "approve"], ["b", "prompt"]])
+    )
     assert.deepStrictEqual(plain(left), {
       name: "a",
       transport: "stdio",
       command: "x",
       args: [],
       enabled: true,
-      env: { A: "1", LD_PRELOAD: null },
-      tools: { deny: ["b"], approval: { b: "prompt" } }
+      env: { A: "1" },
+      withoutEnv: ["LD_PRELOAD"],
+      disabledTools: ["b"]
     })
     assert.deepStrictEqual(words(warnings), [
-      "ignored-in-project:tools.autoApprove",
-      "ignored-in-project:tools.approval",
+      "ignored-in-project:trusted",
+      "ignored-in-project:affinity",
+      "ignored-in-project:autoApprove",
+      "ignored-in-project:inheritEnv",
+      "ignored-in-project:approval",
       "env-dropped:env.NODE_OPTIONS",
-      "env-dropped:env.npm_config_x",
-      "ignored-in-project:inheritEnv"
+      "env-dropped:env.npm_config_x"
     ])
   })
 

@@ -1,13 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
-import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
-import * as Merge from "../../src/config/Merge.ts"
+import * as Merge from "../../src/config/merge.ts"
+import type { Item } from "../../src/config/readEntry.ts"
 import * as Scope from "../../src/config/Scope.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 
 const raw = (fields: object): ConfigDocument.Value => new Map(Object.entries(fields))
 
-const stdio = (name: string, command: string, more: Partial<ConfigEntry.StdioEntry> = {}): ConfigEntry.Item => ({
+const stdio = (name: string, command: string, more: Partial<ServerConfig.StdioEntry> = {}): Item => ({
   _tag: "Server",
   name,
   pointer: ["mcpServers", name],
@@ -16,7 +17,7 @@ const stdio = (name: string, command: string, more: Partial<ConfigEntry.StdioEnt
   warnings: []
 })
 
-const remote = (name: string, url: string, more: Partial<ConfigEntry.RemoteEntry> = {}): ConfigEntry.Item => ({
+const remote = (name: string, url: string, more: Partial<ServerConfig.RemoteEntry> = {}): Item => ({
   _tag: "Server",
   name,
   pointer: ["mcp", name],
@@ -25,7 +26,7 @@ const remote = (name: string, url: string, more: Partial<ConfigEntry.RemoteEntry
   warnings: []
 })
 
-const invalid = (name: string, kind: "invalid-type" | "invalid-url" = "invalid-type"): ConfigEntry.Item => ({
+const invalid = (name: string, kind: "invalid-type" | "invalid-url" = "invalid-type"): Item => ({
   _tag: "Invalid",
   name,
   pointer: ["mcp", name],
@@ -33,7 +34,7 @@ const invalid = (name: string, kind: "invalid-type" | "invalid-url" = "invalid-t
   kind
 })
 
-const patch = (name: string, enabled: boolean): ConfigEntry.Item => ({
+const patch = (name: string, enabled: boolean): Item => ({
   _tag: "Patch",
   name,
   pointer: ["mcp", name],
@@ -43,7 +44,7 @@ const patch = (name: string, enabled: boolean): ConfigEntry.Item => ({
 
 const layer = (
   scope: Scope.Scope,
-  items: ReadonlyArray<ConfigEntry.Item>,
+  items: ReadonlyArray<Item>,
   { provider = "native", ...more }: Partial<Merge.Layer> = {}
 ): Merge.Layer => {
   const path = more.path ?? `/${provider}/${scope}/${more.rank ?? 0}/${more.distance ?? 0}`
@@ -63,7 +64,7 @@ const layer = (
   }
 }
 
-const openCode = (scope: Scope.Scope, ...items: ReadonlyArray<ConfigEntry.Item>): Merge.Layer =>
+const openCode = (scope: Scope.Scope, ...items: ReadonlyArray<Item>): Merge.Layer =>
   layer(scope, items, { provider: "opencode", deep: true })
 
 const only = (layers: ReadonlyArray<Merge.Layer>): Merge.Merged => {
@@ -72,7 +73,7 @@ const only = (layers: ReadonlyArray<Merge.Layer>): Merge.Merged => {
   return merged[0]!
 }
 
-const entryOf = ({ item }: Merge.Merged): ConfigEntry.ConfigEntry => {
+const entryOf = ({ item }: Merge.Merged): ServerConfig.Entry => {
   assert.strictEqual(item._tag, "Server")
   if (item._tag !== "Server") throw new Error(item._tag)
   return item.entry
@@ -87,7 +88,7 @@ const summary = (merged: Merge.Merged): unknown => [
 
 const names = FastCheck.constantFrom("a", "b", "__proto__", "constructor", "toString")
 
-const item: FastCheck.Arbitrary<ConfigEntry.Item> = FastCheck.tuple(names, FastCheck.nat(3), FastCheck.nat(5)).map(
+const item: FastCheck.Arbitrary<Item> = FastCheck.tuple(names, FastCheck.nat(3), FastCheck.nat(5)).map(
   ([name, kind, value]) =>
     kind === 0
       ? invalid(name)
@@ -220,7 +221,8 @@ describe("Merge", () => {
         remote("api", "https://h", {
           headers: new Map([["A", "1"], ["B", "1"]]),
           oauth: { clientId: "c", scopes: ["r"] },
-          timeouts: { startupMs: 1, requestMs: 1 },
+          startupTimeout: 1,
+          requestTimeout: 1,
           title: "T",
           enabled: false
         })
@@ -230,8 +232,8 @@ describe("Merge", () => {
         remote("api", "https://h", {
           headers: new Map([["B", "2"]]),
           oauth: { scopes: ["w"] },
-          timeouts: { requestMs: 2 },
-          tools: { allow: [] }
+          requestTimeout: 2,
+          enabledTools: []
         })
       )
     ])
@@ -242,23 +244,24 @@ describe("Merge", () => {
       url: "https://h",
       headers: new Map([["A", "1"], ["B", "2"]]),
       oauth: { clientId: "c", scopes: ["w"] },
-      timeouts: { startupMs: 1, requestMs: 2 },
+      startupTimeout: 1,
+      requestTimeout: 2,
       title: "T",
-      tools: { allow: [] }
+      enabledTools: []
     })
     assert.deepStrictEqual(merged.sources.map(({ scope }) => scope), ["user", "project"])
     assert.deepStrictEqual([merged.provenance.scope, merged.shadows, merged.dropped], ["project", [], []])
   })
 
   it("keeps a server switched off below an entry that says nothing about it", () => {
-    const above: ConfigEntry.Item = { ...stdio("s", "x"), raw: raw({ command: "x" }) }
-    const below: ConfigEntry.Item = {
+    const above: Item = { ...stdio("s", "x"), raw: raw({ command: "x" }) }
+    const below: Item = {
       ...stdio("s", "x", { enabled: false }),
       raw: raw({ command: "x", enabled: false })
     }
     assert.isFalse(entryOf(only([openCode("project", above), openCode("user", below)])).enabled)
     assert.isFalse(entryOf(only([openCode("project", above), openCode("user", patch("s", false))])).enabled)
-    const says: ConfigEntry.Item = { ...above, raw: raw({ command: "x", enabled: true }) }
+    const says: Item = { ...above, raw: raw({ command: "x", enabled: true }) }
     assert.isTrue(entryOf(only([openCode("project", says), openCode("user", below)])).enabled)
   })
 
@@ -269,7 +272,8 @@ describe("Merge", () => {
         remote("api", "https://good", {
           headers: new Map([["Authorization", "Bearer ${env:TOK}"]]),
           oauth: { clientId: "c" },
-          tools: { autoApprove: ["*"], deny: ["rm"] }
+          autoApprove: ["*"],
+          disabledTools: ["rm"]
         })
       ),
       openCode("project", remote("api", "https://evil"))
@@ -279,7 +283,7 @@ describe("Merge", () => {
       name: "api",
       enabled: true,
       url: "https://evil",
-      tools: { deny: ["rm"] }
+      disabledTools: ["rm"]
     })
     assert.deepStrictEqual(merged.dropped, ["headers", "oauth", "autoApprove"])
     assert.deepStrictEqual(merged.sources.map(({ scope }) => scope), ["user", "project"])

@@ -1,16 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import Ajv from "ajv/dist/2020.js"
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
 import * as FastCheck from "effect/FastCheck"
-import * as Schema from "effect/Schema"
 import { readFileSync } from "node:fs"
-import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
-import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"
 import type * as ConfigIssue from "../../src/config/ConfigIssue.ts"
-import type * as Dialect from "../../src/config/Dialect.ts"
-import * as NativeConfig from "../../src/config/NativeConfig.ts"
-import type * as ServerPolicy from "../../src/config/ServerPolicy.ts"
+import { tables } from "../../src/config/fields.ts"
+import type * as FieldSchema from "../../src/config/fieldSchema.ts"
+import * as Fingerprint from "../../src/config/Fingerprint.ts"
+import * as Merge from "../../src/config/merge.ts"
+import { jsonSchema } from "../../src/config/nativeDocument.ts"
+import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as Trust from "../../src/config/Trust.ts"
 import { costlyRuns } from "../support/runs.ts"
 
 const read = (text: string, ending = "json") =>
@@ -18,7 +19,6 @@ const read = (text: string, ending = "json") =>
 
 const published = readFileSync(new URL("../../schema/mcp-client.schema.json", import.meta.url), "utf8")
 const validate = new Ajv({ strict: false }).compile(JSON.parse(published))
-const isDocument = Schema.is(NativeConfig.Document, { onExcessProperty: "error" })
 
 /** What is said about the meaning of what is written, and not about its form. */
 const aboutMeaning: ReadonlySet<ConfigIssue.Kind> = new Set<ConfigIssue.Kind>([
@@ -29,6 +29,7 @@ const aboutMeaning: ReadonlySet<ConfigIssue.Kind> = new Set<ConfigIssue.Kind>([
   "looks-like-variable",
   "name-not-portable",
   "no-servers",
+  "timeout-suspicious",
   "url-userinfo",
   "whitespace"
 ])
@@ -64,10 +65,6 @@ const header = FastCheck.constantFrom("Authorization", "X-Key", "x.y", "toString
 /** What can be sent in a header. */
 const latin = (some: string): string => some.replaceAll(/[^\t\u0020-\u007e\u0080-\u00ff]/gu, "é")
 const texts = FastCheck.array(text, { maxLength: 3 })
-const mapOf = (keys: FastCheck.Arbitrary<string>, values: FastCheck.Arbitrary<string>) =>
-  FastCheck.array(FastCheck.tuple(keys, values), { minLength: 1, maxLength: 3 }).map((all) => new Map(all))
-const some = (of: FastCheck.Arbitrary<string>) => FastCheck.array(of, { minLength: 1, maxLength: 3 })
-const millis = FastCheck.integer({ min: 1, max: 1e9 })
 
 const http = FastCheck.constantFrom(
   "https://h.example/mcp",
@@ -75,139 +72,119 @@ const http = FastCheck.constantFrom(
   "${env:URL}",
   "https://${env:H}/x"
 )
-const address = FastCheck.oneof(
-  FastCheck.record({
-    transport: FastCheck.constantFrom("streamable-http" as const, "sse" as const, "auto" as const),
-    url: http
-  }),
-  FastCheck.record({
-    transport: FastCheck.constant("ws" as const),
-    url: FastCheck.constantFrom("wss://h.example/x", "${env:URL}")
-  })
+const dictionary = (keys: FastCheck.Arbitrary<string>, values: FastCheck.Arbitrary<string>) =>
+  FastCheck.dictionary(keys, values, { maxKeys: 3 })
+const time = FastCheck.oneof(FastCheck.integer({ min: 1, max: 1e9 }), FastCheck.constantFrom("30 seconds", "1 minute"))
+const count = FastCheck.integer({ min: 1, max: 1e6 })
+const flag = FastCheck.boolean()
+const globs = FastCheck.oneof(
+  FastCheck.constant("*"),
+  FastCheck.array(text.filter((name) => name !== ""), { maxLength: 3 })
 )
 
-const oauth = record<ConfigEntry.OAuth>({
-  enabled: orNot(FastCheck.boolean()),
+const oauth = record({
+  enabled: orNot(flag),
   clientId: FastCheck.constantFrom("c", "${env:ID}"),
-  clientSecret: orNot(text),
   clientMetadataUrl: orNot(text),
-  scopes: orNot(FastCheck.array(FastCheck.constantFrom("read", "write"))),
+  scopes: orNot(FastCheck.oneof(text, FastCheck.array(FastCheck.constantFrom("read", "write")))),
   redirectUri: orNot(text),
   callbackPort: orNot(FastCheck.integer({ min: 1, max: 65_535 })),
   issuer: orNot(text),
+  clientSecret: orNot(text),
   resource: orNot(text),
   grantType: orNot(text),
   tokenEndpointAuthMethod: orNot(text),
   authServerMetadataUrl: orNot(text),
-  public: orNot(FastCheck.boolean()),
-  legacy: orNot(FastCheck.boolean()),
-  dpop: orNot(FastCheck.boolean())
+  public: orNot(flag),
+  legacy: orNot(flag),
+  dpop: orNot(flag)
 })
 
-/** What a file can hold of which nobody knows what it means. */
-const { value: foreign } = FastCheck.letrec<{ value: ConfigDocument.Value }>((tie) => ({
-  value: FastCheck.oneof(
-    { depthSize: "small" },
-    FastCheck.boolean(),
-    FastCheck.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number === 0 ? 0 : number),
-    FastCheck.constantFrom(9007199254740993n, -9223372036854775808n),
-    text,
-    FastCheck.array(tie("value"), { maxLength: 2 }),
-    FastCheck.array(FastCheck.tuple(text, tie("value")), { maxLength: 2 }).map((all) => new Map(all))
-  )
-}))
-const extra = FastCheck.array(
-  FastCheck.tuple(FastCheck.constantFrom("source", "sandbox", "x y", "_comment"), foreign),
-  {
-    minLength: 1,
-    maxLength: 2
-  }
-).map((all) => new Map(all))
-
-const common = {
-  name: FastCheck.constantFrom("a", "with space", "a.b", "\"quoted\"", "ü", "toString", "valueOf"),
-  enabled: FastCheck.boolean(),
-  required: orNot(FastCheck.boolean()),
-  lazy: orNot(FastCheck.boolean()),
-  title: orNot(text),
-  description: orNot(text),
-  protocol: orNot(FastCheck.constantFrom("auto" as const, "session" as const, "stateless" as const)),
-  timeouts: orNot(record({ startupMs: millis, requestMs: orNot(millis) })),
-  tools: orNot(record<ConfigEntry.Tools>({ allow: texts, deny: orNot(some(text)), autoApprove: orNot(some(text)) })),
-  extra: orNot(extra)
+/** What a file may say of each field. */
+const values: { readonly [Key in string]: FastCheck.Arbitrary<unknown> } = {
+  title: text,
+  description: text,
+  enabled: flag,
+  required: flag,
+  lazy: flag,
+  trusted: flag,
+  protocol: FastCheck.constantFrom("auto", "session", "stateless", "legacy", "2026-07-28"),
+  startupTimeout: time,
+  requestTimeout: time,
+  toolTimeout: time,
+  listTimeout: time,
+  stallTimeout: time,
+  discoverPatience: time,
+  keepAlive: time,
+  idleTimeout: time,
+  concurrency: count,
+  affinity: FastCheck.constantFrom("identity", "shared"),
+  maxMessageBytes: count,
+  enabledTools: globs,
+  disabledTools: globs,
+  autoApprove: globs,
+  command: FastCheck.oneof(word, FastCheck.tuple(word, text)),
+  args: texts,
+  cwd: word,
+  env: dictionary(variable, text),
+  withoutEnv: FastCheck.constant(["HIDDEN"]),
+  envFile: word,
+  inheritEnv: FastCheck.oneof(flag, FastCheck.array(variable, { maxLength: 2 })),
+  url: http,
+  headers: dictionary(header, text.map(latin)),
+  headersCommand: FastCheck.tuple(word, text),
+  oauth: FastCheck.oneof(flag, FastCheck.constant("oauth"), oauth),
+  sseFallback: flag
 }
 
-const stdio: FastCheck.Arbitrary<ConfigEntry.ConfigEntry> = record<ConfigEntry.StdioEntry>({
-  ...common,
-  transport: FastCheck.constant("stdio"),
-  command: word,
-  args: texts,
-  env: orNot(
-    FastCheck.array(FastCheck.tuple(variable, FastCheck.option(text)), { minLength: 1, maxLength: 3 })
-      .map((all) => new Map(all))
-  ),
-  envFile: orNot(word),
-  inheritEnv: orNot(FastCheck.oneof(FastCheck.boolean(), FastCheck.array(variable, { maxLength: 2 }))),
-  cwd: orNot(word)
-})
+const serverOf = (transport: "stdio" | "streamable-http") =>
+  FastCheck.record(
+    Object.fromEntries(
+      // a header and a variable for the same token would be one too many
+      Object.keys(tables[transport]).filter((key) => key !== "bearerTokenEnvVar").map((key) => [key, values[key]!])
+    ),
+    { requiredKeys: [transport === "stdio" ? "command" : "url"] }
+  )
 
-const remote: FastCheck.Arbitrary<ConfigEntry.ConfigEntry> = FastCheck.tuple(
-  address,
-  record({
-    ...common,
-    headers: orNot(mapOf(header, text.map(latin))),
-    headersCommand: orNot(FastCheck.tuple(word, text).map((argv) => [...argv])),
-    env: orNot(mapOf(variable, text)),
-    oauth: orNot(FastCheck.oneof(FastCheck.constant(false as const), oauth))
-  })
-).map(([target, rest]) => ({ ...rest, ...target }))
-
-const entries = FastCheck.uniqueArray(FastCheck.oneof(stdio, remote), { maxLength: 2, selector: ({ name }) => name })
-
-const matcher: FastCheck.Arbitrary<ServerPolicy.Matcher> = FastCheck.oneof(
-  FastCheck.constantFrom("a", "*").map((pattern) => ({ _tag: "Name", pattern }) as const),
-  FastCheck.tuple(word, text).map((argv) => ({ _tag: "Command", argv: [...argv] }) as const),
-  word.map((pattern) => ({ _tag: "CommandLine", pattern }) as const),
-  word.map((command) => ({ _tag: "Program", pattern: command }) as const),
-  FastCheck.constantFrom("*", "https://*.corp/*").map((pattern) => ({ _tag: "Url", pattern }) as const),
-  FastCheck.constant({ _tag: "Fingerprint", pattern: "sha256:ab" } as const)
+const server: FastCheck.Arbitrary<Record<string, unknown>> = FastCheck.oneof(
+  serverOf("stdio"),
+  serverOf("streamable-http")
 )
-const matchers = FastCheck.array(matcher, { maxLength: 2 })
+
+const rules = FastCheck.array(
+  FastCheck.oneof(
+    FastCheck.constantFrom("a", "*").map((name) => ({ name })),
+    FastCheck.tuple(word, text).map((command) => ({ command })),
+    word.map((commandLine) => ({ commandLine })),
+    word.map((program) => ({ program })),
+    FastCheck.constantFrom("*", "https://*.corp/*").map((url) => ({ url })),
+    FastCheck.constant({ fingerprint: "sha256:ab" })
+  ),
+  { maxLength: 2 }
+)
 
 const inputs = FastCheck.uniqueArray(
-  record<Dialect.Input>({
+  record({
     id: FastCheck.constantFrom("a", "b c"),
     description: orNot(text),
-    secret: orNot(FastCheck.constant(true)),
+    secret: orNot(flag),
     default: orNot(text),
     choices: orNot(texts)
   }),
   { minLength: 1, maxLength: 2, selector: ({ id }) => id }
 )
 
-/** Its entries in one order, as maps say nothing about it. */
-const sorted = (of: ReadonlyMap<string, string | null> | undefined) =>
-  of === undefined ? undefined : Array.from(of).toSorted(([self], [that]) => self < that ? -1 : 1)
-
-const comparable = (entry: ConfigEntry.ConfigEntry): unknown => ({ ...entry, env: sorted(entry.env) })
-
-/** A document of the format, as JSON. */
-const written = FastCheck.record({ entries, inputs: orNot(inputs), allow: matchers, deny: matchers }).map(
-  ({ allow, deny, entries, inputs }): Record<string, unknown> =>
-    JSON.parse(
-      NativeConfig.encode(
-        {
-          entries: entries.map(({ env, extra: _, ...entry }) =>
-            entry.transport === "stdio" && env !== undefined ? { ...entry, env } : entry
-          ),
-          inputs,
-          imports: ["cursor"],
-          policy: { allow, deny }
-        },
-        "json"
-      )
-    )
-)
+/** A document of the format. */
+const written: FastCheck.Arbitrary<Record<string, unknown>> = FastCheck.record({
+  mcpServers: FastCheck.dictionary(
+    FastCheck.constantFrom("a", "with space", "a.b", "\"quoted\"", "ü", "toString", "valueOf"),
+    server,
+    { maxKeys: 2 }
+  ),
+  inputs: orNot(inputs),
+  imports: FastCheck.constant(["cursor"]),
+  policy: FastCheck.record({ allow: rules, deny: rules, managedOnly: flag, requireIdentity: flag })
+}).map((document) => JSON.parse(JSON.stringify(document)))
 
 /** What somebody may write in the place of something, or beside it. */
 const anything = FastCheck.constantFrom<unknown>(
@@ -257,8 +234,10 @@ const aKey = FastCheck.constantFrom(
   "autoApprove",
   "alwaysAllow",
   "disabled",
-  "startupTimeoutMs",
-  "requestTimeoutMs",
+  "startupTimeout",
+  "requestTimeout",
+  "keepAlive",
+  "concurrency",
   "protocol",
   "title",
   "required",
@@ -339,9 +318,9 @@ const agree = (document: unknown) =>
     return faults.length === 0
   })
 
-describe("NativeConfig", () => {
+describe("the native format", () => {
   it("publishes the schema that the code has", () => {
-    assert.strictEqual(published, `${JSON.stringify(NativeConfig.jsonSchema(), null, 2)}\n`, "npm run schema")
+    assert.strictEqual(published, `${JSON.stringify(jsonSchema(), null, 2)}\n`, "npm run schema")
   })
 
   it.effect.prop("publishes a schema that takes what is read without a word, and refuses the rest", [
@@ -420,80 +399,174 @@ describe("NativeConfig", () => {
       for (const document of bad) assert.isFalse(yield* agree(document), JSON.stringify(document))
     }))
 
-  it.prop("is in code what is published", [written], ([document]) => {
-    assert.isTrue(isDocument(document))
-  })
-
   it.effect.prop(
-    "writes entries from which the same are read, in JSON and in TOML",
-    [entries],
-    ([given]) =>
+    "reads every field as it is written, and every server of it becomes a configuration",
+    [server],
+    ([fields]) =>
       Effect.gen(function*() {
-        for (const format of ["json", "toml"] as const) {
-          const text = NativeConfig.encode({ entries: given }, format)
-          const { decoded, document } = yield* read(text, format)
-          assert.deepStrictEqual(document.issues, [], text)
-          const items = decoded.items.map((item) => item._tag === "Server" ? comparable(item.entry) : item)
-          assert.deepStrictEqual(items, given.map(comparable), text)
+        const { decoded } = yield* read(JSON.stringify({ mcpServers: { a: fields } }))
+        const [item] = decoded.items
+        assert(item?._tag === "Server", JSON.stringify(decoded.items))
+        const { env: _, oauth: login, ...plain } = { oauth: undefined, ...item.entry }
+        for (const [key, value] of Object.entries(plain)) {
+          if (typeof fields[key] === typeof value && typeof value !== "object" && key !== "protocol") {
+            assert.strictEqual(value, fields[key], key)
+          }
         }
+        for (const [key, value] of Object.entries(fields)) {
+          const isEmpty = typeof value === "object" && Object.keys(Object(value)).length === 0
+          if (!isEmpty && key !== "env" && key !== "oauth") assert.property(item.entry, key)
+        }
+        const isUseless = typeof login === "object" && login.clientSecret !== undefined && (login.issuer ?? "") === ""
+        const provenance = { provider: "native", scope: "user", origin: "home", pointer: [] } as const
+        const expansion = { origin: "home", grants: [], places: {}, directory: "/" } as const
+        const config = ServerConfig.ofEntry(item.entry, { expansion, provenance })
+        assert.strictEqual(Either.isRight(config), !isUseless, JSON.stringify(fields))
       }),
-    { fastCheck: { numRuns: costlyRuns(70) } }
+    { fastCheck: { numRuns: costlyRuns(200) } }
   )
+})
 
-  it.effect.prop("writes questions, imports and rules that are read as they were", [
-    inputs,
-    matchers,
-    matchers,
-    FastCheck.boolean(),
-    FastCheck.boolean()
-  ], ([questions, allow, deny, managedOnly, requireIdentity]) =>
-    Effect.gen(function*() {
-      for (const format of ["json", "toml"] as const) {
-        const policy = { allow, deny, managedOnly, requireIdentity, exclusive: false, providers: ["native"] }
-        const text = NativeConfig.encode(
-          { entries: [], inputs: questions, imports: ["cursor", "vscode"], policy },
-          format
-        )
-        const { decoded, issues } = yield* read(text, format)
-        assert.deepStrictEqual(issues, [], text)
-        assert.deepStrictEqual(decoded.inputs, questions)
-        assert.deepStrictEqual(decoded.imports, ["cursor", "vscode"])
-        const { allow: a, deny: d, managedOnly: m, requireIdentity: r } = decoded.policy!
-        assert.deepStrictEqual([a, d, m, r ?? false], [allow, deny, managedOnly, requireIdentity])
-      }
-    }), { fastCheck: { numRuns: costlyRuns(50) } })
+/** One value of each field, and another one. */
+const samples: { readonly [Key in string]: readonly [one: unknown, other: unknown] } = {
+  title: ["a", "b"],
+  description: ["a", "b"],
+  enabled: [true, false],
+  required: [true, false],
+  lazy: [true, false],
+  trusted: [true, false],
+  protocol: ["session", "stateless"],
+  startupTimeout: [1000, "2 seconds"],
+  requestTimeout: [1000, "2 seconds"],
+  toolTimeout: [1000, "2 seconds"],
+  listTimeout: [1000, "2 seconds"],
+  stallTimeout: [1000, "2 seconds"],
+  discoverPatience: [1000, "2 seconds"],
+  keepAlive: [1000, "2 seconds"],
+  idleTimeout: [1000, "2 seconds"],
+  concurrency: [1, 2],
+  affinity: ["identity", "shared"],
+  maxMessageBytes: [1, 2],
+  enabledTools: [["a"], ["b"]],
+  disabledTools: [["a"], ["b"]],
+  autoApprove: [["a"], ["b"]],
+  command: ["a", "b"],
+  args: [["a"], ["b"]],
+  cwd: ["a", "b"],
+  env: [{ A: "1" }, { A: "2" }],
+  withoutEnv: [["A"], ["B"]],
+  envFile: ["a", "b"],
+  inheritEnv: [["A"], ["B"]],
+  url: ["https://a.example/", "https://b.example/"],
+  headers: [{ A: "1" }, { A: "2" }],
+  bearerTokenEnvVar: ["A", "B"],
+  headersCommand: [["a"], ["b"]],
+  oauth: [{ clientId: "a" }, { clientId: "b" }],
+  sseFallback: [true, false]
+}
 
-  it.effect("writes a large number so that it does not become an exact one", () =>
-    Effect.gen(function*() {
-      const extra = new Map<string, ConfigDocument.Value>([["source", [2 ** 60, 2n ** 60n, 1e300, -0.5]]])
-      const entry = { transport: "stdio", name: "a", enabled: true, command: "x", args: [], extra } as const
-      for (const format of ["json", "toml"] as const) {
-        const { decoded } = yield* read(NativeConfig.encode({ entries: [entry] }, format), format)
-        assert.deepStrictEqual(decoded.items.map((item) => item._tag === "Server" && item.entry.extra), [extra])
-      }
-    }))
+/** Fields that are written under another name in the entry. */
+const places: { readonly [Key in string]: string } = { bearerTokenEnvVar: "headers" }
 
-  it.effect("writes no limit as the longest there is, and nothing under a name of its own that is foreign", () =>
-    Effect.gen(function*() {
-      const { decoded } = yield* read(
-        NativeConfig.encode({
-          entries: [{
-            transport: "stdio",
+const provenance = {
+  provider: "native",
+  scope: "user",
+  origin: "home",
+  pointer: [],
+  path: "/u/mcp-client.json"
+} as const
+const expansion = { origin: "home", grants: [], places: {}, directory: "/" } as const
+
+describe("a field of a server", () => {
+  for (const transport of ["stdio", "streamable-http"] as const) {
+    const rows: { readonly [Key in string]: FieldSchema.Row } = tables[transport]
+    const target = transport === "stdio" ? { command: "x" } : { url: "https://x.example/" }
+    for (const [key, row] of Object.entries(rows)) {
+      it.effect(`${key} of ${transport} is read, published, hashed, resolved, merged and shown`, () =>
+        Effect.gen(function*() {
+          const of = (value: unknown, host = "native") =>
+            Effect.map(
+              ConfigFile.decode(
+                new TextEncoder().encode(JSON.stringify({ mcpServers: { a: { ...target, [key]: value } } })),
+                { host, scope: "user", path: "mcp-client.json" }
+              ),
+              ({ decoded: { items: [item] }, issues }) => {
+                assert.deepStrictEqual(issues.map(({ message }) => message), [])
+                assert(item?._tag === "Server")
+                return item
+              }
+            )
+          const [one, other] = yield* Effect.all([of(samples[key]![0]), of(samples[key]![1])])
+          const config = (item: typeof one) =>
+            Either.getOrThrow(ServerConfig.ofEntry(item.entry, { expansion, provenance }))
+          const place = places[key] ?? key
+          // the reader and the Schema
+          assert.property(config(one), place)
+          // the published JSON Schema
+          for (const word of [key, ...(row.aliases ?? [])]) {
+            const document = { mcpServers: { a: { ...target, [word]: samples[key]![0] } } }
+            assert.isTrue(validate(document), JSON.stringify(validate.errors))
+          }
+          assert.isFalse(validate({ mcpServers: { a: { ...target, [key]: { none: 1 } } } }))
+          // the fingerprint
+          const isSame = Fingerprint.of(config(one)) === Fingerprint.of(config(other))
+          assert.strictEqual(isSame, !row.identity)
+          assert.notStrictEqual(Fingerprint.configuration(config(one)), Fingerprint.configuration(config(other)))
+          // the texts that may be templates
+          const sites = ServerConfig.texts(config(one)).filter(({ at }) => at.split(".")[0] === place)
+          assert.strictEqual(sites.length > 0, row.template !== undefined || place === "headers" || key === "oauth")
+          // a stronger file that does not have the field, for the same server and for another one
+          const merged = (fields: object) => {
+            const strong: typeof one = { ...one, raw: new Map(), entry: { ...target, ...fields } as typeof one.entry }
+            const layer = (scope: "project" | "user", item: typeof one): Merge.Layer => ({
+              provider: "opencode",
+              scope,
+              path: undefined,
+              rank: 0,
+              distance: 0,
+              deep: true,
+              exclusive: false,
+              items: [{ item, provenance: { ...provenance, scope } }]
+            })
+            const [result] = Merge.merge([layer("project", strong), layer("user", one)])
+            assert(result?.item._tag === "Server")
+            return { entry: result.item.entry, dropped: result.dropped }
+          }
+          const base = {
+            transport: one.entry.transport,
             name: "a",
             enabled: true,
-            command: "x",
-            args: [],
-            timeouts: { requestMs: 0 },
-            extra: new Map<string, ConfigDocument.Value>([["url", "https://evil.example"], ["mine", null]])
-          }]
-        }, "toml"),
-        "toml"
-      )
-      const [item] = decoded.items
-      assert.strictEqual(item?._tag, "Server")
-      if (item?._tag !== "Server") return
-      assert.strictEqual(item.entry.timeouts?.requestMs, 27 * 3_600_000)
-      assert.deepStrictEqual(item.warnings, [])
-      assert.isUndefined(item.entry.extra)
-    }))
+            ...(transport === "stdio" ? { args: [] } : {})
+          }
+          const elsewhere = merged({
+            ...base,
+            ...(transport === "stdio" ? { command: "z" } : { url: "https://z.example/" })
+          })
+          if (row.overlay === undefined) assert.property(elsewhere.entry, place)
+          if (row.overlay === "credential") {
+            assert.notProperty(elsewhere.entry, place)
+            assert.deepStrictEqual(elsewhere.dropped, [place])
+          }
+          if (row.overlay !== "target") assert.property(merged(base).entry, place)
+          // the consent lines
+          const lines = (item: typeof one) =>
+            Trust.consent({
+              root: "/",
+              server: "a",
+              fingerprint: "",
+              entry: item.entry,
+              provenance,
+              variables: [],
+              hazards: []
+            }).map(({ label, text }) => `${label}: ${text}`)
+          if (key === "enabled") return
+          const without = yield* of(samples[key]![0]).pipe(
+            Effect.map((item) => ({ ...item, entry: { ...item.entry, [place]: key === "args" ? [] : undefined } }))
+          )
+          if (row.required !== true) {
+            assert.isAbove(lines(one).length, lines(without as typeof one).length, lines(one).join())
+          }
+        }))
+    }
+  }
 })

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
-import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
 import { hazards } from "../../src/config/hazards.ts"
 import * as PolicyWords from "../../src/config/policyWords.ts"
 import * as Scope from "../../src/config/Scope.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as ServerPolicy from "../../src/config/ServerPolicy.ts"
 import * as Configs from "../support/configs.ts"
 
@@ -566,7 +566,7 @@ describe("ServerPolicy.withVariables", () => {
   })
 })
 
-const entry = (command: string, ...args: ReadonlyArray<string>): ConfigEntry.ConfigEntry => ({
+const entry = (command: string, ...args: ReadonlyArray<string>): ServerConfig.Entry => ({
   transport: "stdio",
   name: "s",
   enabled: true,

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
 import * as Interpolation from "../../src/config/Interpolation.ts"
-import * as Merge from "../../src/config/Merge.ts"
+import * as Merge from "../../src/config/merge.ts"
 import * as PolicyWords from "../../src/config/policyWords.ts"
 import * as Registry from "../../src/config/Registry.ts"
 import type * as Scope from "../../src/config/Scope.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as ServerPolicy from "../../src/config/ServerPolicy.ts"
 import * as Access from "../../src/config/variableAccess.ts"
 import { documents, json, tableOf } from "../support/documents.ts"
@@ -46,7 +46,7 @@ const readAll = (sample: Samples.Sample) =>
     return Effect.map(read(sample, file, scope), (found) => ({ file, found, scope }))
   })
 
-const templateAt = (entry: ConfigEntry.ConfigEntry, at: string): string => {
+const templateAt = (entry: ServerConfig.Entry, at: string): string => {
   const [field = "", ...rest] = at.split(".")
   const value: unknown = Object.entries(entry).find(([key]) => key === field)?.[1]
   const key = rest.join(".")
@@ -72,7 +72,7 @@ const resolved = (found: ConfigFile.ConfigFile, resolve: Json): Json => {
   const origin = context.scope === "project" ? "workspace" : context.scope === "plugin" ? "plugin" : "home"
   const grants = (context.grants ?? {}) as { readonly [name: string]: ReadonlyArray<string> }
   const inputs = (context.inputs ?? {}) as { readonly [id: string]: string }
-  const result = (entry: ConfigEntry.ConfigEntry, at: string): Json => {
+  const result = (entry: ServerConfig.Entry, at: string): Json => {
     const template = templateAt(entry, at)
     const own = Array.from(entry.env ?? []).flatMap(([name, value]) =>
       value === null || Interpolation.parse(value).some((part) => typeof part !== "string")

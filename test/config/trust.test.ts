@@ -2,7 +2,7 @@ import * as PlatformError from "@effect/platform/Error"
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Context, Deferred, Effect, Exit, Fiber, Layer, Scope, Stream, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
-import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
+import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as Trust from "../../src/config/Trust.ts"
 import * as TrustStore from "../../src/config/TrustStore.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
@@ -12,7 +12,7 @@ import { storeOf } from "../support/trustStore.ts"
 type Store = TrustStore.TrustStore["Type"]
 type TrustEvent = Extract<McpEvent.McpEvent, { readonly _tag: "TrustChanged" | "TrustIssue" }>
 
-const entry: ConfigEntry.StdioEntry = {
+const entry: ServerConfig.StdioEntry = {
   transport: "stdio",
   name: "docs",
   enabled: true,
@@ -365,7 +365,7 @@ describe("what a person is shown", () => {
       `${level === "warning" ? "! " : ""}${label}: ${text}`
     )
 
-  const remote: ConfigEntry.RemoteEntry = {
+  const remote: ServerConfig.RemoteEntry = {
     transport: "streamable-http",
     name: "docs",
     enabled: true,
@@ -379,15 +379,15 @@ describe("what a person is shown", () => {
         ...entry,
         args: ["-y", "a b", "--dir=${env:HOME}", "$${HOME}"],
         cwd: "sub",
-        env: new Map<string, string | null>([
+        env: new Map([
           ["LOG_LEVEL", "debug"],
           ["API_TOKEN", "abcdef"],
-          ["GITHUB_TOKEN", "${env:GITHUB_TOKEN}"],
-          ["DEBUG", null]
+          ["GITHUB_TOKEN", "${env:GITHUB_TOKEN}"]
         ]),
-        inheritEnv: true,
-        extra: new Map([["sandbox", false]])
+        withoutEnv: ["DEBUG"],
+        inheritEnv: true
       },
+      extra: new Map([["sandbox", false]]),
       hazards: [{ kind: "unpinned-package", at: "args.1", detail: "What it downloads may change." }]
     }
     assert.deepStrictEqual(text(asked), [
@@ -442,8 +442,10 @@ describe("what a person is shown", () => {
         ...remote,
         title: "Docs\u202e",
         required: true,
-        timeouts: { startupMs: 1_000 },
-        tools: { allow: [], deny: ["rm", "a b"], approval: new Map([["get", "ask"]]) },
+        startupTimeout: 1_000,
+        keepAlive: 2_000,
+        enabledTools: [],
+        disabledTools: ["rm", "a b"],
         oauth: {
           clientId: "app",
           clientSecret: "abc${secret:docs}",
@@ -461,15 +463,15 @@ describe("what a person is shown", () => {
       "login: tokenEndpointAuthMethod = \"none\"",
       "setting: title = \"Docs\\u{202e}\"",
       "setting: required = true",
-      "setting: timeouts.startupMs = 1000",
-      "setting: tools.allow = none",
-      "setting: tools.deny = \"rm\", \"a b\"",
-      "setting: tools.approval.get = \"ask\""
+      "setting: startupTimeout = 1000",
+      "setting: keepAlive = 2000",
+      "setting: enabledTools = none",
+      "setting: disabledTools = \"rm\", \"a b\""
     ])
   })
 
   it("begins with the values that decide what runs", () => {
-    const env = new Map<string, string | null>([["A", "1"], ["PATH", "./bin"], [
+    const env = new Map([["A", "1"], ["PATH", "./bin"], [
       "HTTPS_PROXY",
       "http://me:pw@proxy.example"
     ]])

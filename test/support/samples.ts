@@ -1,14 +1,16 @@
 /**
  * The sample configurations of hosts, each with what is to come of it, and the one mapping between their words and ours.
  */
+import * as Duration from "effect/Duration"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
 import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
-import type * as ConfigEntry from "../../src/config/ConfigEntry.ts"
 import type * as ConfigFile from "../../src/config/ConfigFile.ts"
 import type * as ConfigIssue from "../../src/config/ConfigIssue.ts"
 import type * as Dialect from "../../src/config/Dialect.ts"
+import * as Limits from "../../src/config/Limits.ts"
+import type { Item } from "../../src/config/readEntry.ts"
 import * as Scope from "../../src/config/Scope.ts"
 import type * as ServerPolicy from "../../src/config/ServerPolicy.ts"
 
@@ -62,11 +64,29 @@ const plain = (value: unknown): unknown => {
 const noted = ({ at, kind }: { readonly kind: ConfigIssue.Kind; readonly at?: string | undefined }): string =>
   at === undefined ? kind : `${kind}:${at}`
 
+/** Some hosts write "as long as it takes" as zero. */
+const millis = (time: number | undefined): number | undefined =>
+  time === Duration.toMillis(Limits.defaults.toolTimeout) ? 0 : time
+
+/** The fields of an entry in the words of the samples, which put some of them together. */
+export const entryOf = ({ approval, entry, extra }: Extract<Item, { readonly _tag: "Server" }>): Json => {
+  const { autoApprove, disabledTools: deny, enabledTools: allow, env, requestTimeout, startupTimeout, ...rest } = entry
+  const { withoutEnv = [], ...fields } = { withoutEnv: undefined, ...rest }
+  const variables = new Map<string, unknown>([...(env ?? []), ...withoutEnv.map((name) => [name, null] as const)])
+  const timeouts = { startupMs: millis(startupTimeout), requestMs: millis(requestTimeout) }
+  const tools = { allow, deny, autoApprove, approval }
+  const grouped = { timeouts, tools, extra, ...(variables.size === 0 ? {} : { env: variables }) }
+  const filled = Object.entries(plain(grouped) as Json).filter(([, part]) => Object.keys(Object(part)).length > 0)
+  return { ...(plain(fields) as Json), ...Object.fromEntries(filled) }
+}
+
 /** An item as the samples write it. */
-export const itemOf = (item: ConfigEntry.Item): Json => {
+export const itemOf = (item: Item): Json => {
   switch (item._tag) {
     case "Patch":
       return { name: item.name, patch: { enabled: item.enabled } }
+    case "Given":
+      return { name: item.name }
     case "Invalid": {
       const { at, detail, kind, name } = item
       const image = kind === "needs-gateway" && detail !== undefined ? { image: detail } : {}
@@ -74,10 +94,10 @@ export const itemOf = (item: ConfigEntry.Item): Json => {
     }
     case "Server": {
       // the variables of a remote are no part of their shape
-      const { env, ...entry } = item.entry
+      const { env, ...entry } = entryOf(item)
       return {
-        ...(plain(entry) as Json),
-        ...(item.entry.transport === "stdio" && env !== undefined ? { env: plain(env) } : {}),
+        ...entry,
+        ...(item.entry.transport === "stdio" && env !== undefined ? { env } : {}),
         ...(item.warnings.length === 0 ? {} : { warnings: item.warnings.map(noted) })
       }
     }
@@ -122,8 +142,17 @@ export const fileOf = (
 /** What a sample says about what it does not want compared. */
 const about = new Set(["note", "host", "scope", "file", "kind", "pointer", "exclusive", "resolve", "strict"])
 
+/** Without the settings of a login that have no effect: that there may be one, and that its client has no secret. */
+const withoutIdle = (key: string, value: unknown): unknown =>
+  key === "oauth" && typeof value === "object" && value !== null
+    ? Object.fromEntries(Object.entries(value).filter(([name, on]) => name !== "public" && (name !== "enabled" || !on)))
+    : value
+
 export const wanted = (expected: Json): Json =>
-  Object.fromEntries(Object.entries(expected).filter(([key]) => !about.has(key)))
+  JSON.parse(
+    JSON.stringify(Object.fromEntries(Object.entries(expected).filter(([key]) => !about.has(key)))),
+    withoutIdle
+  )
 
 /** Our words of one thing, cut to the keys that a sample speaks of. */
 export const cut = (ours: Json, theirs: Json): Json =>

@@ -7,7 +7,7 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as NativeConfig from "../../config/NativeConfig.ts"
+import { jsonSchema } from "../../config/nativeDocument.ts"
 import * as Registry from "../../config/Registry.ts"
 import * as McpError from "../../McpError.ts"
 import { nearest, suggestion } from "../../text/nearest.ts"
@@ -35,7 +35,7 @@ const overview = ({ shared }: Command.Invocation) =>
 
 const schema = Effect.flatMap(
   Screen.Screen,
-  (screen) => Effect.as(screen.json(Schema.Unknown, NativeConfig.jsonSchema()), ExitCode.ok)
+  (screen) => Effect.as(screen.json(Schema.Unknown, jsonSchema()), ExitCode.ok)
 )
 
 /** Writes the native document of a server of the registry. */

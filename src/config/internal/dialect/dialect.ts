@@ -4,9 +4,9 @@
  * @internal
  */
 import type * as Dialect from "../../Dialect.ts"
+import type { HostTable } from "../../hostRow.ts"
 import { hosts } from "../../hosts.ts"
-import type { HostTable } from "./dialects/table.ts"
-import * as Reader from "./reader.ts"
+import * as Reader from "../../reader.ts"
 
 const nativeTable = hosts[0]!
 
@@ -43,4 +43,4 @@ export const withDefault = (host: string | undefined, name: string): string | un
 }
 
 /** @internal */
-export { explain } from "./explain.ts"
+export { explain } from "../../ConfigIssue.ts"

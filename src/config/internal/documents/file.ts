@@ -5,14 +5,13 @@
  */
 import * as Effect from "effect/Effect"
 import type * as ConfigDocument from "../../ConfigDocument.ts"
-import type * as ConfigEntry from "../../ConfigEntry.ts"
 import type * as ConfigFile from "../../ConfigFile.ts"
-import type * as ConfigIssue from "../../ConfigIssue.ts"
+import * as ConfigIssue from "../../ConfigIssue.ts"
 import * as Dialect from "../../Dialect.ts"
 import * as Document from "../../document.ts"
+import type { Item } from "../../readEntry.ts"
 import type * as Scope from "../../Scope.ts"
 import * as internal from "../dialect/dialect.ts"
-import * as Explain from "../dialect/explain.ts"
 import { isList, isTable } from "../dialect/values.ts"
 
 const usualOrigin: { readonly [S in Scope.Scope]: Scope.Origin } = {
@@ -126,7 +125,7 @@ const ofFile = (
   scope,
   path,
   server: undefined,
-  at: at && Explain.shownKey(at),
+  at: at && ConfigIssue.shownKey(at),
   line: line ?? (at === undefined || document.root === undefined ? undefined : lineAt(document, at)),
   message: Dialect.explain(kind, { host: provider, at, detail })
 })
@@ -134,10 +133,10 @@ const ofFile = (
 const ofItem = (
   { host: provider }: Dialect.Dialect,
   { path, scope }: Dialect.Context,
-  item: ConfigEntry.Item,
+  item: Item,
   document: ConfigDocument.ConfigDocument
 ): ReadonlyArray<ConfigIssue.ConfigIssue> => {
-  if (item._tag === "Patch") return []
+  if (item._tag === "Patch" || item._tag === "Given") return []
   const issue = (
     severity: "error" | "warning",
     kind: ConfigIssue.Kind,
@@ -150,7 +149,7 @@ const ofItem = (
     scope,
     path,
     server: item.name,
-    at: at && Explain.shownKey(at),
+    at: at && ConfigIssue.shownKey(at),
     line: lineOf(document, item, at),
     message: Dialect.explain(kind, { host: provider, server: item.name, at, detail })
   })
@@ -167,7 +166,7 @@ const lineAt = (document: ConfigDocument.ConfigDocument, at: string): number | u
 /** The line of a field, or of the entry if there is no such field in it. */
 const lineOf = (
   document: ConfigDocument.ConfigDocument,
-  { pointer, raw }: ConfigEntry.Item,
+  { pointer, raw }: Item,
   at: string | undefined
 ): number | undefined => {
   const way = at === undefined ? [] : wayIn(raw, at)

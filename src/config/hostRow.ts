@@ -1,85 +1,63 @@
 /**
- * What a host's table says: the one reader (`reader.ts`, `readerEntry.ts`) does the rest. A table is data; the few
- * functions in it are for shapes that no other host has.
- *
- * @internal
+ * What a row of `hosts.ts` may say. A row is data for the one reader (`reader.ts`): where the files of a host are, where the
+ * servers are in them, which key of an entry is which field of `fields.ts`, and what differs from most hosts. A function for
+ * something that only one host does is named by a row and stands in `quirks.ts`.
  */
-import type * as ConfigDocument from "../../../ConfigDocument.ts"
-import type * as ConfigEntry from "../../../ConfigEntry.ts"
-import type * as ConfigIssue from "../../../ConfigIssue.ts"
-import type * as Dialect from "../../../Dialect.ts"
-import type * as Interpolation from "../../../Interpolation.ts"
-import type * as PolicyWords from "../../../policyWords.ts"
-import type * as Quirks from "../../../quirks.ts"
-import type * as Scope from "../../../Scope.ts"
+import type * as ConfigDocument from "./ConfigDocument.ts"
+import type * as ConfigIssue from "./ConfigIssue.ts"
+import type * as Dialect from "./Dialect.ts"
+import type { tables } from "./fields.ts"
+import type { login } from "./fieldSchema.ts"
+import type * as Interpolation from "./Interpolation.ts"
+import type * as PolicyWords from "./policyWords.ts"
+import type * as Quirks from "./quirks.ts"
+import type * as Scope from "./Scope.ts"
+import type * as ServerConfig from "./ServerConfig.ts"
 
-/** @internal */
-export type Transport = ConfigEntry.ConfigEntry["transport"]
+/** `auto`: Streamable HTTP, then the older HTTP+SSE. */
+export type Transport = ServerConfig.Entry["transport"]
 
 /**
- * What a key of an entry can mean.
+ * What a key of an entry means: a field of `fields.ts` under its name, or one of these.
  *
- * - `type`: a word for the transport, or a table with such a word and the fields of the transport.
- * - `command`: a text, or a list of which the rest goes before `args`.
- * - `envNames`: variables handed on, by name or as `{name}`; `envSecrets`: names of secrets; `withoutEnv`: names of
- *   variables that are not handed on.
- * - `headerVariables`: from header to variable; `bearer`, `bearerVariable`: a token, or the variable that holds one.
- * - `headersCommand`: argv; `headersLine`: a line for a shell, of which only plain words are taken.
+ * - `type`: a word for the transport, or a table with such a word and the fields of the transport. `name`: of an entry in a
+ *   list.
+ * - `envNames`: variables passed on, by name or as `{name}`; `envSecrets`: names of secrets.
+ * - `headerVariables`: from header to variable; `bearer`: a token.
+ * - `headersLine`: a command line, of which only plain words are taken.
  * - `timeouts`: a number (for requests) or `{startup, request}`.
- * - `trust`: `true` approves all tools.
- * - `tools`: by `shape`.
- * - `oauth`: the settings of logging in, or one of them (`part`), or a word (`"oauth"`).
- * - `extra`: known, without effect here; `lacking` describes the effect if it matters. `ignored`: known, without
- *   meaning. `refused`: a fault of the entry; `unknown`: a common one that this host does not have.
+ * - `disabled`: the opposite of `enabled`. `trust`: `true` approves all tools.
+ * - `tools`: by `shape`. `approval`: the host's word for how all tools are approved.
+ * - `extra`: known, without effect here; `lacking` describes the effect if it matters. `ignored`: known, without meaning.
+ *   `refused`: a fault of the entry. `unknown`: a common field that this host does not have.
  *
- * @internal
+ * `command` may be a list, whose rest goes before `args`. `oauth` is the settings of the login, one of them (`part`), or the
+ * word `"oauth"`.
  */
 export type Meaning =
-  | "name"
-  | "type"
-  | "command"
-  | "args"
-  | "env"
+  | keyof typeof tables.stdio
+  | keyof typeof tables["streamable-http"]
+  | "approval"
+  | "bearer"
+  | "disabled"
   | "envNames"
   | "envSecrets"
-  | "withoutEnv"
-  | "envFile"
-  | "inheritEnv"
-  | "cwd"
-  | "url"
-  | "headers"
-  | "headerVariables"
-  | "bearer"
-  | "bearerVariable"
-  | "headersCommand"
-  | "headersLine"
-  | "startupTimeout"
-  | "requestTimeout"
-  | "timeouts"
-  | "enabled"
-  | "disabled"
-  | "required"
-  | "lazy"
-  | "title"
-  | "description"
-  | "protocol"
-  | "allow"
-  | "deny"
-  | "autoApprove"
-  | "trust"
-  | "tools"
-  | "approval"
-  | "oauth"
   | "extra"
+  | "headerVariables"
+  | "headersLine"
   | "ignored"
+  | "name"
   | "refused"
+  | "timeouts"
+  | "tools"
+  | "trust"
+  | "type"
   | "unknown"
 
-/**
- * One key of an entry.
- *
- * @internal
- */
+/** A setting of the login, or one that only hosts have. */
+export type LoginPart = keyof typeof login | "enabled" | "public"
+
+/** One key of an entry. */
 export interface Field {
   readonly is: Meaning
   /** Of a time. */
@@ -89,7 +67,7 @@ export interface Field {
   /** The transport that an address under this key has. */
   readonly transport?: Transport | undefined
   /** Of `oauth`: the one setting that this key is. */
-  readonly part?: keyof ConfigEntry.OAuth | undefined
+  readonly part?: LoginPart | undefined
   /** Of `oauth`: a word in it may be another way to log in, which is not ours to understand. */
   readonly mode?: boolean | undefined
   /**
@@ -115,18 +93,13 @@ export interface Field {
 
 /**
  * By the key as it is written. What is not in it, nor in `common`, is an unknown key.
- *
- * @internal
  */
 export type Fields = { readonly [Key in string]: Field }
 
-/** @internal */
 export type Part = "command" | "args" | "env" | "cwd" | "envFile" | "url" | "headers" | "oauth"
 
 /**
  * What a function of a table may say about the entry at hand.
- *
- * @internal
  */
 export interface Notes {
   readonly warn: (kind: ConfigIssue.Warning, at?: string, detail?: string) => void
@@ -136,7 +109,6 @@ export interface Notes {
   readonly fail: (kind: ConfigIssue.EntryFault, at?: string, detail?: string) => void
 }
 
-/** @internal */
 export interface HostTable {
   readonly host: string
   readonly title: string
@@ -157,6 +129,8 @@ export interface HostTable {
   readonly single?: boolean | undefined
   /** Whether the servers may be a list, whose entries have names. */
   readonly list?: boolean | undefined
+  /** Whether every field of `fields.ts` is known by its own name and its aliases, as in our own files. */
+  readonly everyField?: boolean | undefined
   /** Laid over the fields that are common to all hosts. */
   readonly fields?: Fields | undefined
   /** What differs for the servers under one of the roots, by its first key. */
@@ -213,8 +187,6 @@ export interface HostTable {
 
 /**
  * The sandbox fields that several hosts share.
- *
- * @internal
  */
 export const sandboxed: Field = {
   is: "extra",
@@ -223,16 +195,12 @@ export const sandboxed: Field = {
   unless: [false, null]
 }
 
-/** @internal */
 export const otherLogin = "this way to log in is not supported"
 
-/** @internal */
 export const sampled = "the application decides whether the server may sample"
 
 /**
  * The fields that are taken from every host, because people copy entries from one file to another.
- *
- * @internal
  */
 export const common: Fields = {
   type: { is: "type" },
@@ -250,8 +218,8 @@ export const common: Fields = {
   enabled: { is: "enabled" },
   disabled: { is: "disabled" },
   isDisabled: { is: "disabled" },
-  enabledTools: { is: "allow" },
-  disabledTools: { is: "deny" },
+  enabledTools: { is: "enabledTools" },
+  disabledTools: { is: "disabledTools" },
   autoApprove: { is: "autoApprove" },
   alwaysAllow: { is: "autoApprove" },
   description: { is: "description" },

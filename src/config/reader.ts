@@ -1,18 +1,18 @@
 /**
- * Reads a document by the table of its host: where its servers are, and one item for each.
- *
- * @internal
+ * Reads a document by the row of its host: where its servers are, and one item for each, whatever is wrong with it.
  */
-import type * as ConfigDocument from "../../ConfigDocument.ts"
-import type * as ConfigEntry from "../../ConfigEntry.ts"
-import type * as Dialect from "../../Dialect.ts"
-import * as PolicyWords from "../../policyWords.ts"
-import * as Quirks from "../../quirks.ts"
-import type * as Scope from "../../Scope.ts"
-import type * as Table from "./dialects/table.ts"
-import * as Entry from "./readerEntry.ts"
-import { tellLacking } from "./readerUses.ts"
-import { isList, isTable, isText, list, scalar, table, tables } from "./values.ts"
+import type * as ConfigDocument from "./ConfigDocument.ts"
+import type * as Dialect from "./Dialect.ts"
+import type * as HostRow from "./hostRow.ts"
+import { isList, isTable, isText, list, scalar, table, tables } from "./internal/dialect/values.ts"
+import * as PolicyWords from "./policyWords.ts"
+import * as Quirks from "./quirks.ts"
+import { type Host, hostOf, type Item, itemOf, once } from "./readEntry.ts"
+import { noteLacking } from "./readValues.ts"
+import type * as Scope from "./Scope.ts"
+
+type Table = ConfigDocument.Table
+type Value = ConfigDocument.Value
 
 const usual: ReadonlyArray<ReadonlyArray<string>> = [["mcpServers"]]
 
@@ -24,16 +24,14 @@ const isIn = (scopes: boolean | ReadonlyArray<Scope.Scope> | undefined, scope: S
 
 /**
  * Whether a file holds other settings too.
- *
- * @internal
  */
-export const isShared = (table: Table.HostTable, context: Dialect.Context): boolean =>
+export const isShared = (table: HostRow.HostTable, context: Dialect.Context): boolean =>
   isIn(table.shared, context.scope) || (context.pointer !== undefined && context.pointer.length > 0)
 
 const endOf = (path: string): string => path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1)
 
 /** The names of the files that hold rules, and no servers. */
-const rulesOf = (table: Table.HostTable): ReadonlySet<string> =>
+const rulesOf = (table: HostRow.HostTable): ReadonlySet<string> =>
   new Set(
     table.locations.filter(({ policyOnly }) => policyOnly === true)
       .flatMap(({ path }) => typeof path === "string" || isPaths(path) ? path : Object.values(path).flat())
@@ -42,19 +40,17 @@ const rulesOf = (table: Table.HostTable): ReadonlySet<string> =>
 
 const isPaths = (path: Dialect.Location["path"]): path is ReadonlyArray<string> => Array.isArray(path)
 
-const waysOf = (table: Table.HostTable, context: Dialect.Context): ReadonlyArray<ReadonlyArray<string>> =>
+const waysOf = (table: HostRow.HostTable, context: Dialect.Context): ReadonlyArray<ReadonlyArray<string>> =>
   context.pointer === undefined ? table.roots ?? usual : [context.pointer]
 
 /**
  * The keys at the top of a document that lead to servers.
- *
- * @internal
  */
-export const rootKeys = (table: Table.HostTable, context: Dialect.Context): ReadonlyArray<string> =>
+export const rootKeys = (table: HostRow.HostTable, context: Dialect.Context): ReadonlyArray<string> =>
   waysOf(table, context).flatMap((way) => way.slice(0, 1))
 
-const walk = (root: ConfigDocument.Table, way: ReadonlyArray<string>): ConfigDocument.Value | undefined => {
-  let value: ConfigDocument.Value | undefined = root
+const walk = (root: Table, way: ReadonlyArray<string>): Value | undefined => {
+  let value: Value | undefined = root
   for (const key of way) {
     if (!isTable(value)) return undefined
     value = value.get(key)
@@ -63,7 +59,7 @@ const walk = (root: ConfigDocument.Table, way: ReadonlyArray<string>): ConfigDoc
 }
 
 /** Whether a table looks like one server, rather than like a map of them. */
-const isServer = (value: ConfigDocument.Value | undefined): boolean =>
+const isServer = (value: Value | undefined): boolean =>
   isTable(value) && (
     ["command", "url", "type"].some((key) => {
       const held = value.get(key)
@@ -73,7 +69,7 @@ const isServer = (value: ConfigDocument.Value | undefined): boolean =>
 
 interface Place {
   readonly way: ReadonlyArray<string>
-  readonly servers: ConfigDocument.Value
+  readonly servers: Value
   /** It is one server, and the way leads to it and not to a map of servers. */
   readonly isSingle?: boolean
 }
@@ -88,7 +84,7 @@ interface Found {
 
 const warning = (
   kind: "wrong-root-key" | "no-servers",
-  table: Table.HostTable,
+  table: HostRow.HostTable,
   { path }: Dialect.Context,
   at?: string
 ): ReadonlyArray<ConfigDocument.DocumentIssue> => {
@@ -106,14 +102,14 @@ const warning = (
 const none: Found = { places: [], issues: [] }
 
 /** Whether there are servers under a key, and nothing else. */
-const holdsServers = (value: ConfigDocument.Value | undefined): value is ConfigDocument.Table =>
+const holdsServers = (value: Value | undefined): value is Table =>
   isTable(value) && value.size > 0 && Array.from(value.values()).every(isServer)
 
 /**
  * The servers under the key of another host, in a file of which most is none of our business: only where there can be no
  * doubt.
  */
-const misplaced = (table: Table.HostTable, root: ConfigDocument.Table, context: Dialect.Context): Found => {
+const misplaced = (table: HostRow.HostTable, root: Table, context: Dialect.Context): Found => {
   const other = foreign.find((key) => holdsServers(root.get(key)))
   if (other === undefined) return none
   const place = { way: [other], servers: root.get(other) ?? null }
@@ -121,7 +117,7 @@ const misplaced = (table: Table.HostTable, root: ConfigDocument.Table, context: 
 }
 
 /** Where the servers of a document are. */
-const find = (table: Table.HostTable, root: ConfigDocument.Table, context: Dialect.Context): Found => {
+const find = (table: HostRow.HostTable, root: Table, context: Dialect.Context): Found => {
   const places = waysOf(table, context).flatMap((way): ReadonlyArray<Place> => {
     const servers = walk(root, way)
     return servers === undefined ? [] : [{ way, servers }]
@@ -155,23 +151,15 @@ const find = (table: Table.HostTable, root: ConfigDocument.Table, context: Diale
   return { places: [{ way: [], servers }], issues: [] }
 }
 
-const nameOf = (value: ConfigDocument.Value): string | undefined => {
+const nameOf = (value: Value): string | undefined => {
   const name = isTable(value) ? value.get("name") : undefined
   return typeof name === "string" && name !== "" ? name : undefined
 }
 
-/** Made when a file of the host is read: of most hosts there is none. */
-const once = <A extends object>(make: () => A): () => A => {
-  let made: A | undefined
-  return () => made ??= make()
-}
-
 /**
  * A dialect from a table.
- *
- * @internal
  */
-export const make = (table: Table.HostTable): Dialect.Dialect => {
+export const make = (table: HostRow.HostTable): Dialect.Dialect => {
   const own = once(() => hostsOf(table))
   const under = once(() =>
     new Map(
@@ -196,14 +184,14 @@ export const make = (table: Table.HostTable): Dialect.Dialect => {
 }
 
 interface Hosts {
-  readonly keyed: () => Entry.Host
+  readonly keyed: () => Host
   /** Its entries have their names in them. */
-  readonly listed: () => Entry.Host
+  readonly listed: () => Host
 }
 
-const hostsOf = (table: Table.HostTable): Hosts => ({
-  keyed: once(() => Entry.host(table)),
-  listed: once(() => Entry.host({ ...table, fields: { ...table.fields, name: { is: "name" } } }))
+const hostsOf = (table: HostRow.HostTable): Hosts => ({
+  keyed: once(() => hostOf(table)),
+  listed: once(() => hostOf({ ...table, fields: { ...table.fields, name: { is: "name" } } }))
 })
 
 /** More than anybody has, and no more than can be looked into at once. */
@@ -220,31 +208,31 @@ const nothing: Dialect.Decoded = {
 
 /** Warns of keys beside the servers that the host applies to this server and that have no effect here. */
 const withBeside = (
-  { beside: fields }: Table.HostTable,
-  beside: ConfigDocument.Value | undefined,
-  item: ConfigEntry.Item
-): ConfigEntry.Item => {
+  { beside: fields }: HostRow.HostTable,
+  beside: Value | undefined,
+  item: Item
+): Item => {
   if (fields === undefined || !isTable(beside) || item._tag !== "Server") return item
   const warnings = [...item.warnings]
-  const isAbout = (field: Table.Field, value: ConfigDocument.Value): boolean =>
+  const isAbout = (field: HostRow.Field, value: Value): boolean =>
     field.byPrefix !== true ||
     (isTable(value) && Array.from(value.keys()).some((key) => key.startsWith(`${item.name}_`)))
   for (const [key, field] of Object.entries(fields)) {
     const value = beside.get(key)
     const isTold = item.warnings.some(({ detail }) => detail !== undefined && detail === field.lacking)
     if (value === undefined || isTold || !isAbout(field, value)) continue
-    const warn: Table.Notes["warn"] = (kind, at, detail) => warnings.push({ kind, at, detail })
-    tellLacking({ warn }, field, key, value, item.entry.transport)
+    const warn: HostRow.Notes["warn"] = (kind, at, detail) => warnings.push({ kind, at, detail })
+    noteLacking({ warn }, field, key, value, item.entry.transport)
   }
   return warnings.length === item.warnings.length ? item : { ...item, warnings }
 }
 
-const texts = (value: ConfigDocument.Value | undefined): ReadonlyArray<string> => list(value).filter(isText)
+const texts = (value: Value | undefined): ReadonlyArray<string> => list(value).filter(isText)
 
 /** The questions beside the servers. */
 const inputsOf = (
-  beside: ConfigDocument.Table,
-  { choices, secret }: NonNullable<Table.HostTable["inputs"]>
+  beside: Table,
+  { choices, secret }: NonNullable<HostRow.HostTable["inputs"]>
 ): ReadonlyArray<Dialect.Input> =>
   tables(beside.get("inputs")).flatMap((input) => {
     const [id, description] = [input.get("id"), input.get("description")]
@@ -261,8 +249,8 @@ const inputsOf = (
 
 /** Where a location points into a document, its lists are beside the servers there. */
 const switchesOf = (
-  { off = [], on = [] }: NonNullable<Table.HostTable["switches"]>,
-  root: ConfigDocument.Table,
+  { off = [], on = [] }: NonNullable<HostRow.HostTable["switches"]>,
+  root: Table,
   { pointer = [] }: Dialect.Context
 ): Dialect.Decoded["switches"] => {
   const beside = table(walk(root, pointer.slice(0, -1)))
@@ -271,10 +259,10 @@ const switchesOf = (
 }
 
 const decode = (
-  table: Table.HostTable,
+  table: HostRow.HostTable,
   hosts: (root: string) => Hosts,
   policyFiles: ReadonlySet<string>,
-  root: ConfigDocument.Table,
+  root: Table,
   context: Dialect.Context
 ): Dialect.Decoded => {
   const rules = table.policy && PolicyWords.read(table.policy, root, { ...context, provider: table.host })
@@ -296,7 +284,7 @@ const decode = (
       issues: [...issues, { kind: "too-many-entries", severity: "error", detail: `more than ${mostServers} servers` }]
     }
   }
-  const items = new Map<string, ConfigEntry.Item>()
+  const items = new Map<string, Item>()
   const asked = new Set<string>()
   const declared = new Map<string, Dialect.Input>()
   for (const { isSingle, servers, way } of places) {
@@ -304,7 +292,7 @@ const decode = (
     if (!isNamed && !isTable(servers)) {
       return { ...nothing, issues: [...issues, { kind: "servers-not-a-map", severity: "error", at: way.join("/") }] }
     }
-    const keyed: Iterable<readonly [string | number, ConfigDocument.Value]> = isNamed
+    const keyed: Iterable<readonly [string | number, Value]> = isNamed
       ? servers.entries()
       : isTable(servers)
       ? servers
@@ -320,7 +308,7 @@ const decode = (
       }
       // the later of two counts, as it does for the keys of a table
       if (items.has(at.name)) issues.push({ kind: "duplicate-name", severity: "warning", at: at.name })
-      const item = Entry.read(isNamed ? host.listed() : host.keyed(), at, raw, context, asked)
+      const item = itemOf(isNamed ? host.listed() : host.keyed(), at, raw, context, asked)
       items.set(at.name, withBeside(table, beside, item))
     }
     if (table.inputs === undefined || !isTable(beside)) continue

@@ -1,0 +1,331 @@
+/**
+ * Many files as one list of servers: which file owns a name, and which files it shadows. Pure, and the same whatever the
+ * order in which the files were read.
+ */
+import * as Order from "effect/Order"
+import * as Redacted from "effect/Redacted"
+import type * as ConfigDocument from "./ConfigDocument.ts"
+import { tables } from "./fields.ts"
+import * as FieldSchema from "./fieldSchema.ts"
+import * as Interpolation from "./Interpolation.ts"
+import type * as Provenance from "./Provenance.ts"
+import type { Item } from "./readEntry.ts"
+import * as Scope from "./Scope.ts"
+import type * as ServerConfig from "./ServerConfig.ts"
+
+/** What one file says, and how strong it is. */
+export interface Layer {
+  readonly provider: string
+  readonly scope: Scope.Scope
+  readonly path: string | undefined
+  /** Among the files of one scope the lower number wins: the order of the providers, then of their files. */
+  readonly rank: number
+  /** How many folders above the current one it lies: the nearer wins. */
+  readonly distance: number
+  /** Whether its entries are laid over weaker ones of the same provider field by field (OpenCode, Kilo). */
+  readonly deep: boolean
+  /** Whether it silences all other files, even if it is empty. */
+  readonly exclusive: boolean
+  readonly items: ReadonlyArray<LayerItem>
+}
+
+export interface LayerItem {
+  readonly item: Item
+  readonly provenance: Provenance.Provenance
+}
+
+/** One name and what became of it. */
+export interface Merged {
+  readonly name: string
+  /** The entry that owns the name. An invalid or disabled entry owns it too. */
+  readonly item: Item
+  readonly provenance: Provenance.Provenance
+  /** The entries of the same name that do not count, the strongest first. */
+  readonly shadows: ReadonlyArray<Provenance.Provenance>
+  /** The entries it is made of, the weakest first, where that is more than one. */
+  readonly sources: ReadonlyArray<Provenance.Provenance>
+  /** Fields of a weaker layer that did not follow a changed address or command: `headers`, `oauth`, `env`. */
+  readonly dropped: ReadonlyArray<string>
+  /** The name of the stronger server that differs in nothing but its name. Reported, and never acted on here. */
+  readonly sameAs: string | undefined
+}
+
+const text = (value: ConfigDocument.Value): string => {
+  if (value instanceof Map) {
+    return `{${Array.from(value, ([key, part]) => `${JSON.stringify(key)}:${text(part)}`).join()}}`
+  }
+  if (value instanceof Date) return `date${value.getTime()}`
+  if (Array.isArray(value)) return `[${value.map(text).join()}]`
+  return typeof value === "bigint" ? `${value}n` : typeof value === "number" ? String(value) : JSON.stringify(value)
+}
+
+const content = ({ items }: Layer): string =>
+  items.map(({ item }) => `${JSON.stringify(item.name)}${item._tag}${text(item.raw)}`).join()
+
+/** Strongest first; the content decides last, so that the order in which layers are given never counts. */
+const strength = (self: Layer, that: Layer): number =>
+  Scope.compare(self.scope, that.scope) ||
+  self.distance - that.distance ||
+  self.rank - that.rank ||
+  Order.string(self.provider, that.provider) ||
+  Order.string(self.path ?? "", that.path ?? "") ||
+  Order.string(content(self), content(that))
+
+/** An exclusive layer silences all others but those that are as exclusive and as strong, and what is stronger than it. */
+const heard = (layers: ReadonlyArray<Layer>): ReadonlyArray<Layer> => {
+  const exclusive = layers.find((layer) => layer.exclusive)
+  if (exclusive === undefined) return layers
+  return layers.filter((layer) => {
+    const compared = Scope.compare(layer.scope, exclusive.scope)
+    return compared < 0 || compared === 0 && layer.exclusive
+  })
+}
+
+// one entry over another
+
+type Fields = { readonly [Key in string]: unknown }
+type Rows = { readonly [Key in string]: FieldSchema.Row }
+
+const rowsOf = ({ transport }: ServerConfig.Entry): Rows => tables[transport === "auto" ? "streamable-http" : transport]
+
+/** Whether the file says it, where reading has filled in the default. */
+const saysEnabled = (raw: ConfigDocument.Value): boolean =>
+  raw instanceof Map && ["enabled", "disabled", "isDisabled"].some((key) => raw.has(key))
+
+const isEqual = (one: unknown, other: unknown): boolean =>
+  Array.isArray(one) && Array.isArray(other)
+    ? one.length === other.length && one.every((part, at) => part === other[at])
+    : one === other
+
+const isTable = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !(value instanceof Map) && !Array.isArray(value)
+
+/** Whether the stronger entry leads to the same target: the same program in the same folder, the same address and login. */
+const isSameTarget = (rows: Rows, weak: Fields, strong: Fields): boolean =>
+  Object.entries(rows).every(([key, { overlay, required, schema }]) => {
+    const [below, above] = [weak[key], strong[key]]
+    if (overlay === "target") return isEqual(below, above) || (above === undefined && required !== true)
+    return schema !== FieldSchema.Login || !isTable(below) || !isTable(above) ||
+      isSameTarget(FieldSchema.login, below, above)
+  })
+
+/** Whether the weaker entry has something that the stronger one does not give itself. */
+const isLost = (below: unknown, above: unknown): boolean =>
+  below instanceof Map
+    ? Array.from(below.keys()).some((key) => !(above instanceof Map && above.has(key)))
+    : below !== undefined && below !== false && above === undefined
+
+const over = (below: unknown, above: unknown): unknown => {
+  if (above === undefined) return below
+  if (below instanceof Map && above instanceof Map) return new Map([...below, ...above])
+  return isTable(below) && isTable(above) ? { ...below, ...above } : above
+}
+
+/** A variable is either set or not inherited, as the stronger entry says. */
+const overVariables = (weak: ServerConfig.StdioEntry, strong: ServerConfig.StdioEntry): Fields => {
+  const taken = strong.withoutEnv ?? []
+  const kept = Array.from(weak.env ?? []).filter(([name]) => !taken.includes(name))
+  const env = new Map([...kept, ...(strong.env ?? [])])
+  const withoutEnv = [...new Set([...(weak.withoutEnv ?? []).filter((name) => !strong.env?.has(name)), ...taken])]
+  return {
+    env: env.size === 0 ? undefined : env,
+    withoutEnv: withoutEnv.length === 0 ? undefined : withoutEnv
+  }
+}
+
+/**
+ * An entry laid over a weaker one, field by field. Where it leads to another target, the credentials of the old one do
+ * not follow: a project must not get a person's token by changing an address.
+ */
+const overlay = (weak: ServerConfig.Entry, strong: ServerConfig.Entry, raw: ConfigDocument.Value) => {
+  const [below, above]: readonly [Fields, Fields] = [{ ...weak }, { ...strong }]
+  const rows: Rows = { env: tables.stdio.env, ...rowsOf(weak), ...rowsOf(strong) }
+  const isSame = (weak.transport === "stdio") === (strong.transport === "stdio") &&
+    isSameTarget(rowsOf(strong), below, above)
+  const follows = (key: string): boolean => isSame || (Object.hasOwn(rows, key) && rows[key]?.overlay === undefined)
+  const merged: Fields = {
+    ...above,
+    ...Object.fromEntries(Object.keys(below).filter(follows).map((key) => [key, over(below[key], above[key])])),
+    ...(isSame && weak.transport === "stdio" && strong.transport === "stdio" ? overVariables(weak, strong) : {}),
+    enabled: saysEnabled(raw) ? strong.enabled : weak.enabled
+  }
+  const dropped = Object.keys(rows).filter((key) =>
+    !isSame && rows[key]?.overlay === "credential" && isLost(below[key], above[key])
+  )
+  const entry = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined))
+  // every value is of the field that it stands under
+  return { entry: entry as unknown as ServerConfig.Entry, dropped, isSame }
+}
+
+const isRelative = (path: string): boolean => !/^(?:[\\/~]|[A-Za-z]:[\\/]|\$\{)/.test(path)
+
+/**
+ * An entry with its relative paths resolved from its file, before it is laid together with entries of other folders: a
+ * program beside a person's file must not become one of the workspace.
+ */
+const anchored = (entry: ServerConfig.Entry, { path, scope }: Provenance.Provenance): ServerConfig.Entry => {
+  // paths of the workspace begin at the workspace, whichever of its files they are in
+  if (entry.transport !== "stdio" || path === undefined || scope === "project" || scope === "local") return entry
+  const folder = Interpolation.literal(path.replace(/[\\/][^\\/]*$/, ""))
+  const from = (to: string): string => isRelative(to) ? `${folder}/${to.replace(/^\.[\\/]/, "")}` : to
+  return {
+    ...entry,
+    command: /[\\/]/.test(entry.command) ? from(entry.command) : entry.command,
+    ...(entry.cwd === undefined ? {} : { cwd: from(entry.cwd) }),
+    ...(entry.envFile === undefined ? {} : { envFile: from(entry.envFile) })
+  }
+}
+
+// one name
+
+interface Claim extends LayerItem {
+  readonly layer: Layer
+}
+
+type Owned = Omit<Merged, "sameAs" | "name">
+
+interface Laid {
+  readonly item: Item
+  /** The claims it is made of, the weakest first. */
+  readonly parts: ReadonlyArray<Claim>
+  readonly dropped: ReadonlyArray<string>
+}
+
+/** One more claim over what the weaker ones have come to. A fault hides all below it, as it does in one file alone. */
+const lay = (below: Laid | undefined, claim: Claim): Laid => {
+  const alone: Laid = { item: claim.item, parts: [claim], dropped: [] }
+  const [weak, strong] = [below?.item, claim.item]
+  if (below === undefined || weak === undefined || strong._tag === "Invalid") return alone
+  const parts = [...below.parts, claim]
+  // all the words it is made of, because what a person agrees to must not change below them
+  const place = { name: strong.name, pointer: strong.pointer, raw: parts.map(({ item }) => item.raw) }
+  if (strong._tag === "Patch") {
+    const item: Item = weak._tag === "Server"
+      ? { ...weak, ...place, entry: { ...weak.entry, enabled: strong.enabled } }
+      : weak._tag === "Patch"
+      ? { ...strong, ...place }
+      : { ...weak, ...place }
+    return { ...below, parts, item }
+  }
+  if (strong._tag !== "Server") return alone
+  if (weak._tag === "Patch") {
+    const enabled = saysEnabled(strong.raw) ? strong.entry.enabled : weak.enabled
+    return { item: { ...strong, ...place, entry: { ...strong.entry, enabled } }, parts, dropped: [] }
+  }
+  if (weak._tag !== "Server") return alone
+  const { dropped, entry, isSame } = overlay(weak.entry, strong.entry, strong.raw)
+  const extra = new Map([...(weak.extra ?? []), ...(strong.extra ?? [])])
+  const approval = isSame ? strong.approval ?? weak.approval : strong.approval
+  const item: Item = {
+    _tag: "Server",
+    ...place,
+    entry,
+    ...(extra.size === 0 ? {} : { extra }),
+    ...(approval === undefined ? {} : { approval }),
+    warnings: [...weak.warnings, ...strong.warnings]
+  }
+  return { item, parts, dropped: [...new Set([...below.dropped, ...dropped])] }
+}
+
+const anchor = (claim: Claim): Claim =>
+  claim.item._tag === "Server"
+    ? { ...claim, item: { ...claim.item, entry: anchored(claim.item.entry, claim.provenance) } }
+    : claim
+
+/** The strongest entry has the name; entries of a deep host are put together in its place. */
+const owned = (claims: readonly [Claim, ...ReadonlyArray<Claim>]): Owned => {
+  const [owner] = claims
+  const own = claims.filter(({ layer }) => layer.deep && layer.provider === owner.layer.provider)
+  const laid = owner.layer.deep
+    ? (own.length > 1 ? own.map(anchor) : own).reduceRight<Laid | undefined>(lay, undefined)
+    : undefined
+  const parts = laid?.parts ?? [owner]
+  const item = laid?.item ?? owner.item
+  const made = new Set(parts.map(({ provenance }) => provenance))
+  return {
+    // a patch with nothing below it does not say how to reach the server
+    item: item._tag === "Patch"
+      ? { _tag: "Invalid", kind: "missing-transport", name: item.name, pointer: item.pointer, raw: item.raw }
+      : item,
+    provenance: owner.provenance,
+    shadows: claims.map(({ provenance }) => provenance).filter((provenance) => !made.has(provenance)),
+    sources: parts.length > 1 ? parts.map(({ provenance }) => provenance) : [],
+    dropped: laid?.dropped ?? []
+  }
+}
+
+/** Sorted by an order that no locale changes, because the names are foreign. */
+const sorted = (fields: ReadonlyMap<string, unknown> | undefined, name: (name: string) => string) =>
+  Array.from(fields ?? [], ([key, value]) => [name(key), Redacted.isRedacted(value) ? Redacted.value(value) : value])
+    .toSorted(([one], [other]) => String(one) < String(other) ? -1 : 1)
+
+/** An address can be written in many ways: with a dot after the host, with a part behind # that is never sent. */
+const address = (url: string): string => {
+  if (url.includes("${") || !URL.canParse(url)) return url
+  const parsed = new URL(url)
+  parsed.hash = ""
+  parsed.hostname = parsed.hostname.replace(/\.$/, "")
+  return parsed.href
+}
+
+/** What an item starts or reaches, and as whom: equal texts for servers that differ in nothing but name and use. */
+const identity = (item: Item): string | undefined => {
+  if (item._tag === "Patch" || item._tag === "Invalid") return undefined
+  const server = item._tag === "Given" ? item.config : item.entry
+  return JSON.stringify(
+    "url" in server
+      ? [
+        server.transport,
+        address(server.url),
+        sorted(server.headers, (name) => name.toLowerCase()),
+        sorted("env" in server ? server.env : undefined, String),
+        server.headersCommand,
+        server.oauth === false ? false : server.oauth?.clientId
+      ]
+      : [
+        server.transport,
+        server.command,
+        server.args ?? [],
+        sorted(server.env, String),
+        "withoutEnv" in server ? server.withoutEnv : undefined,
+        "cwd" in server ? server.cwd : undefined,
+        "envFile" in server ? server.envFile : undefined
+      ]
+  )
+}
+
+/** By name, in the order of their first appearance from the strongest layer down. */
+export const merge = (layers: ReadonlyArray<Layer>): ReadonlyArray<Merged> => {
+  const claims = new Map<string, [Claim, ...Array<Claim>]>()
+  for (const layer of heard(layers.toSorted(strength))) {
+    for (const { item, provenance } of layer.items) {
+      const claim = { item, provenance, layer }
+      const others = claims.get(item.name)
+      if (others === undefined) claims.set(item.name, [claim])
+      else others.push(claim)
+    }
+  }
+  const first = new Map<string, string>()
+  return Array.from(claims, ([name, of]): Merged => {
+    const one = owned(of)
+    const id = identity(one.item)
+    const sameAs = id === undefined ? undefined : first.get(id)
+    if (id !== undefined && sameAs === undefined) first.set(id, name)
+    return { name, ...one, sameAs }
+  })
+}
+
+/** The servers that an application gives in code: stronger than all files but the administrator's. */
+export const ofCode = (servers: ReadonlyArray<ServerConfig.ServerConfig>): Layer => ({
+  provider: "code",
+  scope: "session",
+  path: undefined,
+  rank: -1,
+  distance: 0,
+  deep: false,
+  exclusive: false,
+  items: servers.map((config, at) => ({
+    item: { _tag: "Given", name: config.name, pointer: [at], raw: null, config },
+    provenance: { provider: "code", scope: "session", origin: "code", path: undefined, pointer: [at], line: undefined }
+  }))
+})

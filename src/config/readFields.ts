@@ -1,0 +1,224 @@
+/** The fields of an entry that hosts write in more than one way: variables, headers, the login, and which tools are used. */
+import type * as ConfigDocument from "./ConfigDocument.ts"
+import * as FieldSchema from "./fieldSchema.ts"
+import * as HostRow from "./hostRow.ts"
+import { isList, isTable } from "./internal/dialect/values.ts"
+import * as Quirks from "./quirks.ts"
+import {
+  all,
+  argument,
+  checkHeader,
+  checkVariable,
+  entries,
+  flag,
+  isElsewhere,
+  names,
+  noteLacking,
+  noteWhitespace,
+  readField,
+  type Reading,
+  scalar,
+  template,
+  text,
+  texts,
+  type Uses,
+  variableName
+} from "./readValues.ts"
+import type * as ServerConfig from "./ServerConfig.ts"
+
+type Value = ConfigDocument.Value
+
+const isRefused = ({ table }: Reading, name: string): boolean =>
+  table.refusesVariable !== undefined && Quirks.refusesVariable[table.refusesVariable](name)
+
+/** The variables of an entry, and the names of those it does not get. */
+export const environment = (to: Reading, from: Uses) => {
+  const env = new Map<string, string>()
+  const withoutEnv = new Set<string>()
+  for (const { key, value } of all(to, from, "env")) {
+    for (const [name, held] of entries(to, value, key)) {
+      const at = `${key}.${name}`
+      const isTaken = held === null && to.table.nullEnv === true
+      const written = isTaken ? "" : scalar(to, held, at)
+      checkVariable(to, name, written)
+      noteWhitespace(to, written, at)
+      if (isTaken) withoutEnv.add(name)
+      else if (isRefused(to, name)) to.warn("env-dropped", at)
+      else env.set(name, template(to, written, "env", at))
+    }
+  }
+  for (const { field, key, value } of all(to, from, "envNames", "envSecrets")) {
+    if (!isList(value)) to.fail("invalid-type", key)
+    for (const [index, item] of isList(value) ? value.entries() : []) {
+      const at = `${key}.${index}`
+      const name = variableName(to, isTable(item) ? item.get("name") ?? null : item, at)
+      if (isRefused(to, name)) to.warn("env-dropped", at)
+      else if (!env.has(name)) env.set(name, field.is === "envNames" ? `\${env:${name}}` : `\${secret:${name}}`)
+    }
+  }
+  for (const { key, value } of all(to, from, "withoutEnv")) {
+    for (const [index, name] of texts(to, value, key).entries()) {
+      checkVariable(to, name, "")
+      if (env.has(name)) to.warn("unused-field", `${key}.${index}`)
+      else withoutEnv.add(name)
+    }
+  }
+  return {
+    ...(env.size === 0 ? {} : { env }),
+    ...(withoutEnv.size === 0 ? {} : { withoutEnv: Array.from(withoutEnv) })
+  }
+}
+
+/** The headers of an entry, from wherever they come. */
+export const headers = (to: Reading, from: Uses): ReadonlyMap<string, string> | undefined => {
+  const headers = new Map<string, string>()
+  const spelled = new Map<string, string>()
+  const set = (name: string, value: string): void => {
+    // which of the two is sent would depend on who sends it
+    const spelling = spelled.get(name.toLowerCase()) ?? name
+    if (spelling !== name) to.fail("invalid-header", name, "it is there twice, in other letters")
+    spelled.set(name.toLowerCase(), name)
+    headers.set(name, value)
+  }
+  for (const { field, key, value } of all(to, from, "headers", "headerVariables")) {
+    for (const [name, held] of entries(to, value, key)) {
+      const at = `${key}.${name}`
+      const isVariable = field.is === "headerVariables"
+      const written = isVariable ? variableName(to, held, at) : scalar(to, held, at)
+      checkHeader(to, name, isVariable ? "" : written, isVariable ? key : at)
+      set(name, isVariable ? `\${env:${written}}` : template(to, written, "headers", at))
+    }
+  }
+  for (const { field, key, value } of all(to, from, "bearerTokenEnvVar", "bearer")) {
+    const isVariable = field.is === "bearerTokenEnvVar"
+    const token = isVariable ? variableName(to, value, key) : text(to, value, key)
+    if (!isVariable) checkHeader(to, "Authorization", token, key)
+    // a header that is written out is what was meant
+    if (spelled.has("authorization")) to.warn("unused-field", key)
+    else set("Authorization", `Bearer ${isVariable ? `\${env:${token}}` : template(to, token, "headers", key)}`)
+  }
+  return headers.size === 0 ? undefined : headers
+}
+
+/** Nothing in it that a shell would read as more than a word. */
+const isPlain = (word: string): boolean => /^[\w@%+=:,./\\~-]*$/.test(word.replaceAll(/\$\{[\w:.]+\}/g, ""))
+
+export const headersCommand = (to: Reading, from: Uses): ReadonlyArray<string> | undefined => {
+  let argv: ReadonlyArray<string> | undefined
+  for (const { field, key, value } of all(to, from, "headersCommand", "headersLine")) {
+    const words = field.is === "headersCommand"
+      ? texts(to, value, key)
+      : text(to, value, key).trim().split(/[ \t]+/).filter((word) => word !== "")
+    // a line that needs a shell is not run at all, because no shell is ever given a text of a file
+    if (field.is === "headersLine" && !words.every(isPlain)) {
+      to.warn("unused-field", key)
+      continue
+    }
+    if ((words[0] ?? "").trim() === "") to.fail("empty-command", key)
+    else if (isElsewhere(words[0]!)) to.fail("invalid-value", key)
+    else noteWhitespace(to, words[0]!, key)
+    argv ??= words.map((word, index) => argument(to, word, "headers", `${key}.${index}`))
+  }
+  return argv
+}
+
+const spelling = (word: string): string => word.toLowerCase().replaceAll(/[_-]/g, "")
+
+/** The hosts' spellings of the settings of a login. */
+const loginWords: ReadonlyMap<string, HostRow.LoginPart> = new Map<string, HostRow.LoginPart>([
+  ["enabled", "enabled"],
+  ["public", "public"],
+  ...Object.entries<FieldSchema.Row>(FieldSchema.login).flatMap(([key, { aliases = [] }]) =>
+    [key, ...aliases].map((word) => [spelling(word), key as keyof typeof FieldSchema.login] as const)
+  )
+])
+
+const discovered = "the server's metadata names the address"
+
+/** Settings of hosts that have no effect here. */
+const lackingLogin: ReadonlyMap<string, string> = new Map([
+  ["audiences", "no audience is asked for"],
+  ["authorizationurl", discovered],
+  ["enterprisemanaged", HostRow.otherLogin],
+  ["registrationurl", discovered],
+  ["tokenparamname", "the token is sent in the header Authorization"],
+  ["tokenurl", discovered]
+])
+
+export const oauth = (to: Reading, from: Uses): ServerConfig.RemoteEntry["oauth"] => {
+  const found: Record<string, unknown> = {}
+  const set = (part: HostRow.LoginPart, value: Value, at: string): void => {
+    const row: FieldSchema.Row | undefined = part === "enabled" || part === "public"
+      ? undefined
+      : FieldSchema.login[part]
+    const read = row === undefined
+      ? flag(to, value, at)
+      : row.template !== undefined || row.schema === FieldSchema.Text
+      ? text(to, value, at)
+      : readField(to, row.schema, value, at, { is: "oauth" })
+    const isTemplate = typeof read === "string" && row?.template !== undefined
+    if (read !== undefined) found[part] = isTemplate ? template(to, read, "oauth", at) : read
+  }
+  for (const { field, key, value } of all(to, from, "oauth")) {
+    if (field.part !== undefined) set(field.part, value, key)
+    else if (value === false || value === true || value === "oauth") {
+      found.enabled = value !== false && found.enabled !== false
+    } else {
+      for (const [name, held] of entries(to, value, key)) {
+        const word = spelling(name)
+        const part = loginWords.get(word)
+        const lacking = lackingLogin.get(word)
+        const at = `${key}.${name}`
+        if (lacking !== undefined) noteLacking(to, { is: "extra", lacking, unless: [false] }, at, held, "auto")
+        else if (part === undefined) to.warn("unknown-key", at)
+        else set(part, held, at)
+      }
+    }
+  }
+  const { enabled, public: _, ...settings } = found
+  if (enabled === false) return false
+  return Object.keys(found).length === 0 ? undefined : settings
+}
+
+interface Tools {
+  enabledTools?: ReadonlyArray<string>
+  disabledTools?: ReadonlyArray<string>
+  autoApprove?: ReadonlyArray<string>
+}
+
+/** Which tools are offered and which need no approval, and the host's words for how tools are approved. */
+export const tools = (to: Reading, from: Uses) => {
+  const found: Tools = {}
+  const approval = new Map<string, string>()
+  // of several lists of what is enabled: the tools that are in all of them
+  const enable = (listed: ReadonlyArray<string>): void => {
+    found.enabledTools = found.enabledTools?.filter((name) => listed.includes(name)) ?? listed
+  }
+  const add = (key: "disabledTools" | "autoApprove", listed: ReadonlyArray<string>): void => {
+    if (listed.length > 0) found[key] = [...(found[key] ?? []), ...listed]
+  }
+  for (const { key, value } of all(to, from, "enabledTools")) enable(names(to, value, key))
+  for (const { key, value } of all(to, from, "disabledTools")) add("disabledTools", names(to, value, key))
+  for (const { key, value } of all(to, from, "autoApprove")) add("autoApprove", names(to, value, key))
+  for (const { key, value } of all(to, from, "trust")) if (flag(to, value, key)) add("autoApprove", ["*"])
+  for (const { field: { shape = "list" }, key, value } of all(to, from, "tools")) {
+    if (shape === "list") {
+      const listed = typeof value === "string" ? [value] : texts(to, value, key)
+      if (!listed.includes("*")) enable(listed)
+    } else if (shape === "include") {
+      const [include, exclude] = isTable(value) ? [value.get("include"), value.get("exclude")] : []
+      if (!isTable(value)) to.fail("invalid-type", key)
+      if (include !== undefined) enable(names(to, include, `${key}.include`))
+      if (exclude !== undefined) add("disabledTools", names(to, exclude, `${key}.exclude`))
+    } else {
+      for (const [tool, held] of entries(to, value, key)) {
+        const part = isTable(held) ? held.get(shape === "switches" ? "enabled" : "approval_mode") : held
+        if (part === undefined) continue
+        if (shape === "approvals") approval.set(tool, text(to, part, `${key}.${tool}`))
+        else if (!flag(to, part, `${key}.${tool}`)) add("disabledTools", [tool])
+      }
+    }
+  }
+  for (const { key, value } of all(to, from, "approval")) approval.set("*", text(to, value, key))
+  return { found, approval: approval.size === 0 ? undefined : approval }
+}

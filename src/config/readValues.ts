@@ -1,0 +1,371 @@
+/**
+ * The values of one entry. A reader takes what hosts write, notes what it had to change, and fails the entry where a value
+ * cannot mean what it should.
+ */
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as HeaderField from "../text/headerField.ts"
+import * as ClearText from "./clearText.ts"
+import type * as ConfigDocument from "./ConfigDocument.ts"
+import type * as ConfigIssue from "./ConfigIssue.ts"
+import * as FieldSchema from "./fieldSchema.ts"
+import * as HostRow from "./hostRow.ts"
+import { isList, isTable } from "./internal/dialect/values.ts"
+import * as Interpolation from "./Interpolation.ts"
+import * as Limits from "./Limits.ts"
+import type * as ServerConfig from "./ServerConfig.ts"
+
+type Value = ConfigDocument.Value
+
+export interface Fault {
+  readonly kind: ConfigIssue.EntryFault
+  readonly at: string | undefined
+  readonly detail: string | undefined
+}
+
+/** The notes on one entry while it is read. */
+export interface Reading extends HostRow.Notes {
+  readonly table: HostRow.HostTable
+  readonly fault: () => Fault | undefined
+  /** The inputs that its templates ask for. */
+  readonly inputs: Set<string>
+}
+
+/** A key of the entry, what it means and what it holds. */
+export interface Use {
+  readonly key: string
+  readonly value: Value
+  readonly field: HostRow.Field
+}
+
+/** The keys of an entry by what they mean. */
+export type Uses = ReadonlyMap<HostRow.Meaning, ReadonlyArray<Use>>
+
+/** Notes an older or a foreign word. */
+export const noteWord = (to: Reading, { field, key }: Use): void => {
+  if (field.deprecated === true) to.warn("deprecated", key, field.instead && `write ${field.instead}`)
+  if (field.foreign === true) to.reject("unknown-key", key)
+}
+
+/** All keys of a meaning, in the order of the entry. */
+export const all = (to: Reading, from: Uses, ...meanings: ReadonlyArray<HostRow.Meaning>): ReadonlyArray<Use> => {
+  const found = meanings.flatMap((meaning) => from.get(meaning) ?? [])
+  for (const use of found) noteWord(to, use)
+  return found
+}
+
+/** The first key of a meaning with a usable value; the others are reported. */
+export const first = <A>(
+  to: Reading,
+  from: Uses,
+  meaning: HostRow.Meaning,
+  read: (use: Use) => A | undefined
+): A | undefined => {
+  let found: A | undefined
+  for (const use of from.get(meaning) ?? []) {
+    if (found !== undefined) {
+      to.warn("unused-field", use.key)
+      continue
+    }
+    noteWord(to, use)
+    found = read(use)
+  }
+  return found
+}
+
+/** The login values that only mean a header. */
+const byHeaders: ReadonlySet<unknown> = new Set(["bearer", "header", "headers", "none", "static", "token"])
+
+/** Warns of a field that the host applies and this runtime does not. */
+export const noteLacking = (
+  to: Pick<HostRow.Notes, "warn">,
+  { lacking, mode, ofPrograms, unless }: HostRow.Field,
+  key: string,
+  value: Value,
+  transport: HostRow.Transport
+): void => {
+  const what = mode === true && !byHeaders.has(value) ? HostRow.otherLogin : lacking
+  if (what === undefined || (ofPrograms === true && transport !== "stdio")) return
+  if (unless?.some((one) => one === value) !== true) to.warn("not-honoured", key, what)
+}
+
+// values
+
+const isScalar = (value: Value): value is string | number | bigint | boolean =>
+  typeof value === "string" || typeof value === "boolean" || typeof value === "bigint" ||
+  (typeof value === "number" && Number.isFinite(value))
+
+/** A text, where nothing else will do. */
+export const text = (to: Reading, value: Value, at: string): string => {
+  if (typeof value === "string") return value
+  to.fail("invalid-type", at, "a text is expected")
+  return ""
+}
+
+/** A text, also if it was written without quotes. */
+export const scalar = (to: Reading, value: Value, at: string): string => {
+  if (typeof value === "string" || !isScalar(value) || to.table.closed === true) return text(to, value, at)
+  to.warn("coerced", at)
+  return String(value)
+}
+
+export const texts = (to: Reading, value: Value, at: string): ReadonlyArray<string> => {
+  if (isList(value)) return value.map((item, index) => scalar(to, item, `${at}.${index}`))
+  to.fail("invalid-type", at, "a list of texts is expected")
+  return []
+}
+
+/** Names in a list; `*` for all of them may stand alone. */
+export const names = (to: Reading, value: Value, at: string): ReadonlyArray<string> =>
+  value === "*" ? ["*"] : texts(to, value, at)
+
+/** Anything but a clear yes or no is a fault: a mistyped `disabled` must not start a server. */
+export const flag = (to: Reading, value: Value, at: string): boolean => {
+  if (typeof value === "boolean") return value
+  if (value === "true" || value === "false") {
+    to.warn("coerced", at)
+    return value === "true"
+  }
+  to.fail("invalid-type", at, "true or false is expected")
+  return false
+}
+
+const wholeNumber = (most: number) => (to: Reading, value: Value, at: string): number | undefined => {
+  const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value
+  if (typeof number !== "number" || !Number.isInteger(number) || number < 1 || number > most) {
+    to.fail("invalid-value", at, `a number from 1 to ${most} is expected`)
+    return undefined
+  }
+  if (number !== value) to.warn("coerced", at)
+  return number
+}
+
+const hour = 3600
+
+/** Milliseconds. An invalid one is left out with a warning: it is no reason to lose the server. */
+const time = (to: Reading, value: Value, at: string, { unit, zeroIsOff }: HostRow.Field): number | undefined => {
+  const isDigits = typeof value === "string" && /^\s*\d+(\.\d+)?\s*$/.test(value)
+  const written = typeof value === "string" && !isDigits && unit === undefined
+    ? Option.getOrUndefined(Option.map(Duration.decodeUnknown(value), Duration.toMillis))
+    : undefined
+  const number = isDigits || typeof value === "bigint" ? Number(value) : written ?? value
+  if (number === 0 && zeroIsOff === true) return Duration.toMillis(Limits.defaults.toolTimeout)
+  if (typeof number !== "number" || !(number > 0) || number > Number.MAX_SAFE_INTEGER / 1000) {
+    to.warn("invalid-timeout", at)
+    return undefined
+  }
+  if (isDigits) to.warn("coerced", at)
+  // a word that says its unit is believed; one that does not is often copied from a host with another unit
+  const saysUnit = written !== undefined || /(ms|sec|seconds)$/i.test(at)
+  if (!saysUnit && (unit === "s" ? number > hour : number < 1000)) {
+    to.warn("timeout-suspicious", at, unit === "s" ? "it is in seconds" : "it is in milliseconds")
+  }
+  return Math.max(1, Math.round(unit === "s" ? number * 1000 : number))
+}
+
+const reserved: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"])
+
+export const isReserved = (name: string): boolean => reserved.has(name)
+
+/** More than any program can be started with. */
+const mostEntries = 50_000
+
+export const entries = (to: Reading, value: Value, at: string): ReadonlyArray<readonly [string, Value]> => {
+  if (!isTable(value)) {
+    to.fail("invalid-type", at, "a table of names and their values is expected")
+    return []
+  }
+  if (value.size > mostEntries) {
+    to.fail("invalid-value", at, `there are more than ${mostEntries} of them`)
+    return []
+  }
+  for (const key of value.keys()) if (isReserved(key)) to.fail("reserved-key", `${at}.${key}`)
+  return Array.from(value)
+}
+
+/** What a program prints is a value of the environment or of a header; elsewhere an exclamation mark is only that. */
+const syntaxIn = (part: HostRow.Part, syntax: Interpolation.Syntax): Interpolation.Syntax =>
+  syntax.bang !== true || part === "env" || part === "headers" ? syntax : { ...syntax, bang: false }
+
+/** A text as a template in the canonical syntax. */
+export const template = (to: Reading, written: string, part: HostRow.Part, at: string): string => {
+  if (!/[$%{!`]/.test(written)) return written
+  const { variables } = to.table
+  const known = variables !== undefined && (variables.in === undefined || variables.in.includes(part))
+  const { template, warnings } = Interpolation.canonical(known ? syntaxIn(part, variables.syntax) : {}, written)
+  for (const kind of warnings) to.warn(kind, at)
+  for (const piece of template.includes("${input:") ? Interpolation.parse(template) : []) {
+    if (typeof piece !== "string" && piece.kind === "input") to.inputs.add(piece.name)
+  }
+  return template
+}
+
+// what may stand in a program, a variable, a header or an address, whoever wrote it
+
+// eslint-disable-next-line no-control-regex
+const lineBreak = /[\u0000\r\n]/
+
+export const noteWhitespace = (to: Reading, written: string, at: string): void => {
+  if (written !== written.trim()) to.warn("whitespace", at)
+}
+
+/** A path on another machine: to look there is enough to send Windows' credentials. */
+export const isElsewhere = (path: string): boolean => /^\s*[\\/]([\\/]|\?\?[\\/])/.test(path)
+
+export const program = (to: Reading, written: string, at: string): string => {
+  if (written.trim() === "") to.fail("empty-command", at)
+  else if (lineBreak.test(written) || isElsewhere(written)) to.fail("invalid-value", at)
+  else noteWhitespace(to, written, at)
+  return template(to, written, "command", at)
+}
+
+export const argument = (to: Reading, written: string, part: "args" | "headers", at: string): string => {
+  if (lineBreak.test(written)) to.fail("invalid-value", at)
+  return template(to, written, part, at)
+}
+
+const path = (part: "envFile" | "cwd") => (to: Reading, value: Value, at: string): string => {
+  const written = text(to, value, at)
+  if (written.trim() === "" || lineBreak.test(written) || isElsewhere(written)) to.fail("invalid-value", at)
+  return template(to, written, part, at)
+}
+
+export const checkVariable = (to: Reading, name: string, written: string): void => {
+  if (name === "" || /[=\u0000]/.test(name) || written.includes("\u0000")) to.fail("invalid-env", name)
+}
+
+/** The name of a variable, as it can stand in a template. */
+export const variableName = (to: Reading, value: Value, at: string): string => {
+  const name = text(to, value, at)
+  if (!/^[^\s=${}:|\u0000]+$/.test(name)) to.fail("invalid-value", at)
+  return name
+}
+
+/** Headers that no configuration sets: they frame a request, or belong to one hop of its way. */
+export const ownHeaders: ReadonlyArray<string> = [
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade"
+]
+
+export const checkHeader = (to: Reading, name: string, written: string, at: string): void => {
+  const lower = name.toLowerCase()
+  if (
+    !HeaderField.isName(name) || ownHeaders.includes(lower) || /^(mcp|sec-websocket)-/.test(lower) ||
+    !HeaderField.isValue(written.trim()) || /[^\u0000-\u00ff]/.test(written)
+  ) to.fail("invalid-header", name)
+  else noteWhitespace(to, written, at)
+}
+
+const schemes: ReadonlyMap<string, ReadonlyArray<HostRow.Transport>> = new Map([
+  ["http:", ["streamable-http", "sse", "auto"]],
+  ["https:", ["streamable-http", "sse", "auto"]],
+  ["ws:", ["ws"]],
+  ["wss:", ["ws"]]
+])
+
+/** Longer than any address, and short enough to be parsed in no time. */
+const longestAddress = 65_536
+
+/** A beginning that already says which host is asked. */
+const startsWithHost = /^[a-z]+:\/\/[^/?#]+[/?#]/i
+
+/** An address with `x` in place of its variables, and how it begins: `undefined` if a variable says where it leads. */
+const standIn = (template: string) => {
+  const parts = Interpolation.parse(template.trim())
+  const begin = parts[0]
+  if (typeof begin !== "string") return undefined
+  const isWhole = parts.length === 1
+  const stand = parts.map((part) => typeof part === "string" ? part : "x").join("")
+  const url = URL.canParse(stand) ? new URL(stand) : undefined
+  return { begin, isWhole, url, hasHost: isWhole || startsWithHost.test(begin) }
+}
+
+/** Checks an address as far as it is known before its variables are, and gives the transport that it has. */
+export const address = (
+  to: Reading,
+  template: string,
+  at: string,
+  transport: Exclude<HostRow.Transport, "stdio">
+): Exclude<HostRow.Transport, "stdio"> => {
+  const trimmed = template.trim()
+  if (trimmed === "") to.fail("empty-url", at)
+  if (lineBreak.test(trimmed) || trimmed.length > longestAddress) to.fail("invalid-url", at)
+  if (to.fault() !== undefined) return transport
+  noteWhitespace(to, template, at)
+  const stand = standIn(trimmed)
+  if (stand === undefined) return transport
+  const { begin, hasHost, isWhole, url } = stand
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*:)/.exec(begin)?.[1]?.toLowerCase()
+  const transports = scheme === undefined ? undefined : schemes.get(scheme)
+  if (scheme !== undefined && transports === undefined) to.fail("unsupported-url-scheme", at)
+  else if (scheme === undefined || (isWhole && url === undefined)) to.fail("invalid-url", at)
+  if (to.fault() !== undefined) return transport
+  const decided = transport === "auto" && transports?.includes("ws") === true ? "ws" : transport
+  if (transports?.includes(decided) === false) to.fail("transport-mismatch", at)
+  if (url === undefined) return decided
+  if (url.username !== "" || url.password !== "") to.warn("url-userinfo")
+  if (ClearText.isClear(url) && hasHost) {
+    if (to.table.encrypted === true) to.fail("insecure-url", at)
+    else to.warn("insecure-url")
+  }
+  return decided
+}
+
+/** Fails an entry of a stranger that would send credentials in the clear, as far as its address is known. */
+export const checkConfidential = (to: Reading, entry: ServerConfig.Entry): void => {
+  const stand = entry.transport === "stdio" ? undefined : standIn(entry.url)
+  if (entry.transport === "stdio" || stand?.url === undefined || !stand.hasHost) return
+  const { headers = [], headersCommand, oauth } = entry
+  const clientSecret = oauth === false ? undefined : oauth?.clientSecret
+  const isSent = stand.url.username !== "" || stand.url.password !== "" ||
+    ClearText.hasCredentials({ headers, headersCommand, clientSecret })
+  if (isSent && ClearText.isClear(stand.url)) to.fail("insecure-url", "url", "it is sent credentials")
+}
+
+// fields that are read by their schema alone
+
+type Read = (to: Reading, value: Value, at: string, field: HostRow.Field) => unknown
+
+const readers: ReadonlyMap<Schema.Schema.Any, Read> = new Map<Schema.Schema.Any, Read>([
+  [FieldSchema.Text, scalar],
+  [FieldSchema.Flag, flag],
+  [FieldSchema.Time, time],
+  [FieldSchema.Count, wholeNumber(Number.MAX_SAFE_INTEGER)],
+  [FieldSchema.Port, wholeNumber(65_535)],
+  [FieldSchema.Folder, path("cwd")],
+  [FieldSchema.EnvFile, path("envFile")],
+  [FieldSchema.Inherited, (to, value, at) => isList(value) ? texts(to, value, at) : flag(to, value, at)],
+  [
+    FieldSchema.Scopes,
+    (to, value, at) =>
+      typeof value === "string" ? value.split(/\s+/).filter((word) => word !== "") : texts(to, value, at)
+  ]
+])
+
+/** A field that is read by its schema alone; one of a few words by the words, of which hosts may have others. */
+export const readField = (
+  to: Reading,
+  schema: Schema.Schema.Any,
+  value: Value,
+  at: string,
+  field: HostRow.Field,
+  words: FieldSchema.Row["words"] = {}
+): unknown => {
+  const read = readers.get(schema)
+  if (read !== undefined) return read(to, value, at, field)
+  const written = text(to, value, at)
+  const word = Object.hasOwn(words, written) ? words[written] : written
+  if (!Schema.is(schema as Schema.Schema<unknown>)(word)) to.fail("invalid-value", at)
+  return word
+}
