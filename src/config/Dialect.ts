@@ -1,15 +1,10 @@
-/**
- * How one host writes down its servers: where its files are and what their fields mean. A table for each host, and one
- * reader for all tables.
- *
- * @since 0.1.0
- */
+/** The hosts as the reader reads them: where their files are, and how a document becomes servers. */
 import type * as PermissionRule from "../safety/PermissionRule.ts"
-import type * as ConfigDocument from "./ConfigDocument.ts"
-import type * as ConfigIssue from "./ConfigIssue.ts"
+import type * as Document from "./document.ts"
 import type * as Expansion from "./Expansion.ts"
-import * as internal from "./internal/dialect/dialect.ts"
+import { hosts } from "./hosts.ts"
 import type { Item } from "./readEntry.ts"
+import * as Reader from "./reader.ts"
 import type * as Scope from "./Scope.ts"
 import type * as ServerPolicy from "./ServerPolicy.ts"
 
@@ -18,9 +13,6 @@ import type * as ServerPolicy from "./ServerPolicy.ts"
  * current one up to the workspace, `{vscode}` the user folder of VS Code, `{config}` the folder for configuration of
  * this person (XDG), `{appdata}`, `{localappdata}`, `{programdata}` those of Windows, `{app}` the application's name,
  * and `*` any name of one file or folder.
- *
- * @since 0.1.0
- * @category models
  */
 export interface Location {
   readonly scope: Scope.Scope
@@ -33,21 +25,16 @@ export interface Location {
   /** A variable that names another folder or file in place of the beginning of `path`: `["CODEX_HOME", "config.toml"]`. */
   readonly variable?: readonly [name: string, rest: string] | undefined
   /** Where it differs from the dialect's. */
-  readonly format?: ConfigDocument.Format | undefined
+  readonly format?: Document.Format | undefined
   /** Where in the document the servers are, if not at the dialect's usual place; `{root}` stands for the workspace's path. */
   readonly pointer?: ReadonlyArray<string> | undefined
   /** Whether it holds no servers, but only policy. */
   readonly policyOnly?: boolean | undefined
-  /** Whether its being there silences every other file. */
+  /** Whether it silences every other file, if it is there. */
   readonly exclusive?: boolean | undefined
 }
 
-/**
- * What the reader of a document is told.
- *
- * @since 0.1.0
- * @category models
- */
+/** The place of a document. */
 export interface Context {
   readonly scope: Scope.Scope
   readonly origin: Scope.Origin
@@ -59,24 +46,14 @@ export interface Context {
   readonly strict?: boolean | undefined
 }
 
-/**
- * A question that a file declares, for `${input:id}`.
- *
- * @since 0.1.0
- * @category models
- */
+/** A question that a file declares, for `${input:id}`. */
 export type Input = NonNullable<Expansion.Expansion["inputs"]>[number]
 
-/**
- * What a document says.
- *
- * @since 0.1.0
- * @category models
- */
+/** The content of a document. */
 export interface Decoded {
   readonly items: ReadonlyArray<Item>
   /** About the file: a file with an error has no items. */
-  readonly issues: ReadonlyArray<ConfigDocument.DocumentIssue>
+  readonly issues: ReadonlyArray<Document.DocumentIssue>
   readonly inputs: ReadonlyArray<Input>
   /** The `${input:id}` that no declaration belongs to. */
   readonly undeclaredInputs: ReadonlyArray<string>
@@ -93,54 +70,29 @@ export interface Decoded {
   readonly imports: ReadonlyArray<string> | undefined
 }
 
-/**
- * A host. `decode` is made by the table of the host and the one reader.
- *
- * @since 0.1.0
- * @category models
- */
+/** A host. */
 export interface Dialect {
   /** `claude-code`, `vscode`, `native`, …. */
   readonly host: string
-  /** What people call it. */
   readonly title: string
-  readonly format: ConfigDocument.Format
-  /** Whether its files hold other settings too, so that what is around the servers is none of our business. */
-  readonly shared: boolean
+  readonly format: Document.Format
+  /** Whether a file has other settings beside the servers, which are ignored. */
+  readonly isShared: (context: Context) => boolean
+  /** The keys at the top of a document that lead to servers. */
+  readonly rootKeys: (context: Context) => ReadonlyArray<string>
+  /** The spelling of a variable with a default; `undefined` if the host has none. */
+  readonly withDefault: (name: string) => string | undefined
   /** How entries of the same name in several of its files are put together. */
   readonly merge: "whole" | "deep"
   readonly locations: ReadonlyArray<Location>
-  readonly decode: (root: ConfigDocument.Table, context: Context) => Decoded
+  readonly decode: (root: Document.Table, context: Context) => Decoded
 }
 
-/**
- * All of them, the native one first: the order decides between files of the same scope.
- *
- * @since 0.1.0
- * @category models
- */
-export const all: ReadonlyArray<Dialect> = internal.all
+/** All hosts, the native one first: the order decides between files of the same scope. */
+export const all: ReadonlyArray<Dialect> = hosts.map(Reader.make)
 
-/**
- * By the id of its host.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** The native format. */
+export const native: Dialect = all[0]!
+
+/** The dialect of a host, by its id. */
 export const find = (host: string): Dialect | undefined => all.find((dialect) => dialect.host === host)
-
-/**
- * What is wrong in a sentence for a person: what, and what to do about it.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const explain: (
-  kind: ConfigIssue.Kind,
-  about: {
-    readonly host: string
-    readonly server?: string | undefined
-    readonly at?: string | undefined
-    readonly detail?: string | undefined
-  }
-) => string = internal.explain

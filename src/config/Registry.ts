@@ -7,14 +7,14 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as McpError from "../McpError.ts"
 import { isClear } from "./clearText.ts"
-import * as ConfigDocument from "./ConfigDocument.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import * as Dialect from "./Dialect.ts"
-import { isText, list, scalar, table, tables } from "./internal/dialect/values.ts"
+import * as Document from "./document.ts"
+import { isText, list, scalar, table, tables } from "./document.ts"
 import * as Interpolation from "./Interpolation.ts"
 
-type Table = ConfigDocument.Table
-type Value = ConfigDocument.Value
+type Table = Document.Table
+type Value = Document.Value
 
 /** May be set too, and is left out because the document has no value for it. */
 export interface Optional {
@@ -339,7 +339,7 @@ export const lookUp = (
         ResponseError: () => fault(at, "the answer of the registry broke off: try again")
       })
     )
-    const { root } = yield* ConfigDocument.decode(bytes, "json")
+    const { root } = yield* Document.decode(bytes, "json")
     const server = table(root?.get("server"))
     if (root === undefined || text(server, "name") !== name) {
       return yield* fault(at, "the answer is no document of this server: check the address of the registry")

@@ -9,8 +9,8 @@ import * as Stream from "effect/Stream"
 import * as Broadcast from "../broadcast.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
-import type * as ConfigDocument from "./ConfigDocument.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
+import type * as Document from "./document.ts"
 import type * as Expansion from "./Expansion.ts"
 import * as Interpolation from "./Interpolation.ts"
 import type * as Provenance from "./Provenance.ts"
@@ -28,7 +28,7 @@ export interface Candidate {
   readonly fingerprint: string
   readonly entry: ServerConfig.Entry
   /** Fields without effect here, as they were written. */
-  readonly extra?: ConfigDocument.Table | undefined
+  readonly extra?: Document.Table | undefined
   readonly provenance: Provenance.Provenance
   /** The variables of the environment that it asks for. */
   readonly variables: ReadonlyArray<string>

@@ -303,3 +303,24 @@ export const decode = (bytes: Uint8Array, format: Format, limits?: Partial<Limit
     Effect.orElseSucceed(() => failed([], new Fault("syntax", "the parser for this format could not be loaded")))
   )
 }
+
+export const isTable = (value: Value | undefined): value is Table => value instanceof Map
+
+export const isList = (value: Value | undefined): value is ReadonlyArray<Value> => Array.isArray(value)
+
+export const isText = (value: Value | undefined): value is string => typeof value === "string"
+
+export const table = (value: Value | undefined): Table => isTable(value) ? value : new Map()
+
+export const list = (value: Value | undefined): ReadonlyArray<Value> => isList(value) ? value : []
+
+export const tables = (value: Value | undefined): ReadonlyArray<Table> => list(value).filter(isTable)
+
+/** A text, or a number or a boolean as its text. */
+export const scalar = (value: Value | undefined): string | undefined =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean" || typeof value === "bigint"
+    ? String(value)
+    : undefined
+
+/** A table without its nulls, which YAML has where a field is left empty. */
+export const withoutNulls = (value: Table): Table => new Map(Array.from(value).filter(([, part]) => part !== null))

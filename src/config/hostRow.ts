@@ -3,9 +3,9 @@
  * servers are in them, which key of an entry is which field of `fields.ts`, and what differs from most hosts. A function for
  * something that only one host does is named by a row and stands in `quirks.ts`.
  */
-import type * as ConfigDocument from "./ConfigDocument.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Dialect from "./Dialect.ts"
+import type * as Document from "./document.ts"
 import type { tables } from "./fields.ts"
 import type { login } from "./fieldSchema.ts"
 import type * as Interpolation from "./Interpolation.ts"
@@ -112,7 +112,7 @@ export interface Notes {
 export interface HostTable {
   readonly host: string
   readonly title: string
-  readonly format: ConfigDocument.Format
+  readonly format: Document.Format
   readonly merge?: "whole" | "deep" | undefined
   /** Whether its files hold other settings too; or in which scopes they do. */
   readonly shared?: boolean | ReadonlyArray<Scope.Scope> | undefined

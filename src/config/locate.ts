@@ -1,7 +1,7 @@
 /** Where configuration files may be: the locations of hosts as paths of this machine, in the order of their strength. */
 import type * as ConfigDiscovery from "./ConfigDiscovery.ts"
-import type * as ConfigDocument from "./ConfigDocument.ts"
 import * as Dialect from "./Dialect.ts"
+import type * as Document from "./document.ts"
 import type * as Scope from "./Scope.ts"
 
 /** The machine and the workspace of one discovery. */
@@ -25,7 +25,7 @@ export interface Source {
   readonly scope: Scope.Scope
   readonly origin: Scope.Origin
   readonly path: string
-  readonly format: ConfigDocument.Format
+  readonly format: Document.Format
   readonly pointer: ReadonlyArray<string> | undefined
   readonly exclusive: boolean
   readonly policyOnly: boolean
@@ -157,7 +157,7 @@ const patternsOf = (place: Place, location: Dialect.Location): ReadonlyArray<str
   return Object.entries(path).flatMap(([platform, paths]) => platform === place.platform ? paths ?? [] : [])
 }
 
-const endings: ReadonlyArray<readonly [ending: string, format: ConfigDocument.Format]> = [
+const endings: ReadonlyArray<readonly [ending: string, format: Document.Format]> = [
   [".toml", "toml"],
   [".yaml", "yaml"],
   [".yml", "yaml"],
@@ -165,7 +165,7 @@ const endings: ReadonlyArray<readonly [ending: string, format: ConfigDocument.Fo
 ]
 
 /** The format by the name of the file, where that tells one. */
-const formatOf = (path: string, otherwise: ConfigDocument.Format): ConfigDocument.Format =>
+const formatOf = (path: string, otherwise: Document.Format): Document.Format =>
   endings.find(([ending]) => path.toLowerCase().endsWith(ending))?.[1] ??
     (path.toLowerCase().endsWith(".json") && otherwise !== "jsonc" ? "json" : otherwise)
 

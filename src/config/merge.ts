@@ -4,7 +4,7 @@
  */
 import * as Order from "effect/Order"
 import * as Redacted from "effect/Redacted"
-import type * as ConfigDocument from "./ConfigDocument.ts"
+import type * as Document from "./document.ts"
 import { tables } from "./fields.ts"
 import * as FieldSchema from "./fieldSchema.ts"
 import * as Interpolation from "./Interpolation.ts"
@@ -50,7 +50,7 @@ export interface Merged {
   readonly sameAs: string | undefined
 }
 
-const text = (value: ConfigDocument.Value): string => {
+const text = (value: Document.Value): string => {
   if (value instanceof Map) {
     return `{${Array.from(value, ([key, part]) => `${JSON.stringify(key)}:${text(part)}`).join()}}`
   }
@@ -89,7 +89,7 @@ type Rows = { readonly [Key in string]: FieldSchema.Row }
 const rowsOf = ({ transport }: ServerConfig.Entry): Rows => tables[transport === "auto" ? "streamable-http" : transport]
 
 /** Whether the file says it, where reading has filled in the default. */
-const saysEnabled = (raw: ConfigDocument.Value): boolean =>
+const saysEnabled = (raw: Document.Value): boolean =>
   raw instanceof Map && ["enabled", "disabled", "isDisabled"].some((key) => raw.has(key))
 
 const isEqual = (one: unknown, other: unknown): boolean =>
@@ -137,7 +137,7 @@ const overVariables = (weak: ServerConfig.StdioEntry, strong: ServerConfig.Stdio
  * An entry laid over a weaker one, field by field. Where it leads to another target, the credentials of the old one do
  * not follow: a project must not get a person's token by changing an address.
  */
-const overlay = (weak: ServerConfig.Entry, strong: ServerConfig.Entry, raw: ConfigDocument.Value) => {
+const overlay = (weak: ServerConfig.Entry, strong: ServerConfig.Entry, raw: Document.Value) => {
   const [below, above]: readonly [Fields, Fields] = [{ ...weak }, { ...strong }]
   const rows: Rows = { env: tables.stdio.env, ...rowsOf(weak), ...rowsOf(strong) }
   const isSame = (weak.transport === "stdio") === (strong.transport === "stdio") &&

@@ -2,13 +2,13 @@
 import * as Either from "effect/Either"
 import * as PermissionRule from "../safety/PermissionRule.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
-import type * as ConfigDocument from "./ConfigDocument.ts"
-import { isList, isTable, isText, table } from "./internal/dialect/values.ts"
+import type * as Document from "./document.ts"
+import { isList, isTable, isText, table } from "./document.ts"
 import * as Scope from "./Scope.ts"
 import * as ServerPolicy from "./ServerPolicy.ts"
 
-type Table = ConfigDocument.Table
-type Value = ConfigDocument.Value | undefined
+type Table = Document.Table
+type Value = Document.Value | undefined
 
 export interface From {
   readonly provider: string
@@ -282,13 +282,13 @@ const permissionsOf = (
 const issues = (
   kind: "invalid-policy" | "invalid-permission",
   faults: ReadonlyArray<ServerPolicy.Fault>
-): ReadonlyArray<ConfigDocument.DocumentIssue> => faults.map((fault) => ({ kind, severity: "warning", ...fault }))
+): ReadonlyArray<Document.DocumentIssue> => faults.map((fault) => ({ kind, severity: "warning", ...fault }))
 
 /** The policy and the rules on tools of a document, with a warning for each that is invalid. */
 export const read = (of: keyof typeof words, root: Table, from: From): {
   readonly policy: ServerPolicy.Policy | undefined
   readonly permissions: ReadonlyArray<PermissionRule.Input>
-  readonly issues: ReadonlyArray<ConfigDocument.DocumentIssue>
+  readonly issues: ReadonlyArray<Document.DocumentIssue>
 } => {
   const { invalid, policy } = policyOf(of, root, from)
   const tools = of === "native" ? permissionsOf(root, from) : { rules: [], invalid: [] }

@@ -1,15 +1,15 @@
 /** What only one host has: functions that a row of hosts.ts names. */
 import { split } from "../text/shellWords.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
-import type * as ConfigDocument from "./ConfigDocument.ts"
 import type * as Dialect from "./Dialect.ts"
+import type * as Document from "./document.ts"
+import { isList, isTable, isText, scalar, withoutNulls } from "./document.ts"
 import * as Variables from "./environmentVariables.ts"
 import type { Notes } from "./hostRow.ts"
-import { isList, isTable, isText, scalar, withoutNulls } from "./internal/dialect/values.ts"
 import * as Interpolation from "./Interpolation.ts"
 
-type Table = ConfigDocument.Table
-type Value = ConfigDocument.Value
+type Table = Document.Table
+type Value = Document.Value
 
 const without = (entry: Table, ...keys: ReadonlyArray<string>): Table =>
   new Map(Array.from(entry).filter(([key]) => !keys.includes(key)))
@@ -172,7 +172,7 @@ const mcporterLine = { blank: / /, opens: () => true, escapes: () => true }
 
 const pluginSchema = /^https:\/\/agent-plugins\.org\/schemas\/1\.\d+\.\d+\/mcp\.schema\.json$/
 
-type Issue = ConfigDocument.DocumentIssue
+type Issue = Document.DocumentIssue
 
 const useless = (at: string, detail: string): Issue => ({ kind: "unused-field", severity: "warning", at, detail })
 
@@ -214,7 +214,7 @@ const nativeFaults = (root: Table): ReadonlyArray<Issue> => {
   ]
 }
 
-type Inspect = (root: Table) => ReadonlyArray<ConfigDocument.DocumentIssue>
+type Inspect = (root: Table) => ReadonlyArray<Document.DocumentIssue>
 
 /** Report what is wrong with a document beside its servers; an error disables the document. */
 export const inspect = {

@@ -2,22 +2,22 @@
  * One entry of a file as an item: the server it means, and what is wrong with it.
  */
 import { isOneEdit } from "../text/nearest.ts"
-import type * as ConfigDocument from "./ConfigDocument.ts"
 import * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Dialect from "./Dialect.ts"
+import type * as Document from "./document.ts"
+import { isList, isTable, isText } from "./document.ts"
 import { tables as rowsOf } from "./fields.ts"
 import type * as FieldSchema from "./fieldSchema.ts"
 import * as HostRow from "./hostRow.ts"
-import { isList, isTable, isText } from "./internal/dialect/values.ts"
-import { lookAlike } from "./internal/names/lookAlike.ts"
+import { lookAlike } from "./lookAlike.ts"
 import * as Quirks from "./quirks.ts"
 import * as ReadFields from "./readFields.ts"
 import * as Read from "./readValues.ts"
 import * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
-type Table = ConfigDocument.Table
-type Value = ConfigDocument.Value
+type Table = Document.Table
+type Value = Document.Value
 
 /** Made when it is first needed: of most hosts there is no file. */
 export const once = <A extends object>(make: () => A): () => A => {
@@ -34,7 +34,7 @@ export const once = <A extends object>(make: () => A): () => A => {
  * - `Given`: it is no entry, but a configuration that the application gives in code.
  */
 export type Item =
-  & { readonly name: string; readonly pointer: ConfigDocument.Pointer; readonly raw: Value }
+  & { readonly name: string; readonly pointer: Document.Pointer; readonly raw: Value }
   & (
     | {
       readonly _tag: "Server"
@@ -419,7 +419,7 @@ const readingOf = (table: HostRow.HostTable, strict: boolean) => {
 
 interface At {
   readonly name: string
-  readonly pointer: ConfigDocument.Pointer
+  readonly pointer: Document.Pointer
   readonly missingName: boolean
 }
 

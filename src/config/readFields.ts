@@ -1,8 +1,8 @@
 /** The fields of an entry that hosts write in more than one way: variables, headers, the login, and which tools are used. */
-import type * as ConfigDocument from "./ConfigDocument.ts"
+import type * as Document from "./document.ts"
+import { isList, isTable } from "./document.ts"
 import * as FieldSchema from "./fieldSchema.ts"
 import * as HostRow from "./hostRow.ts"
-import { isList, isTable } from "./internal/dialect/values.ts"
 import * as Quirks from "./quirks.ts"
 import {
   all,
@@ -26,7 +26,7 @@ import {
 } from "./readValues.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
-type Value = ConfigDocument.Value
+type Value = Document.Value
 
 const isRefused = ({ table }: Reading, name: string): boolean =>
   table.refusesVariable !== undefined && Quirks.refusesVariable[table.refusesVariable](name)

@@ -3,16 +3,15 @@ import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import { sha256 } from "../json/canonical.ts"
 import { nearest } from "../text/nearest.ts"
-import type * as ConfigDocument from "./ConfigDocument.ts"
+import * as File from "./ConfigFile.ts"
 import type * as ConfigFiles from "./ConfigFiles.ts"
-import type * as ConfigIssue from "./ConfigIssue.ts"
+import * as ConfigIssue from "./ConfigIssue.ts"
 import * as Dialect from "./Dialect.ts"
 import * as Document from "./document.ts"
+import { isList, isText, table } from "./document.ts"
 import * as Variables from "./environmentVariables.ts"
 import { tables } from "./fields.ts"
 import type * as FieldSchema from "./fieldSchema.ts"
-import { isList, isText, table } from "./internal/dialect/values.ts"
-import * as File from "./internal/documents/file.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Locate from "./locate.ts"
 import type * as Merge from "./merge.ts"
@@ -45,14 +44,14 @@ export const issueOf = (
   server,
   at,
   line,
-  message: Dialect.explain(kind, { host: provider, server, at, detail })
+  message: ConfigIssue.explain(kind, { host: provider, server, at, detail })
 })
 
 /** One file, as far as it could be read. */
 export interface Read {
   readonly source: Locate.Source
   readonly path: string
-  readonly document: ConfigDocument.ConfigDocument
+  readonly document: Document.Document
   readonly decoded: Dialect.Decoded
   readonly issues: ReadonlyArray<Issue>
   /** There is a file, and nothing of it can be used. */
@@ -155,7 +154,7 @@ export const reading = (files: ConfigFiles.ConfigFiles["Type"]) => {
     })
 }
 
-const policyTable = ({ document }: Read): ConfigDocument.Table => table(document.root?.get("policy"))
+const policyTable = ({ document }: Read): Document.Table => table(document.root?.get("policy"))
 
 /**
  * The hosts that an administrator or a person lets be read, by `policy.providers` of a native file. What an administrator

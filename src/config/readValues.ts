@@ -7,16 +7,16 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as HeaderField from "../text/headerField.ts"
 import * as ClearText from "./clearText.ts"
-import type * as ConfigDocument from "./ConfigDocument.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
+import type * as Document from "./document.ts"
+import { isList, isTable } from "./document.ts"
 import * as FieldSchema from "./fieldSchema.ts"
 import * as HostRow from "./hostRow.ts"
-import { isList, isTable } from "./internal/dialect/values.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Limits from "./Limits.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
-type Value = ConfigDocument.Value
+type Value = Document.Value
 
 export interface Fault {
   readonly kind: ConfigIssue.EntryFault

@@ -1,18 +1,18 @@
 /**
  * Reads a document by the row of its host: where its servers are, and one item for each, whatever is wrong with it.
  */
-import type * as ConfigDocument from "./ConfigDocument.ts"
 import type * as Dialect from "./Dialect.ts"
+import type * as Document from "./document.ts"
+import { isList, isTable, isText, list, scalar, table, tables } from "./document.ts"
 import type * as HostRow from "./hostRow.ts"
-import { isList, isTable, isText, list, scalar, table, tables } from "./internal/dialect/values.ts"
 import * as PolicyWords from "./policyWords.ts"
 import * as Quirks from "./quirks.ts"
 import { type Host, hostOf, type Item, itemOf, once } from "./readEntry.ts"
 import { noteLacking } from "./readValues.ts"
 import type * as Scope from "./Scope.ts"
 
-type Table = ConfigDocument.Table
-type Value = ConfigDocument.Value
+type Table = Document.Table
+type Value = Document.Value
 
 const usual: ReadonlyArray<ReadonlyArray<string>> = [["mcpServers"]]
 
@@ -25,7 +25,7 @@ const isIn = (scopes: boolean | ReadonlyArray<Scope.Scope> | undefined, scope: S
 /**
  * Whether a file holds other settings too.
  */
-export const isShared = (table: HostRow.HostTable, context: Dialect.Context): boolean =>
+const isShared = (table: HostRow.HostTable, context: Dialect.Context): boolean =>
   isIn(table.shared, context.scope) || (context.pointer !== undefined && context.pointer.length > 0)
 
 const endOf = (path: string): string => path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1)
@@ -42,12 +42,6 @@ const isPaths = (path: Dialect.Location["path"]): path is ReadonlyArray<string> 
 
 const waysOf = (table: HostRow.HostTable, context: Dialect.Context): ReadonlyArray<ReadonlyArray<string>> =>
   context.pointer === undefined ? table.roots ?? usual : [context.pointer]
-
-/**
- * The keys at the top of a document that lead to servers.
- */
-export const rootKeys = (table: HostRow.HostTable, context: Dialect.Context): ReadonlyArray<string> =>
-  waysOf(table, context).flatMap((way) => way.slice(0, 1))
 
 const walk = (root: Table, way: ReadonlyArray<string>): Value | undefined => {
   let value: Value | undefined = root
@@ -79,7 +73,7 @@ const fileName = (path: string | undefined): string => /([^/\\]*?)(\.[^./\\]*)?$
 
 interface Found {
   readonly places: ReadonlyArray<Place>
-  readonly issues: ReadonlyArray<ConfigDocument.DocumentIssue>
+  readonly issues: ReadonlyArray<Document.DocumentIssue>
 }
 
 const warning = (
@@ -87,7 +81,7 @@ const warning = (
   table: HostRow.HostTable,
   { path }: Dialect.Context,
   at?: string
-): ReadonlyArray<ConfigDocument.DocumentIssue> => {
+): ReadonlyArray<Document.DocumentIssue> => {
   const roots = (table.roots ?? usual).map((way) => way.join("."))
   // the last is the one that the host has always had, of those in the spelling of such files
   const right = roots.findLast((root) => root.includes("_") === (path?.endsWith(".toml") === true)) ?? roots.at(-1)
@@ -176,7 +170,9 @@ export const make = (table: HostRow.HostTable): Dialect.Dialect => {
     host: table.host,
     title: table.title,
     format: table.format,
-    shared: table.shared !== undefined && table.shared !== false,
+    isShared: (context) => isShared(table, context),
+    rootKeys: (context) => waysOf(table, context).flatMap((way) => way.slice(0, 1)),
+    withDefault: (name) => table.variables?.syntax.bare === true ? `\${${name}:-…}` : undefined,
     merge: table.merge ?? "whole",
     locations: table.locations,
     decode: (root, context) => decode(table, (key) => under().get(key) ?? own(), rules(), root, context)
@@ -266,7 +262,7 @@ const decode = (
   context: Dialect.Context
 ): Dialect.Decoded => {
   const rules = table.policy && PolicyWords.read(table.policy, root, { ...context, provider: table.host })
-  const inspected: ReadonlyArray<ConfigDocument.DocumentIssue> = [
+  const inspected: ReadonlyArray<Document.DocumentIssue> = [
     ...(table.inspect === undefined ? [] : Quirks.inspect[table.inspect](root)),
     ...(rules?.issues ?? [])
   ]

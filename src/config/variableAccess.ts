@@ -2,8 +2,8 @@
 import * as Either from "effect/Either"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import { isCredential } from "./credentialName.ts"
+import * as Dialect from "./Dialect.ts"
 import { isHarmless } from "./environmentVariables.ts"
-import * as Dialect from "./internal/dialect/dialect.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Scope from "./Scope.ts"
 
@@ -115,7 +115,7 @@ export const nextStep = (
         `${UntrustedText.quote(name)} a default`
     case "variable-unset": {
       if (reference.kind !== "env") return `${UntrustedText.quote(name)} has no value here: write the value itself`
-      const example = Dialect.withDefault(host, name)
+      const example = (host === undefined ? Dialect.native : Dialect.find(host))?.withDefault(name)
       const written = example === undefined ? "" : ` (${UntrustedText.excerpt(example)})`
       return `${
         UntrustedText.quote(name)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Redacted } from "effect"
 import * as FastCheck from "effect/FastCheck"
-import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
+import type * as Document from "../../src/config/document.ts"
 import * as Fingerprint from "../../src/config/Fingerprint.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as Configs from "../support/configs.ts"
@@ -167,7 +167,7 @@ describe("the fingerprint of a configuration", () => {
 })
 
 describe("the fingerprint of an entry", () => {
-  type Value = ConfigDocument.Value
+  type Value = Document.Value
 
   const { value } = FastCheck.letrec<{ readonly value: Value }>((tie) => ({
     value: FastCheck.oneof(
@@ -182,7 +182,7 @@ describe("the fingerprint of an entry", () => {
   }))
 
   const tables = FastCheck.array(FastCheck.tuple(names, value), { minLength: 1, maxLength: 5 })
-    .map((entries): ConfigDocument.Table => new Map(entries))
+    .map((entries): Document.Table => new Map(entries))
 
   const of = (raw: Value, more: { readonly name?: string; readonly root?: string; readonly provider?: string } = {}) =>
     Fingerprint.entry(
@@ -191,7 +191,7 @@ describe("the fingerprint of an entry", () => {
       more.root ?? "/work"
     )
 
-  const isTable = (of: Value): of is ConfigDocument.Table => of instanceof Map
+  const isTable = (of: Value): of is Document.Table => of instanceof Map
   const isList = (of: Value): of is ReadonlyArray<Value> => Array.isArray(of)
 
   /** The same, with the keys of every table the other way round. */

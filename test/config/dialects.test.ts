@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
-import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"
-import type * as ConfigIssue from "../../src/config/ConfigIssue.ts"
+import * as ConfigIssue from "../../src/config/ConfigIssue.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
+import type * as Document from "../../src/config/document.ts"
 import * as Variables from "../../src/config/environmentVariables.ts"
 import type { Item } from "../../src/config/readEntry.ts"
 import * as Rights from "../../src/config/readFiles.ts"
@@ -27,17 +27,17 @@ const hostOf = (host: string): Dialect.Dialect => {
 }
 
 /** Data as a document; what an object cannot hold under a name of its own is given as a map. */
-const json = (value: unknown): ConfigDocument.Value => {
+const json = (value: unknown): Document.Value => {
   if (Array.isArray(value)) return value.map(json)
-  if (typeof value !== "object" || value === null) return value as ConfigDocument.Value
+  if (typeof value !== "object" || value === null) return value as Document.Value
   const pairs: Iterable<readonly [string, unknown]> = value instanceof Map ? value : Object.entries(value)
   return new Map(Array.from(pairs, ([key, held]) => [key, json(held)] as const))
 }
 
-const rootOf = (value: unknown): ConfigDocument.Table => {
+const rootOf = (value: unknown): Document.Table => {
   const root = json(value)
   assert.instanceOf(root, Map)
-  return root as ConfigDocument.Table
+  return root as Document.Table
 }
 
 const decode = (host: string, root: unknown, options: Partial<Dialect.Context> = {}): Dialect.Decoded =>
@@ -913,7 +913,7 @@ const keys = rootWords.concat(
   `),
   ["", "\u0000", "x".repeat(200)]
 )
-const odd: ReadonlyArray<ConfigDocument.Value> = [
+const odd: ReadonlyArray<Document.Value> = [
   null,
   true,
   false,
@@ -935,7 +935,7 @@ const values = odd.concat(
 )
 const canary = "sk-canary-4711"
 
-const documents = FastCheck.letrec<{ value: ConfigDocument.Value; table: ConfigDocument.Table }>((tie) => ({
+const documents = FastCheck.letrec<{ value: Document.Value; table: Document.Table }>((tie) => ({
   value: FastCheck.oneof(
     { maxDepth: 5, depthSize: "medium" },
     FastCheck.constantFrom(...values, canary),
@@ -948,11 +948,11 @@ const documents = FastCheck.letrec<{ value: ConfigDocument.Value; table: ConfigD
 }))
 // an entry that nothing is wrong with but one or two of its fields, so that many of them are read to their end
 const near = FastCheck.tuple(
-  FastCheck.constantFrom<ReadonlyArray<readonly [string, ConfigDocument.Value]>>(
+  FastCheck.constantFrom<ReadonlyArray<readonly [string, Document.Value]>>(
     [["type", "stdio"], ["command", "x"]],
     [["type", "http"], ["url", "https://a.example"]]
   ),
-  FastCheck.subarray<readonly [string, ConfigDocument.Value]>([
+  FastCheck.subarray<readonly [string, Document.Value]>([
     ["autoApprove", ["*"]],
     ["alwaysAllow", "*"],
     ["trust", true],
@@ -962,15 +962,15 @@ const near = FastCheck.tuple(
   ]),
   documents.table
 ).map(([target, rights, table]) =>
-  new Map<string, ConfigDocument.Value>([...Array.from(table).slice(0, 1), ...target, ...rights])
+  new Map<string, Document.Value>([...Array.from(table).slice(0, 1), ...target, ...rights])
 )
 const servers = FastCheck.tuple(near, documents.table)
-  .map(([one, other]): ConfigDocument.Value => new Map<string, ConfigDocument.Value>([["a", one], ["b", other]]))
-const lists = FastCheck.array(documents.table).map((tables): ConfigDocument.Value => tables)
+  .map(([one, other]): Document.Value => new Map<string, Document.Value>([["a", one], ["b", other]]))
+const lists = FastCheck.array(documents.table).map((tables): Document.Value => tables)
 const roots = FastCheck.oneof(
   documents.table,
   FastCheck.tuple(FastCheck.constantFrom(...rootWords), FastCheck.oneof(servers, lists))
-    .map(([key, held]) => new Map<string, ConfigDocument.Value>([[key, held]]))
+    .map(([key, held]) => new Map<string, Document.Value>([[key, held]]))
 )
 const scopes = FastCheck.constantFrom(...Scope.order)
 const origins = FastCheck.constantFrom(...Scope.Origin.literals)
@@ -987,7 +987,7 @@ describe("whatever a file holds", () => {
         for (const item of items) {
           const warnings = item._tag === "Server" ? item.warnings : item._tag === "Invalid" ? [item] : []
           for (const { at, kind } of warnings) {
-            const message = Dialect.explain(kind, { host: dialect.host, at })
+            const message = ConfigIssue.explain(kind, { host: dialect.host, at })
             assert.notInclude(message, canary)
             assert.notMatch(message, /[\u0000-\u001f]/)
           }
@@ -1031,11 +1031,11 @@ describe("whatever a file holds", () => {
   })
 
   it("thousands of entries, or of keys, or of spellings, are read", () => {
-    const entry = new Map<string, ConfigDocument.Value>([["command", "c"], ["args", ["1"]]])
-    const many = (count: number, of: (index: number) => ConfigDocument.Value): ConfigDocument.Table =>
+    const entry = new Map<string, Document.Value>([["command", "c"], ["args", ["1"]]])
+    const many = (count: number, of: (index: number) => Document.Value): Document.Table =>
       new Map(Array.from({ length: count }, (_, index) => [`s${index}`, of(index)]))
     const wide = new Map([...entry, ["env", many(20_000, String)], ...many(20_000, () => null)])
-    const lists = new Map<string, ConfigDocument.Value>([
+    const lists = new Map<string, Document.Value>([
       ...entry,
       ["enabledTools", Array.from(many(20_000, String).keys())],
       ["includeTools", Array.from(many(20_000, String).keys()).toReversed()]
@@ -1053,7 +1053,7 @@ describe("whatever a file holds", () => {
 describe("a sentence", () => {
   it("names what it is about, cut and made visible", () => {
     const server = `a\u001b[2J\u202e${"x".repeat(500)}`
-    const sentence = Dialect.explain("coerced", { host: "cursor", server, at: "env.A\nB" })
+    const sentence = ConfigIssue.explain("coerced", { host: "cursor", server, at: "env.A\nB" })
     // eslint-disable-next-line no-control-regex
     assert.notMatch(sentence, /[\u0000-\u001f\u202e]/)
     assert.include(sentence, "a\\x1b[2J\\u{202e}xxx")

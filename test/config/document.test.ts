@@ -2,31 +2,31 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import { parse as parseYaml, stringify as stringifyYaml } from "yaml"
-import * as ConfigDocument from "../../src/config/ConfigDocument.ts"
+import * as Document from "../../src/config/document.ts"
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 const decode = (
   content: string | Uint8Array,
-  format: ConfigDocument.Format = "json",
-  limits?: Partial<ConfigDocument.Limits>
-) => ConfigDocument.decode(typeof content === "string" ? encode(content) : content, format, limits)
+  format: Document.Format = "json",
+  limits?: Partial<Document.Limits>
+) => Document.decode(typeof content === "string" ? encode(content) : content, format, limits)
 
 /** The kinds of a document's issues, with their places. */
-const kinds = ({ issues }: ConfigDocument.ConfigDocument): ReadonlyArray<string> =>
+const kinds = ({ issues }: Document.Document): ReadonlyArray<string> =>
   issues.map(({ at, kind, line }) =>
     `${kind}${at === undefined ? "" : `:${at}`}${line === undefined ? "" : `@${line}`}`
   )
 
 /** What `JSON.parse` gives as what we give. */
-const asValue = (json: unknown): ConfigDocument.Value => {
+const asValue = (json: unknown): Document.Value => {
   if (Array.isArray(json)) return json.map(asValue)
-  if (typeof json !== "object" || json === null) return json as ConfigDocument.Value
+  if (typeof json !== "object" || json === null) return json as Document.Value
   return new Map(Object.entries(json).map(([key, value]) => [key, asValue(value)]))
 }
 
 /** With what is exact as near as other parsers have it. */
-const rounded = (value: ConfigDocument.Value): ConfigDocument.Value => {
+const rounded = (value: Document.Value): Document.Value => {
   if (typeof value === "bigint") return Number(value)
   if (value instanceof Map) return new Map(Array.from(value, ([key, held]) => [key, rounded(held)]))
   return Array.isArray(value) ? value.map(rounded) : value
@@ -50,9 +50,9 @@ describe("a document", () => {
   const accepted: ReadonlyArray<
     readonly [
       name: string,
-      format: ConfigDocument.Format,
+      format: Document.Format,
       text: string,
-      root: ReadonlyArray<readonly [string, ConfigDocument.Value]>,
+      root: ReadonlyArray<readonly [string, Document.Value]>,
       kinds?: ReadonlyArray<string>
     ]
   > = [
@@ -143,7 +143,7 @@ describe("a document", () => {
   }
 
   const refused: ReadonlyArray<
-    readonly [name: string, format: ConfigDocument.Format, content: string | Uint8Array, kind: string]
+    readonly [name: string, format: Document.Format, content: string | Uint8Array, kind: string]
   > = [
     ["is no UTF-16", "json", Uint8Array.of(0xff, 0xfe, 0x7b, 0, 0x7d, 0), "encoding"],
     ["is no UTF-16 with the bytes exchanged", "toml", Uint8Array.of(0xfe, 0xff, 0, 0x61), "encoding"],
@@ -316,7 +316,7 @@ describe("a document", () => {
       }
       for (const format of ["toml", "yaml"] as const) {
         assert.deepStrictEqual(kinds(yield* decode(large("a\n", ten), format)), ["file-too-large"])
-        const most = ConfigDocument.defaults[format].maxBytes - 100
+        const most = Document.defaults[format].maxBytes - 100
         assert.isNotEmpty((yield* decode(large("[]\n", most), format)).issues)
       }
       assert.strictEqual((yield* decode(large("- a\n", 1_500_000), "yaml")).issues[0]?.kind, "too-many-entries")
@@ -354,7 +354,7 @@ describe("a document", () => {
         assert.deepStrictEqual(root?.get("__proto__"), p, format)
         assert.deepStrictEqual(
           root?.get("a"),
-          new Map<string, ConfigDocument.Value>([["__proto__", p], ["constructor", new Map([["prototype", p]])]])
+          new Map<string, Document.Value>([["__proto__", p], ["constructor", new Map([["prototype", p]])]])
         )
         assert.strictEqual(root?.get("toString"), 1, format)
         assert.isUndefined((root as { readonly p?: unknown }).p)
@@ -364,7 +364,7 @@ describe("a document", () => {
 })
 
 describe("the line of a part", () => {
-  const lines = (format: ConfigDocument.Format, text: string, pointers: ReadonlyArray<ConfigDocument.Pointer>) =>
+  const lines = (format: Document.Format, text: string, pointers: ReadonlyArray<Document.Pointer>) =>
     Effect.map(decode(text, format), ({ issues, line }) => {
       assert.deepStrictEqual(issues.filter(({ severity }) => severity === "error"), [])
       return pointers.map((pointer) => line(pointer))
@@ -381,7 +381,7 @@ describe("the line of a part", () => {
         "d"
       ], ["m", "b"]]
       assert.deepStrictEqual(yield* lines("jsonc", text, pointers), [2, 3, 4, 4, 5, 7, 7, 8])
-      const strangers: ReadonlyArray<ConfigDocument.Pointer> = [
+      const strangers: ReadonlyArray<Document.Pointer> = [
         ["x"],
         ["m", "x"],
         ["m", "toString"],
@@ -435,7 +435,7 @@ describe("the line of a part", () => {
         yield* lines("toml", text, pointers),
         [1, 1, 2, 5, 5, 7, 9, 9, 10, 11, 12, 13, 14, 15, 16, 17]
       )
-      const inside: ReadonlyArray<ConfigDocument.Pointer> = [["m", "b.c", "d", "e"], ["no"], ["x"], [
+      const inside: ReadonlyArray<Document.Pointer> = [["m", "b.c", "d", "e"], ["no"], ["x"], [
         "m",
         "a",
         "args",

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
-import * as ConfigDocument from "../../src/config/ConfigDocument.ts"
+import * as Document from "../../src/config/document.ts"
 import * as Trust from "../../src/config/Trust.ts"
 
 interface HostileText {
@@ -56,7 +56,7 @@ const hostile: ReadonlyArray<HostileText> = [
   { id: "json-022", why: "a key that is an index", content: `{"4294967294":1}`, is: ["4294967294"] }
 ]
 
-const read = (content: string | Uint8Array) => ConfigDocument.decode(text(content), "json")
+const read = (content: string | Uint8Array) => Document.decode(text(content), "json")
 
 /** What is found where these files are. */
 const discovered = (files: Readonly<Record<string, string | Uint8Array>>) =>

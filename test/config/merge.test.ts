@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
+import type * as Document from "../../src/config/document.ts"
 import * as Merge from "../../src/config/merge.ts"
 import type { Item } from "../../src/config/readEntry.ts"
 import * as Scope from "../../src/config/Scope.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 
-const raw = (fields: object): ConfigDocument.Value => new Map(Object.entries(fields))
+const raw = (fields: object): Document.Value => new Map(Object.entries(fields))
 
 const stdio = (name: string, command: string, more: Partial<ServerConfig.StdioEntry> = {}): Item => ({
   _tag: "Server",

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
+import type * as Document from "../../src/config/document.ts"
 import { hazards } from "../../src/config/hazards.ts"
 import * as PolicyWords from "../../src/config/policyWords.ts"
 import * as Scope from "../../src/config/Scope.ts"
@@ -48,15 +48,14 @@ const denied = (pattern: string, url: string): boolean =>
 const allowed = (pattern: string, url: string): boolean =>
   ServerPolicy.decide([policy({ allow: [byUrl(pattern)] })], at(url)) === "allowed"
 
-const value = (of: unknown): ConfigDocument.Value =>
+const value = (of: unknown): Document.Value =>
   Array.isArray(of)
     ? of.map(value)
     : typeof of === "object" && of !== null
     ? table(of)
-    : of as ConfigDocument.Value
+    : of as Document.Value
 
-const table = (of: object): ConfigDocument.Table =>
-  new Map(Object.entries(of).map(([key, inner]) => [key, value(inner)]))
+const table = (of: object): Document.Table => new Map(Object.entries(of).map(([key, inner]) => [key, value(inner)]))
 
 const managed = { provider: "native", scope: "managed", origin: "system" } as const
 const workspace = { provider: "native", scope: "project", origin: "workspace" } as const

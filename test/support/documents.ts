@@ -2,7 +2,7 @@
  * Documents that come near to those of the registry and of policies.
  */
 import * as FastCheck from "effect/FastCheck"
-import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
+import type * as Document from "../../src/config/document.ts"
 
 const keys = [
   "name",
@@ -76,26 +76,25 @@ const words = [
 ]
 
 /** Documents that come near to being sensible, and then are not. */
-export const documents: FastCheck.Arbitrary<ConfigDocument.Value> =
-  FastCheck.letrec<{ value: ConfigDocument.Value }>((tie) => ({
-    value: FastCheck.oneof(
-      { maxDepth: 6, depthSize: "medium" },
-      FastCheck.constantFrom<ConfigDocument.Value>(...words, null, true, false, 0, -1, Infinity, 2n ** 60n),
-      FastCheck.string(),
-      FastCheck.array(tie("value"), { maxLength: 4 }),
-      FastCheck.array(FastCheck.tuple(FastCheck.constantFrom(...keys), tie("value")), { maxLength: 8 }).map((pairs) =>
-        new Map(pairs)
-      )
+export const documents: FastCheck.Arbitrary<Document.Value> = FastCheck.letrec<{ value: Document.Value }>((tie) => ({
+  value: FastCheck.oneof(
+    { maxDepth: 6, depthSize: "medium" },
+    FastCheck.constantFrom<Document.Value>(...words, null, true, false, 0, -1, Infinity, 2n ** 60n),
+    FastCheck.string(),
+    FastCheck.array(tie("value"), { maxLength: 4 }),
+    FastCheck.array(FastCheck.tuple(FastCheck.constantFrom(...keys), tie("value")), { maxLength: 8 }).map((pairs) =>
+      new Map(pairs)
     )
-  })).value
+  )
+})).value
 
 /** The table that a document is, or one in which it is. */
-export const tableOf = (value: ConfigDocument.Value): ConfigDocument.Table =>
+export const tableOf = (value: Document.Value): Document.Table =>
   value instanceof Map ? value : new Map([["server", value]])
 /** Plain data as a document. */
-export const json = (value: unknown): ConfigDocument.Value => {
+export const json = (value: unknown): Document.Value => {
   if (Array.isArray(value)) return value.map(json)
   return typeof value === "object" && value !== null
-    ? new Map(Object.entries(value).map(([key, part]): [string, ConfigDocument.Value] => [key, json(part)]))
-    : value as ConfigDocument.Value
+    ? new Map(Object.entries(value).map(([key, part]): [string, Document.Value] => [key, json(part)]))
+    : value as Document.Value
 }

@@ -5,10 +5,10 @@ import * as Duration from "effect/Duration"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
-import type * as ConfigDocument from "../../src/config/ConfigDocument.ts"
 import type * as ConfigFile from "../../src/config/ConfigFile.ts"
 import type * as ConfigIssue from "../../src/config/ConfigIssue.ts"
 import type * as Dialect from "../../src/config/Dialect.ts"
+import type * as Document from "../../src/config/document.ts"
 import * as Limits from "../../src/config/Limits.ts"
 import type { Item } from "../../src/config/readEntry.ts"
 import * as Scope from "../../src/config/Scope.ts"
@@ -164,7 +164,7 @@ export const isScope = (text: unknown): text is Scope.Scope => Scope.order.some(
 export const locationOf = (dialect: Dialect.Dialect | undefined, file: string): Dialect.Location | undefined =>
   dialect?.locations.find(({ path: paths }) => JSON.stringify(paths).includes(`/${file}"`))
 
-export const tableOf = (file: ConfigFile.ConfigFile): ConfigDocument.Table => file.document.root ?? new Map()
+export const tableOf = (file: ConfigFile.ConfigFile): Document.Table => file.document.root ?? new Map()
 
 /** 3 000 servers, and one that is none at the end. */
 export const huge: Sample = {

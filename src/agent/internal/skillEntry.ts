@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as McpClient from "../../client/McpClient.ts"
-import * as ConfigDocument from "../../config/ConfigDocument.ts"
+import * as Document from "../../config/document.ts"
 import { canonicalJson, sha256 } from "../../json/canonical.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Skills from "../Skills.ts"
@@ -82,13 +82,13 @@ export const withoutFrontmatter = (
   const [whole, written] = fence.exec(text) ?? []
   if (whole === undefined || written === undefined) return Effect.succeed(undefined)
   return Effect.map(
-    ConfigDocument.decode(new TextEncoder().encode(written), "yaml"),
+    Document.decode(new TextEncoder().encode(written), "yaml"),
     ({ root }) =>
       root !== undefined && canonicalJson(json(root)) === canonicalJson(expected) ? text.slice(whole.length) : undefined
   )
 }
 
-const json = (value: ConfigDocument.Value): JsonRpc.Json => {
+const json = (value: Document.Value): JsonRpc.Json => {
   if (value === null || typeof value === "string" || typeof value === "boolean" || typeof value === "number") {
     return value
   }
@@ -99,5 +99,5 @@ const json = (value: ConfigDocument.Value): JsonRpc.Json => {
 }
 
 const isList = (
-  value: ConfigDocument.Table | ReadonlyArray<ConfigDocument.Value>
-): value is ReadonlyArray<ConfigDocument.Value> => Array.isArray(value)
+  value: Document.Table | ReadonlyArray<Document.Value>
+): value is ReadonlyArray<Document.Value> => Array.isArray(value)

@@ -1,9 +1,5 @@
-/**
- * Names that a person can take for another one. A merely unusual name is none of them: `ünïcode` shows its dots.
- *
- * @internal
- */
-import { isAscii, lookAlikes, shaped } from "../../../text/unicode.ts"
+/** Names that a person can take for another one. A merely unusual name is none of them: `ünïcode` shows its dots. */
+import { isAscii, lookAlikes, shaped } from "../text/unicode.ts"
 
 /** Scripts that UAX #31 recommends for identifiers; each stands alone, and East Asia writes with several. */
 const scripts = [
@@ -70,11 +66,7 @@ const make = () => {
 
 let foreign: ReturnType<typeof make> | undefined
 
-/**
- * Why a name could be taken for another, if it could.
- *
- * @internal
- */
+/** Why a name could be taken for another, if it could. */
 export const lookAlike = (name: string): string | undefined => {
   if (name.includes("*")) return "it has a *, which stands for any characters in rules"
   if (/^ | {2}| $/.test(name)) return "it has blanks that nobody sees"

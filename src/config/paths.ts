@@ -1,31 +1,21 @@
-/**
- * Where the paths of a configuration lead.
- *
- * @internal
- */
-import type * as Expansion from "../../Expansion.ts"
-import type * as HostEnvironment from "../../HostEnvironment.ts"
-import type * as ServerConfig from "../../ServerConfig.ts"
+/** Where the paths of a configuration lead. */
+import type * as Expansion from "./Expansion.ts"
+import type * as HostEnvironment from "./HostEnvironment.ts"
+import type * as ServerConfig from "./ServerConfig.ts"
 
-/** @internal */
 export const home = (expansion: Expansion.Expansion | undefined, host: HostEnvironment.Host): string | undefined => {
   if (expansion !== undefined && Object.hasOwn(expansion.places, "userHome")) return expansion.places["userHome"]
   const variables = host.variables()
   return variables[host.platform === "win32" ? "USERPROFILE" : "HOME"]
 }
 
-/**
- * The folder that a file is in, which may be the root of all.
- *
- * @internal
- */
+/** The folder that a file is in, which may be the root of all. */
 export const folderOf = (path: string): string => {
   const folder = path.replace(/[\\/][^\\/]*$/, "")
   // `C:` alone is wherever one has been on that drive
   return folder === "" || /^[A-Za-z]:$/.test(folder) ? path.slice(0, folder.length + 1) : folder
 }
 
-/** @internal */
 export const absolute = (path: string, directory: string | undefined, home: string | undefined): string => {
   if (home !== undefined && /^~(?:[\\/]|$)/.test(path)) return home + path.slice(1)
   if (directory === undefined || /^(?:[\\/]|[A-Za-z]:[\\/])/.test(path)) return path
@@ -35,8 +25,6 @@ export const absolute = (path: string, directory: string | undefined, home: stri
 /**
  * Relative paths begin where the configuration says, and not where this process happens to have been started. A command
  * without a slash is looked for on the PATH.
- *
- * @internal
  */
 export const anchored = (
   config: ServerConfig.ServerConfig,
