@@ -205,7 +205,7 @@ describe("the documents", () => {
         ),
         8
       ],
-      ["docs/observability.md", named("McpEvent.ts", /^ {2}([A-Z]\w+): \{/gm), 25],
+      ["docs/observability.md", named("McpEvent.ts", /^ {2}([A-Z]\w+): (?:Of|\{|ServerStatus)/gm), 35],
       ["docs/observability.md", named("observability/RuntimeMetrics.ts", /"(mcp\.(?!server|method)[\w.]+)"/g), 9],
       ["docs/lifecycle.md", named("runtime/ServerStatus.ts", /^ {2}([A-Z]\w+): \{/gm), 9],
       ["docs/resilience.md", Object.keys(ReconnectPolicy.schedules), 4]

@@ -300,7 +300,12 @@ export const decode = (bytes: Uint8Array, format: Format, limits?: Partial<Limit
   }
   return Effect.tryPromise(parsers[format]).pipe(
     Effect.map((parse) => read(bytes, format, parse, allowed)),
-    Effect.orElseSucceed(() => failed([], new Fault("syntax", "the parser for this format could not be loaded")))
+    Effect.orElseSucceed(() =>
+      failed(
+        [],
+        new Fault("syntax", "the parser could not be loaded: for a bundled program see docs/operations.md, Bundling")
+      )
+    )
   )
 }
 

@@ -51,7 +51,8 @@ const succeed = async (
 ): Promise<string> => {
   const { status, stderr, stdout } = await run(command, args, {
     cwd,
-    variables,
+    // the decisions of earlier runs on this machine are not used
+    variables: { XDG_STATE_HOME: join(work, "state"), ...variables },
     ...(path === undefined ? {} : { path })
   })
   assert.strictEqual(status, 0, `${command} ${args.join(" ")}\n${stdout}${stderr}`)
@@ -467,6 +468,8 @@ describe("the examples", patient, () => {
       "--bundle",
       "--splitting",
       "--platform=node",
+      // the main module of jsonc-parser cannot be bundled, as docs/operations.md says
+      "--main-fields=module,main",
       "--format=esm",
       "--target=node20.19",
       "--outdir=bundled",
