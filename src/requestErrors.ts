@@ -214,6 +214,8 @@ export class PermissionDenied extends Row.error<PermissionDenied>()("PermissionD
   decision: Schema.optional(Schema.Literal("denied", "not-allowed")),
   /** With `quarantined`: the changed places of the definition, such as `/description`. */
   changed: Schema.optional(Schema.Array(Schema.String)),
+  /** With `quarantined`: why the definition cannot be compared with an approved one. */
+  unpinned: Schema.optional(Schema.Literal("unreadable", "crowded")),
   /** The rule that decided, as it was written. */
   rule: optionalText,
   /** The narrowest `allow` rule that permits it. Set with `unanswered` and `too-long`. */
@@ -229,12 +231,17 @@ export class PermissionDenied extends Row.error<PermissionDenied>()("PermissionD
     return `not connected: ${why}; ask the author of the policy`
   }),
   quarantined: Row.refused(notPermitted, {
-    detail: ({ changed = [] }) => {
+    detail: ({ changed = [], unpinned }) => {
+      if (unpinned === "unreadable") return ": the stored pins of its server cannot be read; approve it anew to call it"
+      if (unpinned === "crowded") return ": its server has more tools than are pinned; approve it to call it"
       const places = changed.slice(0, 3).map((place) => quote(place)).join(", ")
       const more = changed.length > 3 ? ` and ${changed.length - 3} more` : ""
       return `: it has changed since it was first seen (${places}${more}); approve it anew to call it`
     },
-    model: `It has changed since the user approved it. ${refusal} Tell the user to look at the change.`,
+    model: ({ unpinned }) =>
+      unpinned === undefined
+        ? `It has changed since the user approved it. ${refusal} Tell the user to look at the change.`
+        : `The user has to approve its definition first. ${refusal} Tell the user to look at it.`,
     person: "Look at it with `mcp-runtime show`, and approve it with `mcp-runtime approve`."
   }),
   rule: Row.refused(notPermitted, {

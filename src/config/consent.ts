@@ -41,17 +41,42 @@ const hidden = (template: string): string => {
 const looksSecret = (name: string, value: string): boolean =>
   Interpolation.isCredential(name) || Hazards.hasSecret(value)
 
-/** An address without its user and without the parameters that are credentials. */
+const isCredentialParameter = (name: string): boolean =>
+  Interpolation.isCredential(name) || /^(key|sig|signature)$/i.test(name)
+
+/** Hides the user of an address, which ends at the last `@` of the authority. A variable could be the host, so it is shown. */
+const withoutUser = (address: string): string =>
+  address.replace(
+    /^([a-z+]*:[/\\]*)[^\s/\\?#]*@/i,
+    (user, scheme: string) => user.includes("${") ? user : `${scheme}(hidden)@`
+  )
+
+/**
+ * An address without its user and without the parameters that are credentials. Parameters begin after the first `?` or
+ * `#`, as in `new URL`, so that no part of the host is taken for one.
+ */
 const address = (url: string): string => {
-  const [start = "", ...parameters] = url.split(/(?=[?&#])/)
-  const named = parameters.map((pair) => {
+  const isEarlier = Interpolation.references(url).some(({ fallback = "", name }) => /[?&#]/.test(name + fallback))
+  const query = url.search(/[?#]/)
+  if (query === -1 || isEarlier) return quoted(withoutUser(url))
+  const parameters = url.slice(query).split(/(?=[?&#])/).map((pair) => {
     const equals = pair.indexOf("=")
-    const name = pair.slice(1, equals)
-    const isSecret = equals > 0 && (Interpolation.isCredential(name) || /^(key|sig|signature)$/i.test(name))
-    return isSecret ? `${pair.slice(0, equals + 1)}(hidden)` : pair
+    return equals > 0 && isCredentialParameter(pair.slice(1, equals)) ? `${pair.slice(0, equals + 1)}(hidden)` : pair
   })
-  return quoted([start.replace(/^([a-z+]*:\/\/)[^/\\@]*@/i, "$1(hidden)@"), ...named].join(""))
+  return quoted([withoutUser(url.slice(0, query)), ...parameters].join(""))
 }
+
+/**
+ * The value of a variable that decides which program runs. Of a credential in it one word is hidden, because another path
+ * or option can follow.
+ */
+const overriding = (value: string): string =>
+  quoted(
+    withoutUser(value).replace(
+      /([?&#])([^\s?&#=:;,/\\]*)=[^\s?&#$:;,/\\]+/g,
+      (pair, mark: string, name: string) => isCredentialParameter(name) ? `${mark}${name}=(hidden)` : pair
+    )
+  )
 
 const words = (label: string, all: ReadonlyArray<string>): Lines =>
   all.map((word, at) => plain(at === 0 ? label : `argument ${at}`, shown(word)))
@@ -61,14 +86,13 @@ type Above = ReadonlySet<string>
 
 const isOverride = ({ kind }: Trust.Candidate["hazards"][number]): boolean => kind === "launch-override"
 
-/** Most overrides are addresses or paths, so only the credentials in them are hidden. */
 const overrides = (entry: ServerConfig.Entry, hazards: Trust.Candidate["hazards"]): Lines =>
   hazards.filter(isOverride).map(({ at = "", detail }) => {
     const name = at.startsWith("env.") ? at.slice("env.".length) : ""
     const value = ServerConfig.variables(entry).get(name)
     if (value === null) return warning("variable", `${quoted(name)} is taken away. ${detail}`)
     if (value !== undefined) {
-      const text = Interpolation.isCredential(name) ? hidden(value) : address(valueOf(value))
+      const text = Interpolation.isCredential(name) ? hidden(value) : overriding(valueOf(value))
       return warning("variable", `${quoted(name)} = ${text}. ${detail}`)
     }
     return at === "cwd" && entry.transport === "stdio" && entry.cwd !== undefined

@@ -39,19 +39,34 @@ const mostInAddress = 64
 
 /**
  * The variables within the host of an address, which is looked up in public and shown in errors. The address is parsed
- * with a marker for each variable; where it cannot be parsed, each may be in the host.
+ * with a marker for each variable; where it cannot be parsed, each may be in the host. It is parsed again with those of
+ * the host empty, because `https://${HOST}/${TOKEN}` with an empty HOST has the TOKEN as its host.
  */
 const inHost = (template: string): ReadonlySet<string> => {
-  const asked: Array<string> = []
-  const marked = Interpolation.fill(
-    template,
-    (reference) => Either.right(`zq${asked.push(Interpolation.nameOf(reference)) - 1}qz`)
-  )
-  const address = Either.getOrElse(marked, () => "")
-  if (asked.length > mostInAddress || !URL.canParse(address)) return new Set(asked)
-  const { host, password, protocol, username } = new URL(address)
-  const shown = [protocol, username, password, host].join(" ")
-  return new Set(asked.filter((_, index) => shown.includes(`zq${index}qz`)))
+  const asked = Interpolation.references(template).map(Interpolation.nameOf)
+  const all = new Set(asked)
+  const found = new Set<string>()
+  const marked = (): string => {
+    let at = 0
+    return Either.getOrElse(
+      Interpolation.fill(template, (reference) => {
+        const marker = `zq${at++}qz`
+        return Either.right(found.has(Interpolation.nameOf(reference)) ? "" : marker)
+      }),
+      () => ""
+    )
+  }
+  if (asked.length > mostInAddress || !URL.canParse(marked())) return all
+  for (let address = marked(); URL.canParse(address); address = marked()) {
+    const { host, password, protocol, username } = new URL(address)
+    // the scheme decides how the rest is read
+    if (/zq\d+qz/.test(protocol)) return all
+    const shown = [username, password, host].join(" ")
+    const more = asked.filter((_, index) => shown.includes(`zq${index}qz`))
+    if (more.length === 0) break
+    for (const name of more) found.add(name)
+  }
+  return found
 }
 
 /**

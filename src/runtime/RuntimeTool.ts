@@ -13,6 +13,7 @@ import * as Tool from "../tools/Tool.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import type * as ToolIndex from "../tools/ToolIndex.ts"
 import * as ToolName from "../tools/ToolName.ts"
+import * as ToolPins from "../tools/ToolPins.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as CallTool from "./callTool.ts"
 import type * as Server from "./Server.ts"
@@ -147,7 +148,7 @@ export const make = ({ calls, catalog, limits, permissions, servers }: Options):
           why: "quarantined",
           kind: "tool",
           name: changed.tool,
-          changed: changed.changes.map(({ path }) => path)
+          ...ToolPins.refusal(changed)
         })
       )
     })

@@ -240,8 +240,13 @@ export const make = (
       if (tool === undefined) return yield* new McpError.NotFound({ server, kind: "tool", name })
       if (pins.mayUse(config, tool)) return
       const found = (yield* pins.quarantined).find((each) => each.server === server && each.tool === name)
-      const changed = found?.changes.map(({ path }) => path)
-      return yield* new McpError.PermissionDenied({ server, why: "quarantined", kind: "tool", name, changed })
+      return yield* new McpError.PermissionDenied({
+        server,
+        why: "quarantined",
+        kind: "tool",
+        name,
+        ...(found === undefined ? {} : ToolPins.refusal(found))
+      })
     })
 
     const admit: ToolCatalog["Type"]["admit"] = (live, name) => {

@@ -22,16 +22,27 @@ import * as Definition from "./toolDefinition.ts"
 
 export { type Change, diff, fingerprint, render } from "./toolDefinition.ts"
 
+/**
+ * Why a tool is quarantined. `changed`: its definition is not an approved one. `unreadable`: the stored pins of its server
+ * cannot be read. `crowded`: its server has had more tools than are pinned.
+ */
+export type Why = "changed" | "unreadable" | "crowded"
+
 /** A tool whose definition is not an approved one. */
 export interface Quarantined {
   readonly server: string
   readonly tool: string
+  readonly why: Why
   /** Of the new definition, for `approve`. */
   readonly fingerprint: string
   readonly changes: ReadonlyArray<Definition.Change>
   /** Milliseconds since 1970. */
   readonly since: number
 }
+
+/** The fields of `PermissionDenied` that say why a tool is quarantined. */
+export const refusal = ({ changes, why }: Quarantined): Pick<McpError.PermissionDenied, "changed" | "unpinned"> =>
+  why === "changed" ? { changed: changes.map(({ path }) => path) } : { unpinned: why }
 
 /**
  * `quarantine`: a changed tool is neither offered nor called. `warn`: it is reported, and offered and called all the same.
@@ -125,20 +136,22 @@ interface State {
   doubted: boolean
 }
 
-/** The difference from the pin, or why there is none to compare with. */
+const withoutPrevious: { readonly [W in Why]: string } = {
+  changed: "what it was is not kept",
+  unreadable: "its stored pins cannot be read",
+  crowded: "its server has had more tools than are kept"
+}
+
+/** The difference from the pin; where there is no definition to compare with, the reason and the whole definition. */
 const differences = (
   tool: Tool.Tool,
   pin: PinRecord.Pin | undefined,
-  doubted: boolean
+  why: Why
 ): ReadonlyArray<Definition.Change> => {
   const before = pin && PinRecord.definitionOf(pin)
-  if (before !== undefined) return Definition.diff(before, tool.raw)
-  const why = pin !== undefined
-    ? "what it was is not kept"
-    : doubted
-    ? "its stored pins cannot be read"
-    : "its server has had more tools than are kept"
-  return [{ path: "", before: why, after: "what follows" }, ...Definition.diff({}, tool.raw)]
+  return before !== undefined
+    ? Definition.diff(before, tool.raw)
+    : [{ path: "", before: withoutPrevious[why], after: "what follows" }, ...Definition.diff({}, tool.raw)]
 }
 
 /** A value with every text and key passed through `hide`. */
@@ -295,8 +308,9 @@ export const make = (
       const before = variants.get(fingerprint)
       if (before?.config === config) return { ...before, isNew: false }
       const pin = state.known.get(config)?.pins.get(tool.name)
-      const changes = differences(tool, pin, state.doubted).map((change) => withoutSecrets(change, redaction.known))
-      const quarantined = { server, tool: tool.name, fingerprint, changes, since }
+      const why = pin !== undefined ? "changed" : state.doubted ? "unreadable" : "crowded"
+      const changes = differences(tool, pin, why).map((change) => withoutSecrets(change, redaction.known))
+      const quarantined: Quarantined = { server, tool: tool.name, why, fingerprint, changes, since }
       variants.set(fingerprint, { quarantined, config, definition: tool })
       for (const oldest of variants.keys()) {
         if (variants.size <= maxVariants) break

@@ -270,6 +270,13 @@ describe("an entry of a workspace", () => {
       assert.deepStrictEqual(outcome(granted, url, "url"), forbidden("MY_TOKEN"), url)
     }
     assert.deepStrictEqual(outcome(granted, "https://${secret:s}.a", "url"), forbidden("secret:s"))
+    // an empty host, or a part of the scheme, makes the path the host
+    const moving = { ...granted, own: new Map([["EMPTY", ""], ["PS", "ps"], ["HOST", "a"]]) }
+    for (const url of ["https://${env:EMPTY}/${env:MY_TOKEN}/mcp", "htt${env:PS}:/${env:MY_TOKEN}"]) {
+      assert.deepStrictEqual(outcome(moving, url, "url"), forbidden("MY_TOKEN"), url)
+    }
+    const query = "https://${env:HOST}/mcp?key=${env:MY_TOKEN}"
+    assert.strictEqual(outcome(moving, query, "url"), "https://a/mcp?key=canary")
     assert.strictEqual(outcome(granted, "https://${env:PLAIN}.a", "url"), "https://canary.a")
   })
 

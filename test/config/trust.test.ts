@@ -470,6 +470,37 @@ describe("what a person is shown", () => {
     ])
   })
 
+  const addressOf = (url: string) => text({ entry: { ...remote, url } }).filter((line) => line.startsWith("address"))
+  for (
+    const [url, shown] of [
+      // `&` and `=` may stand in a host name, and in a user
+      ["https://good&key=.evil.example/mcp", "https://good&key=.evil.example/mcp"],
+      ["https://good.example&token=:x@evil.example/mcp", "https://(hidden)@evil.example/mcp"],
+      ["https://me:p@ss@evil.example/", "https://(hidden)@evil.example/"],
+      ["https:/me:pass@evil.example/", "https:/(hidden)@evil.example/"],
+      ["https://a${env:B:-#&token=}.evil.example/", "https://a${env:B:-#&token=}.evil.example/"],
+      ["https://${env:A}.evil.example@good.example/", "https://${env:A}.evil.example@good.example/"]
+    ] as const
+  ) it(`shows the host of ${url}`, () => assert.deepStrictEqual(addressOf(url), [`address: "${shown}"`]))
+
+  it("hides no path or option after a credential in a variable that decides what runs", () => {
+    const env = new Map([
+      ["NODE_OPTIONS", "--title=?key=x --require ./evil.js"],
+      ["PATH", "/bin:/x?key=:/evil"],
+      ["HTTPS_PROXY", "http://p.example/?token=abc"]
+    ])
+    const hazards = Array.from(env.keys(), (name) => ({
+      kind: "launch-override" as const,
+      at: `env.${name}`,
+      detail: "D."
+    }))
+    assert.deepStrictEqual(text({ entry: { ...entry, env }, hazards }).slice(0, 3), [
+      "! variable: \"NODE_OPTIONS\" = \"--title=?key=(hidden) --require ./evil.js\". D.",
+      "! variable: \"PATH\" = \"/bin:/x?key=:/evil\". D.",
+      "! variable: \"HTTPS_PROXY\" = \"http://p.example/?token=(hidden)\". D."
+    ])
+  })
+
   it("begins with the values that decide what runs", () => {
     const env = new Map([["A", "1"], ["PATH", "./bin"], [
       "HTTPS_PROXY",

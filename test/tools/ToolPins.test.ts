@@ -365,7 +365,7 @@ describe("pins", () => {
         { _tag: "ToolQuarantined", server: "docs", tool: "one", fingerprint, changes }
       ])
       assert.deepStrictEqual(yield* process.pins.quarantined, [
-        { server: "docs", tool: "one", fingerprint, changes, since: 0 }
+        { server: "docs", tool: "one", why: "changed", fingerprint, changes, since: 0 }
       ])
       assert.isFalse(process.pins.mayUse(docs, evil))
       assert.isTrue(process.pins.mayUse(docs, after[1]!))
@@ -558,6 +558,7 @@ describe("stored pins", () => {
         assert.strictEqual(issue?._tag, "TrustIssue")
         assert.deepStrictEqual(set.map(({ _tag }) => _tag), ["ToolQuarantined", "ToolQuarantined"])
         const [first] = yield* process.pins.quarantined
+        assert.strictEqual(first?.why, "unreadable")
         assert.strictEqual(first?.changes[0]?.path, "")
         assert.include(ToolPins.render(first?.changes ?? []).join("\n"), "what it does")
         yield* process.pins.approve("docs", "one", first!.fingerprint)

@@ -43,7 +43,10 @@ const decide = (
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     yield* screen.err(
-      [{ text: spelled(one), style: "strong" }, " is not what it was:"],
+      [
+        { text: spelled(one), style: "strong" },
+        one.why === "changed" ? " is not what it was:" : " has to be approved:"
+      ],
       ...ToolPins.render(one.changes).map((line) => `  ${line}`),
       [{ text: "  fingerprint: ", style: "weak" }, one.fingerprint]
     )

@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as McpRuntime from "../../McpRuntime.ts"
+import type * as ToolPins from "../../tools/ToolPins.ts"
 import * as ToolSearch from "../../tools/ToolSearch.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
@@ -80,13 +81,19 @@ export const shapeOf = (
 
 const withheld = ({ denied, quarantined, rejected }: McpRuntime.Tools): typeof Tools.Type["withheld"] => [
   ...rejected.map(({ name, reason, server }) => ({ server, tool: name, why: reason })),
-  ...quarantined.map(({ server, tool }) => ({ server, tool, why: "changed" })),
+  ...quarantined.map(({ server, tool, why }) => ({ server, tool, why })),
   ...denied.map(({ rule, server, tool }) => ({
     server,
     tool,
     why: rule === undefined ? "denied" : `denied by ${rule}`
   }))
 ]
+
+/** Why a tool is quarantined that may not have changed. */
+const quarantines: ReadonlyMap<string, string> = new Map<ToolPins.Why, string>([
+  ["unreadable", "the decisions on the tools of its server cannot be read"],
+  ["crowded", "its server has more tools than are pinned"]
+])
 
 /** A list has room for what a tool does, and not for how. */
 const firstLine = (text: string): string => text.trim().split(/\r?\n/, 1)[0]!
@@ -140,8 +147,13 @@ export const run: Command.Program["run"] = ({ args, shared, value }) =>
         const absent = new Set(listed.missing.map(({ server }) => server))
         const present = (yield* runtime.servers.list).filter(({ name }) => !absent.has(name))
         yield* screen.note(...IssueShape.unsetNotes(present, discovery))
-        for (const { server, tool, why } of withheld(listed)) {
-          yield* screen.note(`withheld: ${format({ server, tool })} (${why})`)
+        const withheldTools = withheld(listed)
+        for (const { server, tool, why } of withheldTools) {
+          yield* screen.note(`withheld: ${format({ server, tool })} (${quarantines.get(why) ?? why})`)
+        }
+        const unpinned = listed.quarantined.find(({ why }) => why !== "changed")
+        if (unpinned !== undefined) {
+          yield* screen.note(`Look at each one and approve it: mcp-runtime approve --tool ${format(unpinned)}`)
         }
         return ExitCode.ok
       })
