@@ -4,6 +4,7 @@ import * as ConfigIssue from "./ConfigIssue.ts"
 import * as Dialect from "./Dialect.ts"
 import * as Document from "./document.ts"
 import type { Item } from "./readEntry.ts"
+import * as Reader from "./reader.ts"
 import type * as Scope from "./Scope.ts"
 
 export interface Options {
@@ -82,15 +83,6 @@ export const decode = (bytes: Uint8Array, options: Options): Effect.Effect<Confi
   return Effect.map(Document.decode(bytes, format, limits), (document) => join(dialect, context, document))
 }
 
-const nothing: Dialect.Decoded = {
-  items: [],
-  issues: [],
-  inputs: [],
-  undeclaredInputs: [],
-  policy: undefined,
-  imports: undefined
-}
-
 const join = (
   dialect: Dialect.Dialect,
   context: Dialect.Context,
@@ -98,7 +90,7 @@ const join = (
 ): ConfigFile => {
   const ofDocument = document.issues.map((issue) => judged(dialect, context, issue))
   const isBroken = document.root === undefined || ofDocument.some(({ severity }) => severity === "error")
-  const decoded = isBroken || document.root === undefined ? nothing : dialect.decode(document.root, context)
+  const decoded = isBroken || document.root === undefined ? Reader.nothing : dialect.decode(document.root, context)
   // an empty file has one issue
   const isEmpty = ofDocument.some(({ kind }) => kind === "empty-file")
   const ofDialect = decoded.issues.filter(({ kind }) => !(isEmpty && kind === "no-servers"))

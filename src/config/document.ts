@@ -329,3 +329,5 @@ export const scalar = (value: Value | undefined): string | undefined =>
 
 /** A table without its nulls, which YAML has where a field is left empty. */
 export const withoutNulls = (value: Table): Table => new Map(Array.from(value).filter(([, part]) => part !== null))
+
+export const without = (value: Table, key: string): Table => new Map(Array.from(value).filter(([name]) => name !== key))

@@ -3,16 +3,13 @@ import { split } from "../text/shellWords.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Dialect from "./Dialect.ts"
 import type * as Document from "./document.ts"
-import { isList, isTable, isText, scalar, withoutNulls } from "./document.ts"
+import { isList, isTable, isText, scalar, without, withoutNulls } from "./document.ts"
 import * as Variables from "./environmentVariables.ts"
 import type { Notes } from "./hostRow.ts"
 import * as Interpolation from "./Interpolation.ts"
 
 type Table = Document.Table
 type Value = Document.Value
-
-const without = (entry: Table, ...keys: ReadonlyArray<string>): Table =>
-  new Map(Array.from(entry).filter(([key]) => !keys.includes(key)))
 
 /** Whether a relative path leads above the folder that it begins in. */
 const escapes = (path: string): boolean => {

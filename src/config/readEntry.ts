@@ -5,9 +5,9 @@ import { isOneEdit } from "../text/nearest.ts"
 import * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Dialect from "./Dialect.ts"
 import type * as Document from "./document.ts"
-import { isList, isTable, isText } from "./document.ts"
+import { isList, isTable, isText, without } from "./document.ts"
 import { tables as rowsOf } from "./fields.ts"
-import type * as FieldSchema from "./fieldSchema.ts"
+import * as FieldSchema from "./fieldSchema.ts"
 import * as HostRow from "./hostRow.ts"
 import { lookAlike } from "./lookAlike.ts"
 import * as Quirks from "./quirks.ts"
@@ -82,13 +82,15 @@ const bare = (key: string): string => key.toLowerCase().replaceAll(/[-_.]/g, "")
 const longestKey = 64
 
 const hintsOf = (fields: HostRow.Fields): Host["hint"] => {
-  const keys = new Map(
-    Object.entries(fields).filter(([, { deprecated, foreign, is }]) =>
-      deprecated !== true && foreign !== true && is !== "unknown" && is !== "ignored" && is !== "refused"
-    ).map(([key]) => [bare(key), key])
+  const bareKeys = once(() =>
+    new Map(
+      Object.entries(fields).filter(([, { deprecated, foreign, is }]) =>
+        deprecated !== true && foreign !== true && is !== "unknown" && is !== "ignored" && is !== "refused"
+      ).map(([key]) => [bare(key), key])
+    )
   )
   const meant = (written: string): string | undefined => {
-    const word = bare(written)
+    const [word, keys] = [bare(written), bareKeys()]
     const known = Object.hasOwn(fields, written) ? fields[written]?.instead : undefined
     // a short word is near to too many others
     if (known !== undefined || keys.has(word) || word.length < 4) return known ?? keys.get(word)
@@ -107,8 +109,7 @@ export const hostOf = (table: HostRow.HostTable): Host => {
   const common = table.closed === true ? {} : HostRow.common
   const fields: HostRow.Fields = { ...common, ...(table.everyField === true ? everyField() : {}), ...table.fields }
   const known = new Map(Object.entries(fields).filter(([, { is }]) => is !== "unknown"))
-  const hint = once(() => ({ of: hintsOf(fields) }))
-  return { table, field: (key) => known.get(key), hint: (key) => hint().of(key) }
+  return { table, field: (key) => known.get(key), hint: hintsOf(fields) }
 }
 
 // one entry
@@ -213,7 +214,7 @@ const flat = (to: Read.Reading, entry: Table, { field }: Host): Table => {
   for (const [key, value] of entry) {
     if (field(key)?.is !== "type" || !isTable(value)) continue
     if (to.table.nested !== true) to.reject("invalid-type", key)
-    return new Map([...Array.from(entry).filter(([name]) => name !== key), ...value])
+    return new Map([...without(entry, key), ...value])
   }
   return entry
 }
@@ -285,29 +286,13 @@ const addressOf = (to: Read.Reading, from: Read.Uses, said: Exclude<HostRow.Tran
   return { transport: Read.address(to, url, use.key, said), url }
 }
 
-/** The fields that have a reader of their own. */
-const apart: ReadonlySet<string> = new Set([
-  "args",
-  "autoApprove",
-  "bearerTokenEnvVar",
-  "command",
-  "disabledTools",
-  "enabled",
-  "enabledTools",
-  "env",
-  "headers",
-  "headersCommand",
-  "oauth",
-  "url",
-  "withoutEnv"
-])
-
 /** The fields that are read by their schema, one key each. */
 const fieldsOf = (to: Read.Reading, from: Read.Uses, transport: HostRow.Transport): Record<string, unknown> => {
   const found: Record<string, unknown> = {}
   const own = rowsOf[transport === "auto" ? "streamable-http" : transport]
   for (const [key, { schema, words }] of servers) {
-    if (apart.has(key) || !Object.hasOwn(own, key)) continue
+    // `enabled` was read together with `disabled`
+    if (key === "enabled" || !Read.isPlain(schema) || !Object.hasOwn(own, key)) continue
     const value = Read.first(
       to,
       from,
@@ -317,17 +302,14 @@ const fieldsOf = (to: Read.Reading, from: Read.Uses, transport: HostRow.Transpor
     if (value !== undefined) found[key] = value
   }
   for (const { field, key, value } of Read.all(to, from, "timeouts")) {
-    const parts = isTable(value)
-      ? [["startupTimeout", value.get("startup"), `${key}.startup`], [
-        "requestTimeout",
-        value.get("request"),
-        `${key}.request`
-      ]] as const
-      : [["requestTimeout", value, key]] as const
-    for (const [name, part, at] of parts) {
-      if (part !== undefined) found[name] ??= Read.readField(to, servers.get(name)!.schema, part, at, field)
-      if (found[name] === undefined) delete found[name]
+    const set = (name: string, part: Value | undefined, at: string): void => {
+      const time = part === undefined ? undefined : Read.readField(to, FieldSchema.Time, part, at, field)
+      if (time !== undefined) found[name] ??= time
     }
+    if (isTable(value)) {
+      set("startupTimeout", value.get("startup"), `${key}.startup`)
+      set("requestTimeout", value.get("request"), `${key}.request`)
+    } else set("requestTimeout", value, key)
   }
   return found
 }
@@ -351,22 +333,21 @@ const serverOf = (to: Read.Reading, name: string, written: Table, own: Host) => 
   noteUnused(to, known, said === "stdio")
   const target = said === "stdio" ? programOf(to, known) : addressOf(to, known, said)
   const { withoutEnv, ...env } = ReadFields.environment(to, known)
-  const [headers, headersCommand, oauth] = said === "stdio"
-    ? []
-    : [ReadFields.headers(to, known), ReadFields.headersCommand(to, known), ReadFields.oauth(to, known)]
+  const ofTransport = said === "stdio" ? { withoutEnv } : {
+    headers: ReadFields.headers(to, known),
+    headersCommand: ReadFields.headersCommand(to, known),
+    oauth: ReadFields.oauth(to, known)
+  }
   if (to.table.stdioOnly === true && said !== "stdio") to.reject("transport-mismatch", "command")
-  const tools = ReadFields.tools(to, known)
+  const { approval, ...tools } = ReadFields.tools(to, known)
   const fields = {
     name,
     ...target,
     ...env,
-    ...(withoutEnv === undefined || said !== "stdio" ? {} : { withoutEnv }),
-    ...(headers === undefined ? {} : { headers }),
-    ...(headersCommand === undefined ? {} : { headersCommand }),
-    ...(oauth === undefined ? {} : { oauth }),
+    ...ofTransport,
     enabled,
     ...fieldsOf(to, known, target.transport),
-    ...tools.found
+    ...tools
   }
   for (const [key, value] of extra) {
     const field = own.field(key)
@@ -375,9 +356,29 @@ const serverOf = (to: Read.Reading, name: string, written: Table, own: Host) => 
   for (const [at, key] of unknown.entries()) to.warn("unknown-key", key, at < maxHints ? own.hint(key) : undefined)
   return {
     // each field was read by the reader of its schema
-    entry: fields as ServerConfig.Entry,
-    ...(extra.size === 0 ? {} : { extra }),
-    ...(tools.approval === undefined ? {} : { approval: tools.approval })
+    entry: Object.fromEntries(
+      Object.entries(fields).filter(([, value]) => value !== undefined)
+    ) as unknown as ServerConfig.Entry,
+    extra: extra.size === 0 ? undefined : extra,
+    approval
+  }
+}
+
+/** Warns of keys beside the servers that the host applies to this server and that have no effect here. */
+const noteBeside = (
+  to: Read.Reading,
+  name: string,
+  beside: Value | undefined,
+  transport: HostRow.Transport,
+  warnings: ReadonlyArray<ConfigIssue.EntryWarning>
+): void => {
+  const told = new Set(warnings.map(({ detail }) => detail))
+  for (const [key, field] of Object.entries(to.table.beside ?? {})) {
+    const value = isTable(beside) ? beside.get(key) : undefined
+    const isAbout = field.byPrefix !== true ||
+      (isTable(value) && Array.from(value.keys()).some((tool) => tool.startsWith(`${name}_`)))
+    if (value === undefined || !isAbout || (field.lacking !== undefined && told.has(field.lacking))) continue
+    Read.noteLacking(to, field, key, value, transport)
   }
 }
 
@@ -396,64 +397,62 @@ const readingOf = (table: HostRow.HostTable, strict: boolean) => {
   const warnings: Array<ConfigIssue.EntryWarning> = []
   let fault: Read.Fault | undefined
   let rejected = false
-  const fail: Read.Reading["fail"] = (kind, at, detail) => {
-    fault ??= { kind, at, detail }
-  }
   const to: Read.Reading = {
     table,
     inputs: new Set(),
     fault: () => fault,
     warn: (kind, at, detail) => {
-      warnings.push({ kind, ...(at === undefined ? {} : { at }), ...(detail === undefined ? {} : { detail }) })
+      warnings.push({ kind, at, detail })
     },
     reject: (kind, at) => {
-      if (strict) fail(kind, at)
+      if (strict) to.fail(kind, at)
       // reported once, whatever the number of reasons
-      else if (!rejected) warnings.push({ kind: "host-would-reject", detail: ConfigIssue.reason(kind, table.host, at) })
+      else if (!rejected) to.warn("host-would-reject", undefined, ConfigIssue.reason(kind, table.host, at))
       rejected = true
     },
-    fail
+    fail: (kind, at, detail) => {
+      fault ??= { kind, at, detail }
+    }
   }
   return { to, warnings }
 }
 
 interface At {
-  readonly name: string
+  /** Absent from an entry of a list without a name. */
+  readonly name: string | undefined
+  readonly shown: string
   readonly pointer: Document.Pointer
-  readonly missingName: boolean
+  readonly isListed: boolean
+  /** What the map of servers is in. */
+  readonly beside: Value | undefined
 }
 
 /** Reads one entry. Whatever it is, it is an item. */
 export const itemOf = (own: Host, at: At, raw: Value, context: Dialect.Context, inputs: Set<string>): Item => {
-  const base = { name: at.name, pointer: at.pointer, raw }
+  const base = { name: at.shown, pointer: at.pointer, raw }
   const { to, warnings } = readingOf(own.table, context.strict === true)
   const item = (): Item | undefined => {
-    if (at.missingName) return void to.fail(isTable(raw) ? "missing-name" : "not-an-object")
+    if (at.name === undefined) return void to.fail(isTable(raw) ? "missing-name" : "not-an-object")
     checkName(to, at.name)
     if (!isTable(raw)) to.fail("not-an-object")
     if (!isTable(raw) || to.fault() !== undefined) return undefined
     for (const key of raw.keys()) if (Read.isReserved(key)) to.fail("reserved-key", key)
     const { patch, prepare } = own.table
-    const written = flat(to, prepare === undefined ? raw : Quirks.prepare[prepare](raw, to, context), own)
+    const entry = at.isListed ? without(raw, "name") : raw
+    const written = flat(to, prepare === undefined ? entry : Quirks.prepare[prepare](entry, to, context), own)
     const isSwitch = (key: string) => own.field(key)?.is === "enabled" || own.field(key)?.is === "disabled"
     if (patch === true && written.size > 0 && Array.from(written.keys()).every(isSwitch)) {
       return { _tag: "Patch", ...base, enabled: enabledOf(to, usesOf(to, written, own).known) }
     }
     const server = serverOf(to, at.name, written, own)
     if (!Scope.rights(context.origin).environment) Read.checkConfidential(to, server.entry)
+    noteBeside(to, at.name, at.beside, server.entry.transport, warnings)
     return { _tag: "Server", ...base, ...server, warnings }
   }
   const read = item()
   const fault = to.fault()
-  if (read === undefined || fault !== undefined) {
-    const { at, detail, kind } = fault ?? { kind: "not-an-object", at: undefined, detail: undefined }
-    return {
-      _tag: "Invalid",
-      ...base,
-      kind,
-      ...(at === undefined ? {} : { at }),
-      ...(detail === undefined ? {} : { detail })
-    }
+  if (fault !== undefined || read === undefined) {
+    return { _tag: "Invalid", ...base, ...(fault ?? { kind: "not-an-object" }) }
   }
   if (read._tag === "Server") { for (const id of to.inputs) inputs.add(id) }
   return read

@@ -64,8 +64,8 @@ export const environment = (to: Reading, from: Uses) => {
     }
   }
   return {
-    ...(env.size === 0 ? {} : { env }),
-    ...(withoutEnv.size === 0 ? {} : { withoutEnv: Array.from(withoutEnv) })
+    env: env.size === 0 ? undefined : env,
+    withoutEnv: withoutEnv.size === 0 ? undefined : Array.from(withoutEnv)
   }
 }
 
@@ -220,5 +220,5 @@ export const tools = (to: Reading, from: Uses) => {
     }
   }
   for (const { key, value } of all(to, from, "approval")) approval.set("*", text(to, value, key))
-  return { found, approval: approval.size === 0 ? undefined : approval }
+  return { ...found, approval: approval.size === 0 ? undefined : approval }
 }

@@ -16,6 +16,7 @@ import * as Interpolation from "./Interpolation.ts"
 import * as Locate from "./locate.ts"
 import type * as Merge from "./merge.ts"
 import type { Item } from "./readEntry.ts"
+import * as Reader from "./reader.ts"
 import * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 import * as ServerPolicy from "./ServerPolicy.ts"
@@ -68,7 +69,7 @@ const aboutOf = ({ path, source }: Pick<Read, "path" | "source">): About => ({
 
 const nothing: Pick<Read, "document" | "decoded"> = {
   document: { root: undefined, issues: [], line: () => undefined },
-  decoded: { items: [], issues: [], inputs: [], undeclaredInputs: [], policy: undefined, imports: undefined }
+  decoded: Reader.nothing
 }
 
 /** True if an address or a header names a variable of the `env` of its entry, so that the `env` has an effect. */

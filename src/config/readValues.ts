@@ -20,8 +20,8 @@ type Value = Document.Value
 
 export interface Fault {
   readonly kind: ConfigIssue.EntryFault
-  readonly at: string | undefined
-  readonly detail: string | undefined
+  readonly at?: string | undefined
+  readonly detail?: string | undefined
 }
 
 /** The notes on one entry while it is read. */
@@ -352,6 +352,9 @@ const readers: ReadonlyMap<Schema.Schema.Any, Read> = new Map<Schema.Schema.Any,
       typeof value === "string" ? value.split(/\s+/).filter((word) => word !== "") : texts(to, value, at)
   ]
 ])
+
+/** Whether a field has one value, which its schema says how to read: one of a few words, or one of `readers`. */
+export const isPlain = (schema: Schema.Schema.Any): boolean => readers.has(schema) || "literals" in schema
 
 /** A field that is read by its schema alone; one of a few words by the words, of which hosts may have others. */
 export const readField = (

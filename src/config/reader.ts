@@ -3,12 +3,11 @@
  */
 import type * as Dialect from "./Dialect.ts"
 import type * as Document from "./document.ts"
-import { isList, isTable, isText, list, scalar, table, tables } from "./document.ts"
+import { isList, isTable, isText, list, scalar, table, tables, without } from "./document.ts"
 import type * as HostRow from "./hostRow.ts"
 import * as PolicyWords from "./policyWords.ts"
 import * as Quirks from "./quirks.ts"
 import { type Host, hostOf, type Item, itemOf, once } from "./readEntry.ts"
-import { noteLacking } from "./readValues.ts"
 import type * as Scope from "./Scope.ts"
 
 type Table = Document.Table
@@ -34,11 +33,9 @@ const endOf = (path: string): string => path.slice(Math.max(path.lastIndexOf("/"
 const rulesOf = (table: HostRow.HostTable): ReadonlySet<string> =>
   new Set(
     table.locations.filter(({ policyOnly }) => policyOnly === true)
-      .flatMap(({ path }) => typeof path === "string" || isPaths(path) ? path : Object.values(path).flat())
+      .flatMap(({ path }) => typeof path === "string" ? path : Object.values(path).flat())
       .map(endOf)
   )
-
-const isPaths = (path: Dialect.Location["path"]): path is ReadonlyArray<string> => Array.isArray(path)
 
 const waysOf = (table: HostRow.HostTable, context: Dialect.Context): ReadonlyArray<ReadonlyArray<string>> =>
   context.pointer === undefined ? table.roots ?? usual : [context.pointer]
@@ -81,33 +78,27 @@ const warning = (
   table: HostRow.HostTable,
   { path }: Dialect.Context,
   at?: string
-): ReadonlyArray<Document.DocumentIssue> => {
+): Document.DocumentIssue => {
   const roots = (table.roots ?? usual).map((way) => way.join("."))
   // the last is the one that the host has always had, of those in the spelling of such files
   const right = roots.findLast((root) => root.includes("_") === (path?.endsWith(".toml") === true)) ?? roots.at(-1)
-  return [{
-    kind,
-    severity: "warning",
-    ...(at === undefined ? {} : { at }),
-    ...(right && { detail: `it is ${right}` })
-  }]
+  return { kind, severity: "warning", at, detail: right && `it is ${right}` }
 }
 
 const none: Found = { places: [], issues: [] }
 
 /** Whether there are servers under a key, and nothing else. */
-const holdsServers = (value: Value | undefined): value is Table =>
+const holdsServers = (value: Value | undefined): boolean =>
   isTable(value) && value.size > 0 && Array.from(value.values()).every(isServer)
 
-/**
- * The servers under the key of another host, in a file of which most is none of our business: only where there can be no
- * doubt.
- */
-const misplaced = (table: HostRow.HostTable, root: Table, context: Dialect.Context): Found => {
-  const other = foreign.find((key) => holdsServers(root.get(key)))
-  if (other === undefined) return none
-  const place = { way: [other], servers: root.get(other) ?? null }
-  return { places: context.strict === true ? [] : [place], issues: warning("wrong-root-key", table, context, other) }
+/** The servers under the key of another host, as a copied file has them: they are read, and the key is reported. */
+const misplaced = (table: HostRow.HostTable, root: Table, context: Dialect.Context, other: string): Found => {
+  const inside = walk(root, ["mcp", "servers"])
+  const way = other === "mcp" && isTable(inside) && !isServer(inside) ? ["mcp", "servers"] : [other]
+  return {
+    places: context.strict === true ? [] : [{ way, servers: walk(root, way) ?? null }],
+    issues: [warning("wrong-root-key", table, context, other)]
+  }
 }
 
 /** Where the servers of a document are. */
@@ -120,29 +111,20 @@ const find = (table: HostRow.HostTable, root: Table, context: Dialect.Context): 
     return { places: places.filter(({ servers }) => !isServer(servers)).slice(0, 1), issues: [] }
   }
   if (places.length > 0) return { places, issues: [] }
-  if (isShared(table, context)) return context.pointer === undefined ? misplaced(table, root, context) : none
+  if (isShared(table, context)) {
+    // most of such a file is about something else, so every value under the key must be a server
+    const other = context.pointer === undefined ? foreign.find((key) => holdsServers(root.get(key))) : undefined
+    return other === undefined ? none : misplaced(table, root, context, other)
+  }
   if (table.single === true && isServer(root)) {
     return { places: [{ way: [], servers: new Map([[fileName(context.path), root]]), isSingle: true }], issues: [] }
   }
   const isBare = isIn(table.bare, context.scope)
-  const other = foreign.find((key) => {
-    const held = root.get(key)
-    return isTable(held) && !(isBare && isServer(held))
-  })
-  if (other !== undefined) {
-    // somebody put another host's file here: what it means is clear, and that the host does not see it is said
-    const inside = other === "mcp" ? walk(root, ["mcp", "servers"]) : undefined
-    const place = isTable(inside) && !isServer(inside)
-      ? { way: [other, "servers"], servers: inside }
-      : { way: [other], servers: root.get(other) ?? null }
-    return { places: context.strict === true ? [] : [place], issues: warning("wrong-root-key", table, context, other) }
-  }
-  if (!isBare) {
-    const isAside = table.aside?.some((key) => root.has(key)) === true
-    return isAside ? none : { places: [], issues: warning("no-servers", table, context) }
-  }
-  const servers = new Map(Array.from(root).filter(([key]) => key !== "$schema"))
-  return { places: [{ way: [], servers }], issues: [] }
+  const other = foreign.find((key) => isTable(root.get(key)) && !(isBare && isServer(root.get(key))))
+  if (other !== undefined) return misplaced(table, root, context, other)
+  if (isBare) return { places: [{ way: [], servers: without(root, "$schema") }], issues: [] }
+  const isAside = table.aside?.some((key) => root.has(key)) === true
+  return isAside ? none : { places: [], issues: [warning("no-servers", table, context)] }
 }
 
 const nameOf = (value: Value): string | undefined => {
@@ -150,18 +132,13 @@ const nameOf = (value: Value): string | undefined => {
   return typeof name === "string" && name !== "" ? name : undefined
 }
 
-/**
- * A dialect from a table.
- */
+/** A dialect from a table. Its keys are looked up in maps that are made for its first document. */
 export const make = (table: HostRow.HostTable): Dialect.Dialect => {
-  const own = once(() => hostsOf(table))
+  const own = once(() => hostOf(table))
   const under = once(() =>
     new Map(
-      Object.entries(table.under ?? {}).map(([root, { fields, variables }]) =>
-        [
-          root,
-          hostsOf({ ...table, fields: { ...table.fields, ...fields }, variables: variables ?? table.variables })
-        ] as const
+      Object.entries(table.under ?? {}).map(([root, { fields, variables = table.variables }]) =>
+        [root, hostOf({ ...table, fields: { ...table.fields, ...fields }, variables })] as const
       )
     )
   )
@@ -179,48 +156,17 @@ export const make = (table: HostRow.HostTable): Dialect.Dialect => {
   }
 }
 
-interface Hosts {
-  readonly keyed: () => Host
-  /** Its entries have their names in them. */
-  readonly listed: () => Host
-}
-
-const hostsOf = (table: HostRow.HostTable): Hosts => ({
-  keyed: once(() => hostOf(table)),
-  listed: once(() => hostOf({ ...table, fields: { ...table.fields, name: { is: "name" } } }))
-})
-
-/** More than anybody has, and no more than can be looked into at once. */
+/** More than are ever configured, and few enough to be read in one go. */
 const mostServers = 10_000
 
-const nothing: Dialect.Decoded = {
+/** What is read of a document that cannot be used. */
+export const nothing: Dialect.Decoded = {
   items: [],
   issues: [],
   inputs: [],
   undeclaredInputs: [],
   policy: undefined,
   imports: undefined
-}
-
-/** Warns of keys beside the servers that the host applies to this server and that have no effect here. */
-const withBeside = (
-  { beside: fields }: HostRow.HostTable,
-  beside: Value | undefined,
-  item: Item
-): Item => {
-  if (fields === undefined || !isTable(beside) || item._tag !== "Server") return item
-  const warnings = [...item.warnings]
-  const isAbout = (field: HostRow.Field, value: Value): boolean =>
-    field.byPrefix !== true ||
-    (isTable(value) && Array.from(value.keys()).some((key) => key.startsWith(`${item.name}_`)))
-  for (const [key, field] of Object.entries(fields)) {
-    const value = beside.get(key)
-    const isTold = item.warnings.some(({ detail }) => detail !== undefined && detail === field.lacking)
-    if (value === undefined || isTold || !isAbout(field, value)) continue
-    const warn: HostRow.Notes["warn"] = (kind, at, detail) => warnings.push({ kind, at, detail })
-    noteLacking({ warn }, field, key, value, item.entry.transport)
-  }
-  return warnings.length === item.warnings.length ? item : { ...item, warnings }
 }
 
 const texts = (value: Value | undefined): ReadonlyArray<string> => list(value).filter(isText)
@@ -231,15 +177,19 @@ const inputsOf = (
   { choices, secret }: NonNullable<HostRow.HostTable["inputs"]>
 ): ReadonlyArray<Dialect.Input> =>
   tables(beside.get("inputs")).flatMap((input) => {
-    const [id, description] = [input.get("id"), input.get("description")]
-    const fallback = scalar(input.get("default"))
+    const id = input.get("id")
     if (!isText(id) || id === "") return []
+    const [description, options, fallback] = [
+      input.get("description"),
+      input.get(choices),
+      scalar(input.get("default"))
+    ]
     return [{
       id,
       ...(isText(description) ? { description } : {}),
       ...(input.get(secret) === true ? { secret: true } : {}),
       ...(fallback === undefined ? {} : { default: fallback }),
-      ...(isList(input.get(choices)) ? { choices: texts(input.get(choices)) } : {})
+      ...(isList(options) ? { choices: texts(options) } : {})
     }]
   })
 
@@ -256,7 +206,7 @@ const switchesOf = (
 
 const decode = (
   table: HostRow.HostTable,
-  hosts: (root: string) => Hosts,
+  hosts: (root: string) => Host,
   policyFiles: ReadonlySet<string>,
   root: Table,
   context: Dialect.Context
@@ -270,42 +220,32 @@ const decode = (
   const isRules = context.path !== undefined && policyFiles.has(endOf(context.path))
   const { issues: found, places } = isRules ? none : find(table, root, context)
   const issues = [...inspected, ...found]
-  const count = places.reduce(
-    (sum, { servers }) => sum + (isList(servers) ? servers.length : isTable(servers) ? servers.size : 0),
-    0
-  )
-  if (count > mostServers) {
-    return {
-      ...nothing,
-      issues: [...issues, { kind: "too-many-entries", severity: "error", detail: `more than ${mostServers} servers` }]
-    }
+  const sizeOf = (servers: Value): number => isTable(servers) ? servers.size : list(servers).length
+  if (places.reduce((sum, { servers }) => sum + sizeOf(servers), 0) > mostServers) {
+    const detail = `more than ${mostServers} servers`
+    return { ...nothing, issues: [...issues, { kind: "too-many-entries", severity: "error", detail }] }
   }
   const items = new Map<string, Item>()
   const asked = new Set<string>()
   const declared = new Map<string, Dialect.Input>()
   for (const { isSingle, servers, way } of places) {
-    const isNamed = isList(servers) && table.list === true
-    if (!isNamed && !isTable(servers)) {
+    const keyed: Iterable<readonly [string | number, Value]> | undefined = isTable(servers)
+      ? servers
+      : isList(servers) && table.list === true
+      ? servers.entries()
+      : undefined
+    if (keyed === undefined) {
       return { ...nothing, issues: [...issues, { kind: "servers-not-a-map", severity: "error", at: way.join("/") }] }
     }
-    const keyed: Iterable<readonly [string | number, Value]> = isNamed
-      ? servers.entries()
-      : isTable(servers)
-      ? servers
-      : []
     const host = hosts(way[0] ?? "")
     const beside = walk(root, way.slice(0, -1))
     for (const [key, raw] of keyed) {
-      const name = typeof key === "string" ? key : nameOf(raw)
-      const at = {
-        name: name ?? `#${key}`,
-        pointer: isSingle === true ? way : [...way, key],
-        missingName: name === undefined
-      }
+      const isListed = typeof key === "number"
+      const name = isListed ? nameOf(raw) : key
+      const at = { name, shown: name ?? `#${key}`, pointer: isSingle === true ? way : [...way, key], isListed, beside }
       // the later of two counts, as it does for the keys of a table
-      if (items.has(at.name)) issues.push({ kind: "duplicate-name", severity: "warning", at: at.name })
-      const item = itemOf(isNamed ? host.listed() : host.keyed(), at, raw, context, asked)
-      items.set(at.name, withBeside(table, beside, item))
+      if (items.has(at.shown)) issues.push({ kind: "duplicate-name", severity: "warning", at: at.shown })
+      items.set(at.shown, itemOf(host, at, raw, context, asked))
     }
     if (table.inputs === undefined || !isTable(beside)) continue
     for (const input of inputsOf(beside, table.inputs)) declared.set(input.id, input)
