@@ -10,6 +10,9 @@ import { lookAlike } from "./lookAlike.ts"
 import type * as Scope from "./Scope.ts"
 import type * as Access from "./variableAccess.ts"
 
+/** Names that mean something else as the key of an object. */
+export const reserved: ReadonlyArray<string> = ["__proto__", "constructor", "prototype"]
+
 /**
  * The name of a server: its identity in an application. Up to 128 characters, without control characters and without
  * letters that can be taken for others: no mixed scripts, no other encodings of plain letters, nothing invisible.
@@ -19,7 +22,7 @@ export const ServerName = Schema.String.pipe(
   Schema.maxLength(128),
   // eslint-disable-next-line no-control-regex
   Schema.pattern(/^[^\u0000-\u001f\u007f-\u009f]+$/),
-  Schema.filter((name) => !["__proto__", "constructor", "prototype"].includes(name)),
+  Schema.filter((name) => !reserved.includes(name)),
   Schema.filter((name) => lookAlike(name))
 )
 

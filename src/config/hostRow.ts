@@ -20,8 +20,7 @@ export type Transport = ServerConfig.Entry["transport"]
 /**
  * What a key of an entry means: a field of `fields.ts` under its name, or one of these.
  *
- * - `type`: a word for the transport, or a table with such a word and the fields of the transport. `name`: of an entry in a
- *   list.
+ * - `type`: a word for the transport, or a table with such a word and the fields of the transport.
  * - `envNames`: variables passed on, by name or as `{name}`; `envSecrets`: names of secrets.
  * - `headerVariables`: from header to variable; `bearer`: a token.
  * - `headersLine`: a command line, of which only plain words are taken.
@@ -46,7 +45,6 @@ export type Meaning =
   | "headerVariables"
   | "headersLine"
   | "ignored"
-  | "name"
   | "refused"
   | "timeouts"
   | "tools"
@@ -199,30 +197,21 @@ export const otherLogin = "this way to log in is not supported"
 
 export const sampled = "the application decides whether the server may sample"
 
+/** Keys that are written as what they mean. */
+const same = (...keys: ReadonlyArray<Meaning>): Fields => Object.fromEntries(keys.map((key) => [key, { is: key }]))
+
 /**
  * The fields that are taken from every host, because people copy entries from one file to another.
  */
 export const common: Fields = {
   type: { is: "type" },
   transport: { is: "type" },
-  command: { is: "command" },
-  args: { is: "args" },
-  env: { is: "env" },
-  envFile: { is: "envFile" },
-  cwd: { is: "cwd" },
-  url: { is: "url" },
+  ...same("command", "args", "env", "envFile", "cwd", "url", "headers", "oauth"),
   serverUrl: { is: "url", foreign: true },
-  headers: { is: "headers" },
-  oauth: { is: "oauth" },
   timeout: { is: "requestTimeout", unit: "ms" },
-  enabled: { is: "enabled" },
-  disabled: { is: "disabled" },
+  ...same("enabled", "disabled", "enabledTools", "disabledTools", "autoApprove", "description"),
   isDisabled: { is: "disabled" },
-  enabledTools: { is: "enabledTools" },
-  disabledTools: { is: "disabledTools" },
-  autoApprove: { is: "autoApprove" },
   alwaysAllow: { is: "autoApprove" },
-  description: { is: "description" },
   sandbox: sandboxed,
   sandboxEnabled: sandboxed
 }

@@ -14,7 +14,7 @@ type Rows = { readonly [Key in string]: FieldSchema.Row }
 /** Letters in any case, because patterns of JSON Schema have no flag for it. */
 const anyCase = (word: string): string => word.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`)
 
-const reserved = "__proto__|constructor|prototype"
+const reserved = FieldSchema.reserved.join("|")
 const line = { type: "string", pattern: "^[^\\u0000\\r\\n]*$" }
 /** Neither empty, nor on another machine. */
 const path = { type: "string", pattern: "^(?!\\s*(?:\\\\\\\\|\\/\\/))(?=.*\\S)[^\\u0000\\r\\n]*$" }

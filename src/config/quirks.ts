@@ -3,7 +3,7 @@ import { split } from "../text/shellWords.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Dialect from "./Dialect.ts"
 import type * as Document from "./document.ts"
-import { isList, isTable, isText, scalar, without, withoutNulls } from "./document.ts"
+import { isList, isTable, isText, scalar, table, without, withoutNulls } from "./document.ts"
 import * as Variables from "./environmentVariables.ts"
 import type { Notes } from "./hostRow.ts"
 import * as Interpolation from "./Interpolation.ts"
@@ -173,43 +173,45 @@ type Issue = Document.DocumentIssue
 
 const useless = (at: string, detail: string): Issue => ({ kind: "unused-field", severity: "warning", at, detail })
 
-const textExpected = "a text is expected here"
+/** What a value beside the servers of a native document has to be. */
+type Form = (value: Value, at: string) => ReadonlyArray<Issue>
 
-/** The parts of a question, and what each has to be. */
-const inputParts: ReadonlyMap<string, readonly [is: (value: Value) => boolean, expected: string]> = new Map([
-  ["id", [(value: Value) => isText(value) && value !== "", textExpected]],
-  ["description", [isText, textExpected]],
-  ["secret", [(value: Value) => typeof value === "boolean", "true or false is expected here"]],
-  ["default", [isText, textExpected]],
-  ["choices", [(value: Value) => isList(value) && value.every(isText), "a list of texts is expected here"]]
+const form = (isRight: (value: Value) => boolean, expected: string): Form => (value, at) =>
+  isRight(value) ? [] : [useless(at, `${expected} is expected here`)]
+
+const listOf = (each: Form): Form => (value, at) =>
+  isList(value)
+    ? value.flatMap((one, index) => each(one, `${at}/${index}`))
+    : [useless(at, "a list is expected here")]
+
+const inputParts: ReadonlyMap<string, Form> = new Map([
+  ["id", form((value) => isText(value) && value !== "", "a text")],
+  ["description", form(isText, "a text")],
+  ["secret", form((value) => typeof value === "boolean", "true or false")],
+  ["default", form(isText, "a text")],
+  ["choices", form((value) => isList(value) && value.every(isText), "a list of texts")]
 ])
 
-const inputFaults = (value: Value, at: string): ReadonlyArray<Issue> => {
-  const missing = useless(at, "a table with an id is expected here")
-  if (!isTable(value)) return [missing]
-  const found = Array.from(value).flatMap(([key, held]): ReadonlyArray<Issue> => {
+const input: Form = (value, at) => {
+  const missing = isTable(value) && value.has("id") ? [] : [useless(at, "a table with an id is expected here")]
+  const parts = Array.from(table(value)).flatMap(([key, held]): ReadonlyArray<Issue> => {
     const place = `${at}/${UntrustedText.excerpt(key, 64)}`
-    const part = inputParts.get(key)
-    if (part === undefined) return [{ kind: "unknown-key", severity: "warning", at: place }]
-    return part[0](held) ? [] : [useless(place, part[1])]
+    return inputParts.get(key)?.(held, place) ?? [{ kind: "unknown-key", severity: "warning", at: place }]
   })
-  return value.has("id") ? found : [missing, ...found]
+  return [...missing, ...parts]
+}
+
+const nativeForms: Readonly<Record<string, Form>> = {
+  inputs: listOf(input),
+  imports: listOf(form(isText, "the id of a host"))
 }
 
 /** The faults of the questions and imports of a native document, which are read as far as they are right. */
-const nativeFaults = (root: Table): ReadonlyArray<Issue> => {
-  const each = (key: string, of: (value: Value, at: string) => ReadonlyArray<Issue>) => {
+const nativeFaults = (root: Table): ReadonlyArray<Issue> =>
+  Object.entries(nativeForms).flatMap(([key, faults]) => {
     const value = root.get(key)
-    if (value === undefined) return []
-    return isList(value)
-      ? value.flatMap((one, index) => of(one, `${key}/${index}`))
-      : [useless(key, "a list is expected here")]
-  }
-  return [
-    ...each("inputs", inputFaults),
-    ...each("imports", (value, at) => isText(value) ? [] : [useless(at, "the id of a host is expected here")])
-  ]
-}
+    return value === undefined ? [] : faults(value, key)
+  })
 
 type Inspect = (root: Table) => ReadonlyArray<Document.DocumentIssue>
 

@@ -1,6 +1,7 @@
 /**
  * One entry of a file as an item: the server it means, and what is wrong with it.
  */
+import * as Schema from "effect/Schema"
 import { isOneEdit } from "../text/nearest.ts"
 import * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Dialect from "./Dialect.ts"
@@ -382,14 +383,12 @@ const noteBeside = (
   }
 }
 
+const isServerName = Schema.is(FieldSchema.ServerName)
+
 const checkName = (to: Read.Reading, name: string): void => {
-  const why = lookAlike(name)
-  if (Read.isReserved(name)) to.fail("reserved-name")
+  if (FieldSchema.reserved.includes(name)) to.fail("reserved-name")
   // a name that begins with a hyphen is an option on a command line
-  // eslint-disable-next-line no-control-regex
-  else if (name.length > 128 || !/^[^-\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$/.test(name)) {
-    to.fail("invalid-name")
-  } else if (why !== undefined) to.fail("invalid-name", undefined, why)
+  else if (name.startsWith("-") || !isServerName(name)) to.fail("invalid-name", undefined, lookAlike(name))
   else if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) to.warn("name-not-portable")
 }
 
@@ -436,7 +435,7 @@ export const itemOf = (own: Host, at: At, raw: Value, context: Dialect.Context, 
     checkName(to, at.name)
     if (!isTable(raw)) to.fail("not-an-object")
     if (!isTable(raw) || to.fault() !== undefined) return undefined
-    for (const key of raw.keys()) if (Read.isReserved(key)) to.fail("reserved-key", key)
+    for (const key of raw.keys()) if (FieldSchema.reserved.includes(key)) to.fail("reserved-key", key)
     const { patch, prepare } = own.table
     const entry = at.isListed ? without(raw, "name") : raw
     const written = flat(to, prepare === undefined ? entry : Quirks.prepare[prepare](entry, to, context), own)

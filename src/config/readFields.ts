@@ -8,10 +8,10 @@ import {
   all,
   argument,
   checkHeader,
+  checkProgram,
   checkVariable,
   entries,
   flag,
-  isElsewhere,
   names,
   noteLacking,
   noteWhitespace,
@@ -114,9 +114,7 @@ export const headersCommand = (to: Reading, from: Uses): ReadonlyArray<string> |
       to.warn("unused-field", key)
       continue
     }
-    if ((words[0] ?? "").trim() === "") to.fail("empty-command", key)
-    else if (isElsewhere(words[0]!)) to.fail("invalid-value", key)
-    else noteWhitespace(to, words[0]!, key)
+    checkProgram(to, words[0] ?? "", key)
     argv ??= words.map((word, index) => argument(to, word, "headers", `${key}.${index}`))
   }
   return argv

@@ -164,10 +164,6 @@ const time = (to: Reading, value: Value, at: string, { unit, zeroIsOff }: HostRo
   return Math.max(1, Math.round(unit === "s" ? number * 1000 : number))
 }
 
-const reserved: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"])
-
-export const isReserved = (name: string): boolean => reserved.has(name)
-
 /** More than any program can be started with. */
 const mostEntries = 50_000
 
@@ -180,7 +176,7 @@ export const entries = (to: Reading, value: Value, at: string): ReadonlyArray<re
     to.fail("invalid-value", at, `there are more than ${mostEntries} of them`)
     return []
   }
-  for (const key of value.keys()) if (isReserved(key)) to.fail("reserved-key", `${at}.${key}`)
+  for (const key of value.keys()) if (FieldSchema.reserved.includes(key)) to.fail("reserved-key", `${at}.${key}`)
   return Array.from(value)
 }
 
@@ -211,12 +207,16 @@ export const noteWhitespace = (to: Reading, written: string, at: string): void =
 }
 
 /** A path on another machine: to look there is enough to send Windows' credentials. */
-export const isElsewhere = (path: string): boolean => /^\s*[\\/]([\\/]|\?\?[\\/])/.test(path)
+const isElsewhere = (path: string): boolean => /^\s*[\\/]([\\/]|\?\?[\\/])/.test(path)
 
-export const program = (to: Reading, written: string, at: string): string => {
+export const checkProgram = (to: Reading, written: string, at: string): void => {
   if (written.trim() === "") to.fail("empty-command", at)
   else if (lineBreak.test(written) || isElsewhere(written)) to.fail("invalid-value", at)
   else noteWhitespace(to, written, at)
+}
+
+export const program = (to: Reading, written: string, at: string): string => {
+  checkProgram(to, written, at)
   return template(to, written, "command", at)
 }
 

@@ -29,12 +29,11 @@ const isShared = (table: HostRow.HostTable, context: Dialect.Context): boolean =
 
 const endOf = (path: string): string => path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1)
 
-/** The names of the files that hold rules, and no servers. */
-const rulesOf = (table: HostRow.HostTable): ReadonlySet<string> =>
-  new Set(
-    table.locations.filter(({ policyOnly }) => policyOnly === true)
-      .flatMap(({ path }) => typeof path === "string" ? path : Object.values(path).flat())
-      .map(endOf)
+/** Whether a document is in a file that holds rules, and no servers. */
+const isRules = ({ locations }: HostRow.HostTable, { path: place }: Dialect.Context): boolean =>
+  place !== undefined && locations.some(({ path, policyOnly }) =>
+    policyOnly === true &&
+    (typeof path === "string" ? [path] : Object.values(path).flat()).some((rules) => endOf(rules) === endOf(place))
   )
 
 const waysOf = (table: HostRow.HostTable, context: Dialect.Context): ReadonlyArray<ReadonlyArray<string>> =>
@@ -142,7 +141,6 @@ export const make = (table: HostRow.HostTable): Dialect.Dialect => {
       )
     )
   )
-  const rules = once(() => rulesOf(table))
   return {
     host: table.host,
     title: table.title,
@@ -152,7 +150,7 @@ export const make = (table: HostRow.HostTable): Dialect.Dialect => {
     withDefault: (name) => table.variables?.syntax.bare === true ? `\${${name}:-…}` : undefined,
     merge: table.merge ?? "whole",
     locations: table.locations,
-    decode: (root, context) => decode(table, (key) => under().get(key) ?? own(), rules(), root, context)
+    decode: (root, context) => decode(table, (key) => under().get(key) ?? own(), root, context)
   }
 }
 
@@ -207,7 +205,6 @@ const switchesOf = (
 const decode = (
   table: HostRow.HostTable,
   hosts: (root: string) => Host,
-  policyFiles: ReadonlySet<string>,
   root: Table,
   context: Dialect.Context
 ): Dialect.Decoded => {
@@ -217,8 +214,7 @@ const decode = (
     ...(rules?.issues ?? [])
   ]
   if (inspected.some(({ severity }) => severity === "error")) return { ...nothing, issues: inspected }
-  const isRules = context.path !== undefined && policyFiles.has(endOf(context.path))
-  const { issues: found, places } = isRules ? none : find(table, root, context)
+  const { issues: found, places } = isRules(table, context) ? none : find(table, root, context)
   const issues = [...inspected, ...found]
   const sizeOf = (servers: Value): number => isTable(servers) ? servers.size : list(servers).length
   if (places.reduce((sum, { servers }) => sum + sizeOf(servers), 0) > mostServers) {
