@@ -261,7 +261,10 @@ const following = (options: () => Options) =>
 export const make = (
   options?: Partial<Options>
 ): Effect.Effect<Service, never, ConfigFiles.ConfigFiles | Path.Path | Trust.Trust> =>
-  following(() => ({ ...defaults, ...options }))
+  Effect.suspend(() => {
+    const all = { ...defaults, ...options }
+    return following(() => all)
+  })
 
 /** From the files of this machine. */
 export const layerFiles = (

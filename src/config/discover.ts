@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
+import { canonicalJson } from "../json/canonical.ts"
 import type * as ConfigDiscovery from "./ConfigDiscovery.ts"
 import type * as ConfigFiles from "./ConfigFiles.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
@@ -253,68 +254,101 @@ export interface Looked {
   readonly paths: ReadonlyArray<string>
 }
 
+/** A pure function that gives its last answer again while it is asked the same. */
+const latest = <Asking extends ReadonlyArray<unknown>, A>(answer: (...asking: Asking) => A) => {
+  let last: { readonly asking: Asking; readonly answer: A } | undefined
+  return (...asking: Asking): A => {
+    const isSame = last?.asking.length === asking.length && asking.every((one, at) => one === last?.asking[at])
+    if (last === undefined || !isSame) last = { asking, answer: answer(...asking) }
+    return last.answer
+  }
+}
+
+/** All that follows from the files alone. `count` of the files are read without an import of another file. */
+const conclude = (
+  place: Locate.Place,
+  options: ConfigDiscovery.Options,
+  asked: ReadonlyArray<Asked>,
+  count: number,
+  ...all: ReadonlyArray<Read>
+) => {
+  const reads = all.filter(permitted(all.slice(0, count)))
+  const issues: Array<ConfigIssue.ConfigIssue> = []
+  const layers = reads.map((read) => layerOf(read, issues))
+  const policies = reads.flatMap((read) => policiesOf(read, place.started, options.strict, issues))
+  const around: Around = {
+    place,
+    options,
+    policies,
+    inputs: new Map(reads.map(({ decoded, path }) => [path, decoded.inputs])),
+    items: new Set(reads.flatMap(({ decoded }) => decoded.items)),
+    isEnabled: switches(options, reads),
+    placesOf: places(place)
+  }
+  const drafts = Merge.merge([...layers, Merge.ofCode(options.servers)]).map((one) => decide(one, around))
+  return {
+    drafts,
+    candidates: drafts.flatMap(({ candidate }) => candidate ?? []),
+    issues: [...asked.flatMap(unknownImport), ...reads.flatMap(({ issues }) => issues), ...issues],
+    files: reads.map(({ decoded, isStale, path, source }) => ({
+      provider: source.dialect.host,
+      scope: source.scope,
+      path,
+      servers: decoded.items.length,
+      stale: isStale
+    })),
+    policies,
+    permissions: reads.flatMap(({ decoded }) => decoded.permissions ?? [])
+  }
+}
+
+/** The hosts that the options import, and then those that files import. */
+const askedBy = (options: ConfigDiscovery.Options, ...reads: ReadonlyArray<Read>): ReadonlyArray<Asked> => [
+  ...options.imports.map((host): Asked => ({ host, isOfWorkspace: false, by: undefined })),
+  ...reads.filter(({ source }) => source.isOwn).flatMap((by) =>
+    (by.decoded.imports ?? []).map((host): Asked => ({
+      host,
+      isOfWorkspace: !Scope.rights(by.source.origin).start,
+      by
+    }))
+  )
+]
+
 export const make = ({ files, options: current, place: here, trust }: Requirements): Effect.Effect<Looked> => {
   const read = reading(files)
+  const [asking, concluded] = [latest(askedBy), latest(conclude)]
+  let known: { readonly key: string; readonly place: Locate.Place } | undefined
   return Effect.gen(function*() {
     const options = current()
-    const { strict } = options
-    const place = yield* here
+    const found = yield* here
+    // variables decide only where files are, and are not read for anything else
+    const { variables, ...rest } = found
+    const key = canonicalJson(rest)
+    if (known?.key !== key) known = { key, place: found }
+    const { place } = known
 
-    const asked = options.imports.map((host): Asked => ({ host, isOfWorkspace: false, by: undefined }))
-    const early = Locate.locate(place, options, asked)
-    const first = yield* read(early, place.root, strict)
-    const late = first.filter(({ source }) => source.isOwn).flatMap((by) =>
-      (by.decoded.imports ?? []).map((host): Asked => ({
-        host,
-        isOfWorkspace: !Scope.rights(by.source.origin).start,
-        by
-      }))
-    )
-    const sources = late.length === 0 ? early : Locate.locate(place, options, [...asked, ...late])
-    const second = late.length === 0 ? [] : yield* read(sources.slice(early.length), place.root, strict)
-    const reads = [...first, ...second].filter(permitted(first))
-
-    const issues: Array<ConfigIssue.ConfigIssue> = []
-    const layers = reads.map((read) => layerOf(read, issues))
-    const policies = reads.flatMap((read) => policiesOf(read, place.started, strict, issues))
-    const merged = Merge.merge([...layers, Merge.ofCode(options.servers)])
-
-    const around: Around = {
+    const early = Locate.locate(found, options, askedBy(options))
+    const first = yield* read(early, place.root, options.strict)
+    const asked = asking(options, ...first)
+    const sources = asked.length === options.imports.length ? early : Locate.locate(found, options, asked)
+    const second = sources === early ? [] : yield* read(sources.slice(early.length), place.root, options.strict)
+    const { candidates, drafts, issues, ...others } = concluded(
       place,
       options,
-      policies,
-      inputs: new Map(reads.map(({ decoded, path }) => [path, decoded.inputs])),
-      items: new Set(reads.flatMap(({ decoded }) => decoded.items)),
-      isEnabled: switches(options, reads),
-      placesOf: places(place)
-    }
-    const drafts = merged.map((one) => decide(one, around))
-
-    const candidates = drafts.flatMap(({ candidate }) => candidate ?? [])
-    const verdicts = yield* trust.review(candidates)
-    const verdictOn = new Map(candidates.map((candidate, at) => [candidate, verdicts[at]]))
-    const decided = drafts.map((draft) =>
-      trusted(draft, draft.candidate && verdictOn.get(draft.candidate), place.variables)
+      asked,
+      first.length,
+      ...first,
+      ...second
     )
 
+    const verdicts = yield* trust.review(candidates)
+    const verdictOn = new Map(candidates.map((candidate, at) => [candidate, verdicts[at]]))
+    const decided = drafts.map((draft) => trusted(draft, draft.candidate && verdictOn.get(draft.candidate), variables))
     const servers = decided.map(({ found }) => found).filter((found) => !isHidden(options, found))
     const discovery: ConfigDiscovery.Discovery = {
+      ...others,
       servers,
-      issues: [
-        ...[...asked, ...late].flatMap(unknownImport),
-        ...reads.flatMap(({ issues }) => issues),
-        ...issues,
-        ...decided.flatMap(({ issues }) => issues)
-      ],
-      files: reads.map(({ decoded, isStale, path, source }) => ({
-        provider: source.dialect.host,
-        scope: source.scope,
-        path,
-        servers: decoded.items.length,
-        stale: isStale
-      })),
-      policies,
-      permissions: reads.flatMap(({ decoded }) => decoded.permissions ?? []),
+      issues: [...issues, ...decided.flatMap(({ issues }) => issues)],
       configs: servers.flatMap(({ config }) => config ?? [])
     }
     return { discovery, paths: sources.map(({ path }) => path) }

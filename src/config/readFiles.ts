@@ -89,9 +89,15 @@ const large = 1024 * 1024
 const keyOf = ({ dialect, pointer, scope }: Locate.Source, path: string): string =>
   [dialect.host, scope, ...(pointer ?? []), path].join("\0")
 
+/** Whether files of one key count the same among the others. */
+const isSame = (one: Locate.Source, other: Locate.Source): boolean =>
+  one.rank === other.rank && one.distance === other.distance && one.isOwn === other.isOwn &&
+  one.origin === other.origin && one.isNamed === other.isNamed && one.exclusive === other.exclusive &&
+  one.policyOnly === other.policyOnly
+
 /** Reads files. It remembers the last good content of each while the file is there, and decodes no content twice. */
 export const reading = (files: ConfigFiles.ConfigFiles["Type"]) => {
-  const good = new Map<string, Pick<Read, "document" | "decoded" | "issues"> & { readonly digest: string }>()
+  const good = new Map<string, Read & { readonly digest: string }>()
 
   const decoded = (
     source: Locate.Source,
@@ -105,7 +111,8 @@ export const reading = (files: ConfigFiles.ConfigFiles["Type"]) => {
       const read = { source, path, isFailed: false, isStale: false }
       const failed = (issues: ReadonlyArray<Issue>): Read => ({
         ...read,
-        ...(last ?? nothing),
+        document: (last ?? nothing).document,
+        decoded: (last ?? nothing).decoded,
         issues,
         isFailed: last === undefined,
         isStale: last !== undefined
@@ -117,7 +124,7 @@ export const reading = (files: ConfigFiles.ConfigFiles["Type"]) => {
       }
       if (content._tag === "Refused") return failed([issueOf(aboutOf(read), "error", content.kind, content)])
       const digest = sha256(content.bytes)
-      if (last?.digest === digest) return { ...read, ...last }
+      if (last?.digest === digest) return isSame(last.source, source) ? last : { ...last, source }
       const { dialect, format, origin, pointer, scope } = source
       const options = { host: dialect, scope, origin, path, format, pointer, strict }
       const { issues, ...file } = yield* File.decode(content.bytes, options)
@@ -126,8 +133,9 @@ export const reading = (files: ConfigFiles.ConfigFiles["Type"]) => {
       const useful = issues.filter(({ at, kind, server }) =>
         kind !== "unused-field" || at !== "env" || !usesEnv(items.get(server ?? ""))
       )
-      good.set(key, { ...file, issues: useful, digest })
-      return { ...read, ...file, issues: useful }
+      const now = { ...read, ...file, issues: useful, digest }
+      good.set(key, now)
+      return now
     })
 
   return (sources: ReadonlyArray<Locate.Source>, root: string, strict: boolean): Effect.Effect<ReadonlyArray<Read>> =>
