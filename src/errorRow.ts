@@ -1,6 +1,6 @@
 /**
- * How an error is defined: a tag, its fields, and a row that holds all that is decided and said about it. A tag with several
- * reasons has a row for each.
+ * Defines errors: a tag, its fields, and a row with its message, its advice and the decisions that follow from it. A tag
+ * with several reasons has a row for each.
  */
 import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -36,13 +36,13 @@ export interface Row<E> {
   readonly exitCode: Rule<E, ExitCode>
   /** What happened, without any text of a server or a process, because a model reads it unguarded. */
   readonly fault: Rule<E, string>
-  /** The rest of the message. Default: the field `detail`. Foreign text in it is escaped and short. */
+  /** The rest of the message. Default: the field `detail`. Untrusted text in it is escaped and short. */
   readonly detail?: Rule<E, string>
   /** Replaces the message, where the fault does not begin it. */
   readonly message?: Rule<E, string>
-  /** The next step for a model, also without foreign text. */
+  /** The next step for a model, also without untrusted text. */
   readonly model: Rule<E, string>
-  /** The answer of the server, which a model sees guarded. */
+  /** The answer of the server, which a model sees guarded as untrusted. */
   readonly theirs?: Rule<E, string>
   /** The next step for a person. Absent if the message names it. */
   readonly person?: Rule<E, string>

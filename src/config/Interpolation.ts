@@ -32,7 +32,7 @@ export interface Syntax {
   readonly bang?: boolean | undefined
   /** `${env:NAME | value:default}`, as SEP-2633 has it; other schemes stay and cannot be resolved. */
   readonly pipes?: boolean | undefined
-  /** Words that stand for places: `["CLAUDE_PLUGIN_ROOT", "pluginRoot"]` turns `${CLAUDE_PLUGIN_ROOT}` into `${var:pluginRoot}`. */
+  /** Variables for folders: `["CLAUDE_PLUGIN_ROOT", "pluginRoot"]` turns `${CLAUDE_PLUGIN_ROOT}` into `${var:pluginRoot}`. */
   readonly places?: ReadonlyMap<string, Place> | undefined
   /** A prefix that means an input: `user_config.` turns `${user_config.key}` into `${input:key}`. */
   readonly inputPrefix?: string | undefined
@@ -79,10 +79,10 @@ interface Match {
   readonly token?: Token | undefined
 }
 
-/** How one spelling is read: whether it begins at a place of the text, and where it ends. */
+/** A matcher for one spelling, made for a text: returns the match that begins at an offset. */
 type Spelling = (text: string) => (at: number) => Match | undefined
 
-/** Finds the first `end` from a place on. The places only grow, so that a text without one is searched once. */
+/** Finds the first `end` from an offset on. Offsets only grow, so each part of the text is searched once. */
 const finder = (text: string, end: string) => {
   let found = -1
   return (from: number): number | undefined => {
@@ -104,7 +104,7 @@ const between = (open: string, close: string, read: (content: string) => Token |
   }
 }
 
-/** `$(…)` with balanced parentheses. After one that is not closed the rest of the text is not searched again. */
+/** `$(…)` with balanced parentheses. After an unclosed `$(` the rest of the text is not searched again. */
 const shellCommand: Spelling = (text) => {
   let isUnclosed = false
   return (at) => {
@@ -275,7 +275,7 @@ const piped = (text: string): Token | undefined => {
     : contentOf(kind, `${first.slice(kind.length + 1)}:-${second.slice("value:".length)}`)
 }
 
-/** The content of `${…}` in the canonical words. */
+/** The content of `${…}` in the canonical spelling. */
 const dollarBraces = (syntax: Syntax) => (text: string): Token | undefined => {
   const split = text.indexOf(":-")
   const head = (split === -1 ? text : text.slice(0, split)).trim()
@@ -326,7 +326,7 @@ const spellingsOf = (syntax: Syntax): ReadonlyArray<Spelling> => [
     : [])
 ]
 
-/** A text that is one variable, or one line to run. */
+/** The token of a text that is, as a whole, a variable or a command line. */
 const whole = ({ bang, powershell }: Syntax, text: string): Token | undefined => {
   if (bang === true && text.startsWith("!")) return line(text.slice(1).trim())
   const name = powershell === true && text.startsWith("$env:") ? text.slice("$env:".length) : ""

@@ -53,7 +53,7 @@ interface Package {
 }
 
 interface Kind {
-  /** The only names a package may have: another one could be an option or an address to the program. */
+  /** The names a package may have; the program could take any other text for an option or an address. */
   readonly identifier: RegExp
   /** The registry that the program asks. The same name in another registry is another package. */
   readonly domain: string
@@ -247,7 +247,7 @@ const faultOf = (name: string, entry: Table): Fault | undefined => {
  * package is started from the registry of its kind, by a program of its kind, whatever the document hints at.
  */
 export const options = (document: Table): ReadonlyArray<Option> => {
-  // the answers of a registry have the document beside what the registry adds
+  // a registry answers with the document under `server`, beside metadata of its own
   const server = document.has("server") ? table(document.get("server")) : document
   const name = (text(server, "name") ?? "").replace(/^.*\//s, "")
   const option = (from: Table, source: string, read: (questions: Questions, from: Table) => Table | Fault): Option => {

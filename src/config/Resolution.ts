@@ -31,7 +31,7 @@ import * as Access from "./variableAccess.ts"
 export interface Question {
   readonly server: string
   readonly id: string
-  /** Who could have written the question: one of a workspace needs a person to answer it. */
+  /** Who could have written the question. A question of a workspace must be answered by a person. */
   readonly origin: Scope.Origin
   readonly description: string | undefined
   readonly secret: boolean
@@ -150,7 +150,7 @@ const narrowed = (config: ServerConfig.ServerConfig, { grants, origin }: Expansi
   }
 }
 
-/** The literal variables of an entry. An origin that may read the environment reads that in their place. */
+/** The literal variables of an entry. Empty for an origin with the right to the environment, which is read in their place. */
 const ownVariables = (config: ServerConfig.ServerConfig, expansion: Expansion.Expansion) => {
   const own = new Map<string, string>()
   const isRead = expansion.onlyOwn === true || !Scope.rights(expansion.origin).environment
@@ -249,7 +249,7 @@ const answerOf = (
   })
 }
 
-/** A header of which only the word before the credential is left. */
+/** Whether only the scheme of a header is left, such as `Bearer `, because its variable is empty. */
 const isEmptied = (value: string): boolean => /^\s*(?:[A-Za-z][A-Za-z0-9-]*\s+)?$/.test(value)
 
 const filled = (
@@ -360,10 +360,10 @@ export const unset = (
   })
 }
 
-const resolveTemplates = (sources: Sources, given: ServerConfig.ServerConfig, expansion: Expansion.Expansion) =>
+const resolveTemplates = (sources: Sources, found: ServerConfig.ServerConfig, expansion: Expansion.Expansion) =>
   Effect.gen(function*() {
     const host = yield* HostEnvironment.HostEnvironment
-    const { config, warnings } = narrowed(withBearer(given), expansion)
+    const { config, warnings } = narrowed(withBearer(found), expansion)
     const asking = askingOf(config, expansion, host.variables())
     const answers = new Map<string, string>()
     for (const [name, [reference, at]] of yield* wanted(config, asking)) {
@@ -380,11 +380,11 @@ const resolveTemplates = (sources: Sources, given: ServerConfig.ServerConfig, ex
   })
 
 const fromSources = (sources: Sources): Resolution["Type"] => {
-  const permitted = Effect.fnUntraced(function*(given: ServerConfig.ServerConfig, config: ServerConfig.ServerConfig) {
+  const permitted = Effect.fnUntraced(function*(found: ServerConfig.ServerConfig, config: ServerConfig.ServerConfig) {
     const policies = yield* sources.policies
     if (policies.length === 0) return
     // the fingerprint of the entry as it was found, because values are not part of its identity
-    const fingerprint = given.expansion === undefined ? Fingerprint.of(given) : given.expansion.fingerprint
+    const fingerprint = found.expansion === undefined ? Fingerprint.of(found) : found.expansion.fingerprint
     const decision = ServerPolicy.decide(policies, ServerPolicy.subject(config, fingerprint))
     if (decision === "allowed") return
     const { name } = config

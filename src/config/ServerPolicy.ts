@@ -49,7 +49,7 @@ export interface Policy {
 /** `denied` by a rule, or `not-allowed` because a list names other servers. */
 export type Decision = "allowed" | "denied" | "not-allowed"
 
-/** What rules look at. It is decided on once more before a connect, when all templates are resolved. */
+/** The parts of a server that rules match. Decided on again before a connect, when all templates are resolved. */
 export interface Subject {
   readonly name: string
   readonly argv: ReadonlyArray<string> | undefined
@@ -219,7 +219,7 @@ const isIdentified = (policy: Policy, seen: Seen): boolean => {
   return identity !== undefined && counts(policy, "allow", identity) && matches(identity, "allow", seen)
 }
 
-/** The lists of a host are about its own servers; managed and native policies are about all. Denials always are. */
+/** A host's lists apply to the servers in its files, managed and native policies to all. `deny` lists apply to all. */
 const concerns = (policy: Policy, { provider }: Subject): boolean =>
   policy.scope === "managed" || policy.origin === "code" || policy.provider === "native" || provider === undefined ||
   policy.provider === provider

@@ -38,8 +38,8 @@ export interface Candidate {
 }
 
 /**
- * Why a person has to be asked. `new`: there is no approval. `changed`: the approval is for another entry, or the entry was
- * another one meanwhile. `unreadable`: the approval cannot be read.
+ * Why a person has to be asked. `new`: there is no approval. `changed`: the approval is for a different entry, or the entry
+ * was different for some time since. `unreadable`: the approval cannot be read.
  */
 export type Why = "new" | "changed" | "unreadable"
 
@@ -96,7 +96,7 @@ const Approval = Schema.Struct({
   fingerprint: Schema.String,
   grants: Schema.Array(Schema.String),
   at: Schema.Number,
-  /** The entry was another one after this approval, so that changing it back approves nothing. */
+  /** A different entry was found after this approval, so that changing the entry back does not approve it again. */
   isOver: Schema.Boolean
 })
 type Approval = typeof Approval.Type
@@ -127,7 +127,7 @@ const isSame = (a: Verdict, b: Verdict): boolean =>
 const harmless = ({ variables }: Candidate): ReadonlyArray<string> =>
   variables.filter((name) => !Interpolation.isCredential(name))
 
-/** Events of one review at most, so that a file with thousands of servers displaces no other events. */
+/** Limit of the events of one review, so that a file with thousands of servers displaces no other events. */
 const maxReported = 64
 
 const maxIssues = 1_000
@@ -152,7 +152,7 @@ export const make = (
     const changes = yield* Broadcast.make<void>({ capacity: 1 })
     const listed = new Set((options?.approved ?? defaults.approved).map((text) => text.trim().toLowerCase()))
     const issues = new Set<string>()
-    /** Approvals that are over, also where the store could not be told. */
+    /** Approvals that are over, including those that the store could not mark. */
     const over = new Set<string>()
     let reviewed: ReadonlyMap<string, Reviewed> = new Map()
 
@@ -208,7 +208,7 @@ export const make = (
         })
         const before = reviewed
         const all = candidates.map((candidate, at): Reviewed => ({ candidate, verdict: verdicts[at]! }))
-        reviewed = new Map(all.map((one) => [one.candidate.server, one]))
+        reviewed = new Map(all.map((each) => [each.candidate.server, each]))
         all.filter(({ candidate, verdict }) => {
           const old = before.get(candidate.server)
           return old?.candidate.fingerprint === candidate.fingerprint
@@ -288,7 +288,7 @@ export const layerMemory = (options?: Partial<Options>): Layer.Layer<Trust> =>
   Layer.provide(layer(options), Layer.merge(TrustStore.layerMemory, McpEvent.layerNone))
 
 /**
- * Approves everything, for an application with a consent of its own. `variables` are the environment variables that a server
+ * Approves everything, for an application that asks for consent itself. `variables` are the environment variables that a server
  * may read (default: those it asks for whose names are not those of credentials).
  */
 export const layerAll = (options?: {

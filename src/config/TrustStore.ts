@@ -14,7 +14,7 @@ import * as UntrustedText from "../text/UntrustedText.ts"
 
 type Failure = PlatformError.PlatformError
 
-/** A store of texts. `NodeTrust.makeStore` makes one of files. */
+/** A key-value store of texts. `NodeTrust.makeStore` keeps them in files. */
 export class TrustStore extends Context.Tag("effect-mcp-runtime/config/TrustStore")<TrustStore, {
   /** Whether there can be no text: one question in place of one for each key. */
   readonly isEmpty: Effect.Effect<boolean, Failure>
@@ -48,7 +48,7 @@ export const makeMemory: Effect.Effect<Store> = Effect.map(Effect.makeSemaphore(
 
 export const layerMemory: Layer.Layer<TrustStore> = Layer.effect(TrustStore, makeMemory)
 
-/** The words that name a document. They are in the document; its key in the store is a hash, which tells nothing. */
+/** The parts of a document's name. The key in the store is their hash; the document itself repeats them for the check. */
 export type Place = ReadonlyArray<string>
 
 /** `Unreadable`: damaged, of another version or of another place. The next decision replaces it and keeps a copy. */

@@ -1,4 +1,4 @@
-/** Hazards: what a person should know about an entry before agreeing to it. */
+/** Hazards of an entry, which a person should know before approving it. */
 import { isOneEdit } from "../text/nearest.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
@@ -83,7 +83,7 @@ const elsewhereForNpm = /^[A-Za-z0-9][\w.-]*\/[\w.-]+(#.*)?$|.@(https?:|git[+:]|
 
 const isLocal = (spec: string): boolean => /^(\.{0,2}[\\/]|[A-Za-z]:[\\/]|file:|\$\{|~[\\/]|\.{1,2}$)/.test(spec)
 
-/** The name of a package, and its version if exactly one can be meant. */
+/** The name of a package, and whether its version is exact. */
 const parsed: { readonly [E in Ecosystem]: (spec: string) => { readonly name: string; readonly isExact: boolean } } = {
   npm: (spec) => {
     const [, name = "", version] = /^(?:(?:npm|jsr):\/?)?(@?[^@]*)(?:@([^/]*).*)?$/s.exec(spec) ?? []
@@ -135,7 +135,7 @@ const ofRunner = (line: Launched): ReadonlyArray<Hazard> => {
 
 // Shells and interpreters
 
-/** Programs that run the text of an argument, with the options that say so. */
+/** Programs that can run the text of an argument, with the options that make them do so. */
 const textOptions: ReadonlyMap<string, RegExp> = new Map([
   ...words("sh bash zsh dash ash ksh fish csh tcsh nu").map((shell) => [shell, /^(-[a-z]*c|--command$)/i] as const),
   ["cmd", /^\/.*[ckr]/i],

@@ -13,7 +13,7 @@ import type { Item } from "./readEntry.ts"
 import * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
-/** What one file says, and how strong it is. */
+/** The entries of one file, and its precedence. */
 export interface Layer {
   readonly provider: string
   readonly scope: Scope.Scope
@@ -24,7 +24,7 @@ export interface Layer {
   readonly distance: number
   /** Whether its entries are laid over weaker ones of the same provider field by field (OpenCode, Kilo). */
   readonly deep: boolean
-  /** Whether it silences all other files, even if it is empty. */
+  /** Whether files of lower or equal precedence are ignored, even if this file is empty. */
   readonly exclusive: boolean
   readonly items: ReadonlyArray<LayerItem>
 }
@@ -34,7 +34,7 @@ export interface LayerItem {
   readonly provenance: Provenance.Provenance
 }
 
-/** One name and what became of it. */
+/** The server that a name stands for after the merge. */
 export interface Merged {
   readonly name: string
   /** The entry that owns the name. An invalid or disabled entry owns it too. */
@@ -42,11 +42,11 @@ export interface Merged {
   readonly provenance: Provenance.Provenance
   /** The entries of the same name that do not count, the strongest first. */
   readonly shadows: ReadonlyArray<Provenance.Provenance>
-  /** The entries it is made of, the weakest first, where that is more than one. */
+  /** The entries that were combined, the weakest first; empty where one entry is used alone. */
   readonly sources: ReadonlyArray<Provenance.Provenance>
   /** Fields of a weaker layer that did not follow a changed address or command: `headers`, `oauth`, `env`. */
   readonly dropped: ReadonlyArray<string>
-  /** The name of the stronger server that differs in nothing but its name. Reported, and never acted on here. */
+  /** The name of a stronger server that is equal but for its name. Only reported. */
   readonly sameAs: string | undefined
 }
 
@@ -62,7 +62,7 @@ const text = (value: Document.Value): string => {
 const content = ({ items }: Layer): string =>
   items.map(({ item }) => `${JSON.stringify(item.name)}${item._tag}${text(item.raw)}`).join()
 
-/** Strongest first; the content decides last, so that the order in which layers are given never counts. */
+/** Strongest first. Content is the last criterion, so that the result does not depend on the order of the input. */
 const strength = (self: Layer, that: Layer): number =>
   Scope.compare(self.scope, that.scope) ||
   self.distance - that.distance ||
@@ -71,8 +71,8 @@ const strength = (self: Layer, that: Layer): number =>
   Order.string(self.path ?? "", that.path ?? "") ||
   Order.string(content(self), content(that))
 
-/** An exclusive layer silences all others but those that are as exclusive and as strong, and what is stronger than it. */
-const heard = (layers: ReadonlyArray<Layer>): ReadonlyArray<Layer> => {
+/** Without the layers that an exclusive one rules out: all but the stronger ones, and the exclusive ones of its scope. */
+const effective = (layers: ReadonlyArray<Layer>): ReadonlyArray<Layer> => {
   const exclusive = layers.find((layer) => layer.exclusive)
   if (exclusive === undefined) return layers
   return layers.filter((layer) => {
@@ -88,8 +88,8 @@ type Rows = { readonly [Key in string]: FieldSchema.Row }
 
 const rowsOf = ({ transport }: ServerConfig.Entry): Rows => tables[transport === "auto" ? "streamable-http" : transport]
 
-/** Whether the file says it, where reading has filled in the default. */
-const saysEnabled = (raw: Document.Value): boolean =>
+/** Whether the file itself has the field, because the reader fills in a default. */
+const setsEnabled = (raw: Document.Value): boolean =>
   raw instanceof Map && ["enabled", "disabled", "isDisabled"].some((key) => raw.has(key))
 
 const isEqual = (one: unknown, other: unknown): boolean =>
@@ -100,7 +100,7 @@ const isEqual = (one: unknown, other: unknown): boolean =>
 const isTable = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !(value instanceof Map) && !Array.isArray(value)
 
-/** Whether the stronger entry leads to the same target: the same program in the same folder, the same address and login. */
+/** Whether both entries have the same target: the same program in the same folder, or the same address and login. */
 const isSameTarget = (rows: Rows, weak: Fields, strong: Fields): boolean =>
   Object.entries(rows).every(([key, { overlay, required, schema }]) => {
     const [below, above] = [weak[key], strong[key]]
@@ -109,7 +109,7 @@ const isSameTarget = (rows: Rows, weak: Fields, strong: Fields): boolean =>
       isSameTarget(FieldSchema.login, below, above)
   })
 
-/** Whether the weaker entry has something that the stronger one does not give itself. */
+/** Whether the weaker entry has a value that the stronger one does not replace. */
 const isLost = (below: unknown, above: unknown): boolean =>
   below instanceof Map
     ? Array.from(below.keys()).some((key) => !(above instanceof Map && above.has(key)))
@@ -121,7 +121,7 @@ const over = (below: unknown, above: unknown): unknown => {
   return isTable(below) && isTable(above) ? { ...below, ...above } : above
 }
 
-/** A variable is either set or not inherited, as the stronger entry says. */
+/** A variable is in one of the two lists only; the stronger entry decides in which. */
 const overVariables = (weak: ServerConfig.StdioEntry, strong: ServerConfig.StdioEntry): Fields => {
   const taken = strong.withoutEnv ?? []
   const kept = Array.from(weak.env ?? []).filter(([name]) => !taken.includes(name))
@@ -134,8 +134,8 @@ const overVariables = (weak: ServerConfig.StdioEntry, strong: ServerConfig.Stdio
 }
 
 /**
- * An entry laid over a weaker one, field by field. Where it leads to another target, the credentials of the old one do
- * not follow: a project must not get a person's token by changing an address.
+ * Combines an entry with a weaker one, field by field. Credentials are kept only while the target is the same, because a
+ * project must not get a person's token by changing an address.
  */
 const overlay = (weak: ServerConfig.Entry, strong: ServerConfig.Entry, raw: Document.Value) => {
   const [below, above]: readonly [Fields, Fields] = [{ ...weak }, { ...strong }]
@@ -147,7 +147,7 @@ const overlay = (weak: ServerConfig.Entry, strong: ServerConfig.Entry, raw: Docu
     ...above,
     ...Object.fromEntries(Object.keys(below).filter(follows).map((key) => [key, over(below[key], above[key])])),
     ...(isSame && weak.transport === "stdio" && strong.transport === "stdio" ? overVariables(weak, strong) : {}),
-    enabled: saysEnabled(raw) ? strong.enabled : weak.enabled
+    enabled: setsEnabled(raw) ? strong.enabled : weak.enabled
   }
   const dropped = Object.keys(rows).filter((key) =>
     !isSame && rows[key]?.overlay === "credential" && isLost(below[key], above[key])
@@ -160,8 +160,8 @@ const overlay = (weak: ServerConfig.Entry, strong: ServerConfig.Entry, raw: Docu
 const isRelative = (path: string): boolean => !/^(?:[\\/~]|[A-Za-z]:[\\/]|\$\{)/.test(path)
 
 /**
- * An entry with its relative paths resolved from its file, before it is laid together with entries of other folders: a
- * program beside a person's file must not become one of the workspace.
+ * Resolves the relative paths of an entry from the folder of its file, before it is combined with entries of other folders:
+ * a program beside a person's file must not become one of the workspace.
  */
 const anchored = (entry: ServerConfig.Entry, { path, scope }: Provenance.Provenance): ServerConfig.Entry => {
   // paths of the workspace begin at the workspace, whichever of its files they are in
@@ -186,18 +186,18 @@ type Owned = Omit<Merged, "sameAs" | "name">
 
 interface Laid {
   readonly item: Item
-  /** The claims it is made of, the weakest first. */
+  /** The claims that were combined, the weakest first. */
   readonly parts: ReadonlyArray<Claim>
   readonly dropped: ReadonlyArray<string>
 }
 
-/** One more claim over what the weaker ones have come to. A fault hides all below it, as it does in one file alone. */
+/** Combines the next stronger claim with the result of the weaker ones. An invalid entry hides all of them. */
 const lay = (below: Laid | undefined, claim: Claim): Laid => {
   const alone: Laid = { item: claim.item, parts: [claim], dropped: [] }
   const [weak, strong] = [below?.item, claim.item]
   if (below === undefined || weak === undefined || strong._tag === "Invalid") return alone
   const parts = [...below.parts, claim]
-  // all the words it is made of, because what a person agrees to must not change below them
+  // the raw entries of all claims, because the fingerprint that a person approves covers each of them
   const place = { name: strong.name, pointer: strong.pointer, raw: parts.map(({ item }) => item.raw) }
   if (strong._tag === "Patch") {
     const item: Item = weak._tag === "Server"
@@ -209,7 +209,7 @@ const lay = (below: Laid | undefined, claim: Claim): Laid => {
   }
   if (strong._tag !== "Server") return alone
   if (weak._tag === "Patch") {
-    const enabled = saysEnabled(strong.raw) ? strong.entry.enabled : weak.enabled
+    const enabled = setsEnabled(strong.raw) ? strong.entry.enabled : weak.enabled
     return { item: { ...strong, ...place, entry: { ...strong.entry, enabled } }, parts, dropped: [] }
   }
   if (weak._tag !== "Server") return alone
@@ -232,18 +232,18 @@ const anchor = (claim: Claim): Claim =>
     ? { ...claim, item: { ...claim.item, entry: anchored(claim.item.entry, claim.provenance) } }
     : claim
 
-/** The strongest entry has the name; entries of a deep host are put together in its place. */
+/** The strongest entry has the name. Where its host merges fields, the host's weaker entries are combined with it. */
 const owned = (claims: readonly [Claim, ...ReadonlyArray<Claim>]): Owned => {
   const [owner] = claims
-  const own = claims.filter(({ layer }) => layer.deep && layer.provider === owner.layer.provider)
+  const combinable = claims.filter(({ layer }) => layer.deep && layer.provider === owner.layer.provider)
   const laid = owner.layer.deep
-    ? (own.length > 1 ? own.map(anchor) : own).reduceRight<Laid | undefined>(lay, undefined)
+    ? (combinable.length > 1 ? combinable.map(anchor) : combinable).reduceRight<Laid | undefined>(lay, undefined)
     : undefined
   const parts = laid?.parts ?? [owner]
   const item = laid?.item ?? owner.item
   const made = new Set(parts.map(({ provenance }) => provenance))
   return {
-    // a patch with nothing below it does not say how to reach the server
+    // a patch without a weaker entry has no command and no address
     item: item._tag === "Patch"
       ? { _tag: "Invalid", kind: "missing-transport", name: item.name, pointer: item.pointer, raw: item.raw }
       : item,
@@ -254,7 +254,7 @@ const owned = (claims: readonly [Claim, ...ReadonlyArray<Claim>]): Owned => {
   }
 }
 
-/** Sorted by an order that no locale changes, because the names are foreign. */
+/** Sorted by code units, because a locale would make the order depend on the machine. */
 const sorted = (fields: ReadonlyMap<string, unknown> | undefined, name: (name: string) => string) =>
   Array.from(fields ?? [], ([key, value]) => [name(key), Redacted.isRedacted(value) ? Redacted.value(value) : value])
     .toSorted(([one], [other]) => String(one) < String(other) ? -1 : 1)
@@ -297,7 +297,7 @@ const identity = (item: Item): string | undefined => {
 /** By name, in the order of their first appearance from the strongest layer down. */
 export const merge = (layers: ReadonlyArray<Layer>): ReadonlyArray<Merged> => {
   const claims = new Map<string, [Claim, ...Array<Claim>]>()
-  for (const layer of heard(layers.toSorted(strength))) {
+  for (const layer of effective(layers.toSorted(strength))) {
     for (const { item, provenance } of layer.items) {
       const claim = { item, provenance, layer }
       const others = claims.get(item.name)
@@ -307,11 +307,11 @@ export const merge = (layers: ReadonlyArray<Layer>): ReadonlyArray<Merged> => {
   }
   const first = new Map<string, string>()
   return Array.from(claims, ([name, of]): Merged => {
-    const one = owned(of)
-    const id = identity(one.item)
+    const winner = owned(of)
+    const id = identity(winner.item)
     const sameAs = id === undefined ? undefined : first.get(id)
     if (id !== undefined && sameAs === undefined) first.set(id, name)
-    return { name, ...one, sameAs }
+    return { name, ...winner, sameAs }
   })
 }
 

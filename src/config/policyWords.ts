@@ -1,4 +1,4 @@
-/** The words in which native files and other hosts write policies and rules on tools: a row per host, and their reader. */
+/** Policies and rules on tools as native files and other hosts write them: a row of keys for each host, and their reader. */
 import * as Either from "effect/Either"
 import * as PermissionRule from "../safety/PermissionRule.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
@@ -19,7 +19,7 @@ export interface From {
 
 const expectsList = "a list is expected here"
 
-/** What one element of a list says. With a detail it is not a valid rule. */
+/** One element of a list. A `detail` says why it is not a valid rule. */
 interface Rule {
   readonly matchers: ReadonlyArray<ServerPolicy.Matcher>
   readonly action?: ServerPolicy.Rule["action"]
@@ -43,7 +43,7 @@ const byCommand: Read = [argv, "a list of words, the program first"]
 const byProgram: Read = [pattern("Program"), "a text"]
 const byUrl: Read = [address, "a scheme and a host, with * for any characters: https://*.example.com/*"]
 
-/** A table of one key, which says what the rule is about. */
+/** A table with a single key, which is the aspect that the rule matches. */
 const keyed = (keys: { readonly [key: string]: Read }) => {
   const known = new Map(Object.entries(keys))
   return (value: Value): Rule => {

@@ -10,7 +10,7 @@ import * as Scope from "./Scope.ts"
 /** Where a template stands. Fields that are sent to a server, or that decide which program runs, may ask for less. */
 export type Field = "command" | "cwd" | "argument" | "url" | "header"
 
-/** An entry that asks, and the values it may be given. */
+/** What decides on the references of an entry: its rights, and the values they can have. */
 export interface Asking {
   readonly origin: Scope.Origin
   /** The variables that the entry was allowed to read. */

@@ -32,7 +32,7 @@ export interface Options {
   readonly directory: string | undefined
   /** Bytes of a text; a longer one is neither read nor written. */
   readonly maxBytes: number
-  /** A text that was not written for so long is none, and the first write removes its file. */
+  /** A text older than this is not read, and the next write removes its file. */
   readonly maxAge: Duration.DurationInput
   /** Bytes and files of all texts: each write removes the oldest ones until there is room. */
   readonly maxTotalBytes: number
@@ -99,7 +99,7 @@ const isNotFound = (error: Failure): boolean => error._tag === "SystemError" && 
 const valueName = /^[0-9a-f]{64}\.value$/
 const writtenName = /^[0-9a-f]{64}\.(value|\d+\.tmp)$/
 
-/** No write takes so long: a process that crashed left an older file. */
+/** A temporary file older than this was left by a process that crashed. */
 const temporaryAge = Duration.toMillis("1 hour")
 
 const othersMayUse = 0o077
@@ -226,7 +226,7 @@ export const make = Effect.fnUntraced(function*(
     if (signingKey === undefined) return Effect.succeed(signed)
     const text = signed.slice(signed.indexOf("\n") + 1)
     return Effect.flatMap(sign(file, text), (right) =>
-      // hashes, because the time of a comparison of signatures tells how much of one is right
+      // compares hashes, because the duration of a direct comparison reveals how many characters of a signature match
       sha256(signed) === sha256(right)
         ? Effect.succeed(text)
         : refuse(file, "the file was not signed with the key of this store", "InvalidData"))
@@ -286,7 +286,9 @@ export const make = Effect.fnUntraced(function*(
       Effect.zipRight(
         prepareToWrite(0),
         lock.locked(directory, key, (fault) =>
-          fault === "busy" ? refuse(fileOf(key), "another process keeps the lock", "Busy") : fault)(effect)
+          fault === "busy"
+            ? refuse(fileOf(key), "another process keeps the lock: try again when it has ended", "Busy")
+            : fault)(effect)
       ),
     nameOf: fileOf,
     sweep: sweep(0)

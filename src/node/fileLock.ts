@@ -92,7 +92,7 @@ export const make = Effect.gen(function*() {
         return false
       }).pipe(Effect.catchIf(isNotFound, () => Effect.succeed(true)))
 
-    /** The claims up to its own in line, without those that are abandoned. */
+    /** The claims in line up to that of this contender, without abandoned ones. */
     const line = Effect.gen(function*() {
       const found: Array<string> = []
       for (const name of (yield* fs.readDirectory(directory)).toSorted()) {

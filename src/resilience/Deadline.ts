@@ -22,7 +22,7 @@ export interface Options {
   readonly restore: Restore
 }
 
-/** The times of one call, which begins now. */
+/** The limits of one call; made when it begins. */
 export class Deadline {
   readonly options: Options
   readonly #began: number

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import * as Approve from "../../src/cli/commands/Approve.ts"
 import * as Revoke from "../../src/cli/commands/Revoke.ts"
 import { Approvals } from "../../src/cli/internal/approve.ts"
@@ -256,6 +258,24 @@ describe("approve --tool", () => {
       assert.strictEqual(decode(ToolApproval, after.out).decision, "waiting")
       const agreed = yield* run(at, command!.split(" "))
       assert.strictEqual(agreed.code, 0, agreed.err)
+    })))
+
+  it.live("is the way out where the decisions on tools cannot be read", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const at = yield* changed
+      const pins = readdirSync(at.home, { recursive: true, encoding: "utf8" })
+        .map((name) => join(at.home, name))
+        .filter((path) => path.endsWith(".value") && readFileSync(path, "utf8").includes("configurations"))
+      assert.lengthOf(pins, 1)
+      writeFileSync(pins[0]!, "{")
+      const listed = yield* runAny(at, ["tools", "--import", "claude-code"])
+      assert.include(listed.err, "withheld: says/say (the decisions on the tools of its server cannot be read)\n")
+      assert.include(listed.err, "mcp-runtime approve --tool says/say\n")
+      const shown = yield* run(at, ["approve", "--tool", "says/say"], { columns: 80, answers: ["y"] })
+      assert.include(shown.err, "says/say has to be approved:\n")
+      assert.strictEqual(shown.code, 0)
+      const after = yield* runAny(at, ["tools", "--import", "claude-code"])
+      assert.notInclude(after.err, "withheld")
     })))
 
   it.live("says that there is no such tool, or no server", () =>
