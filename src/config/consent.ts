@@ -100,12 +100,26 @@ const overrides = (entry: ServerConfig.Entry, hazards: Trust.Candidate["hazards"
       : warning("variable", `${quoted(at)}: ${detail}`)
   })
 
-const variables = (entry: ServerConfig.Entry, above: Above): Lines => {
+/** The templates of an entry that are shown as they are, whose variables therefore are shown too. */
+const shownTemplates = (entry: ServerConfig.Entry, above: Above): ReadonlyArray<string> => {
   const launching = entry.transport === "stdio"
     ? [entry.command, ...entry.args, entry.cwd ?? "", entry.envFile ?? ""]
     : [entry.url, ...(entry.headersCommand ?? [])]
-  // a value that becomes part of a command line or an address is shown, whatever its name is
-  const visible = new Set(launching.flatMap(Interpolation.variables))
+  const login = "oauth" in entry && typeof entry.oauth === "object" ? Object.entries(entry.oauth) : []
+  const env = Array.from(ServerConfig.variables(entry)).flatMap(([name, value]) =>
+    value === null || (looksSecret(name, value) && !above.has(`env.${name}`)) ? [] : [value]
+  )
+  const isText = (value: unknown) => typeof value === "string"
+  return [
+    ...launching,
+    ...env,
+    ...login.flatMap(([key, value]) => key === "clientSecret" ? [] : [value].flat().filter(isText))
+  ]
+}
+
+const variables = (entry: ServerConfig.Entry, above: Above): Lines => {
+  // a value that becomes part of a command line, an address or another variable is shown, whatever its name is
+  const visible = new Set(shownTemplates(entry, above).flatMap(Interpolation.variables))
   return Array.from(ServerConfig.variables(entry)).filter(([name]) => !above.has(`env.${name}`)).map(
     ([name, value]) => {
       if (value === null) return plain("variable", `${quoted(name)} is taken away`)

@@ -501,6 +501,20 @@ describe("what a person is shown", () => {
     ])
   })
 
+  it("shows a variable with the name of a credential where it becomes a part of what is shown", () => {
+    const started = new Map([["NODE_OPTIONS", "--require ${env:A_TOKEN}"], ["A_TOKEN", "./evil.js"], ["B_TOKEN", "x"]])
+    assert.includeMembers(text({ entry: { ...entry, env: started } }), [
+      "variable: \"A_TOKEN\" = \"./evil.js\"",
+      "variable: \"B_TOKEN\" = (hidden, 1 characters)"
+    ])
+    const reached = new Map([["A_TOKEN", "https://evil.example"], ["B_TOKEN", "x"]])
+    const oauth = { issuer: "${env:A_TOKEN}", clientSecret: "${env:B_TOKEN}" }
+    assert.includeMembers(text({ entry: { ...remote, env: reached, oauth } }), [
+      "variable: \"A_TOKEN\" = \"https://evil.example\"",
+      "variable: \"B_TOKEN\" = (hidden, 1 characters)"
+    ])
+  })
+
   it("begins with the values that decide what runs", () => {
     const env = new Map([["A", "1"], ["PATH", "./bin"], [
       "HTTPS_PROXY",
