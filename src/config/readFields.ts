@@ -1,6 +1,7 @@
 /** The fields of an entry that hosts write in more than one way: variables, headers, the login, and which tools are used. */
+import * as Struct from "effect/Struct"
 import type * as Document from "./document.ts"
-import { isList, isTable } from "./document.ts"
+import { isList, isTable, list } from "./document.ts"
 import * as FieldSchema from "./fieldSchema.ts"
 import * as HostRow from "./hostRow.ts"
 import * as Quirks from "./quirks.ts"
@@ -49,7 +50,7 @@ export const environment = (to: Reading, from: Uses) => {
   }
   for (const { field, key, value } of all(to, from, "envNames", "envSecrets")) {
     if (!isList(value)) to.fail("invalid-type", key)
-    for (const [index, item] of isList(value) ? value.entries() : []) {
+    for (const [index, item] of list(value).entries()) {
       const at = `${key}.${index}`
       const name = variableName(to, isTable(item) ? item.get("name") ?? null : item, at)
       if (isRefused(to, name)) to.warn("env-dropped", at)
@@ -122,14 +123,19 @@ export const headersCommand = (to: Reading, from: Uses): ReadonlyArray<string> |
 
 const spelling = (word: string): string => word.toLowerCase().replaceAll(/[_-]/g, "")
 
-/** The hosts' spellings of the settings of a login. */
-const loginWords: ReadonlyMap<string, HostRow.LoginPart> = new Map<string, HostRow.LoginPart>([
-  ["enabled", "enabled"],
-  ["public", "public"],
-  ...Object.entries<FieldSchema.Row>(FieldSchema.login).flatMap(([key, { aliases = [] }]) =>
-    [key, ...aliases].map((word) => [spelling(word), key as keyof typeof FieldSchema.login] as const)
+/** The settings of a login: those of a server, and two that only files have. */
+const loginRows: Readonly<Record<HostRow.LoginPart, Pick<FieldSchema.Row, "schema" | "template" | "aliases">>> = {
+  ...FieldSchema.login,
+  enabled: { schema: FieldSchema.Flag },
+  public: { schema: FieldSchema.Flag }
+}
+
+/** The hosts' spellings of them. */
+const loginWords: ReadonlyMap<string, HostRow.LoginPart> = new Map(
+  Struct.entries(loginRows).flatMap(([part, { aliases = [] }]) =>
+    [part, ...aliases].map((word) => [spelling(word), part] as const)
   )
-])
+)
 
 const discovered = "the server's metadata names the address"
 
@@ -146,15 +152,10 @@ const lackingLogin: ReadonlyMap<string, string> = new Map([
 export const oauth = (to: Reading, from: Uses): ServerConfig.RemoteEntry["oauth"] => {
   const found: Record<string, unknown> = {}
   const set = (part: HostRow.LoginPart, value: Value, at: string): void => {
-    const row: FieldSchema.Row | undefined = part === "enabled" || part === "public"
-      ? undefined
-      : FieldSchema.login[part]
-    const read = row === undefined
-      ? flag(to, value, at)
-      : row.template !== undefined || row.schema === FieldSchema.Text
-      ? text(to, value, at)
-      : readField(to, row.schema, value, at, { is: "oauth" })
-    const isTemplate = typeof read === "string" && row?.template !== undefined
+    const row = loginRows[part]
+    const isText = row.schema === FieldSchema.Text || row.schema === FieldSchema.SecretText
+    const read = isText ? text(to, value, at) : readField(to, row.schema, value, at, { is: "oauth" })
+    const isTemplate = typeof read === "string" && row.template !== undefined
     if (read !== undefined) found[part] = isTemplate ? template(to, read, "oauth", at) : read
   }
   for (const { field, key, value } of all(to, from, "oauth")) {

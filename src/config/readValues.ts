@@ -267,13 +267,6 @@ export const checkHeader = (to: Reading, name: string, written: string, at: stri
   else noteWhitespace(to, written, at)
 }
 
-const schemes: ReadonlyMap<string, ReadonlyArray<HostRow.Transport>> = new Map([
-  ["http:", ["streamable-http", "sse", "auto"]],
-  ["https:", ["streamable-http", "sse", "auto"]],
-  ["ws:", ["ws"]],
-  ["wss:", ["ws"]]
-])
-
 /** Longer than any address, and short enough to be parsed in no time. */
 const longestAddress = 65_536
 
@@ -307,12 +300,12 @@ export const address = (
   if (stand === undefined) return transport
   const { begin, hasHost, isWhole, url } = stand
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*:)/.exec(begin)?.[1]?.toLowerCase()
-  const transports = scheme === undefined ? undefined : schemes.get(scheme)
-  if (scheme !== undefined && transports === undefined) to.fail("unsupported-url-scheme", at)
+  const family = scheme === undefined ? undefined : /^(http|ws)s?:$/.exec(scheme)?.[1]
+  if (scheme !== undefined && family === undefined) to.fail("unsupported-url-scheme", at)
   else if (scheme === undefined || (isWhole && url === undefined)) to.fail("invalid-url", at)
   if (to.fault() !== undefined) return transport
-  const decided = transport === "auto" && transports?.includes("ws") === true ? "ws" : transport
-  if (transports?.includes(decided) === false) to.fail("transport-mismatch", at)
+  const decided = transport === "auto" && family === "ws" ? "ws" : transport
+  if ((family === "ws") !== (decided === "ws")) to.fail("transport-mismatch", at)
   if (url === undefined) return decided
   if (url.username !== "" || url.password !== "") to.warn("url-userinfo")
   if (ClearText.isClear(url) && hasHost) {

@@ -1,6 +1,7 @@
 /**
  * Reads a document by the row of its host: where its servers are, and one item for each, whatever is wrong with it.
  */
+import type * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Dialect from "./Dialect.ts"
 import type * as Document from "./document.ts"
 import { isList, isTable, isText, list, scalar, table, tables, without } from "./document.ts"
@@ -67,63 +68,61 @@ interface Place {
 /** The name of a file without its folders and its ending. */
 const fileName = (path: string | undefined): string => /([^/\\]*?)(\.[^./\\]*)?$/.exec(path ?? "")?.[1] ?? ""
 
-interface Found {
-  readonly places: ReadonlyArray<Place>
-  readonly issues: ReadonlyArray<Document.DocumentIssue>
-}
+type Report = (issue: Document.DocumentIssue) => void
 
-const warning = (
+const warn = (
+  report: Report,
   kind: "wrong-root-key" | "no-servers",
   table: HostRow.HostTable,
   { path }: Dialect.Context,
   at?: string
-): Document.DocumentIssue => {
+): void => {
   const roots = (table.roots ?? usual).map((way) => way.join("."))
   // the last is the one that the host has always had, of those in the spelling of such files
   const right = roots.findLast((root) => root.includes("_") === (path?.endsWith(".toml") === true)) ?? roots.at(-1)
-  return { kind, severity: "warning", at, detail: right && `it is ${right}` }
+  report({ kind, severity: "warning", at, detail: right && `it is ${right}` })
 }
-
-const none: Found = { places: [], issues: [] }
 
 /** Whether there are servers under a key, and nothing else. */
 const holdsServers = (value: Value | undefined): boolean =>
   isTable(value) && value.size > 0 && Array.from(value.values()).every(isServer)
 
-/** The servers under the key of another host, as a copied file has them: they are read, and the key is reported. */
-const misplaced = (table: HostRow.HostTable, root: Table, context: Dialect.Context, other: string): Found => {
-  const inside = walk(root, ["mcp", "servers"])
-  const way = other === "mcp" && isTable(inside) && !isServer(inside) ? ["mcp", "servers"] : [other]
-  return {
-    places: context.strict === true ? [] : [{ way, servers: walk(root, way) ?? null }],
-    issues: [warning("wrong-root-key", table, context, other)]
-  }
-}
-
 /** Where the servers of a document are. */
-const find = (table: HostRow.HostTable, root: Table, context: Dialect.Context): Found => {
+const find = (
+  table: HostRow.HostTable,
+  root: Table,
+  context: Dialect.Context,
+  report: Report
+): ReadonlyArray<Place> => {
+  /** The servers under the key of another host, as a copied file has them: they are read, and the key is reported. */
+  const misplaced = (other: string): ReadonlyArray<Place> => {
+    const inside = walk(root, ["mcp", "servers"])
+    const way = other === "mcp" && isTable(inside) && !isServer(inside) ? ["mcp", "servers"] : [other]
+    warn(report, "wrong-root-key", table, context, other)
+    return context.strict === true ? [] : [{ way, servers: walk(root, way) ?? null }]
+  }
   const places = waysOf(table, context).flatMap((way): ReadonlyArray<Place> => {
     const servers = walk(root, way)
     return servers === undefined ? [] : [{ way, servers }]
   })
   if (places.length > 1 && table.firstRoot === true) {
-    return { places: places.filter(({ servers }) => !isServer(servers)).slice(0, 1), issues: [] }
+    return places.filter(({ servers }) => !isServer(servers)).slice(0, 1)
   }
-  if (places.length > 0) return { places, issues: [] }
+  if (places.length > 0) return places
   if (isShared(table, context)) {
     // most of such a file is about something else, so every value under the key must be a server
     const other = context.pointer === undefined ? foreign.find((key) => holdsServers(root.get(key))) : undefined
-    return other === undefined ? none : misplaced(table, root, context, other)
+    return other === undefined ? [] : misplaced(other)
   }
   if (table.single === true && isServer(root)) {
-    return { places: [{ way: [], servers: new Map([[fileName(context.path), root]]), isSingle: true }], issues: [] }
+    return [{ way: [], servers: new Map([[fileName(context.path), root]]), isSingle: true }]
   }
   const isBare = isIn(table.bare, context.scope)
   const other = foreign.find((key) => isTable(root.get(key)) && !(isBare && isServer(root.get(key))))
-  if (other !== undefined) return misplaced(table, root, context, other)
-  if (isBare) return { places: [{ way: [], servers: without(root, "$schema") }], issues: [] }
-  const isAside = table.aside?.some((key) => root.has(key)) === true
-  return isAside ? none : { places: [], issues: [warning("no-servers", table, context)] }
+  if (other !== undefined) return misplaced(other)
+  if (isBare) return [{ way: [], servers: without(root, "$schema") }]
+  if (table.aside?.some((key) => root.has(key)) !== true) warn(report, "no-servers", table, context)
+  return []
 }
 
 const nameOf = (value: Value): string | undefined => {
@@ -177,11 +176,8 @@ const inputsOf = (
   tables(beside.get("inputs")).flatMap((input) => {
     const id = input.get("id")
     if (!isText(id) || id === "") return []
-    const [description, options, fallback] = [
-      input.get("description"),
-      input.get(choices),
-      scalar(input.get("default"))
-    ]
+    const [description, options] = [input.get("description"), input.get(choices)]
+    const fallback = scalar(input.get("default"))
     return [{
       id,
       ...(isText(description) ? { description } : {}),
@@ -209,17 +205,20 @@ const decode = (
   context: Dialect.Context
 ): Dialect.Decoded => {
   const rules = table.policy && PolicyWords.read(table.policy, root, { ...context, provider: table.host })
-  const inspected: ReadonlyArray<Document.DocumentIssue> = [
+  const issues: Array<Document.DocumentIssue> = [
     ...(table.inspect === undefined ? [] : Quirks.inspect[table.inspect](root)),
     ...(rules?.issues ?? [])
   ]
-  if (inspected.some(({ severity }) => severity === "error")) return { ...nothing, issues: inspected }
-  const { issues: found, places } = isRules(table, context) ? none : find(table, root, context)
-  const issues = [...inspected, ...found]
+  if (issues.some(({ severity }) => severity === "error")) return { ...nothing, issues }
+  const report: Report = (issue) => void issues.push(issue)
+  const places = isRules(table, context) ? [] : find(table, root, context, report)
+  const broken = (kind: ConfigIssue.FileFault, about: Pick<Document.DocumentIssue, "at" | "detail">) => ({
+    ...nothing,
+    issues: [...issues, { kind, severity: "error" as const, ...about }]
+  })
   const sizeOf = (servers: Value): number => isTable(servers) ? servers.size : list(servers).length
   if (places.reduce((sum, { servers }) => sum + sizeOf(servers), 0) > mostServers) {
-    const detail = `more than ${mostServers} servers`
-    return { ...nothing, issues: [...issues, { kind: "too-many-entries", severity: "error", detail }] }
+    return broken("too-many-entries", { detail: `more than ${mostServers} servers` })
   }
   const items = new Map<string, Item>()
   const asked = new Set<string>()
@@ -230,9 +229,7 @@ const decode = (
       : isList(servers) && table.list === true
       ? servers.entries()
       : undefined
-    if (keyed === undefined) {
-      return { ...nothing, issues: [...issues, { kind: "servers-not-a-map", severity: "error", at: way.join("/") }] }
-    }
+    if (keyed === undefined) return broken("servers-not-a-map", { at: way.join("/") })
     const host = hosts(way[0] ?? "")
     const beside = walk(root, way.slice(0, -1))
     for (const [key, raw] of keyed) {
@@ -240,7 +237,7 @@ const decode = (
       const name = isListed ? nameOf(raw) : key
       const at = { name, shown: name ?? `#${key}`, pointer: isSingle === true ? way : [...way, key], isListed, beside }
       // the later of two counts, as it does for the keys of a table
-      if (items.has(at.shown)) issues.push({ kind: "duplicate-name", severity: "warning", at: at.shown })
+      if (items.has(at.shown)) report({ kind: "duplicate-name", severity: "warning", at: at.shown })
       items.set(at.shown, itemOf(host, at, raw, context, asked))
     }
     if (table.inputs === undefined || !isTable(beside)) continue
