@@ -3,6 +3,8 @@ import * as Effect from "effect/Effect"
 import * as ConfigIssue from "./ConfigIssue.ts"
 import * as Dialect from "./Dialect.ts"
 import * as Document from "./document.ts"
+import { formatOf } from "./locate.ts"
+import { nameOfFile, pathsOf } from "./paths.ts"
 import type { Item } from "./readEntry.ts"
 import * as Reader from "./reader.ts"
 import type * as Scope from "./Scope.ts"
@@ -39,26 +41,36 @@ const usualOrigin: { readonly [S in Scope.Scope]: Scope.Origin } = {
   plugin: "plugin"
 }
 
-const formatOf = (dialect: Dialect.Dialect, path: string | undefined): Document.Format => {
-  const ending = /\.([a-z]+)$/i.exec(path ?? "")?.[1]?.toLowerCase()
-  if (ending === "toml" || ending === "jsonc" || ending === "yaml") return ending
-  if (ending === "yml") return "yaml"
-  if (ending === "json") return dialect.format === "jsonc" ? "jsonc" : "json"
-  return dialect.format
+export interface About {
+  readonly provider: string
+  readonly scope: Scope.Scope
+  readonly path?: string | undefined
+  readonly server?: string | undefined
+  readonly line?: number | undefined
 }
 
-const nameOf = (path: string): string => path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1)
-
-const isPaths = (path: Dialect.Location["path"]): path is ReadonlyArray<string> => Array.isArray(path)
+export const issueOf = (
+  { line, path, provider, scope, server }: About,
+  severity: ConfigIssue.ConfigIssue["severity"],
+  kind: ConfigIssue.Kind,
+  { at, detail }: { readonly at?: string | undefined; readonly detail?: string | undefined } = {}
+): ConfigIssue.ConfigIssue => ({
+  kind,
+  severity,
+  provider,
+  scope,
+  path,
+  server,
+  at,
+  line,
+  message: ConfigIssue.explain(kind, { host: provider, server, at, detail })
+})
 
 /** The pointer to the servers in files of that name, where the host has one for all of them. */
 const usualPointer = (dialect: Dialect.Dialect, path: string | undefined): ReadonlyArray<string> | undefined => {
   if (path === undefined) return undefined
-  const name = nameOf(path)
-  const places = dialect.locations.filter(({ path }) =>
-    (typeof path === "string" ? [path] : isPaths(path) ? path : Object.values(path).flat())
-      .some((one: string) => nameOf(one) === name)
-  )
+  const name = nameOfFile(path)
+  const places = dialect.locations.filter((location) => pathsOf(location).some((one) => nameOfFile(one) === name))
   const [first] = places
   // a pointer that depends on the workspace is given by the caller
   const isFixed = first?.pointer?.every((part) => !part.includes("{")) === true
@@ -79,7 +91,7 @@ export const decode = (bytes: Uint8Array, options: Options): Effect.Effect<Confi
     pointer: pointer ?? usualPointer(dialect, path),
     strict
   }
-  const format = options.format ?? formatOf(dialect, path)
+  const format = options.format ?? formatOf(path ?? "", dialect.format)
   return Effect.map(Document.decode(bytes, format, limits), (document) => join(dialect, context, document))
 }
 
@@ -125,17 +137,11 @@ const ofFile = (
   { path, scope }: Dialect.Context,
   { at, detail, kind, line, severity }: Document.DocumentIssue,
   document: Document.Document
-): ConfigIssue.ConfigIssue => ({
-  kind,
-  severity,
-  provider,
-  scope,
-  path,
-  server: undefined,
-  at: at && ConfigIssue.shownKey(at),
-  line: line ?? (at === undefined || document.root === undefined ? undefined : lineAt(document, at)),
-  message: ConfigIssue.explain(kind, { host: provider, at, detail })
-})
+): ConfigIssue.ConfigIssue => {
+  const found = line ?? (at === undefined || document.root === undefined ? undefined : lineAt(document, at))
+  const issue = issueOf({ provider, scope, path, line: found }, severity, kind, { at, detail })
+  return { ...issue, at: at && ConfigIssue.shownKey(at) }
+}
 
 const ofItem = (
   { host: provider }: Dialect.Dialect,
@@ -150,15 +156,11 @@ const ofItem = (
     at: string | undefined,
     detail: string | undefined
   ): ConfigIssue.ConfigIssue => ({
-    kind,
-    severity,
-    provider,
-    scope,
-    path,
-    server: item.name,
-    at: at && ConfigIssue.shownKey(at),
-    line: lineOf(document, item, at),
-    message: ConfigIssue.explain(kind, { host: provider, server: item.name, at, detail })
+    ...issueOf({ provider, scope, path, server: item.name, line: lineOf(document, item, at) }, severity, kind, {
+      at,
+      detail
+    }),
+    at: at && ConfigIssue.shownKey(at)
   })
   return item._tag === "Invalid"
     ? [issue("error", item.kind, item.at, item.detail)]

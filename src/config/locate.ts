@@ -2,6 +2,7 @@
 import type * as ConfigDiscovery from "./ConfigDiscovery.ts"
 import * as Dialect from "./Dialect.ts"
 import type * as Document from "./document.ts"
+import { pathsOf } from "./paths.ts"
 import type * as Scope from "./Scope.ts"
 
 /** The machine and the workspace of one discovery. */
@@ -81,9 +82,6 @@ const always = (): ReadonlyArray<Wanted> => [
   ...only("agent-plugins", () => inPlugin("mcp.json")),
   ...only("claude-code", () => inPlugin(".mcp.json"))
 ]
-
-const pathsOf = ({ path }: Dialect.Location): ReadonlyArray<string> =>
-  (typeof path === "string" ? [path] : Object.values(path)).flat()
 
 /** The host that knows most of a path, without the beginning that differs from machine to machine. */
 const hostOf = (path: string): string => {
@@ -165,7 +163,7 @@ const endings: ReadonlyArray<readonly [ending: string, format: Document.Format]>
 ]
 
 /** The format by the name of the file, where that tells one. */
-const formatOf = (path: string, otherwise: Document.Format): Document.Format =>
+export const formatOf = (path: string, otherwise: Document.Format): Document.Format =>
   endings.find(([ending]) => path.toLowerCase().endsWith(ending))?.[1] ??
     (path.toLowerCase().endsWith(".json") && otherwise !== "jsonc" ? "json" : otherwise)
 

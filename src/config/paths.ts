@@ -1,4 +1,5 @@
 /** Where the paths of a configuration lead. */
+import type * as Dialect from "./Dialect.ts"
 import type * as Expansion from "./Expansion.ts"
 import type * as HostEnvironment from "./HostEnvironment.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
@@ -39,3 +40,11 @@ export const anchored = (
     ? { ...config, command }
     : { ...config, command, cwd: absolute(config.cwd, directory, home) }
 }
+
+/** The name of a file, without its folders. */
+export const nameOfFile = (path: string): string =>
+  path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1)
+
+/** All paths of a location, whatever the platform. */
+export const pathsOf = ({ path }: Dialect.Location): ReadonlyArray<string> =>
+  (typeof path === "string" ? [path] : Object.values(path)).flat()

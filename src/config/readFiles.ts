@@ -4,8 +4,9 @@ import * as Effect from "effect/Effect"
 import { sha256 } from "../json/canonical.ts"
 import { nearest } from "../text/nearest.ts"
 import * as File from "./ConfigFile.ts"
+import { type About, issueOf } from "./ConfigFile.ts"
 import type * as ConfigFiles from "./ConfigFiles.ts"
-import * as ConfigIssue from "./ConfigIssue.ts"
+import type * as ConfigIssue from "./ConfigIssue.ts"
 import * as Dialect from "./Dialect.ts"
 import * as Document from "./document.ts"
 import { isList, isText, table } from "./document.ts"
@@ -22,31 +23,6 @@ import type * as ServerConfig from "./ServerConfig.ts"
 import * as ServerPolicy from "./ServerPolicy.ts"
 
 type Issue = ConfigIssue.ConfigIssue
-
-interface About {
-  readonly provider: string
-  readonly scope: Scope.Scope
-  readonly path?: string | undefined
-  readonly server?: string | undefined
-  readonly line?: number | undefined
-}
-
-export const issueOf = (
-  { line, path, provider, scope, server }: About,
-  severity: Issue["severity"],
-  kind: ConfigIssue.Kind,
-  { at, detail }: { readonly at?: string | undefined; readonly detail?: string | undefined } = {}
-): Issue => ({
-  kind,
-  severity,
-  provider,
-  scope,
-  path,
-  server,
-  at,
-  line,
-  message: ConfigIssue.explain(kind, { host: provider, server, at, detail })
-})
 
 /** One file, as far as it could be read. */
 export interface Read {

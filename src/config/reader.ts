@@ -6,6 +6,7 @@ import type * as Dialect from "./Dialect.ts"
 import type * as Document from "./document.ts"
 import { isList, isTable, isText, list, scalar, table, tables, without } from "./document.ts"
 import type * as HostRow from "./hostRow.ts"
+import { nameOfFile, pathsOf } from "./paths.ts"
 import * as PolicyWords from "./policyWords.ts"
 import * as Quirks from "./quirks.ts"
 import { type Host, hostOf, type Item, itemOf, once } from "./readEntry.ts"
@@ -28,13 +29,11 @@ const isIn = (scopes: boolean | ReadonlyArray<Scope.Scope> | undefined, scope: S
 const isShared = (table: HostRow.HostTable, context: Dialect.Context): boolean =>
   isIn(table.shared, context.scope) || (context.pointer !== undefined && context.pointer.length > 0)
 
-const endOf = (path: string): string => path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1)
-
 /** Whether a document is in a file that holds rules, and no servers. */
 const isRules = ({ locations }: HostRow.HostTable, { path: place }: Dialect.Context): boolean =>
-  place !== undefined && locations.some(({ path, policyOnly }) =>
-    policyOnly === true &&
-    (typeof path === "string" ? [path] : Object.values(path).flat()).some((rules) => endOf(rules) === endOf(place))
+  place !== undefined &&
+  locations.some((location) =>
+    location.policyOnly === true && pathsOf(location).some((rules) => nameOfFile(rules) === nameOfFile(place))
   )
 
 const waysOf = (table: HostRow.HostTable, context: Dialect.Context): ReadonlyArray<ReadonlyArray<string>> =>
