@@ -128,7 +128,7 @@ const sentences: {
 } = {
   // files
   unreadable: () => "The file cannot be read: check that it exists and that you may read it",
-  "insecure-file": () => "Others may change the file or its folder: make it yours, and writable for nobody else",
+  "insecure-file": () => "Other users may change the file or its folder: make it yours, and writable for you alone",
   "not-a-file": () => "This is not a regular file: put a file in its place",
   "file-too-large": () => "The file is larger than a configuration may be: remove what does not belong in it",
   encoding: () => "The file is not UTF-8: save it as UTF-8",

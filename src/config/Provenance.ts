@@ -30,7 +30,7 @@ export const Provenance = Schema.Struct({
 export type Provenance = typeof Provenance.Type
 
 /**
- * The place in one line: `.mcp.json:12 (project)`. The path is as it is: whoever shows it escapes it.
+ * The place in one line: `.mcp.json:12 (project)`. The path is not escaped.
  *
  * @since 0.1.0
  * @category combinators

@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
  * - `managed`: the administrator of the machine.
  * - `session`: this run: given in code, or by an option of the command.
  * - `local`: this person, for this project.
- * - `project`: everybody who works on the project.
+ * - `project`: all people who work on the project.
  * - `user`: this person, for all projects.
  * - `plugin`: something that was installed.
  *
@@ -64,9 +64,9 @@ export interface Rights {
   readonly substitute: boolean
   /** Whether it may say which tools need no approval. */
   readonly approveTools: boolean
-  /** Whether it may set, for its servers, variables that make other programs load code, or trust whoever answers. */
+  /** Whether its servers may have variables that make programs load other code, or trust any peer. */
   readonly loaderVariables: boolean
-  /** Whether its policy may allow; everybody may deny. */
+  /** Whether its policy may allow; every policy may deny. */
   readonly allow: boolean
 }
 

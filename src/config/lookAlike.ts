@@ -51,7 +51,7 @@ const make = () => {
   const others = new RegExp("\\P{L}", "gu")
 
   return (name: string): string | undefined => {
-    if (unseen.test(name.replace(joining, ""))) return "it has characters that nobody sees"
+    if (unseen.test(name.replace(joining, ""))) return "it has invisible characters"
     if (name.normalize("NFKC") !== name) return "it has characters that are another spelling of others"
     if (!together.some((scripts) => scripts.test(name))) {
       return "it has letters of scripts that are not written together"
@@ -69,6 +69,6 @@ let foreign: ReturnType<typeof make> | undefined
 /** Why a name could be taken for another, if it could. */
 export const lookAlike = (name: string): string | undefined => {
   if (name.includes("*")) return "it has a *, which stands for any characters in rules"
-  if (/^ | {2}| $/.test(name)) return "it has blanks that nobody sees"
+  if (/^ | {2}| $/.test(name)) return "it has invisible blanks"
   return isAscii(name) ? undefined : (foreign ??= make())(name)
 }

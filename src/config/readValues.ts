@@ -197,7 +197,7 @@ export const template = (to: Reading, written: string, part: HostRow.Part, at: s
   return template
 }
 
-// what may stand in a program, a variable, a header or an address, whoever wrote it
+// the rules for programs, variables, headers and addresses of any origin
 
 // eslint-disable-next-line no-control-regex
 const lineBreak = /[\u0000\r\n]/

@@ -29,13 +29,13 @@ const refused: Readonly<Record<string, ReadonlyArray<readonly [what: string, nam
     ["perm-021, of a server: a wildcard of rules", "*"],
     ["the same within", "git*"]
   ],
-  "blanks that nobody sees": [
+  "invisible blanks": [
     ["a blank in front", " github"],
     ["a blank at the end", "github "],
     ["two blanks", "my  docs"],
     ["nothing but a blank", " "]
   ],
-  "characters that nobody sees": [
+  "invisible characters": [
     ["a joiner after a letter that has no use for it", "\u00fcn\u00ef\u200dcode"],
     ["two joiners", "\u0645\u06cc\u200c\u200c\u062e\u0648"],
     ["a selector that selects nothing", "\u{1f680}\ufe0f"],
