@@ -288,50 +288,34 @@ export const make: (
         return Effect.map(within(() => Promise.all(files.map(look)), () => []), () => read.slice())
       })
 
-    /**
-     * Looks into each folder on the way once, from the top, because hosts have hundreds of paths, and hardly any is in use.
-     */
+    /** Looks into each folder on the way once, because hosts have hundreds of paths, and hardly any is in use. */
     const present: ConfigFiles["Type"]["present"] = (paths) => {
       // volumes differ in what is the same name; too many paths are no harm
       const folded = (name: string): string => name.normalize("NFC").toLowerCase()
-      /** The names in each folder, or nothing if they cannot be known. */
-      const names = new Map<string, ReadonlySet<string> | undefined>()
-      const mayBeThere = (at: string): boolean => {
+      const folders = new Map<string, Promise<ReadonlySet<string> | undefined>>()
+      /** Nothing, if that cannot be known. */
+      const names = async (folder: string): Promise<ReadonlySet<string> | undefined> => {
+        if (folder.includes("*")) return undefined
+        if (!(await mayBeThere(folder))) return new Set()
+        try {
+          return new Set((await disk.readdir(folder)).map(folded))
+        } catch (error) {
+          return refusalOf(error) === undefined ? new Set() : undefined
+        }
+      }
+      const mayBeThere = async (at: string): Promise<boolean> => {
         const folder = path.dirname(at)
         if (folder === at) return true
-        const there = names.get(folder)
+        const found = folders.get(folder) ?? names(folder)
+        folders.set(folder, found)
+        const there = await found
         if (there === undefined) return !folder.includes("*") || mayBeThere(folder)
         const name = folded(path.basename(at))
         return name.includes("*") ? Array.from(there).some(wildcard(name)) : there.has(name)
       }
-      const list = async (folder: string): Promise<void> => {
-        try {
-          names.set(folder, new Set((await disk.readdir(folder)).map(folded)))
-        } catch (error) {
-          names.set(folder, refusalOf(error) === undefined ? new Set() : undefined)
-        }
-      }
-      const depths = new Map<string, number>()
-      const levels: Array<Array<string>> = []
-      const depthOf = (folder: string): number => {
-        const known = depths.get(folder)
-        if (known !== undefined) return known
-        const parent = path.dirname(folder)
-        const depth = parent === folder ? 0 : depthOf(parent) + 1
-        depths.set(folder, depth)
-        const level = levels[depth] ??= []
-        level.push(folder)
-        return depth
-      }
       const look = async () => {
-        const absolute = paths.map((at) => path.resolve(at))
-        for (const at of absolute) depthOf(path.dirname(at))
-        for (const level of levels) {
-          const there = level.filter((folder) => !folder.includes("*") && mayBeThere(folder))
-          for (const folder of level) names.set(folder, folder.includes("*") ? undefined : new Set())
-          await Promise.all(there.map(list))
-        }
-        return new Set(paths.filter((_, at) => mayBeThere(absolute[at]!)))
+        const found = await Promise.all(paths.map((at) => mayBeThere(path.resolve(at))))
+        return new Set(paths.filter((_, at) => found[at]))
       }
       return within(look, () => new Set(paths))
     }
