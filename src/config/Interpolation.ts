@@ -374,5 +374,3 @@ export const fill = <E>(
   }
   return Either.right(text)
 }
-
-export { isCredential } from "./credentialName.ts"

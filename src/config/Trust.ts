@@ -10,9 +10,9 @@ import * as Broadcast from "../broadcast.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
+import { isCredential } from "./credentialName.ts"
 import type * as Document from "./document.ts"
 import type * as Expansion from "./Expansion.ts"
-import * as Interpolation from "./Interpolation.ts"
 import type * as Provenance from "./Provenance.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 import * as TrustStore from "./TrustStore.ts"
@@ -124,8 +124,7 @@ const isSame = (a: Verdict, b: Verdict): boolean =>
     : b._tag === "Approved" && a.grants.join("\0") === b.grants.join("\0")
 
 /** The variables that an approval grants by default. */
-const harmless = ({ variables }: Candidate): ReadonlyArray<string> =>
-  variables.filter((name) => !Interpolation.isCredential(name))
+const harmless = ({ variables }: Candidate): ReadonlyArray<string> => variables.filter((name) => !isCredential(name))
 
 /** Limit of the events of one review, so that a file with thousands of servers displaces no other events. */
 const maxReported = 64

@@ -1,5 +1,6 @@
 /** The lines that a person sees before approving a server: everything that the approval covers, without secrets. */
 import { codePoints, visiblyQuoted as quoted } from "../text/UntrustedText.ts"
+import { isCredential } from "./credentialName.ts"
 import { tables } from "./fields.ts"
 import type * as FieldSchema from "./fieldSchema.ts"
 import * as Hazards from "./hazards.ts"
@@ -38,11 +39,9 @@ const hidden = (template: string): string => {
   return `(hidden, ${template.length} characters)${names.length === 0 ? "" : ` with ${names.join(", ")}`}`
 }
 
-const looksSecret = (name: string, value: string): boolean =>
-  Interpolation.isCredential(name) || Hazards.hasSecret(value)
+const looksSecret = (name: string, value: string): boolean => isCredential(name) || Hazards.hasSecret(value)
 
-const isCredentialParameter = (name: string): boolean =>
-  Interpolation.isCredential(name) || /^(key|sig|signature)$/i.test(name)
+const isCredentialParameter = (name: string): boolean => isCredential(name) || /^(key|sig|signature)$/i.test(name)
 
 /** Hides the user of an address, which ends at the last `@` of the authority. A variable could be the host, so it is shown. */
 const withoutUser = (address: string): string =>
@@ -92,7 +91,7 @@ const overrides = (entry: ServerConfig.Entry, hazards: Trust.Candidate["hazards"
     const value = ServerConfig.variables(entry).get(name)
     if (value === null) return warning("variable", `${quoted(name)} is taken away. ${detail}`)
     if (value !== undefined) {
-      const text = Interpolation.isCredential(name) ? hidden(value) : overriding(valueOf(value))
+      const text = isCredential(name) ? hidden(value) : overriding(valueOf(value))
       return warning("variable", `${quoted(name)} = ${text}. ${detail}`)
     }
     return at === "cwd" && entry.transport === "stdio" && entry.cwd !== undefined
@@ -182,7 +181,7 @@ const disguises = (what: string, text: string): Lines => {
 
 const environment = (names: ReadonlyArray<string>): Lines =>
   names.map((name) =>
-    Interpolation.isCredential(name)
+    isCredential(name)
       ? warning("asks for", `${quoted(name)}, which it does not get unless you say so`)
       : plain("asks for", quoted(name))
   )

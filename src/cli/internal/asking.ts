@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
-import * as Interpolation from "../../config/Interpolation.ts"
+import { isCredential } from "../../config/credentialName.ts"
 import * as Provenance from "../../config/Provenance.ts"
 import * as Trust from "../../config/Trust.ts"
 import type * as McpError from "../../McpError.ts"
@@ -85,7 +85,7 @@ export const consent = (
         continue
       }
       const since = one.why === "new" ? "wants to be started for the first time" : "is not what was agreed to"
-      const credentials = one.variables.filter(Interpolation.isCredential)
+      const credentials = one.variables.filter(isCredential)
       const granting = credentials.flatMap((name) => ["--variable", ShellWords.quote(name)])
       yield* screen.err(
         [{ text: one.server, style: "strong" }, ` ${since}:`],

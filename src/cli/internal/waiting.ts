@@ -4,7 +4,7 @@
  * @internal
  */
 import * as Schema from "effect/Schema"
-import * as Interpolation from "../../config/Interpolation.ts"
+import { isCredential } from "../../config/credentialName.ts"
 import * as Trust from "../../config/Trust.ts"
 import type * as Screen from "../Screen.ts"
 import * as Asking from "./asking.ts"
@@ -31,7 +31,7 @@ export const of = (one: Trust.Pending): typeof Waiting.Type => ({
   root: one.root,
   fingerprint: one.fingerprint,
   why: one.why,
-  variables: one.variables.map((name) => ({ name, credential: Interpolation.isCredential(name) })),
+  variables: one.variables.map((name) => ({ name, credential: isCredential(name) })),
   consent: Trust.consent(one)
 })
 
@@ -59,5 +59,5 @@ export const grants = (
   wanted: ReadonlyArray<string>
 ): ReadonlyArray<string> =>
   wanted.length === 0
-    ? variables.filter((name) => !Interpolation.isCredential(name))
+    ? variables.filter((name) => !isCredential(name))
     : variables.filter((name) => wanted.includes(name))
