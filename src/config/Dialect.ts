@@ -30,7 +30,7 @@ export interface Location {
   readonly pointer?: ReadonlyArray<string> | undefined
   /** Whether it holds no servers, but only policy. */
   readonly policyOnly?: boolean | undefined
-  /** Whether it silences every other file, if it is there. */
+  /** Whether no other file counts, if it is there. */
   readonly exclusive?: boolean | undefined
 }
 
@@ -62,8 +62,8 @@ export interface Decoded {
   /** The rules on tools. */
   readonly permissions?: ReadonlyArray<PermissionRule.Input> | undefined
   /**
-   * The host's own lists of servers, by name: what it was told to leave out, and what it was told to switch on although
-   * the entry says no. That a host was told to trust a name is not here, because an approval by name is no approval.
+   * The host's own lists of names that are switched off, or on although their entries are disabled. Names that the host
+   * trusts are not read, because a name can stand for another entry later.
    */
   readonly switches?: { readonly off: ReadonlyArray<string>; readonly on: ReadonlyArray<string> } | undefined
   /** Other hosts to read too, where the format has such a field. */
@@ -80,6 +80,8 @@ export interface Dialect {
   readonly isShared: (context: Context) => boolean
   /** The keys at the top of a document that lead to servers. */
   readonly rootKeys: (context: Context) => ReadonlyArray<string>
+  /** Whether the variables of its entries are read only from the `env` of the entry. */
+  readonly readsOnlyEntry: (scope: Scope.Scope) => boolean
   /** The spelling of a variable with a default; `undefined` if the host has none. */
   readonly withDefault: (name: string) => string | undefined
   /** How entries of the same name in several of its files are put together. */

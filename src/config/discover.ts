@@ -7,7 +7,7 @@ import type * as ConfigDiscovery from "./ConfigDiscovery.ts"
 import { issueOf } from "./ConfigFile.ts"
 import type * as ConfigFiles from "./ConfigFiles.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
-import type * as Dialect from "./Dialect.ts"
+import * as Dialect from "./Dialect.ts"
 import type * as Expansion from "./Expansion.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import * as Hazards from "./hazards.ts"
@@ -34,7 +34,6 @@ interface Around {
   /** The items of files, whose own issues are reported already. */
   readonly items: ReadonlySet<Item>
   readonly isEnabled: (name: string, enabled: boolean) => boolean
-  readonly placesOf: (provenance: Provenance.Provenance) => Expansion.Expansion["places"]
 }
 
 /** A server on its way: `decide` makes it, `trust` finishes the ones that have a candidate. */
@@ -54,25 +53,17 @@ const switches = ({ disable, enable }: ConfigDiscovery.Options, reads: ReadonlyA
   return (name, enabled) => !off.has(name) && (enabled || on.has(name))
 }
 
-/** The values of `${var:…}`, made once per file. */
-const places = (place: Locate.Place): Around["placesOf"] => {
-  const made = new Map<string, Expansion.Expansion["places"]>()
-  return ({ path, scope }) => {
-    const key = `${scope}\0${path ?? ""}`
-    const known = made.get(key)
-    if (known !== undefined) return known
-    const configDir = path === undefined ? place.root : folderOf(path)
-    const values = {
-      projectDir: place.root,
-      workspaceFolder: place.root,
-      workspaceFolderBasename: place.root.replace(/^.*[\\/]/, ""),
-      userHome: place.home,
-      configDir,
-      pathSeparator: place.platform === "win32" ? "\\" : "/",
-      ...(scope === "plugin" ? { pluginRoot: configDir, pluginData: `${configDir}/data` } : undefined)
-    }
-    made.set(key, values)
-    return values
+/** The values of `${var:…}` in a file. */
+const placesOf = (place: Locate.Place, { path, scope }: Provenance.Provenance): Expansion.Expansion["places"] => {
+  const configDir = path === undefined ? place.root : folderOf(path)
+  return {
+    projectDir: place.root,
+    workspaceFolder: place.root,
+    workspaceFolderBasename: place.root.replace(/^.*[\\/]/, ""),
+    userHome: place.home,
+    configDir,
+    pathSeparator: place.platform === "win32" ? "\\" : "/",
+    ...(scope === "plugin" ? { pluginRoot: configDir, pluginData: `${configDir}/data` } : undefined)
   }
 }
 
@@ -84,14 +75,14 @@ const expansionOf = (
   merged: Merge.Merged,
   entry: ServerConfig.Entry,
   fingerprint: string,
-  { inputs, options, place, placesOf }: Around
+  { inputs, options, place }: Around
 ): Expansion.Expansion => {
   const { path, provider, scope } = merged.provenance
-  const values = placesOf(merged.provenance)
+  const values = placesOf(place, merged.provenance)
   const declared = inputs.get(path) ?? []
   // relative paths of the workspace begin there, and those of other files at the file
   const isOfRoot = path === undefined || scope === "project" || scope === "local"
-  const isOnlyOwn = options.expandFrom === "entry" || (provider === "sidecar" && scope === "user")
+  const isOnlyOwn = options.expandFrom === "entry" || Dialect.find(provider)?.readsOnlyEntry(scope) === true
   return {
     origin: originOf(merged),
     grants: [],
@@ -113,11 +104,11 @@ const candidateOf = (
   fingerprint: string,
   config: ServerConfig.ServerConfig,
   hazards: ReadonlyArray<Hazards.Hazard>,
-  { inputs, place, placesOf }: Around
+  { inputs, place }: Around
 ): Trust.Candidate => {
   const { entry, warnings } = item
   const asked = ServerConfig.texts(config).map(({ template }) => template)
-  const values = placesOf(provenance)
+  const values = placesOf(place, provenance)
   const answers = asked.flatMap(Interpolation.references).flatMap((reference) => Access.answeredBy(reference) ?? [])
   const declared = inputs.get(provenance.path) ?? []
   const ids = new Set(
@@ -283,8 +274,7 @@ const conclude = (
     policies,
     inputs: new Map(reads.map(({ decoded, path }) => [path, decoded.inputs])),
     items: new Set(reads.flatMap(({ decoded }) => decoded.items)),
-    isEnabled: switches(options, reads),
-    placesOf: places(place)
+    isEnabled: switches(options, reads)
   }
   const drafts = Merge.merge([...layers, Merge.ofCode(options.servers)]).map((one) => decide(one, around))
   return {

@@ -89,21 +89,17 @@ export interface Field {
   readonly byPrefix?: boolean | undefined
 }
 
-/**
- * By the key as it is written. What is not in it, nor in `common`, is an unknown key.
- */
+/** By the key as it is written. A key that is in neither of this and `common` is unknown. */
 export type Fields = { readonly [Key in string]: Field }
 
 export type Part = "command" | "args" | "env" | "cwd" | "envFile" | "url" | "headers" | "oauth"
 
-/**
- * What a function of a table may say about the entry at hand.
- */
+/** The issues that a quirk may report about its entry. */
 export interface Notes {
   readonly warn: (kind: ConfigIssue.Warning, at?: string, detail?: string) => void
   /** The host itself would not take this, and why: a warning, or the fault if the reader is strict. */
   readonly reject: (kind: ConfigIssue.EntryFault, at?: string) => void
-  /** The first one counts; what is returned afterwards does not. */
+  /** The entry is invalid, and its first fault is reported. */
   readonly fail: (kind: ConfigIssue.EntryFault, at?: string, detail?: string) => void
 }
 
@@ -129,7 +125,7 @@ export interface HostTable {
   readonly list?: boolean | undefined
   /** Whether every field of `fields.ts` is known by its own name and its aliases, as in our own files. */
   readonly everyField?: boolean | undefined
-  /** Laid over the fields that are common to all hosts. */
+  /** They replace the common fields of the same keys. */
   readonly fields?: Fields | undefined
   /** What differs for the servers under one of the roots, by its first key. */
   readonly under?: { readonly [Root in string]: Pick<HostTable, "fields" | "variables"> } | undefined
@@ -163,9 +159,16 @@ export interface HostTable {
   readonly nullEnv?: boolean | undefined
   /** The variables that the host does not pass to a server. */
   readonly refusesVariable?: keyof typeof Quirks.refusesVariable | undefined
-  /** How it writes variables, and where; default: not at all. `in`: only in these parts, default: in all. */
+  /**
+   * How it writes variables, and where; default: not at all. `in`: only in these parts; default: in all. `fromEntry`: in
+   * files of these scopes only the `env` of the entry is read, and not the environment; default: in none.
+   */
   readonly variables?:
-    | { readonly syntax: Interpolation.Syntax; readonly in?: ReadonlyArray<Part> | undefined }
+    | {
+      readonly syntax: Interpolation.Syntax
+      readonly in?: ReadonlyArray<Part> | undefined
+      readonly fromEntry?: ReadonlyArray<Scope.Scope> | undefined
+    }
     | undefined
   /** The quirk that rewrites an entry before it is read. */
   readonly prepare?: keyof typeof Quirks.prepare | undefined
@@ -183,9 +186,7 @@ export interface HostTable {
   readonly imports?: boolean | undefined
 }
 
-/**
- * The sandbox fields that several hosts share.
- */
+/** The sandbox fields that several hosts share. */
 export const sandboxed: Field = {
   is: "extra",
   lacking: "the server is not confined here",
@@ -200,9 +201,7 @@ export const sampled = "the application decides whether the server may sample"
 /** Keys that are written as what they mean. */
 const same = (...keys: ReadonlyArray<Meaning>): Fields => Object.fromEntries(keys.map((key) => [key, { is: key }]))
 
-/**
- * The fields that are taken from every host, because people copy entries from one file to another.
- */
+/** The fields that are read in files of every host, because people copy entries from one file to another. */
 export const common: Fields = {
   type: { is: "type" },
   transport: { is: "type" },

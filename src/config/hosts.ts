@@ -1120,7 +1120,7 @@ export const hosts: ReadonlyArray<HostTable> = [
       },
       { scope: "project", origin: "workspace", path: "{root}/.mcp.json" }
     ],
-    variables: { syntax: { bare: true } },
+    variables: { syntax: { bare: true }, fromEntry: ["user"] },
     fields: {
       tools: { is: "tools", shape: "switches" },
       maxResultChars: { is: "extra", lacking: "the limits of this runtime cut its results" }

@@ -27,7 +27,7 @@ export const once = <A extends object>(make: () => A): () => A => {
 }
 
 /**
- * What became of one entry of a file.
+ * One entry of a file after it was read.
  *
  * - `Server`: it can be used.
  * - `Invalid`: it cannot, and owns its name nevertheless, so that a weaker entry does not take its place.
@@ -183,7 +183,7 @@ const transportOf = (to: Read.Reading, uses: Read.Uses, hint: string | undefined
   return isRemote ? firstUrl(to, uses)?.field.transport ?? typeless ?? "auto" : "stdio"
 }
 
-/** What belongs to the fields of one kind of server, beside them. */
+/** The fields that other words for them belong to. */
 const otherWords: ReadonlyMap<HostRow.Meaning, HostRow.Meaning> = new Map<HostRow.Meaning, HostRow.Meaning>([
   ["envNames", "env"],
   ["envSecrets", "env"],
@@ -245,13 +245,13 @@ const usesOf = (to: Read.Reading, written: Table, { field: fieldOf }: Host) => {
   return { known, extra, unknown }
 }
 
-/** Whether an entry is switched on: where it contradicts itself it is not. */
+/** Whether an entry is enabled. An entry that contradicts itself is disabled. */
 const enabledOf = (to: Read.Reading, from: Read.Uses): boolean => {
-  const said = Read.all(to, from, "enabled", "disabled").map(({ field, key, value }) =>
+  const switches = Read.all(to, from, "enabled", "disabled").map(({ field, key, value }) =>
     Read.flag(to, value, key) === (field.is === "enabled")
   )
-  const isOn = said.every((on) => on)
-  if (!isOn && said.some((on) => on) && to.fault() === undefined) to.warn("conflicting-enabled")
+  const isOn = switches.every((on) => on)
+  if (!isOn && switches.some((on) => on) && to.fault() === undefined) to.warn("conflicting-enabled")
   return isOn
 }
 

@@ -23,9 +23,7 @@ const foreign = ["mcpServers", "servers", "mcp_servers", "context_servers", "amp
 const isIn = (scopes: boolean | ReadonlyArray<Scope.Scope> | undefined, scope: Scope.Scope): boolean =>
   typeof scopes === "object" ? scopes.includes(scope) : scopes === true
 
-/**
- * Whether a file holds other settings too.
- */
+/** Whether a file has other settings beside the servers. */
 const isShared = (table: HostRow.HostTable, context: Dialect.Context): boolean =>
   isIn(table.shared, context.scope) || (context.pointer !== undefined && context.pointer.length > 0)
 
@@ -145,6 +143,7 @@ export const make = (table: HostRow.HostTable): Dialect.Dialect => {
     format: table.format,
     isShared: (context) => isShared(table, context),
     rootKeys: (context) => waysOf(table, context).flatMap((way) => way.slice(0, 1)),
+    readsOnlyEntry: (scope) => table.variables?.fromEntry?.includes(scope) === true,
     withDefault: (name) => table.variables?.syntax.bare === true ? `\${${name}:-…}` : undefined,
     merge: table.merge ?? "whole",
     locations: table.locations,
