@@ -19,10 +19,10 @@ import * as Redaction from "../safety/Redaction.ts"
 import * as Scoped from "../scoped.ts"
 import * as RemoteHeaders from "../transport/RemoteHeaders.ts"
 import * as Grant from "./Grant.ts"
+import * as GuardedFetch from "./guardedFetch.ts"
 import * as Interaction from "./Interaction.ts"
 import type * as Authority from "./internal/authority.ts"
 import type * as Authorizer from "./internal/authorizer.ts"
-import * as GuardedFetch from "./internal/guardedFetch.ts"
 import * as TokenStore from "./TokenStore.ts"
 
 /**

@@ -9,9 +9,8 @@ import { getEventListeners } from "node:events"
 import * as Http from "node:http"
 import * as Https from "node:https"
 import * as Zlib from "node:zlib"
-import * as GuardedFetch from "../../src/auth/internal/guardedFetch.ts"
-import { GuardedFetchError } from "../../src/auth/internal/guardedFetchError.ts"
-import type * as Lookup from "../../src/auth/internal/guardedFetchLookup.ts"
+import * as GuardedFetch from "../../src/auth/guardedFetch.ts"
+import { GuardedFetchError } from "../../src/auth/guardedFetch.ts"
 import type * as UrlGuard from "../../src/auth/UrlGuard.ts"
 import * as Peer from "../fixtures/httpPeer.ts"
 import * as Certificate from "../support/certificate.ts"
@@ -35,7 +34,7 @@ const reason = (promise: Promise<Response>) => Effect.map(failure(promise), (err
 /** A lookup that gives these addresses, one list after the other, and remembers what it was asked for. */
 const scripted = (...answers: ReadonlyArray<ReadonlyArray<string>>) => {
   const asked: Array<string> = []
-  const lookup: Lookup.Lookup = (host) =>
+  const lookup: GuardedFetch.Lookup = (host) =>
     Effect.sync(() => {
       asked.push(host)
       const addresses = answers[asked.length - 1] ?? ["10.9.9.9"]

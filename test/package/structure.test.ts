@@ -66,9 +66,9 @@ describe("every module of src", () => {
       [/^gpt-tokenizer/, /^safety\/internal\/tiktoken\.ts$/],
       [
         /^node:(https?|zlib)$/,
-        /^(transport\/(HttpTransport\.ts$|WebSocketTransport\.ts$|http\/)|node\/callback\.ts$|node\/NodeHttpListener\.ts$|auth\/internal\/guardedFetchExchange\.ts$)/
+        /^(transport\/(HttpTransport\.ts$|WebSocketTransport\.ts$|http\/)|node\/callback\.ts$|node\/NodeHttpListener\.ts$|auth\/guardedFetch\.ts$)/
       ],
-      [/^node:dns$/, /^auth\/internal\/guardedFetchLookup\.ts$/]
+      [/^node:dns$/, /^auth\/guardedFetch\.ts$/]
     ]
     const faults = each((source) =>
       imported(source).filter((specifier) =>

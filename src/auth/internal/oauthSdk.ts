@@ -6,9 +6,9 @@
 import type * as Sdk from "@modelcontextprotocol/client"
 import * as Effect from "effect/Effect"
 import * as McpError from "../../McpError.ts"
+import type { Fetch as GuardedFetch } from "../guardedFetch.ts"
+import { GuardedFetchError } from "../guardedFetch.ts"
 import type * as Discovery from "./discovery.ts"
-import type { Fetch as GuardedFetch } from "./guardedFetch.ts"
-import { GuardedFetchError } from "./guardedFetchError.ts"
 
 /** @internal */
 export type OAuth = Pick<

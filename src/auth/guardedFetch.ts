@@ -1,0 +1,325 @@
+/**
+ * A `fetch` for URLs that a server chose. It goes only where `UrlGuard` permits, dials only addresses that were checked, sends
+ * nothing that it was not given, and bounds the answer in size and time.
+ */
+// @effect-diagnostics nodeBuiltinImport:off - node's own client, because only it dials the address that was checked
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
+import * as FiberSet from "effect/FiberSet"
+import type * as Scope from "effect/Scope"
+import type * as Http from "node:http"
+import type * as Https from "node:https"
+import * as UntrustedText from "../text/UntrustedText.ts"
+import * as Client from "../transport/http/client.ts"
+import * as UrlGuard from "./UrlGuard.ts"
+
+/** The type that the functions of the SDK take. */
+export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
+
+export interface Address {
+  readonly address: string
+  readonly family: number
+}
+
+export type Lookup = (host: string) => Effect.Effect<ReadonlyArray<Address>, GuardedFetchError>
+
+export interface Options {
+  readonly rules: UrlGuard.Rules
+  /** For a whole fetch, with its lookup and its redirects. */
+  readonly timeout: Duration.DurationInput
+  /** Bytes of the decoded body. */
+  readonly maxBytes: number
+  readonly maxHeaderBytes: number
+  readonly maxRedirects: number
+  readonly lookup: Lookup
+  /** The trusted certificates in PEM (default: those of node). */
+  readonly ca: string | undefined
+}
+
+/**
+ * `blocked`: the URL, or an address of its host, is not permitted; `redirect`: the answer is elsewhere, and is not followed;
+ * `unreachable`: there was no answer, or none that can be read.
+ *
+ * A TypeError, as the Fetch Standard says, because the SDK makes guesses after any other error.
+ */
+export class GuardedFetchError extends TypeError {
+  readonly _tag = "GuardedFetchError"
+  readonly reason: "blocked" | "unreachable" | "timeout" | "too-large" | "redirect"
+  /** Present if the rules refused the URL. */
+  readonly fault: UrlGuard.Fault | undefined
+  /** The code of node: `ECONNREFUSED`, `ENOTFOUND`, `CERT_HAS_EXPIRED`. */
+  readonly errno: string | undefined
+
+  constructor(
+    reason: GuardedFetchError["reason"],
+    detail: string,
+    more: { readonly fault?: UrlGuard.Fault | undefined; readonly errno?: string | undefined } = {}
+  ) {
+    super(`not fetched (${reason}): ${UntrustedText.excerpt(detail, 512)}`)
+    this.name = "GuardedFetchError"
+    this.reason = reason
+    this.fault = more.fault
+    this.errno = more.errno
+  }
+}
+
+const noAddress = (errno: string | undefined) =>
+  new GuardedFetchError("unreachable", "the name has no address", { errno })
+
+/** The lookup of the system, which other programs use, too. */
+const systemLookup: Lookup = (host) =>
+  Effect.async((resume) =>
+    process.getBuiltinModule("node:dns").lookup(
+      host,
+      { all: true },
+      (error, addresses) => resume(error === null ? Effect.succeed(addresses) : Effect.fail(noAddress(error.code)))
+    )
+  )
+
+export const defaults: Options = {
+  rules: UrlGuard.defaults,
+  timeout: "10 seconds",
+  maxBytes: 1024 * 1024,
+  maxHeaderBytes: 32 * 1024,
+  maxRedirects: 3,
+  lookup: systemLookup,
+  ca: undefined
+}
+
+const blocked = (detail: string, fault?: UrlGuard.Fault) => new GuardedFetchError("blocked", detail, { fault })
+
+const redirected = (detail: string) => new GuardedFetchError("redirect", detail)
+
+/** Looks up once. One address that is not permitted refuses the name, because it was added to be tried. */
+const addressesOf = ({ lookup, rules }: Options, host: string): ReturnType<Lookup> =>
+  Effect.flatMap(lookup(host), (addresses) => {
+    if (addresses.length === 0) return Effect.fail(noAddress(undefined))
+    return addresses.every(({ address }) => UrlGuard.dialable(host, address, rules))
+      ? Effect.succeed(addresses)
+      : Effect.fail(blocked("the name has a private address", "private-address"))
+  })
+
+interface Question {
+  readonly url: URL
+  readonly method: string
+  readonly headers: Headers
+  readonly body: Buffer | undefined
+}
+
+/** Headers of the connection, which the caller does not decide. */
+const connectionHeaders =
+  "accept-encoding connection content-length expect host keep-alive proxy-authorization te trailer transfer-encoding upgrade"
+    .split(" ")
+
+/** Headers for the one URL that they were given for. */
+const credentialHeaders = ["authorization", "cookie", "dpop"]
+
+/** Headers of the encoded body, and cookies, which are not kept. */
+const consumedHeaders: ReadonlySet<string> = new Set(
+  "connection content-encoding content-length keep-alive set-cookie transfer-encoding".split(" ")
+)
+
+const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
+
+const without = (headers: Headers, names: ReadonlyArray<string>): Headers => {
+  const rest = new Headers(headers)
+  for (const name of names) rest.delete(name)
+  return rest
+}
+
+const permitted = (url: string | URL, { rules }: Options): Either.Either<URL, GuardedFetchError> =>
+  Either.mapLeft(UrlGuard.fetchable(url, rules), (fault) => blocked(`the URL is not permitted (${fault})`, fault))
+
+const questionOf = (
+  url: string | URL,
+  { body, headers: given, method: verb = "GET" }: RequestInit,
+  options: Options
+): Either.Either<Question, GuardedFetchError> => {
+  const method = verb.toUpperCase()
+  const hasBody = body !== undefined && body !== null
+  if (!methods.has(method)) return Either.left(blocked("the method is not permitted"))
+  if (hasBody && typeof body !== "string" && !(body instanceof URLSearchParams)) {
+    return Either.left(blocked("only text is sent"))
+  }
+  const headers = without(new Headers(given), connectionHeaders)
+  headers.set("accept-encoding", "identity")
+  if (!headers.has("accept")) headers.set("accept", "*/*")
+  if (hasBody && !headers.has("content-type")) {
+    const type = typeof body === "string" ? "text/plain" : "application/x-www-form-urlencoded"
+    headers.set("content-type", `${type};charset=UTF-8`)
+  }
+  const sent = hasBody ? Buffer.from(body.toString()) : undefined
+  return Either.map(permitted(url, options), (url) => ({ url, method, headers, body: sent }))
+}
+
+interface Answer {
+  readonly response: Http.IncomingMessage
+  /** Decoded; empty for a redirect, whose body is not read. */
+  readonly body: Buffer
+}
+
+const faultOf = (end: Exclude<Client.End, "ended">, { maxBytes }: Options): GuardedFetchError => {
+  switch (end) {
+    case "oversize":
+      return new GuardedFetchError("too-large", `the answer has more than ${maxBytes} bytes`)
+    case "cut":
+      return lost("ECONNRESET")
+    case "corrupt":
+    case "encoding":
+      return new GuardedFetchError("unreachable", "the answer has an encoding that cannot be decoded")
+  }
+}
+
+const lost = (errno: string | undefined) =>
+  errno === "HPE_HEADER_OVERFLOW"
+    ? new GuardedFetchError("too-large", "the answer has too many headers")
+    : new GuardedFetchError("unreachable", `the connection failed (${errno ?? "unknown"})`, { errno })
+
+const isRedirect = ({ statusCode = 0 }: Http.IncomingMessage): boolean => statusCode >= 300 && statusCode < 400
+
+/** One request on a socket of its own, which is destroyed with the answer, a failure or an interruption. */
+const ask = (
+  { body, headers, method, url }: Question,
+  addresses: ReadonlyArray<Address>,
+  options: Options
+): Effect.Effect<Answer, GuardedFetchError> =>
+  Effect.async((resume) => {
+    const { request } = process.getBuiltinModule(url.protocol === "https:" ? "node:https" : "node:http")
+    const settings: Https.RequestOptions = {
+      agent: false,
+      method,
+      headers: Object.fromEntries(headers),
+      maxHeaderSize: options.maxHeaderBytes,
+      insecureHTTPParser: false,
+      // the environment could say otherwise
+      rejectUnauthorized: true,
+      ...(options.ca === undefined ? {} : { ca: options.ca }),
+      // an address in the URL itself is dialled without a lookup
+      lookup: (_host, { all }, callback) =>
+        all === true
+          ? callback(null, addresses.map(({ address, family }) => ({ address, family })))
+          : callback(null, addresses[0]!.address, addresses[0]!.family)
+    }
+    const sent = request(url, settings)
+    const end = (result: Exit.Exit<Answer, GuardedFetchError>) => {
+      sent.destroy()
+      resume(result)
+    }
+    const fail = ({ code }: NodeJS.ErrnoException) => end(Exit.fail(lost(code)))
+    sent.on("error", fail)
+    // the only event after a switch of protocols
+    const closed = () => end(Exit.fail(lost("ECONNRESET")))
+    sent.on("close", closed)
+    sent.on("response", (response) => {
+      sent.off("close", closed)
+      if (isRedirect(response)) return end(Exit.succeed({ response, body: Buffer.alloc(0) }))
+      const chunks: Array<Buffer> = []
+      let bytes = 0
+      const onChunk = (chunk: Buffer): boolean => {
+        chunks.push(chunk)
+        bytes += chunk.length
+        return bytes <= options.maxBytes
+      }
+      Client.read(response, onChunk, (how) =>
+        end(
+          how === "ended" ? Exit.succeed({ response, body: Buffer.concat(chunks) }) : Exit.fail(faultOf(how, options))
+        ))
+    })
+    sent.end(body)
+    return Effect.sync(() => sent.destroy())
+  })
+
+/** The question that a redirect leads to: a GET within the origin. */
+const following = (question: Question, { location }: Http.IncomingHttpHeaders, options: Options) => {
+  const { headers, method, url } = question
+  if (method !== "GET") return Either.left(redirected("what was sent is answered elsewhere"))
+  if (location === undefined || !URL.canParse(location, url.href)) return Either.left(redirected("it names no URL"))
+  const to = new URL(location, url)
+  if (to.origin !== url.origin) return Either.left(redirected("it leads to another origin"))
+  return Either.map(
+    permitted(to, options),
+    (url) => ({ ...question, url, headers: without(headers, credentialHeaders) })
+  )
+}
+
+const parsed = (text: string, reviver?: (key: string, value: unknown) => unknown): unknown => {
+  try {
+    return JSON.parse(text, reviver)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The body without any key `__proto__`, which some readers take for the prototype; a body without one, or that is no JSON, as
+ * it is; `undefined` if it is nested too deeply to tell.
+ */
+const withoutProto = (body: Buffer): Buffer | undefined => {
+  const text = new TextDecoder().decode(body)
+  // the key itself, or an escape that may hide a letter of it
+  if (!/__proto__|\\u00[567]/i.test(text) || parsed(text) === undefined) return body
+  const rest = parsed(text, (key, value) => key === "__proto__" ? undefined : value)
+  return rest === undefined ? undefined : Buffer.from(JSON.stringify(rest))
+}
+
+const responseOf = ({ body, response }: Answer): Either.Either<Response, GuardedFetchError> => {
+  const { rawHeaders, statusCode: status = 0 } = response
+  if (status < 200 || status > 599) {
+    return Either.left(new GuardedFetchError("unreachable", `the answer has the status ${status}`))
+  }
+  const clean = withoutProto(body)
+  if (clean === undefined) return Either.left(new GuardedFetchError("too-large", "the answer is nested too deeply"))
+  const headers = new Headers()
+  rawHeaders.forEach((name, at) => {
+    if (at % 2 === 0 && !consumedHeaders.has(name.toLowerCase())) headers.append(name, rawHeaders[at + 1] ?? "")
+  })
+  return Either.right(new Response(clean.length === 0 || status === 205 ? null : clean, { status, headers }))
+}
+
+const fetched = (
+  url: string | URL,
+  init: RequestInit,
+  options: Options
+): Effect.Effect<Response, GuardedFetchError> =>
+  Effect.gen(function*() {
+    let question = yield* questionOf(url, init, options)
+    const { hostname } = question.url
+    // the redirects stay at this host
+    const addresses = UrlGuard.isAddress(hostname) ? [] : yield* addressesOf(options, hostname)
+    const maxRedirects = init.redirect === "error" ? 0 : options.maxRedirects
+    for (let redirects = 0;; redirects++) {
+      const answer = yield* ask(question, addresses, options)
+      if (!isRedirect(answer.response)) return yield* responseOf(answer)
+      if (redirects === maxRedirects) return yield* Effect.fail(redirected("there are too many redirects"))
+      question = yield* following(question, answer.response.headers, options)
+    }
+  })
+
+/** Fetches until the scope closes, which ends the fetches that are under way with their sockets. */
+export const make = (custom: Partial<Options> = {}): Effect.Effect<Fetch, never, Scope.Scope> =>
+  Effect.map(FiberSet.makeRuntime<never, Response, GuardedFetchError>(), (fork): Fetch => {
+    const options = { ...defaults, ...custom }
+    const timeout = Duration.decode(options.timeout)
+    const late = () => new GuardedFetchError("timeout", `there was no whole answer within ${Duration.format(timeout)}`)
+    return (url, init = {}) =>
+      new Promise((resolve, reject) => {
+        const signal = init.signal ?? undefined
+        if (signal?.aborted === true) return reject(signal.reason)
+        const fiber = fork(Effect.timeoutFail(fetched(url, init, options), { duration: timeout, onTimeout: late }))
+        const abort = () => {
+          reject(signal?.reason)
+          fiber.unsafeInterruptAsFork(FiberId.none)
+        }
+        signal?.addEventListener("abort", abort, { once: true })
+        fiber.addObserver((exit) => {
+          signal?.removeEventListener("abort", abort)
+          if (Exit.isSuccess(exit)) return resolve(exit.value)
+          const isInterrupted = Cause.isInterruptedOnly(exit.cause)
+          reject(isInterrupted ? new DOMException("the fetch was ended", "AbortError") : Cause.squash(exit.cause))
+        })
+      })
+  })
