@@ -3,7 +3,7 @@
  * `npm run example reconnect-policy`
  */
 import { NodeRuntime } from "@effect/platform-node"
-import { Console, Duration, Effect, Layer, Schedule, Stream } from "effect"
+import { Console, Effect, Layer, Schedule, Stream } from "effect"
 import { McpError, McpRuntime, ReconnectPolicy, ServerConfig } from "effect-mcp-runtime"
 import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
 import { fileURLToPath } from "node:url"
@@ -35,12 +35,8 @@ const program = Effect.gen(function*() {
   const runtime = yield* McpRuntime.McpRuntime
   yield* runtime.events.pipe(
     Stream.runForEach((event) =>
-      event._tag === "Reconnecting"
-        ? Console.log(
-          `${event.server}: ${McpError.label(event.error)}, attempt ${event.attempt} in ${
-            Duration.toMillis(event.delay)
-          } ms`
-        )
+      event._tag === "StatusChanged" && event.status._tag === "Reconnecting"
+        ? Console.log(`${event.server}: ${McpError.label(event.status.error)}, attempt ${event.status.attempt} follows`)
         : Effect.void
     ),
     Effect.fork

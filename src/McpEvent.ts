@@ -85,12 +85,6 @@ export type McpEvent = Data.TaggedEnum<{
   }
   StatusChanged: ServerStatus.Change
   BreakerChanged: OfServer & { readonly state: CircuitBreaker.State["_tag"] }
-  /** A lost or unreached server will be tried again after `delay`. */
-  Reconnecting: OfServer & {
-    readonly attempt: number
-    readonly delay: Duration.Duration
-    readonly error: McpError.ConnectError
-  }
   /** A list of a connected server failed; the next caller that needs it, or the next reported change, fetches it again. */
   ListFailed: OfServer & {
     readonly list: "tools" | "resources" | "templates" | "prompts"
@@ -205,8 +199,8 @@ export class McpEvents extends Context.Tag("effect-mcp-runtime/McpEvent/McpEvent
  * The bus ends when the scope closes: events published before can still be read. Each reader may leave `capacity` events
  * unread.
  */
-export const make = (capacity = 256): Effect.Effect<McpEvents["Type"], never, Scope.Scope> =>
-  Broadcast.make<McpEvent>({ capacity })
+export const make = (capacity = 1_024): Effect.Effect<McpEvents["Type"], never, Scope.Scope> =>
+  Broadcast.make<McpEvent>(capacity)
 
 export const layer: Layer.Layer<McpEvents> = Layer.scoped(McpEvents, make())
 

@@ -17,15 +17,8 @@ export interface Broadcast<A> {
   readonly onEvent: (listener: (element: A) => void) => () => void
 }
 
-export interface Options {
-  /** The elements that a subscriber may leave untaken. */
-  readonly capacity: number
-  /** Called with what a listener throws, which keeps the element from no other listener. */
-  readonly onThrow?: (thrown: unknown) => void
-}
-
-/** The broadcast ends with the scope. */
-export const make = <A>({ capacity, onThrow }: Options): Effect.Effect<Broadcast<A>, never, Scope.Scope> =>
+/** The broadcast ends with the scope. A subscriber may leave `capacity` elements untaken. */
+export const make = <A>(capacity: number): Effect.Effect<Broadcast<A>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const listeners = new Set<(element: A) => void>()
     const subscribers = new Set<Mailbox.Mailbox<A>>()
@@ -54,8 +47,8 @@ export const make = <A>({ capacity, onThrow }: Options): Effect.Effect<Broadcast
         for (const listener of listeners) {
           try {
             listener(element)
-          } catch (thrown) {
-            onThrow?.(thrown)
+          } catch {
+            // a fault of one listener keeps the element from no other
           }
         }
       },

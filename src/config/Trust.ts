@@ -148,7 +148,7 @@ export const make = (
     const { publish } = yield* McpEvent.McpEvents
     const approvals = TrustStore.documents(yield* TrustStore.TrustStore, "approval", Approval)
     const turn = yield* Effect.makeSemaphore(1)
-    const changes = yield* Broadcast.make<void>({ capacity: 1 })
+    const changes = yield* Broadcast.make<void>(1)
     const listed = new Set((options?.approved ?? defaults.approved).map((text) => text.trim().toLowerCase()))
     const issues = new Set<string>()
     /** Approvals that are over, including those that the store could not mark. */

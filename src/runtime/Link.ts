@@ -47,8 +47,8 @@ export interface Options {
   readonly inTurn: <A, E, R>(connect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** A number that is greater than all before. */
   readonly nextGeneration: () => number
-  /** Called synchronously with each new status and the time of its event. */
-  readonly onStatus: (status: ServerStatus, previous: ServerStatus, at: number) => void
+  /** Called synchronously with each new status. */
+  readonly onStatus: (status: ServerStatus, previous: ServerStatus) => void
   /** What runs beside each connection, in its scope. */
   readonly beside: (connection: Connection.Connection) => Iterable<Effect.Effect<void, never, Scope.Scope>>
 }
@@ -160,11 +160,11 @@ export const make = (options: Options): Link => {
     }
   }
 
-  const become = (next: ServerStatus, at: number): void => {
+  const become = (next: ServerStatus): void => {
     if (Equal.equals(next, status)) return
     const previous = status
     status = next
-    options.onStatus(next, previous, at)
+    options.onStatus(next, previous)
   }
 
   /** Runs synchronously what callers see of a command, and leaves the rest to the fiber. */
@@ -193,7 +193,7 @@ export const make = (options: Options): Link => {
       rested = false
     }
     if (event._tag === "Quiet" || event._tag === "Disable") rested = true
-    for (const next of Lifecycle.statusesOf(before, after, status)) become(next, at)
+    for (const next of Lifecycle.statusesOf(before, after, status)) become(next)
     issued.forEach(issue)
     if (state._tag === "Retired" || state._tag === "Releasing") atRest.unsafeClose()
     else atRest.unsafeOpen()
@@ -400,7 +400,7 @@ export const make = (options: Options): Link => {
     use,
     setTools: (tools) => {
       machine = { ...machine, tools }
-      become(Lifecycle.statusOf(machine, status), now())
+      become(Lifecycle.statusOf(machine, status))
     },
     first: Effect.catchIf(ask("Wanted", "first-attempt"), () => Lifecycle.isEnding(machine.state), () => Effect.void),
     connect: (options) => ask("Connect", options?.until ?? "first-attempt"),

@@ -1,5 +1,6 @@
 /** The group `servers` of the runtime: the status of each server, and the operations on one of them. */
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Mailbox from "effect/Mailbox"
 import * as Stream from "effect/Stream"
 import * as Credentials from "../auth/Credentials.ts"
@@ -121,17 +122,14 @@ export const make = (options: Options): Effect.Effect<McpServers, never, Credent
     const changes = Stream.unwrapScoped(Effect.gen(function*() {
       // one pending signal is enough, because each element is the list at the time it is read
       const signals = yield* Mailbox.make<void>({ capacity: 1, strategy: "sliding" })
-      const signal = () => {
-        signals.unsafeOffer(undefined)
-      }
-      yield* Scoped.listen(() => servers.onChange(signal))
       yield* Scoped.listen(() =>
         events.onEvent(({ _tag }) => {
-          if (_tag === "BreakerChanged") signal()
+          if (_tag === "StatusChanged" || _tag === "BreakerChanged") signals.unsafeOffer(undefined)
+          if (_tag === "TeardownComplete" && servers.isClosed()) signals.unsafeDone(Exit.void)
         })
       )
-      signal()
-      yield* Effect.forkScoped(Effect.zipRight(Stream.runDrain(servers.changes), signals.end))
+      signals.unsafeOffer(undefined)
+      if (servers.isClosed()) signals.unsafeDone(Exit.void)
       return Stream.mapEffect(Mailbox.toStream(signals), () => list)
     }))
 

@@ -1,19 +1,19 @@
 /** One configured server: its configuration, the state that its calls share, and the link that connects it. */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as McpClient from "../client/McpClient.ts"
 import * as Fingerprint from "../config/Fingerprint.ts"
-import type * as Limits from "../config/Limits.ts"
+import * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
-import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
+import * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
 import * as Bulkhead from "../resilience/Bulkhead.ts"
-import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
+import * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import type * as Deadline from "../resilience/Deadline.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
 import type * as Connection from "./connection.ts"
 import type * as Link from "./Link.ts"
-import type * as Lists from "./lists.ts"
+import * as Lists from "./lists.ts"
 import type * as ServerStatus from "./ServerStatus.ts"
 
 /** The connection of a server. `generation` grows with each connection and is never used twice. */
@@ -53,19 +53,6 @@ export interface Server {
   readonly changed: (status: ServerStatus.ServerStatus, previous: ServerStatus.ServerStatus | undefined) => void
 }
 
-/** The services that all servers take their parts from. */
-export interface Parts {
-  readonly limits: Limits.Limits
-  readonly breakers: CircuitBreaker.CircuitBreaker["Type"]
-  readonly bulkhead: Bulkhead.Options
-  readonly metrics: RuntimeMetrics.RuntimeMetrics["Type"]
-  readonly publish: (event: McpEvent.McpEvent) => void
-  readonly lists: (config: ServerConfig.ServerConfig, identity: string | undefined) => Lists.Lists
-  /** The breaker of a server that a reload has removed, if it is isolated. */
-  readonly isolated: (name: string) => CircuitBreaker.Breaker | undefined
-  readonly get: (name: string, identity?: string) => Server | undefined
-}
-
 export interface UseOptions {
   /** Bounds the wait for a connection, and makes the use as interruptible as the caller. */
   readonly deadline?: Deadline.Deadline | undefined
@@ -85,54 +72,71 @@ export const live = (
   { generation, session }: Connection.Connection
 ): Live => ({ server: name, identity, config, generation, session, lists })
 
-/** A breaker that reports its changes while it is the breaker of its name; calls that outlive their server change it later. */
-const makeBreaker = ({ breakers, get, metrics, publish }: Parts, name: string): CircuitBreaker.Breaker => {
-  const breaker = breakers.make(name, (state) => {
-    if (get(name)?.breaker !== breaker) return
-    metrics.for(name).breaker(state)
-    publish(McpEvent.McpEvent.BreakerChanged({ server: name, state }))
-  })
-  return breaker
-}
+/** Makes servers; `get` gives the present server of a name. A successor has the breaker and the permits of `previous`. */
+export const make = (get: (name: string) => Server | undefined) =>
+  Effect.gen(function*() {
+    const breakers = yield* CircuitBreaker.CircuitBreaker
+    const bulkhead = yield* Bulkhead.Bulkhead
+    const limits = yield* Limits.CurrentLimits
+    const metrics = yield* RuntimeMetrics.RuntimeMetrics
+    const { publish } = yield* McpEvent.McpEvents
+    const makeLists = yield* Lists.make
+    /** The breakers of removed servers too: one that is isolated stays so when a reload adds its server again. */
+    const made = new Map<string, CircuitBreaker.Breaker>()
 
-export const make =
-  (parts: Parts) =>
-  (config: ServerConfig.ServerConfig, link: Link.Link, previous: Server | undefined, identity?: string): Server => {
-    const { name } = config
-    const concurrency = config.concurrency ?? parts.bulkhead.concurrency
-    previous?.bulkhead.resize(concurrency)
-    const breaker = previous?.breaker ?? parts.isolated(name) ?? makeBreaker(parts, name)
-    const metrics = parts.metrics.for(name)
-    const isSame = previous?.identity === identity && previous?.config.blocked === config.blocked &&
-      Fingerprint.isSame(previous?.config, config)
-    const server: Server = {
-      name,
-      identity,
-      users: new Map(),
-      config,
-      limits: ServerConfig.limits(config, parts.limits),
-      offers: ToolFilter.make(config),
-      breaker,
-      bulkhead: previous?.bulkhead ?? Bulkhead.make({ ...parts.bulkhead, server: name, concurrency }),
-      metrics,
-      lists: previous !== undefined && isSame ? previous.lists : parts.lists(config, identity),
-      link,
-      get status() {
-        return link.status()
-      },
-      get live() {
-        const connected = link.connected()
-        return connected === undefined ? undefined : live(server, connected)
-      },
-      changed: (status, previous) => {
-        const isConnected = status._tag === "Connected"
-        const wasConnected = previous?._tag === "Connected"
-        if (isConnected === wasConnected) return
-        metrics.connections(isConnected ? 1 : 0)
-        if (!isConnected) return
-        if (previous?._tag === "Reconnecting") metrics.reconnected()
-        breaker.halfOpen()
-      }
+    const breakerOf = (name: string): CircuitBreaker.Breaker => {
+      const known = made.get(name)
+      if (known?.isIsolated() === true) return known
+      const breaker = breakers.make(name, (state) => {
+        // calls that outlive their server change it later
+        if (get(name)?.breaker !== breaker) return
+        metrics.for(name).breaker(state)
+        publish(McpEvent.McpEvent.BreakerChanged({ server: name, state }))
+      })
+      made.set(name, breaker)
+      return breaker
     }
-    return server
-  }
+
+    return (
+      config: ServerConfig.ServerConfig,
+      link: Link.Link,
+      previous: Server | undefined,
+      identity?: string
+    ): Server => {
+      const { name } = config
+      const concurrency = config.concurrency ?? bulkhead.concurrency
+      previous?.bulkhead.resize(concurrency)
+      const isSame = previous?.identity === identity && previous?.config.blocked === config.blocked &&
+        Fingerprint.isSame(previous?.config, config)
+      const server: Server = {
+        name,
+        identity,
+        users: new Map(),
+        config,
+        limits: ServerConfig.limits(config, limits),
+        offers: ToolFilter.make(config),
+        breaker: previous?.breaker ?? breakerOf(name),
+        bulkhead: previous?.bulkhead ?? Bulkhead.make({ ...bulkhead, server: name, concurrency }),
+        metrics: metrics.for(name),
+        lists: previous !== undefined && isSame ? previous.lists : makeLists(config, identity),
+        link,
+        get status() {
+          return link.status()
+        },
+        get live() {
+          const connected = link.connected()
+          return connected === undefined ? undefined : live(server, connected)
+        },
+        changed: (status, previous) => {
+          const isConnected = status._tag === "Connected"
+          const wasConnected = previous?._tag === "Connected"
+          if (isConnected === wasConnected) return
+          server.metrics.connections(isConnected ? 1 : 0)
+          if (!isConnected) return
+          if (previous?._tag === "Reconnecting") server.metrics.reconnected()
+          server.breaker.halfOpen()
+        }
+      }
+      return server
+    }
+  })

@@ -6,17 +6,13 @@ import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
-import * as Broadcast from "../broadcast.ts"
 import * as Connector from "../client/Connector.ts"
-import * as Limits from "../config/Limits.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
-import * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
+import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
-import * as Bulkhead from "../resilience/Bulkhead.ts"
-import * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
+import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as Deadline from "../resilience/Deadline.ts"
 import * as HealthCheck from "../resilience/HealthCheck.ts"
 import * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
@@ -25,11 +21,9 @@ import * as RuntimeLog from "../runtimeLog.ts"
 import * as ToolCache from "../tools/ToolCache.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
 import * as Link from "./Link.ts"
-import * as Lists from "./lists.ts"
 import * as Reload from "./reload.ts"
 import * as Server from "./Server.ts"
 import { mayFollow, ServerStatus } from "./ServerStatus.ts"
-import type { Change } from "./ServerStatus.ts"
 
 export interface Options {
   /** How many servers connect at once. */
@@ -58,10 +52,8 @@ export interface Servers {
   readonly get: (name: string, identity?: string) => Server.Server | undefined
   /** The same, with a link that is opened when it is used. */
   readonly find: (name: string, identity?: string) => Effect.Effect<Server.Server, McpError.NotFound>
-  /** Every change of a status from now on, in order; ends with the servers. */
-  readonly changes: Stream.Stream<Change>
-  /** Calls the listener synchronously with every change; returns how to stop. */
-  readonly onChange: (listener: (change: Change) => void) => () => void
+  /** True from the beginning of the teardown. */
+  readonly isClosed: () => boolean
   /** Runs this, and nothing else, beside each connection from now on, in the scope of the connection. */
   readonly onConnected: (run: (live: Server.Live) => Effect.Effect<void, never, Scope.Scope>) => void
   readonly connect: (name: string, options?: Link.ConnectOptions) => Connected
@@ -85,9 +77,6 @@ export type Requirements =
   | Teardown.Teardown
   | ToolCache.ToolCache
   | ToolPins.ToolPins
-
-/** The changes that a slow subscriber may leave unread. */
-const backlog = 1_024
 
 /** The time until a connect gives its slot to the next: a process has started by then, and the rest is waiting. */
 const slotTime = Duration.millis(500)
@@ -172,13 +161,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
     const retiring = new Map<Link.Link, Set<string>>()
     /** The links that make their first attempt, with the names that they are to serve. */
     const successors = new Map<Link.Link, ReadonlyArray<string>>()
-    /** The breakers of removed servers, which a reload that adds them again must find isolated. */
-    const isolated = new Map<string, CircuitBreaker.Breaker>()
     let beside: (live: Server.Live) => Effect.Effect<void, never, Scope.Scope> = () => Effect.void
-    const changes = yield* Broadcast.make<Change>({
-      capacity: backlog,
-      onThrow: (thrown) => fork(RuntimeLog.error("a listener of status changes has thrown", thrown))
-    })
 
     /** Runs in the background until the servers close. */
     const fork = (self: Effect.Effect<void>): void => {
@@ -230,36 +213,14 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
         return Effect.catchIf(used, isReplaced, () => use(name, f, options))
       })
 
-    const serve = Server.make({
-      limits: yield* Limits.CurrentLimits,
-      breakers: yield* CircuitBreaker.CircuitBreaker,
-      bulkhead: yield* Bulkhead.Bulkhead,
-      metrics: yield* RuntimeMetrics.RuntimeMetrics,
-      publish: events.publish,
-      lists: Lists.make({ cache, clock, pins, scope: yield* Effect.scope }),
-      isolated: (name) => isolated.get(name),
-      get
-    })
+    const serve = yield* Server.make(get)
 
     const newServer = (config: ServerConfig.ServerConfig, link: Link.Link): Server.Server =>
       serve(config, link, servers.get(config.name))
 
     const publish = (server: Server.Server, status: ServerStatus, previous: ServerStatus | undefined): void => {
-      const change = { server: server.name, status, previous }
-      events.publish(McpEvent.McpEvent.StatusChanged(change))
+      events.publish(McpEvent.McpEvent.StatusChanged({ server: server.name, status, previous }))
       server.changed(status, previous)
-      changes.publish(change)
-    }
-
-    const onStatus = (server: Server.Server, status: ServerStatus, previous: ServerStatus, at: number): void => {
-      if (server.identity !== undefined) return forgetAtRest(server)
-      publish(server, status, previous)
-      if (status._tag !== "Reconnecting") return
-      const { attempt, error, until } = status
-      // the storm rule moves an attempt that is already reported
-      if (previous._tag === "Reconnecting" && previous.attempt === attempt) return
-      const delay = Duration.millis(until - at)
-      events.publish(McpEvent.McpEvent.Reconnecting({ server: server.name, attempt, delay, error }))
     }
 
     const newLink = (config: ServerConfig.ServerConfig, down?: Link.Down, identity?: string): Link.Link => {
@@ -274,7 +235,12 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
         closeWithin: teardown.options.deadline,
         inTurn: (connect) => inTurn(Effect.provideService(connect, Connector.Identity, identity)),
         nextGeneration: () => ++generation,
-        onStatus: (...change) => servedBy(link).forEach((server) => onStatus(server, ...change)),
+        onStatus: (status, previous) => {
+          for (const server of servedBy(link)) {
+            if (server.identity === undefined) publish(server, status, previous)
+            else forgetAtRest(server)
+          }
+        },
         beside: (connection) => servedBy(link).map((server) => beside(Server.live(server, connection)))
       })
       return link
@@ -378,14 +344,12 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
         attend(server)
       }
       for (const old of before.values()) {
-        const { breaker, name, status } = old
+        const { name, status } = old
         moveUsers(old, next.get(name))
         if (!next.has(name)) {
           announce(old, ServerStatus.Closed(), status)
           fork(cache.forget(old.config))
           pins.release(name)
-          if (breaker.isIsolated()) isolated.set(name, breaker)
-          else isolated.delete(name)
         }
         retire(old)
       }
@@ -452,8 +416,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       all: () => all,
       get,
       find,
-      changes: changes.stream,
-      onChange: changes.onEvent,
+      isClosed: () => closed,
       onConnected: (run) => {
         beside = run
       },

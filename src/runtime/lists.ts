@@ -1,5 +1,4 @@
 /** The lists of each server: its resources, templates and prompts, gathered for callers, and all four kept up to date. */
-import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -16,9 +15,9 @@ import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import * as CachedList from "../tools/CachedList.ts"
 import type * as Tool from "../tools/Tool.ts"
-import type * as ToolCache from "../tools/ToolCache.ts"
+import * as ToolCache from "../tools/ToolCache.ts"
 import * as ToolCatalog from "../tools/ToolCatalog.ts"
-import type * as ToolPins from "../tools/ToolPins.ts"
+import * as ToolPins from "../tools/ToolPins.ts"
 import type * as Requests from "./requests.ts"
 import type * as Server from "./Server.ts"
 import type * as Servers from "./Servers.ts"
@@ -39,16 +38,13 @@ export interface Lists {
   readonly prompts: ServerList<McpClient.Prompt>
 }
 
-export interface Options {
-  readonly cache: ToolCache.ToolCache["Type"]
-  readonly clock: Clock.Clock
-  readonly pins: ToolPins.ToolPins["Type"]
-  readonly scope: Scope.Scope
-}
-
 /** The lists of one user are not kept between runs, and those of a blocked server are not read. */
-export const make =
-  ({ cache, clock, pins, scope }: Options) => (config: ServerConfig.ServerConfig, identity?: string): Lists => {
+export const make = Effect.gen(function*() {
+  const cache = yield* ToolCache.ToolCache
+  const clock = yield* Effect.clock
+  const pins = yield* ToolPins.ToolPins
+  const scope = yield* Effect.scope
+  return (config: ServerConfig.ServerConfig, identity?: string): Lists => {
     const options = { clock, lifetime: cache.lifetime, scope, server: config.name }
     const list = <Item>(
       method: string,
@@ -72,6 +68,7 @@ export const make =
       prompts: list("prompts/list", "prompts", ({ prompts }) => prompts)
     }
   }
+})
 
 /** One list of all servers; a server without it costs the others nothing. */
 export const gathering = (servers: Servers.Servers, ask: Requests.Ask) =>

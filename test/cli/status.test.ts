@@ -141,17 +141,12 @@ describe("what status says", () => {
 
   it("makes JSON of whatever an event holds", () => {
     const error = new McpError.ConnectTimeout({ server: "a", phase: "initialize", limit: Duration.seconds(1) })
-    const event = McpEvent.McpEvent.Reconnecting({
-      server: "a",
-      attempt: 2,
-      delay: Duration.seconds(2),
-      error
-    })
+    const event = McpEvent.McpEvent.ListFailed({ server: "a", list: "tools", error })
     assert.deepStrictEqual(EventShape.of(event, 7), {
       at: 7,
-      event: "Reconnecting",
+      event: "ListFailed",
       server: "a",
-      data: { attempt: 2, delay: 2_000, error: { tag: "ConnectTimeout", message: error.message } }
+      data: { list: "tools", error: { tag: "ConnectTimeout", message: error.message } }
     })
     const table: ReadonlyArray<readonly [unknown, unknown]> = [
       [1n, "1"],

@@ -29,7 +29,8 @@ const watch = (options: Partial<HealthCheck.Options> | undefined, watched: Healt
 const watching = (peer: MemoryTransport.Peer, options?: Partial<HealthCheck.Options>) =>
   Effect.gen(function*() {
     const layer = Pool.layer({ peer }, { health: HealthCheck.layer(options) })
-    const pool = Context.get(yield* Layer.build(layer), Pool.Servers)
+    const built = yield* Layer.build(layer)
+    const pool = Context.get(built, Pool.Servers)
     yield* pool.reload([config])
     yield* pool.connect("peer")
     const connection = pool.get("peer")!.live!.generation
@@ -48,8 +49,8 @@ const watching = (peer: MemoryTransport.Peer, options?: Partial<HealthCheck.Opti
       () => Effect.sync(() => lostWith)
     )
     let lostWith: McpError.ConnectError | undefined = undefined
-    pool.onChange(({ status }) => {
-      if (status._tag === "Reconnecting") lostWith = status.error
+    Context.get(built, Pool.McpEvent.McpEvents).onEvent((event) => {
+      if (event._tag === "StatusChanged" && event.status._tag === "Reconnecting") lostWith = event.status.error
     })
     return { probes, seconds, probed, isOver, lost }
   }).pipe(Effect.withRandom(Random.fixed([0])))

@@ -1,23 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  Chunk,
-  Deferred,
-  Duration,
-  Effect,
-  Exit,
-  Fiber,
-  Layer,
-  Redacted,
-  Schedule,
-  Scope,
-  Stream,
-  TestClock
-} from "effect"
+import { Chunk, Deferred, Duration, Effect, Exit, Fiber, Layer, Redacted, Schedule, Scope, TestClock } from "effect"
 import { inspect } from "node:util"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as Resolution from "../../src/config/Resolution.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
+import * as McpEvent from "../../src/McpEvent.ts"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
 import * as Teardown from "../../src/resilience/Teardown.ts"
 import type * as Faults from "../../src/testing/Faults.ts"
@@ -33,7 +21,7 @@ const echo: MemoryServer.Tool = { name: "echo", call: () => Effect.succeed("done
 
 /** One server in memory, and the pool over it. */
 const withServer = <A, E>(
-  body: (server: MemoryServer.Server) => Effect.Effect<A, E, Pool.Servers | Scope.Scope>,
+  body: (server: MemoryServer.Server) => Effect.Effect<A, E, McpEvent.McpEvents | Pool.Servers | Scope.Scope>,
   options?: Pool.Options
 ) =>
   Effect.flatMap(
@@ -239,8 +227,8 @@ describe("Servers", () => {
   it.scoped("loses no server to a listener that throws", () =>
     withServer(() =>
       Effect.gen(function*() {
-        const service = yield* pool
-        service.onChange(() => {
+        const events = yield* McpEvent.McpEvents
+        events.onEvent(() => {
           throw new Error("a bug of the application")
         })
         yield* reload(Pool.remote("a"))
@@ -460,9 +448,9 @@ describe("Servers", () => {
     withServer((server) =>
       Effect.gen(function*() {
         const delays: Array<number> = []
-        const service = yield* pool
-        service.onChange(({ status }) => {
-          if (status._tag === "Reconnecting") delays.push(status.attempt)
+        const events = yield* McpEvent.McpEvents
+        events.onEvent((event) => {
+          if (event._tag === "StatusChanged" && event.status._tag === "Reconnecting") delays.push(event.status.attempt)
         })
         yield* reload(Pool.local("a"))
         yield* Pool.until("a", "Connected")
@@ -630,7 +618,7 @@ describe("Servers.reload", () => {
       yield* Effect.gen(function*() {
         yield* reload(Pool.remote("a"))
         yield* Pool.until("a", "Connected")
-        const events = yield* (yield* Pool.McpEvent.McpEvents).subscribe
+        const events = yield* (yield* McpEvent.McpEvents).subscribe
         const report = yield* reload(Pool.remote("a", { url: "http://b.test/mcp" }))
         assert.strictEqual(report.failed[0]?.error._tag, "NetworkError")
         yield* TestClock.adjust("1 minute")
@@ -746,7 +734,7 @@ describe("a blocked server", () => {
           yield* Pool.until("a", "Connected")
           const tags = yield* Pool.history("a")
           const begun = yield* Deferred.make<void>()
-          ;(yield* Pool.McpEvent.McpEvents).onEvent(({ _tag }) => {
+          ;(yield* McpEvent.McpEvents).onEvent(({ _tag }) => {
             if (_tag === "Connecting") Deferred.unsafeDone(begun, Effect.void)
           })
           const slow = yield* Effect.fork(reload(Pool.remote("a", { url: "http://b.test/mcp" })))
@@ -779,7 +767,7 @@ describe("Servers with variables in their configurations", () => {
     body: (
       seen: ReadonlyArray<ServerConfig.ServerConfig>,
       server: MemoryServer.Server
-    ) => Effect.Effect<A, E, Pool.Servers | Pool.McpEvent.McpEvents | Scope.Scope>
+    ) => Effect.Effect<A, E, Pool.Servers | McpEvent.McpEvents | Scope.Scope>
   ) =>
     Effect.flatMap(MemoryServer.make({ era: "session" }), (server) => {
       const seen: Array<ServerConfig.ServerConfig> = []
@@ -799,7 +787,7 @@ describe("Servers with variables in their configurations", () => {
       Effect.gen(function*() {
         const { all } = yield* pool
         const events: Array<unknown> = []
-        ;(yield* Pool.McpEvent.McpEvents).onEvent((event) => events.push(event))
+        ;(yield* McpEvent.McpEvents).onEvent((event) => events.push(event))
         const config = Pool.remote("a", {
           expansion,
           url: "https://a.test/${env:T}",
@@ -835,7 +823,7 @@ describe("Servers with variables in their configurations", () => {
     return withVariables(resolving, () =>
       Effect.gen(function*() {
         const events: Array<unknown> = []
-        ;(yield* Pool.McpEvent.McpEvents).onEvent((event) => events.push(event))
+        ;(yield* McpEvent.McpEvents).onEvent((event) => events.push(event))
         yield* reload(Pool.remote("a", { url: "https://a.test/" }))
         yield* Pool.until("a", "Connected")
         assert.deepInclude(events, { _tag: "ConfigurationWarning", server: "a", warning })
@@ -909,7 +897,7 @@ describe("Servers with variables in their configurations", () => {
 })
 
 describe("Servers at the end of their scope", () => {
-  it.effect("close every connection, refuse later calls, and end the stream of changes", () =>
+  it.effect("close every connection, publish that each server is closed, and refuse later calls", () =>
     Effect.gen(function*() {
       const server = yield* MemoryServer.make({ era: "session" })
       const scope = yield* Scope.make()
@@ -918,15 +906,15 @@ describe("Servers at the end of their scope", () => {
         yield* reload(Pool.remote("a"), Pool.remote("b"), Pool.remote("c", { lazy: true }))
         yield* Pool.until("a", "Connected")
         yield* Pool.until("b", "Connected")
-        const service = yield* pool
-        const changes = yield* Effect.fork(Effect.map(
-          Stream.runCollect(service.changes),
-          (all) => Chunk.toArray(all).map(({ server, status }) => `${server} ${status._tag}`).toSorted()
-        ))
+        const changes: Array<string> = []
+        const events = yield* McpEvent.McpEvents
+        events.onEvent((event) => {
+          if (event._tag === "StatusChanged") changes.push(`${event.server} ${event.status._tag}`)
+        })
         yield* TestClock.adjust("1 millis")
         yield* Scope.close(scope, Exit.void)
         assert.strictEqual(server.connections().open, 0)
-        assert.deepStrictEqual(yield* Fiber.join(changes), ["a Closed", "b Closed", "c Closed"])
+        assert.deepStrictEqual(changes.toSorted(), ["a Closed", "b Closed", "c Closed"])
         assert.strictEqual((yield* Effect.flip(Pool.ping("a")))._tag, "Closed")
       }).pipe(Effect.provide(context))
     }))
@@ -967,7 +955,7 @@ describe("the release of a lost connection", () => {
     use: (
       server: Effect.Effect.Success<ReturnType<typeof MemoryServer.make>>,
       gates: ReadonlyArray<Deferred.Deferred<void>>
-    ) => Effect.Effect<A, E, Pool.Servers | Scope.Scope>
+    ) => Effect.Effect<A, E, McpEvent.McpEvents | Pool.Servers | Scope.Scope>
   ) =>
     Effect.gen(function*() {
       const server = yield* MemoryServer.make({ era: "session" })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Schedule, TestClock } from "effect"
+import { Effect, Fiber, Schedule, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
@@ -25,10 +25,13 @@ const losing = (end: Faults.End, times: number) =>
     return yield* Effect.gen(function*() {
       const { callTool } = yield* McpRuntime.McpRuntime
       const { onEvent } = yield* McpEvent.McpEvents
+      const clock = yield* Effect.clock
       const delays: Array<number> = []
       const breaker: Array<string> = []
       onEvent((event) => {
-        if (event._tag === "Reconnecting") delays.push(Duration.toMillis(event.delay))
+        if (event._tag === "StatusChanged" && event.status._tag === "Reconnecting") {
+          delays.push(event.status.until - clock.unsafeCurrentTimeMillis())
+        }
         if (event._tag === "BreakerChanged") breaker.push(event.state)
       })
       const labels: Array<string> = []

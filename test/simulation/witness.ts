@@ -117,8 +117,11 @@ export class Witness {
     }
     if (status._tag === "Closed") this.told.delete(server)
     else this.told.set(server, status)
-    if (status._tag === "Reconnecting") this.#plans.set(server, { attempt: status.attempt, until: status.until })
-    else this.#plans.delete(server)
+    if (status._tag === "Reconnecting") {
+      // the storm rule moves an attempt that is already planned
+      if (this.#plans.get(server)?.attempt !== status.attempt) this.#planned(server, status)
+      this.#plans.set(server, { attempt: status.attempt, until: status.until })
+    } else this.#plans.delete(server)
     // a server that was idle has not failed, and one that was given up for good is tried only because somebody asks
     if (status._tag === "Idle" || isFinal(status)) this.#automatic.delete(server)
   }
@@ -142,8 +145,6 @@ export class Witness {
       case "CallRunning":
         if (!this.begun.has(event.callId)) this.violate(`${event.callId} was told of when it did not run`)
         return
-      case "Reconnecting":
-        return this.#planned(event)
       case "Connecting":
         return this.#attempted(event.server)
       case "BreakerChanged":
@@ -158,12 +159,16 @@ export class Witness {
     }
   }
 
-  #planned({ attempt, delay, error, server }: McpEvent.McpEvent & { readonly _tag: "Reconnecting" }): void {
-    const millis = Number(delay.value._tag === "Millis" ? delay.value.millis : NaN)
+  #planned(
+    server: string,
+    { attempt, error, until }: ServerStatus.ServerStatus & { readonly _tag: "Reconnecting" }
+  ): void {
+    const millis = until - this.now()
     const range = bounds(this.script.preset, attempt)
     if (range === undefined) return this.violate(`${server} was to be attempted for the ${attempt}th time`)
     const asked = error._tag === "HttpError" && error.reason === "rate-limited" ? 7_000 : 0
-    const [low, high] = [Math.max(range[0], asked), Math.max(range[1], asked)]
+    // a server may begin to share a link that has waited for a while
+    const [low, high] = [this.script.share ? 0 : Math.max(range[0], asked), Math.max(range[1], asked)]
     if (!(millis >= low && millis <= high)) {
       this.violate(`${server} was to be attempted for the ${attempt}th time after ${millis} ms`)
     }

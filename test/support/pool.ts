@@ -49,11 +49,11 @@ export const local = (
 
 /** Waits until a server has this status. */
 export const until = (server: string, tag: ServerStatus.ServerStatus["_tag"]) =>
-  Effect.flatMap(Servers, (pool) =>
+  Effect.flatMap(Effect.all([Servers, McpEvent.McpEvents]), ([pool, events]) =>
     Effect.async<void>((resume) => {
       const is = () => pool.get(server)?.status._tag === tag
       if (is()) return resume(Effect.void)
-      const stop = pool.onChange(() => {
+      const stop = events.onEvent(() => {
         if (!is()) return
         stop()
         resume(Effect.void)
@@ -63,10 +63,10 @@ export const until = (server: string, tag: ServerStatus.ServerStatus["_tag"]) =>
 
 /** The statuses of a server from now on, by their tags. */
 export const history = (server: string) =>
-  Effect.map(Servers, (pool) => {
+  Effect.map(McpEvent.McpEvents, (events) => {
     const tags: Array<string> = []
-    pool.onChange((change) => {
-      if (change.server === server) tags.push(change.status._tag)
+    events.onEvent((event) => {
+      if (event._tag === "StatusChanged" && event.server === server) tags.push(event.status._tag)
     })
     return tags
   })

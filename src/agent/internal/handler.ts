@@ -96,7 +96,7 @@ export const make = (
     const failed = Failed.make(guard, yield* Redaction.Redaction)
     const cleaned = cleaning(options.maxDescription)
     const given = new Set<string>()
-    const events = yield* Broadcast.make<ToolHandler.Event>({ capacity: options.eventCapacity })
+    const events = yield* Broadcast.make<ToolHandler.Event>(options.eventCapacity)
 
     const own = (name: string) => agentTools.tools().find(({ definition }) => definition.name === name)
 

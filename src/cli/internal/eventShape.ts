@@ -57,7 +57,7 @@ export const of = (event: McpEvent.McpEvent, at: number): typeof Event.Type => {
   return { at, event: _tag, server: server ?? null, data: plain(data) }
 }
 
-const bad: ReadonlySet<McpEvent.McpEvent["_tag"]> = new Set(["ConnectFailed", "Disconnected", "Reconnecting"])
+const bad: ReadonlySet<McpEvent.McpEvent["_tag"]> = new Set(["ConnectFailed", "Disconnected"])
 
 const longest = 160
 /** An error has room for the line of stderr that says why. */
@@ -71,15 +71,17 @@ const fact = (name: string, value: unknown): string => {
   return `${name}=${text.length <= most ? text : `${text.slice(0, most - 1)}…`}`
 }
 
-const pauseOf = (status: ServerStatus.ServerStatus): string =>
-  status._tag === "Connected" && status.pausedUntil !== undefined
+const timeOf = (status: ServerStatus.ServerStatus): string => {
+  if (status._tag === "Reconnecting") return ` (attempt ${status.attempt} at ${clock(status.until)} UTC)`
+  return status._tag === "Connected" && status.pausedUntil !== undefined
     ? ` (paused until ${clock(status.pausedUntil)} UTC)`
     : ""
+}
 
 /** A status holds what other events have told before. */
 const factsOf = (event: McpEvent.McpEvent, data: unknown): ReadonlyArray<string> =>
   event._tag === "StatusChanged"
-    ? [`${event.previous === undefined ? "" : `${event.previous._tag} → `}${event.status._tag}${pauseOf(event.status)}`]
+    ? [`${event.previous === undefined ? "" : `${event.previous._tag} → `}${event.status._tag}${timeOf(event.status)}`]
     : Object.entries(Object(data)).flatMap(([name, value]) => value === undefined ? [] : [fact(name, value)])
 
 /** @internal */
