@@ -1,5 +1,5 @@
 /** Addresses without encryption, and the credentials that must not be sent to them. */
-import { isCredential } from "./credentialName.ts"
+import { isCredential } from "../text/credentialName.ts"
 import * as Interpolation from "./Interpolation.ts"
 
 const isLoopback = (host: string): boolean =>

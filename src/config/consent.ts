@@ -1,6 +1,6 @@
 /** The lines that a person sees before approving a server: everything that the approval covers, without secrets. */
+import { isCredential, isCredentialParameter } from "../text/credentialName.ts"
 import { codePoints, visiblyQuoted as quoted } from "../text/UntrustedText.ts"
-import { isCredential } from "./credentialName.ts"
 import { tables } from "./fields.ts"
 import type * as FieldSchema from "./fieldSchema.ts"
 import * as Hazards from "./hazards.ts"
@@ -40,8 +40,6 @@ const hidden = (template: string): string => {
 }
 
 const looksSecret = (name: string, value: string): boolean => isCredential(name) || Hazards.hasSecret(value)
-
-const isCredentialParameter = (name: string): boolean => isCredential(name) || /^(key|sig|signature)$/i.test(name)
 
 /** Hides the user of an address, which ends at the last `@` of the authority. A variable could be the host, so it is shown. */
 const withoutUser = (address: string): string =>

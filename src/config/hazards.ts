@@ -1,8 +1,8 @@
 /** Hazards of an entry, which a person should know before approving it. */
+import { isCredential, isCredentialParameter } from "../text/credentialName.ts"
 import { isOneEdit } from "../text/nearest.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
-import { isCredential as isCredentialName } from "./credentialName.ts"
 import * as Variables from "./environmentVariables.ts"
 import * as Interpolation from "./Interpolation.ts"
 import {
@@ -277,12 +277,6 @@ const ofContainer = (line: Launched): ReadonlyArray<Hazard> => {
 const token =
   /(^|[\s=:"'])(sk-[\w-]{16,}|sk_live_\w{10,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|(AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,}|npm_\w{30,}|eyJ[\w-]{8,}\.eyJ[\w-]{8,})/
 
-/** Endings of names that are about a credential. */
-const about = /(file|path|dir|name|id|env|var|url|uri|type|header|tokens|length|limit|count|size|ttl)$/i
-
-const isCredential = (name: string): boolean =>
-  name.length > 0 && name.length <= 128 && !about.test(name) && isCredentialName(name.replaceAll("-", "_"))
-
 const isValue = (text: string): boolean => text !== "" && !/^(true|false|\d{1,6})$/i.test(text)
 
 const isInAddress = (text: string): boolean => {
@@ -295,7 +289,7 @@ const isInAddress = (text: string): boolean => {
   return query.split("&").some((pair) => {
     const equals = pair.indexOf("=")
     const name = pair.slice(0, equals)
-    return equals > 0 && isValue(pair.slice(equals + 1)) && (isCredential(name) || /^(key|sig|signature)$/i.test(name))
+    return equals > 0 && isValue(pair.slice(equals + 1)) && isCredentialParameter(name)
   })
 }
 

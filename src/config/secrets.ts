@@ -3,7 +3,7 @@
  * credential. The transports register headers when they send them.
  */
 import * as Redacted from "effect/Redacted"
-import { isCredential } from "./credentialName.ts"
+import { isCredential } from "../text/credentialName.ts"
 import { isHarmless } from "./environmentVariables.ts"
 import * as Interpolation from "./Interpolation.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
@@ -159,8 +159,7 @@ const shortest = 8
 /** The secrets in a header that is sent to a server. */
 export const ofHeader = (name: string, header: Redacted.Redacted): ReadonlyArray<Redacted.Redacted> => {
   if (harmless.has(name.toLowerCase())) return []
-  const isNamed = /auth|cookie|key|pass|secret|token/i.test(name)
   return credentialsIn(Redacted.value(header))
-    .filter((value) => value.length >= (isNamed ? 1 : shortest))
+    .filter((value) => value.length >= (isCredential(name) ? 1 : shortest))
     .map((value) => Redacted.make(value))
 }

@@ -1,7 +1,7 @@
 /** Which variables an entry may read: by the rights of its origin, the field that asks, and what a person has granted. */
 import * as Either from "effect/Either"
+import { isCredential } from "../text/credentialName.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
-import { isCredential } from "./credentialName.ts"
 import * as Dialect from "./Dialect.ts"
 import { isHarmless } from "./environmentVariables.ts"
 import * as Interpolation from "./Interpolation.ts"

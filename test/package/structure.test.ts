@@ -211,7 +211,8 @@ describe("every timer outside of resilience", () => {
  * 45,000 lines of the whole are code, and 10 % more is allowed.
  */
 const rebuilt: Readonly<Record<string, number>> = {
-  text: 600,
+  // 600, and the names of credentials, which came from config and safety
+  text: 680,
   // the root: issue 17 asks for 3,300 together with the runtime
   stderrReader: 230,
   McpError: 1_160,

@@ -5,11 +5,11 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
-import { isCredential } from "../../config/credentialName.ts"
 import * as Provenance from "../../config/Provenance.ts"
 import * as Trust from "../../config/Trust.ts"
 import type * as McpError from "../../McpError.ts"
 import * as Approval from "../../safety/Approval.ts"
+import { isCredential } from "../../text/credentialName.ts"
 import * as ShellWords from "../../text/shellWords.ts"
 import * as Screen from "../Screen.ts"
 

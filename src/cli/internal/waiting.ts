@@ -4,8 +4,8 @@
  * @internal
  */
 import * as Schema from "effect/Schema"
-import { isCredential } from "../../config/credentialName.ts"
 import * as Trust from "../../config/Trust.ts"
+import { isCredential } from "../../text/credentialName.ts"
 import type * as Screen from "../Screen.ts"
 import * as Asking from "./asking.ts"
 
