@@ -102,7 +102,9 @@ const join = (
 ): ConfigFile => {
   const ofDocument = document.issues.map((issue) => judged(dialect, context, issue))
   const isBroken = document.root === undefined || ofDocument.some(({ severity }) => severity === "error")
-  const decoded = isBroken || document.root === undefined ? Reader.nothing : dialect.decode(document.root, context)
+  const decoded = isBroken || document.root === undefined
+    ? Reader.nothing
+    : Reader.decode(dialect, document.root, context)
   // an empty file has one issue
   const isEmpty = ofDocument.some(({ kind }) => kind === "empty-file")
   const ofDialect = decoded.issues.filter(({ kind }) => !(isEmpty && kind === "no-servers"))
@@ -125,9 +127,9 @@ const judged = (
   // the host itself refuses such a file
   if (issue.kind === "jsonc-in-strict-json" && context.strict === true) return { ...issue, severity: "error" }
   if (issue.kind !== "duplicate-key" || issue.at === undefined) return issue
-  const keys = dialect.rootKeys(context)
+  const keys = Reader.rootKeys(dialect, context)
   const isTop = !issue.at.includes("/") || keys.includes(issue.at)
-  return isTop && (keys.includes(issue.at) || !dialect.isShared(context))
+  return isTop && (keys.includes(issue.at) || !Reader.isShared(dialect, context))
     ? { ...issue, kind: "duplicate-root-key", severity: "error" }
     : issue
 }

@@ -12,6 +12,7 @@ import * as Dialect from "./Dialect.ts"
 import * as Document from "./document.ts"
 import { isText, list, scalar, table, tables } from "./document.ts"
 import * as Interpolation from "./Interpolation.ts"
+import * as Reader from "./reader.ts"
 
 type Table = Document.Table
 type Value = Document.Value
@@ -238,7 +239,7 @@ const remoteOf = (questions: Questions, from: Table): Table => {
 /** The fault that the reader of native files finds in an entry. */
 const faultOf = (name: string, entry: Table): Fault | undefined => {
   const root = new Map([["mcpServers", new Map([[name, entry]])]])
-  const [item] = Dialect.find("native")!.decode(root, { scope: "user", origin: "home", path: undefined }).items
+  const [item] = Reader.decode(Dialect.native, root, { scope: "user", origin: "home", path: undefined }).items
   return item?._tag === "Invalid" ? { kind: item.kind, at: item.at } : undefined
 }
 

@@ -82,7 +82,8 @@ const expansionOf = (
   const declared = inputs.get(path) ?? []
   // relative paths of the workspace begin there, and those of other files at the file
   const isOfRoot = path === undefined || scope === "project" || scope === "local"
-  const isOnlyOwn = options.expandFrom === "entry" || Dialect.find(provider)?.readsOnlyEntry(scope) === true
+  const isOnlyOwn = options.expandFrom === "entry" ||
+    Dialect.find(provider)?.variables?.fromEntry?.includes(scope) === true
   return {
     origin: originOf(merged),
     grants: [],

@@ -2,9 +2,74 @@
  * The hosts whose files are read, one row each, in the order in which their files count within one scope. A row is data for
  * the one reader; what only one host has is a function in quirks.ts, named here.
  */
-import type { Fields, HostTable } from "./hostRow.ts"
-import { otherLogin, sampled, sandboxed } from "./hostRow.ts"
-import * as Interpolation from "./Interpolation.ts"
+import type { Dialect, Field, Fields, Transport } from "./Dialect.ts"
+import { native } from "./Interpolation.ts"
+
+/** The words for transports that files of every host may have, in lower case. */
+export const transportWords: ReadonlyMap<string, Transport> = new Map([
+  ["stdio", "stdio"],
+  ["local", "stdio"],
+  ["command", "stdio"],
+  ["http", "streamable-http"],
+  ["streamable-http", "streamable-http"],
+  ["streamablehttp", "streamable-http"],
+  ["streamable_http", "streamable-http"],
+  ["sse", "sse"],
+  ["ws", "ws"],
+  ["websocket", "ws"],
+  ["remote", "auto"],
+  ["auto", "auto"]
+])
+
+/** The sandbox fields that several hosts share. */
+const sandboxed: Field = {
+  is: "extra",
+  lacking: "the server is not confined here",
+  ofPrograms: true,
+  unless: [false, null]
+}
+
+/** The fields that are read in files of every host, because people copy entries from one file to another. */
+export const common: Fields = {
+  type: { is: "type" },
+  transport: { is: "type" },
+  command: { is: "command" },
+  args: { is: "args" },
+  env: { is: "env" },
+  envFile: { is: "envFile" },
+  cwd: { is: "cwd" },
+  url: { is: "url" },
+  headers: { is: "headers" },
+  oauth: { is: "oauth" },
+  serverUrl: { is: "url", foreign: true },
+  timeout: { is: "requestTimeout", unit: "ms" },
+  enabled: { is: "enabled" },
+  disabled: { is: "disabled" },
+  enabledTools: { is: "enabledTools" },
+  disabledTools: { is: "disabledTools" },
+  autoApprove: { is: "autoApprove" },
+  description: { is: "description" },
+  isDisabled: { is: "disabled" },
+  alwaysAllow: { is: "autoApprove" },
+  sandbox: sandboxed,
+  sandboxEnabled: sandboxed
+}
+
+export const otherLogin = "this way to log in is not supported"
+
+const sampled = "the application decides whether the server may sample"
+
+const discovered = "the server's metadata names the address"
+
+/** Settings of a login that have no effect here, in lower case and without joining characters, and what is lacking. */
+export const lackingLogin: ReadonlyMap<string, string> = new Map([
+  ["audiences", "no audience is asked for"],
+  ["authorizationurl", discovered],
+  ["enterprisemanaged", otherLogin],
+  ["registrationurl", discovered],
+  ["tokenparamname", "the token is sent in the header Authorization"],
+  ["tokenurl", discovered]
+])
 
 /** The variables of editors, in the spelling of VS Code. */
 const editorPlaces = new Map(
@@ -30,7 +95,7 @@ const copilotFields: Fields = {
   filterMapping: { is: "extra", lacking: "the rules of this runtime filter what its tools return" }
 }
 
-export const hosts: ReadonlyArray<HostTable> = [
+export const hosts: ReadonlyArray<Dialect> = [
   {
     host: "native",
     title: "this application",
@@ -81,7 +146,7 @@ export const hosts: ReadonlyArray<HostTable> = [
     ],
     roots: [["mcpServers"], ["mcp_servers"]],
     aside: ["imports", "policy", "inputs", "security", "permissions"],
-    variables: { syntax: Interpolation.native },
+    variables: { syntax: native },
     everyField: true,
     fields: {
       timeout: { is: "unknown", instead: "requestTimeout" },
@@ -721,7 +786,7 @@ export const hosts: ReadonlyArray<HostTable> = [
     roots: [["mcp_servers"]],
     list: true,
     // for the header that the quirk makes: the host has no variables
-    variables: { syntax: Interpolation.native, in: ["headers"] },
+    variables: { syntax: native, in: ["headers"] },
     fields: {
       api_key_env: { is: "ignored" },
       api_key_header: { is: "ignored" },

@@ -3,13 +3,10 @@ import { split } from "../text/shellWords.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Dialect from "./Dialect.ts"
 import type * as Document from "./document.ts"
-import { isList, isTable, isText, scalar, table, without, withoutNulls } from "./document.ts"
+import { isList, isTable, isText, scalar, type Table, table, type Value, without, withoutNulls } from "./document.ts"
 import * as Variables from "./environmentVariables.ts"
-import type { Notes } from "./hostRow.ts"
 import * as Interpolation from "./Interpolation.ts"
-
-type Table = Document.Table
-type Value = Document.Value
+import type { Reading } from "./readValues.ts"
 
 /** Whether a relative path leads above the folder that it begins in. */
 const escapes = (path: string): boolean => {
@@ -22,24 +19,24 @@ const escapes = (path: string): boolean => {
   return false
 }
 
-const pluginCommand = (command: Value | undefined, { fail }: Notes): void => {
+const pluginCommand = (command: Value | undefined, to: Reading): void => {
   if (!isText(command) || command === "") return
   const isPath = command.startsWith("./")
   // a path to a folder is no program, and a command that is no path is one word
-  if (isPath ? /[/\\]\.?$/.test(command) : /\s/.test(command)) fail("invalid-value", "command")
-  if (escapes(command) || (!isPath && /[/\\]/.test(command))) fail("path-escape", "command")
+  if (isPath ? /[/\\]\.?$/.test(command) : /\s/.test(command)) to.fail("invalid-value", "command")
+  if (escapes(command) || (!isPath && /[/\\]/.test(command))) to.fail("path-escape", "command")
 }
 
-const pluginFolder = (cwd: Value | undefined, { fail }: Notes): void => {
+const pluginFolder = (cwd: Value | undefined, to: Reading): void => {
   if (!isText(cwd)) return
   const inside = /^(?:\.(?=\/)|\$\{PLUGIN_(?:ROOT|DATA)\}(?=\/|$))(.*)$/s.exec(cwd)?.[1]
-  if (inside === undefined || escapes(inside)) fail("path-escape", "cwd")
+  if (inside === undefined || escapes(inside)) to.fail("path-escape", "cwd")
 }
 
-const pluginAddress = (address: Value | undefined, { fail }: Notes): void => {
+const pluginAddress = (address: Value | undefined, to: Reading): void => {
   if (!isText(address) || !URL.canParse(address)) return
   const { password, username } = new URL(address)
-  if (username !== "" || password !== "" || address.includes("#")) fail("invalid-url", "url")
+  if (username !== "" || password !== "" || address.includes("#")) to.fail("invalid-url", "url")
 }
 
 /** The header with the key of a Mistral Vibe entry, from the three fields that describe it. */
@@ -53,31 +50,31 @@ const keyHeader = (entry: Table): readonly [string, string] | undefined => {
   ]
 }
 
-type Prepare = (entry: Table, notes: Notes, context: Dialect.Context) => Table
+type Prepare = (entry: Table, to: Reading, context: Dialect.Context) => Table
 
 /** Rewrite an entry before it is read, or report what the host would refuse. */
 export const prepare = {
   /** Agent Plugins: programs and paths stay inside the plugin. */
-  insidePlugin: (entry, notes) => {
-    pluginCommand(entry.get("command"), notes)
-    pluginFolder(entry.get("cwd"), notes)
-    pluginAddress(entry.get("url"), notes)
+  insidePlugin: (entry, to) => {
+    pluginCommand(entry.get("command"), to)
+    pluginFolder(entry.get("cwd"), to)
+    pluginAddress(entry.get("url"), to)
     const env = entry.get("env")
     if (isTable(env)) {
-      for (const name of env.keys()) if (name.startsWith("PLUGIN_")) notes.fail("invalid-env", name)
+      for (const name of env.keys()) if (name.startsWith("PLUGIN_")) to.fail("invalid-env", name)
     }
     return entry
   },
 
   /** Mistral Vibe: the header of an API key is described beside the headers, which have no variables. */
-  apiKeyHeader: (entry, { warn }) => {
+  apiKeyHeader: (entry, to) => {
     const written = entry.get("headers")
     const key = entry.has("url") ? keyHeader(entry) : undefined
     if (key === undefined && !isTable(written)) return entry
     const headers = new Map<string, Value>()
     for (const [name, value] of isTable(written) ? written : []) {
       const { template, warnings } = Interpolation.canonical({}, isText(value) ? value : "")
-      for (const warning of warnings) warn(warning, `headers.${name}`)
+      for (const warning of warnings) to.warn(warning, `headers.${name}`)
       headers.set(name, isText(value) ? template : value)
     }
     if (key !== undefined) headers.set(...key)
@@ -85,10 +82,10 @@ export const prepare = {
   },
 
   /** Docker: an entry with an image is for Docker's gateway; one with an address is in `remote`. */
-  catalogEntry: (entry, { fail }) => {
+  catalogEntry: (entry, to) => {
     const remote = entry.get("remote")
     if (entry.has("image") || !isTable(remote)) {
-      fail("needs-gateway", undefined, scalar(entry.get("image")))
+      to.fail("needs-gateway", undefined, scalar(entry.get("image")))
       return entry
     }
     const shown = Array.from(entry).filter(([key]) => key === "title" || key === "description")
@@ -96,10 +93,10 @@ export const prepare = {
   },
 
   /** mcporter: a command is a line if there are no arguments, and only one of the two lists of tools is allowed. */
-  commandLine: (entry, { warn }) => {
+  commandLine: (entry, to) => {
     const names = Array.from(entry.keys())
     if (names.some((name) => /^allowed_?tools$/i.test(name)) && names.some((name) => /^blocked_?tools$/i.test(name))) {
-      warn("host-would-reject")
+      to.warn("host-would-reject")
     }
     const key = entry.has("command") ? "command" : "executable"
     const line = entry.get(key)
@@ -110,13 +107,13 @@ export const prepare = {
   },
 
   /** Zed: an older `command` is a table, and an entry of an extension is not an MCP server. */
-  commandTable: (entry, { fail, warn }) => {
+  commandTable: (entry, to) => {
     if (entry.get("source") === "extension" || (entry.has("settings") && !entry.has("command") && !entry.has("url"))) {
-      fail("not-an-mcp-server")
+      to.fail("not-an-mcp-server")
     }
     const command = entry.get("command")
     if (!isTable(command) || !command.has("path")) return entry
-    warn("deprecated", "command.path", "write the path as the command itself")
+    to.warn("deprecated", "command.path", "write the path as the command itself")
     const parts = ["args", "env"].flatMap((key) => {
       const value = command.get(key)
       return value === undefined ? [] : [[key, value] as const]
@@ -125,19 +122,19 @@ export const prepare = {
   },
 
   /** Goose: an empty list of tools means all of them, empty fields are absent, and `sse` is no longer supported. */
-  emptyFields: (entry, { reject }) => {
+  emptyFields: (entry, to) => {
     const written = withoutNulls(entry)
-    if (written.get("type") === "sse") reject("unknown-transport", "type")
+    if (written.get("type") === "sse") to.reject("unknown-transport", "type")
     const tools = written.get("available_tools")
     return isList(tools) && tools.length === 0 ? without(written, "available_tools") : written
   },
 
   /** Kilo: the headers of a workspace have no variables. */
-  headersWithoutVariables: (entry, { fail }, { origin }) => {
+  headersWithoutVariables: (entry, to, { origin }) => {
     const headers = entry.get("headers")
     const hasVariables = isTable(headers) &&
       Array.from(headers.values()).some((value) => isText(value) && /\{(env|file):/.test(value))
-    if (origin === "workspace" && hasVariables) fail("variable-forbidden", "headers")
+    if (origin === "workspace" && hasVariables) to.fail("variable-forbidden", "headers")
     return entry
   },
 
@@ -155,8 +152,8 @@ export const prepare = {
   },
 
   /** Copilot's cloud agent: an entry needs a list of tools. */
-  toolsRequired: (entry, { reject }) => {
-    if (!entry.has("tools")) reject("missing-transport", "tools")
+  toolsRequired: (entry, to) => {
+    if (!entry.has("tools")) to.reject("missing-transport", "tools")
     return entry
   },
 

@@ -1,9 +1,9 @@
 /** The fields of an entry that hosts write in more than one way: variables, headers, the login, and which tools are used. */
 import * as Struct from "effect/Struct"
-import type * as Document from "./document.ts"
-import { isList, isTable, list } from "./document.ts"
+import type * as Dialect from "./Dialect.ts"
+import { isList, isTable, type Value } from "./document.ts"
 import * as FieldSchema from "./fieldSchema.ts"
-import * as HostRow from "./hostRow.ts"
+import { lackingLogin } from "./hosts.ts"
 import * as Quirks from "./quirks.ts"
 import {
   all,
@@ -27,34 +27,32 @@ import {
 } from "./readValues.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
-type Value = Document.Value
-
-const isRefused = ({ table }: Reading, name: string): boolean =>
-  table.refusesVariable !== undefined && Quirks.refusesVariable[table.refusesVariable](name)
-
 /** The variables of an entry, and the names of those it does not get. */
 export const environment = (to: Reading, from: Uses) => {
   const env = new Map<string, string>()
   const withoutEnv = new Set<string>()
+  const set = (name: string, at: string, value: () => string): void => {
+    const refuses = to.row.refusesVariable
+    if (refuses !== undefined && Quirks.refusesVariable[refuses](name)) to.warn("env-dropped", at)
+    else env.set(name, value())
+  }
   for (const { key, value } of all(to, from, "env")) {
     for (const [name, held] of entries(to, value, key)) {
       const at = `${key}.${name}`
-      const isTaken = held === null && to.table.nullEnv === true
+      const isTaken = held === null && to.row.nullEnv === true
       const written = isTaken ? "" : scalar(to, held, at)
       checkVariable(to, name, written)
       noteWhitespace(to, written, at)
       if (isTaken) withoutEnv.add(name)
-      else if (isRefused(to, name)) to.warn("env-dropped", at)
-      else env.set(name, template(to, written, "env", at))
+      else set(name, at, () => template(to, written, "env", at))
     }
   }
   for (const { field, key, value } of all(to, from, "envNames", "envSecrets")) {
-    if (!isList(value)) to.fail("invalid-type", key)
-    for (const [index, item] of list(value).entries()) {
+    for (const [index, item] of (isList(value) ? value : to.fail("invalid-type", key)).entries()) {
       const at = `${key}.${index}`
       const name = variableName(to, isTable(item) ? item.get("name") ?? null : item, at)
-      if (isRefused(to, name)) to.warn("env-dropped", at)
-      else if (!env.has(name)) env.set(name, field.is === "envNames" ? `\${env:${name}}` : `\${secret:${name}}`)
+      const source = field.is === "envNames" ? "env" : "secret"
+      set(name, at, () => env.get(name) ?? `\${${source}:${name}}`)
     }
   }
   for (const { key, value } of all(to, from, "withoutEnv")) {
@@ -107,16 +105,14 @@ const isPlain = (word: string): boolean => /^[\w@%+=:,./\\~-]*$/.test(word.repla
 export const headersCommand = (to: Reading, from: Uses): ReadonlyArray<string> | undefined => {
   let argv: ReadonlyArray<string> | undefined
   for (const { field, key, value } of all(to, from, "headersCommand", "headersLine")) {
-    const words = field.is === "headersCommand"
-      ? texts(to, value, key)
-      : text(to, value, key).trim().split(/[ \t]+/).filter((word) => word !== "")
+    const isLine = field.is === "headersLine"
+    const words = isLine ? text(to, value, key).split(/[ \t]+/).filter((word) => word !== "") : texts(to, value, key)
     // a line that needs a shell is not run at all, because no shell is ever given a text of a file
-    if (field.is === "headersLine" && !words.every(isPlain)) {
-      to.warn("unused-field", key)
-      continue
+    if (isLine && !words.every(isPlain)) to.warn("unused-field", key)
+    else {
+      checkProgram(to, words[0] ?? "", key)
+      argv ??= words.map((word, index) => argument(to, word, "headers", `${key}.${index}`))
     }
-    checkProgram(to, words[0] ?? "", key)
-    argv ??= words.map((word, index) => argument(to, word, "headers", `${key}.${index}`))
   }
   return argv
 }
@@ -124,39 +120,26 @@ export const headersCommand = (to: Reading, from: Uses): ReadonlyArray<string> |
 const spelling = (word: string): string => word.toLowerCase().replaceAll(/[_-]/g, "")
 
 /** The settings of a login: those of a server, and two that only files have. */
-const loginRows: Readonly<Record<HostRow.LoginPart, Pick<FieldSchema.Row, "schema" | "template" | "aliases">>> = {
+const loginRows: Readonly<Record<Dialect.LoginPart, Pick<FieldSchema.Row, "schema" | "template" | "aliases">>> = {
   ...FieldSchema.login,
   enabled: { schema: FieldSchema.Flag },
   public: { schema: FieldSchema.Flag }
 }
 
 /** The hosts' spellings of them. */
-const loginWords: ReadonlyMap<string, HostRow.LoginPart> = new Map(
+const loginWords: ReadonlyMap<string, Dialect.LoginPart> = new Map(
   Struct.entries(loginRows).flatMap(([part, { aliases = [] }]) =>
     [part, ...aliases].map((word) => [spelling(word), part] as const)
   )
 )
 
-const discovered = "the server's metadata names the address"
-
-/** Settings of hosts that have no effect here. */
-const lackingLogin: ReadonlyMap<string, string> = new Map([
-  ["audiences", "no audience is asked for"],
-  ["authorizationurl", discovered],
-  ["enterprisemanaged", HostRow.otherLogin],
-  ["registrationurl", discovered],
-  ["tokenparamname", "the token is sent in the header Authorization"],
-  ["tokenurl", discovered]
-])
-
 export const oauth = (to: Reading, from: Uses): ServerConfig.RemoteEntry["oauth"] => {
   const found: Record<string, unknown> = {}
-  const set = (part: HostRow.LoginPart, value: Value, at: string): void => {
+  const set = (part: Dialect.LoginPart, value: Value, at: string): void => {
     const row = loginRows[part]
-    const isText = row.schema === FieldSchema.Text || row.schema === FieldSchema.SecretText
-    const read = isText ? text(to, value, at) : readField(to, row.schema, value, at, { is: "oauth" })
-    const isTemplate = typeof read === "string" && row.template !== undefined
-    if (read !== undefined) found[part] = isTemplate ? template(to, read, "oauth", at) : read
+    const isWord = row.schema === FieldSchema.Text || row.schema === FieldSchema.SecretText
+    const read = isWord ? text(to, value, at) : readField(to, row.schema, value, at, { is: "oauth" })
+    found[part] = typeof read === "string" && row.template !== undefined ? template(to, read, "oauth", at) : read
   }
   for (const { field, key, value } of all(to, from, "oauth")) {
     if (field.part !== undefined) set(field.part, value, key)
@@ -179,45 +162,44 @@ export const oauth = (to: Reading, from: Uses): ServerConfig.RemoteEntry["oauth"
   return Object.keys(found).length === 0 ? undefined : settings
 }
 
-interface Tools {
-  enabledTools?: ReadonlyArray<string>
-  disabledTools?: ReadonlyArray<string>
-  autoApprove?: ReadonlyArray<string>
-}
-
 /** Which tools are offered and which need no approval, and the host's words for how tools are approved. */
 export const tools = (to: Reading, from: Uses) => {
-  const found: Tools = {}
+  let enabledTools: ReadonlyArray<string> | undefined
   const approval = new Map<string, string>()
   // of several lists of what is enabled: the tools that are in all of them
   const enable = (listed: ReadonlyArray<string>): void => {
-    found.enabledTools = found.enabledTools?.filter((name) => listed.includes(name)) ?? listed
-  }
-  const add = (key: "disabledTools" | "autoApprove", listed: ReadonlyArray<string>): void => {
-    if (listed.length > 0) found[key] = [...(found[key] ?? []), ...listed]
+    enabledTools = enabledTools?.filter((name) => listed.includes(name)) ?? listed
   }
   for (const { key, value } of all(to, from, "enabledTools")) enable(names(to, value, key))
-  for (const { key, value } of all(to, from, "disabledTools")) add("disabledTools", names(to, value, key))
-  for (const { key, value } of all(to, from, "autoApprove")) add("autoApprove", names(to, value, key))
-  for (const { key, value } of all(to, from, "trust")) if (flag(to, value, key)) add("autoApprove", ["*"])
+  const disabledTools = all(to, from, "disabledTools").flatMap(({ key, value }) => names(to, value, key))
+  const autoApprove = all(to, from, "autoApprove", "trust").flatMap(({ field, key, value }) =>
+    field.is === "autoApprove" ? names(to, value, key) : flag(to, value, key) ? ["*"] : []
+  )
   for (const { field: { shape = "list" }, key, value } of all(to, from, "tools")) {
     if (shape === "list") {
       const listed = typeof value === "string" ? [value] : texts(to, value, key)
       if (!listed.includes("*")) enable(listed)
     } else if (shape === "include") {
-      const [include, exclude] = isTable(value) ? [value.get("include"), value.get("exclude")] : []
-      if (!isTable(value)) to.fail("invalid-type", key)
+      const lists = isTable(value) ? value : to.fail("invalid-type", key)
+      const [include, exclude] = [lists.get("include"), lists.get("exclude")]
       if (include !== undefined) enable(names(to, include, `${key}.include`))
-      if (exclude !== undefined) add("disabledTools", names(to, exclude, `${key}.exclude`))
+      for (const name of exclude === undefined ? [] : names(to, exclude, `${key}.exclude`)) disabledTools.push(name)
     } else {
       for (const [tool, held] of entries(to, value, key)) {
         const part = isTable(held) ? held.get(shape === "switches" ? "enabled" : "approval_mode") : held
         if (part === undefined) continue
         if (shape === "approvals") approval.set(tool, text(to, part, `${key}.${tool}`))
-        else if (!flag(to, part, `${key}.${tool}`)) add("disabledTools", [tool])
+        else if (!flag(to, part, `${key}.${tool}`)) disabledTools.push(tool)
       }
     }
   }
   for (const { key, value } of all(to, from, "approval")) approval.set("*", text(to, value, key))
-  return { ...found, approval: approval.size === 0 ? undefined : approval }
+  return {
+    tools: {
+      enabledTools,
+      disabledTools: disabledTools.length === 0 ? undefined : disabledTools,
+      autoApprove: autoApprove.length === 0 ? undefined : autoApprove
+    },
+    approval: approval.size === 0 ? undefined : approval
+  }
 }

@@ -7,40 +7,67 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as HeaderField from "../text/headerField.ts"
 import * as ClearText from "./clearText.ts"
-import type * as ConfigIssue from "./ConfigIssue.ts"
-import type * as Document from "./document.ts"
-import { isList, isTable } from "./document.ts"
+import * as ConfigIssue from "./ConfigIssue.ts"
+import type * as Dialect from "./Dialect.ts"
+import { isList, isTable, scalar as scalarOf, type Value } from "./document.ts"
 import * as FieldSchema from "./fieldSchema.ts"
-import * as HostRow from "./hostRow.ts"
+import { otherLogin } from "./hosts.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Limits from "./Limits.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
-type Value = Document.Value
-
-export interface Fault {
+/** Why an entry cannot be used. Thrown at the first fault, and caught by the reader of the entry. */
+export class Fault extends Error {
   readonly kind: ConfigIssue.EntryFault
-  readonly at?: string | undefined
-  readonly detail?: string | undefined
+  readonly at: string | undefined
+  readonly detail: string | undefined
+  constructor(kind: ConfigIssue.EntryFault, at?: string, detail?: string) {
+    super(kind)
+    this.kind = kind
+    this.at = at
+    this.detail = detail
+  }
 }
 
-/** The notes on one entry while it is read. */
-export interface Reading extends HostRow.Notes {
-  readonly table: HostRow.HostTable
-  readonly fault: () => Fault | undefined
+/** One entry while it is read: the row of its host, and the notes on it. */
+export class Reading {
+  readonly row: Dialect.Dialect
+  readonly warnings: Array<ConfigIssue.EntryWarning> = []
   /** The inputs that its templates ask for. */
-  readonly inputs: Set<string>
+  readonly inputs = new Set<string>()
+  readonly #strict: boolean
+  #isRejected = false
+
+  constructor(row: Dialect.Dialect, strict: boolean) {
+    this.row = row
+    this.#strict = strict
+  }
+
+  warn(kind: ConfigIssue.Warning, at?: string, detail?: string): void {
+    this.warnings.push({ kind, at, detail })
+  }
+
+  /** The host itself would not take the entry: the fault if the reader is strict, otherwise one warning for all reasons. */
+  reject(kind: ConfigIssue.EntryFault, at?: string): void {
+    if (this.#strict) this.fail(kind, at)
+    if (!this.#isRejected) this.warn("host-would-reject", undefined, ConfigIssue.reason(kind, this.row.host, at))
+    this.#isRejected = true
+  }
+
+  fail(kind: ConfigIssue.EntryFault, at?: string, detail?: string): never {
+    throw new Fault(kind, at, detail)
+  }
 }
 
 /** A key of the entry, what it means and what it holds. */
 export interface Use {
   readonly key: string
   readonly value: Value
-  readonly field: HostRow.Field
+  readonly field: Dialect.Field
 }
 
 /** The keys of an entry by what they mean. */
-export type Uses = ReadonlyMap<HostRow.Meaning, ReadonlyArray<Use>>
+export type Uses = ReadonlyMap<Dialect.Meaning, ReadonlyArray<Use>>
 
 /** Notes an older or a foreign word. */
 export const noteWord = (to: Reading, { field, key }: Use): void => {
@@ -49,7 +76,7 @@ export const noteWord = (to: Reading, { field, key }: Use): void => {
 }
 
 /** All keys of a meaning, in the order of the entry. */
-export const all = (to: Reading, from: Uses, ...meanings: ReadonlyArray<HostRow.Meaning>): ReadonlyArray<Use> => {
+export const all = (to: Reading, from: Uses, ...meanings: ReadonlyArray<Dialect.Meaning>): ReadonlyArray<Use> => {
   const found = meanings.flatMap((meaning) => from.get(meaning) ?? [])
   for (const use of found) noteWord(to, use)
   return found
@@ -59,17 +86,15 @@ export const all = (to: Reading, from: Uses, ...meanings: ReadonlyArray<HostRow.
 export const first = <A>(
   to: Reading,
   from: Uses,
-  meaning: HostRow.Meaning,
+  meaning: Dialect.Meaning,
   read: (use: Use) => A | undefined
 ): A | undefined => {
   let found: A | undefined
   for (const use of from.get(meaning) ?? []) {
-    if (found !== undefined) {
-      to.warn("unused-field", use.key)
-      continue
-    }
-    noteWord(to, use)
-    found = read(use)
+    if (found === undefined) {
+      noteWord(to, use)
+      found = read(use)
+    } else to.warn("unused-field", use.key)
   }
   return found
 }
@@ -79,42 +104,35 @@ const byHeaders: ReadonlySet<unknown> = new Set(["bearer", "header", "headers", 
 
 /** Warns of a field that the host applies and this runtime does not. */
 export const noteLacking = (
-  to: Pick<HostRow.Notes, "warn">,
-  { lacking, mode, ofPrograms, unless }: HostRow.Field,
+  to: Reading,
+  { lacking, mode, ofPrograms, unless }: Dialect.Field,
   key: string,
   value: Value,
-  transport: HostRow.Transport
+  transport: Dialect.Transport
 ): void => {
-  const what = mode === true && !byHeaders.has(value) ? HostRow.otherLogin : lacking
+  const what = mode === true && !byHeaders.has(value) ? otherLogin : lacking
   if (what === undefined || (ofPrograms === true && transport !== "stdio")) return
   if (unless?.some((one) => one === value) !== true) to.warn("not-honoured", key, what)
 }
 
 // values
 
-const isScalar = (value: Value): value is string | number | bigint | boolean =>
-  typeof value === "string" || typeof value === "boolean" || typeof value === "bigint" ||
-  (typeof value === "number" && Number.isFinite(value))
-
 /** A text, where nothing else will do. */
-export const text = (to: Reading, value: Value, at: string): string => {
-  if (typeof value === "string") return value
-  to.fail("invalid-type", at, "a text is expected")
-  return ""
-}
+export const text = (to: Reading, value: Value, at: string): string =>
+  typeof value === "string" ? value : to.fail("invalid-type", at, "a text is expected")
 
 /** A text, also if it was written without quotes. */
 export const scalar = (to: Reading, value: Value, at: string): string => {
-  if (typeof value === "string" || !isScalar(value) || to.table.closed === true) return text(to, value, at)
+  const written = Number.isFinite(value) || typeof value !== "number" ? scalarOf(value) : undefined
+  if (written === undefined || typeof value === "string" || to.row.closed === true) return text(to, value, at)
   to.warn("coerced", at)
-  return String(value)
+  return written
 }
 
-export const texts = (to: Reading, value: Value, at: string): ReadonlyArray<string> => {
-  if (isList(value)) return value.map((item, index) => scalar(to, item, `${at}.${index}`))
-  to.fail("invalid-type", at, "a list of texts is expected")
-  return []
-}
+export const texts = (to: Reading, value: Value, at: string): ReadonlyArray<string> =>
+  isList(value)
+    ? value.map((item, index) => scalar(to, item, `${at}.${index}`))
+    : to.fail("invalid-type", at, "a list of texts is expected")
 
 /** Names in a list; `*` for all of them may stand alone. */
 export const names = (to: Reading, value: Value, at: string): ReadonlyArray<string> =>
@@ -123,19 +141,15 @@ export const names = (to: Reading, value: Value, at: string): ReadonlyArray<stri
 /** Anything but a clear yes or no is a fault: a mistyped `disabled` must not start a server. */
 export const flag = (to: Reading, value: Value, at: string): boolean => {
   if (typeof value === "boolean") return value
-  if (value === "true" || value === "false") {
-    to.warn("coerced", at)
-    return value === "true"
-  }
-  to.fail("invalid-type", at, "true or false is expected")
-  return false
+  if (value !== "true" && value !== "false") to.fail("invalid-type", at, "true or false is expected")
+  to.warn("coerced", at)
+  return value === "true"
 }
 
-const wholeNumber = (most: number) => (to: Reading, value: Value, at: string): number | undefined => {
+const wholeNumber = (most: number) => (to: Reading, value: Value, at: string): number => {
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value
   if (typeof number !== "number" || !Number.isInteger(number) || number < 1 || number > most) {
     to.fail("invalid-value", at, `a number from 1 to ${most} is expected`)
-    return undefined
   }
   if (number !== value) to.warn("coerced", at)
   return number
@@ -144,7 +158,7 @@ const wholeNumber = (most: number) => (to: Reading, value: Value, at: string): n
 const hour = 3600
 
 /** Milliseconds. An invalid one is left out with a warning: it is no reason to lose the server. */
-const time = (to: Reading, value: Value, at: string, { unit, zeroIsOff }: HostRow.Field): number | undefined => {
+const time = (to: Reading, value: Value, at: string, { unit, zeroIsOff }: Dialect.Field): number | undefined => {
   const isDigits = typeof value === "string" && /^\s*\d+(\.\d+)?\s*$/.test(value)
   const written = typeof value === "string" && !isDigits && unit === undefined
     ? Option.getOrUndefined(Option.map(Duration.decodeUnknown(value), Duration.toMillis))
@@ -168,31 +182,23 @@ const time = (to: Reading, value: Value, at: string, { unit, zeroIsOff }: HostRo
 const mostEntries = 50_000
 
 export const entries = (to: Reading, value: Value, at: string): ReadonlyArray<readonly [string, Value]> => {
-  if (!isTable(value)) {
-    to.fail("invalid-type", at, "a table of names and their values is expected")
-    return []
-  }
-  if (value.size > mostEntries) {
-    to.fail("invalid-value", at, `there are more than ${mostEntries} of them`)
-    return []
-  }
+  if (!isTable(value)) to.fail("invalid-type", at, "a table of names and their values is expected")
+  if (value.size > mostEntries) to.fail("invalid-value", at, `there are more than ${mostEntries} of them`)
   for (const key of value.keys()) if (FieldSchema.reserved.includes(key)) to.fail("reserved-key", `${at}.${key}`)
   return Array.from(value)
 }
 
-/** What a program prints is a value of the environment or of a header; elsewhere an exclamation mark is only that. */
-const syntaxIn = (part: HostRow.Part, syntax: Interpolation.Syntax): Interpolation.Syntax =>
-  syntax.bang !== true || part === "env" || part === "headers" ? syntax : { ...syntax, bang: false }
-
 /** A text as a template in the canonical syntax. */
-export const template = (to: Reading, written: string, part: HostRow.Part, at: string): string => {
+export const template = (to: Reading, written: string, part: Dialect.Part, at: string): string => {
   if (!/[$%{!`]/.test(written)) return written
-  const { variables } = to.table
-  const known = variables !== undefined && (variables.in === undefined || variables.in.includes(part))
-  const { template, warnings } = Interpolation.canonical(known ? syntaxIn(part, variables.syntax) : {}, written)
+  const { variables } = to.row
+  const known = variables?.in?.includes(part) === false ? undefined : variables?.syntax
+  // what a program prints is a value of the environment or of a header; elsewhere an exclamation mark is only that
+  const bang = known?.bang === true && (part === "env" || part === "headers")
+  const { template, warnings } = Interpolation.canonical({ ...known, bang }, written)
   for (const kind of warnings) to.warn(kind, at)
-  for (const piece of template.includes("${input:") ? Interpolation.parse(template) : []) {
-    if (typeof piece !== "string" && piece.kind === "input") to.inputs.add(piece.name)
+  for (const { kind, name } of template.includes("${input:") ? Interpolation.references(template) : []) {
+    if (kind === "input") to.inputs.add(name)
   }
   return template
 }
@@ -211,19 +217,12 @@ const isElsewhere = (path: string): boolean => /^\s*[\\/]([\\/]|\?\?[\\/])/.test
 
 export const checkProgram = (to: Reading, written: string, at: string): void => {
   if (written.trim() === "") to.fail("empty-command", at)
-  else if (lineBreak.test(written) || isElsewhere(written)) to.fail("invalid-value", at)
-  else noteWhitespace(to, written, at)
+  if (lineBreak.test(written) || isElsewhere(written)) to.fail("invalid-value", at)
+  noteWhitespace(to, written, at)
 }
 
-export const program = (to: Reading, written: string, at: string): string => {
-  checkProgram(to, written, at)
-  return template(to, written, "command", at)
-}
-
-export const argument = (to: Reading, written: string, part: "args" | "headers", at: string): string => {
-  if (lineBreak.test(written)) to.fail("invalid-value", at)
-  return template(to, written, part, at)
-}
+export const argument = (to: Reading, written: string, part: "args" | "headers", at: string): string =>
+  lineBreak.test(written) ? to.fail("invalid-value", at) : template(to, written, part, at)
 
 const path = (part: "envFile" | "cwd") => (to: Reading, value: Value, at: string): string => {
   const written = text(to, value, at)
@@ -238,25 +237,13 @@ export const checkVariable = (to: Reading, name: string, written: string): void 
 /** The name of a variable, as it can stand in a template. */
 export const variableName = (to: Reading, value: Value, at: string): string => {
   const name = text(to, value, at)
-  if (!/^[^\s=${}:|\u0000]+$/.test(name)) to.fail("invalid-value", at)
-  return name
+  return /^[^\s=${}:|\u0000]+$/.test(name) ? name : to.fail("invalid-value", at)
 }
 
 /** Headers that no configuration sets: they frame a request, or belong to one hop of its way. */
-export const ownHeaders: ReadonlyArray<string> = [
-  "connection",
-  "content-length",
-  "expect",
-  "host",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade"
-]
+export const ownHeaders: ReadonlyArray<string> =
+  ("connection content-length expect host keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer " +
+    "transfer-encoding upgrade").split(" ")
 
 export const checkHeader = (to: Reading, name: string, written: string, at: string): void => {
   const lower = name.toLowerCase()
@@ -264,7 +251,7 @@ export const checkHeader = (to: Reading, name: string, written: string, at: stri
     !HeaderField.isName(name) || ownHeaders.includes(lower) || /^(mcp|sec-websocket)-/.test(lower) ||
     !HeaderField.isValue(written.trim()) || /[^\u0000-\u00ff]/.test(written)
   ) to.fail("invalid-header", name)
-  else noteWhitespace(to, written, at)
+  noteWhitespace(to, written, at)
 }
 
 /** Longer than any address, and short enough to be parsed in no time. */
@@ -289,28 +276,25 @@ export const address = (
   to: Reading,
   template: string,
   at: string,
-  transport: Exclude<HostRow.Transport, "stdio">
-): Exclude<HostRow.Transport, "stdio"> => {
+  transport: Exclude<Dialect.Transport, "stdio">
+): Exclude<Dialect.Transport, "stdio"> => {
   const trimmed = template.trim()
   if (trimmed === "") to.fail("empty-url", at)
   if (lineBreak.test(trimmed) || trimmed.length > longestAddress) to.fail("invalid-url", at)
-  if (to.fault() !== undefined) return transport
   noteWhitespace(to, template, at)
   const stand = standIn(trimmed)
   if (stand === undefined) return transport
   const { begin, hasHost, isWhole, url } = stand
-  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*:)/.exec(begin)?.[1]?.toLowerCase()
-  const family = scheme === undefined ? undefined : /^(http|ws)s?:$/.exec(scheme)?.[1]
-  if (scheme !== undefined && family === undefined) to.fail("unsupported-url-scheme", at)
-  else if (scheme === undefined || (isWhole && url === undefined)) to.fail("invalid-url", at)
-  if (to.fault() !== undefined) return transport
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(begin)?.[1]?.toLowerCase() ?? to.fail("invalid-url", at)
+  const family = /^(http|ws)s?$/.exec(scheme)?.[1] ?? to.fail("unsupported-url-scheme", at)
+  if (isWhole && url === undefined) to.fail("invalid-url", at)
   const decided = transport === "auto" && family === "ws" ? "ws" : transport
   if ((family === "ws") !== (decided === "ws")) to.fail("transport-mismatch", at)
   if (url === undefined) return decided
   if (url.username !== "" || url.password !== "") to.warn("url-userinfo")
   if (ClearText.isClear(url) && hasHost) {
-    if (to.table.encrypted === true) to.fail("insecure-url", at)
-    else to.warn("insecure-url")
+    if (to.row.encrypted === true) to.fail("insecure-url", at)
+    to.warn("insecure-url")
   }
   return decided
 }
@@ -328,7 +312,7 @@ export const checkConfidential = (to: Reading, entry: ServerConfig.Entry): void 
 
 // fields that are read by their schema alone
 
-type Read = (to: Reading, value: Value, at: string, field: HostRow.Field) => unknown
+type Read = (to: Reading, value: Value, at: string, field: Dialect.Field) => unknown
 
 const readers: ReadonlyMap<Schema.Schema.Any, Read> = new Map<Schema.Schema.Any, Read>([
   [FieldSchema.Text, scalar],
@@ -355,13 +339,12 @@ export const readField = (
   schema: Schema.Schema.Any,
   value: Value,
   at: string,
-  field: HostRow.Field,
+  field: Dialect.Field,
   words: FieldSchema.Row["words"] = {}
 ): unknown => {
   const read = readers.get(schema)
   if (read !== undefined) return read(to, value, at, field)
   const written = text(to, value, at)
   const word = Object.hasOwn(words, written) ? words[written] : written
-  if (!Schema.is(schema as Schema.Schema<unknown>)(word)) to.fail("invalid-value", at)
-  return word
+  return Schema.is(schema as Schema.Schema<unknown>)(word) ? word : to.fail("invalid-value", at)
 }

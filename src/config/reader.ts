@@ -4,16 +4,12 @@
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Dialect from "./Dialect.ts"
 import type * as Document from "./document.ts"
-import { isList, isTable, isText, list, scalar, table, tables, without } from "./document.ts"
-import type * as HostRow from "./hostRow.ts"
+import { isList, isTable, isText, list, scalar, type Table, table, tables, type Value, without } from "./document.ts"
 import { nameOfFile, pathsOf } from "./paths.ts"
 import * as PolicyWords from "./policyWords.ts"
 import * as Quirks from "./quirks.ts"
-import { type Host, hostOf, type Item, itemOf, once } from "./readEntry.ts"
+import { type Item, itemOf, keysOf } from "./readEntry.ts"
 import type * as Scope from "./Scope.ts"
-
-type Table = Document.Table
-type Value = Document.Value
 
 const usual: ReadonlyArray<ReadonlyArray<string>> = [["mcpServers"]]
 
@@ -24,36 +20,37 @@ const isIn = (scopes: boolean | ReadonlyArray<Scope.Scope> | undefined, scope: S
   typeof scopes === "object" ? scopes.includes(scope) : scopes === true
 
 /** Whether a file has other settings beside the servers. */
-const isShared = (table: HostRow.HostTable, context: Dialect.Context): boolean =>
-  isIn(table.shared, context.scope) || (context.pointer !== undefined && context.pointer.length > 0)
+export const isShared = ({ shared }: Dialect.Dialect, { pointer = [], scope }: Dialect.Context): boolean =>
+  isIn(shared, scope) || pointer.length > 0
+
+/** The ways from the top of a document to its servers. */
+const waysOf = ({ roots }: Dialect.Dialect, { pointer }: Dialect.Context): ReadonlyArray<ReadonlyArray<string>> =>
+  pointer === undefined ? roots ?? usual : [pointer]
+
+/** The keys at the top of a document that lead to servers. */
+export const rootKeys = (row: Dialect.Dialect, context: Dialect.Context): ReadonlyArray<string> =>
+  waysOf(row, context).flatMap((way) => way.slice(0, 1))
 
 /** Whether a document is in a file that holds rules, and no servers. */
-const isRules = ({ locations }: HostRow.HostTable, { path: place }: Dialect.Context): boolean =>
-  place !== undefined &&
+const isRules = ({ locations }: Dialect.Dialect, { path }: Dialect.Context): boolean =>
+  path !== undefined &&
   locations.some((location) =>
-    location.policyOnly === true && pathsOf(location).some((rules) => nameOfFile(rules) === nameOfFile(place))
+    location.policyOnly === true && pathsOf(location).some((rules) => nameOfFile(rules) === nameOfFile(path))
   )
 
-const waysOf = (table: HostRow.HostTable, context: Dialect.Context): ReadonlyArray<ReadonlyArray<string>> =>
-  context.pointer === undefined ? table.roots ?? usual : [context.pointer]
-
-const walk = (root: Table, way: ReadonlyArray<string>): Value | undefined => {
-  let value: Value | undefined = root
-  for (const key of way) {
-    if (!isTable(value)) return undefined
-    value = value.get(key)
-  }
-  return value
-}
+const walk = (root: Value, way: ReadonlyArray<string>): Value | undefined =>
+  way.reduce<Value | undefined>((from, key) => isTable(from) ? from.get(key) : undefined, root)
 
 /** Whether a table looks like one server, rather than like a map of them. */
 const isServer = (value: Value | undefined): boolean =>
   isTable(value) && (
-    ["command", "url", "type"].some((key) => {
-      const held = value.get(key)
-      return typeof held === "string" || isList(held)
-    }) || ["enabled", "disabled"].some((key) => typeof value.get(key) === "boolean")
+    ["command", "url", "type"].some((key) => isText(value.get(key)) || isList(value.get(key))) ||
+    ["enabled", "disabled"].some((key) => typeof value.get(key) === "boolean")
   )
+
+/** Whether there are servers under a key, and nothing else. */
+const holdsServers = (value: Value | undefined): boolean =>
+  isTable(value) && value.size > 0 && Array.from(value.values()).every(isServer)
 
 interface Place {
   readonly way: ReadonlyArray<string>
@@ -67,88 +64,53 @@ const fileName = (path: string | undefined): string => /([^/\\]*?)(\.[^./\\]*)?$
 
 type Report = (issue: Document.DocumentIssue) => void
 
-const warn = (
-  report: Report,
-  kind: "wrong-root-key" | "no-servers",
-  table: HostRow.HostTable,
-  { path }: Dialect.Context,
-  at?: string
-): void => {
-  const roots = (table.roots ?? usual).map((way) => way.join("."))
-  // the last is the one that the host has always had, of those in the spelling of such files
-  const right = roots.findLast((root) => root.includes("_") === (path?.endsWith(".toml") === true)) ?? roots.at(-1)
-  report({ kind, severity: "warning", at, detail: right && `it is ${right}` })
-}
-
-/** Whether there are servers under a key, and nothing else. */
-const holdsServers = (value: Value | undefined): boolean =>
-  isTable(value) && value.size > 0 && Array.from(value.values()).every(isServer)
-
 /** Where the servers of a document are. */
-const find = (
-  table: HostRow.HostTable,
-  root: Table,
-  context: Dialect.Context,
-  report: Report
-): ReadonlyArray<Place> => {
-  /** The servers under the key of another host, as a copied file has them: they are read, and the key is reported. */
-  const misplaced = (other: string): ReadonlyArray<Place> => {
-    const inside = walk(root, ["mcp", "servers"])
-    const way = other === "mcp" && isTable(inside) && !isServer(inside) ? ["mcp", "servers"] : [other]
-    warn(report, "wrong-root-key", table, context, other)
-    return context.strict === true ? [] : [{ way, servers: walk(root, way) ?? null }]
-  }
-  const places = waysOf(table, context).flatMap((way): ReadonlyArray<Place> => {
+const find = (row: Dialect.Dialect, root: Table, context: Dialect.Context, report: Report): ReadonlyArray<Place> => {
+  const { path, pointer, scope, strict } = context
+  const at = (way: ReadonlyArray<string>): ReadonlyArray<Place> => {
     const servers = walk(root, way)
     return servers === undefined ? [] : [{ way, servers }]
-  })
-  if (places.length > 1 && table.firstRoot === true) {
+  }
+  const warn = (kind: "wrong-root-key" | "no-servers", at?: string): void => {
+    const roots = (row.roots ?? usual).map((way) => way.join("."))
+    // the last is the one that the host has always had, of those in the spelling of such files
+    const right = roots.findLast((root) => root.includes("_") === (path?.endsWith(".toml") === true)) ?? roots.at(-1)
+    report({ kind, severity: "warning", at, detail: right && `it is ${right}` })
+  }
+  const places = waysOf(row, context).flatMap(at)
+  if (places.length > 1 && row.firstRoot === true) {
     return places.filter(({ servers }) => !isServer(servers)).slice(0, 1)
   }
   if (places.length > 0) return places
-  if (isShared(table, context)) {
-    // most of such a file is about something else, so every value under the key must be a server
-    const other = context.pointer === undefined ? foreign.find((key) => holdsServers(root.get(key))) : undefined
-    return other === undefined ? [] : misplaced(other)
+  const isOfOthers = isShared(row, context)
+  if (row.single === true && !isOfOthers && isServer(root)) {
+    return [{ way: [], servers: new Map([[fileName(path), root]]), isSingle: true }]
   }
-  if (table.single === true && isServer(root)) {
-    return [{ way: [], servers: new Map([[fileName(context.path), root]]), isSingle: true }]
+  const isBare = !isOfOthers && isIn(row.bare, scope)
+  // most of a shared file is about something else, so every value under a key must be a server
+  const isMap = (value: Value | undefined): boolean =>
+    isOfOthers ? pointer === undefined && holdsServers(value) : isTable(value) && !(isBare && isServer(value))
+  const other = foreign.find((key) => isMap(root.get(key)))
+  if (other !== undefined) {
+    // the servers under the key of another host, as a copied file has them: they are read, and the key is reported
+    const inside = other === "mcp" ? walk(root, ["mcp", "servers"]) : undefined
+    warn("wrong-root-key", other)
+    return strict === true ? [] : at(isTable(inside) && !isServer(inside) ? ["mcp", "servers"] : [other])
   }
-  const isBare = isIn(table.bare, context.scope)
-  const other = foreign.find((key) => isTable(root.get(key)) && !(isBare && isServer(root.get(key))))
-  if (other !== undefined) return misplaced(other)
   if (isBare) return [{ way: [], servers: without(root, "$schema") }]
-  if (table.aside?.some((key) => root.has(key)) !== true) warn(report, "no-servers", table, context)
+  if (!isOfOthers && row.aside?.some((key) => root.has(key)) !== true) warn("no-servers")
   return []
+}
+
+/** The rows of what is under the roots of a document: those of one host may differ. */
+const rowsOf = (row: Dialect.Dialect, root = ""): Dialect.Dialect => {
+  const under = row.under?.[root]
+  return under === undefined ? row : { ...row, fields: { ...row.fields, ...under.fields } }
 }
 
 const nameOf = (value: Value): string | undefined => {
   const name = isTable(value) ? value.get("name") : undefined
-  return typeof name === "string" && name !== "" ? name : undefined
-}
-
-/** A dialect from a table. Its keys are looked up in maps that are made for its first document. */
-export const make = (table: HostRow.HostTable): Dialect.Dialect => {
-  const own = once(() => hostOf(table))
-  const under = once(() =>
-    new Map(
-      Object.entries(table.under ?? {}).map(([root, { fields, variables = table.variables }]) =>
-        [root, hostOf({ ...table, fields: { ...table.fields, ...fields }, variables })] as const
-      )
-    )
-  )
-  return {
-    host: table.host,
-    title: table.title,
-    format: table.format,
-    isShared: (context) => isShared(table, context),
-    rootKeys: (context) => waysOf(table, context).flatMap((way) => way.slice(0, 1)),
-    readsOnlyEntry: (scope) => table.variables?.fromEntry?.includes(scope) === true,
-    withDefault: (name) => table.variables?.syntax.bare === true ? `\${${name}:-…}` : undefined,
-    merge: table.merge ?? "whole",
-    locations: table.locations,
-    decode: (root, context) => decode(table, (key) => under().get(key) ?? own(), root, context)
-  }
+  return isText(name) && name !== "" ? name : undefined
 }
 
 /** More than are ever configured, and few enough to be read in one go. */
@@ -169,7 +131,7 @@ const texts = (value: Value | undefined): ReadonlyArray<string> => list(value).f
 /** The questions beside the servers. */
 const inputsOf = (
   beside: Table,
-  { choices, secret }: NonNullable<HostRow.HostTable["inputs"]>
+  { choices, secret }: NonNullable<Dialect.Dialect["inputs"]>
 ): ReadonlyArray<Dialect.Input> =>
   tables(beside.get("inputs")).flatMap((input) => {
     const id = input.get("id")
@@ -187,7 +149,7 @@ const inputsOf = (
 
 /** Where a location points into a document, its lists are beside the servers there. */
 const switchesOf = (
-  { off = [], on = [] }: NonNullable<HostRow.HostTable["switches"]>,
+  { off = [], on = [] }: NonNullable<Dialect.Dialect["switches"]>,
   root: Table,
   { pointer = [] }: Dialect.Context
 ): Dialect.Decoded["switches"] => {
@@ -196,20 +158,16 @@ const switchesOf = (
   return { off: names(off), on: names(on) }
 }
 
-const decode = (
-  table: HostRow.HostTable,
-  hosts: (root: string) => Host,
-  root: Table,
-  context: Dialect.Context
-): Dialect.Decoded => {
-  const rules = table.policy && PolicyWords.read(table.policy, root, { ...context, provider: table.host })
+/** The servers of a document, and what it has beside them. */
+export const decode = (row: Dialect.Dialect, root: Table, context: Dialect.Context): Dialect.Decoded => {
+  const rules = row.policy && PolicyWords.read(row.policy, root, { ...context, provider: row.host })
   const issues: Array<Document.DocumentIssue> = [
-    ...(table.inspect === undefined ? [] : Quirks.inspect[table.inspect](root)),
+    ...(row.inspect === undefined ? [] : Quirks.inspect[row.inspect](root)),
     ...(rules?.issues ?? [])
   ]
   if (issues.some(({ severity }) => severity === "error")) return { ...nothing, issues }
   const report: Report = (issue) => void issues.push(issue)
-  const places = isRules(table, context) ? [] : find(table, root, context, report)
+  const places = isRules(row, context) ? [] : find(row, root, context, report)
   const broken = (kind: ConfigIssue.FileFault, about: Pick<Document.DocumentIssue, "at" | "detail">) => ({
     ...nothing,
     issues: [...issues, { kind, severity: "error" as const, ...about }]
@@ -222,24 +180,21 @@ const decode = (
   const asked = new Set<string>()
   const declared = new Map<string, Dialect.Input>()
   for (const { isSingle, servers, way } of places) {
-    const keyed: Iterable<readonly [string | number, Value]> | undefined = isTable(servers)
-      ? servers
-      : isList(servers) && table.list === true
-      ? servers.entries()
-      : undefined
-    if (keyed === undefined) return broken("servers-not-a-map", { at: way.join("/") })
-    const host = hosts(way[0] ?? "")
+    if (!isTable(servers) && !(isList(servers) && row.list === true)) {
+      return broken("servers-not-a-map", { at: way.join("/") })
+    }
+    const keys = keysOf(rowsOf(row, way[0]))
     const beside = walk(root, way.slice(0, -1))
-    for (const [key, raw] of keyed) {
+    for (const [key, raw] of servers.entries()) {
       const isListed = typeof key === "number"
       const name = isListed ? nameOf(raw) : key
       const at = { name, shown: name ?? `#${key}`, pointer: isSingle === true ? way : [...way, key], isListed, beside }
       // the later of two counts, as it does for the keys of a table
       if (items.has(at.shown)) report({ kind: "duplicate-name", severity: "warning", at: at.shown })
-      items.set(at.shown, itemOf(host, at, raw, context, asked))
+      items.set(at.shown, itemOf(keys, at, raw, context, asked))
     }
-    if (table.inputs === undefined || !isTable(beside)) continue
-    for (const input of inputsOf(beside, table.inputs)) declared.set(input.id, input)
+    if (row.inputs === undefined || !isTable(beside)) continue
+    for (const input of inputsOf(beside, row.inputs)) declared.set(input.id, input)
   }
   return {
     items: Array.from(items.values()),
@@ -248,7 +203,7 @@ const decode = (
     undeclaredInputs: Array.from(asked).filter((id) => !declared.has(id)),
     policy: rules?.policy,
     permissions: rules?.permissions,
-    switches: table.switches && switchesOf(table.switches, root, context),
-    imports: table.imports === true && root.has("imports") ? texts(root.get("imports")) : undefined
+    switches: row.switches && switchesOf(row.switches, root, context),
+    imports: row.imports === true && root.has("imports") ? texts(root.get("imports")) : undefined
   }
 }

@@ -130,8 +130,8 @@ export const nextStep = (
         `${UntrustedText.quote(name)} a default`
     case "variable-unset": {
       if (reference.kind !== "env") return `${UntrustedText.quote(name)} has no value here: write the value itself`
-      const example = (host === undefined ? Dialect.native : Dialect.find(host))?.withDefault(name)
-      const written = example === undefined ? "" : ` (${UntrustedText.excerpt(example)})`
+      const row = host === undefined ? Dialect.native : Dialect.find(host)
+      const written = row?.variables?.syntax.bare === true ? ` (${UntrustedText.excerpt(`\${${name}:-…}`)})` : ""
       return `${
         UntrustedText.quote(name)
       } is not set: set it before this program starts, or give it a default${written}`

@@ -7,6 +7,7 @@ import * as Dialect from "../../src/config/Dialect.ts"
 import type * as Document from "../../src/config/document.ts"
 import * as Variables from "../../src/config/environmentVariables.ts"
 import type { Item } from "../../src/config/readEntry.ts"
+import * as Reader from "../../src/config/reader.ts"
 import * as Rights from "../../src/config/readFiles.ts"
 import * as Scope from "../../src/config/Scope.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
@@ -41,7 +42,7 @@ const rootOf = (value: unknown): Document.Table => {
 }
 
 const decode = (host: string, root: unknown, options: Partial<Dialect.Context> = {}): Dialect.Decoded =>
-  hostOf(host).decode(rootOf(root), contextOf(options))
+  Reader.decode(hostOf(host), rootOf(root), contextOf(options))
 
 /** Plain data, for comparing. */
 const plain = (value: unknown): unknown => {
@@ -981,7 +982,7 @@ describe("whatever a file holds", () => {
     [roots, scopes, origins],
     ([root, scope, origin]) => {
       for (const dialect of Dialect.all) {
-        const { issues, items } = dialect.decode(root, { scope, origin, path: "/w/x.json" })
+        const { issues, items } = Reader.decode(dialect, root, { scope, origin, path: "/w/x.json" })
         const names = items.map(({ name }) => name)
         assert.strictEqual(new Set(names).size, names.length)
         for (const item of items) {
@@ -1003,7 +1004,7 @@ describe("whatever a file holds", () => {
   it.prop("a file of a workspace or a plugin gains no right by it", [roots, scopes], ([root, scope]) => {
     for (const dialect of Dialect.all) {
       for (const origin of ["workspace", "plugin"] as const) {
-        for (const item of dialect.decode(root, { scope, origin, path: undefined }).items) {
+        for (const item of Reader.decode(dialect, root, { scope, origin, path: undefined }).items) {
           if (item._tag !== "Server") continue
           const { entry } = Rights.withRights(item.entry, origin)
           assert.isUndefined(entry.autoApprove)
@@ -1043,7 +1044,7 @@ describe("whatever a file holds", () => {
     const dots = new Map([...entry, ["env", new Map([[".".repeat(300_000), 1]])], [".=".repeat(200_000), 1]])
     for (const servers of [many(3001, () => entry), new Map([["a", wide], ["b", lists], ["c", dots]])]) {
       for (const host of ["claude-code", "gemini-cli", "native"]) {
-        const { items } = hostOf(host).decode(new Map([["mcpServers", servers]]), contextOf({}))
+        const { items } = Reader.decode(hostOf(host), new Map([["mcpServers", servers]]), contextOf({}))
         assert.strictEqual(items.length, servers.size)
       }
     }

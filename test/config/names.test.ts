@@ -5,13 +5,18 @@ import * as FastCheck from "effect/FastCheck"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
 import { jsonSchema } from "../../src/config/nativeDocument.ts"
+import * as Reader from "../../src/config/reader.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
 
 /** What a file with servers of these names has: `Server`, or why it has none. */
 const read = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
   const root = new Map([["mcpServers", new Map(names.map((name) => [name, new Map([["command", "x"]])]))]])
-  const { items } = Dialect.find("native")!.decode(root, { scope: "user", origin: "home", path: "/x/mcp-client.json" })
+  const { items } = Reader.decode(Dialect.find("native")!, root, {
+    scope: "user",
+    origin: "home",
+    path: "/x/mcp-client.json"
+  })
   return items.map((item) => item._tag === "Invalid" ? `${item.kind}: ${item.detail}` : item._tag)
 }
 

@@ -4,6 +4,7 @@ import * as Dialect from "../../src/config/Dialect.ts"
 import type * as Document from "../../src/config/document.ts"
 import { hazards } from "../../src/config/hazards.ts"
 import * as PolicyWords from "../../src/config/policyWords.ts"
+import * as Reader from "../../src/config/reader.ts"
 import * as Scope from "../../src/config/Scope.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as ServerPolicy from "../../src/config/ServerPolicy.ts"
@@ -501,7 +502,8 @@ describe("policyWords", () => {
       const { issues: invalid, policy } = read(most + 1)
       assert.deepStrictEqual([policy?.deny, policy?.broken], [[], origin === "system"])
       assert.deepStrictEqual(invalid.map(({ at }) => at), ["security/mcp_server_denylist"])
-      const theirs = Dialect.find("claude-code")!.decode(
+      const theirs = Reader.decode(
+        Dialect.find("claude-code")!,
         new Map([["deniedMcpServers", rules(most + 1).map((name) => new Map([["serverName", name]]))]]),
         { ...from, path: "/x/settings.json" }
       )

@@ -6,6 +6,7 @@ import * as Dialect from "../../src/config/Dialect.ts"
 import * as Interpolation from "../../src/config/Interpolation.ts"
 import * as Merge from "../../src/config/merge.ts"
 import * as PolicyWords from "../../src/config/policyWords.ts"
+import * as Reader from "../../src/config/reader.ts"
 import * as Registry from "../../src/config/Registry.ts"
 import type * as Scope from "../../src/config/Scope.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
@@ -195,7 +196,7 @@ const approvals = (sample: Samples.Sample) =>
 const optionOf = ({ entry, inputs, name, source }: Registry.Option): Json => {
   const secrets = inputs.filter(({ secret }) => secret).map(({ id }) => id)
   if (Registry.isFault(entry)) return { name, error: entry.kind, at: entry.at, source, secrets }
-  const [item] = Dialect.find("native")!.decode(new Map([["mcpServers", new Map([[name, entry]])]]), {
+  const [item] = Reader.decode(Dialect.find("native")!, new Map([["mcpServers", new Map([[name, entry]])]]), {
     scope: "user",
     origin: "home",
     path: undefined
@@ -302,7 +303,7 @@ describe("what another program wrote for many configurations or for policy", () 
       enabledMcpjsonServers: ["yes"],
       disabledMcpjsonServers: ["no"]
     }))
-    const decoded = Dialect.find("claude-code")!.decode(root, {
+    const decoded = Reader.decode(Dialect.find("claude-code")!, root, {
       scope: "project",
       origin: "workspace",
       path: undefined
