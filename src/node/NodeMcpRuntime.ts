@@ -234,7 +234,8 @@ const compose = <R>(options: Omit<Options, "servers">, sources: Sources<R>) => {
   }))
   return runtime.pipe(
     Layer.provide([connector, reconnect, breaker, cache, metrics]),
-    Layer.provideMerge(Layer.mergeAll(permissions, pins, credentials)),
+    Layer.provideMerge(Layer.mergeAll(permissions, credentials)),
+    Layer.provideMerge(pins),
     Layer.provide([teardown, log]),
     Layer.provideMerge(events),
     Layer.provide(settings)

@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { Provenance } from "../config/Provenance.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Tool from "../tools/Tool.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
@@ -34,6 +35,8 @@ export interface Request {
   readonly subject: PermissionRule.Subject
   /** The definition of the tool, if its server has given it in this run: its words are the server's, not ours. */
   readonly tool: Tool.Tool | undefined
+  /** The place where the server is configured; `undefined` for a server given in code. */
+  readonly provenance: Provenance | undefined
   /** The rule that wants it asked, as it was written; none if it is asked because no rule speaks. */
   readonly rule: string | undefined
   /** Stands for the server, the definition of the tool and the arguments, all of which the answer is bound to. */

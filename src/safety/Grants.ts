@@ -1,10 +1,16 @@
-/** Approvals that last longer than one call. */
+/** Approvals that last longer than one call: for this session and, where they are stored, for the next. */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as Fingerprint from "../config/Fingerprint.ts"
+import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as TrustStore from "../config/TrustStore.ts"
+import { sha256 } from "../json/canonical.ts"
 import * as McpError from "../McpError.ts"
+import type * as Approval from "./Approval.ts"
 import type * as PermissionRule from "./PermissionRule.ts"
 
 /** The subject of grants. `identity` is that of the configuration: another server of the same name has none of its grants. */
@@ -37,30 +43,30 @@ export class Grants extends Context.Tag("effect-mcp-runtime/safety/Grants")<Gran
 /** Grants for one tool; a new one replaces the oldest. */
 const maxGrants = 64
 
-/** Kept for the next run, in the store of the environment. */
+/** Grants that are kept for the next run, in the store of the environment. */
 export const make: Effect.Effect<Grants["Type"], never, TrustStore.TrustStore> = Effect.map(
   TrustStore.TrustStore,
   (store) => {
     const grants = TrustStore.documents(store, "grants", Schema.Array(Grant))
-    const placeOf = ({ identity, kind, name, server }: Place) => [identity, server, kind, name]
+    const keyOf = ({ identity, kind, name, server }: Place) => [identity, server, kind, name]
     const stored = (found: TrustStore.Found<ReadonlyArray<Grant>>) => found._tag === "Document" ? found.value : []
     const notKept = ({ server }: Place) =>
       Effect.mapError(({ detail }: TrustStore.Unusable) => new McpError.TrustNotKept({ server, detail }))
     return {
-      find: (place) => Effect.match(grants.get(placeOf(place)), { onFailure: () => [], onSuccess: stored }),
+      find: (place) => Effect.match(grants.get(keyOf(place)), { onFailure: () => [], onSuccess: stored }),
       add: (place, grant) =>
-        notKept(place)(grants.update(placeOf(place), (found) => [
+        notKept(place)(grants.update(keyOf(place), (found) => [
           ...stored(found).filter(({ args }) => args !== grant.args).slice(1 - maxGrants),
           grant
         ])),
-      remove: (place) => notKept(place)(grants.remove(placeOf(place)))
+      remove: (place) => notKept(place)(grants.remove(keyOf(place)))
     }
   }
 )
 
 export const layer: Layer.Layer<Grants, never, TrustStore.TrustStore> = Layer.effect(Grants, make)
 
-/** For this process only. */
+/** Grants for this process only. */
 export const makeMemory: Effect.Effect<Grants["Type"]> = Effect.provideServiceEffect(
   make,
   TrustStore.TrustStore,
@@ -68,3 +74,54 @@ export const makeMemory: Effect.Effect<Grants["Type"]> = Effect.provideServiceEf
 )
 
 export const layerMemory: Layer.Layer<Grants> = Layer.effect(Grants, makeMemory)
+
+/** A server that is a user's own choice. A workspace may come with one that looks like another's, down to its command. */
+export const identityOf = (config: ServerConfig.ServerConfig, user: string | undefined): string => {
+  const { provenance } = config
+  const folder = provenance?.origin === "workspace" ? provenance.path ?? "" : ""
+  return sha256(JSON.stringify([Fingerprint.of(config), folder, ...(user === undefined ? [] : [user])]))
+}
+
+export const placeOf = (
+  config: ServerConfig.ServerConfig,
+  { kind, name }: Pick<PermissionRule.Subject, "kind" | "name">,
+  user: string | undefined
+): Place => ({ identity: identityOf(config, user), server: config.name, kind, name })
+
+/** The longest wait for a store of an application. */
+const storeLimit = Duration.seconds(15)
+
+/** The valid grants of a place, from the session first; none of a store that does not answer. */
+export const valid = (
+  session: Grants["Type"],
+  kept: Grants["Type"],
+  place: Place
+): Effect.Effect<ReadonlyArray<Grant>> =>
+  Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    const stored = Effect.disconnect(kept.find(place)).pipe(
+      Effect.timeoutTo({ duration: storeLimit, onTimeout: () => [], onSuccess: (all) => all })
+    )
+    const all = [...yield* session.find(place), ...yield* stored]
+    return all.filter(({ until }) => until === undefined || now < until)
+  })
+
+/** Adds the grant of an answer. It holds for this session even if it cannot be stored. */
+export const record = (
+  session: Grants["Type"],
+  kept: Grants["Type"],
+  place: Place,
+  answer: Extract<Approval.Answer, { readonly _tag: "Session" | "Always" }>,
+  about: Pick<Grant, "args" | "pin">
+): Effect.Effect<void, McpError.TrustNotKept> =>
+  Effect.gen(function*() {
+    const at = yield* Clock.currentTimeMillis
+    const until = answer.lasting === undefined ? undefined : at + Duration.toMillis(answer.lasting)
+    const grant = { args: answer.exactly === true ? about.args : undefined, pin: about.pin, until, at }
+    yield* session.add(place, grant)
+    if (answer._tag === "Session") return
+    yield* Effect.disconnect(kept.add(place, grant)).pipe(Effect.timeoutFail({
+      duration: storeLimit,
+      onTimeout: () => new McpError.TrustNotKept({ server: place.server, detail: "the store does not answer" })
+    }))
+  })

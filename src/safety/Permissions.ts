@@ -1,41 +1,34 @@
-/**
- * Who may use what: the one place where it is decided, on every way to a server.
- *
- * @since 0.1.0
- */
+/** The decision who may use which tool, resource or prompt, on every way to a server. */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as ServerConfig from "../config/ServerConfig.ts"
-import type * as McpError from "../McpError.ts"
-import type * as McpEvent from "../McpEvent.ts"
+import * as ServerConfig from "../config/ServerConfig.ts"
+import { canonicalJson, sha256 } from "../json/canonical.ts"
+import type { JsonObject } from "../json/Json.ts"
+import * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
 import type * as Tool from "../tools/Tool.ts"
-import type * as JsonRpc from "../transport/JsonRpc.ts"
-import type * as Approval from "./Approval.ts"
-import type * as Grants from "./Grants.ts"
-import * as internal from "./internal/permissions/permissions.ts"
-import type * as PermissionRule from "./PermissionRule.ts"
+import * as ToolPins from "../tools/ToolPins.ts"
+import * as Approval from "./Approval.ts"
+import * as Grants from "./Grants.ts"
+import * as PermissionRule from "./PermissionRule.ts"
 
-/**
- * Who wants something. A model asks where no rule speaks; the program and a person at its keyboard need not.
- *
- * @since 0.1.0
- * @category models
- */
+/** The origin of a call. By default a model needs an approval where no rule matches; a program and a person do not. */
 export type Origin = Approval.Origin
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   readonly rules: ReadonlyArray<PermissionRule.Input>
   /** The decision where no rule matches, by the origin of the call. An origin that is left out keeps its default. */
   readonly otherwise: { readonly [Who in Origin]?: PermissionRule.Decision | undefined }
-  /** How long somebody is waited for who was asked; then it is not permitted. */
+  /**
+   * A tool that its server has added after its first list, under an `allow` with a pattern such as `server/*`. `ask`: it
+   * needs an approval once. `allow`: the rule covers it at once.
+   */
+  readonly addedTools: "ask" | "allow"
+  /** The longest wait for an answer; then the call is refused. */
   readonly patience: Duration.DurationInput
-  /** How many requests of one server may wait to be asked about. */
+  /** Requests of one server that may wait for their question. */
   readonly maxWaiting: number
   /**
    * The decision for a tool call that no rule decides, if no person can be asked. `refuse`: it is refused. `read-only`:
@@ -46,12 +39,7 @@ export interface Options {
   readonly remedy: ((refused: Refused) => string) | undefined
 }
 
-/**
- * A call that was refused because no person could be asked.
- *
- * @since 0.1.0
- * @category models
- */
+/** A call that was refused because no person could be asked. */
 export interface Refused {
   /** The narrowest `allow` rule that permits it; none if it cannot be written as one, or if a rule asks for approval. */
   readonly allow: string | undefined
@@ -59,82 +47,58 @@ export interface Refused {
   readonly rule: string | undefined
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults = {
   rules: [],
   otherwise: { model: "ask", program: "allow", person: "allow" },
+  addedTools: "ask",
   patience: Duration.minutes(10),
   maxWaiting: 16,
   unattended: "refuse",
   remedy: undefined
 } as const satisfies Options
 
-/**
- * What is decided of a subject, and why.
- *
- * @since 0.1.0
- * @category models
- */
 export interface Ruling {
   readonly decision: PermissionRule.Decision
-  /** The rule that decides; none if it is decided because no rule speaks. */
+  /** The rule that decides; none if no rule matches. */
   readonly rule: PermissionRule.Rule | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Request {
   readonly callId: string | undefined
   readonly origin: Origin
+  /** Its arguments are a copy that the caller cannot change. */
   readonly subject: PermissionRule.Subject
   readonly config: ServerConfig.ServerConfig
   /** The user that the request is for. An approval of one user permits no request of another. */
   readonly identity?: string | undefined
-  /** The definition of the tool as its server gave it in this run, if it did. */
+  /** The definition of the tool, if its server has listed it in this run. */
   readonly tool: Tool.Tool | undefined
 }
 
-/**
- * What was permitted. It holds as long as nothing has changed: see `stands`.
- *
- * @since 0.1.0
- * @category models
- */
+/** A permission, valid until something that it depends on changes: see `stands`. */
 export interface Permit {
-  /** What has to be sent: as it was when somebody was asked, whatever has become of the caller's own since. */
-  readonly args: JsonRpc.JsonObject | undefined
+  /** The arguments to send: those that were decided on. */
+  readonly args: JsonObject | undefined
   readonly request: Request
-  /** The rules that it was permitted under. */
+  /** The revision of the rules that decided. */
   readonly revision: number
-  /** Whether somebody has agreed to it: now, or before. */
+  /** Whether a person has approved it, now or before. */
   readonly isApproved: boolean
   /** Permitted only because the tool is read-only; checked again when the call is sent. */
   readonly isReadOnly: boolean
   readonly isGranted: boolean
-  /** The definition of the tool that somebody agreed to. */
+  /** The approved definition of the tool. */
   readonly pin: string | undefined
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class Permissions extends Context.Tag("effect-mcp-runtime/safety/Permissions")<Permissions, {
-  /** What the rules say, without asking anybody. Without arguments: of a call whose arguments are not known yet. */
+  /** The decision of the rules. Without arguments: of a call whose arguments are not known yet. */
   readonly decide: (origin: Origin, subject: PermissionRule.Subject) => Ruling
-  /** Whether whatever comes from there is allowed, so that nothing needs to be decided. */
+  /** Whether everything of this origin is allowed. */
   readonly isOpen: (origin: Origin) => boolean
-  /** Asks somebody if need be. */
+  /** Decides, and asks for an approval where that is the decision. */
   readonly authorize: (request: Request) => Effect.Effect<Permit, McpError.PermissionDenied>
-  /**
-   * Looks again, at the last moment before it is sent to the server of this configuration: rules, definitions and servers
-   * may have changed since.
-   */
+  /** Decides again right before sending, because rules, definitions and servers may have changed meanwhile. */
   readonly stands: (
     permit: Permit,
     tool: Tool.Tool | undefined,
@@ -142,15 +106,12 @@ export class Permissions extends Context.Tag("effect-mcp-runtime/safety/Permissi
   ) => McpError.PermissionDenied | undefined
   /** The rules that are in force. */
   readonly rules: () => PermissionRule.RuleSet
-  /**
-   * Puts rules beside those that were given in code, in the place of those that `whose` had before; what waits for an
-   * answer is decided by the new ones.
-   */
+  /** Replaces the rules of one source beside those given in code. A call that waits for an answer gets the new ones. */
   readonly configure: (
-    whose: string,
+    source: string,
     rules: ReadonlyArray<PermissionRule.Input>
   ) => Effect.Effect<ReadonlyArray<PermissionRule.Fault>>
-  /** What was agreed to for this session, or always, is to be asked again, also where it waits to be sent. */
+  /** Removes the grants of a subject; a call that waits to be sent under one is refused. */
   readonly revoke: (
     config: ServerConfig.ServerConfig,
     subject: Pick<PermissionRule.Subject, "kind" | "name">,
@@ -158,39 +119,284 @@ export class Permissions extends Context.Tag("effect-mcp-runtime/safety/Permissi
   ) => Effect.Effect<void, McpError.TrustNotKept>
 }>() {}
 
-/**
- * @since 0.1.0
- * @category models
- */
-export type Requirements = Approval.Approval | Grants.Grants | McpEvent.McpEvents
+export type Requirements = Approval.Approval | Grants.Grants | McpEvent.McpEvents | ToolPins.ToolPins
 
-/**
- * Rules given in code that cannot be read are an error at once.
- *
- * @since 0.1.0
- * @category constructors
- */
+type Denied = McpError.PermissionDenied
+/** The reasons of a decision about a call. */
+type Why = Exclude<Denied["why"], "policy" | "quarantined">
+
+const pinOf = (tool: Tool.Tool | undefined): string | undefined => tool && ToolPins.fingerprint(tool)
+
+const digestOf = (args: JsonObject | undefined): string => sha256(canonicalJson(args ?? null))
+
+const keyOf = ({ config, identity, subject }: Request): string =>
+  canonicalJson(Grants.placeOf(config, subject, identity))
+
+/** A permit with nothing but the request. */
+const plain = (request: Request, revision: number): Permit => ({
+  args: request.subject.args,
+  request,
+  revision,
+  pin: undefined,
+  isApproved: false,
+  isGranted: false,
+  isReadOnly: false
+})
+
+/** Fails for an unreadable rule of the options. */
 export const make = (
   options?: Partial<Options>
 ): Effect.Effect<Permissions["Type"], McpError.ConfigurationError, Requirements> =>
-  internal.make({ ...defaults, ...options }, {
-    model: options?.otherwise?.model ?? defaults.otherwise.model,
-    program: options?.otherwise?.program ?? defaults.otherwise.program,
-    person: options?.otherwise?.person ?? defaults.otherwise.person
+  Effect.gen(function*() {
+    const { addedTools, maxWaiting, patience, remedy, rules: inCode, unattended } = { ...defaults, ...options }
+    const otherwise = { ...defaults.otherwise, ...options?.otherwise }
+    const approval = yield* Approval.Approval
+    const kept = yield* Grants.Grants
+    const session = yield* Grants.makeMemory
+    const pins = yield* ToolPins.ToolPins
+    const { publish } = yield* McpEvent.McpEvents
+    const isAttended = approval.isAttended !== false
+
+    let rules = PermissionRule.compile(inCode)
+    let revision = 0
+    const [fault] = rules.faults
+    if (fault !== undefined) {
+      const path = `permissions.rules[${inCode.indexOf(fault.input)}]`
+      return yield* new McpError.ConfigurationError({ server: "", path, detail: fault.detail })
+    }
+    const configured = new Map<string, ReadonlyArray<PermissionRule.Input>>()
+    const turns = new Map<string, { readonly turn: Effect.Semaphore; waiting: number }>()
+    /** The revision at which the grants of a subject were revoked. */
+    const revoked = new Map<string, number>()
+
+    const decide = (origin: Origin, subject: PermissionRule.Subject): Ruling => {
+      const rule = rules.decide(subject)
+      return { decision: rule?.decision ?? otherwise[origin] ?? defaults.otherwise[origin], rule }
+    }
+
+    const isAdded = ({ config, subject: { kind, name } }: Request): boolean =>
+      addedTools === "ask" && kind === "tool" && pins.isAdded(config, name)
+
+    /** The decision of the rules, but an added tool needs an approval where nothing but a pattern allows it. */
+    const rulingOf = (request: Request): Ruling => {
+      const ruling = decide(request.origin, request.subject)
+      const needsApproval = ruling.decision === "allow" && ruling.rule?.isPattern === true &&
+        otherwise[request.origin] !== "allow" && isAdded(request)
+      return needsApproval ? { ...ruling, decision: "ask" } : ruling
+    }
+
+    type Decided = McpEvent.McpEvent & { readonly _tag: "PermissionDecided" }
+
+    const tell = (
+      { callId, origin, subject: { kind, name, server } }: Request,
+      decision: Decided["decision"],
+      by: Decided["by"],
+      rule: string | undefined
+    ): void => publish(McpEvent.McpEvent.PermissionDecided({ callId, server, kind, name, origin, decision, by, rule }))
+
+    /** Publishes a refusal and makes its error, with the rule that would allow the call if no person could be asked. */
+    const refusal = (
+      request: Request,
+      why: Why,
+      rule: string | undefined,
+      size?: Pick<Denied, "length" | "limit">
+    ): Denied => {
+      const { kind, name, server } = request.subject
+      tell(request, "deny", why, rule)
+      const denial = { server, kind, name, why, rule, ...size }
+      const isUnaskable = why === "too-long" || (why === "unanswered" && !isAttended)
+      if (!isUnaskable) return new McpError.PermissionDenied(denial)
+      const allow = why === "too-long" || rule === undefined ? PermissionRule.allowing(request.subject) : undefined
+      const next = why === "too-long" && rule !== undefined ? undefined : remedy?.({ allow, rule })
+      return new McpError.PermissionDenied({ ...denial, allow, remedy: next })
+    }
+
+    /** True if the tool may be called without approval because it is read-only; unknown until its server has listed it. */
+    const isReadOnly = ({ config, subject: { kind }, tool }: Request): boolean | undefined => {
+      if (isAttended || unattended === "refuse" || kind !== "tool") return false
+      if (!ServerConfig.isTrusted(config)) return false
+      return tool && tool.annotations.readOnlyHint === true && tool.annotations.destructiveHint !== true
+    }
+
+    /** One question of each server at a time, because an answer may cover the calls that wait too. */
+    const inTurn = <A>(request: Request, asking: Effect.Effect<A, Denied>): Effect.Effect<A, Denied> =>
+      Effect.suspend(() => {
+        const { server } = request.subject
+        const queue = turns.get(server) ?? { turn: Effect.unsafeMakeSemaphore(1), waiting: 0 }
+        if (queue.waiting > maxWaiting) return Effect.fail(refusal(request, "crowded", undefined))
+        turns.set(server, queue)
+        queue.waiting += 1
+        return Effect.ensuring(
+          queue.turn.withPermits(1)(asking),
+          Effect.sync(() => {
+            queue.waiting -= 1
+            if (queue.waiting === 0) turns.delete(server)
+          })
+        )
+      })
+
+    /** A grant is for one definition: if the tool is not listed yet, `stands` compares it before the call is sent. */
+    const granted = (request: Request): Effect.Effect<Grants.Grant | undefined> => {
+      const { config, identity, subject, tool } = request
+      const digest = digestOf(subject.args)
+      return Effect.map(Grants.valid(session, kept, Grants.placeOf(config, subject, identity)), (grants) =>
+        grants.find(({ args, pin }) =>
+          (args === undefined || args === digest) &&
+          (tool === undefined ? subject.kind !== "tool" || pin !== undefined : pin === pinOf(tool))
+        ))
+    }
+
+    const question = ({ callId, config, identity, origin, subject, tool }: Request, rule: string | undefined) => ({
+      callId,
+      origin,
+      identity,
+      // a copy, because the approval must not be able to change what is sent
+      subject: structuredClone(subject),
+      tool,
+      rule,
+      provenance: config.provenance,
+      digest: sha256(canonicalJson([
+        Grants.identityOf(config, identity),
+        subject.kind,
+        subject.name,
+        pinOf(tool) ?? null,
+        digestOf(subject.args)
+      ]))
+    })
+
+    /** Keeps the answer for later calls; an answer about a tool that is not listed yet has nothing to be bound to. */
+    const remember = (request: Request, answer: Approval.Answer): Effect.Effect<void> => {
+      const { config, identity, subject, tool } = request
+      const accepted: Effect.Effect<void, McpError.TrustNotKept> = isAdded(request)
+        ? pins.accept(config, subject.name)
+        : Effect.void
+      const isLasting = (answer._tag === "Session" || answer._tag === "Always") &&
+        (subject.kind !== "tool" || tool !== undefined)
+      const about = { args: digestOf(subject.args), pin: pinOf(tool) }
+      const recorded: Effect.Effect<void, McpError.TrustNotKept> = isLasting
+        ? Grants.record(session, kept, Grants.placeOf(config, subject, identity), answer, about)
+        : Effect.void
+      return Effect.zipRight(accepted, recorded).pipe(
+        Effect.catchAll(({ detail, server }) =>
+          Effect.sync(() =>
+            publish(McpEvent.McpEvent.TrustIssue({ server, detail }))
+          )
+        )
+      )
+    }
+
+    /** The permit of a request that needs no approval, or its refusal. */
+    const settled = (request: Request, { decision, rule }: Ruling): Effect.Effect<Permit, Denied> =>
+      Effect.suspend(() => {
+        if (decision === "deny") return Effect.fail(refusal(request, "rule", rule?.text))
+        // a program's call that no rule is about is not an event
+        if (rule !== undefined || request.origin === "model") {
+          tell(request, "allow", rule === undefined ? "default" : "rule", rule?.text)
+        }
+        return Effect.succeed(plain(request, revision))
+      })
+
+    const ask = (request: Request): Effect.Effect<Permit, Denied> =>
+      Effect.gen(function*() {
+        const under = revision
+        const ruling = rulingOf(request)
+        if (ruling.decision !== "ask") return yield* settled(request, ruling)
+        const rule = ruling.rule?.text
+        const before = yield* granted(request)
+        if (before !== undefined) {
+          tell(request, "allow", "grant", rule)
+          return { ...plain(request, under), pin: before.pin, isApproved: true, isGranted: true }
+        }
+        if (rule === undefined && isReadOnly(request) !== false) {
+          tell(request, "allow", "read-only", rule)
+          return { ...plain(request, under), isReadOnly: true }
+        }
+        // disconnected, because an approval that cannot be interrupted must not hold the call
+        const answer = yield* Effect.disconnect(approval.ask(question(request, rule))).pipe(Effect.timeoutTo({
+          duration: patience,
+          onTimeout: (): Approval.Answer => ({ _tag: "Unanswered" }),
+          onSuccess: (answer) => answer
+        }))
+        if (answer._tag === "Unanswered") return yield* refusal(request, "unanswered", rule)
+        if (answer._tag === "Deny") return yield* refusal(request, "refused", rule)
+        if (answer._tag === "TooLong") return yield* refusal(request, "too-long", rule, answer)
+        const then = revision
+        const now = rulingOf(request)
+        if (now.decision === "deny") return yield* settled(request, now)
+        yield* remember(request, answer)
+        tell(request, "allow", "approval", rule)
+        return { ...plain(request, then), pin: pinOf(request.tool), isApproved: true }
+      })
+
+    /** The reason why a permit does not hold any more. */
+    const fallen = (
+      { isApproved, isGranted, isReadOnly: isForReading, pin, request, revision: then }: Permit,
+      tool: Tool.Tool | undefined,
+      config: ServerConfig.ServerConfig
+    ): readonly [why: Why, rule: string | undefined] | undefined => {
+      const { identity } = request
+      if (pin !== undefined && pin !== pinOf(tool)) return ["changed", undefined]
+      // an approval is for a server, and not for its name
+      const isOther = isApproved && config !== request.config &&
+        Grants.identityOf(config, identity) !== Grants.identityOf(request.config, identity)
+      if (isOther) return ["changed", undefined]
+      const current = { ...request, tool, config }
+      if (isForReading && isReadOnly(current) !== true) return ["unanswered", undefined]
+      if (then === revision && !isAdded(current)) return undefined
+      if (isGranted && (revoked.get(keyOf(request)) ?? 0) > then) return ["changed", undefined]
+      const { decision, rule } = rulingOf(current)
+      if (decision === "deny") return ["rule", rule?.text]
+      const needsApproval = decision === "ask" && !isApproved && (rule !== undefined || !isForReading)
+      return needsApproval ? ["changed", rule?.text] : undefined
+    }
+
+    return {
+      decide,
+      isOpen: (origin) => rules.onlyAllows && otherwise[origin] === "allow",
+      authorize: (request) =>
+        Effect.suspend(() => {
+          const ruling = rulingOf(request)
+          if (ruling.decision !== "ask") return settled(request, ruling)
+          return isAttended ? inTurn(request, ask(request)) : ask(request)
+        }),
+      stands: (permit, tool, config) => {
+        const why = fallen(permit, tool, config)
+        return why === undefined ? undefined : refusal(permit.request, ...why)
+      },
+      rules: () => rules,
+      configure: (source, more) =>
+        Effect.sync(() => {
+          if (more.length === 0 && (configured.get(source) ?? []).length === 0) return []
+          configured.set(source, more)
+          rules = PermissionRule.compile([...inCode, ...Array.from(configured.values()).flat()])
+          revision += 1
+          return rules.faults.filter(({ input }) => more.includes(input))
+        }),
+      revoke: (config, subject, identity) => {
+        const place = Grants.placeOf(config, subject, identity)
+        // counted at the end, so that it includes a call that has just found the grant
+        return Effect.ensuring(
+          Effect.zipRight(session.remove(place), kept.remove(place)),
+          Effect.sync(() => {
+            revision += 1
+            revoked.set(canonicalJson(place), revision)
+          })
+        )
+      }
+    }
   })
 
-/**
- * @since 0.1.0
- * @category layers
- */
 export const layer = (
   options?: Partial<Options>
 ): Layer.Layer<Permissions, McpError.ConfigurationError, Requirements> => Layer.effect(Permissions, make(options))
 
-/**
- * Everything is allowed to everybody, for an application that decides elsewhere.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerNone: Layer.Layer<Permissions> = Layer.sync(Permissions, internal.none)
+/** Allows everything, for an application that decides elsewhere. */
+export const layerNone: Layer.Layer<Permissions> = Layer.sync(Permissions, () => ({
+  decide: () => ({ decision: "allow", rule: undefined }),
+  isOpen: () => true,
+  authorize: (request) => Effect.succeed(plain(request, 0)),
+  stands: () => undefined,
+  rules: () => PermissionRule.empty,
+  configure: () => Effect.succeed([]),
+  revoke: () => Effect.void
+}))

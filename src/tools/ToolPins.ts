@@ -78,6 +78,10 @@ export class ToolPins extends Context.Tag("effect-mcp-runtime/tools/ToolPins")<T
   readonly mayUse: (config: Config, tool: Tool.Tool) => boolean
   /** Whether a tool has to be compared with a pin before it is used. */
   readonly isPinned: (config: Config, tool: string) => Effect.Effect<boolean>
+  /** Whether the server added this tool after its first list, and `accept` was not called for it. */
+  readonly isAdded: (config: Config, tool: string) => boolean
+  /** Counts an added tool as one of the first list. */
+  readonly accept: (config: Config, tool: string) => Effect.Effect<void, McpError.TrustNotKept>
   /** The tools that the last review of each server has quarantined. */
   readonly quarantined: Effect.Effect<ReadonlyArray<Quarantined>>
   /** Approves the definition with this fingerprint, which was shown, beside the earlier ones. */
@@ -175,6 +179,8 @@ const none: ToolPins["Type"] = {
   recall: (_, tools) => Effect.succeed(tools),
   mayUse: () => true,
   isPinned: () => Effect.succeed(false),
+  isAdded: () => false,
+  accept: () => Effect.void,
   quarantined: Effect.succeed([]),
   approve: (server, name) => Effect.fail(new McpError.NotFound({ server, kind: "tool", name, suggestions: [] })),
   forget: () => Effect.void,
@@ -270,11 +276,12 @@ export const make = (
       const known = knownIn(state, config)
       for (const tool of known.unsure) if (state.doubted || kept.has(tool)) known.pins.delete(tool)
       known.unsure.clear()
-      for (const [tool, { approved, bare, definition }] of kept) {
+      for (const [tool, { approved, bare, definition, isAdded }] of kept) {
         const pin = known.pins.get(tool)
         known.pins.set(tool, {
           approved: (pin?.approved ?? []).reduce(PinRecord.added, approved),
           bare: (pin?.bare ?? []).reduce(PinRecord.added, bare),
+          isAdded,
           definition: pin?.definition ?? definition
         })
       }
@@ -349,12 +356,13 @@ export const make = (
       const fault = isRead ? yield* faultOf(read(state, server, config)) : undefined
       const known = knownIn(state, config)
       const fresh: Array<string> = []
+      const isFirst = known.pins.size === 0
       for (const tool of tools) {
         const pin = known.pins.get(tool.name)
         // keeps the definition that is in memory anyway
         if (isApproved(known, tool)) known.pins.set(tool.name, { ...pin!, definition: tool.raw })
         else if (pin === undefined && !state.doubted && known.pins.size < maxPins) {
-          known.pins.set(tool.name, PinRecord.pinOf(tool))
+          known.pins.set(tool.name, isFirst ? PinRecord.pinOf(tool) : { ...PinRecord.pinOf(tool), isAdded: true })
           // a pin that another process stores before this one takes its place
           known.unsure.add(tool.name)
           fresh.push(tool.name)
@@ -416,6 +424,24 @@ export const make = (
           (known) =>
             isDoubted(config.name) || (known !== undefined && (known.pins.has(tool) || known.pins.size >= maxPins))
         ),
+      isAdded: (config, tool) =>
+        states.get(config.name)?.known.get(Fingerprint.of(config))?.pins.get(tool)?.isAdded === true,
+      accept: (config, tool) =>
+        inTurn(config.name, (state) => {
+          const { name } = config
+          const fingerprint = Fingerprint.of(config)
+          const accepted = ({ pins }: Known) => {
+            const pin = pins.get(tool)
+            return pin === undefined ? pins : new Map(pins).set(tool, { ...pin, isAdded: undefined })
+          }
+          return Effect.ensuring(
+            Effect.mapError(write(state, name, fingerprint, accepted), notKept(name)),
+            Effect.sync(() => {
+              const known = knownIn(state, fingerprint)
+              known.pins = new Map(accepted(known))
+            })
+          )
+        }),
       quarantined: Effect.sync(() => Array.from(states.values()).flatMap(({ quarantined }) => quarantined)),
       approve: (server, tool, fingerprint) =>
         inTurn(server, (state) =>

@@ -17,6 +17,8 @@ const StoredPin = Schema.Struct({
   tool: Schema.String,
   approved: Schema.Array(Schema.String),
   bare: Schema.Array(Schema.String),
+  /** Its server added it after its first list, and no person has approved a call yet. */
+  isAdded: Schema.optional(Schema.Boolean),
   /** The definition approved last, unless there is no room for it, or it contains a secret. */
   definition: Schema.optional(Schema.String)
 })
@@ -35,6 +37,7 @@ export type Stored = typeof Stored.Type
 export interface Pin {
   readonly approved: ReadonlyArray<string>
   readonly bare: ReadonlyArray<string>
+  readonly isAdded?: boolean | undefined
   /** As text, where it comes from the store. */
   readonly definition?: Tool.Tool["raw"] | string | undefined
 }

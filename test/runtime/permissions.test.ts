@@ -8,6 +8,7 @@ import * as Grants from "../../src/safety/Grants.ts"
 import type * as PermissionRule from "../../src/safety/PermissionRule.ts"
 import * as Permissions from "../../src/safety/Permissions.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
+import * as ToolPins from "../../src/tools/ToolPins.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
 
@@ -404,7 +405,9 @@ describe("rules given in code", () => {
     Effect.gen(function*() {
       const exit = yield* Effect.exit(Effect.scoped(
         Layer.build(Permissions.layer(rules({ allow: ["s/get", "*/get"] }))).pipe(
-          Effect.provide(Layer.mergeAll(Approval.layerNobody, Grants.layerMemory, McpEvent.layerNone))
+          Effect.provide(
+            Layer.mergeAll(Approval.layerNobody, Grants.layerMemory, McpEvent.layerNone, ToolPins.layerNone)
+          )
         )
       ))
       assert.isTrue(exit._tag === "Failure" && exit.cause._tag === "Fail")

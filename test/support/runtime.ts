@@ -74,9 +74,9 @@ export const layerOver = (
       Credentials.layerNone,
       Layer.orDie(Permissions.layer(options.permissions)),
       ReconnectPolicy.layer(options.reconnect),
-      RuntimeMetrics.layer,
-      options.pins ?? ToolPins.layerMemory()
+      RuntimeMetrics.layer
     )),
+    Layer.provideMerge(options.pins ?? ToolPins.layerMemory()),
     Layer.provideMerge(Layer.merge(options.approval ?? Approval.layerNobody, options.grants ?? Grants.layerMemory)),
     Layer.provideMerge(connector)
   )

@@ -103,37 +103,57 @@ export const consent = (
     return hasAgreed
   })
 
-/** Above this length a line tells the person to scroll, because the arguments may not fit above the question. */
-const manyLines = 12
-const manyCharacters = 800
+/** The rows of one page, and the characters of a row: what fits the smallest usual terminal with its question. */
+const pageRows = 20
 
-/**
- * Who is asked where a rule wants it: the person, or nobody.
- *
- * @param turns - one question at a time
- * @internal
- */
+/** The most characters of arguments that a person is asked to read, page by page. */
+const maxPaged = 25 * Approval.maxShown
+
+/** The lines in pages that fit the screen; a line that is longer than a row takes several. */
+const pages = (lines: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> => {
+  const rows = lines.flatMap((line) => line === "" ? [""] : line.match(new RegExp(`.{1,${width}}`, "gsu")) ?? [])
+  return Array.from(
+    { length: Math.ceil(rows.length / pageRows) },
+    (_, at) => rows.slice(at * pageRows, (at + 1) * pageRows)
+  )
+}
+
+/** Shows each page after a key, and asks at the end; a person who stops before has not seen all, and so refuses. */
+const read = (
+  screen: Screen.Screen["Type"],
+  lines: ReadonlyArray<string>
+): Effect.Effect<boolean> =>
+  Effect.gen(function*() {
+    const all = pages(lines)
+    for (const [at, page] of all.entries()) {
+      yield* screen.err(...page)
+      if (at === all.length - 1) continue
+      const answer = yield* screen.ask(`Page ${at + 1} of ${all.length}. Enter shows the next one, n refuses: `)
+      if (answer === undefined || answer.trim() !== "") return false
+    }
+    return yes(yield* screen.ask("Send it? [y/N] "))
+  })
+
+/** Asks the person at the terminal where a rule wants it, one question at a time; without a terminal, no person. */
 export const layer = (screen: Screen.Screen["Type"], turns: Effect.Semaphore): Layer.Layer<Approval.Approval> =>
   screen.isInteractive
     ? Approval.layer(
-      Approval.whole(({ args, lines, name, server }, { rule, subject: { kind } }) =>
-        turns.withPermits(1)(Effect.gen(function*() {
-          const isLong = lines.length > manyLines || args.length > manyCharacters
-          yield* screen.err(
-            [
-              `A rule asks for approval of this ${kind}`,
-              ...(rule === undefined ? [] : [` (${rule})`]),
-              ":"
-            ],
-            [{ text: label(kind), style: "weak" }, { text: name, style: "strong" }, ` of ${server}`],
-            ...(args === "" ? [] : [[{ text: label("arguments"), style: "weak" }] as const]),
-            ...lines.map((line) => `    ${line}`),
-            ...(isLong
-              ? [`The arguments are ${args.length} characters: scroll up, and read them from the beginning.`]
-              : [])
-          )
-          return yes(yield* screen.ask("Send it? [y/N] ")) ? { _tag: "Once" as const } : { _tag: "Deny" as const }
-        }))
+      Approval.whole(
+        ({ lines, name, server }, { rule, subject: { kind } }) =>
+          turns.withPermits(1)(Effect.gen(function*() {
+            yield* screen.err(
+              [
+                `A rule asks for approval of this ${kind}`,
+                ...(rule === undefined ? [] : [` (${rule})`]),
+                ":"
+              ],
+              [{ text: label(kind), style: "weak" }, { text: name, style: "strong" }, ` of ${server}`],
+              ...(lines.length === 0 ? [] : [[{ text: label("arguments"), style: "weak" }] as const])
+            )
+            const isAgreed = yield* read(screen, lines.map((line) => `    ${line}`))
+            return isAgreed ? { _tag: "Once" as const } : { _tag: "Deny" as const }
+          })),
+        maxPaged
       )
     )
     : Approval.layerNobody
