@@ -106,12 +106,11 @@ const addresses = (text: string): ReadonlyArray<string> => {
   if (!/^[a-z][a-z0-9+.-]+:/.test(text) || !URL.canParse(text)) return []
   const { hostname, pathname, port, protocol, search } = new URL(text)
   const path = folded(decoded(`${pathname}${search}`))
+  if (protocol === "file:" && hostname === "") return [straight(`file://${path}`), ...paths(path)]
   const host = hostname.replace(/\.$/, "")
-  const names = host === "" ? [""] : [host, ...carried(host)]
-  return (port === "" ? names : names.flatMap((name) => [name, `${name}:${port}`])).flatMap((name) => {
-    const address = straight(`${protocol}//${name}${path}`)
-    return protocol === "file:" && name === "" ? [address, ...paths(path)] : [address]
-  })
+  const hosts = [host, ...carried(host)]
+  const withPorts = port === "" ? [] : hosts.map((name) => `${name}:${port}`)
+  return [...hosts, ...withPorts].map((name) => straight(`${protocol}//${name}${path}`))
 }
 
 const scheme = /^[a-z][a-z0-9+.-]*:\/\//
@@ -167,7 +166,7 @@ const forms = (written: string): ReadonlySet<string> | undefined => {
   if (plain === undefined) return undefined
   // programs in C read a text up to its first NUL
   const [first] = plain.split("\0")
-  return new Set([text, ...[plain, first!].flatMap((each) => [...addresses(each), ...paths(each)])])
+  return new Set([text, ...addresses(plain), ...paths(plain), ...addresses(first!), ...paths(first!)])
 }
 
 /** `**` for any number of parts, and `*` for anything; a folder is covered with what is below it. */
