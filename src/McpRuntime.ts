@@ -28,8 +28,9 @@ import * as ToolCatalog from "./tools/ToolCatalog.ts"
 import type * as ToolResult from "./tools/ToolResult.ts"
 import type * as JsonRpc from "./transport/JsonRpc.ts"
 
-export type { ConnectFailure, LoginError, McpServers, ServerInfo } from "./runtime/McpServers.ts"
+export type { McpServers, ServerInfo } from "./runtime/McpServers.ts"
 export type { DeferredTool, RuntimeTool, ToolRef, Tools } from "./runtime/RuntimeTool.ts"
+export type { ConnectFailure, ConnectOptions } from "./runtime/Servers.ts"
 
 export interface Options<Server extends ServerConfig.Source = ServerConfig.Source> extends Partial<Servers.Options> {
   readonly servers: ReadonlyArray<Server>

@@ -56,11 +56,6 @@ export interface Options {
 /** The wait for a connection ends with the first attempt that fails, or with the last one of the series. */
 export type Until = "first-attempt" | "settled"
 
-export interface ConnectOptions {
-  /** Default: `"first-attempt"`. */
-  readonly until?: Until | undefined
-}
-
 export interface Link {
   readonly config: ServerConfig.ServerConfig
   /** Runs the commands until the link is closed. Its interruption ends the connection first. */
@@ -79,8 +74,8 @@ export interface Link {
   readonly setTools: (tools: number) => void
   /** Waits for the first attempt, and fails if it failed and the link is not closed. */
   readonly first: Effect.Effect<void, Lifecycle.UseError>
-  readonly connect: (options?: ConnectOptions) => Effect.Effect<void, Lifecycle.UseError>
-  readonly reconnect: (options?: ConnectOptions) => Effect.Effect<void, Lifecycle.UseError>
+  readonly connect: (until?: Until) => Effect.Effect<void, Lifecycle.UseError>
+  readonly reconnect: (until?: Until) => Effect.Effect<void, Lifecycle.UseError>
   readonly disconnect: Effect.Effect<void>
   readonly enable: Effect.Effect<void>
   readonly disable: Effect.Effect<void>
@@ -217,7 +212,7 @@ export const make = (options: Options): Link => {
   /** Asks for a connection, and waits for the answer. */
   const ask = (
     _tag: "Wanted" | "Connect" | "Reconnect",
-    until: Until
+    until: Until = "first-attempt"
   ): Effect.Effect<void, Lifecycle.UseError> =>
     Effect.suspend(() => {
       const gate = gates.get(until) ?? Deferred.unsafeMake<void, Lifecycle.UseError>(FiberId.none)
@@ -402,9 +397,9 @@ export const make = (options: Options): Link => {
       machine = { ...machine, tools }
       become(Lifecycle.statusOf(machine, status))
     },
-    first: Effect.catchIf(ask("Wanted", "first-attempt"), () => Lifecycle.isEnding(machine.state), () => Effect.void),
-    connect: (options) => ask("Connect", options?.until ?? "first-attempt"),
-    reconnect: (options) => ask("Reconnect", options?.until ?? "first-attempt"),
+    first: Effect.catchIf(ask("Wanted"), () => Lifecycle.isEnding(machine.state), () => Effect.void),
+    connect: (until) => ask("Connect", until),
+    reconnect: (until) => ask("Reconnect", until),
     disconnect: stop("disconnected"),
     disable: stop("disabled"),
     enable: Effect.sync(() => dispatch({ _tag: "Enable" })),

@@ -29,17 +29,6 @@ import type * as Server from "./Server.ts"
 import type * as Servers from "./Servers.ts"
 import type * as ServerStatus from "./ServerStatus.ts"
 
-/** The errors of `connect` and `reconnect`. */
-export type ConnectFailure = McpError.ConnectError | McpError.ServerUnavailable | McpError.NotFound
-
-/** The errors of `login`, `logout` and `loginStatus`. */
-export type LoginError = McpError.ConnectError | McpError.NotFound | McpError.ServerUnavailable
-
-export interface LoginOptions extends Link.ConnectOptions {
-  /** The user whose login it is (default: the application), as in `RequestOptions`. */
-  readonly identity?: string | undefined
-}
-
 /** One server as a person sees it. */
 export interface ServerInfo {
   readonly name: string
@@ -71,22 +60,17 @@ export interface ServerInfo {
   readonly provenance: Provenance.Provenance | undefined
 }
 
+type OnLogin<A> = (
+  server: string,
+  options?: Servers.ConnectOptions
+) => Effect.Effect<A, Servers.ConnectFailure>
+
 /** The servers of a runtime: their status, and the operations on one of them. */
-export interface McpServers {
+export interface McpServers extends Servers.Switches {
   readonly list: Effect.Effect<ReadonlyArray<ServerInfo>>
   readonly get: (server: string) => Effect.Effect<ServerInfo, McpError.NotFound>
   /** The list now, and again after each change of a status or of a circuit breaker. */
   readonly changes: Stream.Stream<ReadonlyArray<ServerInfo>>
-  /** Connects now. Fails with the first attempt that fails, or with `until: "settled"` when no other attempt follows. */
-  readonly connect: (server: string, options?: Link.ConnectOptions) => Effect.Effect<void, ConnectFailure>
-  /** Closes the connection, if there is one, and connects again; waits as long as `connect`. */
-  readonly reconnect: (server: string, options?: Link.ConnectOptions) => Effect.Effect<void, ConnectFailure>
-  /** Closes the connection and opens no other until `connect` or `reconnect`. */
-  readonly disconnect: (server: string) => Effect.Effect<void, McpError.NotFound>
-  readonly disconnectAll: Effect.Effect<void>
-  readonly enable: (server: string) => Effect.Effect<void, McpError.NotFound>
-  /** Closes the connection and opens no other until `enable`. */
-  readonly disable: (server: string) => Effect.Effect<void, McpError.NotFound>
   /** Replaces the configuration. Servers whose configuration is the same keep their connection. */
   readonly reload: (servers: ReadonlyArray<ServerConfig.ServerConfig>) => Effect.Effect<McpEvent.ReloadReport>
   /** Opens the circuit breaker, which lets no call through until `resetBreaker`. */
@@ -96,10 +80,10 @@ export interface McpServers {
    * Asks a person to log in to a remote server, or gets a token for the program itself, and reconnects. No other operation
    * asks a person, unless `Credentials` allows calls to.
    */
-  readonly login: (server: string, options?: LoginOptions) => Effect.Effect<void, LoginError>
+  readonly login: OnLogin<void>
   /** Deletes the login and reconnects without it. */
-  readonly logout: (server: string, options?: LoginOptions) => Effect.Effect<void, LoginError>
-  readonly loginStatus: (server: string, options?: LoginOptions) => Effect.Effect<Credentials.Status, LoginError>
+  readonly logout: OnLogin<void>
+  readonly loginStatus: OnLogin<Credentials.Status>
 }
 
 export interface Options {
@@ -137,42 +121,27 @@ export const make = (options: Options): Effect.Effect<McpServers, never, Credent
       Effect.flatMap(servers.find(server), ({ breaker }) => f(breaker))
 
     /** A shared server has one login for all users. */
-    const withLogin = <A, E>(
-      server: string,
-      options: LoginOptions | undefined,
-      f: (config: RemoteHeaders.RemoteServer) => Effect.Effect<A, E>
-    ) =>
-      Effect.flatMap(remote(server), (config) =>
-        Effect.provideService(
-          f(config),
-          Connector.Identity,
-          config.affinity === "shared" ? undefined : options?.identity
-        ))
+    const withLogin =
+      <A>(f: (config: RemoteHeaders.RemoteServer) => Effect.Effect<A, McpError.ConnectError>): OnLogin<A> =>
+      (server, options) =>
+        Effect.flatMap(remote(server), (config) => {
+          const identity = config.affinity === "shared" ? undefined : options?.identity
+          return Effect.provideService(f(config), Connector.Identity, identity)
+        })
+    const login = withLogin(credentials.authorize)
+    const logout = withLogin(credentials.logout)
 
     return {
       list,
       get: (server) => Effect.flatMap(servers.find(server), infoOf),
       changes,
-      connect: servers.connect,
-      reconnect: servers.reconnect,
-      disconnect: servers.disconnect,
-      disconnectAll: servers.disconnectAll,
-      enable: servers.enable,
-      disable: servers.disable,
+      ...servers.switches,
       reload: reloading(options),
       isolate: (server) => withBreaker(server, ({ isolate }) => isolate),
       resetBreaker: (server) => withBreaker(server, ({ reset }) => reset),
-      login: (server, options) =>
-        Effect.zipRight(
-          withLogin(server, options, credentials.authorize),
-          servers.reconnect(server, options)
-        ),
-      logout: (server, options) =>
-        Effect.zipRight(
-          withLogin(server, options, credentials.logout),
-          Effect.ignore(servers.reconnect(server, options))
-        ),
-      loginStatus: (server, options) => withLogin(server, options, credentials.status)
+      login: (...of) => Effect.zipRight(login(...of), servers.switches.reconnect(...of)),
+      logout: (...of) => Effect.zipRight(logout(...of), Effect.ignore(servers.switches.reconnect(...of))),
+      loginStatus: withLogin(credentials.status)
     }
   })
 
@@ -238,7 +207,7 @@ const remoteOf = (
   resolve: Resolution.Resolution["Type"]["resolve"],
   limits: Limits.Limits
 ) =>
-(server: string): Effect.Effect<RemoteHeaders.RemoteServer, LoginError> =>
+(server: string): Effect.Effect<RemoteHeaders.RemoteServer, Servers.ConnectFailure> =>
   Effect.gen(function*() {
     const { config } = yield* servers.find(server)
     const { blocked } = config

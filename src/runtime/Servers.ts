@@ -1,5 +1,6 @@
 /** The servers of an application by name, each with the link that connects it. Links may change, names stay. */
 import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -36,9 +37,33 @@ export interface Options {
 
 export const defaults: Options = { batchSize: 3, shareIdentical: false, drainTimeout: Duration.seconds(30) }
 
-type Connected = Effect.Effect<void, Link.UseError | McpError.NotFound>
+/** Why a server could not be connected. */
+export type ConnectFailure = Link.UseError | McpError.NotFound
 
-type Switch = (name: string) => Effect.Effect<void, McpError.NotFound>
+export interface ConnectOptions {
+  /** The wait ends with the first attempt that fails (default), or when no other attempt follows. */
+  readonly until?: Link.Until | undefined
+  /** The user whose connection and login it is (default: the application), as in `RequestOptions`. */
+  readonly identity?: string | undefined
+}
+
+type Connect = (server: string, options?: ConnectOptions) => Effect.Effect<void, ConnectFailure>
+
+type Switch = (server: string) => Effect.Effect<void, McpError.NotFound>
+
+/** The operations that a person has on the connection of a server. */
+export interface Switches {
+  /** Connects now, unless the server is connected. */
+  readonly connect: Connect
+  /** Ends the connection, forgets its failures, and connects again. */
+  readonly reconnect: Connect
+  /** Ends the connection and opens no other until `connect` or `reconnect`. */
+  readonly disconnect: Switch
+  readonly disconnectAll: Effect.Effect<void>
+  readonly enable: Switch
+  /** Ends the connection and opens no other until `enable`. */
+  readonly disable: Switch
+}
 
 export interface Servers {
   /**
@@ -56,14 +81,7 @@ export interface Servers {
   readonly isClosed: () => boolean
   /** Runs this, and nothing else, beside each connection from now on, in the scope of the connection. */
   readonly onConnected: (run: (live: Server.Live) => Effect.Effect<void, never, Scope.Scope>) => void
-  readonly connect: (name: string, options?: Link.ConnectOptions) => Connected
-  /** Ends the connection, forgets its failures, and connects again. */
-  readonly reconnect: (name: string, options?: Server.UseOptions) => Connected
-  /** Ends the connection until `connect` or `reconnect`. */
-  readonly disconnect: Switch
-  readonly enable: Switch
-  readonly disable: Switch
-  readonly disconnectAll: Effect.Effect<void>
+  readonly switches: Switches
   /** Makes these the servers. New ones start at once, and only the successors of connections are waited for. */
   readonly reload: (configs: ReadonlyArray<ServerConfig.ServerConfig>) => Effect.Effect<McpEvent.ReloadReport>
 }
@@ -82,26 +100,19 @@ export type Requirements =
 const slotTime = Duration.millis(500)
 
 /** Limits how many connects start at once. */
-const connectSlots = (size: number) =>
-  Effect.map(
-    Effect.makeSemaphore(Math.max(1, size)),
-    (slots) => <A, E, R>(connect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(restore(slots.take(1)), () => {
-          let isHeld = true
-          const giveBack = Effect.suspend(() => {
-            if (!isHeld) return Effect.void
-            isHeld = false
-            return Effect.asVoid(slots.release(1))
-          })
-          return Effect.acquireUseRelease(
-            Effect.fork(Effect.interruptible(Effect.zipRight(Effect.sleep(slotTime), giveBack))),
-            () => restore(connect),
-            (timer) => Effect.zipRight(Fiber.interrupt(timer), giveBack)
-          )
-        })
+const connectSlots = (size: number) => {
+  const slots = Effect.unsafeMakeSemaphore(Math.max(1, size))
+  return <A, E, R>(connect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.suspend(() => {
+      const held = Deferred.unsafeMake<void>(FiberId.none)
+      const slot = slots.withPermits(1)(Effect.zipRight(Deferred.succeed(held, undefined), Effect.sleep(slotTime)))
+      return Effect.acquireUseRelease(
+        Effect.fork(Effect.interruptible(slot)),
+        () => Effect.zipRight(Deferred.await(held), connect),
+        Fiber.interrupt
       )
-  )
+    })
+}
 
 const waitedFor = (server: Server.Server | undefined): Deadline.WaitedFor => ({
   waitedFor: "connection",
@@ -146,7 +157,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
     const pins = yield* ToolPins.ToolPins
     const policy = yield* ReconnectPolicy.ReconnectPolicy
     const teardown = yield* Teardown.Teardown
-    const inTurn = yield* connectSlots(batchSize)
+    const inTurn = connectSlots(batchSize)
     // links run in the context of the layer, and can be interrupted even if it is built in an uninterruptible region
     const runtime = yield* RuntimeLog.onStderr(Effect.interruptible(Effect.runtime()))
 
@@ -375,6 +386,9 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
         })
     })
 
+    const ask = (how: "connect" | "reconnect"): Connect => (name, { identity, until } = {}) =>
+      Effect.flatMap(find(name, identity), ({ link }) => link[how](until))
+
     const isSwitchedOff = (name: string): boolean => servers.get(name)?.link.switchedOff() !== undefined
 
     /** Switches one name off. A shared link serves its other names on, and this one gets a link of its own. */
@@ -420,16 +434,17 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       onConnected: (run) => {
         beside = run
       },
-      connect: (name, options) => Effect.flatMap(find(name), ({ link }) => link.connect(options)),
-      reconnect: (name, options) =>
-        Effect.flatMap(find(name, options?.identity), ({ link }) => link.reconnect(options)),
-      disconnect: switchOff("disconnected"),
-      enable: (name) => Effect.flatMap(find(name), ({ link }) => link.enable),
-      disable: switchOff("disabled"),
-      disconnectAll: Effect.suspend(() => {
-        endSuccessors(() => true)
-        return Effect.forEach(links, (link) => link.disconnect, { concurrency: "unbounded", discard: true })
-      }),
-      reload
+      reload,
+      switches: {
+        connect: ask("connect"),
+        reconnect: ask("reconnect"),
+        disconnect: switchOff("disconnected"),
+        disconnectAll: Effect.suspend(() => {
+          endSuccessors(() => true)
+          return Effect.forEach(links, (link) => link.disconnect, { concurrency: "unbounded", discard: true })
+        }),
+        enable: (name) => Effect.flatMap(find(name), ({ link }) => link.enable),
+        disable: switchOff("disabled")
+      }
     }
   })

@@ -378,7 +378,7 @@ describe("a server that nobody has agreed to", () => {
             runtime.servers.logout(server)
           ]
         ) {
-          const error = yield* Effect.flip<unknown, McpRuntime.LoginError, never>(effect)
+          const error = yield* Effect.flip<unknown, McpRuntime.ConnectFailure, never>(effect)
           assert.strictEqual(error._tag, "ServerUnavailable")
         }
         assert.deepStrictEqual(there.heard, [])

@@ -32,7 +32,7 @@ const watching = (peer: MemoryTransport.Peer, options?: Partial<HealthCheck.Opti
     const built = yield* Layer.build(layer)
     const pool = Context.get(built, Pool.Servers)
     yield* pool.reload([config])
-    yield* pool.connect("peer")
+    yield* pool.switches.connect("peer")
     const connection = pool.get("peer")!.live!.generation
     const probes: Array<{ readonly at: number; readonly ok: boolean }> = []
     const look = () => {

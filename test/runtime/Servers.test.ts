@@ -219,7 +219,7 @@ describe("Servers", () => {
         yield* TestClock.adjust("1 second")
         yield* Pool.until("a", "Connected")
         assert.strictEqual((yield* pool).get("a")?.link.reconnects(), 1)
-        yield* (yield* pool).reconnect("a")
+        yield* (yield* pool).switches.reconnect("a")
         assert.strictEqual((yield* pool).get("a")?.link.reconnects(), 2)
       })
     ))
@@ -249,7 +249,7 @@ describe("Servers", () => {
         assert.deepInclude(error, { _tag: "AuthorizationFailed", reason: "unauthorized" })
         assert.strictEqual(server.connections().refused, 1)
         yield* server.heal
-        yield* (yield* pool).connect("a")
+        yield* (yield* pool).switches.connect("a")
         assert.strictEqual(yield* status("a"), "Connected")
       })
     ))
@@ -272,13 +272,13 @@ describe("Servers", () => {
       Effect.gen(function*() {
         yield* reload(Pool.remote("a"))
         yield* Pool.until("a", "Connected")
-        yield* (yield* pool).disconnect("a")
+        yield* (yield* pool).switches.disconnect("a")
         assert.strictEqual(server.connections().open, 0)
         yield* TestClock.adjust("10 minutes")
         const error = yield* Effect.flip(Pool.ping("a"))
         assert.strictEqual(error._tag, "ServerUnavailable")
         assert.strictEqual(server.connections().opened, 1)
-        yield* (yield* pool).connect("a")
+        yield* (yield* pool).switches.connect("a")
         yield* Pool.ping("a")
         assert.strictEqual(server.connections().opened, 2)
       })
@@ -291,15 +291,15 @@ describe("Servers", () => {
         yield* reload(Pool.local("a", { lazy: true }))
         const service = yield* pool
         // no time goes by on the clock
-        assert.strictEqual((yield* Effect.flip(service.connect("a")))._tag, "NetworkError")
+        assert.strictEqual((yield* Effect.flip(service.switches.connect("a")))._tag, "NetworkError")
         assert.strictEqual(server.connections().refused, 1)
         yield* Pool.until("a", "Reconnecting")
-        assert.strictEqual((yield* Effect.flip(service.connect("a")))._tag, "NetworkError")
+        assert.strictEqual((yield* Effect.flip(service.switches.connect("a")))._tag, "NetworkError")
         assert.strictEqual(server.connections().refused, 2)
         yield* server.heal
-        yield* service.connect("a")
+        yield* service.switches.connect("a")
         assert.strictEqual(yield* status("a"), "Connected")
-        yield* service.connect("a")
+        yield* service.switches.connect("a")
         assert.strictEqual(server.connections().opened, 1)
       })
     ))
@@ -310,8 +310,8 @@ describe("Servers", () => {
         yield* server.refuseConnect(refused)
         yield* reload(Pool.local("a", { lazy: true }))
         const service = yield* pool
-        const first = yield* Effect.fork(Effect.flip(service.connect("a")))
-        const settled = yield* Effect.fork(Effect.flip(service.connect("a", { until: "settled" })))
+        const first = yield* Effect.fork(Effect.flip(service.switches.connect("a")))
+        const settled = yield* Effect.fork(Effect.flip(service.switches.connect("a", { until: "settled" })))
         yield* Pool.until("a", "Reconnecting")
         assert.strictEqual((yield* Fiber.join(first))._tag, "NetworkError")
         assert.strictEqual((yield* Fiber.poll(settled))._tag, "None")
@@ -319,7 +319,7 @@ describe("Servers", () => {
         assert.strictEqual((yield* Fiber.join(settled))._tag, "NetworkError")
         assert.strictEqual(server.connections().refused, 5)
         assert.strictEqual(yield* status("a"), "Failed")
-        const again = yield* Effect.fork(service.connect("a", { until: "settled" }))
+        const again = yield* Effect.fork(service.switches.connect("a", { until: "settled" }))
         yield* Pool.until("a", "Reconnecting")
         yield* server.heal
         yield* TestClock.adjust("1 second")
@@ -333,12 +333,12 @@ describe("Servers", () => {
       Effect.gen(function*() {
         yield* reload(Pool.local("a", { lazy: true }))
         const service = yield* pool
-        yield* service.connect("a")
+        yield* service.switches.connect("a")
         yield* server.refuseConnect(refused)
-        const first = yield* Effect.fork(Effect.flip(service.reconnect("a")))
+        const first = yield* Effect.fork(Effect.flip(service.switches.reconnect("a")))
         yield* Pool.until("a", "Reconnecting")
         assert.strictEqual((yield* Fiber.join(first))._tag, "NetworkError")
-        const settled = yield* Effect.fork(Effect.flip(service.reconnect("a", { until: "settled" })))
+        const settled = yield* Effect.fork(Effect.flip(service.switches.reconnect("a", { until: "settled" })))
         yield* Pool.until("a", "Reconnecting")
         assert.strictEqual((yield* Fiber.poll(settled))._tag, "None")
         yield* TestClock.adjust("10 seconds")
@@ -351,12 +351,12 @@ describe("Servers", () => {
       Effect.gen(function*() {
         yield* reload(Pool.remote("a", { enabled: false }))
         const service = yield* pool
-        assert.strictEqual((yield* Effect.flip(service.connect("a")))._tag, "ServerUnavailable")
-        yield* service.enable("a")
+        assert.strictEqual((yield* Effect.flip(service.switches.connect("a")))._tag, "ServerUnavailable")
+        yield* service.switches.enable("a")
         yield* Pool.until("a", "Connected")
-        yield* service.disable("a")
+        yield* service.switches.disable("a")
         assert.strictEqual(server.connections().open, 0)
-        assert.strictEqual((yield* Effect.flip(service.reconnect("a")))._tag, "ServerUnavailable")
+        assert.strictEqual((yield* Effect.flip(service.switches.reconnect("a")))._tag, "ServerUnavailable")
       })
     ))
 
@@ -382,7 +382,7 @@ describe("Servers", () => {
       Effect.gen(function*() {
         yield* reload(Pool.remote("a"))
         yield* Pool.until("a", "Connected")
-        yield* (yield* pool).connect("a")
+        yield* (yield* pool).switches.connect("a")
         yield* server.drop()
         yield* Pool.until("a", "Reconnecting")
         yield* TestClock.adjust("300 millis")
@@ -407,7 +407,7 @@ describe("Servers", () => {
       Effect.gen(function*() {
         yield* reload(Pool.remote("a"))
         yield* Pool.until("a", "Connected")
-        yield* (yield* pool).reconnect("a")
+        yield* (yield* pool).switches.reconnect("a")
         assert.strictEqual(server.connections().opened, 2)
         assert.strictEqual(server.connections().maxOpen, 1)
       })
@@ -440,7 +440,7 @@ describe("Servers", () => {
           yield* server.drop()
           yield* TestClock.adjust("100 millis")
         }
-        yield* (yield* pool).reconnect("a")
+        yield* (yield* pool).switches.reconnect("a")
         assert.strictEqual(yield* status("a"), "Connected")
       }), { reconnect: ReconnectPolicy.layer({ schedule: Schedule.spaced("100 millis") }) }))
 
@@ -636,7 +636,7 @@ describe("Servers.reload", () => {
       Effect.gen(function*() {
         yield* reload(Pool.remote("a"))
         yield* Pool.until("a", "Connected")
-        yield* (yield* pool).disconnect("a")
+        yield* (yield* pool).switches.disconnect("a")
         yield* reload(Pool.remote("a", { url: "http://b.test/mcp" }))
         yield* TestClock.adjust("1 minute")
         assert.strictEqual(yield* status("a"), "Disabled")
@@ -656,8 +656,8 @@ describe("a blocked server", () => {
         yield* reload(blocked("untrusted", { required: true, lazy: false }))
         assert.deepStrictEqual({ ...service.get("a")?.status }, { _tag: "Blocked", why: "untrusted" })
         const asked = [
-          service.connect("a"),
-          service.reconnect("a"),
+          service.switches.connect("a"),
+          service.switches.reconnect("a"),
           Pool.ping("a"),
           service.use("a", () => Effect.void)
         ]
@@ -678,7 +678,14 @@ describe("a blocked server", () => {
       Effect.gen(function*() {
         const service = yield* pool
         yield* reload(blocked("untrusted"))
-        for (const ask of [service.disable("a"), service.enable("a"), service.disconnect("a"), service.disable("a")]) {
+        for (
+          const ask of [
+            service.switches.disable("a"),
+            service.switches.enable("a"),
+            service.switches.disconnect("a"),
+            service.switches.disable("a")
+          ]
+        ) {
           yield* ask
           assert.strictEqual(yield* status("a"), "Blocked")
         }
@@ -1006,7 +1013,7 @@ describe("the release of a lost connection", () => {
       Effect.gen(function*() {
         yield* server.drop()
         yield* Pool.until("a", "Reconnecting")
-        const stopping = yield* Effect.fork(Effect.flatMap(pool, (_) => _.disconnect("a")))
+        const stopping = yield* Effect.fork(Effect.flatMap(pool, (_) => _.switches.disconnect("a")))
         yield* TestClock.adjust("1 second")
         assert.strictEqual((yield* Fiber.poll(stopping))._tag, "None")
         yield* Deferred.succeed(gates[0]!, undefined)

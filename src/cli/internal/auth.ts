@@ -49,7 +49,7 @@ const report = ({ keptIn }: Application.Application, servers: ReadonlyArray<Shap
   )
 
 /** Whoever has logged in need not do it again because the server cannot be connected to. */
-const unused = ({ runtime }: Application.Application, server: string, error: McpRuntime.LoginError) =>
+const unused = ({ runtime }: Application.Application, server: string, error: McpRuntime.ConnectFailure) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     if (

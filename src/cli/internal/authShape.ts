@@ -44,7 +44,7 @@ export type Login = typeof Login.Type
 export const without = (
   server: string,
   state: Login["state"],
-  error?: McpRuntime.LoginError
+  error?: McpRuntime.ConnectFailure
 ): Login => ({
   server,
   state,
