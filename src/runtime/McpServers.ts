@@ -17,7 +17,7 @@ import type * as Bulkhead from "../resilience/Bulkhead.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import type * as PermissionRule from "../safety/PermissionRule.ts"
-import type * as Permissions from "../safety/Permissions.ts"
+import * as Permissions from "../safety/Permissions.ts"
 import * as Scoped from "../scoped.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
@@ -86,21 +86,51 @@ export interface McpServers extends Servers.Switches {
   readonly loginStatus: OnLogin<Credentials.Status>
 }
 
-export interface Options {
-  readonly catalog: ToolCatalog.ToolCatalog["Type"]
-  readonly calls: CallTool.Calls
-  readonly events: McpEvent.McpEvents["Type"]
-  readonly permissions: Permissions.Permissions["Type"]
-  readonly servers: Servers.Servers
-}
+/** The tools that configurations approve for a model, each rule for the tools of its own server. */
+export const approvals = (
+  servers: ReadonlyArray<Pick<ServerConfig.ServerConfig, "name" | "autoApprove">>
+): ReadonlyArray<PermissionRule.Input> =>
+  servers.flatMap(({ autoApprove = [], name }) =>
+    autoApprove.map((tool) => ({ decision: "allow" as const, server: name, tool, source: "user" as const }))
+  )
 
-export const make = (options: Options): Effect.Effect<McpServers, never, Credentials.Credentials> =>
+const isRemote = (config: ServerConfig.ServerConfig): config is RemoteHeaders.RemoteServer =>
+  config.transport !== "stdio" && config.transport !== "docker"
+
+export const make = (servers: Servers.Servers, catalog: ToolCatalog.ToolCatalog["Type"], calls: CallTool.Calls) =>
   Effect.gen(function*() {
-    const { events, servers } = options
     const credentials = yield* Credentials.Credentials
-    const remote = remoteOf(servers, (yield* Resolution.Resolution).resolve, yield* Limits.CurrentLimits)
+    const events = yield* McpEvent.McpEvents
+    const limits = yield* Limits.CurrentLimits
+    const permissions = yield* Permissions.Permissions
+    const { resolve } = yield* Resolution.Resolution
 
-    const infoOf = infoOfServer(options)
+    const infoOf = (server: Server.Server): Effect.Effect<ServerInfo> => {
+      const { config, link, live, status } = server
+      const client = live?.session
+      return Effect.map(server.breaker.state, (breaker) => ({
+        name: config.name,
+        users: Array.from(server.users, ([identity, { status }]) => ({ identity, status })),
+        title: config.title,
+        status,
+        toolCount: catalog.isKnown(config.name) ? catalog.index().ofServer(config.name).length : undefined,
+        transport: client?.transport === "sse" ? "sse" : config.transport,
+        era: client?.era,
+        protocolVersion: client?.protocolVersion,
+        serverInfo: client?.serverInfo,
+        instructions: client?.instructions,
+        error: "error" in status ? status.error : undefined,
+        connectedSince: status._tag === "Connected" ? status.since : undefined,
+        pausedUntil: status._tag === "Connected" ? status.pausedUntil : undefined,
+        breaker,
+        bulkhead: server.bulkhead.state(),
+        health: link.health(),
+        reconnects: link.reconnects(),
+        callsInFlight: calls.inFlight(config.name),
+        sharedWith: servers.all().find((other) => other.link === link && other !== server)?.name,
+        provenance: config.provenance
+      }))
+    }
     const list = Effect.suspend(() => Effect.forEach(servers.all(), infoOf))
 
     const changes = Stream.unwrapScoped(Effect.gen(function*() {
@@ -120,6 +150,34 @@ export const make = (options: Options): Effect.Effect<McpServers, never, Credent
     const withBreaker = (server: string, f: (breaker: CircuitBreaker.Breaker) => Effect.Effect<void>) =>
       Effect.flatMap(servers.find(server), ({ breaker }) => f(breaker))
 
+    const approve = (configs: Parameters<typeof approvals>[0]) => permissions.configure("servers", approvals(configs))
+
+    /** During a reload a server that becomes another keeps only the approvals that both configurations have. */
+    const approvedMeanwhile = (config: ServerConfig.ServerConfig) => {
+      const { autoApprove, name } = config
+      const present = servers.get(name)?.config
+      if (present === undefined || Fingerprint.isSame(present, config)) return config
+      return { name, autoApprove: autoApprove?.filter((tool) => present.autoApprove?.includes(tool) === true) }
+    }
+
+    /** The resolved configuration of a server that a login is for. A blocked server is neither resolved nor contacted. */
+    const remote = Effect.fnUntraced(function*(server: string) {
+      const { config } = yield* servers.find(server)
+      const { blocked } = config
+      if (blocked !== undefined) {
+        const detail = blocked === "denied" ? "a policy denies it" : "it is not approved; approve it first"
+        return yield* new McpError.ServerUnavailable({ server, why: blocked, detail })
+      }
+      const limit = ServerConfig.limits(config, limits).startupTimeout
+      const resolved = !isRemote(config) ? config : (yield* Effect.timeoutFail(resolve(config), {
+        duration: limit,
+        onTimeout: () => new McpError.ConnectTimeout({ server, limit, phase: "spawn", stderrTail: undefined })
+      })).config
+      if (isRemote(resolved)) return resolved
+      const detail = "it is a program of this machine, which asks for what it needs by itself"
+      return yield* new McpError.AuthorizationFailed({ server, reason: "not-interactive", detail })
+    })
+
     /** A shared server has one login for all users. */
     const withLogin =
       <A>(f: (config: RemoteHeaders.RemoteServer) => Effect.Effect<A, McpError.ConnectError>): OnLogin<A> =>
@@ -131,102 +189,24 @@ export const make = (options: Options): Effect.Effect<McpServers, never, Credent
     const login = withLogin(credentials.authorize)
     const logout = withLogin(credentials.logout)
 
-    return {
+    const group: McpServers = {
       list,
       get: (server) => Effect.flatMap(servers.find(server), infoOf),
       changes,
       ...servers.switches,
-      reload: reloading(options),
+      reload: (configs) =>
+        Effect.suspend(() => approve(configs.map(approvedMeanwhile))).pipe(
+          Effect.zipRight(servers.reload(configs)),
+          Effect.ensuring(Effect.suspend(() => approve(servers.all().map(({ config }) => config)))),
+          Effect.tap((report) => Effect.sync(() => events.publish(McpEvent.McpEvent.ConfigurationReloaded({ report }))))
+        ),
       isolate: (server) => withBreaker(server, ({ isolate }) => isolate),
       resetBreaker: (server) => withBreaker(server, ({ reset }) => reset),
       login: (...of) => Effect.zipRight(login(...of), servers.switches.reconnect(...of)),
       logout: (...of) => Effect.zipRight(logout(...of), Effect.ignore(servers.switches.reconnect(...of))),
       loginStatus: withLogin(credentials.status)
     }
-  })
-
-const infoOfServer = ({ calls, catalog, servers }: Options) => (server: Server.Server) => {
-  const { config, link, live, status } = server
-  const client = live?.session
-  return Effect.map(server.breaker.state, (breaker): ServerInfo => ({
-    name: config.name,
-    users: Array.from(server.users, ([identity, { status }]) => ({ identity, status })),
-    title: config.title,
-    status,
-    toolCount: catalog.isKnown(config.name) ? catalog.index().ofServer(config.name).length : undefined,
-    transport: client?.transport === "sse" ? "sse" : config.transport,
-    era: client?.era,
-    protocolVersion: client?.protocolVersion,
-    serverInfo: client?.serverInfo,
-    instructions: client?.instructions,
-    error: "error" in status ? status.error : undefined,
-    connectedSince: status._tag === "Connected" ? status.since : undefined,
-    pausedUntil: status._tag === "Connected" ? status.pausedUntil : undefined,
-    breaker,
-    bulkhead: server.bulkhead.state(),
-    health: link.health(),
-    reconnects: link.reconnects(),
-    callsInFlight: calls.inFlight(config.name),
-    sharedWith: servers.all().find((other) => other.link === link && other !== server)?.name,
-    provenance: config.provenance
-  }))
-}
-
-/** The tools that configurations approve for a model, each rule for the tools of its own server. */
-export const approvals = (
-  servers: ReadonlyArray<Pick<ServerConfig.ServerConfig, "name" | "autoApprove">>
-): ReadonlyArray<PermissionRule.Input> =>
-  servers.flatMap(({ autoApprove = [], name }) =>
-    autoApprove.map((tool) => ({ decision: "allow" as const, server: name, tool, source: "user" as const }))
-  )
-
-const reloading = ({ events, permissions, servers }: Options): McpServers["reload"] => {
-  /** During the reload a server that becomes another keeps only the approvals that both configurations have. */
-  const approvedMeanwhile = (config: ServerConfig.ServerConfig) => {
-    const { autoApprove, name } = config
-    const present = servers.get(name)?.config
-    if (present === undefined || Fingerprint.isSame(present, config)) return config
-    return { name, autoApprove: autoApprove?.filter((tool) => present.autoApprove?.includes(tool) === true) }
-  }
-  return (configs) =>
-    Effect.suspend(() => permissions.configure("servers", approvals(configs.map(approvedMeanwhile)))).pipe(
-      Effect.zipRight(Effect.ensuring(
-        servers.reload(configs),
-        Effect.suspend(() => permissions.configure("servers", approvals(servers.all().map(({ config }) => config))))
-      )),
-      Effect.tap((report) => Effect.sync(() => events.publish(McpEvent.McpEvent.ConfigurationReloaded({ report }))))
-    )
-}
-
-const isRemote = (config: ServerConfig.ServerConfig): config is RemoteHeaders.RemoteServer =>
-  config.transport !== "stdio" && config.transport !== "docker"
-
-/** The resolved configuration of a server that a login is for. A blocked server is neither resolved nor contacted. */
-const remoteOf = (
-  servers: Servers.Servers,
-  resolve: Resolution.Resolution["Type"]["resolve"],
-  limits: Limits.Limits
-) =>
-(server: string): Effect.Effect<RemoteHeaders.RemoteServer, Servers.ConnectFailure> =>
-  Effect.gen(function*() {
-    const { config } = yield* servers.find(server)
-    const { blocked } = config
-    if (blocked !== undefined) {
-      const detail = blocked === "denied" ? "a policy denies it" : "it is not approved; approve it first"
-      return yield* new McpError.ServerUnavailable({ server, why: blocked, detail })
-    }
-    const program = new McpError.AuthorizationFailed({
-      server,
-      reason: "not-interactive",
-      detail: "it is a program of this machine, which asks for what it needs by itself"
-    })
-    if (!isRemote(config)) return yield* program
-    const limit = ServerConfig.limits(config, limits).startupTimeout
-    const resolved = yield* Effect.timeoutFail(resolve(config), {
-      duration: limit,
-      onTimeout: () => new McpError.ConnectTimeout({ server, limit, phase: "spawn", stderrTail: undefined })
-    })
-    return isRemote(resolved.config) ? resolved.config : yield* program
+    return group
   })
 
 const sandboxCapability = "codex/sandbox-state"

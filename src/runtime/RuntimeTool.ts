@@ -5,10 +5,10 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as McpClient from "../client/McpClient.ts"
-import type * as Limits from "../config/Limits.ts"
+import * as Limits from "../config/Limits.ts"
 import * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
-import type * as Permissions from "../safety/Permissions.ts"
+import * as Permissions from "../safety/Permissions.ts"
 import * as Tool from "../tools/Tool.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import type * as ToolIndex from "../tools/ToolIndex.ts"
@@ -66,119 +66,111 @@ export interface Tools {
 /** A tool: the name that a model sees, the name that its server gives if no other server has a tool of that name, or both. */
 export type ToolRef = string | { readonly server: string; readonly tool: string }
 
-export interface Options {
-  readonly calls: CallTool.Calls
-  readonly catalog: ToolCatalog.ToolCatalog["Type"]
-  readonly limits: Limits.Limits
-  readonly permissions: Permissions.Permissions["Type"]
-  readonly servers: Servers.Servers
-}
-
-export interface RuntimeTools {
-  readonly listed: (listing: ToolCatalog.Listing) => Tools
-  readonly get: (ref: ToolRef) => Effect.Effect<RuntimeTool, NotOffered>
-  readonly call: McpRuntime.McpRuntime["Type"]["callTool"]
-}
-
 type NotOffered = McpError.NotFound | McpError.PermissionDenied
 
-export const make = ({ calls, catalog, limits, permissions, servers }: Options): RuntimeTools => {
-  const ruling = ({ server, tool: { name } }: ToolIndex.Entry) =>
-    permissions.decide("model", { kind: "tool", server, name })
+export const make = (servers: Servers.Servers, catalog: ToolCatalog.ToolCatalog["Type"], calls: CallTool.Calls) =>
+  Effect.gen(function*() {
+    const limits = yield* Limits.CurrentLimits
+    const permissions = yield* Permissions.Permissions
 
-  const runtimeTool = ({ _tag, name, server, tool }: ToolCatalog.Offered, requiresApproval: boolean): RuntimeTool => ({
-    _tag,
-    name,
-    description: tool.description,
-    inputSchema: tool.inputSchema,
-    serverName: server,
-    metadata: Tool.metadata(tool),
-    tool,
-    requiresApproval,
-    call: (args = {}, options) => calls.callTool(server, tool.name, args, options)
-  })
+    const ruling = ({ server, tool: { name } }: ToolIndex.Entry) =>
+      permissions.decide("model", { kind: "tool", server, name })
 
-  const listed: RuntimeTools["listed"] = ({ missing, quarantined, rejected, tools }) => {
-    const [allowed, denied] = Array.partitionMap(tools, (offered) => {
-      const { decision, rule } = ruling(offered)
-      return decision === "deny"
-        ? Either.right({ server: offered.server, tool: offered.tool.name, rule: rule?.text })
-        : Either.left(runtimeTool(offered, decision === "ask"))
+    const runtimeTool = (
+      { _tag, name, server, tool }: ToolCatalog.Offered,
+      requiresApproval: boolean
+    ): RuntimeTool => ({
+      _tag,
+      name,
+      description: tool.description,
+      inputSchema: tool.inputSchema,
+      serverName: server,
+      metadata: Tool.metadata(tool),
+      tool,
+      requiresApproval,
+      call: (args = {}, options) => calls.callTool(server, tool.name, args, options)
     })
-    const [forModels, apps] = Array.partition(allowed, ({ tool }) => Tool.isAppOnly(tool))
-    const toolsByName = new Map<string, Array<RuntimeTool>>()
-    for (const tool of forModels) {
-      const same = toolsByName.get(tool.tool.name)
-      if (same === undefined) toolsByName.set(tool.tool.name, [tool])
-      else same.push(tool)
+
+    const listed = ({ missing, quarantined, rejected, tools }: ToolCatalog.Listing): Tools => {
+      const [allowed, denied] = Array.partitionMap(tools, (offered) => {
+        const { decision, rule } = ruling(offered)
+        return decision === "deny"
+          ? Either.right({ server: offered.server, tool: offered.tool.name, rule: rule?.text })
+          : Either.left(runtimeTool(offered, decision === "ask"))
+      })
+      const [forModels, apps] = Array.partition(allowed, ({ tool }) => Tool.isAppOnly(tool))
+      const toolsByName = new Map<string, Array<RuntimeTool>>()
+      for (const tool of forModels) {
+        const same = toolsByName.get(tool.tool.name)
+        if (same === undefined) toolsByName.set(tool.tool.name, [tool])
+        else same.push(tool)
+      }
+      return { tools: forModels, apps, toolsByName, missing, rejected, quarantined, denied }
     }
-    return { tools: forModels, apps, toolsByName, missing, rejected, quarantined, denied }
-  }
 
-  const isUnlisted = ({ config: { blocked, enabled }, name }: Server.Server): boolean =>
-    blocked === undefined && enabled !== false && !catalog.isKnown(name)
+    const isUnlisted = ({ config: { blocked, enabled }, name }: Server.Server): boolean =>
+      blocked === undefined && enabled !== false && !catalog.isKnown(name)
 
-  /** The tool of a name or an identity in the known lists. A tool that is filtered out is not found. */
-  const find = (ref: ToolRef, isListed = false): Either.Either<ToolName.Identity, McpError.NotFound> => {
-    const index = catalog.index()
-    if (typeof ref === "string") {
-      const entry = index.resolve(ref)
-      // a bare name is unique only among the lists that are known
-      const mayBeAmbiguous = !isListed && entry?.tool.name === ref && !index.byQualifiedName.has(ref) &&
-        servers.all().some(isUnlisted)
-      return entry === undefined || mayBeAmbiguous
-        ? Either.left(notFound("", ref, index.suggest(ref)))
-        : Either.right({ server: entry.server, tool: entry.tool.name })
+    /** The tool of a name or an identity in the known lists. A tool that is filtered out is not found. */
+    const find = (ref: ToolRef, isListed = false): Either.Either<ToolName.Identity, McpError.NotFound> => {
+      const index = catalog.index()
+      if (typeof ref === "string") {
+        const entry = index.resolve(ref)
+        // a bare name is unique only among the lists that are known
+        const mayBeAmbiguous = !isListed && entry?.tool.name === ref && !index.byQualifiedName.has(ref) &&
+          servers.all().some(isUnlisted)
+        return entry === undefined || mayBeAmbiguous
+          ? Either.left(notFound("", ref, index.suggest(ref)))
+          : Either.right({ server: entry.server, tool: entry.tool.name })
+      }
+      const { server, tool } = ref
+      // without a list only the filter of the configuration decides, and the server itself
+      return index.find(server, tool) !== undefined ||
+          (!catalog.isKnown(server) && servers.get(server)?.offers(tool) !== false)
+        ? Either.right(ref)
+        : Either.left(notFound(server, tool, index.suggest(tool)))
     }
-    const { server, tool } = ref
-    // without a list only the filter of the configuration decides, and the server itself
-    return index.find(server, tool) !== undefined ||
-        (!catalog.isKnown(server) && servers.get(server)?.offers(tool) !== false)
-      ? Either.right(ref)
-      : Either.left(notFound(server, tool, index.suggest(tool)))
-  }
 
-  const findAfterList = (ref: ToolRef) =>
-    Effect.flatMap(catalog.list, ({ quarantined }): Effect.Effect<ToolName.Identity, NotOffered> => {
-      const found = find(ref, true)
-      const changed = Either.isLeft(found) ? quarantined.find((tool) => isNamed(ref, tool)) : undefined
-      return changed === undefined ? found : Effect.fail(
-        new McpError.PermissionDenied({
-          server: changed.server,
-          why: "quarantined",
-          kind: "tool",
-          name: changed.tool,
-          ...ToolPins.refusal(changed)
-        })
+    const findAfterList = (ref: ToolRef) =>
+      Effect.flatMap(catalog.list, ({ quarantined }): Effect.Effect<ToolName.Identity, NotOffered> => {
+        const found = find(ref, true)
+        const changed = Either.isLeft(found) ? quarantined.find((tool) => isNamed(ref, tool)) : undefined
+        return changed === undefined ? found : Effect.fail(
+          new McpError.PermissionDenied({
+            server: changed.server,
+            why: "quarantined",
+            kind: "tool",
+            name: changed.tool,
+            ...ToolPins.refusal(changed)
+          })
+        )
+      })
+
+    /** Lists first. Only the server that is named in `ref` is waited for beyond `firstListWait`. */
+    const findListed = (ref: ToolRef): Effect.Effect<ToolName.Identity, NotOffered> =>
+      Effect.suspend(() => {
+        const named = servers.get((typeof ref === "string" ? ToolName.parse(ref)?.server : ref.server) ?? "")
+        return named === undefined || catalog.isKnown(named.name)
+          ? Effect.void
+          : Effect.ignore(catalog.discover(named.name))
+      }).pipe(
+        Effect.flatMap(() => find(ref)),
+        Effect.orElse(() => findAfterList(ref))
       )
-    })
 
-  /** Lists first. Only the server that is named in `ref` is waited for beyond `firstListWait`. */
-  const findListed = (ref: ToolRef): Effect.Effect<ToolName.Identity, NotOffered> =>
-    Effect.suspend(() => {
-      const named = servers.get((typeof ref === "string" ? ToolName.parse(ref)?.server : ref.server) ?? "")
-      return named === undefined || catalog.isKnown(named.name)
-        ? Effect.void
-        : Effect.ignore(catalog.discover(named.name))
-    }).pipe(
-      Effect.flatMap(() => find(ref)),
-      Effect.orElse(() => findAfterList(ref))
-    )
+    const offered = ({ server, tool }: ToolName.Identity): Effect.Effect<RuntimeTool, McpError.NotFound> => {
+      const entry = catalog.index().find(server, tool)
+      if (entry === undefined) return Effect.fail(notFound(server, tool, []))
+      const _tag = servers.get(server)?.live === undefined ? "Deferred" : "Ready"
+      return Effect.succeed(runtimeTool({ _tag, ...entry }, ruling(entry).decision === "ask"))
+    }
 
-  const offered = ({ server, tool }: ToolName.Identity): Effect.Effect<RuntimeTool, McpError.NotFound> => {
-    const entry = catalog.index().find(server, tool)
-    if (entry === undefined) return Effect.fail(notFound(server, tool, []))
-    const _tag = servers.get(server)?.live === undefined ? "Deferred" : "Ready"
-    return Effect.succeed(runtimeTool({ _tag, ...entry }, ruling(entry).decision === "ask"))
-  }
-
-  return {
-    listed,
-    get: (ref) =>
+    const get = (ref: ToolRef): Effect.Effect<RuntimeTool, NotOffered> =>
       Effect.suspend(() => Effect.flatMap(find(ref), offered)).pipe(
         Effect.orElse(() => Effect.flatMap(findListed(ref), offered))
-      ),
-    call: (ref, args = {}, options) =>
+      )
+
+    const call: McpRuntime.Service["callTool"] = (ref, args = {}, options) =>
       Effect.suspend(() => {
         const found = find(ref)
         if (Either.isRight(found)) return calls.callTool(found.right.server, found.right.tool, args, options)
@@ -195,8 +187,9 @@ export const make = ({ calls, catalog, limits, permissions, servers }: Options):
           )
         )
       })
-  }
-}
+
+    return { listed, get, call }
+  })
 
 /** True if `ref` names this tool, which is in no index. */
 const isNamed = (ref: ToolRef, { server, tool }: ToolName.Identity): boolean => {
