@@ -21,6 +21,7 @@ import * as McpServers from "./runtime/McpServers.ts"
 import * as Permitted from "./runtime/permitted.ts"
 import * as Requests from "./runtime/requests.ts"
 import * as RuntimeTool from "./runtime/RuntimeTool.ts"
+import type * as Server from "./runtime/Server.ts"
 import * as Servers from "./runtime/Servers.ts"
 import * as Startup from "./runtime/startup.ts"
 import * as Permissions from "./safety/Permissions.ts"
@@ -223,9 +224,9 @@ export const makeService = (
       callToolStream: (ref, args, options) =>
         CallStream.make((more) => tools.call(ref, args, { ...options, ...more }), options),
       refreshTools: (server) => {
-        const connected = servers.all().filter(({ live }) => live !== undefined).map(({ config }) => config.name)
+        const connected = servers.all().filter(({ live }) => live !== undefined)
         const refresh = server === undefined
-          ? Effect.forEach(connected, (name) => Effect.either(catalog.refresh(name)), { concurrency: "unbounded" })
+          ? Effect.forEach(connected, ({ name }) => Effect.either(catalog.refresh(name)), { concurrency: "unbounded" })
           : catalog.refresh(server)
         return Effect.zipRight(refresh, lists.tools)
       },
@@ -236,29 +237,19 @@ export const makeService = (
           options,
           ({ session }, { meta }) => session.readResource(uri, { meta })
         ),
-      subscribeResource: (server, uri, options) => {
-        const subscription: Effect.Effect<Stream.Stream<void, McpError.RuntimeError>, McpError.RuntimeError> = Effect
-          .flatMap(servers.find(server), ({ config }) => {
-            const origin = options?.origin ?? "program"
-            const { identity } = options ?? {}
-            const wanted: Permitted.Wanted = { origin, config, identity, kind: "resource", server, name: uri }
-            return Effect.map(
-              permitted.authorize(wanted),
-              (permit) =>
-                CallStream.subscription(
-                  servers,
-                  server,
-                  (live) =>
-                    Stream.unwrap(Effect.as(
-                      permitted.before(live, wanted, permit) ?? Effect.void,
-                      live.session.subscribeResource(uri)
-                    )),
-                  identity
-                )
-            )
-          })
-        return Stream.unwrap(subscription)
-      },
+      subscribeResource: (server, uri, options) =>
+        Stream.unwrap(Effect.gen(function*() {
+          const { config } = yield* servers.find(server)
+          const { identity, origin = "program" } = options ?? {}
+          const wanted: Permitted.Wanted = { origin, config, identity, kind: "resource", server, name: uri }
+          const permit = yield* permitted.authorize(wanted)
+          const signals = (live: Server.Live) =>
+            Stream.unwrap(Effect.as(
+              permitted.before(live, wanted, permit) ?? Effect.void,
+              live.session.subscribeResource(uri)
+            ))
+          return CallStream.subscription(servers, server, signals, identity)
+        })),
       getPrompt: (server, prompt, args, options) =>
         send(
           server,

@@ -1,8 +1,9 @@
 /** The lists of each server: its resources, templates and prompts, gathered for callers, and all four kept up to date. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
-import * as Option from "effect/Option"
+import { identity } from "effect/Function"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import type * as McpClient from "../client/McpClient.ts"
@@ -76,25 +77,8 @@ export const gathering = (servers: Servers.Servers, ask: Requests.Ask) =>
   select: (lists: Lists) => ServerList<Item>,
   wait: Duration.DurationInput | undefined
 ): Effect.Effect<McpRuntime.Gathered<Item>> => {
-  /** The items of a server, or why there are none. A wait that ended has the reason why the server is not there. */
-  const part = (
-    { name: server, status: before }: Pick<Server.Server, "name" | "status">,
-    listing: McpClient.Listing<Item> | undefined,
-    error?: McpError.RuntimeError
-  ): McpRuntime.Gathered<Item> => {
-    if (listing !== undefined) return { items: listing.items.map((item) => ({ ...item, server })), missing: [] }
-    const status = servers.get(server)?.status ?? before
-    const isWait = error === undefined || (error._tag === "RequestTimeout" && error.outcome === "not-sent")
-    const why = isWait && "error" in status ? status.error : error ?? ToolCatalog.stillConnecting(server, status)
-    return { items: [], missing: [{ server, status, error: why }] }
-  }
-
-  const ofServer = (member: Server.Server): Effect.Effect<McpRuntime.Gathered<Item>> => {
-    const { lists, name: server, status } = member
+  const ofServer = Effect.fnUntraced(function*({ lists, name: server, status }: Server.Server) {
     const { current, method } = select(lists)
-    if (!ToolCatalog.canConnect(status)) return Effect.succeed(part(member, undefined))
-    // an idle server is not connected for a list that is known
-    if (status._tag === "Idle" && current() !== undefined) return Effect.succeed(part(member, current()))
     const get = (live: Server.Live) => {
       const listing = select(live.lists).get(live)
       const { config, session } = live
@@ -103,14 +87,26 @@ export const gathering = (servers: Servers.Servers, ask: Requests.Ask) =>
         ? listing
         : CallSpan.traced({ server, method, config, client: session }, () => listing)
     }
-    const asked = Effect.match(ask(server, method, get), {
-      onFailure: (error) => part(member, undefined, error),
-      onSuccess: (listing) => part(member, listing)
-    })
-    if (wait === undefined) return asked
-    const known = () => part(member, select(servers.get(server)?.lists ?? lists).current())
-    return Effect.map(Effect.timeoutOption(asked, wait), Option.getOrElse(known))
-  }
+    const asked: Effect.Effect<McpClient.Listing<Item> | undefined, McpError.RuntimeError> = ask(server, method, get)
+    const known = () => select(servers.get(server)?.lists ?? lists).current()
+    // an idle server is not connected for a list that is known
+    const isAsked = ToolCatalog.canConnect(status) && (status._tag !== "Idle" || current() === undefined)
+    const within = wait === undefined
+      ? asked
+      : Effect.timeoutTo(asked, { duration: wait, onSuccess: identity, onTimeout: known })
+    const found = isAsked
+      ? yield* Effect.either(within)
+      : Either.right(status._tag === "Idle" ? current() : undefined)
+    if (Either.isRight(found) && found.right !== undefined) {
+      return { items: found.right.items.map((item) => ({ ...item, server })), missing: [] }
+    }
+    const now = servers.get(server)?.status ?? status
+    const error = Either.isLeft(found) ? found.left : undefined
+    // a wait that ended has the reason why the server is not there
+    const isWait = error === undefined || (error._tag === "RequestTimeout" && error.outcome === "not-sent")
+    const why = isWait && "error" in now ? now.error : error ?? ToolCatalog.stillConnecting(server, now)
+    return { items: [], missing: [{ server, status: now, error: why }] }
+  })
 
   return Effect.map(
     Effect.suspend(() => Effect.forEach(servers.all(), ofServer, { concurrency: "unbounded" })),
