@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { constants } from "node:fs"
 import { open, readdir, realpath, stat } from "node:fs/promises"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import { wildcard } from "../text/wildcard.ts"
@@ -22,16 +23,12 @@ import { watchFiles } from "./watchFiles.ts"
 
 export interface Content {
   readonly _tag: "Content"
-  readonly path: string
-  /** Where it leads to, if links are followed. */
-  readonly realPath: string
   readonly bytes: Uint8Array
 }
 
-/** A file that is there, and is not read. */
+/** A file that exists and is not read. */
 export interface Refused {
   readonly _tag: "Refused"
-  readonly path: string
   readonly kind: Extract<ConfigIssue.FileFault, "unreadable" | "insecure-file" | "not-a-file" | "file-too-large">
   /** Why, and what helps: nothing from the file. */
   readonly detail: string
@@ -76,6 +73,7 @@ export interface Disk {
   readonly stat: (path: string) => Promise<Stats>
   readonly realpath: (path: string) => Promise<string>
   readonly readdir: (path: string) => Promise<ReadonlyArray<string>>
+  /** Fails with ELOOP for a link, and does not wait for the other end of a pipe. */
   readonly open: (path: string) => Promise<Handle>
 }
 
@@ -91,8 +89,16 @@ export interface Options {
   readonly interval: Duration.DurationInput
 }
 
+/** Windows has neither flag. */
+const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY }: Partial<typeof constants> = constants
+
 export const defaults: Options = {
-  disk: { stat, realpath, readdir: (path) => readdir(path), open: (path) => open(path, "r") },
+  disk: {
+    stat,
+    realpath,
+    readdir: (path) => readdir(path),
+    open: (path) => open(path, (O_RDONLY ?? 0) | O_NOFOLLOW | O_NONBLOCK)
+  },
   timeout: Duration.seconds(2),
   maxBytes: 16 * 1024 * 1024,
   maxMatches: 256,
@@ -107,13 +113,11 @@ export class ConfigFiles extends Context.Tag("effect-mcp-runtime/config/ConfigFi
     files: ReadonlyArray<Wanted>
   ) => Effect.Effect<ReadonlyArray<Content | Refused | undefined>>
   readonly exists: (path: string) => Effect.Effect<boolean>
-  /** Those of many paths, and of patterns with `*`, that are not known to be absent: a quick look before reading. */
-  readonly present: (paths: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
   /**
-   * The files that each path with `*` in it stands for, sorted; `*` is any run of characters of one name. They are looked
-   * up at once, and none waits for another that does not answer.
+   * The files that each path stands for: sorted for a path with `*`, which is any run of characters of one name; else the
+   * path itself, unless its folders show that it is absent. No path waits for the folders of another one.
    */
-  readonly expandAll: (patterns: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>>
+  readonly find: (paths: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>>
   /** The path itself, if there is nothing. */
   readonly realPath: (path: string) => Effect.Effect<string>
   /**
@@ -145,14 +149,28 @@ class Refusal extends Error {
   }
 }
 
-/** Why a disk fails; nothing, if there is nothing to be read. */
+const codeOf = (error: unknown): string => error instanceof Error && "code" in error ? String(error.code) : "unknown"
+
+/** Why a file cannot be read; nothing, if it does not exist. */
 const refusalOf = (error: unknown): Refusal | undefined => {
   if (error instanceof Refusal) return error
-  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown"
-  // only a file where its folder would be
-  if (code === "ENOENT" || code === "ENOTDIR") return undefined
-  if (code === "EACCES" || code === "EPERM") return new Refusal("unreadable", "this user may not read it")
-  return new Refusal("unreadable", code === "ELOOP" ? "its links lead in a circle" : `reading it fails (${code})`)
+  const code = codeOf(error)
+  switch (code) {
+    case "ENOENT":
+    // its folder is a file
+    case "ENOTDIR":
+      return undefined
+    case "EACCES":
+    case "EPERM":
+      return new Refusal("unreadable", "this user may not read it")
+    case "ELOOP":
+      return new Refusal("unreadable", "its links lead in a circle")
+    // a socket
+    case "ENXIO":
+      return new Refusal("not-a-file", "this is no file")
+    default:
+      return new Refusal("unreadable", `reading it fails (${code})`)
+  }
 }
 
 const checkFile = (stats: Stats, maxBytes: number): void => {
@@ -188,6 +206,16 @@ const contentOf = async (handle: Handle, size: number, maxBytes: number): Promis
   }
 }
 
+/** Asks once for each text. */
+const once = <A>(ask: (about: string) => Promise<A>): (about: string) => Promise<A> => {
+  const known = new Map<string, Promise<A>>()
+  return (about) => {
+    const answer = known.get(about) ?? ask(about)
+    known.set(about, answer)
+    return answer
+  }
+}
+
 export const make: (
   options?: Partial<Options>
 ) => Effect.Effect<ConfigFiles["Type"], never, FileSystem.FileSystem | Path.Path> = Effect.fnUntraced(
@@ -196,15 +224,15 @@ export const make: (
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const host = yield* HostEnvironment.HostEnvironment
+    const isWindows = host.platform === "win32"
 
     /** A disk that hangs cannot be interrupted, and is left to itself. */
     const within = <A>(ask: () => Promise<A>, otherwise: () => A): Effect.Effect<A> =>
       Effect.map(Effect.timeoutOption(Effect.promise(ask), timeout), Option.getOrElse(otherwise))
 
-    const isThere = (at: string): Promise<boolean> => disk.stat(at).then(() => true, () => false)
-    const namesIn = (folder: string): Promise<ReadonlyArray<string>> => disk.readdir(folder).catch(() => [])
+    const exists = (at: string): Promise<boolean> => disk.stat(at).then(() => true, () => false)
 
-    /** Links are followed as far as there is something. */
+    /** Links are followed as far as the path exists. */
     const realOf = async (at: string): Promise<string> => {
       try {
         return await disk.realpath(at)
@@ -219,16 +247,14 @@ export const make: (
       return relative !== ".." && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative)
     }
 
-    /** Whether a path is the folder, or below it, when links are followed. Neither has to exist. */
-    const isInside = async (folder: string, at: string): Promise<boolean> => {
-      const outer = await realOf(path.resolve(folder))
-      let inner = await realOf(path.resolve(at))
-      if (isBelow(outer, inner)) return true
-      if (host.platform === "win32") return isBelow(outer.toLowerCase(), inner.toLowerCase())
+    /** Whether one real path is the other, or below it. */
+    const isInside = async (outer: string, at: string): Promise<boolean> => {
+      if (isBelow(outer, at)) return true
+      if (isWindows) return isBelow(outer.toLowerCase(), at.toLowerCase())
       // elsewhere one folder has one real path; the volumes of macOS differ in whether case counts
       if (host.platform !== "darwin") return false
       const wanted = await disk.stat(outer).catch(() => undefined)
-      for (; wanted !== undefined; inner = path.dirname(inner)) {
+      for (let inner = at; wanted !== undefined; inner = path.dirname(inner)) {
         const { dev, ino } = await disk.stat(inner).catch(() => ({ dev: undefined, ino: undefined }))
         if (dev === wanted.dev && ino === wanted.ino) return true
         if (path.dirname(inner) === inner) break
@@ -236,124 +262,134 @@ export const make: (
       return false
     }
 
-    const content = async ({ maxBytes = usual, origin, path: at, root }: Wanted): Promise<Content> => {
-      // before it is opened, because opening a pipe waits
-      checkFile(await disk.stat(at), maxBytes)
-      const real = await disk.realpath(at)
-      // only links can lead out of the workspace
-      const isLinked = origin === "workspace" && root !== undefined && real !== at
-      if (isLinked && !(await isInside(root, path.dirname(at)))) {
-        throw new Refusal("insecure-file", "its folder is a link that leads out of the workspace")
+    /** The file, and where it is. The target of a link is opened, and is itself no link. */
+    const opened = async (at: string, maxBytes: number): Promise<readonly [Handle, real: string]> => {
+      if (!isWindows) {
+        try {
+          return [await disk.open(at), at]
+        } catch (error) {
+          if (!/^(ELOOP|EMLINK)$/.test(codeOf(error))) throw error
+        }
       }
-      const handle = await disk.open(at)
-      try {
-        if (isLinked && real !== await disk.realpath(at)) throw new Refusal("unreadable", "its links are changing")
-        // again, because what is open cannot be exchanged
-        const stats = await handle.stat()
-        checkFile(stats, maxBytes)
-        if (isTrusted[origin] && host.platform !== "win32") {
-          checkOwner(stats, at, "it", host.uid)
-          for (const folder of new Set([path.dirname(at), path.dirname(real)])) {
-            checkOwner(await disk.stat(folder), folder, "its folder", host.uid)
+      const real = await disk.realpath(at)
+      // before it is opened, because opening a device can have effects
+      checkFile(await disk.stat(real), maxBytes)
+      return [await disk.open(real), real]
+    }
+
+    /** Reads one of several files, whose folders are looked at once. */
+    const reader = () => {
+      const realFolder = once((folder) => realOf(path.resolve(folder)))
+      const statFolder = once((folder) => disk.stat(folder))
+      return async ({ maxBytes = usual, origin, path: at, root }: Wanted): Promise<Content> => {
+        const folder = path.dirname(at)
+        if (origin === "workspace" && root !== undefined) {
+          if (!(await isInside(await realFolder(root), await realFolder(folder)))) {
+            // a file that does not exist is no fault
+            await disk.stat(at)
+            throw new Refusal("insecure-file", "its folder is a link that leads out of the workspace")
           }
         }
-        // the files of the kernel have no size, and may have no end
-        const bytes = stats.size === 0 ? new Uint8Array() : await contentOf(handle, stats.size, maxBytes)
-        return { _tag: "Content", path: at, realPath: real, bytes }
-      } finally {
-        await handle.close()
+        const [handle, real] = await opened(at, maxBytes)
+        try {
+          const stats = await handle.stat()
+          checkFile(stats, maxBytes)
+          if (isTrusted[origin] && !isWindows) {
+            checkOwner(stats, at, "it", host.uid)
+            for (const one of new Set([folder, path.dirname(real)])) {
+              checkOwner(await statFolder(one), one, "its folder", host.uid)
+            }
+          }
+          // the files of the kernel have no size, and may have no end
+          const bytes = stats.size === 0 ? new Uint8Array() : await contentOf(handle, stats.size, maxBytes)
+          return { _tag: "Content", bytes }
+        } finally {
+          await handle.close()
+        }
       }
     }
 
-    const refused = (path: string, { kind, message }: Refusal): Refused => ({
-      _tag: "Refused",
-      path,
-      kind,
-      detail: message
-    })
+    const refused = ({ kind, message }: Refusal): Refused => ({ _tag: "Refused", kind, detail: message })
 
     /** One wait for all, and what has not answered by then is refused alone. */
     const readAll: ConfigFiles["Type"]["readAll"] = (files) =>
       Effect.suspend(() => {
-        const late = new Refusal("unreadable", "reading it takes too long")
-        const read: Array<Content | Refused | undefined> = files.map(({ path }) => refused(path, late))
+        const late = refused(new Refusal("unreadable", "reading it takes too long"))
+        const read: Array<Content | Refused | undefined> = files.map(() => late)
+        const content = reader()
         const look = async (file: Wanted, at: number): Promise<void> => {
           try {
             read[at] = await content(file)
           } catch (error) {
             const refusal = refusalOf(error)
-            read[at] = refusal && refused(file.path, refusal)
+            read[at] = refusal && refused(refusal)
           }
         }
         return Effect.map(within(() => Promise.all(files.map(look)), () => []), () => read.slice())
       })
 
-    /** Looks into each folder on the way once, because hosts have hundreds of paths, and hardly any is in use. */
-    const present: ConfigFiles["Type"]["present"] = (paths) => {
-      // volumes differ in what is the same name; too many paths are no harm
-      const folded = (name: string): string => name.normalize("NFC").toLowerCase()
-      const folders = new Map<string, Promise<ReadonlySet<string> | undefined>>()
-      /** Nothing, if that cannot be known. */
-      const names = async (folder: string): Promise<ReadonlySet<string> | undefined> => {
-        if (folder.includes("*")) return undefined
-        if (!(await mayBeThere(folder))) return new Set()
-        try {
-          return new Set((await disk.readdir(folder)).map(folded))
-        } catch (error) {
-          return refusalOf(error) === undefined ? new Set() : undefined
-        }
-      }
-      const mayBeThere = async (at: string): Promise<boolean> => {
-        const folder = path.dirname(at)
-        if (folder === at) return true
-        const found = folders.get(folder) ?? names(folder)
-        folders.set(folder, found)
-        const there = await found
-        if (there === undefined) return !folder.includes("*") || mayBeThere(folder)
-        const name = folded(path.basename(at))
-        return name.includes("*") ? Array.from(there).some(wildcard(name)) : there.has(name)
-      }
-      const look = async () => {
-        const found = await Promise.all(paths.map((at) => mayBeThere(path.resolve(at))))
-        return new Set(paths.filter((_, at) => found[at]))
-      }
-      return within(look, () => new Set(paths))
-    }
-
-    /** The paths below a folder that fit the rest of a pattern, name by name. */
-    const below = async (folder: string, [name, ...rest]: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
-      if (name === undefined) return await isThere(folder) ? [folder] : []
-      if (!name.includes("*")) return below(path.join(folder, name), rest)
-      const fits = wildcard(name)
-      const found = (await namesIn(folder))
-        // hidden ones are meant only if they are named
-        .filter((one) => fits(one) && (!one.startsWith(".") || name.startsWith("."))).toSorted().slice(0, maxMatches)
-      const paths: Array<string> = []
-      for (const one of found) paths.push(...await below(path.join(folder, one), rest))
-      return paths.slice(0, maxMatches)
-    }
-
-    /** One wait for all, and a pattern that has no answer by then stands for nothing. */
-    const expandAll: ConfigFiles["Type"]["expandAll"] = (patterns) =>
+    /**
+     * Hosts have hundreds of paths, and few are in use: the folders on the way are looked into, but for those with one wanted
+     * name, because it costs as much to open that.
+     */
+    const find: ConfigFiles["Type"]["find"] = (paths) =>
       Effect.suspend(() => {
-        const found = new Map<string, ReadonlyArray<string>>(patterns.map((pattern) => [pattern, []]))
-        if (patterns.length === 0) return Effect.succeed(found)
-        const look = async (pattern: string): Promise<void> => {
-          const absolute = path.resolve(pattern)
-          const { root } = path.parse(absolute)
-          found.set(pattern, await below(root, absolute.slice(root.length).split(path.sep)))
+        const found = new Map<string, ReadonlyArray<string>>(paths.map((at) => [at, at.includes("*") ? [] : [at]]))
+        const wanted = new Map<string, Set<string>>()
+        for (const each of paths) {
+          for (let at = path.resolve(each), folder = path.dirname(at); folder !== at; folder = path.dirname(at)) {
+            const names = wanted.get(folder)
+            wanted.set(folder, (names ?? new Set()).add(at))
+            if (names !== undefined) break
+            at = folder
+          }
         }
-        return Effect.map(within(() => Promise.all(patterns.map(look)), () => []), () => new Map(found))
+        // volumes differ in what is the same name; too many paths are no harm
+        const folded = (name: string): string => name.normalize("NFC").toLowerCase()
+        /** Nothing, if a folder exists and cannot be looked into. */
+        const look = once(async (folder) => {
+          try {
+            const names = await disk.readdir(folder)
+            return { names, folded: new Set(names.map(folded)) }
+          } catch (error) {
+            return refusalOf(error) === undefined ? { names: [], folded: new Set<string>() } : undefined
+          }
+        })
+        const below = async (
+          folder: string,
+          [name, ...rest]: ReadonlyArray<string>
+        ): Promise<ReadonlyArray<string>> => {
+          if (name === undefined) return [folder]
+          const isPattern = name.includes("*")
+          const there = isPattern || wanted.get(folder)?.size !== 1 ? await look(folder) : undefined
+          if (!isPattern) {
+            return there === undefined || there.folded.has(folded(name)) ? below(path.join(folder, name), rest) : []
+          }
+          const fits = wildcard(name)
+          // hidden ones are meant only if they are named
+          const matches = there?.names.filter((one) => fits(one) && (!one.startsWith(".") || name.startsWith(".")))
+          const all: Array<string> = []
+          for (const one of matches?.toSorted().slice(0, maxMatches) ?? []) {
+            all.push(...await below(path.join(folder, one), rest))
+          }
+          return all.slice(0, maxMatches)
+        }
+        const lookFor = async (each: string): Promise<void> => {
+          const absolute = path.resolve(each)
+          const { root } = path.parse(absolute)
+          const matches = await below(root, absolute.slice(root.length).split(path.sep))
+          found.set(each, each.includes("*") ? matches : matches.map(() => each))
+        }
+        return Effect.map(within(() => Promise.all(paths.map(lookFor)), () => []), () => new Map(found))
       })
 
     return {
       read: (path, options) => Effect.map(readAll([{ ...options, path }]), ([read]) => read),
       readAll,
-      present,
-      expandAll,
-      exists: (at) => within(() => isThere(at), () => false),
+      find,
+      exists: (at) => within(() => exists(at), () => false),
       realPath: (at) => within(() => realOf(at), () => at),
-      watch: watchFiles({ fs, path, disk, expandAll, interval: Duration.decode(interval) })
+      watch: watchFiles({ fs, path, disk, find, interval: Duration.decode(interval) })
     }
   }
 )
@@ -377,8 +413,8 @@ export const layerMemory = (
     if (file === undefined || (typeof file === "object" && "_tag" in file)) return file
     const bytes = typeof file === "string" ? new TextEncoder().encode(file) : file
     return bytes.length > maxBytes
-      ? { _tag: "Refused", path, kind: "file-too-large", detail: `more than ${maxBytes} bytes` }
-      : { _tag: "Content", path, realPath: path, bytes }
+      ? { _tag: "Refused", kind: "file-too-large", detail: `more than ${maxBytes} bytes` }
+      : { _tag: "Content", bytes }
   }
   const expand = (pattern: string): ReadonlyArray<string> => {
     const names = pattern.split("/").map((part) => wildcard(part))
@@ -392,8 +428,7 @@ export const layerMemory = (
     readAll: (wanted) => Effect.sync(() => wanted.map(read)),
     exists: (path) =>
       Effect.sync(() => Array.from(files.keys()).some((file) => file === path || file.startsWith(`${path}/`))),
-    present: (paths) => Effect.succeed(new Set(paths)),
-    expandAll: (patterns) => Effect.sync(() => new Map(patterns.map((pattern) => [pattern, expand(pattern)]))),
+    find: (paths) => Effect.sync(() => new Map(paths.map((at) => [at, at.includes("*") ? expand(at) : [at]]))),
     realPath: Effect.succeed,
     watch: () => Stream.concat(Stream.succeed(undefined), changed)
   })

@@ -2,7 +2,6 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-import { canonicalJson } from "../json/canonical.ts"
 import type * as ConfigDiscovery from "./ConfigDiscovery.ts"
 import { issueOf } from "./ConfigFile.ts"
 import type * as ConfigFiles from "./ConfigFiles.ts"
@@ -17,7 +16,7 @@ import * as Merge from "./merge.ts"
 import { folderOf } from "./paths.ts"
 import type * as Provenance from "./Provenance.ts"
 import type { Item } from "./readEntry.ts"
-import { type Asked, layerOf, permitted, policiesOf, type Read, reading, unknownImport } from "./readFiles.ts"
+import * as ReadFiles from "./readFiles.ts"
 import * as Resolution from "./Resolution.ts"
 import * as Scope from "./Scope.ts"
 import * as ServerConfig from "./ServerConfig.ts"
@@ -44,7 +43,10 @@ interface Draft {
 }
 
 /** Disabling is stronger than enabling. Every file may disable; those of the workspace may not enable. */
-const switches = ({ disable, enable }: ConfigDiscovery.Options, reads: ReadonlyArray<Read>): Around["isEnabled"] => {
+const switches = (
+  { disable, enable }: ConfigDiscovery.Options,
+  reads: ReadonlyArray<ReadFiles.Read>
+): Around["isEnabled"] => {
   const off = new Set([...disable, ...reads.flatMap(({ decoded }) => decoded.switches?.off ?? [])])
   const on = new Set([
     ...enable,
@@ -242,107 +244,42 @@ export interface Requirements {
 }
 
 /** A discovery, with every path that was looked at, whether it exists or not. */
-export interface Looked {
-  readonly discovery: ConfigDiscovery.Discovery
-  readonly paths: ReadonlyArray<string>
-}
-
-/** A pure function that gives its last answer again while it is asked the same. */
-const latest = <Asking extends ReadonlyArray<unknown>, A>(answer: (...asking: Asking) => A) => {
-  let last: { readonly asking: Asking; readonly answer: A } | undefined
-  return (...asking: Asking): A => {
-    const isSame = last?.asking.length === asking.length && asking.every((one, at) => one === last?.asking[at])
-    if (last === undefined || !isSame) last = { asking, answer: answer(...asking) }
-    return last.answer
-  }
-}
-
-/** All that follows from the files alone. `count` of the files are read without an import of another file. */
-const conclude = (
-  place: Locate.Place,
-  options: ConfigDiscovery.Options,
-  asked: ReadonlyArray<Asked>,
-  count: number,
-  ...all: ReadonlyArray<Read>
-) => {
-  const reads = all.filter(permitted(all.slice(0, count)))
-  const issues: Array<ConfigIssue.ConfigIssue> = []
-  const layers = reads.map((read) => layerOf(read, issues))
-  const policies = reads.flatMap((read) => policiesOf(read, place.started, options.strict, issues))
-  const around: Around = {
-    place,
-    options,
-    policies,
-    inputs: new Map(reads.map(({ decoded, path }) => [path, decoded.inputs])),
-    items: new Set(reads.flatMap(({ decoded }) => decoded.items)),
-    isEnabled: switches(options, reads)
-  }
-  const drafts = Merge.merge([...layers, Merge.ofCode(options.servers)]).map((one) => decide(one, around))
-  return {
-    drafts,
-    candidates: drafts.flatMap(({ candidate }) => candidate ?? []),
-    issues: [...asked.flatMap(unknownImport), ...reads.flatMap(({ issues }) => issues), ...issues],
-    files: reads.map(({ decoded, isStale, path, source }) => ({
-      provider: source.dialect.host,
-      scope: source.scope,
-      path,
-      servers: decoded.items.length,
-      stale: isStale
-    })),
-    policies,
-    permissions: reads.flatMap(({ decoded }) => decoded.permissions ?? [])
-  }
-}
-
-/** The hosts that the options import, and then those that files import. */
-const askedBy = (options: ConfigDiscovery.Options, ...reads: ReadonlyArray<Read>): ReadonlyArray<Asked> => [
-  ...options.imports.map((host): Asked => ({ host, isOfWorkspace: false, by: undefined })),
-  ...reads.filter(({ source }) => source.isOwn).flatMap((by) =>
-    (by.decoded.imports ?? []).map((host): Asked => ({
-      host,
-      isOfWorkspace: !Scope.rights(by.source.origin).start,
-      by
-    }))
-  )
-]
-
-export const make = ({ files, options: current, place: here, trust }: Requirements): Effect.Effect<Looked> => {
-  const read = reading(files)
-  const [asking, concluded] = [latest(askedBy), latest(conclude)]
-  let known: { readonly key: string; readonly place: Locate.Place } | undefined
+export const make = ({ files, options: current, place: here, trust }: Requirements) => {
+  const read = ReadFiles.reading(files)
   return Effect.gen(function*() {
-    const options = current()
-    const found = yield* here
-    // variables decide only where files are, and are not read for anything else
-    const { variables, ...rest } = found
-    const key = canonicalJson(rest)
-    if (known?.key !== key) known = { key, place: found }
-    const { place } = known
-
-    const early = Locate.locate(found, options, askedBy(options))
-    const first = yield* read(early, place.root, options.strict)
-    const asked = asking(options, ...first)
-    const sources = asked.length === options.imports.length ? early : Locate.locate(found, options, asked)
-    const second = sources === early ? [] : yield* read(sources.slice(early.length), place.root, options.strict)
-    const { candidates, drafts, issues, ...others } = concluded(
+    const [options, place] = [current(), yield* here]
+    const { issues, paths, reads } = yield* read(place, options)
+    const policies = reads.flatMap(({ policies }) => policies)
+    const around: Around = {
       place,
       options,
-      asked,
-      first.length,
-      ...first,
-      ...second
-    )
-
+      policies,
+      inputs: new Map(reads.map(({ decoded, path }) => [path, decoded.inputs])),
+      items: new Set(reads.flatMap(({ decoded }) => decoded.items)),
+      isEnabled: switches(options, reads)
+    }
+    const drafts = Merge.merge([...reads, Merge.ofCode(options.servers)]).map((one) => decide(one, around))
+    const candidates = drafts.flatMap(({ candidate }) => candidate ?? [])
     const verdicts = yield* trust.review(candidates)
     const verdictOn = new Map(candidates.map((candidate, at) => [candidate, verdicts[at]]))
-    const decided = drafts.map((draft) => trusted(draft, draft.candidate && verdictOn.get(draft.candidate), variables))
+    const decided = drafts.map((draft) =>
+      trusted(draft, draft.candidate && verdictOn.get(draft.candidate), place.variables)
+    )
     const servers = decided.map(({ found }) => found).filter((found) => !isHidden(options, found))
     const discovery: ConfigDiscovery.Discovery = {
-      ...others,
       servers,
       issues: [...issues, ...decided.flatMap(({ issues }) => issues)],
+      files: reads.map(({ decoded, isStale, path, provider, scope }) => ({
+        provider,
+        scope,
+        path,
+        servers: decoded.items.length,
+        stale: isStale
+      })),
+      policies,
+      permissions: reads.flatMap(({ decoded }) => decoded.permissions ?? []),
       configs: servers.flatMap(({ config }) => config ?? [])
     }
-    return { discovery, paths: sources.map(({ path }) => path) }
+    return { discovery, paths }
   })
 }

@@ -1,8 +1,9 @@
-/** Reads configuration files, and turns each into a layer to merge and the policy beside it. */
+/** The first two steps of discovery: which files there are, and what each holds. */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import { sha256 } from "../json/canonical.ts"
 import { nearest } from "../text/nearest.ts"
+import type * as ConfigDiscovery from "./ConfigDiscovery.ts"
 import * as File from "./ConfigFile.ts"
 import { type About, issueOf } from "./ConfigFile.ts"
 import type * as ConfigFiles from "./ConfigFiles.ts"
@@ -24,155 +25,34 @@ import * as ServerPolicy from "./ServerPolicy.ts"
 
 type Issue = ConfigIssue.ConfigIssue
 
-/** One file, as far as it could be read. */
-export interface Read {
+/** One file: a layer of servers, and what stands beside them. */
+export interface Read extends Merge.Layer {
   readonly source: Locate.Source
   readonly path: string
   readonly document: Document.Document
   readonly decoded: Dialect.Decoded
+  readonly policies: ReadonlyArray<ServerPolicy.Policy>
   readonly issues: ReadonlyArray<Issue>
-  /** There is a file, and nothing of it can be used. */
-  readonly isFailed: boolean
   /** The file has changed and cannot be used, so its last good content is. */
   readonly isStale: boolean
 }
 
-const aboutOf = ({ path, source }: Pick<Read, "path" | "source">): About => ({
-  provider: source.dialect.host,
-  scope: source.scope,
-  path
-})
+/** What a file holds. */
+interface Content extends Pick<Read, "document" | "decoded" | "items" | "exclusive"> {
+  readonly digest: string
+  readonly issues: ReadonlyArray<Issue>
+  /** What was removed from the entries, because their file has no right to it. */
+  readonly removed: ReadonlyArray<Issue>
+}
 
-const nothing: Pick<Read, "document" | "decoded"> = {
+const nothing: Content = {
+  digest: "",
   document: { root: undefined, issues: [], line: () => undefined },
-  decoded: Reader.nothing
-}
-
-/** True if an address or a header names a variable of the `env` of its entry, so that the `env` has an effect. */
-const usesEnv = (item: Item | undefined): boolean => {
-  if (item?._tag !== "Server" || item.entry.transport === "stdio") return false
-  const { env, headers, url } = item.entry
-  return [url, ...(headers?.values() ?? [])].flatMap(Interpolation.variables).some((name) => env?.has(name) === true)
-}
-
-/** How many files are read at the same time, and held until they are decoded. */
-const together = 16
-
-/** Bytes of a file that takes about 100 ms to decode. */
-const large = 1024 * 1024
-
-/** A file that is read in two ways is remembered for each. */
-const keyOf = ({ dialect, pointer, scope }: Locate.Source, path: string): string =>
-  [dialect.host, scope, ...(pointer ?? []), path].join("\0")
-
-/** Whether files of one key count the same among the others. */
-const isSame = (one: Locate.Source, other: Locate.Source): boolean =>
-  one.rank === other.rank && one.distance === other.distance && one.isOwn === other.isOwn &&
-  one.origin === other.origin && one.isNamed === other.isNamed && one.exclusive === other.exclusive &&
-  one.policyOnly === other.policyOnly
-
-/** Reads files. It remembers the last good content of each while the file is there, and decodes no content twice. */
-export const reading = (files: ConfigFiles.ConfigFiles["Type"]) => {
-  const good = new Map<string, Read & { readonly digest: string }>()
-
-  const decoded = (
-    source: Locate.Source,
-    path: string,
-    content: ConfigFiles.Content | ConfigFiles.Refused | undefined,
-    strict: boolean
-  ) =>
-    Effect.gen(function*() {
-      const key = keyOf(source, path)
-      const last = good.get(key)
-      const read = { source, path, isFailed: false, isStale: false }
-      const failed = (issues: ReadonlyArray<Issue>): Read => ({
-        ...read,
-        document: (last ?? nothing).document,
-        decoded: (last ?? nothing).decoded,
-        issues,
-        isFailed: last === undefined,
-        isStale: last !== undefined
-      })
-      if (content === undefined) {
-        good.delete(key)
-        const issue = () => issueOf(aboutOf(read), "error", "unreadable", { detail: "there is no such file" })
-        return source.isNamed ? { ...read, ...nothing, issues: [issue()], isFailed: true } : undefined
-      }
-      if (content._tag === "Refused") return failed([issueOf(aboutOf(read), "error", content.kind, content)])
-      const digest = sha256(content.bytes)
-      if (last?.digest === digest) return isSame(last.source, source) ? last : { ...last, source }
-      const { dialect, format, origin, pointer, scope } = source
-      const options = { host: dialect, scope, origin, path, format, pointer, strict }
-      const { issues, ...file } = yield* File.decode(content.bytes, options)
-      if (issues.some(({ server, severity }) => severity === "error" && server === undefined)) return failed(issues)
-      const items = new Map(file.decoded.items.map((item) => [item.name, item]))
-      const useful = issues.filter(({ at, kind, server }) =>
-        kind !== "unused-field" || at !== "env" || !usesEnv(items.get(server ?? ""))
-      )
-      const now = { ...read, ...file, issues: useful, digest }
-      good.set(key, now)
-      return now
-    })
-
-  return (sources: ReadonlyArray<Locate.Source>, root: string, strict: boolean): Effect.Effect<ReadonlyArray<Read>> =>
-    Effect.gen(function*() {
-      const present = yield* files.present(sources.map(({ path }) => path))
-      const isThere = ({ isNamed, path }: Locate.Source) => isNamed || present.has(path)
-      for (const source of sources) if (!isThere(source)) good.delete(keyOf(source, source.path))
-      const there = sources.filter(isThere)
-      const matches = yield* files.expandAll(there.flatMap(({ path }) => path.includes("*") ? [path] : []))
-      const wanted = there.flatMap((source) =>
-        (matches.get(source.path) ?? [source.path]).map((path) => ({ source, path }))
-      )
-      for (const { source: { format } } of wanted) Document.preload(format)
-      const reads: Array<Read> = []
-      for (const some of Arr.chunksOf(wanted, together)) {
-        const contents = yield* files.readAll(some.map(({ path, source: { origin } }) => ({ path, origin, root })))
-        for (const [at, { path, source }] of some.entries()) {
-          const content = contents[at]
-          const read = yield* decoded(source, path, content, strict)
-          if (read !== undefined) reads.push(read)
-          if (content?._tag === "Content" && content.bytes.length > large) yield* Effect.yieldNow()
-        }
-      }
-      return reads
-    })
-}
-
-const policyTable = ({ document }: Read): Document.Table => table(document.root?.get("policy"))
-
-/**
- * The hosts that an administrator or a person lets be read, by `policy.providers` of a native file. What an administrator
- * has written for a host is left out only by an administrator.
- */
-export const permitted = (reads: ReadonlyArray<Read>): (read: Read) => boolean => {
-  const lists = reads.flatMap((read) => {
-    const { dialect, isOwn, origin, scope } = read.source
-    const providers = isOwn && dialect.host === "native" && Scope.rights(origin).allow
-      ? policyTable(read).get("providers")
-      : undefined
-    // a value that is no list was meant as a limit
-    return providers === undefined ? [] : [{ scope, hosts: isList(providers) ? providers.filter(isText) : [] }]
-  })
-  return ({ source: { dialect: { host }, scope } }) =>
-    host === "native" ||
-    lists.every((list) =>
-      list.hosts.some((one) => Locate.isOf(host, one)) || (scope === "managed" && list.scope !== "managed")
-    )
-}
-
-export interface Asked extends Locate.Import {
-  readonly by: Read | undefined
-}
-
-export const unknownImport = ({ by, host }: Asked): ReadonlyArray<Issue> => {
-  if (Locate.dialectsOf(host).length > 0) return []
-  const about = by === undefined
-    ? { provider: "code", scope: "session" as const }
-    : { ...aboutOf(by), line: by.document.line(["imports"]) }
-  const [near] = nearest(host, [...new Set(Dialect.all.map((dialect) => dialect.host)), Locate.everything])
-  const detail = near === undefined ? host : `${host}; did you mean ${near}?`
-  return [issueOf(about, "warning", "unknown-import", { at: "imports", detail })]
+  decoded: Reader.nothing,
+  items: [],
+  exclusive: false,
+  issues: [],
+  removed: []
 }
 
 /** The words with which a host approves less than it would without them. */
@@ -207,57 +87,221 @@ export const withRights = (
   return { entry: Object.fromEntries(fields) as unknown as ServerConfig.Entry, warnings }
 }
 
+const policyTable = ({ root }: Document.Document): Document.Table => table(root?.get("policy"))
+
 /** An administrator who lists servers means these and no others, unless the file says otherwise. */
-const isExclusive = (read: Read): boolean => {
-  const { decoded, document, source } = read
-  if (source.exclusive) return true
-  if (source.scope !== "managed" || source.policyOnly || source.dialect.host !== "native") return false
-  const exclusive = policyTable(read).get("exclusive")
+const isExclusive = (
+  { dialect, policyOnly, scope }: Locate.Source,
+  { decoded, document }: Pick<Read, "decoded" | "document">
+): boolean => {
+  if (scope !== "managed" || policyOnly || dialect.host !== "native") return false
+  const exclusive = policyTable(document).get("exclusive")
   if (exclusive === false) return false
   // any other value was meant as a limit
   return exclusive !== undefined || decoded.items.length > 0 ||
     document.root?.has("mcpServers") === true || document.root?.has("mcp_servers") === true
 }
 
-export const layerOf = (read: Read, issues: Array<Issue>): Merge.Layer => {
-  const { decoded, document, path, source } = read
-  const { dialect, distance, origin, rank, scope } = source
-  return {
-    provider: dialect.host,
-    scope,
-    path,
-    rank,
-    distance,
-    deep: dialect.merge === "deep",
-    exclusive: isExclusive(read),
-    items: decoded.items.map((whole) => {
-      const line = document.line(whole.pointer)
+/** True if an address or a header names a variable of the `env` of its entry, so that the `env` has an effect. */
+const usesEnv = (item: Item | undefined): boolean => {
+  if (item?._tag !== "Server" || item.entry.transport === "stdio") return false
+  const { env, headers, url } = item.entry
+  return [url, ...(headers?.values() ?? [])].flatMap(Interpolation.variables).some((name) => env?.has(name) === true)
+}
+
+const decode = (source: Locate.Source, path: string, bytes: Uint8Array, digest: string, strict: boolean) => {
+  const { dialect, format, origin, pointer, scope } = source
+  const about = { provider: dialect.host, scope, path }
+  const contentOf = ({ issues, ...file }: File.ConfigFile): Content => {
+    const byName = new Map(file.decoded.items.map((item) => [item.name, item]))
+    const removed: Array<Issue> = []
+    const items = file.decoded.items.map((whole) => {
+      const line = file.document.line(whole.pointer)
       const provenance = { provider: dialect.host, scope, origin, path, pointer: whole.pointer, line }
       if (whole._tag !== "Server") return { item: whole, provenance }
       const { entry, warnings } = withRights(whole.entry, origin, whole.approval)
       for (const { at, kind } of warnings) {
-        issues.push(issueOf({ ...aboutOf(read), server: whole.name, line }, "warning", kind, { at }))
+        removed.push(issueOf({ ...about, server: whole.name, line }, "warning", kind, { at }))
       }
       const item = warnings.length === 0 ? whole : { ...whole, entry, warnings: [...whole.warnings, ...warnings] }
       return { item, provenance }
     })
+    const useful = issues.filter(({ at, kind, server }) =>
+      kind !== "unused-field" || at !== "env" || !usesEnv(byName.get(server ?? ""))
+    )
+    return { ...file, digest, items, exclusive: isExclusive(source, file), issues: useful, removed }
   }
+  return Effect.map(File.decode(bytes, { host: dialect, scope, origin, path, format, pointer, strict }), contentOf)
 }
 
-export const policiesOf = (
-  read: Read,
+/** The policies of a file, and its rules that cannot be understood. */
+const policyOf = (
+  { dialect, origin, scope }: Locate.Source,
+  content: Content,
   variable: (name: string) => string | undefined,
-  strict: boolean,
-  issues: Array<Issue>
-): ReadonlyArray<ServerPolicy.Policy> => {
-  const { decoded, isFailed, source: { dialect, origin, scope } } = read
+  strict: boolean
+): { readonly policies: ReadonlyArray<ServerPolicy.Policy>; readonly invalid: ReadonlyArray<ServerPolicy.Fault> } => {
   // an unreadable file of an administrator could have held any rule, so nothing is allowed
-  if (isFailed && scope === "managed") {
+  if (content === nothing && scope === "managed") {
     const rules = { allow: [], deny: [], ordered: [], identities: undefined }
-    return [{ provider: dialect.host, scope, origin, ...rules, managedOnly: true, broken: true }]
+    return {
+      policies: [{ provider: dialect.host, scope, origin, ...rules, managedOnly: true, broken: true }],
+      invalid: []
+    }
   }
-  if (decoded.policy === undefined) return []
-  const { invalid, policy } = ServerPolicy.withVariables(decoded.policy, variable)
-  for (const fault of invalid) issues.push(issueOf(aboutOf(read), "warning", "invalid-policy", fault))
-  return [strict ? { ...policy, requireIdentity: true } : policy]
+  if (content.decoded.policy === undefined) return { policies: [], invalid: [] }
+  const { invalid, policy } = ServerPolicy.withVariables(content.decoded.policy, variable)
+  return { policies: [strict ? { ...policy, requireIdentity: true } : policy], invalid }
+}
+
+export interface Asked extends Locate.Import {
+  readonly by: Read | undefined
+}
+
+/** The hosts that the options import, and then those that files import. */
+const askedBy = (options: ConfigDiscovery.Options, reads: ReadonlyArray<Read>): ReadonlyArray<Asked> => [
+  ...options.imports.map((host): Asked => ({ host, isOfWorkspace: false, by: undefined })),
+  ...reads.filter(({ source }) => source.isOwn).flatMap((by) =>
+    (by.decoded.imports ?? []).map((host): Asked => ({
+      host,
+      isOfWorkspace: !Scope.rights(by.source.origin).start,
+      by
+    }))
+  )
+]
+
+const unknownImport = ({ by, host }: Asked): ReadonlyArray<Issue> => {
+  if (Locate.dialectsOf(host).length > 0) return []
+  const about: About = by === undefined
+    ? { provider: "code", scope: "session" }
+    : { provider: by.provider, scope: by.scope, path: by.path, line: by.document.line(["imports"]) }
+  const [near] = nearest(host, [...new Set(Dialect.all.map((dialect) => dialect.host)), Locate.everything])
+  const detail = near === undefined ? host : `${host}; did you mean ${near}?`
+  return [issueOf(about, "warning", "unknown-import", { at: "imports", detail })]
+}
+
+/** The files of one discovery. */
+export interface Files {
+  readonly reads: ReadonlyArray<Read>
+  readonly issues: ReadonlyArray<Issue>
+  /** Every path that was looked at, whether it exists or not. */
+  readonly paths: ReadonlyArray<string>
+}
+
+/** How many files are read at the same time, and held until they are decoded. */
+const together = 16
+
+/** Bytes of a file that takes about 100 ms to decode. */
+const large = 1024 * 1024
+
+/** Reads files. It remembers the last good content of each while the file exists, and decodes no content twice. */
+export const reading = (files: ConfigFiles.ConfigFiles["Type"]) => {
+  let before: ReadonlyMap<string, Content> = new Map()
+  return Effect.fnUntraced(function*(place: Locate.Place, options: ConfigDiscovery.Options) {
+    const now = new Map<string, Content>()
+
+    const readOne = Effect.fnUntraced(
+      function*(source: Locate.Source, path: string, found: ConfigFiles.Content | ConfigFiles.Refused | undefined) {
+        const { dialect, distance, origin, pointer = [], rank, scope } = source
+        const about = { provider: dialect.host, scope, path }
+        // a file that is read in two ways is remembered for each
+        const key = [dialect.host, scope, origin, ...pointer, path].join("\0")
+        const read = (content: Content, issues: ReadonlyArray<Issue>, isStale = false): Read => {
+          const { invalid, policies } = policyOf(source, content, place.started, options.strict)
+          const misunderstood = invalid.map((fault) => issueOf(about, "warning", "invalid-policy", fault))
+          return {
+            provider: dialect.host,
+            scope,
+            path,
+            rank,
+            distance,
+            deep: dialect.merge === "deep",
+            exclusive: source.exclusive || content.exclusive,
+            items: content.items,
+            source,
+            document: content.document,
+            decoded: content.decoded,
+            policies,
+            issues: [...issues, ...content.removed, ...misunderstood],
+            isStale
+          }
+        }
+        if (found === undefined) {
+          const detail = "there is no such file"
+          return source.isNamed ? read(nothing, [issueOf(about, "error", "unreadable", { detail })]) : undefined
+        }
+        const last = before.get(key)
+        const failed = (issues: ReadonlyArray<Issue>): Read => {
+          if (last === undefined) return read(nothing, issues)
+          now.set(key, last)
+          return read(last, issues, true)
+        }
+        if (found._tag === "Refused") return failed([issueOf(about, "error", found.kind, found)])
+        const digest = sha256(found.bytes)
+        const content = last?.digest === digest
+          ? last
+          : yield* decode(source, path, found.bytes, digest, options.strict)
+        const { issues } = content
+        if (issues.some(({ server, severity }) => severity === "error" && server === undefined)) return failed(issues)
+        now.set(key, content)
+        return read(content, issues)
+      }
+    )
+
+    const readAll = Effect.fnUntraced(function*(sources: ReadonlyArray<Locate.Source>) {
+      const found = yield* files.find(sources.map(({ path }) => path))
+      const wanted = sources.flatMap((source) => {
+        const paths = found.get(source.path) ?? []
+        // a file that the options name is missed
+        return (paths.length === 0 && source.isNamed ? [source.path] : paths).map((path) => ({ source, path }))
+      })
+      for (const { source: { format } } of wanted) Document.preload(format)
+      const reads: Array<Read> = []
+      for (const some of Arr.chunksOf(wanted, together)) {
+        const contents = yield* files.readAll(
+          some.map(({ path, source: { origin } }) => ({ path, origin, root: place.root }))
+        )
+        for (const [at, { path, source }] of some.entries()) {
+          const content = contents[at]
+          const read = yield* readOne(source, path, content)
+          if (read !== undefined) reads.push(read)
+          if (content?._tag === "Content" && content.bytes.length > large) yield* Effect.yieldNow()
+        }
+      }
+      return reads
+    })
+
+    const early = Locate.locate(place, options, askedBy(options, []))
+    const first = yield* readAll(early)
+    const asked = askedBy(options, first)
+    const sources = asked.length === options.imports.length ? early : Locate.locate(place, options, asked)
+    const second = sources === early ? [] : yield* readAll(sources.slice(early.length))
+    before = now
+    const reads = [...first, ...second].filter(permitted(first))
+    const found: Files = {
+      reads,
+      issues: [...asked.flatMap(unknownImport), ...reads.flatMap(({ issues }) => issues)],
+      paths: sources.map(({ path }) => path)
+    }
+    return found
+  })
+}
+
+/**
+ * The hosts that an administrator or a person lets be read, by `policy.providers` of a native file. What an administrator
+ * has written for a host is left out only by an administrator.
+ */
+const permitted = (reads: ReadonlyArray<Read>): (read: Read) => boolean => {
+  const lists = reads.flatMap(({ document, scope, source: { dialect, isOwn, origin } }) => {
+    const providers = isOwn && dialect.host === "native" && Scope.rights(origin).allow
+      ? policyTable(document).get("providers")
+      : undefined
+    // a value that is no list was meant as a limit
+    return providers === undefined ? [] : [{ scope, hosts: isList(providers) ? providers.filter(isText) : [] }]
+  })
+  return ({ provider, scope }) =>
+    provider === "native" ||
+    lists.every((list) =>
+      list.hosts.some((one) => Locate.isOf(provider, one)) || (scope === "managed" && list.scope !== "managed")
+    )
 }

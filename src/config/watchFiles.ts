@@ -16,7 +16,7 @@ export interface Requirements {
   readonly fs: FileSystem.FileSystem
   readonly path: Path.Path
   readonly disk: ConfigFiles.Disk
-  readonly expandAll: ConfigFiles.ConfigFiles["Type"]["expandAll"]
+  readonly find: ConfigFiles.ConfigFiles["Type"]["find"]
   readonly interval: Duration.Duration
 }
 
@@ -71,7 +71,7 @@ const look = async ({ disk, path }: Requirements, paths: ReadonlyArray<string>):
 }
 
 export const watchFiles = (on: Requirements) => (paths: ReadonlyArray<string>): Stream.Stream<void> => {
-  const { expandAll, fs, interval, path } = on
+  const { find, fs, interval, path } = on
   const patterns = paths.filter((at) => at.includes(any))
   /** The part of a pattern before its first star, with any name below it. */
   const fixed = patterns.map((at) => path.join(at.slice(0, at.indexOf(any)).replace(/[^\\/]*$/, ""), any))
@@ -99,7 +99,7 @@ export const watchFiles = (on: Requirements) => (paths: ReadonlyArray<string>): 
     /** Looks at the files, watches their folders, and says whether any watcher is new. */
     const turn = Effect.gen(function*() {
       const before = view
-      const matches = yield* expandAll(patterns)
+      const matches = yield* find(patterns)
       const every = [...plain, ...fixed, ...patterns.flatMap((pattern) => matches.get(pattern) ?? [])]
       view = yield* Effect.promise(() => look(on, every))
       if (view.signature !== before.signature) yield* Queue.offer(bell, undefined)
