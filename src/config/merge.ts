@@ -50,26 +50,13 @@ export interface Merged {
   readonly sameAs: string | undefined
 }
 
-const text = (value: Document.Value): string => {
-  if (value instanceof Map) {
-    return `{${Array.from(value, ([key, part]) => `${JSON.stringify(key)}:${text(part)}`).join()}}`
-  }
-  if (value instanceof Date) return `date${value.getTime()}`
-  if (Array.isArray(value)) return `[${value.map(text).join()}]`
-  return typeof value === "bigint" ? `${value}n` : typeof value === "number" ? String(value) : JSON.stringify(value)
-}
-
-const content = ({ items }: Layer): string =>
-  items.map(({ item }) => `${JSON.stringify(item.name)}${item._tag}${text(item.raw)}`).join()
-
-/** Strongest first. Content is the last criterion, so that the result does not depend on the order of the input. */
+/** Strongest first, whatever the order of the input. */
 const strength = (self: Layer, that: Layer): number =>
   Scope.compare(self.scope, that.scope) ||
   self.distance - that.distance ||
   self.rank - that.rank ||
   Order.string(self.provider, that.provider) ||
-  Order.string(self.path ?? "", that.path ?? "") ||
-  Order.string(content(self), content(that))
+  Order.string(self.path ?? "", that.path ?? "")
 
 /** Without the layers that an exclusive one rules out: all but the stronger ones, and the exclusive ones of its scope. */
 const effective = (layers: ReadonlyArray<Layer>): ReadonlyArray<Layer> => {
@@ -184,7 +171,7 @@ interface Claim extends LayerItem {
 
 type Owned = Omit<Merged, "sameAs" | "name">
 
-interface Laid {
+interface Combined {
   readonly item: Item
   /** The claims that were combined, the weakest first. */
   readonly parts: ReadonlyArray<Claim>
@@ -192,8 +179,8 @@ interface Laid {
 }
 
 /** Combines the next stronger claim with the result of the weaker ones. An invalid entry hides all of them. */
-const lay = (below: Laid | undefined, claim: Claim): Laid => {
-  const alone: Laid = { item: claim.item, parts: [claim], dropped: [] }
+const combine = (below: Combined | undefined, claim: Claim): Combined => {
+  const alone: Combined = { item: claim.item, parts: [claim], dropped: [] }
   const [weak, strong] = [below?.item, claim.item]
   if (below === undefined || weak === undefined || strong._tag === "Invalid") return alone
   const parts = [...below.parts, claim]
@@ -236,11 +223,14 @@ const anchor = (claim: Claim): Claim =>
 const owned = (claims: readonly [Claim, ...ReadonlyArray<Claim>]): Owned => {
   const [owner] = claims
   const combinable = claims.filter(({ layer }) => layer.deep && layer.provider === owner.layer.provider)
-  const laid = owner.layer.deep
-    ? (combinable.length > 1 ? combinable.map(anchor) : combinable).reduceRight<Laid | undefined>(lay, undefined)
+  const combined = owner.layer.deep
+    ? (combinable.length > 1 ? combinable.map(anchor) : combinable).reduceRight<Combined | undefined>(
+      combine,
+      undefined
+    )
     : undefined
-  const parts = laid?.parts ?? [owner]
-  const item = laid?.item ?? owner.item
+  const parts = combined?.parts ?? [owner]
+  const item = combined?.item ?? owner.item
   const made = new Set(parts.map(({ provenance }) => provenance))
   return {
     // a patch without a weaker entry has no command and no address
@@ -250,7 +240,7 @@ const owned = (claims: readonly [Claim, ...ReadonlyArray<Claim>]): Owned => {
     provenance: owner.provenance,
     shadows: claims.map(({ provenance }) => provenance).filter((provenance) => !made.has(provenance)),
     sources: parts.length > 1 ? parts.map(({ provenance }) => provenance) : [],
-    dropped: laid?.dropped ?? []
+    dropped: combined?.dropped ?? []
   }
 }
 

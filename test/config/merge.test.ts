@@ -399,12 +399,6 @@ describe("Merge", () => {
     ([[given, shuffled]]) => assert.deepStrictEqual(Merge.merge(shuffled), Merge.merge(given))
   )
 
-  it("tells layers apart that differ in nothing but what they say", () => {
-    const one = layer("user", [stdio("a", "one")], { path: "/same" })
-    const two = layer("user", [stdio("a", "two")], { path: "/same" })
-    assert.deepStrictEqual(Merge.merge([one, two]), Merge.merge([two, one]))
-  })
-
   it.prop("loses no name and counts every entry exactly once", [layers], ([all]) => {
     const merged = Merge.merge(all)
     const given = all.flatMap(({ items }) => items)
